@@ -1,0 +1,83 @@
+"""The command line: one module a subcommand, loaded when it is called."""
+
+import importlib
+import os
+import sys
+
+import click
+
+from ovaflow import __version__
+from ovaflow.console.errors import InputError
+
+COMMANDS = {
+    "prepare": "Turn a dataset's source into dataset.h5.",
+    "means": "Compute the means that starting points need.",
+    "label-tree": "Compute the minimum spanning tree over labels.",
+    "plan": "Divide the labels into shards of equal work.",
+    "train-shard": "Train the labels of one shard.",
+    "merge": "Join trained shards into one model.",
+    "predict": "Score instances and keep the top labels.",
+    "evaluate": "Compare predictions with the test labels.",
+    "report": "Write the report page.",
+    "warm-up": "Compile every kernel once.",
+    "benchmark": "Measure the solver.",
+    "snakefile": "Print where the workflow's Snakefile is.",
+}
+
+
+class _LazyGroup(click.Group):
+    def list_commands(self, context):
+        return list(COMMANDS)
+
+    def get_command(self, context, name):
+        if name not in COMMANDS:
+            return None
+        return importlib.import_module(f"ovaflow.cli.{name.replace('-', '_')}").command
+
+    def format_commands(self, context, formatter):
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="ovaflow")
+def group():
+    """From raw text to sparse one-vs-all models with very many labels."""
+
+
+def main(arguments=None):
+    """Run the command line.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+        ``sys.argv[1:]`` by default.
+
+    Returns
+    -------
+    int
+        0 done, 1 failed, 2 something given by the user is wrong.
+    """
+    try:
+        group.main(arguments, prog_name="ovaflow", standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code if isinstance(error, click.UsageError) else 2
+    except click.Abort:
+        return _complain("interrupted", 130)
+    except InputError as error:
+        return _complain(error, 2)
+    except MemoryError:
+        return _complain("out of memory; give the job more memory or lower the number of threads", 1)
+    except OSError as error:
+        if os.environ.get("OVAFLOW_TRACEBACK"):
+            raise
+        return _complain(f"{error.filename or 'input/output'}: {error.strerror or error}", 1)
+    return 0
+
+
+def _complain(message, status):
+    print(f"ovaflow: error: {message}", file=sys.stderr)
+    return status

@@ -1,0 +1,91 @@
+"""Progress with an estimate: a moving line on a terminal, plain periodic lines in a log."""
+
+import sys
+import time
+
+
+def clock(seconds):
+    """Seconds as a person reads them.
+
+    Parameters
+    ----------
+    seconds : float
+
+    Returns
+    -------
+    str
+        Such as ``"0.4 s"``, ``"59 s"``, ``"12 min 03 s"`` or ``"3 h 20 min"``.
+    """
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+class Progress:
+    """Tells how far a long step is and how long it will still take.
+
+    Parameters
+    ----------
+    title : str
+        What is being done.
+    total : int
+        Units of work in all; 0 if unknown.
+    unit : str
+        What is counted, such as ``"labels"``.
+    every : float
+        Seconds between two lines of a log; a terminal is refreshed each 0.2 s.
+    stream : file-like, optional
+        Where to write, ``sys.stderr`` by default.
+    """
+
+    def __init__(self, title, total, unit, every=10.0, stream=None):
+        self._title, self._total, self._unit = title, total, unit
+        self._stream = sys.stderr if stream is None else stream
+        self._live = self._stream.isatty()
+        self._every = 0.2 if self._live else every
+        self._started = self._written = time.monotonic()
+        self.done = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if kind is None:
+            self._write(self._line(finished=True), last=True)
+        elif self._live:
+            self._stream.write("\n")
+
+    def advance(self, amount=1):
+        """Count finished units.
+
+        Parameters
+        ----------
+        amount : int
+        """
+        self.done += amount
+        now = time.monotonic()
+        if now - self._written >= self._every:
+            self._written = now
+            self._write(self._line())
+
+    def _line(self, finished=False):
+        elapsed = time.monotonic() - self._started
+        if finished:
+            return f"{self._title}: {self.done:,} {self._unit} in {clock(elapsed)}"
+        if not self._total:
+            return f"{self._title}: {self.done:,} {self._unit}, {clock(elapsed)}"
+        left = elapsed * (self._total - self.done) / max(self.done, 1)
+        share = 100 * self.done // self._total
+        return f"{self._title}: {self.done:,} of {self._total:,} {self._unit} ({share} %), {clock(left)} left"
+
+    def _write(self, line, last=False):
+        if self._live:
+            self._stream.write(f"\r\x1b[2K{line}" + ("\n" if last else ""))
+        else:
+            self._stream.write(f"{line}\n")
+        self._stream.flush()

@@ -1,0 +1,1 @@
+"""From sources to the dataset file: catalogue, download, readers, tf-idf, normalisation."""

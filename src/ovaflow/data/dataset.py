@@ -1,0 +1,153 @@
+"""The dataset file: train and test as CSR, names, and the transform that made the features."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from ovaflow.sparse.csr import CSR, transpose
+from ovaflow.storage.arrays import read_csr, read_strings, write_csr, write_strings
+from ovaflow.storage.artifact import checksum_of, create_artifact, open_artifact, parameters_of
+
+KIND = "dataset"
+EXCERPT = 2000
+"""Characters of a test text that are kept for the report."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """Instances and their labels.
+
+    Attributes
+    ----------
+    X : CSR, shape (n, d)
+        Features as the solver sees them: rows scaled, bias feature last.
+    Y : CSR, shape (n, l)
+        Ones at an instance's labels.
+    texts : list of str
+        Empty when the source had features instead of texts.
+    """
+
+    X: CSR
+    Y: CSR
+    texts: list = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """An open dataset file; matrices are mapped, not copied.
+
+    Attributes
+    ----------
+    path : pathlib.Path
+    train, test : Split
+        ``texts`` are not loaded here, see :func:`test_texts`.
+    checksum : str
+    parameters : dict
+        Settings of the prepare step; ``bias`` is the value of the bias feature,
+        0 when there is none.
+    """
+
+    path: Path
+    train: Split
+    test: Split
+    checksum: str
+    parameters: dict
+
+    @property
+    def n_features(self):
+        """Number of columns of X, bias feature included."""
+        return self.train.X.n_columns
+
+    @property
+    def n_labels(self):
+        """Number of labels."""
+        return self.train.Y.n_columns
+
+    @cached_property
+    def positives(self):
+        """Training instances of each label: CSR of shape (l, n)."""
+        return transpose(self.train.Y)
+
+    @cached_property
+    def label_names(self):
+        """Names of the labels, in id order."""
+        return self._strings("label_names")
+
+    @cached_property
+    def feature_names(self):
+        """Names of the features without the bias feature, in id order; empty when the source has none."""
+        return self._strings("feature_names")
+
+    def test_texts(self, rows=None):
+        """Beginnings of test texts.
+
+        Parameters
+        ----------
+        rows : sequence of int, optional
+            Only these instances.
+
+        Returns
+        -------
+        list of str
+            Empty when the source had features instead of texts.
+        """
+        with open_artifact(self.path, KIND) as file:
+            return read_strings(file, "test_texts", rows) if "test_texts" in file else []
+
+    def _strings(self, name):
+        with open_artifact(self.path, KIND) as file:
+            return read_strings(file, name) if name in file else []
+
+
+def write_dataset(path, train, test, label_names, feature_names, parameters, idf=None):
+    """Write the dataset file.
+
+    Parameters
+    ----------
+    path : path-like
+    train, test : Split
+    label_names : sequence of str, length l
+    feature_names : sequence of str
+        Length d without the bias feature, or empty.
+    parameters : dict
+        Every setting that shaped the file: ``bias``, ``normalize``, ``tfidf``
+        (bool) and, for texts, what :mod:`ovaflow.data.tfidf` needs to repeat
+        the transform; plus ``source`` (provenance: files with their sha256).
+    idf : ndarray of float32, shape (d without bias,), optional
+    """
+    with create_artifact(path, KIND, parameters) as file:
+        for name, split in (("train", train), ("test", test)):
+            write_csr(file.create_group(f"{name}/X"), split.X)
+            write_csr(file.create_group(f"{name}/Y"), split.Y)
+        write_strings(file, "label_names", label_names)
+        if len(feature_names):
+            write_strings(file, "feature_names", feature_names)
+        if idf is not None:
+            file.create_dataset("idf", data=np.asarray(idf, np.float32))
+        if test.texts:
+            write_strings(file, "test_texts", [text[:EXCERPT] for text in test.texts])
+
+
+def open_dataset(path, verify=False):
+    """Open a dataset file.
+
+    Parameters
+    ----------
+    path : path-like
+    verify : bool
+        Also compare the checksum of the whole content.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    InputError
+        If the file is missing, foreign, of another format version or damaged.
+    """
+    with open_artifact(path, KIND, verify) as file:
+        splits = [Split(read_csr(file[f"{name}/X"]), read_csr(file[f"{name}/Y"])) for name in ("train", "test")]
+        return Dataset(Path(path), *splits, checksum_of(file), parameters_of(file))

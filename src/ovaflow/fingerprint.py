@@ -1,0 +1,98 @@
+"""Hashes of ovaflow's own source: what makes caches and results of older code stale."""
+
+import ast
+import hashlib
+from functools import cache
+from pathlib import Path
+
+_PACKAGE = Path(__file__).parent
+
+
+def _digest(paths):
+    digest = hashlib.blake2b(digest_size=16)
+    for path in sorted(paths):
+        digest.update(path.relative_to(_PACKAGE).as_posix().encode() + b"\0")
+        digest.update(path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+@cache
+def kernel_fingerprint():
+    """Hash of every module that compiles kernels and of all that those modules import.
+
+    Returns
+    -------
+    str
+        32 hexadecimal digits.
+    """
+    decorators = _PACKAGE / "sparse" / "jit.py"
+    users = [path for path in _PACKAGE.rglob("*.py") if decorators in _imports_of(path)]
+    return _digest(_closure(users))
+
+
+@cache
+def code_fingerprint(*modules):
+    """Hash of some modules and of every ovaflow module that they import, directly or not.
+
+    A rule of the workflow carries the fingerprint of its subcommand, so that a
+    change of the code re-runs exactly the steps that execute it.
+
+    Parameters
+    ----------
+    *modules : str
+        Dotted names, such as ``"ovaflow.cli.prepare"``.
+
+    Returns
+    -------
+    str
+        32 hexadecimal digits.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If a name is no module of the package.
+    """
+    waiting = [_source_of(name) for name in modules]
+    for name, path in zip(modules, waiting, strict=True):
+        if path is None:
+            raise ModuleNotFoundError(f"no module named {name!r}", name=name)
+    return _digest(_closure(waiting))
+
+
+def _closure(paths):
+    reached, waiting = set(), list(paths)
+    while waiting:
+        path = waiting.pop()
+        if path not in reached:
+            reached.add(path)
+            waiting.extend(_imports_of(path))
+    return reached
+
+
+@cache
+def _source_of(dotted):
+    parts = dotted.split(".")
+    if parts[0] != _PACKAGE.name:
+        return None
+    base = _PACKAGE.joinpath(*parts[1:])
+    for path in (base.with_suffix(".py"), base / "__init__.py"):
+        if path.is_file():
+            return path
+    return None
+
+
+@cache
+def _imports_of(path):
+    found = set()
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        else:
+            continue
+        for name in names:
+            parts = name.split(".")
+            ancestors = (".".join(parts[:depth]) for depth in range(1, len(parts) + 1))
+            found.update(source for source in map(_source_of, ancestors) if source is not None)
+    return frozenset(found)

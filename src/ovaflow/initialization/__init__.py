@@ -1,0 +1,1 @@
+"""Starting points of the solver, one file each."""

@@ -1,0 +1,1 @@
+"""The one-vs-all problem: losses, Newton with preconditioned conjugate gradient, line search, stopping rule."""

@@ -1,0 +1,1 @@
+"""Jitted kernels over CSR matrices, and the one place where jit flags are set."""

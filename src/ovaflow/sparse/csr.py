@@ -1,0 +1,150 @@
+"""The sparse matrix that travels between the rooms, and its products."""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse
+
+from ovaflow.sparse.jit import kernel, strict_kernel
+
+
+class CSR(NamedTuple):
+    """Compressed sparse rows, in the dtypes that every kernel expects.
+
+    Attributes
+    ----------
+    data : ndarray of float32, shape (nnz,)
+    indices : ndarray of int32, shape (nnz,)
+        Column of each entry, ascending within a row.
+    indptr : ndarray of int64, shape (n_rows + 1,)
+    n_columns : int
+    """
+
+    data: np.ndarray
+    indices: np.ndarray
+    indptr: np.ndarray
+    n_columns: int
+
+    @property
+    def n_rows(self):
+        """Number of rows."""
+        return len(self.indptr) - 1
+
+    @property
+    def arrays(self):
+        """``(data, indices, indptr)``, as kernels take them."""
+        return self.data, self.indices, self.indptr
+
+    def to_scipy(self):
+        """The same matrix as a ``scipy.sparse.csr_array``, sharing memory where SciPy allows it."""
+        return scipy.sparse.csr_array(self.arrays, shape=(self.n_rows, self.n_columns))
+
+
+def from_scipy(matrix):
+    """Bring any SciPy sparse or dense matrix into the dtypes of :class:`CSR`.
+
+    Parameters
+    ----------
+    matrix : scipy sparse array or array_like, shape (n_rows, n_columns)
+
+    Returns
+    -------
+    CSR
+        Duplicates summed, columns ascending within a row.
+    """
+    csr = scipy.sparse.csr_array(matrix)
+    if not csr.has_canonical_format:
+        csr = csr.copy()
+        csr.sum_duplicates()
+    return CSR(
+        np.ascontiguousarray(csr.data, dtype=np.float32),
+        np.ascontiguousarray(csr.indices, dtype=np.int32),
+        np.ascontiguousarray(csr.indptr, dtype=np.int64),
+        int(csr.shape[1]),
+    )
+
+
+def rows_of(matrix, rows):
+    """The chosen rows of a matrix, in the order given.
+
+    Parameters
+    ----------
+    matrix : CSR
+    rows : ndarray of int, shape (m,)
+
+    Returns
+    -------
+    CSR
+        m rows.
+    """
+    lengths = np.diff(matrix.indptr)[rows]
+    indptr = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum(lengths, out=indptr[1:])
+    data = np.empty(indptr[-1], matrix.data.dtype)
+    indices = np.empty(indptr[-1], np.int32)
+    _copy_rows(*matrix.arrays, np.asarray(rows, np.int64), data, indices, indptr)
+    return CSR(data, indices, indptr, matrix.n_columns)
+
+
+@strict_kernel
+def _copy_rows(data, indices, indptr, rows, out_data, out_indices, out_indptr):
+    for i in range(len(rows)):
+        start = indptr[rows[i]]
+        target = out_indptr[i]
+        for k in range(out_indptr[i + 1] - target):
+            out_data[target + k] = data[start + k]
+            out_indices[target + k] = indices[start + k]
+
+
+def transpose(matrix):
+    """The transposed matrix: posting lists of each column, rows ascending.
+
+    Parameters
+    ----------
+    matrix : CSR, shape (n, d)
+
+    Returns
+    -------
+    CSR
+        shape (d, n).
+    """
+    counts = np.bincount(matrix.indices, minlength=matrix.n_columns)
+    indptr = np.zeros(matrix.n_columns + 1, np.int64)
+    np.cumsum(counts, out=indptr[1:])
+    data = np.empty_like(matrix.data)
+    indices = np.empty(len(matrix.indices), np.int32)
+    _fill_transposed(*matrix.arrays, data, indices, indptr[:-1].copy())
+    return CSR(data, indices, indptr, matrix.n_rows)
+
+
+@strict_kernel
+def _fill_transposed(data, indices, indptr, out_data, out_indices, next_slot):
+    for i in range(len(indptr) - 1):
+        for k in range(indptr[i], indptr[i + 1]):
+            slot = next_slot[indices[k]]
+            next_slot[indices[k]] = slot + 1
+            out_indices[slot] = i
+            out_data[slot] = data[k]
+
+
+@kernel
+def row_dot(data, indices, start, end, vector):
+    """<x_i, v> over the entries start to end."""
+    total = np.float32(0.0)
+    for k in range(start, end):
+        total += data[k] * vector[indices[k]]
+    return total
+
+
+@kernel
+def product(data, indices, indptr, vector, out):
+    """out = X v."""
+    for i in range(len(indptr) - 1):
+        out[i] = row_dot(data, indices, indptr[i], indptr[i + 1], vector)
+
+
+@kernel
+def add_row(data, indices, start, end, factor, out):
+    """Add factor * x_i to out, over the entries start to end."""
+    for k in range(start, end):
+        out[indices[k]] += factor * data[k]

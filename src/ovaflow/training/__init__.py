@@ -1,0 +1,1 @@
+"""From a shard plan to trained shards: planning, threads over labels, progress."""
