@@ -1,0 +1,174 @@
+"""The shard file: the pruned weights of some labels and how their training went."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ovaflow.console.errors import InputError
+from ovaflow.sparse.csr import CSR
+from ovaflow.storage.arrays import map_array, read_csr, write_csr
+from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact, parameters_of
+
+KIND = "shard"
+
+STATISTICS = {
+    "positives": np.int64,
+    "newton_steps": np.int64,
+    "cg_steps": np.int64,
+    "line_search_halvings": np.int64,
+    "active_start": np.int64,
+    "active_end": np.int64,
+    "objective": np.float64,
+    "gradient_norm": np.float64,
+    "gradient_target": np.float64,
+    "seconds": np.float64,
+    "status": np.int8,
+}
+"""Names and dtypes of the per-label statistics."""
+
+
+@dataclass(frozen=True)
+class Shard:
+    """An open shard file; the weights are mapped, not copied.
+
+    Attributes
+    ----------
+    path : pathlib.Path
+    labels : ndarray of int32, shape (m,)
+        Label of each row of the weights, in the order of training.
+    weights : CSR, shape (m, d)
+        Weights below ``parameters["stored_threshold"]`` are dropped.
+    trained : ndarray of bool, shape (m,)
+        False where a label has no classifier.
+    statistics : dict of str to ndarray, shape (m,)
+        See :data:`STATISTICS`.
+    core_seconds : float
+        Threads times wall seconds of the solver.
+    peak_rss_bytes : int
+        Largest resident memory of the job.
+    parameters : dict
+        Settings of the training.
+    inputs : dict of str to str
+        Checksums of the artifacts used, by kind.
+    """
+
+    path: Path
+    labels: np.ndarray
+    weights: CSR
+    trained: np.ndarray
+    statistics: dict
+    core_seconds: float
+    peak_rss_bytes: int
+    parameters: dict
+    inputs: dict
+
+
+def write_shard(path, labels, weights, trained, statistics, parameters, inputs, core_seconds, peak_rss_bytes):
+    """Write a shard file.
+
+    Parameters
+    ----------
+    path : path-like
+    labels : array_like of int, shape (m,)
+    weights : CSR, shape (m, d)
+        Pruned at ``parameters["stored_threshold"]``, rows in the order of ``labels``.
+    trained : array_like of bool, shape (m,)
+    statistics : dict of str to array_like, shape (m,)
+        Every name of :data:`STATISTICS`.
+    parameters : dict
+        Settings of the training, ``stored_threshold`` among them; nothing that
+        differs between the shards of one model.
+    inputs : dict of str to str
+        Checksums of the artifacts used, ``dataset`` among them.
+    core_seconds : float
+        Threads times wall seconds of the solver.
+    peak_rss_bytes : int
+
+    Raises
+    ------
+    ValueError
+        If lengths or names do not fit together.
+    """
+    _check_lengths(len(labels), weights.n_rows, trained, statistics)
+    with create_artifact(path, KIND, parameters, inputs) as file:
+        file.create_dataset("labels", data=np.asarray(labels, np.int32))
+        file.create_dataset("trained", data=np.asarray(trained, bool))
+        write_csr(file.create_group("weights"), weights)
+        write_statistics(file.create_group("statistics"), statistics)
+        file.attrs["core_seconds"] = float(core_seconds)
+        file.attrs["peak_rss_bytes"] = int(peak_rss_bytes)
+
+
+def read_shard(path, verify=False):
+    """Open a shard file.
+
+    Parameters
+    ----------
+    path : path-like
+    verify : bool
+        Also compare the checksum of the whole content.
+
+    Returns
+    -------
+    Shard
+
+    Raises
+    ------
+    InputError
+        If the file is missing, foreign, of another format version or damaged.
+    """
+    with open_artifact(path, KIND, verify) as file:
+        shard = Shard(
+            path=Path(path),
+            labels=file["labels"][()],
+            weights=read_csr(file["weights"]),
+            trained=file["trained"][()],
+            statistics=read_statistics(file["statistics"]),
+            core_seconds=float(file.attrs["core_seconds"]),
+            peak_rss_bytes=int(file.attrs["peak_rss_bytes"]),
+            parameters=parameters_of(file),
+            inputs=inputs_of(file),
+        )
+    try:
+        _check_lengths(len(shard.labels), shard.weights.n_rows, shard.trained, shard.statistics)
+    except ValueError as error:
+        raise InputError(f"damaged: {error}", path=path, remedy="delete it and run train-shard again") from None
+    return shard
+
+
+def write_statistics(group, statistics):
+    """Store per-label statistics, one array a name.
+
+    Parameters
+    ----------
+    group : h5py.Group
+    statistics : dict of str to array_like, shape (m,)
+    """
+    for name, dtype in STATISTICS.items():
+        group.create_dataset(name, data=np.asarray(statistics[name], dtype))
+
+
+def read_statistics(group):
+    """Per-label statistics stored by :func:`write_statistics`.
+
+    Parameters
+    ----------
+    group : h5py.Group
+
+    Returns
+    -------
+    dict of str to ndarray, shape (m,)
+    """
+    return {name: map_array(group[name]) for name in STATISTICS if name in group}
+
+
+def _check_lengths(n_labels, n_rows, trained, statistics):
+    missing = sorted(set(STATISTICS) - set(statistics))
+    unknown = sorted(set(statistics) - set(STATISTICS))
+    if missing or unknown:
+        raise ValueError(f"statistics missing: {missing}, unknown: {unknown}")
+    lengths = {"weights": n_rows, "trained": len(trained)} | {name: len(array) for name, array in statistics.items()}
+    wrong = {name: length for name, length in lengths.items() if length != n_labels}
+    if wrong:
+        raise ValueError(f"{n_labels} labels, but lengths {wrong}")
