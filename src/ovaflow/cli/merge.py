@@ -1,0 +1,24 @@
+"""ovaflow merge."""
+
+from pathlib import Path
+
+import click
+
+from ovaflow.data.dataset import open_dataset
+from ovaflow.model.merge import merge
+
+
+@click.command("merge")
+@click.argument("shards", nargs=-1, required=True, type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--dataset", required=True, type=click.Path(dir_okay=False, path_type=Path), help="dataset.h5")
+@click.option("--prune", default=0.01, show_default=True, type=click.FloatRange(min=0), help="drop weights below it")
+@click.option("--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="model.h5 to write")
+@click.option(
+    "--statistics", required=True, type=click.Path(dir_okay=False, path_type=Path), help="training.h5 to write"
+)
+def command(shards, dataset, prune, output, statistics):
+    """Join trained SHARDS into one model."""
+    opened = open_dataset(dataset)
+    n_weights = merge(shards, opened, prune, output, statistics)
+    size = output.stat().st_size
+    click.echo(f"{output}: {opened.n_labels:,} labels, {n_weights:,} weights, {size / 1e6:,.1f} MB")

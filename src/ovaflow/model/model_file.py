@@ -1,0 +1,187 @@
+"""The model file: sparse weights, names, and all that is needed to predict."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from ovaflow.console.errors import InputError
+from ovaflow.sparse.csr import CSR
+from ovaflow.storage.arrays import map_array, read_csr, read_strings, write_strings
+from ovaflow.storage.artifact import (
+    checksum_of,
+    create_artifact,
+    inputs_of,
+    open_artifact,
+    parameters_of,
+)
+
+KIND = "model"
+
+
+@dataclass(frozen=True)
+class Model:
+    """An open model file; arrays are mapped, names are loaded when asked for.
+
+    Attributes
+    ----------
+    path : pathlib.Path
+    weights : CSR, shape (l, d)
+        One row a label, bias feature last where there is one.
+    trained : ndarray of bool, shape (l,)
+        Labels without a classifier are never predicted.
+    counts : ndarray of int64, shape (l,)
+        Training positives.
+    checksum : str
+    parameters : dict
+        ``train`` (settings of the training), ``prune`` (threshold) and
+        ``transform`` (parameters of the dataset, see
+        :class:`ovaflow.data.dataset.Dataset`).
+    inputs : dict of str to str
+        ``dataset``: checksum of the dataset that the model was trained on.
+    """
+
+    path: Path
+    weights: CSR
+    trained: np.ndarray
+    counts: np.ndarray
+    checksum: str
+    parameters: dict
+    inputs: dict
+
+    @property
+    def n_labels(self):
+        """Number of labels, untrained ones included."""
+        return self.weights.n_rows
+
+    @property
+    def n_features(self):
+        """Number of features, bias feature included."""
+        return self.weights.n_columns
+
+    @cached_property
+    def label_names(self):
+        """Names of the labels, in id order."""
+        return self._strings("label_names")
+
+    @cached_property
+    def feature_names(self):
+        """Names of the features without the bias feature; empty when the source had none."""
+        return self._strings("feature_names")
+
+    @cached_property
+    def idf(self):
+        """Inverse document frequencies of the transform, float32 of shape (d without bias,); None without tf-idf."""
+        with open_artifact(self.path, KIND) as file:
+            return file["idf"][()] if "idf" in file else None
+
+    def _strings(self, name):
+        with open_artifact(self.path, KIND) as file:
+            return read_strings(file, name) if name in file else []
+
+
+@dataclass(frozen=True)
+class Names:
+    """What a model knows beside its weights.
+
+    Attributes
+    ----------
+    labels : sequence of str, length l
+    features : sequence of str
+        Length d without the bias feature, or empty.
+    idf : ndarray of float32, optional
+    """
+
+    labels: list
+    features: list
+    idf: np.ndarray | None = None
+
+
+def write_model(path, weights_per_label, pieces, n_features, trained, counts, names, parameters, inputs):
+    """Write the model file piece by piece; the same content gives the same bytes.
+
+    Parameters
+    ----------
+    path : path-like
+    weights_per_label : array_like of int, shape (l,)
+        Number of weights of each label.
+    pieces : iterable of (ndarray of float32, ndarray of int32)
+        Weights and their features, label after label, cut anywhere.
+    n_features : int
+        d, bias feature included.
+    trained : array_like of bool, shape (l,)
+    counts : array_like of int, shape (l,)
+        Training positives.
+    names : Names
+    parameters : dict
+        See :class:`Model`.
+    inputs : dict of str to str
+        Checksums of the artifacts used, by kind.
+
+    Raises
+    ------
+    ValueError
+        If the pieces do not add up to ``weights_per_label``.
+    """
+    indptr = np.zeros(len(weights_per_label) + 1, np.int64)
+    np.cumsum(weights_per_label, out=indptr[1:])
+    with create_artifact(path, KIND, parameters, inputs) as file:
+        _write_weights(file.create_group("weights"), indptr, pieces, n_features)
+        file.create_dataset("trained", data=np.asarray(trained, bool))
+        file.create_dataset("counts", data=np.asarray(counts, np.int64))
+        write_strings(file, "label_names", names.labels)
+        if len(names.features):
+            write_strings(file, "feature_names", names.features)
+        if names.idf is not None:
+            file.create_dataset("idf", data=np.asarray(names.idf, np.float32))
+
+
+def _write_weights(group, indptr, pieces, n_features):
+    group.attrs["n_columns"] = np.int64(n_features)
+    stored = [group.create_dataset("data", indptr[-1:], np.float32), group.create_dataset("indices", indptr[-1:], "i4")]
+    group.create_dataset("indptr", data=indptr)
+    start = end = 0
+    for piece in pieces:
+        end = start + len(piece[0])
+        if end > indptr[-1]:
+            break
+        if end > start:
+            for dataset, values in zip(stored, piece, strict=True):
+                dataset[start:end] = values
+        start = end
+    if end != indptr[-1]:
+        raise ValueError(f"{indptr[-1]} weights announced, {end} or more given")
+
+
+def open_model(path, verify=False):
+    """Open a model file.
+
+    Parameters
+    ----------
+    path : path-like
+    verify : bool
+        Also compare the checksum of the whole content.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    InputError
+        If the file is missing, foreign, of another format version or damaged.
+    """
+    with open_artifact(path, KIND, verify) as file:
+        model = Model(
+            path=Path(path),
+            weights=read_csr(file["weights"]),
+            trained=file["trained"][()],
+            counts=map_array(file["counts"]),
+            checksum=checksum_of(file),
+            parameters=parameters_of(file),
+            inputs=inputs_of(file),
+        )
+    if not model.n_labels == len(model.trained) == len(model.counts):
+        raise InputError("damaged: arrays of different lengths", path=path, remedy="delete it and run merge again")
+    return model

@@ -1,0 +1,112 @@
+"""Merged models do not depend on the shards; wrong shards are refused by name."""
+
+import hashlib
+
+import h5py
+import numpy as np
+import pytest
+
+from ovaflow.cli import main
+from ovaflow.console.errors import InputError
+from ovaflow.model.merge import merge
+from ovaflow.model.model_file import open_model
+from ovaflow.model.pruning import prune
+from ovaflow.model.training_file import read_training
+
+N_LABELS, N_FEATURES = 11, 7
+ALL = list(range(N_LABELS))
+SPLITS = [
+    [ALL],
+    [ALL[::2], ALL[1::2]],
+    [ALL[::-1]],
+    [[4, 1], [10], [9, 8, 7, 0], [], [2, 3, 5, 6]],
+    [[j] for j in ALL],
+]
+
+
+def _merge(tmp_path, shards, dataset, threshold=0.01, **options):
+    merge(shards, dataset, threshold, tmp_path / "model.h5", tmp_path / "training.h5", **options)
+    return open_model(tmp_path / "model.h5", verify=True)
+
+
+@pytest.mark.parametrize("piece", [1, 10, 1 << 20])
+def test_same_bytes_for_every_division(tmp_path, small_dataset, all_weights, cut, piece):
+    digests = set()
+    for number, parts in enumerate(SPLITS):
+        model = _merge(tmp_path, cut(*parts, folder=str(number))[::-1], small_dataset, piece=piece)
+        digests.add(hashlib.sha256(model.path.read_bytes()).hexdigest())
+        for ours, theirs in zip(model.weights.arrays, all_weights.arrays, strict=True):
+            assert np.array_equal(ours, theirs)
+    assert len(digests) == 1
+
+
+def test_what_the_model_knows(tmp_path, small_dataset, cut):
+    model = _merge(tmp_path, cut(*SPLITS[1]), small_dataset)
+    assert model.trained.tolist() == [j != 3 for j in ALL]
+    assert np.array_equal(model.counts, small_dataset.train.Y.to_scipy().sum(axis=0))
+    assert model.label_names == small_dataset.label_names
+    assert model.feature_names == small_dataset.feature_names
+    assert np.array_equal(model.idf, np.ones(N_FEATURES - 1, np.float32))
+    assert model.parameters["prune"] == 0.01
+    assert model.parameters["transform"] == small_dataset.parameters
+    assert model.inputs == {"dataset": small_dataset.checksum}
+
+
+def test_training_in_label_order(tmp_path, small_dataset, cut):
+    _merge(tmp_path, cut(*SPLITS[3]), small_dataset)
+    training = read_training(tmp_path / "training.h5")
+    assert training.statistics["newton_steps"].tolist() == [7 * j % 5 for j in ALL]
+    assert (training.core_seconds, training.shards, training.peak_rss_bytes) == (5.0, 5, 1004)
+
+
+def test_pruning_again(tmp_path, small_dataset, all_weights, cut):
+    model = _merge(tmp_path, cut(*SPLITS[3]), small_dataset, threshold=0.03)
+    for ours, theirs in zip(model.weights.arrays, prune(all_weights, 0.03).arrays, strict=True):
+        assert np.array_equal(ours, theirs)
+    with pytest.raises(InputError, match=r"--stored-threshold=0\.005"):
+        _merge(tmp_path, cut(*SPLITS[0]), small_dataset, threshold=0.005)
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ([[0, 1], [2]], r"label 3 and 7 more .* train-shard"),
+        ([ALL, [4]], r"1\.h5: label 4 stands in .*0\.h5 too"),
+        ([[*ALL, 4]], r"0\.h5: label 4 stands in it twice"),
+    ],
+)
+def test_cover(tmp_path, small_dataset, cut, parts, message):
+    with pytest.raises(InputError, match=message):
+        _merge(tmp_path, cut(*parts), small_dataset)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"inputs": {"dataset": "0"}}, "was not trained on"),
+        ({"parameters": {"stored_threshold": 0.01, "C": 2.0}}, r"differs from .*0\.h5 in C"),
+        ({"labels": [99]}, "label 99 where the dataset has 11"),
+    ],
+)
+def test_foreign_shards(tmp_path, small_dataset, cut, changes, message):
+    shards = cut(ALL[1:]) + cut([0], folder="other", **changes)
+    with pytest.raises(InputError, match=message):
+        _merge(tmp_path, shards, small_dataset)
+
+
+def test_damaged_shard(tmp_path, small_dataset, cut):
+    (path,) = cut(ALL)
+    with h5py.File(path, "r+") as file:
+        file["weights/data"][0] += 1
+    with pytest.raises(InputError, match=r"0\.h5: damaged"):
+        _merge(tmp_path, [path], small_dataset)
+    assert not (tmp_path / "model.h5").exists()
+
+
+def test_command(tmp_path, small_dataset, all_weights, cut, capsys):
+    shards = [str(path) for path in cut(*SPLITS[1])]
+    files = [f"--dataset={small_dataset.path}", f"--output={tmp_path / 'm.h5'}", f"--statistics={tmp_path / 't.h5'}"]
+    assert main(["merge", *shards, *files]) == 0
+    assert f"11 labels, {len(all_weights.data)} weights" in capsys.readouterr().out
+    assert main(["merge", shards[0], *files]) == 2
+    assert "train-shard" in capsys.readouterr().err
