@@ -1,0 +1,220 @@
+"""The catalogue of public datasets: where they are, how large they are, how they are judged."""
+
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError, model_validator
+
+from ovaflow.console.errors import InputError
+
+_PACKAGE = Path(__file__).parents[1]
+_LAYOUTS = {
+    frozenset({"train", "test"}): "files",
+    frozenset({"data", "train", "test"}): "split",
+    frozenset({"train", "train_labels", "test", "test_labels"}): "pairs",
+}
+_TEXT_FILES = {"train": "train.txt", "test": "test.txt"}
+_NPZ_FILES = {
+    "train": "X.trn.npz",
+    "train_labels": "Y.trn.npz",
+    "test": "X.tst.npz",
+    "test_labels": "Y.tst.npz",
+}
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Counts(_Strict):
+    """Sizes that a dataset must have; None where unknown."""
+
+    features: PositiveInt | None = None
+    labels: PositiveInt | None = None
+    train: PositiveInt | None = None
+    test: PositiveInt | None = None
+
+
+class Propensity(_Strict):
+    """A and B of the propensity model (Jain et al. 2016)."""
+
+    a: Annotated[float, Field(gt=0)] = 0.55
+    b: Annotated[float, Field(gt=0)] = 1.5
+
+
+class Source(_Strict):
+    """One place that has a dataset's archive, and what to take out of it."""
+
+    drive: Annotated[str, Field(pattern=r"^[-\w]{10,}$")] | None = None
+    resourcekey: Annotated[str, Field(pattern=r"^[-\w]+$")] | None = None
+    url: Annotated[str, Field(pattern=r"^https?://")] | None = None
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
+    members: dict[str, str]
+
+    @model_validator(mode="after")
+    def _one_place(self):
+        if (self.drive is None) == (self.url is None):
+            raise ValueError("give either drive or url")
+        if self.resourcekey and not self.drive:
+            raise ValueError("resourcekey goes with drive")
+        if frozenset(self.members) not in _LAYOUTS:
+            raise ValueError("members must be {train, test}, with data, or with train_labels and test_labels")
+        return self
+
+    @property
+    def layout(self):
+        """How the members make train and test: "files", "split" or "pairs"."""
+        return _LAYOUTS[frozenset(self.members)]
+
+    @property
+    def page(self):
+        """Address that a person opens in a browser to download the archive by hand."""
+        if self.url:
+            return self.url
+        key = f"?resourcekey={self.resourcekey}" if self.resourcekey else ""
+        return f"https://drive.google.com/file/d/{self.drive}/view{key}"
+
+
+class Entry(_Strict):
+    """One dataset of the catalogue."""
+
+    title: str
+    note: str | None = None
+    format: Literal["xmc-text", "npz"]
+    counts: Counts = Counts()
+    propensity: Propensity = Propensity()
+    sources: Annotated[list[Source], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _layouts_fit(self):
+        if self.format == "npz" and any(source.layout != "pairs" for source in self.sources):
+            raise ValueError("npz needs members train, train_labels, test, test_labels")
+        return self
+
+    @property
+    def files(self):
+        """Names inside the dataset's folder, by role."""
+        return dict(_NPZ_FILES if self.format == "npz" else _TEXT_FILES)
+
+
+class _Catalogue(_Strict):
+    datasets: dict[Annotated[str, Field(pattern=r"^[a-z0-9][-.a-z0-9]*$")], Entry]
+
+
+def default_catalogue():
+    """Path of the catalogue that comes with ovaflow.
+
+    Returns
+    -------
+    pathlib.Path
+        ``config/datasets.yaml`` of the checkout, or the copy inside the wheel.
+    """
+    packaged = _PACKAGE / "pipeline" / "config" / "datasets.yaml"
+    return packaged if packaged.is_file() else _PACKAGE.parents[1] / "config" / "datasets.yaml"
+
+
+@cache
+def read_catalogue(path=None):
+    """Read and validate a catalogue.
+
+    Parameters
+    ----------
+    path : path-like, optional
+        :func:`default_catalogue` by default.
+
+    Returns
+    -------
+    dict of str to Entry
+
+    Raises
+    ------
+    InputError
+        If the file is missing, no YAML, or has an unknown key or a wrong value.
+    """
+    path = Path(path or default_catalogue())
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError("no such catalogue", path=path) from None
+    except yaml.MarkedYAMLError as error:
+        line = None if error.problem_mark is None else error.problem_mark.line + 1
+        raise InputError(f"no valid YAML: {error.problem}", path=path, line=line) from None
+    try:
+        return _Catalogue.model_validate(content).datasets
+    except ValidationError as error:
+        raise InputError(_first_problem(error), path=path) from None
+
+
+def _first_problem(error):
+    first = error.errors(include_url=False)[0]
+    where = ".".join(map(str, first["loc"])) or "the file"
+    if first["type"] == "extra_forbidden":
+        return f"{where}: unknown key"
+    return f"{where}: {first['msg'].removeprefix('Value error, ')}"
+
+
+def entry_of(name, path=None):
+    """One dataset of the catalogue.
+
+    Parameters
+    ----------
+    name : str
+    path : path-like, optional
+        The catalogue, :func:`default_catalogue` by default.
+
+    Returns
+    -------
+    Entry
+
+    Raises
+    ------
+    InputError
+        If there is no such dataset, or the catalogue is not valid.
+    """
+    catalogue = read_catalogue(path)
+    if name not in catalogue:
+        raise InputError(
+            f"no dataset {name!r}", path=path or default_catalogue(), remedy=f"choose from {', '.join(catalogue)}"
+        )
+    return catalogue[name]
+
+
+def files_of(name, path=None):
+    """What ``ovaflow download --dataset=NAME --output=FOLDER`` leaves in FOLDER.
+
+    The names are known before the download, so that the workflow can declare
+    them as outputs.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``"eurlex-4k"``.
+    path : path-like, optional
+        The catalogue, :func:`default_catalogue` by default.
+
+    Returns
+    -------
+    dict
+        ``format`` : "xmc-text" or "npz", for ``ovaflow prepare --format``;
+        ``train``, ``test`` : file names for ``--train`` and ``--test``, such as
+        "train.txt" ("X.trn.npz" for npz, whose labels are "Y.trn.npz" beside it);
+        ``files`` : list of every file name in the folder, in a fixed order;
+        ``propensity_a``, ``propensity_b`` : floats for ``ovaflow evaluate``.
+
+    Raises
+    ------
+    InputError
+        If there is no such dataset, or the catalogue is not valid.
+    """
+    entry = entry_of(name, path)
+    files = entry.files
+    return {
+        "format": entry.format,
+        "train": files["train"],
+        "test": files["test"],
+        "files": list(files.values()),
+        "propensity_a": entry.propensity.a,
+        "propensity_b": entry.propensity.b,
+    }
