@@ -4,6 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# the first example compiles kernels: no deadline
+settings.register_profile("ovaflow", deadline=None)
+settings.load_profile("ovaflow")
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,286 @@
+"""OVA-MST: the minimum spanning tree over labels and the all-negative root.
+
+Fang et al. 2019 (OVA-Primal++), sections 3.4-3.6. The vertices are the labels
+and the root, which stands for a label without positives; an edge weighs the
+Hamming distance of two label columns, |P_i| + |P_j| - 2 |P_i & P_j|, to the root
+|P_i|. The tree is unique here: among edges of equal weight those to the root
+come first (short trees train in parallel), then those of smaller label ids.
+
+Two facts keep memory at O(l) whatever the number of co-occurring pairs. In the
+cycle root, i, j the heaviest edge belongs to no tree, so a pair counts only if
+it is lighter than the longer of its two root edges, that is if
+2 |P_i & P_j| > min(|P_i|, |P_j|). And the tree of a set of edges is the tree of
+any part's tree and the rest, so that edges are collected in a buffer of which,
+whenever it is full, only the tree's edges stay.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse
+
+from ovaflow.console.errors import InputError
+from ovaflow.console.progress import Progress
+from ovaflow.sparse.csr import transpose
+from ovaflow.sparse.jit import strict_kernel
+from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact
+
+KIND = "label-tree"
+ROOT = -1
+"""Parent of the labels that hang at the all-negative root."""
+_BUFFER = 1 << 22
+_LABELS_PER_STEP = 4096
+
+
+@dataclass(frozen=True)
+class LabelTree:
+    """A spanning tree over labels, directed away from the all-negative root.
+
+    Attributes
+    ----------
+    parent : ndarray of int32, shape (l,)
+        ``ROOT`` for children of the root.
+    distance : ndarray of int64, shape (l,)
+        Hamming distance to the parent's label column; to the root, the number
+        of positives.
+    order : ndarray of int32, shape (l,)
+        All labels depth first: parents before children, subtrees contiguous,
+        children of one parent ascending.
+    subtree : ndarray of int32, shape (l,)
+        Number of the root's subtree that a label is in, ascending along ``order``.
+    depth : ndarray of int32, shape (l,)
+        1 for children of the root.
+    star_cost : int
+        Cost of the tree in which every label hangs at the root: the number of
+        (instance, label) pairs.
+    """
+
+    parent: np.ndarray
+    distance: np.ndarray
+    order: np.ndarray
+    subtree: np.ndarray
+    depth: np.ndarray
+    star_cost: int
+
+    @property
+    def subtrees(self):
+        """Number of children of the root."""
+        return int(np.count_nonzero(self.parent == ROOT))
+
+    @property
+    def height(self):
+        """Edges on the longest path down from the root."""
+        return int(self.depth.max(initial=0))
+
+    @property
+    def total_cost(self):
+        """Sum of all distances."""
+        return int(self.distance.sum())
+
+
+def compute_label_tree(Y, buffer=None):
+    """Exact minimum spanning tree of the labels and the all-negative root.
+
+    Parameters
+    ----------
+    Y : CSR, shape (n, l)
+        Labels of each instance, ascending, without duplicates.
+    buffer : int, optional
+        Edges held at a time, at 12 bytes each: at least 2 l; by default the
+        larger of 4 l and 4 million. The tree does not depend on it.
+
+    Returns
+    -------
+    LabelTree
+    """
+    positives = transpose(Y)
+    edges = _spanning_edges(Y, positives, buffer or max(4 * Y.n_columns, _BUFFER))
+    return _directed(*edges, star_cost=int(positives.indptr[-1]))
+
+
+def _spanning_edges(Y, positives, capacity):
+    """The l edges of the tree as (head, tail, weight); the root is vertex l."""
+    n_labels = Y.n_columns
+    head, tail, weight = (np.empty(capacity, np.int32) for _ in range(3))
+    head[:n_labels], tail[:n_labels] = np.arange(n_labels), n_labels
+    weight[:n_labels] = np.diff(positives.indptr)
+    shared = np.zeros(n_labels, np.int32)
+    size, label = n_labels, 0
+    with Progress("label tree", n_labels, "labels") as progress:
+        while label < n_labels:
+            stop = min(label + _LABELS_PER_STEP, n_labels)
+            reached, size = _append_pairs(
+                Y.indices, Y.indptr, positives.indices, positives.indptr, label, stop, shared, head, tail, weight, size
+            )
+            if reached < stop:
+                size = _keep_tree(head, tail, weight, size)
+            progress.advance(reached - label)
+            label = reached
+    size = _keep_tree(head, tail, weight, size)
+    return head[:size], tail[:size], weight[:size]
+
+
+@strict_kernel
+def _append_pairs(labels, label_starts, instances, starts, first, last, shared, head, tail, weight, size):
+    """Append (i, j, |P_i| + |P_j| - 2 |P_i & P_j|) for j < i with 2 |P_i & P_j| > min(|P_i|, |P_j|).
+
+    Returns the label that it came to, which is less than last when the buffer
+    is too full for another label, and the number of edges.
+    """
+    touched = np.empty(len(shared), np.int32)
+    for i in range(first, last):
+        if size + i > len(head):
+            return i, size
+        n_touched = 0
+        for k in range(starts[i], starts[i + 1]):
+            for m in range(label_starts[instances[k]], label_starts[instances[k] + 1]):
+                j = labels[m]
+                if j >= i:
+                    break
+                if shared[j] == 0:
+                    touched[n_touched] = j
+                    n_touched += 1
+                shared[j] += 1
+        own = starts[i + 1] - starts[i]
+        for j in touched[:n_touched]:
+            other = starts[j + 1] - starts[j]
+            if 2 * shared[j] > min(own, other):
+                head[size], tail[size] = i, j
+                weight[size] = own + other - 2 * shared[j]
+                size += 1
+            shared[j] = 0
+    return last, size
+
+
+def _keep_tree(head, tail, weight, size):
+    """Move the edges of the minimum spanning tree to the front; the number of them."""
+    n_labels = int(tail[:size].max(initial=0))
+    chosen = np.empty(n_labels, np.int64)
+    found = _kruskal(_lightest_first(weight[:size]), head, tail, np.arange(n_labels + 1, dtype=np.int32), chosen)
+    for array in (head, tail, weight):
+        array[:found] = array[chosen[:found]]
+    return found
+
+
+def _lightest_first(weight):
+    """Positions by rising weight, equal weights in their order."""
+    starts = np.zeros(int(weight.max(initial=0)) + 2, np.int64)
+    return _counting_sort(weight, starts, np.empty(len(weight), np.int64))
+
+
+@strict_kernel
+def _counting_sort(keys, starts, order):
+    for key in keys:
+        starts[key + 1] += 1
+    for key in range(1, len(starts)):
+        starts[key] += starts[key - 1]
+    for position in range(len(keys)):
+        order[starts[keys[position]]] = position
+        starts[keys[position]] += 1
+    return order
+
+
+@strict_kernel
+def _kruskal(order, head, tail, leader, chosen):
+    found = 0
+    for edge in order:
+        if found == len(chosen):
+            break
+        a, b = head[edge], tail[edge]
+        while leader[a] != a:
+            leader[a] = leader[leader[a]]
+            a = leader[a]
+        while leader[b] != b:
+            leader[b] = leader[leader[b]]
+            b = leader[b]
+        if a != b:
+            leader[a] = b
+            chosen[found] = edge
+            found += 1
+    return found
+
+
+def _directed(head, tail, weight, star_cost):
+    n_labels = len(head)
+    links = (np.ones(n_labels, np.bool_), (head, tail))
+    one_way = scipy.sparse.coo_array(links, shape=(n_labels + 1, n_labels + 1))
+    neighbours = (one_way + one_way.T).tocsr()
+    neighbours.sort_indices()
+    parent, depth, subtree = (np.zeros(n_labels + 1, np.int32) for _ in range(3))
+    order = np.empty(n_labels, np.int32)
+    _depth_first(neighbours.indices, neighbours.indptr, parent, depth, subtree, order)
+    distance = np.empty(n_labels, np.int64)
+    distance[np.where(parent[head] == tail, head, tail)] = weight
+    parent[parent == n_labels] = ROOT
+    return LabelTree(parent[:-1], distance, order, subtree[:-1], depth[:-1], star_cost)
+
+
+@strict_kernel
+def _depth_first(neighbours, starts, parent, depth, subtree, order):
+    """Visit from the last vertex, the root, with a stack of its own: a path may be as long as l."""
+    root = len(parent) - 1
+    parent[root] = root
+    stack = np.empty(len(parent), np.int32)
+    stack[0], height = root, 1
+    n_visited, n_subtrees = 0, 0
+    while height > 0:
+        height -= 1
+        vertex = stack[height]
+        above = parent[vertex]
+        if vertex != root:
+            order[n_visited] = vertex
+            n_visited += 1
+            depth[vertex] = depth[above] + 1
+            subtree[vertex] = subtree[above]
+            if above == root:
+                subtree[vertex] = n_subtrees
+                n_subtrees += 1
+        # the last pushed is the first visited
+        for k in range(starts[vertex + 1] - 1, starts[vertex] - 1, -1):
+            child = neighbours[k]
+            if child != above:
+                parent[child] = vertex
+                stack[height] = child
+                height += 1
+
+
+def write_label_tree(path, tree, dataset):
+    """Write the label tree file.
+
+    Parameters
+    ----------
+    path : path-like
+    tree : LabelTree
+    dataset : str
+        Checksum of the dataset file.
+    """
+    with create_artifact(path, KIND, inputs={"dataset": dataset}) as file:
+        for name in ("parent", "distance", "order", "subtree", "depth"):
+            file.create_dataset(name, data=getattr(tree, name))
+        for name in ("subtrees", "height", "total_cost", "star_cost"):
+            file.attrs[name] = np.int64(getattr(tree, name))
+
+
+def read_label_tree(path, dataset=None):
+    """Read a label tree file.
+
+    Parameters
+    ----------
+    path : path-like
+    dataset : str, optional
+        Checksum of the dataset file that the tree must have been made from.
+
+    Returns
+    -------
+    LabelTree
+
+    Raises
+    ------
+    InputError
+        If the file is missing or foreign, or belongs to another dataset file.
+    """
+    with open_artifact(path, KIND) as file:
+        if dataset is not None and inputs_of(file)["dataset"] != dataset:
+            raise InputError("made from another dataset file", path=path, remedy="run `ovaflow label-tree` again")
+        arrays = (file[name][()] for name in ("parent", "distance", "order", "subtree", "depth"))
+        return LabelTree(*arrays, star_cost=int(file.attrs["star_cost"]))

@@ -1,0 +1,154 @@
+"""Means of all instances and of each label's positives: what starting points and stopping rules need.
+
+With them a label's mean-separating start costs O(nonzeros of its positives)
+(Schultheis and Babbar 2022, section 4) and its gradient at zero costs O(1).
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from ovaflow.console.errors import InputError
+from ovaflow.console.progress import Progress
+from ovaflow.sparse.jit import kernel
+from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact
+
+KIND = "means"
+_BLOCKS_PER_THREAD = 16
+
+
+@dataclass(frozen=True)
+class Means:
+    """Means and their inner products, all float64.
+
+    Attributes
+    ----------
+    x_mean : ndarray of float64, shape (d,)
+        Mean of all n instances.
+    pp : ndarray of float64, shape (l,)
+        <p_mean, p_mean> of each label; 0 for labels without positives.
+    xp : ndarray of float64, shape (l,)
+        <x_mean, p_mean> of each label; 0 for labels without positives.
+    xx : float
+        <x_mean, x_mean>.
+    counts : ndarray of int64, shape (l,)
+        Number of positives of each label.
+    """
+
+    x_mean: np.ndarray
+    pp: np.ndarray
+    xp: np.ndarray
+    xx: float
+    counts: np.ndarray
+
+
+def compute_means(X, positives, threads=1):
+    """Means of a training set, in one pass over X and one over the positives of each label.
+
+    Parameters
+    ----------
+    X : CSR, shape (n, d)
+    positives : CSR, shape (l, n)
+        Instances of each label, the transposed Y.
+    threads : int
+        Blocks of labels run side by side; each thread takes O(d) memory. The
+        result does not depend on it.
+
+    Returns
+    -------
+    Means
+    """
+    x_mean = np.zeros(X.n_columns)
+    _add_rows(X.data, X.indices, x_mean)
+    x_mean /= max(X.n_rows, 1)
+    pp, xp = np.zeros(positives.n_rows), np.zeros(positives.n_rows)
+
+    def fill(block):
+        first, last = block
+        _inner_products(*X.arrays, positives.indices, positives.indptr, first, last, x_mean, pp, xp)
+        return last - first
+
+    with Progress("means", positives.n_rows, "labels") as progress, ThreadPoolExecutor(threads) as pool:
+        for done in pool.map(fill, _blocks(positives.indptr, threads * _BLOCKS_PER_THREAD)):
+            progress.advance(done)
+    # not np.dot, whose order of addition depends on the number of BLAS threads
+    return Means(x_mean, pp, xp, float(np.square(x_mean).sum()), np.diff(positives.indptr).astype(np.int64))
+
+
+def _blocks(indptr, n_blocks):
+    """Consecutive ranges of labels with about equally many positives."""
+    cuts = np.searchsorted(indptr, np.linspace(0, indptr[-1], n_blocks + 1))
+    cuts[0], cuts[-1] = 0, len(indptr) - 1
+    return [(int(first), int(last)) for first, last in pairwise(cuts) if first < last]
+
+
+@kernel
+def _add_rows(data, indices, out):
+    """out += sum_i x_i."""
+    for k in range(len(data)):
+        out[indices[k]] += data[k]
+
+
+@kernel
+def _inner_products(data, indices, indptr, instances, starts, first, last, x_mean, pp, xp):
+    """pp = <p, p> and xp = <x_mean, p> with p = sum_{i in P} x_i / |P|, for the labels first to last."""
+    total = np.zeros(len(x_mean))
+    for label in range(first, last):
+        members = instances[starts[label] : starts[label + 1]]
+        for i in members:
+            for k in range(indptr[i], indptr[i + 1]):
+                total[indices[k]] += data[k]
+        squares, products = 0.0, 0.0
+        for i in members:
+            for k in range(indptr[i], indptr[i + 1]):
+                value = total[indices[k]]
+                # each feature counts once: zero after its first visit
+                total[indices[k]] = 0.0
+                squares += value * value
+                products += value * x_mean[indices[k]]
+        size = max(len(members), 1)
+        pp[label] = squares / size / size
+        xp[label] = products / size
+
+
+def write_means(path, means, dataset):
+    """Write the means file.
+
+    Parameters
+    ----------
+    path : path-like
+    means : Means
+    dataset : str
+        Checksum of the dataset file.
+    """
+    with create_artifact(path, KIND, inputs={"dataset": dataset}) as file:
+        for name in ("x_mean", "pp", "xp", "counts"):
+            file.create_dataset(name, data=getattr(means, name))
+        file.attrs["xx"] = np.float64(means.xx)
+
+
+def read_means(path, dataset=None):
+    """Read a means file.
+
+    Parameters
+    ----------
+    path : path-like
+    dataset : str, optional
+        Checksum of the dataset file that the means must have been made from.
+
+    Returns
+    -------
+    Means
+
+    Raises
+    ------
+    InputError
+        If the file is missing or foreign, or belongs to another dataset file.
+    """
+    with open_artifact(path, KIND) as file:
+        if dataset is not None and inputs_of(file)["dataset"] != dataset:
+            raise InputError("made from another dataset file", path=path, remedy="run `ovaflow means` again")
+        x_mean, pp, xp, counts = (file[name][()] for name in ("x_mean", "pp", "xp", "counts"))
+        return Means(x_mean, pp, xp, float(file.attrs["xx"]), counts)

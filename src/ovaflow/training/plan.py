@@ -1,0 +1,170 @@
+"""The shard plan: which labels are trained together, so that all shards take about as long."""
+
+import heapq
+import math
+
+import numpy as np
+
+from ovaflow.console.errors import InputError
+from ovaflow.storage.artifact import write_text
+
+HEADER = "shard\tlabel\twork"
+
+# Unit: one product of X with a vector. From the mean-separating start a label takes about
+# 7 Newton steps with one full product each and one at the start, and about 25 CG steps,
+# each of which multiplies the active rows forth and back: all positives and about
+# 0.5 % of the other instances (DiSMEC++ on two text sets, 200 labels each).
+_FULL_PRODUCTS = 8.0
+_ACTIVE_PRODUCTS = 50.0
+_ACTIVE_NEGATIVES = 0.005
+_UNTRAINED = 0.01
+
+
+def estimated_work(counts, n_instances):
+    """Expected effort of training each label.
+
+    Parameters
+    ----------
+    counts : ndarray of int, shape (l,)
+        Positives of each label.
+    n_instances : int
+
+    Returns
+    -------
+    ndarray of float64, shape (l,)
+        In products of X with a vector. Labels without positives are not
+        trained and cost next to nothing.
+    """
+    counts = np.asarray(counts)
+    active = np.minimum(counts / max(n_instances, 1) + _ACTIVE_NEGATIVES, 1.0)
+    return np.where(counts > 0, _FULL_PRODUCTS + _ACTIVE_PRODUCTS * active, _UNTRAINED)
+
+
+def plan_shards(work, n_shards, label_tree=None):
+    """Divide labels into shards of about equal work, the largest first to the least loaded shard.
+
+    The largest shard exceeds the mean by less than the largest unit: a label, or
+    a subtree of the label tree.
+
+    Parameters
+    ----------
+    work : ndarray of float64, shape (l,)
+        Effort of each label, see :func:`estimated_work`.
+    n_shards : int
+    label_tree : LabelTree, optional
+        Keeps each of the root's subtrees in one shard.
+
+    Returns
+    -------
+    list of ndarray of int32
+        Labels of each shard: ascending, or depth first along the label tree.
+        Shards are empty when there are fewer units than shards.
+
+    Raises
+    ------
+    InputError
+        If ``n_shards`` is less than 1.
+    """
+    if n_shards < 1:
+        raise InputError(f"{n_shards} shards", remedy="ask for at least 1")
+    work = np.asarray(work, np.float64)
+    if label_tree is None:
+        return _members(_assign(work, n_shards), np.arange(len(work)), n_shards)
+    shard_of_subtree = _assign(np.bincount(label_tree.subtree, weights=work), n_shards)
+    return _members(shard_of_subtree[label_tree.subtree], label_tree.order, n_shards)
+
+
+def _assign(work, n_shards):
+    """Shard of each unit; equal loads go to the shard with fewer units, then to the first."""
+    loads = [(0.0, 0, shard) for shard in range(n_shards)]
+    shards = np.empty(len(work), np.int64)
+    for unit in np.argsort(-work, kind="stable"):
+        load, size, shard = loads[0]
+        heapq.heapreplace(loads, (load + float(work[unit]), size + 1, shard))
+        shards[unit] = shard
+    return shards
+
+
+def _members(shard_of_label, order, n_shards):
+    shards = shard_of_label[order]
+    grouped = np.asarray(order, np.int32)[np.argsort(shards, kind="stable")]
+    return np.split(grouped, np.cumsum(np.bincount(shards, minlength=n_shards))[:-1])
+
+
+def write_plan(path, shards, work):
+    """Write shards.tsv: one line a label, with its shard and its estimated work.
+
+    Parameters
+    ----------
+    path : path-like
+    shards : list of ndarray of int32
+        See :func:`plan_shards`.
+    work : ndarray of float64, shape (l,)
+    """
+    lines = (f"{shard}\t{label}\t{work[label]:.6g}" for shard, labels in enumerate(shards) for label in labels)
+    write_text(path, "\n".join([HEADER, *lines]) + "\n")
+
+
+def read_plan(path, shard, n_labels=None):
+    """Labels of one shard; the whole file is checked.
+
+    Parameters
+    ----------
+    path : path-like
+    shard : int
+    n_labels : int, optional
+        Labels of the dataset, each of which must then stand in the plan.
+
+    Returns
+    -------
+    ndarray of int32
+        In the order of the file; empty when no line names the shard.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, a line is malformed, or a label is out of
+        range, named twice or missing.
+    """
+    labels, seen = [], set()
+    for line, text in enumerate(_lines(path), start=2):
+        of, label = _parsed(text, path, line)
+        if label in seen:
+            raise InputError(f"label {label} stands here for the second time", path=path, line=line)
+        if n_labels is not None and label >= n_labels:
+            raise InputError(f"label {label} of {n_labels:,}", path=path, line=line, remedy="run `ovaflow plan` again")
+        seen.add(label)
+        if of == shard:
+            labels.append(label)
+    if n_labels is not None and len(seen) < n_labels:
+        raise InputError(
+            f"{len(seen):,} of {n_labels:,} labels stand in it", path=path, remedy="run `ovaflow plan` again"
+        )
+    return np.array(labels, np.int32)
+
+
+def _lines(path):
+    """Lines after the header."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            if file.readline().rstrip("\n") != HEADER:
+                raise InputError("expected the header shard, label, work", path=path, line=1)
+            yield from file
+    except FileNotFoundError:
+        raise InputError("no such file", path=path, remedy="make it first (ovaflow plan)") from None
+    except UnicodeDecodeError:
+        raise InputError("not a text file in UTF-8", path=path, remedy="run `ovaflow plan` again") from None
+
+
+def _parsed(text, path, line):
+    """Shard and label of a line."""
+    try:
+        shard, label, work = text.split("\t")
+        shard, label, work = int(shard), int(label), float(work)
+    except ValueError:
+        raise InputError(
+            f"expected shard, label and work between tabs, found {text.strip()[:60]!r}", path=path, line=line
+        ) from None
+    if shard < 0 or label < 0 or not (math.isfinite(work) and work >= 0):
+        raise InputError("shard, label and work must be finite and not negative", path=path, line=line)
+    return shard, label

@@ -1,0 +1,144 @@
+"""The label tree against SciPy's minimum spanning tree and a naive Prim."""
+
+import naive
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse.csgraph import minimum_spanning_tree
+
+from ovaflow.artifacts.label_tree import ROOT, compute_label_tree, read_label_tree, write_label_tree
+from ovaflow.console.errors import InputError
+from ovaflow.sparse.csr import from_scipy
+
+label_matrices = st.builds(
+    lambda seed, n, n_labels, density: (np.random.default_rng(seed).random((n, n_labels)) < density).astype(np.float32),
+    st.integers(0, 2**32 - 1),
+    st.integers(1, 12),
+    st.integers(1, 12),
+    st.sampled_from([0.0, 0.1, 0.3, 0.6, 1.0]),
+)
+
+
+def hamming(Y):
+    """Distances between label columns, the all-zero root last."""
+    columns = np.column_stack([Y, np.zeros(len(Y))])
+    return np.abs(columns[:, :, None] - columns[:, None, :]).sum(0)
+
+
+def scipy_cost(Y):
+    """SciPy reads 0 as no edge, hence the shift by one for each of the l edges."""
+    return minimum_spanning_tree(hamming(Y) + 1).sum() - Y.shape[1]
+
+
+@given(label_matrices)
+def test_cost_is_that_of_scipy_and_prim(Y):
+    ours = compute_label_tree(from_scipy(Y))
+    theirs, _ = naive.label_tree(Y)
+    assert ours.total_cost == scipy_cost(Y) == theirs
+
+
+@given(label_matrices)
+def test_root_has_the_most_children_of_all_minimum_trees(Y):
+    ours = compute_label_tree(from_scipy(Y))
+    _, theirs = naive.label_tree(Y)
+    assert ours.subtrees == theirs
+
+
+@given(label_matrices)
+def test_arrays_describe_one_tree(Y):
+    tree = compute_label_tree(from_scipy(Y))
+    n_labels = Y.shape[1]
+    distances = hamming(Y)
+    np.testing.assert_array_equal(tree.distance, distances[np.arange(n_labels), tree.parent])
+    np.testing.assert_array_equal(np.sort(tree.order), np.arange(n_labels))
+    position = np.argsort(tree.order)
+    inner = tree.parent != ROOT
+    assert (position[tree.parent[inner]] < position[inner]).all()
+    np.testing.assert_array_equal(tree.depth[inner], tree.depth[tree.parent[inner]] + 1)
+    assert (tree.depth[~inner] == 1).all()
+    np.testing.assert_array_equal(tree.subtree[inner], tree.subtree[tree.parent[inner]])
+    assert (np.diff(tree.subtree[tree.order]) == ~inner[tree.order][1:]).all()
+    assert tree.star_cost == Y.sum() >= tree.total_cost
+
+
+@given(label_matrices)
+def test_order_is_depth_first(Y):
+    tree = compute_label_tree(from_scipy(Y))
+    path = []
+    for label in tree.order:
+        del path[tree.depth[label] - 1 :]
+        assert (path[-1] if path else ROOT) == tree.parent[label]
+        path.append(label)
+
+
+def test_tree_does_not_depend_on_the_buffer():
+    Y = (np.random.default_rng(0).random((60, 80)) < 0.1).astype(np.float32)
+    # groups of alike labels, so that many pairs are candidates
+    Y = from_scipy(
+        Y[:, np.random.default_rng(1).integers(0, 20, 80)] * (np.random.default_rng(2).random((60, 80)) < 0.9)
+    )
+    large, small = compute_label_tree(Y), compute_label_tree(Y, buffer=160)
+    for name in ("parent", "distance", "order", "subtree", "depth"):
+        np.testing.assert_array_equal(getattr(large, name), getattr(small, name))
+
+
+def test_ties_go_to_the_root():
+    # |P_0| = 1, |P_1| = 2, one shared: distance 1 between them, 2 from label 1 to the root
+    tree = compute_label_tree(from_scipy([[1, 1], [0, 1]]))
+    np.testing.assert_array_equal(tree.parent, [ROOT, 0])
+    # |P_0| = |P_1| = 2, one shared: distance 2, as far as the root
+    tree = compute_label_tree(from_scipy([[1, 1], [1, 0], [0, 1]]))
+    np.testing.assert_array_equal(tree.parent, [ROOT, ROOT])
+
+
+def test_identical_columns_are_at_distance_zero():
+    tree = compute_label_tree(from_scipy([[1, 1, 1, 0], [1, 1, 1, 1], [0, 0, 0, 1], [0, 0, 0, 1]]))
+    assert tree.subtrees == 2
+    assert sorted(tree.distance) == [0, 0, 2, 3]
+
+
+def test_labels_without_positives_hang_at_the_root():
+    tree = compute_label_tree(from_scipy([[0, 1, 0, 1], [0, 1, 0, 1]]))
+    np.testing.assert_array_equal(tree.parent, [ROOT, ROOT, ROOT, 1])
+    np.testing.assert_array_equal(tree.distance, [0, 2, 0, 0])
+
+
+@pytest.mark.parametrize("column", [[[1.0], [0.0], [1.0]], [[0.0]]])
+def test_single_label(column):
+    tree = compute_label_tree(from_scipy(column))
+    assert (tree.parent[0], tree.subtrees, tree.height) == (ROOT, 1, 1)
+    assert tree.total_cost == tree.star_cost == np.sum(column)
+
+
+def test_long_chain():
+    n_labels = 50_000
+    # label j holds the instances 2 j to 2 j + 4: its neighbour is at distance 4, the root at 5
+    rows = 2 * np.arange(n_labels)[:, None] + np.arange(5)
+    columns = np.repeat(np.arange(n_labels), 5)
+    Y = scipy.sparse.coo_array((np.ones(len(columns), np.float32), (rows.ravel(), columns)))
+    tree = compute_label_tree(from_scipy(Y))
+    assert (tree.subtrees, tree.height) == (1, n_labels)
+    assert tree.total_cost == 5 + 4 * (n_labels - 1)
+
+
+def test_file_gives_back_what_was_written(tmp_path):
+    tree = compute_label_tree(from_scipy(np.random.default_rng(0).random((9, 7)) < 0.5))
+    write_label_tree(tmp_path / "label_tree.h5", tree, "abc")
+    again = read_label_tree(tmp_path / "label_tree.h5", "abc")
+    for name, dtype in [("parent", "i4"), ("distance", "i8"), ("order", "i4"), ("subtree", "i4"), ("depth", "i4")]:
+        np.testing.assert_array_equal(getattr(tree, name), getattr(again, name))
+        assert getattr(again, name).dtype == dtype
+    assert (again.subtrees, again.height, again.total_cost, again.star_cost) == (
+        tree.subtrees,
+        tree.height,
+        tree.total_cost,
+        tree.star_cost,
+    )
+
+
+def test_file_of_another_dataset_is_refused(tmp_path):
+    write_label_tree(tmp_path / "label_tree.h5", compute_label_tree(from_scipy([[1.0]])), "abc")
+    with pytest.raises(InputError, match="another dataset"):
+        read_label_tree(tmp_path / "label_tree.h5", "def")
