@@ -1,5 +1,7 @@
 """The label tree against SciPy's minimum spanning tree and a naive Prim."""
 
+import gzip
+
 import naive
 import numpy as np
 import pytest
@@ -71,6 +73,22 @@ def test_order_is_depth_first(Y):
         del path[tree.depth[label] - 1 :]
         assert (path[-1] if path else ROOT) == tree.parent[label]
         path.append(label)
+
+
+def test_agrees_with_scipy_on_real_labels(real_data):
+    with gzip.open(real_data / "delicious" / "train.txt.gz", "rt") as lines:
+        n, _, n_labels = map(int, next(lines).split())
+        Y = np.zeros((n, n_labels), np.float32)
+        for i, line in enumerate(lines):
+            Y[i, [int(label) for label in line.split(" ")[0].split(",") if label]] = 1
+    counts = np.append(Y.sum(0), 0)
+    distances = counts[:, None] + counts - 2 * np.pad(Y.T @ Y, (0, 1))
+    # non-root edges cost a fraction more, so that SciPy prefers root edges among equals as well
+    distances[:-1, :-1] += 1 / 1024
+    theirs = minimum_spanning_tree(np.triu(distances + 1, 1))
+    ours = compute_label_tree(from_scipy(Y))
+    assert ours.total_cost == np.floor(theirs.data).sum() - n_labels
+    assert ours.subtrees == np.count_nonzero(theirs.data % 1 == 0)
 
 
 def test_tree_does_not_depend_on_the_buffer():
