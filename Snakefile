@@ -1,0 +1,34 @@
+# ovaflow: from raw text or sparse features to sparse one-vs-all models and a report.
+# snakemake --cores all                             the default run, see config/config.yaml
+# snakemake --cores all --configfile my.yaml        your own data and runs
+from snakemake.utils import min_version
+
+min_version("9.0")
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/data.smk"
+include: "workflow/rules/artifacts.smk"
+include: "workflow/rules/train.smk"
+include: "workflow/rules/predict.smk"
+include: "workflow/rules/evaluate.smk"
+include: "workflow/rules/report.smk"
+
+
+localrules:
+    all,
+    download_file,
+    warm_up,
+    plan_shards,
+    evaluate_predictions,
+    write_report,
+
+
+rule all:
+    default_target: True
+    input:
+        "results/report.html",
+
+
+onsuccess:
+    print(f"The report is ready: {Path('results/report.html').resolve()}")

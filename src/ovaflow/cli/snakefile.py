@@ -1,0 +1,14 @@
+"""``ovaflow snakefile``: where the workflow is."""
+
+import click
+
+from ovaflow.configuration.places import snakefile
+
+
+@click.command()
+def command():
+    """Print where the workflow's Snakefile is.
+
+    Use it as: snakemake --snakefile "$(ovaflow snakefile)" --cores all
+    """
+    click.echo(snakefile())

@@ -1,0 +1,187 @@
+"""What a config file may say: every key with its legal values and its default."""
+
+from typing import Annotated, Literal
+
+import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
+
+NAME = r"^[A-Za-z0-9_][A-Za-z0-9._-]*$"
+RESERVED = frozenset({"dataset.h5", "means.h5", "label_tree.h5", "report.html"})
+TEXT_FORMATS = ("text-tsv", "jsonl", "csv", "parquet")
+
+
+def _no_reserved_name(name):
+    if name in RESERVED:
+        raise ValueError(f"{name} is the name of a result file; choose another name")
+    return name
+
+
+def _plain_path(path):
+    if any(character in "{}" or not character.isprintable() for character in path):
+        raise ValueError("braces and control characters in a path are not supported; rename the file")
+    if "://" in path and not path.startswith(("http://", "https://")):
+        raise ValueError("expected a path, or an address that begins with http:// or https://")
+    return path
+
+
+Name = Annotated[str, StringConstraints(pattern=NAME, max_length=100), AfterValidator(_no_reserved_name)]
+Location = Annotated[str, StringConstraints(min_length=1), AfterValidator(_plain_path)]
+Positive = Annotated[int, Field(ge=1)]
+
+
+class Section(BaseModel):
+    """A mapping of the config file; unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _as_written_in_yaml(cls, value, info):
+        """``--config`` and YAML's ``1e-2`` give texts where numbers are meant; ``true`` is no number."""
+        annotation = str(cls.model_fields[info.field_name].annotation)
+        if isinstance(value, str) and not ("str" in annotation or "Literal" in annotation):
+            return _scalar(value)
+        if isinstance(value, bool) and "bool" not in annotation:
+            raise ValueError(f"found {str(value).lower()}")
+        return value
+
+
+def _scalar(text):
+    try:
+        return float(text) if "e" in text.lower() else yaml.safe_load(text)
+    except (ValueError, yaml.YAMLError):
+        return text
+
+
+class Source(Section):
+    """Where a dataset comes from."""
+
+    source: Literal["builtin", "catalogue"] | None = Field(
+        None, description="builtin: made on this machine; catalogue: downloaded, see config/datasets.yaml"
+    )
+    name: Name | None = Field(None, description="name in the catalogue, where it is not the key of this entry")
+    format: Literal["xmc-text", "svmlight", "text-tsv", "jsonl", "csv", "parquet", "npz"] | None = Field(
+        None, description="format of one's own files; .gz .bz2 .xz .zst are read as they are"
+    )
+    train: Location | None = Field(None, description="training file: path or http(s) address")
+    test: Location | None = Field(None, description="test file; without one, a share of the training file is split off")
+    labels: Location | None = Field(None, description="label names, one a line in id order")
+
+    @model_validator(mode="after")
+    def _one_source(self):
+        if self.source is None and (self.format is None or self.train is None):
+            raise ValueError("needs either source (builtin or catalogue) or both format and train")
+        own = [key for key in ("format", "train", "test", "labels") if getattr(self, key) is not None]
+        if self.source is not None and own:
+            raise ValueError(f"source: {self.source} excludes {', '.join(own)}")
+        return self
+
+
+class Prepare(Section):
+    """From raw files to dataset.h5."""
+
+    tfidf: Literal["auto"] | bool = Field(
+        "auto", description="weight features by tf-idf; auto: texts yes, ready-made features no"
+    )
+    min_df: Positive = Field(2, description="drop terms that fewer training texts than this contain")
+    max_df: float = Field(0.5, gt=0, le=1, description="drop terms that more than this share of training texts contain")
+    max_features: Positive | None = Field(None, description="keep only the most frequent terms; null: all")
+    sublinear: bool = Field(True, description="1 + ln(count) instead of the count of a term in a text")
+    normalize: bool = Field(True, description="scale each instance to length 1")
+    bias: float = Field(1.0, ge=0, description="value of the bias feature appended to each instance; 0: none")
+    test_fraction: float = Field(0.2, gt=0, lt=1, description="share of instances for testing, without a test file")
+    seed: int = Field(0, ge=0, description="of the split, without a test file")
+    text_column: str = Field("text", min_length=1, description="csv, jsonl, parquet: column of the text")
+    labels_column: str = Field("labels", min_length=1, description="csv, jsonl, parquet: column of the labels")
+    label_separator: str = Field(",", min_length=1, description="text-tsv, csv: what stands between two labels")
+
+
+class Train(Section):
+    """From a dataset to a model."""
+
+    C: float = Field(1.0, gt=0, description="weight of the loss against the regularisation")
+    loss: Literal["squared-hinge"] = Field("squared-hinge", description="loss of an instance")
+    epsilon: float = Field(0.01, gt=0, lt=1, description="relative gradient norm at which the solver stops")
+    prune: float = Field(0.01, ge=0, description="weights smaller than this are dropped; larger: smaller model")
+    shards: Positive = Field(8, description="number of jobs that the labels of a run are divided into")
+    threads: Positive = Field(1, description="threads of each of these jobs; changes no result")
+    s: float = Field(1.0, description="mean-separating start: score of the mean of the positives")
+    t: float = Field(-2.0, description="mean-separating start: score of the mean of the negatives")
+
+
+class Predict(Section):
+    """From a model to predictions."""
+
+    top_k: Positive = Field(5, description="labels predicted for each instance")
+
+
+class Evaluate(Section):
+    """From predictions to metrics."""
+
+    propensity_a: float = Field(0.55, gt=0, description="A of Jain et al. 2016; 0.5 for Wikipedia, 0.6 for Amazon data")
+    propensity_b: float = Field(1.5, ge=0, description="B of Jain et al. 2016; 0.4 for Wikipedia, 2.6 for Amazon data")
+
+
+class Report(Section):
+    """The page at the end."""
+
+    examples: int = Field(10, ge=0, description="test documents shown with predicted and true labels")
+
+
+class Method(Section):
+    """How a run trains."""
+
+    method: Literal["one-vs-all"] = Field("one-vs-all", description="family of models")
+    initialization: Literal["zero", "mean-separating"] = Field("mean-separating", description="starting point")
+
+
+class Dataset(Evaluate, Prepare, Source):
+    """A dataset: its source, and what it sets otherwise than ``prepare`` and ``evaluate`` do."""
+
+
+class Run(Predict, Train, Method):
+    """A run: its method, and what it sets otherwise than ``train`` and ``predict`` do."""
+
+
+class Settings(Section):
+    """A whole config file, defaults filled in."""
+
+    model_config = ConfigDict(title="ovaflow config file")
+
+    datasets: dict[Name, Dataset] = Field(min_length=1, description="each becomes a folder of results")
+    runs: dict[Name, Run] = Field(min_length=1, description="each is trained on every dataset")
+    prepare: Prepare = Field(default_factory=Prepare, description="defaults of all datasets")
+    train: Train = Field(default_factory=Train, description="defaults of all runs")
+    predict: Predict = Field(default_factory=Predict, description="defaults of all runs")
+    evaluate: Evaluate = Field(default_factory=Evaluate, description="defaults of all datasets")
+    report: Report = Field(default_factory=Report, description="the report page")
+
+    @model_validator(mode="after")
+    def _starts_separate(self):
+        for name in self.runs:
+            train = self.train_of(name)
+            if not train.t < train.s:
+                raise ValueError(f"runs.{name}: t ({train.t}) must be below s ({train.s})")
+        return self
+
+    def prepare_of(self, dataset):
+        """Prepare settings of a dataset, its own keys first."""
+        return _overridden(self.prepare, self.datasets[dataset])
+
+    def evaluate_of(self, dataset):
+        """Evaluate settings of a dataset, its own keys first."""
+        return _overridden(self.evaluate, self.datasets[dataset])
+
+    def train_of(self, run):
+        """Train settings of a run, its own keys first."""
+        return _overridden(self.train, self.runs[run])
+
+    def predict_of(self, run):
+        """Predict settings of a run, its own keys first."""
+        return _overridden(self.predict, self.runs[run])
+
+
+def _overridden(section, entry):
+    fields = type(section).model_fields
+    own = {key: getattr(entry, key) for key in entry.model_fields_set if key in fields}
+    return type(section).model_validate(section.model_dump() | own)

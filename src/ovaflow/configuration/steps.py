@@ -1,0 +1,232 @@
+"""What each step of the pipeline depends on: the options of its subcommand and the code that runs.
+
+The rules of the workflow carry these as params, so that a changed setting
+re-runs the steps that it touches and no other.
+"""
+
+import os
+import re
+from urllib.parse import unquote, urlsplit
+
+from ovaflow.configuration.schema import TEXT_FORMATS
+from ovaflow.fingerprint import code_fingerprint, kernel_fingerprint
+
+STORED_THRESHOLD = 0.01
+"""Shards keep all weights of at least this size, so that pruning more needs no training."""
+
+_TEXT = ("sublinear", "min_df", "max_df", "max_features")
+_SPLIT = ("test_fraction", "seed")
+_TABLE = ("text_column", "labels_column")
+_START = ("s", "t")
+
+
+def options_of(section, keys):
+    """Settings as options of a subcommand.
+
+    Parameters
+    ----------
+    section : pydantic.BaseModel
+    keys : iterable of str
+        The settings wanted; ``None`` values are left out.
+
+    Returns
+    -------
+    list of str
+        Such as ``["--C=1.0", "--top-k=5"]``.
+    """
+    values = {key: getattr(section, key) for key in keys}
+    return [f"--{key.replace('_', '-')}={_written(value)}" for key, value in values.items() if value is not None]
+
+
+def _written(value):
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def prepare_options(settings, dataset):
+    """Options of ``ovaflow prepare``, without its files.
+
+    Parameters
+    ----------
+    settings : Settings
+    dataset : str
+
+    Returns
+    -------
+    list of str
+    """
+    source, prepare = settings.datasets[dataset], settings.prepare_of(dataset)
+    from_texts = source.source == "builtin" or source.format in TEXT_FORMATS
+    given = "builtin" if source.source == "builtin" else source.format
+    keys = ["tfidf", "normalize", "bias"]
+    keys += _TEXT if from_texts and prepare.tfidf is not False else ()
+    keys += _SPLIT if source.source is None and source.test is None else ()
+    keys += _TABLE if source.format in ("jsonl", "csv", "parquet") else ()
+    keys += ("label_separator",) if source.format in ("text-tsv", "csv") else ()
+    return [f"--format={given}", *options_of(prepare, keys)]
+
+
+def plan_options(settings, run):
+    """Options of ``ovaflow plan``.
+
+    Parameters
+    ----------
+    settings : Settings
+    run : str
+
+    Returns
+    -------
+    list of str
+    """
+    return options_of(settings.train_of(run), ["shards"])
+
+
+def train_options(settings, run):
+    """Options of ``ovaflow train-shard``, without threads, which change no result.
+
+    Parameters
+    ----------
+    settings : Settings
+    run : str
+
+    Returns
+    -------
+    list of str
+    """
+    train, initialization = settings.train_of(run), settings.runs[run].initialization
+    start = _START if initialization == "mean-separating" else ()
+    return [
+        f"--initialization={initialization}",
+        *options_of(train, ["C", "loss", "epsilon", *start]),
+        f"--stored-threshold={min(train.prune, STORED_THRESHOLD)}",
+    ]
+
+
+def merge_options(settings, run):
+    """Options of ``ovaflow merge``.
+
+    Parameters
+    ----------
+    settings : Settings
+    run : str
+
+    Returns
+    -------
+    list of str
+    """
+    return options_of(settings.train_of(run), ["prune"])
+
+
+def predict_options(settings, run):
+    """Options of ``ovaflow predict``, without threads, which change no result.
+
+    Parameters
+    ----------
+    settings : Settings
+    run : str
+
+    Returns
+    -------
+    list of str
+    """
+    return options_of(settings.predict_of(run), ["top_k"])
+
+
+def evaluate_options(settings, dataset):
+    """Options of ``ovaflow evaluate``.
+
+    Parameters
+    ----------
+    settings : Settings
+    dataset : str
+
+    Returns
+    -------
+    list of str
+    """
+    return options_of(settings.evaluate_of(dataset), ["propensity_a", "propensity_b"])
+
+
+def report_options(settings):
+    """Options of ``ovaflow report``.
+
+    Parameters
+    ----------
+    settings : Settings
+
+    Returns
+    -------
+    list of str
+    """
+    return options_of(settings.report, ["examples"])
+
+
+def code_of(subcommand):
+    """Fingerprint of the code that a subcommand executes.
+
+    Parameters
+    ----------
+    subcommand : str
+        Such as ``"train-shard"``.
+
+    Returns
+    -------
+    str
+    """
+    if subcommand == "warm-up":
+        return kernel_fingerprint()
+    try:
+        return code_fingerprint(f"ovaflow.cli.{subcommand.replace('-', '_')}")
+    except ModuleNotFoundError:
+        return "missing"
+
+
+def is_address(location):
+    """Whether a file of a dataset must be downloaded.
+
+    Parameters
+    ----------
+    location : str
+
+    Returns
+    -------
+    bool
+    """
+    return location.startswith(("http://", "https://"))
+
+
+def download_name(address):
+    """File name for a downloaded address, its endings kept, since they tell how it is compressed.
+
+    Parameters
+    ----------
+    address : str
+
+    Returns
+    -------
+    str
+        Letters, digits, dots, dashes and underscores.
+    """
+    last = urlsplit(address).path.rsplit("/", 1)[-1]
+    return re.sub(r"[^A-Za-z0-9._-]|^[.-]", "_", unquote(last)) or "data"
+
+
+def raw_files(settings, dataset):
+    """Files that a dataset of one's own is made from.
+
+    Parameters
+    ----------
+    settings : Settings
+    dataset : str
+
+    Returns
+    -------
+    dict of str to str
+        Path of each file by its role: train, test, labels.
+    """
+    entry = settings.datasets[dataset]
+    locations = {role: getattr(entry, role) for role in ("train", "test", "labels")}
+    return {
+        role: f"downloads/{dataset}/{role}/{download_name(place)}" if is_address(place) else os.path.normpath(place)
+        for role, place in locations.items()
+        if place is not None
+    }

@@ -1,0 +1,35 @@
+# Settings and helpers of all rules; no rule here.
+import re
+import shlex
+import sys
+from pathlib import Path
+
+from ovaflow.configuration import steps
+from ovaflow.configuration.resolve import load, resolve
+from ovaflow.console.errors import InputError
+
+try:
+    # no configfile: directive, which would merge the default datasets and runs with the user's
+    SETTINGS = resolve(
+        config,
+        defaults=load(Path(workflow.basedir) / "config" / "config.yaml"),
+        path=", ".join(map(str, workflow.overwrite_configfiles)) or None,
+    )
+except InputError as error:
+    sys.exit(f"ovaflow: error: {error}")
+
+
+wildcard_constraints:
+    dataset="|".join(map(re.escape, SETTINGS.datasets)),
+    run="|".join(map(re.escape, SETTINGS.runs)),
+    shard=r"\d+",
+
+
+# jobs run this ovaflow, whatever PATH says, and never import from the working directory
+PYTHON = shlex.quote(sys.executable).replace("{", "{{").replace("}", "}}")
+shell.prefix(f'set -euo pipefail; ovaflow() {{{{ {PYTHON} -P -m ovaflow "$@"; }}}}; ')
+
+
+def megabytes(base, factor):
+    """Memory of a job: a base for the program, and a multiple of its inputs."""
+    return lambda wildcards, input: base + int(factor * input.size_mb)

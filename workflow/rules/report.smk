@@ -1,0 +1,25 @@
+rule write_report:
+    input:
+        expand("results/{dataset}/dataset.h5", dataset=SETTINGS.datasets),
+        expand(
+            "results/{dataset}/{run}/{file}",
+            dataset=SETTINGS.datasets,
+            run=SETTINGS.runs,
+            file=["model.h5", "training.h5", "predictions.h5", "metrics.json"],
+        ),
+    output:
+        "results/report.html",
+    log:
+        "logs/report.log",
+    benchmark:
+        "logs/report.tsv"
+    params:
+        folders=expand("results/{dataset}/{run}", dataset=SETTINGS.datasets, run=SETTINGS.runs),
+        options=steps.report_options(SETTINGS),
+        code=steps.code_of("report"),
+    resources:
+        mem_mb=megabytes(1000, 1),
+    conda:
+        "../../envs/ovaflow.yaml"
+    shell:
+        "ovaflow report {params.folders:q} {params.options:q} --output={output:q} > {log:q} 2>&1"

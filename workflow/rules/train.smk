@@ -1,0 +1,72 @@
+# Labels are divided into shards, shards trained side by side, and joined into one model.
+
+
+rule plan_shards:
+    input:
+        dataset="results/{dataset}/dataset.h5",
+    output:
+        "results/{dataset}/{run}/shards.tsv",
+    log:
+        "logs/{dataset}/{run}/plan.log",
+    benchmark:
+        "logs/{dataset}/{run}/plan.tsv"
+    params:
+        options=lambda wildcards: steps.plan_options(SETTINGS, wildcards.run),
+        code=steps.code_of("plan"),
+    resources:
+        mem_mb=megabytes(1000, 1),
+    conda:
+        "../../envs/ovaflow.yaml"
+    shell:
+        "ovaflow plan {input.dataset:q} {params.options:q} --output={output:q} > {log:q} 2>&1"
+
+
+rule train_shard:
+    input:
+        dataset="results/{dataset}/dataset.h5",
+        means="results/{dataset}/means.h5",
+        plan="results/{dataset}/{run}/shards.tsv",
+        kernels=ancient("results/.warm-up"),
+    output:
+        "results/{dataset}/{run}/shards/{shard}.h5",
+    log:
+        "logs/{dataset}/{run}/train-shard.{shard}.log",
+    benchmark:
+        "logs/{dataset}/{run}/train-shard.{shard}.tsv"
+    params:
+        options=lambda wildcards: steps.train_options(SETTINGS, wildcards.run),
+        code=steps.code_of("train-shard"),
+    threads: lambda wildcards: SETTINGS.train_of(wildcards.run).threads
+    resources:
+        mem_mb=megabytes(1500, 3),
+    conda:
+        "../../envs/ovaflow.yaml"
+    shell:
+        "ovaflow train-shard {input.dataset:q} --means={input.means:q} --plan={input.plan:q} --shard={wildcards.shard}"
+        " {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
+
+
+rule merge_shards:
+    input:
+        dataset="results/{dataset}/dataset.h5",
+        shards=lambda wildcards: expand(
+            "results/{{dataset}}/{{run}}/shards/{shard}.h5",
+            shard=range(SETTINGS.train_of(wildcards.run).shards),
+        ),
+    output:
+        model="results/{dataset}/{run}/model.h5",
+        statistics="results/{dataset}/{run}/training.h5",
+    log:
+        "logs/{dataset}/{run}/merge.log",
+    benchmark:
+        "logs/{dataset}/{run}/merge.tsv"
+    params:
+        options=lambda wildcards: steps.merge_options(SETTINGS, wildcards.run),
+        code=steps.code_of("merge"),
+    resources:
+        mem_mb=megabytes(1000, 3),
+    conda:
+        "../../envs/ovaflow.yaml"
+    shell:
+        "ovaflow merge {input.shards:q} --dataset={input.dataset:q} {params.options:q}"
+        " --output={output.model:q} --statistics={output.statistics:q} > {log:q} 2>&1"
