@@ -86,15 +86,16 @@ def compute_label_tree(Y, buffer=None):
     Y : CSR, shape (n, l)
         Labels of each instance, ascending, without duplicates.
     buffer : int, optional
-        Edges held at a time, at 12 bytes each: at least 2 l; by default the
-        larger of 4 l and 4 million. The tree does not depend on it.
+        Edges held at a time, at 12 bytes each; raised to 2 l if less. By default
+        the larger of 4 l and 4 million. The tree does not depend on it.
 
     Returns
     -------
     LabelTree
     """
     positives = transpose(Y)
-    edges = _spanning_edges(Y, positives, buffer or max(4 * Y.n_columns, _BUFFER))
+    capacity = max(4 * Y.n_columns, _BUFFER) if buffer is None else max(2 * Y.n_columns, buffer)
+    edges = _spanning_edges(Y, positives, capacity)
     return _directed(*edges, star_cost=int(positives.indptr[-1]))
 
 
@@ -113,10 +114,10 @@ def _spanning_edges(Y, positives, capacity):
                 Y.indices, Y.indptr, positives.indices, positives.indptr, label, stop, shared, head, tail, weight, size
             )
             if reached < stop:
-                size = _keep_tree(head, tail, weight, size)
+                size = _keep_tree(head, tail, weight, size, n_labels)
             progress.advance(reached - label)
             label = reached
-    size = _keep_tree(head, tail, weight, size)
+    size = _keep_tree(head, tail, weight, size, n_labels)
     return head[:size], tail[:size], weight[:size]
 
 
@@ -152,9 +153,8 @@ def _append_pairs(labels, label_starts, instances, starts, first, last, shared, 
     return last, size
 
 
-def _keep_tree(head, tail, weight, size):
+def _keep_tree(head, tail, weight, size, n_labels):
     """Move the edges of the minimum spanning tree to the front; the number of them."""
-    n_labels = int(tail[:size].max(initial=0))
     chosen = np.empty(n_labels, np.int64)
     found = _kruskal(_lightest_first(weight[:size]), head, tail, np.arange(n_labels + 1, dtype=np.int32), chosen)
     for array in (head, tail, weight):
