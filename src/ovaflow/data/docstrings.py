@@ -1,0 +1,208 @@
+"""The built-in dataset: docstrings of the installed Python packages, labelled with their modules and parameters.
+
+It needs no download and looks like the large public datasets: short texts,
+thousands of labels, a long tail. Sources are parsed and never imported.
+"""
+
+import ast
+import hashlib
+import os
+import sys
+import sysconfig
+import warnings
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from ovaflow.console.progress import Progress
+from ovaflow.data.split import in_test
+
+TEXTS = 20_000
+"""Size of the dataset where the environment holds more docstrings."""
+SHORTEST = 40
+"""Characters; below, a docstring says next to nothing about where it stands."""
+SKIPPED_FOLDERS = frozenset({"__pycache__", "_vendor", "_vendored", "site-packages", "test", "testing", "tests"})
+SKIPPED_PACKAGES = frozenset({("ovaflow",)})
+"""The dataset shall not change with ovaflow's own docstrings."""
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_RECEIVERS = frozenset({"self", "cls", "mcs"})
+
+
+class Docstring(NamedTuple):
+    """A docstring and what it is labelled with.
+
+    Attributes
+    ----------
+    text : str
+    labels : list of str
+        Enclosing modules at every level, then parameters as ``"param:axis"``.
+    """
+
+    text: str
+    labels: list
+
+
+@dataclass(frozen=True)
+class Docstrings:
+    """The built-in dataset.
+
+    Attributes
+    ----------
+    train, test : list of Docstring
+        Each in the order of the texts' hashes.
+    counts : dict of str to int or str
+        What was read and what was left out.
+    """
+
+    train: list
+    test: list
+    counts: dict
+
+
+def docstrings(roots=None, texts=TEXTS, test_fraction=0.2, seed=0):
+    """Build the dataset from the running interpreter's packages.
+
+    Modules are visited in the order of a hash of their names until there are
+    enough texts, so that a small share of a large environment is read, whole
+    modules at a time, and the order of files on disk plays no part.
+
+    Parameters
+    ----------
+    roots : sequence of path-like, optional
+        Folders that hold packages; by default the standard library and
+        site-packages.
+    texts : int
+        How many texts at most.
+    test_fraction : float
+    seed : int
+        Both as in :func:`ovaflow.data.split.in_test`.
+
+    Returns
+    -------
+    Docstrings
+        Without repeated or very short texts, labels of a single instance, and
+        labels that occur in no training text.
+    """
+    modules = sorted(_modules(_installed() if roots is None else roots), key=lambda pair: _hash(pair[0]))
+    found, counts = _collect(modules, texts)
+    frequency = Counter(label for labels in found.values() for label in labels)
+    instances = [
+        Docstring(text, [label for label in labels if frequency[label] > 1])
+        for text, labels in sorted(found.items(), key=lambda pair: _hash(pair[0]))
+    ]
+    train, test = [], []
+    for instance in instances:
+        (test if in_test(instance.text, test_fraction, seed) else train).append(instance)
+    known = {label for instance in train for label in instance.labels}
+    kept = [Docstring(text, [label for label in labels if label in known]) for text, labels in test]
+    counts |= {
+        "python": ".".join(map(str, sys.version_info[:3])),
+        "labels_of_one_instance": sum(1 for count in frequency.values() if count == 1),
+        "test_labels_unknown_in_train": sum(map(_n_labels, test)) - sum(map(_n_labels, kept)),
+    }
+    return Docstrings(train, kept, counts)
+
+
+def _n_labels(instance):
+    return len(instance.labels)
+
+
+def _hash(text):
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _installed():
+    return {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+
+
+def _modules(roots):
+    """Dotted name and file of every module below some folders, without tests."""
+    found = {}
+    for root in sorted(roots):
+        for folder, folders, files in os.walk(root):
+            package = Path(folder).relative_to(root).parts
+            folders[:] = [] if package[:1] in SKIPPED_PACKAGES else list(filter(_is_package, folders))
+            for name in files:
+                module = _dotted(package, name)
+                if module:
+                    found[module] = Path(folder, name)
+    return found.items()
+
+
+def _is_package(folder):
+    return folder.isidentifier() and folder not in SKIPPED_FOLDERS
+
+
+def _dotted(package, file):
+    stem, extension = os.path.splitext(file)
+    if extension != ".py" or not stem.isidentifier():
+        return ""
+    return ".".join(package if stem == "__init__" else (*package, stem))
+
+
+def _collect(modules, enough):
+    """Labels of each text, module by module until there are enough texts."""
+    found = {}
+    counts = {"modules_installed": len(modules), "modules_read": 0, "modules_unreadable": 0, "repeated_texts": 0}
+    with Progress("reading docstrings", enough, "texts") as progress:
+        for name, path in modules:
+            if len(found) >= enough:
+                break
+            before = len(found)
+            definitions = _definitions(path)
+            counts["modules_read"] += 1
+            counts["modules_unreadable"] += definitions is None
+            for text, parameters in definitions or ():
+                if text in found:
+                    counts["repeated_texts"] += 1
+                elif len(found) < enough:
+                    found[text] = _levels(name) + parameters
+            progress.advance(len(found) - before)
+    return found, counts
+
+
+def _levels(module):
+    parts = module.split(".")
+    return [".".join(parts[:depth]) for depth in range(1, len(parts) + 1)]
+
+
+def _definitions(path):
+    """Docstring and parameter labels of each class and function of a file; None if it cannot be parsed."""
+    source = path.read_bytes()
+    if b'"""' not in source and b"'''" not in source:
+        return []
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes in other people's docstrings
+            tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    found = []
+    _visit(tree.body, found)
+    return found
+
+
+def _visit(statements, found):
+    for node in statements:
+        if isinstance(node, _DEFINITIONS):
+            text = ast.get_docstring(node)
+            if text and len(text) >= SHORTEST:
+                found.append((text, _parameters(node)))
+        for block in ("body", "orelse", "finalbody", "handlers"):
+            inner = getattr(node, block, None)
+            if isinstance(inner, list):
+                _visit(inner, found)
+
+
+def _parameters(node):
+    if isinstance(node, ast.ClassDef):
+        node = next((item for item in node.body if isinstance(item, _FUNCTIONS) and item.name == "__init__"), None)
+        if node is None:
+            return []
+    given = node.args
+    arguments = [*given.posonlyargs, *given.args, given.vararg, *given.kwonlyargs, given.kwarg]
+    names = [argument.arg for argument in arguments if argument is not None]
+    return [f"param:{name}" for name in names if name not in _RECEIVERS]
