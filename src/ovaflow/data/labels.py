@@ -1,0 +1,125 @@
+"""Label lists of instances, by name or by number, to the label matrix."""
+
+from array import array
+
+import numpy as np
+import scipy.sparse
+
+from ovaflow.console.errors import InputError
+from ovaflow.sparse.csr import from_scipy
+
+
+class NamedLabels:
+    """Labels given by name; the ids are the names' places in sorted order.
+
+    Only names of training instances are labels: :meth:`add_test` leaves out the
+    others and counts them.
+    """
+
+    def __init__(self):
+        self._numbers = {}
+        self._train, self._test = _Rows(), _Rows()
+        self._unknown = 0
+
+    def add_train(self, labels):
+        """Append a training instance.
+
+        Parameters
+        ----------
+        labels : iterable of str
+            Repeated names count once.
+        """
+        numbers = self._numbers
+        self._train.append(numbers.setdefault(label, len(numbers)) for label in labels)
+
+    def add_test(self, labels):
+        """Append a test instance, after the last training instance.
+
+        Parameters
+        ----------
+        labels : iterable of str
+        """
+        known = [self._numbers[label] for label in labels if label in self._numbers]
+        self._unknown += len(labels) - len(known)
+        self._test.append(known)
+
+    def finish(self):
+        """Names and matrices.
+
+        Returns
+        -------
+        names : list of str, length l
+        train, test : CSR, shape (n, l)
+        counts : dict of str to int
+            Left-out test labels.
+        """
+        names = sorted(self._numbers)
+        ids = np.empty(len(names), np.int32)
+        ids[[self._numbers[name] for name in names]] = np.arange(len(names))
+        counts = {"test_labels_unknown_in_train": self._unknown}
+        return names, self._train.matrix(len(names), ids), self._test.matrix(len(names), ids), counts
+
+
+class NumberedLabels:
+    """Labels given by their 0-based line numbers in a file of names; all of them are labels.
+
+    Parameters
+    ----------
+    names : list of str, length l
+    """
+
+    def __init__(self, names):
+        self._names = names
+        self._train, self._test = _Rows(), _Rows()
+
+    def add_train(self, labels):
+        """Append a training instance.
+
+        Parameters
+        ----------
+        labels : iterable of str
+            Decimal numbers; repeated ones count once.
+
+        Raises
+        ------
+        InputError
+            If one is no number below l.
+        """
+        self._train.append(map(self._number, labels))
+
+    def add_test(self, labels):
+        """Append a test instance; as :meth:`add_train`."""
+        self._test.append(map(self._number, labels))
+
+    def _number(self, label):
+        if not (label.isdecimal() and int(label) < len(self._names)):
+            raise InputError(
+                f"label {label!r} is no id from 0 to {len(self._names) - 1}",
+                remedy="leave out the file of label names if the data holds the names themselves",
+            )
+        return int(label)
+
+    def finish(self):
+        """Names and matrices; as :meth:`NamedLabels.finish`."""
+        n_labels = len(self._names)
+        return self._names, self._train.matrix(n_labels), self._test.matrix(n_labels), {}
+
+
+class _Rows:
+    """A growing CSR of ones."""
+
+    def __init__(self):
+        self._ids, self._indptr = array("i"), array("q", [0])
+
+    def append(self, ids):
+        self._ids.extend(set(ids))
+        self._indptr.append(len(self._ids))
+
+    def matrix(self, n_columns, renamed=None):
+        ids = np.array(self._ids, np.int32)
+        ids = ids if renamed is None else renamed[ids]
+        indptr = np.array(self._indptr, np.int64)
+        shape = (len(indptr) - 1, n_columns)
+        rows = scipy.sparse.csr_array((np.ones(len(ids), np.float32), ids, indptr), shape=shape)
+        rows.sort_indices()
+        return from_scipy(rows)
