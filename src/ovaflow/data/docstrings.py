@@ -22,9 +22,10 @@ TEXTS = 20_000
 """Size of the dataset where the environment holds more docstrings."""
 SHORTEST = 40
 """Characters; below, a docstring says next to nothing about where it stands."""
-SKIPPED_FOLDERS = frozenset({"__pycache__", "_vendor", "_vendored", "site-packages", "test", "testing", "tests"})
-SKIPPED_PACKAGES = frozenset({("ovaflow",)})
-"""The dataset shall not change with ovaflow's own docstrings."""
+SKIPPED_FOLDERS = frozenset(
+    {"__pycache__", "_vendor", "_vendored", "site-packages", "test", "testing", "tests", "ovaflow"}
+)
+"""Tests, copies of other packages, and ovaflow, whose own changes shall not change the dataset."""
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -124,7 +125,7 @@ def _modules(roots):
     for root in sorted(roots):
         for folder, folders, files in os.walk(root):
             package = Path(folder).relative_to(root).parts
-            folders[:] = [] if package[:1] in SKIPPED_PACKAGES else list(filter(_is_package, folders))
+            folders[:] = filter(_is_package, folders)
             for name in files:
                 module = _dotted(package, name)
                 if module:

@@ -1,0 +1,115 @@
+"""The built-in dataset."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from ovaflow.data import docstrings as module
+from ovaflow.data.docstrings import docstrings
+
+NUMERIC = '''
+"""The module's docstring is no text."""
+
+def mean(values, *, axis=None, **options):
+    """Arithmetic mean of the values along an axis, as everybody knows it."""
+    def inner(axis):
+        """Something inside of a function that also has a long docstring."""
+
+class Solver:
+    """Solves what can be solved, and raises an error for everything else."""
+
+    def __init__(self, axis, tolerance):
+        self.axis = axis
+
+    def run(self, values, *rest):
+        "Run until the tolerance is reached or nothing changes any more."
+
+    def short(self):
+        """Too short."""
+
+if True:
+    def mean_again(values):
+        """Arithmetic mean of the values along an axis, as everybody knows it."""
+'''
+
+
+@pytest.fixture
+def root(tmp_path):
+    package = tmp_path / "pack" / "inner"
+    package.mkdir(parents=True)
+    (package / "numeric.py").write_text(NUMERIC)
+    (package / "__init__.py").write_text(
+        'def start(values):\n    """Start whatever the inner package has to start."""\n'
+    )
+    (package / "broken.py").write_text('def broken(:\n    """Never read because it cannot be parsed."""\n')
+    (package / "no_identifier-x.py").write_text(NUMERIC)
+    for skipped in ("tests", "_vendor", "__pycache__"):
+        (package / skipped).mkdir()
+        (package / skipped / "extra.py").write_text(NUMERIC.replace("as everybody", "as nobody"))
+    (tmp_path / "ovaflow").mkdir()
+    (tmp_path / "ovaflow" / "own.py").write_text(NUMERIC.replace("as everybody", "as nobody"))
+    return tmp_path
+
+
+def test_definitions_and_labels(root):
+    found = docstrings([root], test_fraction=0.0)
+    labels = {instance.text.split()[0]: instance.labels for instance in found.train}
+    modules = ["pack", "pack.inner", "pack.inner.numeric"]
+    assert labels == {
+        "Arithmetic": [*modules, "param:values", "param:axis"],
+        "Something": [*modules, "param:axis"],
+        "Solves": [*modules, "param:axis"],
+        "Run": [*modules, "param:values"],
+        "Start": ["pack", "pack.inner", "param:values"],
+    }
+    assert found.counts["repeated_texts"] == 1
+    assert found.counts["modules_unreadable"] == 1
+    assert found.counts["modules_installed"] == 3
+    assert found.counts["labels_of_one_instance"] == 3
+
+
+def test_cap(root):
+    assert len(docstrings([root], texts=2, test_fraction=0.0).train) == 2
+
+
+def test_test_labels_occur_in_train(root):
+    for seed in range(20):
+        found = docstrings([root], test_fraction=0.5, seed=seed)
+        known = {label for instance in found.train for label in instance.labels}
+        assert len(found.train) + len(found.test) == 5
+        assert all(label in known for instance in found.test for label in instance.labels)
+
+
+def test_nothing_is_imported(tmp_path):
+    (tmp_path / "danger.py").write_text('raise SystemExit(9)\ndef f(a):\n    """""" \n')
+    assert docstrings([tmp_path], test_fraction=0.0).train == []
+
+
+PRINT = """
+import json, sys
+from ovaflow.data.docstrings import docstrings
+found = docstrings([sys.argv[1]], test_fraction=0.4)
+json.dump([found.train, found.test, found.counts], sys.stdout)
+"""
+
+
+def test_same_in_every_process(root):
+    outputs = []
+    for hash_seed in ("1", "2"):
+        environment = os.environ | {"PYTHONHASHSEED": hash_seed}
+        arguments = [sys.executable, "-c", PRINT, str(root)]
+        outputs.append(subprocess.run(arguments, env=environment, capture_output=True, check=True).stdout)
+    assert outputs[0] == outputs[1]
+    assert len(json.loads(outputs[0])[0]) > 0
+
+
+def test_installed_packages():
+    found = docstrings(texts=300)
+    instances = [*found.train, *found.test]
+    assert len(instances) == 300
+    assert len({instance.text for instance in instances}) == 300
+    assert all(len(instance.text) >= module.SHORTEST for instance in instances)
+    assert 0.1 < len(found.test) / 300 < 0.3
