@@ -1,0 +1,166 @@
+"""A text with its labels, and how fields of any format become one."""
+
+import json
+from typing import NamedTuple
+
+from ovaflow.console.errors import InputError
+
+
+class TextInstance(NamedTuple):
+    """A text and its labels.
+
+    Attributes
+    ----------
+    text : str
+        Without NUL characters and lone surrogates.
+    labels : tuple of str
+        Names or ids as the source has them, without surrounding white space,
+        each once.
+    """
+
+    text: str
+    labels: tuple
+
+
+class Columns(NamedTuple):
+    """Where a source keeps text and labels.
+
+    Attributes
+    ----------
+    texts : tuple of str
+        Columns whose contents are joined by a space.
+    labels : str
+        Column of the labels.
+    separator : str
+        Between labels, where they are no list.
+    """
+
+    texts: tuple
+    labels: str
+    separator: str
+
+    @classmethod
+    def of(cls, text_column, labels_column, label_separator):
+        """From settings; ``text_column`` may name several columns, separated by commas.
+
+        Parameters
+        ----------
+        text_column, labels_column, label_separator : str
+
+        Returns
+        -------
+        Columns
+
+        Raises
+        ------
+        InputError
+            If one of them is empty.
+        """
+        texts = tuple(name.strip() for name in text_column.split(",") if name.strip())
+        for setting, value in (
+            ("text_column", texts),
+            ("labels_column", labels_column),
+            ("label_separator", label_separator),
+        ):
+            if not value:
+                raise InputError(f"the setting {setting} is empty")
+        return cls(texts, labels_column, label_separator)
+
+    def check(self, existing, path, line=None):
+        """Refuse a source that lacks one of the columns.
+
+        Parameters
+        ----------
+        existing : collection of str
+        path : path-like
+        line : int, optional
+
+        Raises
+        ------
+        InputError
+            Naming the columns that exist.
+        """
+        missing = [name for name in (*self.texts, self.labels) if name not in existing]
+        if missing:
+            raise InputError(
+                f"no column {', '.join(map(repr, missing))}, there are {', '.join(map(repr, existing)) or 'none'}",
+                path=path,
+                line=line,
+                remedy="set text_column and labels_column",
+            )
+
+    def instance(self, texts, labels):
+        """Make an instance of the fields' contents.
+
+        Parameters
+        ----------
+        texts : sequence
+            Contents of the text columns: strings, numbers, None, or lists of such.
+        labels : str, number, list or None
+            A list (in a string: a JSON list), or labels between separators.
+
+        Returns
+        -------
+        TextInstance
+
+        Raises
+        ------
+        ValueError
+            Saying which kind of content does not fit.
+        """
+        return TextInstance(clean(" ".join(filter(None, map(_text_of, texts)))), self._labels_of(labels))
+
+    def _labels_of(self, content):
+        if isinstance(content, str):
+            stripped = content.strip()
+            content = _json_list(stripped) if stripped.startswith("[") else stripped.split(self.separator)
+        elif content is None:
+            content = ()
+        elif not isinstance(content, list):
+            content = (content,)
+        names = (clean(_label_of(label)).strip() for label in content)
+        return tuple(dict.fromkeys(name for name in names if name))
+
+
+def clean(text):
+    """Text that every later step can store and print.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+        NUL characters become spaces, lone surrogates question marks.
+    """
+    if "\0" in text:
+        text = text.replace("\0", " ")
+    if not text.isascii():
+        text = text.encode("utf-8", "replace").decode("utf-8")
+    return text
+
+
+def _text_of(content):
+    if content is None or isinstance(content, str):
+        return content or ""
+    if isinstance(content, list):
+        return " ".join(filter(None, map(_text_of, content)))
+    if isinstance(content, bool | dict) or not isinstance(content, int | float):
+        raise ValueError(f"the text is of type {type(content).__name__}")
+    return str(content)
+
+
+def _label_of(content):
+    if isinstance(content, str):
+        return content
+    if isinstance(content, bool) or not isinstance(content, int):
+        raise ValueError(f"a label is of type {type(content).__name__}, not a name or a whole number")
+    return str(content)
+
+
+def _json_list(text):
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise ValueError(f"labels begin with '[' but are no JSON list: {text[:40]!r}") from None

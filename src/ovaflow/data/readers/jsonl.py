@@ -1,0 +1,48 @@
+"""JSON Lines: an object a line."""
+
+import json
+
+from ovaflow.console.errors import InputError
+from ovaflow.data.readers.streams import read_lines
+
+
+def read(path, columns):
+    """Read a file; blank lines are skipped.
+
+    Parameters
+    ----------
+    path : path-like
+        Plain or compressed.
+    columns : Columns
+
+    Yields
+    ------
+    TextInstance
+
+    Raises
+    ------
+    InputError
+        With the number of a line that is no JSON object, lacks a field or has
+        a field of another type.
+    """
+    for number, line in read_lines(path):
+        if not line.strip():
+            continue
+        entry = _object(line, path, number)
+        columns.check(entry, path, number)
+        try:
+            yield columns.instance([entry[name] for name in columns.texts], entry[columns.labels])
+        except ValueError as error:
+            raise InputError(str(error), path=path, line=number) from None
+
+
+def _object(line, path, number):
+    try:
+        entry = json.loads(line)
+    except RecursionError:
+        raise InputError("nested too deeply", path=path, line=number) from None
+    except ValueError as error:
+        raise InputError(f"no JSON ({error})", path=path, line=number) from None
+    if not isinstance(entry, dict):
+        raise InputError(f"expected a JSON object, found {line[:40]!r}", path=path, line=number)
+    return entry

@@ -1,0 +1,50 @@
+"""Parquet files with text columns and a column of label lists."""
+
+import pyarrow
+import pyarrow.parquet
+
+from ovaflow.console.errors import InputError
+from ovaflow.data.readers.streams import open_seekable
+
+BATCH = 1024
+
+
+def read(path, columns):
+    """Read a file in batches.
+
+    Parameters
+    ----------
+    path : path-like
+    columns : Columns
+
+    Yields
+    ------
+    TextInstance
+
+    Raises
+    ------
+    InputError
+        If the file is no Parquet, lacks a column or has one of another type.
+    """
+    with open_seekable(path) as stream:
+        try:
+            yield from _instances(stream, path, columns)
+        except (pyarrow.ArrowException, OSError) as error:
+            raise InputError(
+                f"not a readable Parquet file ({error})", path=path, remedy="download or copy it again"
+            ) from None
+
+
+def _instances(stream, path, columns):
+    file = pyarrow.parquet.ParquetFile(stream)
+    columns.check(file.schema_arrow.names, path)
+    chosen = [*columns.texts, columns.labels]
+    row = 0
+    for batch in file.iter_batches(BATCH, columns=chosen):
+        lists = [batch.column(name).to_pylist() for name in chosen]
+        for *texts, labels in zip(*lists, strict=True):
+            row += 1
+            try:
+                yield columns.instance(texts, labels)
+            except ValueError as error:
+                raise InputError(f"row {row}: {error}", path=path) from None

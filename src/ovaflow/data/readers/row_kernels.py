@@ -1,0 +1,194 @@
+"""Lines of ``label,label feature:value feature:value``, jitted."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ovaflow.data.readers.number_kernels import BAD_NUMBER, GOOD, HARD, OVERFLOW, decimal_number, whole_number
+from ovaflow.sparse.jit import strict_kernel
+
+FULL, BAD_LABEL, BAD_FEATURE, LABEL_RANGE, FEATURE_RANGE, TOO_MANY_ROWS = 10, 11, 12, 13, 14, 15
+"""Outcomes of a line, besides those of a number; full means that an array has no room for it."""
+
+POSITION, LINES, ROWS, FEATURES, LABELS, HARDS = 0, 1, 2, 3, 4, 5
+SORTED_FEATURES, SORTED_LABELS, LOWEST, HIGHEST = 6, 7, 8, 9
+"""Slots of the cursor: position in the text, what was counted up to there, whether ids ascend, range of feature ids."""
+
+
+class Bounds(NamedTuple):
+    """What a line may hold.
+
+    Attributes
+    ----------
+    rows : int
+        Number of instances; blank lines after them are none.
+    first_feature, end_feature, end_label : int
+        Feature ids run from ``first_feature`` to ``end_feature - 1``, labels from 0.
+    comments : bool
+        ``#`` begins a comment, and lines without anything else are no instances.
+    """
+
+    rows: int
+    first_feature: int
+    end_feature: int
+    end_label: int
+    comments: bool
+
+
+class Rows(NamedTuple):
+    """Arrays that the lines are parsed into.
+
+    Attributes
+    ----------
+    values : ndarray of float32
+    features : ndarray of int32
+    labels : ndarray of int32
+    feature_indptr, label_indptr : ndarray of int64
+        Entries before each row.
+    hard : ndarray of int64, shape (3 * m,)
+        Index among the values, begin and end in the text of each number that is
+        left to Python.
+    """
+
+    values: np.ndarray
+    features: np.ndarray
+    labels: np.ndarray
+    feature_indptr: np.ndarray
+    label_indptr: np.ndarray
+    hard: np.ndarray
+
+
+@strict_kernel
+def parse_lines(text, end, bounds, rows, cursor):
+    """Rows of the lines between the cursor's position and end: outcome, position of what stopped it."""
+    position = cursor[POSITION]
+    while position < end:
+        position = after_blanks(text, position)
+        empty = is_line_end(text[position], bounds.comments)
+        if empty and (bounds.comments or cursor[ROWS] == bounds.rows):
+            position = after_line(text, position)
+            cursor[LINES] += 1
+            cursor[POSITION] = position
+            continue
+        if cursor[ROWS] == bounds.rows:
+            return TOO_MANY_ROWS, position
+        if cursor[ROWS] + 1 == len(rows.feature_indptr):
+            return FULL, position
+        outcome, position = parse_labels(text, position, bounds, rows, cursor)
+        if outcome == GOOD:
+            outcome, position = parse_features(text, position, bounds, rows, cursor)
+        if outcome != GOOD:
+            return outcome, position
+        cursor[LINES] += 1
+        cursor[POSITION] = position
+    return GOOD, position
+
+
+@strict_kernel
+def after_blanks(text, position):
+    """The first position that holds no space, tab or carriage return."""
+    while text[position] == 32 or text[position] == 9 or text[position] == 13:
+        position += 1
+    return position
+
+
+@strict_kernel
+def is_line_end(character, comments):
+    """Whether a line's content ends here."""
+    return character == 10 or (comments and character == 35)
+
+
+@strict_kernel
+def is_token_end(character, comments):
+    """Whether a token ends here."""
+    return character == 32 or character == 9 or character == 13 or is_line_end(character, comments)
+
+
+@strict_kernel
+def after_line(text, position):
+    """The beginning of the next line."""
+    while text[position] != 10:
+        position += 1
+    return position + 1
+
+
+@strict_kernel
+def parse_labels(text, position, bounds, rows, cursor):
+    """The label list of a line, if it has one: outcome, position after it."""
+    count = cursor[LABELS]
+    ascending = True
+    last = -1
+    start = position
+    while not is_line_end(text[position], bounds.comments):
+        token = position
+        label, position = whole_number(text, position)
+        if text[position] == 58 and token == start and label >= 0:
+            position = start
+            break
+        if label < 0 or not (text[position] == 44 or is_token_end(text[position], bounds.comments)):
+            return BAD_LABEL, position
+        if label >= bounds.end_label:
+            return LABEL_RANGE, token
+        if count == len(rows.labels):
+            return FULL, token
+        rows.labels[count] = label
+        count += 1
+        ascending &= label > last
+        last = label
+        if text[position] != 44:
+            break
+        position += 1
+        if is_line_end(text[position], bounds.comments):
+            return BAD_LABEL, position
+    rows.label_indptr[cursor[ROWS] + 1] = count
+    cursor[SORTED_LABELS] &= ascending
+    return GOOD, position
+
+
+@strict_kernel
+def parse_features(text, position, bounds, rows, cursor):
+    """The features of a line; stores the row's ends and moves the cursor's counts: outcome, position after the line."""
+    count = cursor[FEATURES]
+    hards = cursor[HARDS]
+    ascending = True
+    last = -1
+    lowest = cursor[LOWEST]
+    highest = cursor[HIGHEST]
+    position = after_blanks(text, position)
+    while not is_line_end(text[position], bounds.comments):
+        token = position
+        feature, position = whole_number(text, position)
+        if feature < 0 or text[position] != 58:
+            return BAD_FEATURE, position
+        if feature < bounds.first_feature or feature >= bounds.end_feature:
+            return FEATURE_RANGE, token
+        outcome, value, after = decimal_number(text, position + 1)
+        if outcome == OVERFLOW:
+            return OVERFLOW, token
+        if outcome == BAD_NUMBER or not is_token_end(text[after], bounds.comments):
+            return BAD_NUMBER, token
+        if count == len(rows.values) or (outcome == HARD and hards + 3 > len(rows.hard)):
+            return FULL, token
+        if outcome == HARD:
+            rows.hard[hards] = count
+            rows.hard[hards + 1] = position + 1
+            rows.hard[hards + 2] = after
+            hards += 3
+        lowest = min(lowest, feature)
+        highest = max(highest, feature)
+        if value != 0 or outcome == HARD:
+            rows.values[count] = value
+            rows.features[count] = feature
+            count += 1
+            ascending &= feature > last
+            last = feature
+        position = after_blanks(text, after)
+    rows.feature_indptr[cursor[ROWS] + 1] = count
+    cursor[FEATURES] = count
+    cursor[LABELS] = rows.label_indptr[cursor[ROWS] + 1]
+    cursor[HARDS] = hards
+    cursor[LOWEST] = lowest
+    cursor[HIGHEST] = highest
+    cursor[SORTED_FEATURES] &= ascending
+    cursor[ROWS] += 1
+    return GOOD, after_line(text, position)

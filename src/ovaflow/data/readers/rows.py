@@ -1,0 +1,279 @@
+"""Text files of one instance a line, parsed block by block into arrays that grow in place."""
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse
+
+from ovaflow.console.errors import InputError
+from ovaflow.console.progress import Progress
+from ovaflow.data.readers.number_kernels import BAD_NUMBER, GOOD, OVERFLOW
+from ovaflow.data.readers.row_kernels import (
+    BAD_FEATURE,
+    BAD_LABEL,
+    FEATURE_RANGE,
+    FEATURES,
+    FULL,
+    HARDS,
+    HIGHEST,
+    LABEL_RANGE,
+    LABELS,
+    LINES,
+    LOWEST,
+    POSITION,
+    ROWS,
+    SORTED_FEATURES,
+    SORTED_LABELS,
+    TOO_MANY_ROWS,
+    Rows,
+    parse_lines,
+)
+from ovaflow.data.readers.streams import is_compressed
+from ovaflow.sparse.csr import CSR
+
+BLOCK = 4 << 20
+"""Bytes read at a time."""
+
+LONGEST_LINE = 1 << 30
+ID_LIMIT = (1 << 31) - 1
+"""Ids are stored as int32."""
+
+_MEGABYTE = 10**6
+_NEWLINE = 10
+_COMPLAINTS = {
+    BAD_NUMBER: "{token} has no finite number after the colon",
+    OVERFLOW: "the value of {token} is too large for 32 bits",
+    BAD_LABEL: "expected label ids separated by commas, found {token}",
+    BAD_FEATURE: "expected feature:value, found {token}",
+    LABEL_RANGE: "label id out of range in {token}, ids run from 0 to {last_label}",
+    FEATURE_RANGE: "feature id out of range in {token}, ids run from {first_feature} to {last_feature}",
+    TOO_MANY_ROWS: "more instances than the {n} promised by the header",
+}
+
+
+class ParsedRows(NamedTuple):
+    """What a file's lines held.
+
+    Attributes
+    ----------
+    X, Y : CSR
+    lowest, highest : int
+        Range of the feature ids that occur, values of zero included;
+        ``highest < lowest`` when there is none.
+    lines : int
+        Lines read.
+    """
+
+    X: CSR
+    Y: CSR
+    lowest: int
+    highest: int
+    lines: int
+
+
+def parse_rows(stream, path, bounds, lines_before=0, block=BLOCK):
+    """Parse the rest of a stream.
+
+    Features of a row may come in any order and are sorted; features that occur
+    twice are summed (as SciPy does), labels that occur twice are merged, values
+    of zero are left out. The arrays grow by an eighth, so that memory stays
+    near the size of the matrices.
+
+    Parameters
+    ----------
+    stream : io.BufferedReader
+    path : path-like
+        For messages.
+    bounds : Bounds
+    lines_before : int
+        Lines of the file that were read already.
+    block : int
+        Bytes read at a time.
+
+    Returns
+    -------
+    ParsedRows
+
+    Raises
+    ------
+    InputError
+        With the number of the first line that does not fit.
+    """
+    parser = _Parser(path, bounds, lines_before, block)
+    size = 0 if is_compressed(path) else os.stat(path).st_size // _MEGABYTE
+    with Progress(f"reading {Path(path).name}", size, "MB") as progress:
+        total = 0
+        for buffer, end in whole_lines(stream, path, block):
+            parser.parse(buffer, end)
+            total += end
+            progress.advance(total // _MEGABYTE - progress.done)
+    return parser.finish()
+
+
+def whole_lines(stream, path, block):
+    """The stream in blocks that end with a line's end; the last line gets one if it has none.
+
+    Parameters
+    ----------
+    stream : io.BufferedReader
+    path : path-like
+        For messages.
+    block : int
+        Bytes of a block; it grows when a line is longer.
+
+    Yields
+    ------
+    bytearray, int
+        A buffer that is used again, and how many of its bytes are valid.
+    """
+    buffer, kept = bytearray(block + 1), 0
+    while True:
+        filled = _fill(stream, buffer, kept)
+        if filled == kept:
+            break
+        end = buffer.rfind(b"\n", kept, filled) + 1
+        if end:
+            yield buffer, end
+            buffer[: filled - end] = buffer[end:filled]
+        elif filled == len(buffer) - 1:
+            buffer = _grown(buffer, path)
+        kept = filled - end
+    if kept:
+        buffer[kept] = _NEWLINE
+        yield buffer, kept + 1
+
+
+def _fill(stream, buffer, filled):
+    with memoryview(buffer) as view:
+        while filled < len(buffer) - 1:
+            count = stream.readinto(view[filled:-1])
+            if not count:
+                break
+            filled += count
+    return filled
+
+
+def _grown(buffer, path):
+    if len(buffer) > LONGEST_LINE:
+        raise InputError(f"a line of more than {LONGEST_LINE:,} bytes", path=path, remedy="is it a text file?")
+    return buffer + bytearray(len(buffer))
+
+
+class _Parser:
+    """The growing arrays, and the cursor that the kernel moves."""
+
+    def __init__(self, path, bounds, lines_before, block):
+        self._path, self._bounds, self._lines_before = path, bounds, lines_before
+        few = max(block // 64, 1)
+        self._rows = Rows(
+            values=np.zeros(few, np.float32),
+            features=np.zeros(few, np.int32),
+            labels=np.zeros(few, np.int32),
+            feature_indptr=np.zeros(few, np.int64),
+            label_indptr=np.zeros(few, np.int64),
+            hard=np.zeros(3, np.int64),
+        )
+        self._cursor = np.zeros(10, np.int64)
+        self._cursor[LOWEST], self._cursor[HIGHEST] = ID_LIMIT, -1
+
+    def parse(self, buffer, end):
+        """Append the rows of ``buffer[:end]``, which ends with a line feed."""
+        text = np.frombuffer(buffer, np.uint8)
+        before = self._cursor.copy()
+        self._cursor[[POSITION, SORTED_FEATURES, SORTED_LABELS]] = 0, 1, 1
+        outcome = FULL
+        while outcome == FULL:
+            self._make_room(buffer)
+            outcome, position = parse_lines(text, end, self._bounds, self._rows, self._cursor)
+            self._settle_hard_numbers(buffer, before)
+        if outcome != GOOD:
+            raise self._complaint(outcome, buffer, position, before)
+        if not self._cursor[SORTED_FEATURES]:
+            self._sort_features(before)
+        if not self._cursor[SORTED_LABELS]:
+            self._sort_labels(before)
+
+    def finish(self):
+        """The matrices, their arrays cut to size."""
+        rows, cursor = self._rows, self._cursor
+        for array, count in self._used():
+            array.resize(count, refcheck=False)
+        ones = np.ones(len(rows.labels), np.float32)
+        X = CSR(rows.values, rows.features, rows.feature_indptr, max(self._bounds.end_feature, 0))
+        Y = CSR(ones, rows.labels, rows.label_indptr, max(self._bounds.end_label, 0))
+        return ParsedRows(X, Y, int(cursor[LOWEST]), int(cursor[HIGHEST]), self._lines_before + int(cursor[LINES]))
+
+    def _used(self):
+        rows, cursor = self._rows, self._cursor
+        return (
+            (rows.values, cursor[FEATURES]),
+            (rows.features, cursor[FEATURES]),
+            (rows.labels, cursor[LABELS]),
+            (rows.feature_indptr, cursor[ROWS] + 1),
+            (rows.label_indptr, cursor[ROWS] + 1),
+            (rows.hard, cursor[HARDS]),
+        )
+
+    def _make_room(self, buffer):
+        position = int(self._cursor[POSITION])
+        line = buffer.find(b"\n", position) + 1 - position
+        for array, used in self._used():
+            # the next line has at most as many entries of any kind as bytes
+            if len(array) < used + line:
+                array.resize(int(used + line + used // 8), refcheck=False)
+
+    def _settle_hard_numbers(self, buffer, before):
+        hards = int(self._cursor[HARDS])
+        for slot, begin, end in self._rows.hard[:hards].reshape(-1, 3):
+            value = np.float32(float(buffer[begin:end]))
+            if not np.isfinite(value):
+                raise self._complaint(OVERFLOW, buffer, begin, before)
+            self._rows.values[slot] = value
+        self._cursor[HARDS] = 0
+
+    def _sort_features(self, before):
+        rows, cursor = self._rows, self._cursor
+        start, end = before[FEATURES], cursor[FEATURES]
+        indptr = rows.feature_indptr[before[ROWS] : cursor[ROWS] + 1]
+        values, _ = _make_canonical(rows.values[start:end], rows.features[start:end], indptr)
+        if not np.isfinite(values).all():
+            raise InputError("the values of a feature that occurs twice in a row sum to infinity", path=self._path)
+        cursor[FEATURES] = start + len(values)
+
+    def _sort_labels(self, before):
+        rows, cursor = self._rows, self._cursor
+        start, end = before[LABELS], cursor[LABELS]
+        indptr = rows.label_indptr[before[ROWS] : cursor[ROWS] + 1]
+        _, labels = _make_canonical(np.ones(end - start, np.float32), rows.labels[start:end], indptr)
+        cursor[LABELS] = start + len(labels)
+
+    def _complaint(self, outcome, buffer, position, before):
+        bounds = self._bounds
+        message = _COMPLAINTS[outcome].format(
+            token=_token_at(buffer, position),
+            last_label=bounds.end_label - 1,
+            first_feature=bounds.first_feature,
+            last_feature=bounds.end_feature - 1,
+            n=bounds.rows,
+        )
+        line = self._lines_before + int(before[LINES]) + buffer.count(b"\n", 0, position) + 1
+        return InputError(message, path=self._path, line=line, remedy="correct or delete the line")
+
+
+def _make_canonical(values, indices, indptr):
+    """Sort and sum in place; the parts of the arrays that are used afterwards."""
+    shape = (len(indptr) - 1, ID_LIMIT)
+    matrix = scipy.sparse.csr_array((values, indices, indptr - indptr[0]), shape=shape)
+    matrix.sum_duplicates()
+    count = matrix.nnz
+    values[:count], indices[:count] = matrix.data, matrix.indices
+    indptr[1:] = indptr[0] + matrix.indptr[1:]
+    return values[:count], indices[:count]
+
+
+def _token_at(buffer, position):
+    begin = max(buffer.rfind(character, 0, position + 1) for character in b" \t\r\n") + 1
+    token = bytes(buffer[min(begin, position) :][:60]).split()[:1] or [b"the end of the line"]
+    return ascii(token[0].decode("latin-1"))

@@ -1,0 +1,195 @@
+"""Files, plain or compressed, as one stream of bytes or of UTF-8 lines; nothing is unpacked on disk."""
+
+import bz2
+import codecs
+import contextlib
+import gzip
+import io
+import lzma
+import zlib
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow
+
+from ovaflow.console.errors import InputError
+
+LONGEST_MAGIC = 10
+
+
+class _Compression(NamedTuple):
+    name: str
+    magics: tuple
+    open: callable
+
+
+# zstd by Arrow: the zstandard package takes a truncated file for a whole one
+COMPRESSIONS = {
+    ".gz": _Compression("gzip", (b"\x1f\x8b",), lambda raw: gzip.GzipFile(fileobj=raw)),
+    ".bz2": _Compression("bzip2", tuple(b"BZh%c1AY&SY" % level for level in b"123456789"), bz2.BZ2File),
+    ".xz": _Compression("xz", (b"\xfd7zXZ\x00",), lzma.LZMAFile),
+    ".zst": _Compression("zstd", (b"\x28\xb5\x2f\xfd",), lambda raw: pyarrow.CompressedInputStream(raw, "zstd")),
+}
+"""What a suffix stands for: its name, how such files begin, and how to read them."""
+
+_EMPTY_BZIP2 = b"\x17\x72\x45\x38\x50\x90"
+_DAMAGED = (EOFError, zlib.error, lzma.LZMAError, pyarrow.ArrowException, OSError)
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+@contextlib.contextmanager
+def open_stream(path):
+    """Open a file for reading, decompressing on the fly what is named .gz, .bz2, .xz or .zst.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Yields
+    ------
+    io.BufferedReader
+        The unpacked bytes. Damage that shows up while reading raises InputError.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be opened, or its first bytes disagree with its name.
+    """
+    path = Path(path)
+    try:
+        raw = path.open("rb", buffering=1 << 17)
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", path=path) from None
+    with raw:
+        compression = _compression_of(path, raw)
+        inner = raw if compression is None else compression.open(raw)
+        with inner:
+            reporting = _ReportingDamage(inner, path, compression)
+            yield raw if compression is None else io.BufferedReader(reporting, 1 << 17)
+
+
+def is_compressed(path):
+    """Whether a file's name says that it is compressed.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    bool
+    """
+    return Path(path).suffix.lower() in COMPRESSIONS
+
+
+@contextlib.contextmanager
+def open_seekable(path):
+    """Like :func:`open_stream`, for formats that jump to and fro: a compressed file is unpacked in memory.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Yields
+    ------
+    file-like
+        Binary and seekable.
+    """
+    with open_stream(path) as stream:
+        yield io.BytesIO(stream.read()) if is_compressed(path) else stream
+
+
+def _compression_of(path, raw):
+    head = raw.peek(LONGEST_MAGIC)[:LONGEST_MAGIC]
+    named = COMPRESSIONS.get(path.suffix.lower())
+    found = next((kind for kind in COMPRESSIONS.values() if _begins(head, kind)), None)
+    if named is not found:
+        suffix = next((suffix for suffix, kind in COMPRESSIONS.items() if kind is found), None)
+        _refuse_suffix(path, named, found, suffix, head)
+    return found
+
+
+def _begins(head, kind):
+    return head.startswith(kind.magics) or (kind.name == "bzip2" and head[4:] == _EMPTY_BZIP2 and head[:3] == b"BZh")
+
+
+def _refuse_suffix(path, named, found, suffix, head):
+    if found is not None:
+        raise InputError(f"its content is {found.name}, its name says otherwise", path=path, remedy=f"name it {suffix}")
+    if not head:
+        raise InputError(f"is empty, so it is no {named.name} file", path=path, remedy="download or copy it again")
+    raise InputError(
+        f"named {path.suffix} but its content is not {named.name}",
+        path=path,
+        remedy="download or copy it again, or rename it if it is not compressed",
+    )
+
+
+class _ReportingDamage(io.RawIOBase):
+    """A decompressor whose errors name the file and what to do."""
+
+    def __init__(self, inner, path, compression):
+        self._inner, self._path, self._compression = inner, path, compression
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        try:
+            return self._inner.readinto(buffer)
+        except _DAMAGED as error:
+            reason = " ".join(str(error).split()) or type(error).__name__
+            raise InputError(
+                f"truncated or damaged {self._compression.name} file ({reason})",
+                path=self._path,
+                remedy="download or copy it again",
+            ) from None
+
+
+def read_lines(path, keep_ends=False):
+    """Lines of a UTF-8 text file, one at a time.
+
+    Only a line feed ends a line (Unicode's other separators may stand in
+    texts); a byte order mark at the file's beginning is skipped.
+
+    Parameters
+    ----------
+    path : path-like
+        Plain or compressed.
+    keep_ends : bool
+        Keep line feeds (and carriage returns before them).
+
+    Yields
+    ------
+    int, str
+        Number of the line, counted from 1, and its text.
+
+    Raises
+    ------
+    InputError
+        If a line is no UTF-8.
+    """
+    with open_stream(path) as stream:
+        for number, line in enumerate(stream, 1):
+            if number == 1:
+                line = _without_mark(line, path)
+            text = _decode(line, path, number)
+            yield number, text if keep_ends else text.removesuffix("\n").removesuffix("\r")
+
+
+def _without_mark(line, path):
+    if line.startswith(_UTF_16) or b"\0" in line[:4]:
+        raise InputError("looks like UTF-16", path=path, line=1, remedy="convert it to UTF-8")
+    return line.removeprefix(codecs.BOM_UTF8)
+
+
+def _decode(line, path, number):
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"byte {error.start + 1} of the line (0x{line[error.start]:02x}) is no UTF-8",
+            path=path,
+            line=number,
+            remedy="convert the file to UTF-8",
+        ) from None

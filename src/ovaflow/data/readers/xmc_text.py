@@ -1,0 +1,69 @@
+"""The text format of the Extreme Classification Repository.
+
+A header ``n d l``, then one instance a line: ``label,label feature:value
+feature:value``, ids from 0. http://manikvarma.org/downloads/XC/XMLRepository.html
+"""
+
+import codecs
+
+from ovaflow.console.errors import InputError
+from ovaflow.data.readers.row_kernels import Bounds
+from ovaflow.data.readers.rows import BLOCK, ID_LIMIT, parse_rows
+from ovaflow.data.readers.streams import open_stream
+
+_LONGEST_HEADER = 200
+_LARGEST_COUNT = 10**15
+
+
+def read(path, block=BLOCK):
+    """Read a file.
+
+    An instance may have no labels (its line then begins with white space or
+    with a feature), no features, or neither. Features of a row are sorted, and
+    summed where one occurs twice; labels that occur twice are merged.
+
+    Parameters
+    ----------
+    path : path-like
+        Plain or compressed.
+    block : int
+        Bytes parsed at a time.
+
+    Returns
+    -------
+    X : CSR, shape (n, d)
+    Y : CSR, shape (n, l)
+        Ones at the labels of each instance.
+
+    Raises
+    ------
+    InputError
+        With the line that does not fit; also when the header is missing or its
+        counts are wrong.
+    """
+    with open_stream(path) as stream:
+        n, d, l = _read_header(stream, path)  # noqa: E741
+        parsed = parse_rows(stream, path, Bounds(n, 0, d, l, False), 1, block)
+    if parsed.X.n_rows != n:
+        raise InputError(
+            f"the header promises {n} instances, the file has {parsed.X.n_rows}",
+            path=path,
+            line=parsed.lines,
+            remedy="the file is cut off or its header is wrong: download it again or correct line 1",
+        )
+    return parsed.X, parsed.Y
+
+
+def _read_header(stream, path):
+    line = stream.readline(_LONGEST_HEADER).removeprefix(codecs.BOM_UTF8)
+    counts = [int(field) for field in line.split() if field.isdigit()]
+    if len(counts) != 3 or len(line.split()) != 3 or len(line) == _LONGEST_HEADER:
+        raise InputError(
+            "expected a header 'instances features labels', such as '4880 1836 159'",
+            path=path,
+            line=1,
+            remedy="a file without a header can be read with format svmlight",
+        )
+    if max(counts[1:]) > ID_LIMIT or counts[0] > _LARGEST_COUNT:
+        raise InputError(f"a count of the header is too large (ids go up to {ID_LIMIT:,})", path=path, line=1)
+    return counts
