@@ -25,3 +25,13 @@ def label_tree(Y):
         for j in waiting:
             nearest[j] = min(nearest[j], (int(np.abs(Y[:, j] - Y[:, label]).sum()), True))
     return cost, subtrees
+
+
+def top_k(X, W, trained, k):
+    """Ids and scores of the k best trained labels per row of dense X: falling score, then smaller id."""
+    ids, scores = np.full((len(X), k), -1), np.full((len(X), k), -np.inf)
+    for i, x in enumerate(X):
+        ranked = sorted((-float(W[j] @ x), j) for j in range(len(W)) if trained[j])[:k]
+        for place, (negated, j) in enumerate(ranked):
+            ids[i, place], scores[i, place] = j, -negated
+    return ids, scores

@@ -22,6 +22,4 @@ def snakefile():
     for folder in (_PACKAGE / "pipeline", _PACKAGE.parents[1]):
         if (folder / "Snakefile").is_file():
             return folder / "Snakefile"
-    raise InputError(
-        "this installation carries no workflow", path=_PACKAGE, remedy="install it from a wheel"
-    )
+    raise InputError("this installation carries no workflow", path=_PACKAGE, remedy="install it from a wheel")

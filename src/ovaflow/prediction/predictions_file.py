@@ -1,0 +1,79 @@
+"""The predictions file: the best labels of each test instance and their scores."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ovaflow.storage.arrays import map_array
+from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact
+
+KIND = "predictions"
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """The best labels of each instance.
+
+    Attributes
+    ----------
+    ids : ndarray of int32, shape (n, k)
+        By falling score, ties by the smaller id; -1 where there are fewer than k.
+    scores : ndarray of float32, shape (n, k)
+        -inf where the id is -1.
+    seconds : float
+        Wall time of scoring, without opening files.
+    threads : int
+    inputs : dict of str to str
+        Checksums of ``dataset`` and ``model``.
+    """
+
+    ids: np.ndarray
+    scores: np.ndarray
+    seconds: float
+    threads: int
+    inputs: dict
+
+
+def write_predictions(path, predictions):
+    """Write the predictions file.
+
+    Parameters
+    ----------
+    path : path-like
+    predictions : Predictions
+    """
+    parameters = {"top_k": predictions.ids.shape[1]}
+    with create_artifact(path, KIND, parameters, predictions.inputs) as file:
+        file.create_dataset("ids", data=np.asarray(predictions.ids, np.int32))
+        file.create_dataset("scores", data=np.asarray(predictions.scores, np.float32))
+        file.attrs["seconds"] = float(predictions.seconds)
+        file.attrs["threads"] = int(predictions.threads)
+
+
+def read_predictions(path, verify=False):
+    """Read the predictions file.
+
+    Parameters
+    ----------
+    path : path-like
+    verify : bool
+        Also compare the checksum of the whole content.
+
+    Returns
+    -------
+    Predictions
+        Arrays are mapped.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, foreign, of another format version or damaged.
+    """
+    with open_artifact(path, KIND, verify) as file:
+        return Predictions(
+            map_array(file["ids"]),
+            map_array(file["scores"]),
+            float(file.attrs["seconds"]),
+            int(file.attrs["threads"]),
+            inputs_of(file),
+        )
