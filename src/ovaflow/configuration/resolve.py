@@ -218,4 +218,6 @@ def json_schema():
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Settings.model_json_schema()}
     # a user's file need not repeat what the defaults say
     schema.pop("required", None)
+    for section in REPLACED_WHOLE:
+        schema["properties"][section]["additionalProperties"] = False
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"

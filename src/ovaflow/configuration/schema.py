@@ -27,6 +27,7 @@ def _plain_path(path):
 Name = Annotated[str, StringConstraints(pattern=NAME, max_length=100), AfterValidator(_no_reserved_name)]
 Location = Annotated[str, StringConstraints(min_length=1), AfterValidator(_plain_path)]
 Positive = Annotated[int, Field(ge=1)]
+Frequency = Positive | Annotated[float, Field(gt=0, le=1)]
 
 
 class Section(BaseModel):
@@ -83,8 +84,12 @@ class Prepare(Section):
     tfidf: Literal["auto"] | bool = Field(
         "auto", description="weight features by tf-idf; auto: texts yes, ready-made features no"
     )
-    min_df: Positive = Field(2, description="drop terms that fewer training texts than this contain")
-    max_df: float = Field(0.5, gt=0, le=1, description="drop terms that more than this share of training texts contain")
+    min_df: Frequency = Field(
+        2, description="drop terms that fewer training texts contain; a number of texts or, with a point, a share"
+    )
+    max_df: Frequency = Field(
+        0.5, description="drop terms that more training texts contain; a number of texts or, with a point, a share"
+    )
     max_features: Positive | None = Field(None, description="keep only the most frequent terms; null: all")
     sublinear: bool = Field(True, description="1 + ln(count) instead of the count of a term in a text")
     normalize: bool = Field(True, description="scale each instance to length 1")

@@ -14,7 +14,7 @@ from ovaflow.fingerprint import code_fingerprint, kernel_fingerprint
 STORED_THRESHOLD = 0.01
 """Shards keep all weights of at least this size, so that pruning more needs no training."""
 
-_TEXT = ("sublinear", "min_df", "max_df", "max_features")
+_TEXT = ("min_df", "max_df", "max_features")
 _SPLIT = ("test_fraction", "seed")
 _TABLE = ("text_column", "labels_column")
 _START = ("s", "t")
@@ -32,14 +32,16 @@ def options_of(section, keys):
     Returns
     -------
     list of str
-        Such as ``["--C=1.0", "--top-k=5"]``.
+        Such as ``["--C=1.0", "--no-normalize"]``.
     """
     values = {key: getattr(section, key) for key in keys}
-    return [f"--{key.replace('_', '-')}={_written(value)}" for key, value in values.items() if value is not None]
+    return [_option(key.replace("_", "-"), value) for key, value in values.items() if value is not None]
 
 
-def _written(value):
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _option(name, value):
+    if isinstance(value, bool):
+        return f"--{name}" if value else f"--no-{name}"
+    return f"--{name}={value}"
 
 
 def prepare_options(settings, dataset):
@@ -54,15 +56,17 @@ def prepare_options(settings, dataset):
     -------
     list of str
     """
-    source, prepare = settings.datasets[dataset], settings.prepare_of(dataset)
-    from_texts = source.source == "builtin" or source.format in TEXT_FORMATS
-    given = "builtin" if source.source == "builtin" else source.format
-    keys = ["tfidf", "normalize", "bias"]
-    keys += _TEXT if from_texts and prepare.tfidf is not False else ()
-    keys += _SPLIT if source.source is None and source.test is None else ()
-    keys += _TABLE if source.format in ("jsonl", "csv", "parquet") else ()
-    keys += ("label_separator",) if source.format in ("text-tsv", "csv") else ()
-    return [f"--format={given}", *options_of(prepare, keys)]
+    entry, prepare = settings.datasets[dataset], settings.prepare_of(dataset)
+    form = entry.format or entry.source
+    texts = form in ("builtin", *TEXT_FORMATS)
+    split = entry.source == "builtin" or (form != "catalogue" and entry.test is None)
+    keys = ["normalize", "bias"]
+    keys += _TEXT if texts else ()
+    keys += ("sublinear",) if texts or prepare.tfidf is True else ()
+    keys += _SPLIT if split else ()
+    keys += _TABLE if form in ("jsonl", "csv", "parquet") else ()
+    keys += ("label_separator",) if form in ("text-tsv", "csv") else ()
+    return [f"--format={form}", f"--tfidf={str(prepare.tfidf).lower()}", *options_of(prepare, keys)]
 
 
 def plan_options(settings, run):

@@ -1,0 +1,155 @@
+"""Settings: what the user says against the defaults, and one clear line where it is wrong."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ovaflow.configuration.places import snakefile
+from ovaflow.configuration.resolve import json_schema, load, resolve
+from ovaflow.configuration.schema import Evaluate, Predict, Prepare, Report, Train
+from ovaflow.console.errors import InputError
+
+ROOT = Path(__file__).parents[2]
+DEFAULTS = {
+    "datasets": {"docstrings": {"source": "builtin"}},
+    "runs": {"msi": {}, "dismec": {"initialization": "zero"}},
+    "train": {"C": 4.0, "shards": 3},
+}
+
+
+def complaint(config, path=None):
+    with pytest.raises(InputError) as caught:
+        resolve(config, DEFAULTS, path)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def test_datasets_and_runs_are_replaced_whole():
+    settings = resolve({"datasets": {"mine": {"format": "csv", "train": "a.csv"}}, "runs": {"only": {}}}, DEFAULTS)
+    assert list(settings.datasets) == ["mine"]
+    assert list(settings.runs) == ["only"]
+
+
+def test_other_keys_merge_with_the_defaults():
+    settings = resolve({"train": {"C": 2}}, DEFAULTS)
+    assert settings.train == Train(C=2.0, shards=3)
+    assert list(settings.datasets) == ["docstrings"]
+
+
+def test_a_dataset_and_a_run_may_set_their_own():
+    config = {
+        "datasets": {"mine": {"format": "csv", "train": "a.csv", "max_features": None, "propensity_a": 0.6}},
+        "runs": {"strict": {"epsilon": 0.001, "top_k": 10}, "plain": {}},
+        "prepare": {"max_features": 1000},
+        "predict": {"top_k": 3},
+    }
+    settings = resolve(config, DEFAULTS)
+    assert settings.prepare_of("mine") == Prepare()
+    assert settings.evaluate_of("mine") == Evaluate(propensity_a=0.6)
+    assert settings.train_of("strict") == Train(C=4.0, shards=3, epsilon=0.001)
+    assert settings.predict_of("strict") == Predict(top_k=10)
+    assert settings.predict_of("plain") == Predict(top_k=3)
+
+
+def test_values_of_the_command_line_are_texts():
+    settings = resolve({"train": {"C": "2", "epsilon": "1e-2", "shards": "4"}, "prepare": {"tfidf": "true"}}, DEFAULTS)
+    assert settings.train == Train(C=2.0, epsilon=0.01, shards=4)
+    assert settings.prepare.tfidf is True
+    assert resolve({"prepare": {"max_features": "null", "min_df": "0.5"}}, DEFAULTS).prepare.min_df == 0.5
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        ({"trian": {}}, "trian: unknown key; did you mean train?; legal here: datasets, runs, prepare"),
+        ({"train": {"c": 1}}, "train.c: unknown key; did you mean C?; legal here: C, loss, epsilon"),
+        ({"train": {"C": -1}}, "train.C: found -1, expected a number above 0"),
+        ({"train": {"C": True}}, "train.C: found true, expected a number above 0"),
+        ({"train": {"C": float("nan")}}, "train.C: found NaN, expected a number above 0"),
+        ({"train": {"shards": 1.5}}, "train.shards: found 1.5, expected a whole number of at least 1"),
+        ({"train": {"loss": "logistic"}}, 'train.loss: found "logistic", expected squared-hinge'),
+        ({"train": 3}, "train: found 3, expected a mapping"),
+        ({"train": None}, "train: found null, expected a mapping"),
+        ({"train": {"s": -3}}, "runs.msi: t (-2.0) must be below s (-3.0)"),
+        ({"prepare": {"tfidf": "aut"}}, 'prepare.tfidf: found "aut", expected auto or true or false'),
+        ({"prepare": {"max_features": 0}}, "prepare.max_features: found 0, expected a whole number of at least 1 or null"),
+        ({"prepare": {"text_column": ""}}, 'prepare.text_column: found "", expected a text that is not empty'),
+        ({"runs": {"a": {"initialization": "mean-seperating"}}}, "did you mean mean-separating?"),
+        ({"runs": {"a": {"initialization": "label-tree"}}}, "expected zero or mean-separating"),
+        ({"runs": {"a": {"min_df": 3}}}, "runs.a.min_df: unknown key"),
+        ({"runs": {}}, "runs: found {}, expected a mapping of keys to values with at least one entry"),
+        ({"datasets": {"x": {}}}, "datasets.x: needs either source"),
+        ({"datasets": {"x": None}}, "datasets.x: found null"),
+        ({"datasets": {"x": {"format": "csv"}}}, "datasets.x: needs either source"),
+        ({"datasets": {"x": {"source": "builtin", "train": "a"}}}, "datasets.x: source: builtin excludes train"),
+        ({"datasets": {"x": {"format": "csv", "train": "a{b}"}}}, "datasets.x.train: braces"),
+        ({"datasets": {"x": {"format": "csv", "train": "a\nb"}}}, "datasets.x.train: braces and control characters"),
+        ({"datasets": {"x": {"format": "csv", "train": "s3://a/b"}}}, "datasets.x.train: expected a path, or an address"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(config, expected):
+    assert expected in complaint(config)
+
+
+@pytest.mark.parametrize(
+    "name", ["", "-a", ".a", "..", "a b", "a/b", "a;b", "$(a)", "`a`", "a'b", 'a"b', "ä", "a\n", "a" * 101, 2024, True]
+)
+@pytest.mark.parametrize("section", ["datasets", "runs"])
+def test_names_that_are_no_safe_file_names_are_refused(section, name):
+    entry = {"source": "builtin"} if section == "datasets" else {}
+    assert "cannot be a name" in complaint({section: {name: entry}})
+
+
+@given(st.from_regex(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}", fullmatch=True))
+def test_safe_names_are_taken(name):
+    assert list(resolve({"runs": {name: {}}}, DEFAULTS).runs) == [name]
+
+
+def test_names_of_result_files_are_refused():
+    assert "name of a result file" in complaint({"runs": {"dataset.h5": {}}})
+
+
+def test_the_file_is_named():
+    assert complaint({"trian": {}}, "my.yaml").startswith("my.yaml: trian: unknown key")
+
+
+def test_a_file_that_is_no_mapping(tmp_path):
+    path = tmp_path / "a.yaml"
+    for text, expected in [("- 1\n", "expected a mapping"), ("a: [\n", "no YAML")]:
+        path.write_text(text)
+        with pytest.raises(InputError, match=expected):
+            load(path)
+
+
+def test_the_default_config_says_what_the_schema_says():
+    settings = resolve({}, load(ROOT / "config" / "config.yaml"))
+    written = [settings.prepare, settings.train, settings.predict, settings.evaluate, settings.report]
+    assert written == [Prepare(), Train(), Predict(), Evaluate(), Report()]
+
+
+def test_the_schema_file_is_up_to_date():
+    stored = (ROOT / "workflow" / "schemas" / "config.schema.json").read_text(encoding="utf-8")
+    remedy = "python -c 'from ovaflow.configuration.resolve import json_schema; print(json_schema(), end=\"\")'"
+    assert stored == json_schema(), f"write it again: {remedy} > workflow/schemas/config.schema.json"
+
+
+@pytest.mark.parametrize("path", [ROOT / "config" / "config.yaml", *(ROOT / "config" / "examples").glob("*.yaml")])
+def test_editors_accept_the_config_files(path):
+    jsonschema.validate(yaml.safe_load(path.read_text(encoding="utf-8")), json.loads(json_schema()))
+
+
+def test_editors_refuse_unknown_keys():
+    schema = json.loads(json_schema())
+    for config in ({"trian": {}}, {"train": {"c": 1}}, {"runs": {"a b": {}}}, {"runs": {"a": {"method": "x"}}}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(config, schema)
+
+
+def test_the_workflow_is_found():
+    assert snakefile() == ROOT / "Snakefile"

@@ -1,0 +1,67 @@
+"""What each step depends on."""
+
+import pytest
+
+from ovaflow.configuration import steps
+from ovaflow.configuration.resolve import resolve
+
+MINE = {"mine": {"format": "csv", "train": "a b'c;d.csv.gz"}}
+
+
+def settings(**sections):
+    return resolve(sections, {"datasets": MINE, "runs": {"msi": {}, "dismec": {"initialization": "zero"}}})
+
+
+def test_prepare_of_a_table_without_test_file():
+    assert steps.prepare_options(settings(), "mine") == [
+        "--format=csv",
+        "--tfidf=auto",
+        "--normalize",
+        "--bias=1.0",
+        "--min-df=2",
+        "--max-df=0.5",
+        "--sublinear",
+        "--test-fraction=0.2",
+        "--seed=0",
+        "--text-column=text",
+        "--labels-column=labels",
+        "--label-separator=,",
+    ]
+
+
+def test_prepare_of_features():
+    features = settings(datasets={"mine": {"format": "xmc-text", "train": "a", "test": "b", "normalize": False}})
+    assert steps.prepare_options(features, "mine") == ["--format=xmc-text", "--tfidf=auto", "--no-normalize", "--bias=1.0"]
+
+
+@pytest.mark.parametrize(("prune", "stored"), [(0.001, "0.001"), (0.01, "0.01"), (0.1, "0.01")])
+def test_shards_keep_enough_to_prune_more_later(prune, stored):
+    options = steps.train_options(settings(train={"prune": prune}), "msi")
+    assert f"--stored-threshold={stored}" in options
+    assert steps.merge_options(settings(train={"prune": prune}), "msi") == [f"--prune={prune}"]
+
+
+def test_train_depends_on_s_and_t_only_with_the_start_that_uses_them():
+    assert "--s=1.0" in steps.train_options(settings(), "msi")
+    assert not [option for option in steps.train_options(settings(), "dismec") if option.startswith(("--s=", "--t="))]
+
+
+def test_threads_are_no_dependency():
+    one, two = settings(), settings(train={"threads": 2})
+    for step in (steps.plan_options, steps.train_options, steps.merge_options, steps.predict_options):
+        assert step(one, "msi") == step(two, "msi")
+
+
+def test_raw_files():
+    assert steps.raw_files(settings(), "mine") == {"train": "a b'c;d.csv.gz"}
+    remote = settings(datasets={"mine": {"format": "csv", "train": "https://example.org/a/b%20c;d.csv.gz?x=1#y"}})
+    assert steps.raw_files(remote, "mine") == {"train": "downloads/mine/train/b_c_d.csv.gz"}
+    assert steps.raw_files(settings(datasets={"mine": {"source": "builtin"}}), "mine") == {}
+
+
+@pytest.mark.parametrize("address", ["http://a/..", "http://a/", "http://a/%2e%2e", "http://a/%2Fetc%2Fpasswd", "http://a"])
+def test_downloads_stay_in_their_folder(address):
+    name = steps.download_name(address)
+    assert name
+    assert "/" not in name
+    assert not name.startswith(".")
