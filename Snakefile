@@ -1,6 +1,8 @@
 # ovaflow: from raw text or sparse features to sparse one-vs-all models and a report.
 # snakemake --cores all                             the default run, see config/config.yaml
 # snakemake --cores all --configfile my.yaml        your own data and runs
+import atexit
+
 from snakemake.utils import min_version
 
 min_version("9.0")
@@ -17,6 +19,8 @@ include: "workflow/rules/report.smk"
 
 localrules:
     all,
+    download_dataset,
+    download_arrays,
     download_file,
     warm_up,
     plan_shards,
@@ -31,4 +35,5 @@ rule all:
 
 
 onsuccess:
-    print(f"The report is ready: {Path('results/report.html').resolve()}")
+    # at exit, so that it is the last line and stands out
+    atexit.register(print, f"The report is ready: {Path('results/report.html').resolve()}")

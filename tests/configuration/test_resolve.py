@@ -78,7 +78,10 @@ def test_values_of_the_command_line_are_texts():
         ({"train": None}, "train: found null, expected a mapping"),
         ({"train": {"s": -3}}, "runs.msi: t (-2.0) must be below s (-3.0)"),
         ({"prepare": {"tfidf": "aut"}}, 'prepare.tfidf: found "aut", expected auto or true or false'),
-        ({"prepare": {"max_features": 0}}, "prepare.max_features: found 0, expected a whole number of at least 1 or null"),
+        (
+            {"prepare": {"max_features": 0}},
+            "prepare.max_features: found 0, expected a whole number of at least 1 or null",
+        ),
         ({"prepare": {"text_column": ""}}, 'prepare.text_column: found "", expected a text that is not empty'),
         ({"runs": {"a": {"initialization": "mean-seperating"}}}, "did you mean mean-separating?"),
         ({"runs": {"a": {"initialization": "label-tree"}}}, "expected zero or mean-separating"),
@@ -90,7 +93,10 @@ def test_values_of_the_command_line_are_texts():
         ({"datasets": {"x": {"source": "builtin", "train": "a"}}}, "datasets.x: source: builtin excludes train"),
         ({"datasets": {"x": {"format": "csv", "train": "a{b}"}}}, "datasets.x.train: braces"),
         ({"datasets": {"x": {"format": "csv", "train": "a\nb"}}}, "datasets.x.train: braces and control characters"),
-        ({"datasets": {"x": {"format": "csv", "train": "s3://a/b"}}}, "datasets.x.train: expected a path, or an address"),
+        (
+            {"datasets": {"x": {"format": "csv", "train": "s3://a/b"}}},
+            "datasets.x.train: expected a path, or an address",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(config, expected):
@@ -109,6 +115,19 @@ def test_names_that_are_no_safe_file_names_are_refused(section, name):
 @given(st.from_regex(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}", fullmatch=True))
 def test_safe_names_are_taken(name):
     assert list(resolve({"runs": {name: {}}}, DEFAULTS).runs) == [name]
+
+
+def test_datasets_of_the_catalogue_become_downloaded_files():
+    given = {"format": "xmc-text", "train": "train.txt", "test": "test.txt", "propensity_a": 0.6, "propensity_b": 2.6}
+    config = {
+        "datasets": {"amazon-670k": {"source": "catalogue", "propensity_b": 1.0}, "again": {"source": "catalogue"}}
+    }
+    config["datasets"]["again"] |= {"name": "amazon-670k", "tfidf": True}
+    settings = resolve(config, DEFAULTS, catalogue={"amazon-670k": given}.__getitem__)
+    assert [entry.train for entry in settings.datasets.values()] == ["downloads/amazon-670k/train.txt"] * 2
+    assert settings.evaluate_of("amazon-670k") == Evaluate(propensity_a=0.6, propensity_b=1.0)
+    assert settings.evaluate_of("again") == Evaluate(propensity_a=0.6, propensity_b=2.6)
+    assert settings.prepare_of("again") == Prepare(tfidf=True)
 
 
 def test_names_of_result_files_are_refused():

@@ -31,7 +31,12 @@ def test_prepare_of_a_table_without_test_file():
 
 def test_prepare_of_features():
     features = settings(datasets={"mine": {"format": "xmc-text", "train": "a", "test": "b", "normalize": False}})
-    assert steps.prepare_options(features, "mine") == ["--format=xmc-text", "--tfidf=auto", "--no-normalize", "--bias=1.0"]
+    assert steps.prepare_options(features, "mine") == [
+        "--format=xmc-text",
+        "--tfidf=auto",
+        "--no-normalize",
+        "--bias=1.0",
+    ]
 
 
 @pytest.mark.parametrize(("prune", "stored"), [(0.001, "0.001"), (0.01, "0.01"), (0.1, "0.01")])
@@ -59,7 +64,9 @@ def test_raw_files():
     assert steps.raw_files(settings(datasets={"mine": {"source": "builtin"}}), "mine") == {}
 
 
-@pytest.mark.parametrize("address", ["http://a/..", "http://a/", "http://a/%2e%2e", "http://a/%2Fetc%2Fpasswd", "http://a"])
+@pytest.mark.parametrize(
+    "address", ["http://a/..", "http://a/", "http://a/%2e%2e", "http://a/%2Fetc%2Fpasswd", "http://a"]
+)
 def test_downloads_stay_in_their_folder(address):
     name = steps.download_name(address)
     assert name

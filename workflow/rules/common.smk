@@ -7,6 +7,7 @@ from pathlib import Path
 from ovaflow.configuration import steps
 from ovaflow.configuration.resolve import load, resolve
 from ovaflow.console.errors import InputError
+from ovaflow.data.catalogue import files_of, read_catalogue
 
 try:
     # no configfile: directive, which would merge the default datasets and runs with the user's
@@ -14,7 +15,9 @@ try:
         config,
         defaults=load(Path(workflow.basedir) / "config" / "config.yaml"),
         path=", ".join(map(str, workflow.overwrite_configfiles)) or None,
+        catalogue=files_of,
     )
+    steps.require_files(SETTINGS)
 except InputError as error:
     sys.exit(f"ovaflow: error: {error}")
 
@@ -23,6 +26,8 @@ wildcard_constraints:
     dataset="|".join(map(re.escape, SETTINGS.datasets)),
     run="|".join(map(re.escape, SETTINGS.runs)),
     shard=r"\d+",
+    name="|".join(map(re.escape, read_catalogue())),
+    role="train|test|labels",
 
 
 # jobs run this ovaflow, whatever PATH says, and never import from the working directory

@@ -1,19 +1,41 @@
 # From a source to dataset.h5.
 
 
+rule download_dataset:
+    output:
+        "downloads/{name}/train.txt",
+        "downloads/{name}/test.txt",
+    log:
+        "logs/download/{name}.log",
+    benchmark:
+        "logs/download/{name}.tsv"
+    conda:
+        "../../envs/ovaflow.yaml"
+    shell:
+        "ovaflow download --dataset={wildcards.name:q} --output=downloads/{wildcards.name:q} > {log:q} 2>&1"
+
+
+use rule download_dataset as download_arrays with:
+    output:
+        "downloads/{name}/X.trn.npz",
+        "downloads/{name}/Y.trn.npz",
+        "downloads/{name}/X.tst.npz",
+        "downloads/{name}/Y.tst.npz",
+
+
 rule download_file:
     output:
         "downloads/{dataset}/{role}/{file}",
     log:
-        "logs/{dataset}/download.{role}.{file}.log",
+        "logs/download/{dataset}.{role}.{file}.log",
     benchmark:
-        "logs/{dataset}/download.{role}.{file}.tsv"
+        "logs/download/{dataset}.{role}.{file}.tsv"
     params:
-        address=lambda wildcards: getattr(SETTINGS.datasets[wildcards.dataset], wildcards.role),
+        url=lambda wildcards: getattr(SETTINGS.datasets[wildcards.dataset], wildcards.role),
     conda:
         "../../envs/ovaflow.yaml"
     shell:
-        "ovaflow download {params.address:q} --output={output:q} > {log:q} 2>&1"
+        "ovaflow download --url={params.url:q} --output={output:q} > {log:q} 2>&1"
 
 
 rule prepare_dataset:

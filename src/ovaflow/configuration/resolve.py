@@ -7,7 +7,8 @@ from pathlib import Path
 import yaml
 from pydantic import ValidationError
 
-from ovaflow.configuration.schema import Settings
+from ovaflow.configuration.schema import Dataset, Settings
+from ovaflow.configuration.steps import DOWNLOADS
 from ovaflow.console.errors import InputError
 
 REPLACED_WHOLE = ("datasets", "runs")
@@ -41,7 +42,7 @@ def load(path):
     return content
 
 
-def resolve(config, defaults, path=None):
+def resolve(config, defaults, path=None, catalogue=None):
     """Settings of a pipeline run.
 
     Parameters
@@ -53,6 +54,9 @@ def resolve(config, defaults, path=None):
         The config file that comes with the workflow.
     path : path-like, optional
         Where ``config`` comes from, for messages.
+    catalogue : callable, optional
+        :func:`ovaflow.data.catalogue.files_of`; with it, datasets of the
+        catalogue become datasets of downloaded files.
 
     Returns
     -------
@@ -65,9 +69,34 @@ def resolve(config, defaults, path=None):
     """
     merged = _merge(defaults, config)
     try:
-        return Settings.model_validate(merged)
+        settings = Settings.model_validate(merged)
     except ValidationError as error:
         raise InputError(explain(error, merged), path=path) from None
+    return settings if catalogue is None else _with_downloads(settings, catalogue)
+
+
+def _with_downloads(settings, catalogue):
+    entries = {
+        name: _downloaded(entry, name, catalogue) if entry.source == "catalogue" else entry
+        for name, entry in settings.datasets.items()
+    }
+    return settings.model_copy(update={"datasets": entries})
+
+
+def _downloaded(entry, key, catalogue):
+    name = entry.name or key
+    given = catalogue(name)
+    own = {key: getattr(entry, key) for key in entry.model_fields_set - {"source", "name"}}
+    return Dataset.model_validate(
+        {
+            "propensity_a": given["propensity_a"],
+            "propensity_b": given["propensity_b"],
+            **own,
+            "format": given["format"],
+            "train": f"{DOWNLOADS}/{name}/{given['train']}",
+            "test": f"{DOWNLOADS}/{name}/{given['test']}",
+        }
+    )
 
 
 def _merge(defaults, config):

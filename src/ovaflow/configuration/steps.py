@@ -6,10 +6,15 @@ re-runs the steps that it touches and no other.
 
 import os
 import re
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from ovaflow.configuration.schema import TEXT_FORMATS
+from ovaflow.console.errors import InputError
 from ovaflow.fingerprint import code_fingerprint, kernel_fingerprint
+
+DOWNLOADS = "downloads"
+"""Folder of downloaded files."""
 
 STORED_THRESHOLD = 0.01
 """Shards keep all weights of at least this size, so that pruning more needs no training."""
@@ -59,7 +64,7 @@ def prepare_options(settings, dataset):
     entry, prepare = settings.datasets[dataset], settings.prepare_of(dataset)
     form = entry.format or entry.source
     texts = form in ("builtin", *TEXT_FORMATS)
-    split = entry.source == "builtin" or (form != "catalogue" and entry.test is None)
+    split = entry.test is None
     keys = ["normalize", "bias"]
     keys += _TEXT if texts else ()
     keys += ("sublinear",) if texts or prepare.tfidf is True else ()
@@ -230,7 +235,29 @@ def raw_files(settings, dataset):
     entry = settings.datasets[dataset]
     locations = {role: getattr(entry, role) for role in ("train", "test", "labels")}
     return {
-        role: f"downloads/{dataset}/{role}/{download_name(place)}" if is_address(place) else os.path.normpath(place)
+        role: f"{DOWNLOADS}/{dataset}/{role}/{download_name(place)}" if is_address(place) else os.path.normpath(place)
         for role, place in locations.items()
         if place is not None
     }
+
+
+def require_files(settings):
+    """Refuse a config whose files are not there.
+
+    Parameters
+    ----------
+    settings : Settings
+
+    Raises
+    ------
+    InputError
+        Unless each file exists, will be downloaded, or has been prepared.
+    """
+    for dataset in settings.datasets:
+        if Path(f"results/{dataset}/dataset.h5").exists():
+            continue
+        for role, path in raw_files(settings, dataset).items():
+            if not path.startswith(f"{DOWNLOADS}/") and not Path(path).is_file():
+                raise InputError(
+                    f"datasets.{dataset}.{role}: no such file: {path}", remedy=f"paths are relative to {Path.cwd()}"
+                )
