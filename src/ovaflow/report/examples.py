@@ -1,0 +1,191 @@
+"""Some test documents with their true and predicted labels."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ovaflow.report import wording
+
+EXCERPT = 420
+"""Characters of a text that are shown."""
+
+TRUE_SHOWN = 20
+"""True labels of a document that are shown; the rest is counted."""
+
+FEATURES_SHOWN = 12
+"""Features shown for a document without text, heaviest first."""
+
+
+@dataclass(frozen=True)
+class TrueLabel:
+    """A true label of a document.
+
+    Attributes
+    ----------
+    name : str
+    positives : int
+        Its training positives.
+    found : list of int
+        Numbers of the runs that predicted it.
+    """
+
+    name: str
+    positives: int
+    found: list
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A predicted label of a document.
+
+    Attributes
+    ----------
+    name : str
+    score : float
+    hit : bool
+    """
+
+    name: str
+    score: float
+    hit: bool
+
+
+@dataclass(frozen=True)
+class Example:
+    """A test document.
+
+    Attributes
+    ----------
+    row : int
+        Its place in the test set, from 0.
+    text : str
+        Its beginning; empty when the source had features only.
+    features : list of str
+        Names of its heaviest features; empty when there is a text.
+    true : list of TrueLabel
+    more : int
+        True labels beyond those listed.
+    predictions : list of (int, list of Prediction)
+        For each run, its number and the labels by falling score.
+    """
+
+    row: int
+    text: str
+    features: list
+    true: list
+    more: int
+    predictions: list
+
+
+def choose(hits, n_true, wanted, seed=0):
+    """Draw documents: as many of each kind as the test set's shares demand, at least one of each.
+
+    The kinds are: all found that could be found, some found, none found.
+
+    Parameters
+    ----------
+    hits : ndarray of bool, shape (n, k)
+        Which predictions of the first run are true.
+    n_true : ndarray of int, shape (n,)
+        True labels of each document; those without are never drawn.
+    wanted : int
+    seed : int
+
+    Returns
+    -------
+    ndarray of int64, shape (at most ``wanted``,)
+        Ascending.
+    """
+    found, possible = hits.sum(axis=1), np.minimum(n_true, hits.shape[1])
+    kinds = [found == possible, (found > 0) & (found < possible), found == 0]
+    kinds = [np.flatnonzero(kind & (n_true > 0)) for kind in kinds]
+    random = np.random.default_rng(seed)
+    drawn = [
+        random.choice(kind, amount, replace=False)
+        for kind, amount in zip(kinds, _allot([len(kind) for kind in kinds], wanted), strict=True)
+    ]
+    return np.sort(np.concatenate(drawn)).astype(np.int64)
+
+
+def _allot(sizes, wanted):
+    wanted = min(wanted, sum(sizes))
+    amounts = [0] * len(sizes)
+    for _ in range(wanted):
+        # a kind that has none yet comes first, then the kind farthest below its share
+        def lack(i):
+            if amounts[i] == sizes[i]:
+                return (-1, 0.0)
+            return (amounts[i] == 0, sizes[i] * wanted / sum(sizes) - amounts[i])
+
+        amounts[max(range(len(sizes)), key=lack)] += 1
+    return amounts
+
+
+def describe(dataset, counts, rows, outcomes):
+    """Put names and texts to drawn documents.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    counts : ndarray of int, shape (l,)
+        Training positives.
+    rows : ndarray of int
+    outcomes : list of (int, ndarray, ndarray, ndarray)
+        For each run its number and ids, scores and hits, all of shape (n, k).
+
+    Returns
+    -------
+    list of Example
+    """
+    texts = dataset.test_texts(rows) or [""] * len(rows)
+    return [_example(dataset, counts, int(row), text, outcomes) for row, text in zip(rows, texts, strict=True)]
+
+
+def _example(dataset, counts, row, text, outcomes):
+    true = _entries(dataset.test.Y, row)[0]
+    order = true[np.argsort(-counts[true], kind="stable")]
+    labels = [
+        TrueLabel(label_name(dataset, label), int(counts[label]), [n for n, ids, _, _ in outcomes if label in ids[row]])
+        for label in order[:TRUE_SHOWN]
+    ]
+    predictions = [(n, _predictions(dataset, ids[row], scores[row], hits[row])) for n, ids, scores, hits in outcomes]
+    features = [] if text else _heaviest(dataset, row)
+    return Example(row, wording.plain(text, EXCERPT), features, labels, len(true) - len(labels), predictions)
+
+
+def _predictions(dataset, ids, scores, hits):
+    return [
+        Prediction(label_name(dataset, label), float(score), bool(hit))
+        for label, score, hit in zip(ids, scores, hits, strict=True)
+        if label >= 0
+    ]
+
+
+def label_name(dataset, label):
+    """Name of a label as the page shows it.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    label : int
+
+    Returns
+    -------
+    str
+        ``"label 17"`` where the source has no names.
+    """
+    names = dataset.label_names
+    return wording.plain(names[label]) if names and names[label].strip() else f"label {label}"
+
+
+def _heaviest(dataset, row):
+    indices, data = _entries(dataset.test.X, row)
+    names = dataset.feature_names
+    real = indices < len(names)
+    order = np.argsort(-np.abs(data[real]), kind="stable")[:FEATURES_SHOWN]
+    return [wording.plain(names[column], 40) for column in indices[real][order]]
+
+
+def _entries(matrix, row):
+    start, end = matrix.indptr[row], matrix.indptr[row + 1]
+    return matrix.indices[start:end], matrix.data[start:end]

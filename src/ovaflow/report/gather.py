@@ -1,0 +1,295 @@
+"""Read the artifacts of all runs and compute what the page shows."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ovaflow.console.errors import InputError
+from ovaflow.data.dataset import open_dataset
+from ovaflow.report import examples, frequency
+from ovaflow.report.card import Card, make_card
+from ovaflow.report.published import results_for
+from ovaflow.report.resources import find_benchmarks, read_resources
+from ovaflow.report.training import Training, summarise
+from ovaflow.storage.artifact import inputs_of, open_artifact, parameters_of
+
+HIDDEN_PARAMETERS = ("transform",)
+"""Parameters of a model that the dataset card tells already."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A trained and evaluated model.
+
+    Attributes
+    ----------
+    name : str
+    series : int
+        Its number within the dataset, for its colour.
+    metrics : dict
+        metrics.json.
+    parameters : list of (str, str)
+        Settings of the model.
+    summary : str
+        Method and starting point, in words; empty where not recorded.
+    k : int
+        Labels predicted for each instance.
+    groups, bins : list of Group
+        Recall and precision by training frequency: head, torso and tail, and
+        finer.
+    training : Training or None
+        None where the method keeps no such statistics.
+    trained : int or None
+        Labels with a classifier.
+    n_test : int
+    """
+
+    name: str
+    series: int
+    metrics: dict
+    parameters: list
+    summary: str
+    k: int
+    groups: list
+    bins: list
+    training: Training | None
+    trained: int | None
+    n_test: int
+
+    def _metric(self, name):
+        value = self.metrics.get(name)
+        return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+    def _per_label(self, value):
+        return value / self.trained if value is not None and self.trained else None
+
+    @property
+    def train_seconds(self):
+        """Threads times wall seconds of the solver."""
+        return self._metric("train_seconds")
+
+    @property
+    def seconds_per_label(self):
+        """Core-seconds of a trained label."""
+        return self._per_label(self.train_seconds)
+
+    @property
+    def newton_per_label(self):
+        """Mean Newton steps."""
+        return self.training and self.training.newton_per_label
+
+    @property
+    def cg_per_label(self):
+        """Mean conjugate gradient steps."""
+        return self.training and self.training.cg_per_label
+
+    @property
+    def peak_rss_bytes(self):
+        """Largest resident memory of a shard job."""
+        return self.training and self.training.peak_rss_bytes
+
+    @property
+    def nonzeros(self):
+        """Weights of the model."""
+        return self._metric("nonzeros")
+
+    @property
+    def nonzeros_per_label(self):
+        """Weights of a trained label."""
+        return self._per_label(self.nonzeros)
+
+    @property
+    def model_bytes(self):
+        """Size of the model file."""
+        return self._metric("model_bytes")
+
+    @property
+    def predict_seconds(self):
+        """Wall time of scoring the test set."""
+        return self._metric("predict_seconds")
+
+    @property
+    def predict_seconds_per_instance(self):
+        """Wall time of scoring a test instance."""
+        seconds = self.predict_seconds
+        return None if seconds is None or not self.n_test else seconds / self.n_test
+
+
+@dataclass(frozen=True)
+class Section:
+    """Everything about a dataset.
+
+    Attributes
+    ----------
+    card : Card
+    runs : list of Run
+    groups, bins : list of Group
+        Of the first run; sizes are the same for all.
+    unseen : int
+        True (instance, label) pairs of the test set whose label has no training
+        positives.
+    examples : list of Example
+    published : list of Published
+    resources : list of Resource
+    """
+
+    card: Card
+    runs: list
+    groups: list
+    bins: list
+    unseen: int
+    examples: list
+    published: list
+    resources: list
+
+
+def gather(folders, published=(), benchmarks=None, n_examples=10, seed=0):
+    """Read every run, dataset by dataset.
+
+    Parameters
+    ----------
+    folders : sequence of path-like
+        ``results/{dataset}/{run}``, with dataset.h5 in the parent.
+    published : sequence of Published
+    benchmarks : path-like, optional
+        See :func:`~ovaflow.report.resources.find_benchmarks`.
+    n_examples : int
+        Test documents to show for each dataset.
+    seed : int
+        Of their choice.
+
+    Returns
+    -------
+    list of Section
+        In the order in which the datasets first occur.
+
+    Raises
+    ------
+    InputError
+        If a file is missing or does not belong to its dataset.
+    """
+    datasets = {}
+    for folder in dict.fromkeys(Path(folder).resolve() for folder in folders):
+        datasets.setdefault(folder.parent, []).append(folder)
+    return [_section(dataset, runs, published, benchmarks, n_examples, seed) for dataset, runs in datasets.items()]
+
+
+def _section(folder, run_folders, published, benchmarks, n_examples, seed):
+    dataset = open_dataset(folder / "dataset.h5")
+    card = make_card(folder.name, dataset)
+    outcomes = [(number, *_outcome(run, dataset)) for number, run in enumerate(run_folders)]
+    runs = [
+        _run(run, dataset, card.counts, number, ids)
+        for run, (number, ids, _, _) in zip(run_folders, outcomes, strict=True)
+    ]
+    chosen = examples.choose(outcomes[0][3], np.diff(dataset.test.Y.indptr), n_examples, seed)
+    return Section(
+        card=card,
+        runs=runs,
+        groups=runs[0].groups,
+        bins=runs[0].bins,
+        unseen=int((card.counts[dataset.test.Y.indices] == 0).sum()),
+        examples=examples.describe(dataset, card.counts, chosen, outcomes),
+        published=results_for(published, folder.name),
+        resources=read_resources(find_benchmarks(run_folders, benchmarks)),
+    )
+
+
+def _outcome(folder, dataset):
+    """Ids, scores and hits of a run, each of shape (n, k)."""
+    path = folder / "predictions.h5"
+    with open_artifact(path, "predictions") as file:
+        ids, scores, made_from = file["ids"][()], file["scores"][()], inputs_of(file)
+    stale = made_from.get("dataset") not in (None, dataset.checksum)
+    if stale or len(ids) != dataset.test.Y.n_rows or ids.max(initial=-1) >= dataset.n_labels:
+        raise InputError("predictions of another dataset", path=path, remedy=f"predict {dataset.path} again")
+    return ids, scores, frequency.hit_matrix(dataset.test.Y, ids)
+
+
+def _run(folder, dataset, counts, series, ids):
+    seen = frequency.tally(dataset.test.Y, ids)
+    parameters, trained = _model(folder / "model.h5")
+    training = _training(folder / "training.h5")
+    flat = flatten({key: value for key, value in parameters.items() if key not in HIDDEN_PARAMETERS})
+    return Run(
+        name=folder.name,
+        series=series,
+        metrics=read_metrics(folder / "metrics.json"),
+        parameters=flat,
+        summary=_summary(dict(flat)),
+        k=ids.shape[1],
+        groups=frequency.group(counts, seen),
+        bins=frequency.group(counts, seen, frequency.bins(counts)),
+        training=training,
+        trained=trained if training is None else training.trained,
+        n_test=len(ids),
+    )
+
+
+def _model(path):
+    with open_artifact(path, "model") as file:
+        return parameters_of(file), int(file["trained"][()].sum()) if "trained" in file else None
+
+
+def _training(path):
+    if not path.exists():
+        return None
+    with open_artifact(path, "training") as file:
+        return summarise({name: file[name][()] for name in file}, dict(file.attrs))
+
+
+def read_metrics(path):
+    """Read a run's metrics.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    dict
+        Flat.
+
+    Raises
+    ------
+    InputError
+        If the file is missing or holds something else.
+    """
+    try:
+        metrics = json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError("no such file", path=path, remedy="evaluate first") from None
+    except ValueError as error:
+        raise InputError(f"not JSON ({error})", path=path, remedy="evaluate again") from None
+    if not isinstance(metrics, dict):
+        raise InputError("not a JSON object", path=path, remedy="evaluate again")
+    return metrics
+
+
+def flatten(parameters):
+    """Nested settings as pairs of name and value.
+
+    Parameters
+    ----------
+    parameters : dict
+
+    Returns
+    -------
+    list of (str, str)
+        The innermost names, in the order given.
+    """
+    pairs = []
+    for name, value in parameters.items():
+        pairs.extend(flatten(value) if isinstance(value, dict) else [(name, _setting(value))])
+    return pairs
+
+
+def _setting(value):
+    return f"{value:g}" if isinstance(value, float) else "none" if value is None else str(value)
+
+
+def _summary(settings):
+    words = (settings.get(name, "") for name in ("method", "initialization"))
+    return ", ".join(word for word in words if word)

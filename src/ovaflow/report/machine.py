@@ -1,0 +1,66 @@
+"""The machine and the software at work."""
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import psutil
+
+from ovaflow import __version__
+from ovaflow.report import wording
+
+PACKAGES = ("numba", "numpy", "scipy", "scikit-learn", "h5py", "snakemake")
+
+
+def describe_machine():
+    """The machine that this process runs on.
+
+    Returns
+    -------
+    list of (str, str)
+        Name and value.
+    """
+    memory = psutil.virtual_memory().total
+    cores = f"{psutil.cpu_count(logical=False) or '?'} physical, {psutil.cpu_count() or '?'} logical"
+    return [
+        ("processor", processor()),
+        ("cores", cores),
+        ("memory", wording.size(memory)),
+        ("system", f"{platform.system()} {platform.release()}, {platform.machine()}"),
+    ]
+
+
+def processor(cpuinfo="/proc/cpuinfo"):
+    """Name of the CPU.
+
+    Parameters
+    ----------
+    cpuinfo : path-like
+        Linux's description of the processors.
+
+    Returns
+    -------
+    str
+        The architecture where the system does not tell more.
+    """
+    path = Path(cpuinfo)
+    lines = path.read_text(errors="replace").splitlines() if path.is_file() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def describe_software():
+    """Versions of what computed the results.
+
+    Returns
+    -------
+    list of (str, str)
+        Package and version.
+    """
+    found = [("ovaflow", __version__), ("Python", platform.python_version())]
+    for package in PACKAGES:
+        try:
+            found.append((package, version(package)))
+        except PackageNotFoundError:
+            found.append((package, "not installed"))
+    return found

@@ -1,0 +1,142 @@
+"""What each step of the workflow took, from Snakemake's benchmark files."""
+
+import csv
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Resource:
+    """Resources of all jobs of a step.
+
+    Attributes
+    ----------
+    step : str
+        The benchmark file's name, without the number of a shard.
+    run : str
+        Empty for steps that all runs share.
+    jobs : int
+    wall_seconds, cpu_seconds : float or None
+        Sums.
+    longest_seconds : float or None
+        Wall time of the longest job.
+    max_rss_bytes : float or None
+        Largest resident memory of a job.
+    read_bytes, written_bytes : float or None
+        Sums of what reached the disk.
+    """
+
+    step: str
+    run: str
+    jobs: int
+    wall_seconds: float | None
+    cpu_seconds: float | None
+    longest_seconds: float | None
+    max_rss_bytes: float | None
+    read_bytes: float | None
+    written_bytes: float | None
+
+
+def find_benchmarks(run_folders, folder=None):
+    """Where a dataset's benchmark files may be.
+
+    Parameters
+    ----------
+    run_folders : sequence of pathlib.Path
+        ``results/{dataset}/{run}``, one dataset.
+    folder : path-like, optional
+        A folder laid out as ``{dataset}/...`` and ``{dataset}/{run}/...``; by
+        default the folders ``benchmarks`` of each run and of the dataset.
+
+    Returns
+    -------
+    list of (str, list of pathlib.Path)
+        Run (empty: shared by all) and its files, sorted.
+    """
+    dataset = run_folders[0].parent
+    if folder is None:
+        shared, own = (
+            (dataset / "benchmarks").glob("*.tsv"),
+            [(run / "benchmarks").rglob("*.tsv") for run in run_folders],
+        )
+    else:
+        base = Path(folder) / dataset.name
+        shared = [*base.glob("*.tsv"), *(base / "benchmarks").rglob("*.tsv")]
+        own = [(base / run.name).rglob("*.tsv") for run in run_folders]
+    names = ["", *(run.name for run in run_folders)]
+    return [(name, sorted(files)) for name, files in zip(names, [shared, *own], strict=True)]
+
+
+def read_resources(found):
+    """Sum up benchmark files, step by step.
+
+    Parameters
+    ----------
+    found : list of (str, list of pathlib.Path)
+        See :func:`find_benchmarks`; files without Snakemake's columns are passed
+        over.
+
+    Returns
+    -------
+    list of Resource
+    """
+    steps = {}
+    for run, paths in found:
+        for path in paths:
+            steps.setdefault((run, step_of(path)), []).extend(_jobs(path))
+    return [_summed(step, run, jobs) for (run, step), jobs in steps.items() if jobs]
+
+
+def step_of(path):
+    """Name of the step that a benchmark file belongs to.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        Such as ``train_shard/12.tsv``, ``train_shard.12.tsv`` or ``merge.tsv``.
+
+    Returns
+    -------
+    str
+        Such as ``"train shard"``.
+    """
+    name = path.parent.name if path.stem.isdigit() else re.sub(r"[._-]+\d+$", "", path.stem)
+    return re.sub(r"[._-]+", " ", name)
+
+
+def _jobs(path):
+    with open(path, encoding="utf-8", errors="replace", newline="") as file:
+        reader = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        if not {"s", "max_rss"} <= set(reader.fieldnames or ()):
+            return []
+        return [{key: _number(value) for key, value in line.items()} for line in reader]
+
+
+def _number(text):
+    try:
+        value = float(text)
+    except (TypeError, ValueError):
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _summed(step, run, jobs):
+    def known(name, join, scale=1):
+        values = [job[name] for job in jobs if job.get(name) is not None]
+        return join(values) * scale if values else None
+
+    return Resource(
+        step=step,
+        run=run,
+        jobs=len(jobs),
+        wall_seconds=known("s", math.fsum),
+        cpu_seconds=known("cpu_time", math.fsum),
+        longest_seconds=known("s", max),
+        max_rss_bytes=known("max_rss", max, MIB),
+        read_bytes=known("io_in", math.fsum, MIB),
+        written_bytes=known("io_out", math.fsum, MIB),
+    )

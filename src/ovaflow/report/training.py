@@ -1,0 +1,116 @@
+"""How the training of a run went, label by label, summed up."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+TOLERANCE = 1e-6
+"""Relative rounding allowed between the gradient norm and its target."""
+
+
+@dataclass(frozen=True)
+class Training:
+    """Training statistics of a run.
+
+    Attributes
+    ----------
+    core_seconds : float or None
+        Threads times wall seconds of the solver, all shards.
+    shards : int or None
+    peak_rss_bytes : int or None
+        Largest resident memory of a shard job.
+    trained, untrained : int
+        Labels with and without a classifier.
+    reached, above : int
+        Trained labels whose final gradient norm is within the target, and the
+        others (a norm that is not a number among them).
+    worst_ratio : float or None
+        Largest gradient norm over its target; None without trained labels.
+    newton_steps, cg_steps : ndarray of int64, shape (trained,)
+    halvings_per_label : float or None
+    """
+
+    core_seconds: float | None
+    shards: int | None
+    peak_rss_bytes: int | None
+    trained: int
+    untrained: int
+    reached: int
+    above: int
+    worst_ratio: float | None
+    newton_steps: np.ndarray
+    cg_steps: np.ndarray
+    halvings_per_label: float | None
+
+    @property
+    def newton_per_label(self):
+        """Mean Newton steps of a trained label."""
+        return _mean(self.newton_steps)
+
+    @property
+    def cg_per_label(self):
+        """Mean conjugate gradient steps of a trained label."""
+        return _mean(self.cg_steps)
+
+
+def summarise(statistics, attributes):
+    """Sum up per-label statistics.
+
+    Parameters
+    ----------
+    statistics : dict of str to ndarray, shape (l,)
+        At least ``positives``, ``newton_steps``, ``cg_steps``,
+        ``line_search_halvings``, ``gradient_norm`` and ``gradient_target``.
+    attributes : mapping
+        ``core_seconds``, ``shards`` and ``peak_rss_bytes``, where recorded.
+
+    Returns
+    -------
+    Training
+    """
+    trained = np.asarray(statistics["positives"]) > 0
+    norm, target = (np.asarray(statistics[name])[trained] for name in ("gradient_norm", "gradient_target"))
+    reached = int((norm <= target * (1 + TOLERANCE)).sum())
+    return Training(
+        core_seconds=_attribute(attributes, "core_seconds", float),
+        shards=_attribute(attributes, "shards", int),
+        peak_rss_bytes=_attribute(attributes, "peak_rss_bytes", int),
+        trained=int(trained.sum()),
+        untrained=int((~trained).sum()),
+        reached=reached,
+        above=len(norm) - reached,
+        worst_ratio=_worst(norm, target),
+        newton_steps=np.asarray(statistics["newton_steps"])[trained],
+        cg_steps=np.asarray(statistics["cg_steps"])[trained],
+        halvings_per_label=_mean(np.asarray(statistics["line_search_halvings"])[trained]),
+    )
+
+
+def _attribute(attributes, name, convert):
+    return convert(attributes[name]) if name in attributes else None
+
+
+def _mean(array):
+    return float(np.mean(array)) if len(array) else None
+
+
+def _worst(norm, target):
+    ratios = norm[target > 0] / target[target > 0]
+    return float(ratios.max()) if len(ratios) else None
+
+
+def histogram(steps, last=30):
+    """Share of labels by number of steps.
+
+    Parameters
+    ----------
+    steps : ndarray of int, shape (m,)
+    last : int
+        Everything from here on is counted together.
+
+    Returns
+    -------
+    ndarray of float64, shape (last + 1,)
+        Sums to 1, or zeros when m is 0.
+    """
+    return np.bincount(np.minimum(steps, last), minlength=last + 1) / max(len(steps), 1)

@@ -1,0 +1,136 @@
+"""Numbers and foreign texts as a reader of the page sees them."""
+
+import math
+import unicodedata
+
+MISSING = "–"
+"""Stands for a figure that was not recorded."""
+
+_HIDDEN = {"Cc", "Cs", "Co", "Cn"}
+_OVERRIDES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def _absent(number):
+    return number is None or (isinstance(number, float) and math.isnan(number))
+
+
+def count(number):
+    """A whole number with thousands separated.
+
+    Parameters
+    ----------
+    number : int or None
+
+    Returns
+    -------
+    str
+    """
+    return MISSING if _absent(number) else f"{round(number):,}"
+
+
+def percent(fraction, digits=2):
+    """A fraction in percent, without the sign.
+
+    Parameters
+    ----------
+    fraction : float or None
+    digits : int
+
+    Returns
+    -------
+    str
+        Such as ``"62.62"``.
+    """
+    return MISSING if _absent(fraction) else f"{100 * fraction:.{digits}f}"
+
+
+def decimal(number):
+    """A measured figure with about three significant digits.
+
+    Parameters
+    ----------
+    number : float or None
+
+    Returns
+    -------
+    str
+        Such as ``"0.043"``, ``"5.31"``, ``"67.2"`` or ``"1,240"``.
+    """
+    if _absent(number):
+        return MISSING
+    if number == 0 or not math.isfinite(number):
+        return f"{number:g}"
+    if abs(number) < 1e-3:
+        return f"{number:.1e}"
+    digits = max(0, 2 - math.floor(math.log10(abs(number))))
+    return f"{number:,.{min(digits, 3)}f}"
+
+
+def size(n_bytes):
+    """Bytes in the unit that suits them.
+
+    Parameters
+    ----------
+    n_bytes : int or None
+
+    Returns
+    -------
+    str
+        Such as ``"640 B"``, ``"1.3 MiB"`` or ``"24 GiB"``.
+    """
+    if _absent(n_bytes):
+        return MISSING
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if n_bytes < 1024:
+            return f"{n_bytes:.0f} {unit}" if unit == "B" or n_bytes >= 100 else f"{decimal(n_bytes)} {unit}"
+        n_bytes /= 1024
+    return f"{decimal(n_bytes)} TiB"
+
+
+def duration(seconds):
+    """Seconds in the unit that suits them.
+
+    Parameters
+    ----------
+    seconds : float or None
+
+    Returns
+    -------
+    str
+        Such as ``"12.3 ms"``, ``"4.21 s"``, ``"2 min 03 s"`` or ``"3 h 20 min"``.
+    """
+    if _absent(seconds):
+        return MISSING
+    if 0 < seconds < 1:
+        return f"{decimal(1000 * seconds)} ms"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{decimal(seconds)} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600:,} h {whole % 3600 // 60:02d} min"
+
+
+def plain(text, limit=120):
+    """A foreign text in one line, of bounded length, that cannot disturb what stands around it.
+
+    Control characters, lone surrogates and unassigned characters become
+    U+FFFD, marks that turn the direction of writing are dropped, white space is
+    one blank. Escaping for HTML is left to the template.
+
+    Parameters
+    ----------
+    text : str
+    limit : int
+        Longest result, in characters.
+
+    Returns
+    -------
+    str
+        Ends with an ellipsis where it was cut.
+    """
+    words = " ".join(text[: 4 * limit].split())
+    shown = "".join(
+        "\ufffd" if unicodedata.category(letter) in _HIDDEN else letter for letter in words if letter not in _OVERRIDES
+    )
+    return shown if len(shown) <= limit and len(text) <= 4 * limit else shown[: limit - 1].rstrip() + "…"

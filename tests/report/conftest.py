@@ -1,0 +1,142 @@
+"""A results folder as the pipeline leaves it, small and made by code."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.svm import LinearSVC
+
+from ovaflow.data.dataset import Split, open_dataset, write_dataset
+from ovaflow.sparse.csr import from_scipy
+from ovaflow.storage.arrays import write_csr, write_strings
+from ovaflow.storage.artifact import create_artifact
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "\"quoted\" & 'quoted' `{{ 7 * 7 }}` $x^2$",
+    "مكتبة \u202edesrever\u202c",
+    "nul\x00 and \x1b[31m and \ud800 alone",
+    "very long " * 400,
+    "",
+]
+"""Label names that a page must survive."""
+
+TRANSFORM = {"format": "text-tsv", "tfidf": True, "normalize": True, "bias": 1.0, "sublinear": True, "min_df": 2}
+SOURCE = {"train": {"name": "<b>train.tsv</b>", "sha256": "0" * 64, "bytes": 123456}, "dropped": {"empty_texts": 3}}
+N_TRAIN, N_TEST, N_LABELS, K = 300, 120, 40, 5
+
+
+def make_results(folder, seed=0, runs=("msi", "dismec"), texts=True):
+    """Write ``folder/{dataset.h5, run/...}`` for some runs."""
+    dataset = _make_dataset(folder / "dataset.h5", seed, texts)
+    for place, run in enumerate(runs):
+        _make_run(folder / run, dataset, C=1.0 / (1 + 9 * place), initialization=("mean-separating", "zero")[place % 2])
+    return [folder / run for run in runs]
+
+
+def _make_dataset(path, seed, texts):
+    random = np.random.default_rng(seed)
+    n, frequency = N_TRAIN + N_TEST, 0.5 / np.arange(1, N_LABELS + 1)
+    labels = random.random((n, N_LABELS)) < frequency
+    words = [
+        " ".join(f"topic{label}" for label in np.flatnonzero(row) for _ in range(2))
+        + " "
+        + " ".join(f"word{word}" for word in random.zipf(1.5, 12) % 300)
+        for row in labels
+    ]
+    words[N_TRAIN] = '<img src="http://nowhere.invalid/x.png" onerror=alert(1)> ' + words[N_TRAIN]
+    labels[:N_TRAIN, -1] = False
+    labels[N_TRAIN : N_TRAIN + 20, -1] = True
+    vectorizer = TfidfVectorizer(min_df=2, sublinear_tf=True).fit(words[:N_TRAIN])
+    X = vectorizer.transform(words)
+    with_bias = np.hstack([X.toarray(), np.ones((n, 1))])
+    splits = [
+        Split(from_scipy(with_bias[rows]), from_scipy(labels[rows].astype(np.float32)), words[rows] if texts else [])
+        for rows in (slice(0, N_TRAIN), slice(N_TRAIN, None))
+    ]
+    names = HOSTILE + [f"label number {label}" for label in range(len(HOSTILE), N_LABELS)]
+    write_dataset(path, *splits, names, vectorizer.get_feature_names_out(), TRANSFORM | {"source": SOURCE})
+    return open_dataset(path)
+
+
+def _make_run(folder, dataset, C, initialization):
+    X, Y = dataset.train.X.to_scipy().toarray(), dataset.train.Y.to_scipy().toarray()
+    counts = Y.sum(axis=0).astype(np.int64)
+    trained = counts > 0
+    weights = np.zeros((dataset.n_labels, dataset.n_features))
+    solver = OneVsRestClassifier(LinearSVC(C=C, fit_intercept=False)).fit(X, Y[:, trained])
+    weights[trained] = np.vstack([each.coef_ for each in solver.estimators_])
+    weights[abs(weights) < 0.01] = 0
+    _write_model(folder, dataset, weights, counts, {"C": C, "initialization": initialization})
+    _write_training(folder, counts)
+    scores = np.where(trained, dataset.test.X.to_scipy() @ weights.T, -np.inf)
+    ids = np.argsort(-scores, axis=1, kind="stable")[:, :K].astype(np.int32)
+    inputs = {"dataset": dataset.checksum}
+    with create_artifact(folder / "predictions.h5", "predictions", {"top_k": K}, inputs) as file:
+        file.create_dataset("ids", data=ids)
+        file.create_dataset("scores", data=np.take_along_axis(scores, ids, axis=1).astype(np.float32))
+        file.attrs.update(seconds=0.0123, threads=1)
+    metrics = _metrics(dataset.test.Y.to_scipy().toarray().astype(np.float64), ids) | {
+        "train_seconds": 1.25 * C,
+        "predict_seconds": 0.0123,
+        "model_bytes": (folder / "model.h5").stat().st_size,
+        "nonzeros": int((weights != 0).sum()),
+        "instances": N_TEST,
+        "instances_without_labels": 4,
+    }
+    (folder / "metrics.json").write_text(json.dumps(metrics))
+
+
+def _write_model(folder, dataset, weights, counts, settings):
+    train = settings | {"method": "one-vs-all", "loss": "squared-hinge", "epsilon": 0.01}
+    parameters = {"train": train, "prune": 0.01, "transform": dataset.parameters}
+    with create_artifact(folder / "model.h5", "model", parameters, {"dataset": dataset.checksum}) as file:
+        write_csr(file.create_group("weights"), from_scipy(weights))
+        file.create_dataset("trained", data=counts > 0)
+        file.create_dataset("counts", data=counts)
+        write_strings(file, "label_names", dataset.label_names)
+
+
+def _write_training(folder, counts):
+    random = np.random.default_rng(1)
+    trained = counts > 0
+    target = np.where(trained, 0.01, 0.0)
+    norm = target * random.uniform(0.2, 1.0, len(counts))
+    norm[3] = 2.5 * target[3]
+    steps = np.where(trained, random.integers(4, 12, len(counts)), 0)
+    statistics = {
+        "positives": counts,
+        "newton_steps": steps,
+        "cg_steps": 4 * steps,
+        "line_search_halvings": steps // 6,
+        "active_start": steps * 20,
+        "active_end": steps * 9,
+        "objective": steps / 3.0,
+        "gradient_norm": norm,
+        "gradient_target": target,
+        "seconds": steps / 1000.0,
+        "status": (norm > target).astype(np.int8),
+    }
+    with create_artifact(folder / "training.h5", "training") as file:
+        for name, array in statistics.items():
+            file.create_dataset(name, data=array)
+        file.attrs.update(core_seconds=1.25, shards=2, peak_rss_bytes=300 << 20)
+
+
+def _metrics(Y, ids):
+    hits = np.take_along_axis(Y, ids, axis=1)
+    metrics = {}
+    for k in (1, 3, 5):
+        precision = float(hits[:, :k].mean())
+        metrics |= {f"P@{k}": precision, f"nDCG@{k}": precision * 0.97, f"PSP@{k}": precision * 0.61}
+        metrics |= {f"recall@{k}": float((hits[:, :k].sum(axis=1) / np.maximum(Y.sum(axis=1), 1)).mean())}
+        metrics |= {f"coverage@{k}": 0.4 + k / 100, f"macro-F1@{k}": 0.3, f"PSnDCG@{k}": precision * 0.6}
+    return metrics
+
+
+@pytest.fixture(scope="session")
+def runs(tmp_path_factory):
+    """Folders of two finished runs of a dataset."""
+    return make_results(tmp_path_factory.mktemp("results") / "mine")

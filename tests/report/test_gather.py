@@ -1,0 +1,159 @@
+"""What the page shows is computed right."""
+
+import shutil
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ovaflow.console.errors import InputError
+from ovaflow.data.dataset import open_dataset
+from ovaflow.report import examples, frequency
+from ovaflow.report.card import provenance, transform_words
+from ovaflow.report.gather import flatten, gather, read_metrics
+from ovaflow.report.training import histogram, summarise
+from ovaflow.sparse.csr import from_scipy
+from ovaflow.storage.artifact import create_artifact, open_artifact
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.integers(1, 15), st.integers(1, 6))
+def test_tally_against_loops(seed, n, n_labels, k):
+    random = np.random.default_rng(seed)
+    Y = random.random((n, n_labels)) < 0.3
+    ids = np.full((n, k), -1, np.int32)
+    for row in ids:
+        size = random.integers(0, min(k, n_labels) + 1)
+        row[:size] = random.permutation(n_labels)[:size]
+    ours = frequency.tally(from_scipy(Y.astype(np.float32)), ids)
+    theirs = np.zeros((3, n_labels), np.int64)
+    theirs[0] = Y.sum(axis=0)
+    for row in range(n):
+        for label in ids[row][ids[row] >= 0]:
+            theirs[1, label] += 1
+            theirs[2, label] += Y[row, label]
+    np.testing.assert_array_equal([ours.true, ours.predicted, ours.hits], theirs)
+
+
+@given(st.lists(st.integers(0, 3000), min_size=1, max_size=60))
+def test_groups_and_bins_hold_every_trained_label_once(counts):
+    counts = np.array(counts)
+    seen = frequency.Tally(counts, counts * 2, counts // 2)
+    for ranges in (frequency.GROUPS, frequency.bins(counts)):
+        groups = frequency.group(counts, seen, ranges)
+        assert sum(group.labels for group in groups) == (counts > 0).sum()
+        assert sum(group.hits for group in groups) == (counts // 2).sum()
+
+
+def test_recall_and_precision_of_groups_agree_with_the_metrics(runs):
+    section = gather(runs)[0]
+    for run in section.runs:
+        hits = sum(group.hits for group in run.groups)
+        assert hits / (run.n_test * run.k) == pytest.approx(run.metrics["P@5"], rel=1e-12)
+        assert [group.hits for group in section.runs[0].groups] == [group.hits for group in section.groups]
+        assert sum(group.hits for group in run.bins) == hits
+
+
+def test_card_counts(runs):
+    card = gather(runs)[0].card
+    dataset = open_dataset(runs[0].parent / "dataset.h5")
+    Y = dataset.train.Y.to_scipy().toarray()
+    figures = {title: (figure, remark) for title, figure, remark in card.facts}
+    np.testing.assert_array_equal(card.counts, Y.sum(axis=0))
+    assert figures["labels"] == ("40", f"{(Y.sum(axis=0) == 0).sum()} without training positives")
+    assert figures["training instances"][1].startswith(f"{(Y.sum(axis=1) == 0).sum()} without labels")
+    assert float(figures["labels per instance"][0]) == pytest.approx(Y.sum(axis=1).mean(), abs=0.005)
+    nonzeros = (dataset.train.X.to_scipy().toarray()[:, :-1] != 0).sum(axis=1).mean()
+    assert float(figures["nonzeros per instance"][0]) == pytest.approx(nonzeros, abs=0.005)
+
+
+def test_training_statistics_are_honest():
+    statistics = {
+        "positives": np.array([3, 0, 1, 2]),
+        "newton_steps": np.array([4, 0, 6, 8]),
+        "cg_steps": np.array([8, 0, 10, 12]),
+        "line_search_halvings": np.array([0, 0, 3, 0]),
+        "gradient_norm": np.array([0.5, 0.0, 3.0, np.nan]),
+        "gradient_target": np.array([1.0, 0.0, 1.5, 1.0]),
+    }
+    ours = summarise(statistics, {"core_seconds": 2.0})
+    assert (ours.trained, ours.untrained, ours.reached, ours.above) == (3, 1, 1, 2)
+    assert (ours.newton_per_label, ours.cg_per_label, ours.halvings_per_label) == (6, 10, 1)
+    assert np.isnan(ours.worst_ratio)
+    assert (ours.core_seconds, ours.shards) == (2.0, None)
+    assert histogram(ours.newton_steps, 7)[[4, 6, 7]] == pytest.approx([1 / 3] * 3)
+
+
+def test_predictions_of_another_dataset_are_refused(runs, tmp_path):
+    shutil.copytree(runs[0].parent, tmp_path / "mine")
+    path = tmp_path / "mine" / "msi" / "predictions.h5"
+    with open_artifact(path, "predictions") as file:
+        ids, scores = file["ids"][()], file["scores"][()]
+    with create_artifact(path, "predictions", inputs={"dataset": "of another"}) as file:
+        file["ids"], file["scores"] = ids, scores
+    with pytest.raises(InputError, match="another dataset"):
+        gather([path.parent])
+
+
+def test_metrics_file_must_be_an_object(tmp_path):
+    for text in ("[1]", "{"):
+        (tmp_path / "metrics.json").write_text(text)
+        with pytest.raises(InputError, match="JSON"):
+            read_metrics(tmp_path / "metrics.json")
+
+
+def test_examples_have_hits_and_misses_and_stay_the_same(runs):
+    first, again = gather(runs)[0].examples, gather(runs)[0].examples
+    assert first == again
+    assert len(first) == 10
+    marks = {prediction.hit for example in first for _, listed in example.predictions for prediction in listed}
+    assert marks == {True, False}
+    other = gather(runs, seed=1)[0].examples
+    assert [example.row for example in other] != [example.row for example in first]
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 30), st.integers(0, 15))
+def test_choice_takes_each_kind_and_no_unlabelled_document(seed, n, wanted):
+    random = np.random.default_rng(seed)
+    n_true = random.integers(0, 4, n)
+    hits = random.random((n, 5)) < 0.3
+    hits &= np.cumsum(hits, axis=1) <= n_true[:, None]
+    rows = examples.choose(hits, n_true, wanted)
+    assert len(rows) == len(set(rows)) == min(wanted, (n_true > 0).sum())
+    assert (n_true[rows] > 0).all()
+    assert (np.diff(rows) > 0).all()
+    found, possible = hits.sum(axis=1), np.minimum(n_true, 5)
+    kinds = np.select([found == 0, found < possible], [0, 1], 2)
+    if wanted >= 3:
+        assert set(kinds[rows]) == set(kinds[n_true > 0])
+
+
+def test_provenance_is_flat_and_short():
+    source = {
+        "train": {"name": "a.txt", "sha256": "f" * 64, "bytes": 2048},
+        "dropped": {"empty": 12345},
+        "of": ["a", "b"],
+    }
+    assert provenance(source) == [
+        ("train", "a.txt, 2.00 KiB, sha256 ffffffffffffffff…"),
+        ("dropped · empty", "12,345"),
+        ("of", "a, b"),
+    ]
+
+
+def test_transform_in_words():
+    words = transform_words(
+        {"tfidf": True, "min_df": 2, "max_df": 0.5, "sublinear": True, "normalize": True, "bias": 1.0}
+    )
+    assert "1 + ln tf, terms in at least 2 of the training texts, in at most 50 % of them" in words
+    assert words.endswith("rows scaled to unit length; bias feature of value 1")
+    assert transform_words({}) == "feature values as given; rows not scaled; no bias feature"
+
+
+def test_nested_settings_become_flat():
+    assert flatten({"train": {"C": 1.0, "t": -2.0}, "prune": 0.01, "x": None}) == [
+        ("C", "1"),
+        ("t", "-2"),
+        ("prune", "0.01"),
+        ("x", "none"),
+    ]
