@@ -1,0 +1,36 @@
+"""``ovaflow report``."""
+
+from pathlib import Path
+
+import click
+
+from ovaflow.report.gather import gather
+from ovaflow.report.machine import describe_machine, describe_software
+from ovaflow.report.page import render
+from ovaflow.report.published import read_published
+from ovaflow.storage.artifact import write_text
+
+
+@click.command("report")
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--published", type=click.Path(path_type=Path), help="Table of published results, tab-separated.")
+@click.option("--examples", type=click.IntRange(min=0), default=10, show_default=True, help="Test documents to show.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the choice of documents.")
+@click.option(
+    "--benchmarks",
+    type=click.Path(path_type=Path),
+    help="Folder of Snakemake's benchmark files, {dataset}/... and {dataset}/{run}/...; "
+    "by default the folders 'benchmarks' beside the artifacts.",
+)
+@click.option("--output", type=click.Path(path_type=Path), required=True, help="The page, such as results/report.html.")
+def command(runs, published, examples, seed, benchmarks, output):
+    """Write one self-contained HTML page about all RUNS.
+
+    Each of RUNS is a folder results/{dataset}/{run} with model.h5,
+    predictions.h5, metrics.json and, where the method keeps it, training.h5;
+    dataset.h5 is in its parent.
+    """
+    results = () if published is None else read_published(published)
+    sections = gather(runs, results, benchmarks, examples, seed)
+    write_text(output, render(sections, describe_machine(), describe_software()))
+    click.echo(f"report: {output}")

@@ -1,0 +1,195 @@
+"""Figures as inline SVG: text stays text, colours are the page's CSS variables."""
+
+import io
+import re
+
+import matplotlib
+import numpy as np
+from markupsafe import Markup
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
+
+from ovaflow.report import training
+
+WIDTH, HEIGHT = 5.4, 3.3
+"""Inches; the page scales the figure to its column."""
+
+_NAMED = {"ink": "#000001", "muted": "#000002", "line": "#000003", "accent": "#000004"}
+_SERIES = [f"#0001{number:02x}" for number in range(8)]
+_VARIABLES = {colour: f"var(--{name})" for name, colour in _NAMED.items()}
+_VARIABLES |= {colour: f"var(--series-{number})" for number, colour in enumerate(_SERIES)}
+_MARKERS = "osD^vPXd"
+
+_STYLE = {
+    "svg.fonttype": "none",
+    "font.size": 10.5,
+    "text.parse_math": False,
+    "text.color": _NAMED["ink"],
+    "axes.edgecolor": _NAMED["muted"],
+    "axes.labelcolor": _NAMED["muted"],
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": _NAMED["line"],
+    "grid.linewidth": 0.7,
+    "xtick.color": _NAMED["muted"],
+    "ytick.color": _NAMED["muted"],
+    "xtick.major.size": 0,
+    "ytick.major.size": 0,
+    "xtick.minor.size": 0,
+    "ytick.minor.size": 0,
+    "lines.linewidth": 1.8,
+    "lines.solid_capstyle": "round",
+}
+
+
+def _draw(name, draw):
+    """Run ``draw(axes)`` and return the figure as SVG; ``name`` makes its ids unlike those of other figures."""
+    with matplotlib.rc_context(_STYLE | {"svg.hashsalt": name}):
+        canvas = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
+        draw(canvas.add_subplot())
+        written = io.StringIO()
+        canvas.savefig(written, format="svg", transparent=True, metadata={"Date": None})
+    return Markup(_inline(written.getvalue()))
+
+
+def _inline(svg):
+    """Bring an SVG file into a form that can stand inside an HTML page."""
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r' xmlns(:xlink)?="[^"]*"| version="1.1"', "", svg)
+    svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg))
+    svg = re.sub(r'<g id="[^"]*"', "<g", svg).replace("xlink:href", "href")
+    svg = re.sub(r"font: ([\d.]+)px [^;\"]*", r"font-size: \1px", svg)
+    svg = re.sub(r"font-family: [^;\"]*;? ?", "", svg)
+    return re.sub("|".join(_VARIABLES), lambda match: _VARIABLES[match[0]], svg).replace("<svg", '<svg role="img"', 1)
+
+
+def _series(number):
+    return _SERIES[number % len(_SERIES)]
+
+
+def _thousands(axis):
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def fitted_exponent(counts):
+    """Exponent b of the power law f(r) ~ r^-b, by least squares in the log-log plot.
+
+    Parameters
+    ----------
+    counts : ndarray of int, shape (l,)
+
+    Returns
+    -------
+    (float, float)
+        Exponent and ln f(1) of the line; ranks are spaced evenly on the log
+        axis, so that the many rare labels do not decide alone. (0, 0) with
+        fewer than three labels.
+    """
+    ranked = np.sort(counts[counts > 0])[::-1]
+    if len(ranked) < 3:
+        return 0.0, 0.0
+    ranks = np.unique(np.geomspace(1, len(ranked), 200).round().astype(np.int64))
+    slope, start = np.polyfit(np.log(ranks), np.log(ranked[ranks - 1]), 1)
+    return float(-slope), float(start)
+
+
+def rank_frequency(name, counts):
+    """Training positives of the labels by rank, both axes logarithmic.
+
+    Parameters
+    ----------
+    name : str
+        Unique on the page.
+    counts : ndarray of int, shape (l,)
+
+    Returns
+    -------
+    Markup
+    """
+    ranked = np.sort(counts[counts > 0])[::-1]
+    changes = np.flatnonzero(np.diff(ranked, prepend=-1, append=-1))
+    corners = np.union1d(changes[:-1], changes[1:] - 1)
+    exponent, start = fitted_exponent(counts)
+
+    def draw(axes):
+        axes.set(xscale="log", yscale="log", xlabel="rank of the label", ylabel="training positives")
+        if exponent:
+            ends = np.array([1, len(ranked)])
+            line = np.exp(start) * ends**-exponent
+            axes.plot(ends, line, color=_NAMED["muted"], linestyle=(0, (4, 3)), linewidth=1.1)
+        axes.plot(corners + 1, ranked[corners], color=_NAMED["accent"], marker="o" if len(ranked) < 20 else None)
+        axes.set_ylim(bottom=0.8)
+        _thousands(axes.xaxis)
+        _thousands(axes.yaxis)
+
+    return _draw(name, draw)
+
+
+def recall_by_frequency(name, runs):
+    """Recall of each run by the labels' training positives.
+
+    Parameters
+    ----------
+    name : str
+        Unique on the page.
+    runs : sequence of Run
+
+    Returns
+    -------
+    Markup
+    """
+    titles = [group.name for group in runs[0].bins]
+
+    def draw(axes):
+        for run in runs:
+            known = [(place, group.recall) for place, group in enumerate(run.bins) if group.recall is not None]
+            places, recalls = zip(*known, strict=True) if known else ((), ())
+            style = {"color": _series(run.series), "marker": _MARKERS[run.series % len(_MARKERS)], "markersize": 4.5}
+            axes.plot(places, [100 * recall for recall in recalls], **style)
+        axes.set(xlabel="training positives of the label", ylabel=f"recall@{runs[0].k} in %", xticks=range(len(titles)))
+        axes.set_xticklabels(titles, rotation=32 if len(titles) > 6 else 0, ha="right" if len(titles) > 6 else "center")
+        axes.grid(axis="x", visible=False)
+        axes.set_ylim(0, None if any(group.hits for run in runs for group in run.bins) else 1)
+
+    return _draw(name, draw)
+
+
+def newton_histogram(name, runs):
+    """Share of labels by number of Newton steps, one outline a run.
+
+    Parameters
+    ----------
+    name : str
+        Unique on the page.
+    runs : sequence of Run
+        With training statistics.
+
+    Returns
+    -------
+    Markup
+    """
+    last = _last_step(runs)
+
+    def draw(axes):
+        edges = np.arange(last + 2) - 0.5
+        for run in runs:
+            shares = 100 * training.histogram(run.training.newton_steps, last)
+            axes.stairs(shares, edges, color=_series(run.series), fill=True, alpha=0.13)
+            axes.stairs(shares, edges, color=_series(run.series), linewidth=1.6)
+        axes.set(xlabel="Newton steps", ylabel="labels in %", xlim=(-0.5, last + 0.5))
+        axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
+        axes.xaxis.set_major_formatter(
+            FuncFormatter(lambda step, _: f"{step:.0f}" + ("+" if step == last == 40 else ""))
+        )
+        axes.grid(axis="x", visible=False)
+
+    return _draw(name, draw)
+
+
+def _last_step(runs, most=40):
+    return min(most, max((int(run.training.newton_steps.max(initial=1)) for run in runs), default=1))

@@ -1,0 +1,141 @@
+"""The page: valid, self-contained, safe against hostile names, and right."""
+
+import html.parser
+import json
+import re
+import shutil
+
+import pytest
+
+from ovaflow.cli import main
+from ovaflow.report.gather import gather
+from ovaflow.report.page import render
+from ovaflow.report.published import Published
+from ovaflow.storage.artifact import create_artifact
+
+VOID = {"meta", "link", "br", "img", "hr", "input"}
+N_EXAMPLES = 200
+"""More than there are, so that every document is on the page."""
+
+
+class Reader(html.parser.HTMLParser):
+    """Checks the nesting and keeps tags, attributes and text."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.tags, self.attributes, self.text = [], [], [], []
+        self.feed(page)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, *pair) for pair in attrs]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, *pair) for pair in attrs]
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def page(runs):
+    published = [Published("MINE", "1-vs-All", {"P@1": 0.6262}, "<i>a paper</i>", "a note")]
+    return render(gather(runs, published, n_examples=N_EXAMPLES), [("processor", "<b>CPU</b>")], [("numba", "0.0")])
+
+
+@pytest.fixture(scope="module")
+def reader(page):
+    return Reader(page)
+
+
+def test_page_is_well_formed(reader):
+    assert reader.tags.count("svg") == 3
+    ids = [value for _, name, value in reader.attributes if name == "id"]
+    assert len(ids) == len(set(ids))
+
+
+def test_page_asks_for_nothing_from_anywhere(page, reader):
+    for _, name, value in reader.attributes:
+        if name in ("src", "href", "xlink:href", "srcset", "action", "data"):
+            assert value.startswith(("#", "data:,"))
+    assert not set(reader.tags) & {"script", "iframe", "object", "embed", "img", "base", "form"}
+    assert not re.findall(r"url\((?!#)", page)
+    assert "@import" not in page
+    assert "default-src 'none'" in page
+
+
+def test_hostile_names_and_texts_are_only_text(page, reader):
+    shown = "".join(reader.text)
+    assert "<script>alert(1)</script>" in shown
+    assert '<img src="http://nowhere.invalid/x.png" onerror=alert(1)>' in shown
+    assert "<b>CPU</b>" in shown
+    assert "<i>a paper</i>" in shown
+    assert not [name for _, name, _ in reader.attributes if name.startswith("on")]
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", page)
+    assert "very long " * 40 not in page
+    page.encode("utf-8")
+
+
+def test_every_metric_on_the_page_equals_the_metrics_file(page, runs):
+    shown = re.findall(r'<data value="([^"]*)"(?: class="best")?>([^<]*)<', page)
+    figures = {(float(value), text) for value, text in shown}
+    for run in runs:
+        for name, theirs in json.loads((run / "metrics.json").read_text()).items():
+            if "@" in name:
+                assert (theirs, f"{100 * theirs:.2f}") in figures
+            elif name == "nonzeros":
+                assert (theirs, f"{theirs:,}") in figures
+
+
+def test_better_run_is_marked(runs, page):
+    precision = [json.loads((run / "metrics.json").read_text())["P@3"] for run in runs]
+    assert precision[0] != precision[1]
+    best, worst = (f">{100 * value:.2f}<" for value in (max(precision), min(precision)))
+    assert f'class="best"{best}' in page
+    assert f'class="best"{worst}' not in page
+
+
+def test_same_inputs_same_bytes(page, runs):
+    published = [Published("MINE", "1-vs-All", {"P@1": 0.6262}, "<i>a paper</i>", "a note")]
+    assert (
+        render(gather(runs, published, n_examples=N_EXAMPLES), [("processor", "<b>CPU</b>")], [("numba", "0.0")])
+        == page
+    )
+
+
+def test_command_line_writes_the_page(runs, tmp_path, capsys):
+    output = tmp_path / "report.html"
+    assert main(["report", *map(str, runs), f"--output={output}", "--examples=3"]) == 0
+    assert capsys.readouterr().out == f"report: {output}\n"
+    assert Reader(output.read_text()).text.count("True labels") == 3
+
+
+def test_run_of_another_method_without_statistics(runs, tmp_path):
+    copy = tmp_path / "mine"
+    shutil.copytree(runs[0].parent, copy)
+    (copy / "msi" / "training.h5").unlink()
+    with create_artifact(copy / "msi" / "model.h5", "model", {"method": "fastxml", "trees": 50}):
+        pass
+    text = "".join(Reader(render(gather([copy / "msi", copy / "dismec"]))).text)
+    assert "fastxml" in text
+    only = "".join(Reader(render(gather([copy / "msi"]))).text)
+    assert "Newton steps" not in only
+    assert "Quality" in only
+
+
+@pytest.mark.parametrize("missing", ["predictions.h5", "model.h5", "metrics.json", "../dataset.h5"])
+def test_missing_file_is_named(runs, tmp_path, capsys, missing):
+    copy = tmp_path / "mine"
+    shutil.copytree(runs[0].parent, copy)
+    (copy / "msi" / missing).unlink()
+    assert main(["report", str(copy / "msi"), f"--output={tmp_path / 'report.html'}"]) == 2
+    assert missing.removeprefix("../") in capsys.readouterr().err
+    assert not (tmp_path / "report.html").exists()
