@@ -10,6 +10,7 @@ from ovaflow import __version__
 from ovaflow.console.errors import InputError
 
 COMMANDS = {
+    "download": "Fetch a public dataset or a file.",
     "prepare": "Turn a dataset's source into dataset.h5.",
     "means": "Compute the means that starting points need.",
     "label-tree": "Compute the minimum spanning tree over labels.",

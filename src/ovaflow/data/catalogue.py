@@ -185,7 +185,10 @@ def files_of(name, path=None):
     """What ``ovaflow download --dataset=NAME --output=FOLDER`` leaves in FOLDER.
 
     The names are known before the download, so that the workflow can declare
-    them as outputs.
+    them as outputs. Not to be declared, since Snakemake deletes outputs before
+    it makes them: ``FOLDER.sha256`` (the record of checksums) and
+    ``FOLDER/.download`` (what an interrupted download goes on with), hence not
+    FOLDER as a directory either.
 
     Parameters
     ----------
