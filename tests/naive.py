@@ -35,3 +35,39 @@ def top_k(X, W, trained, k):
         for place, (negated, j) in enumerate(ranked):
             ids[i, place], scores[i, place] = j, -negated
     return ids, scores
+def squared_hinge_objective(X, y, w, C=1.0):
+    """1/2 |w|^2 + C sum max(0, 1 - y <w, x>)^2, dense float64."""
+    return 0.5 * w @ w + C * np.square(np.maximum(0, 1 - y * (X @ w))).sum()
+
+
+def squared_hinge_gradient(X, y, w, C=1.0):
+    """Gradient of :func:`squared_hinge_objective`."""
+    return w - 2 * C * X.T @ (y * np.maximum(0, 1 - y * (X @ w)))
+
+
+def logistic_objective(X, y, w, C=1.0):
+    """1/2 |w|^2 + C sum log(1 + exp(-y <w, x>)), dense float64."""
+    return 0.5 * w @ w + C * np.logaddexp(0, -y * (X @ w)).sum()
+
+
+def truncated_newton_step(X, active, curvatures, gradient, C=1.0, preconditioning=0.01):
+    """Preconditioned conjugate gradient as LIBLINEAR 2.40 truncates it, on a dense Hessian: (p, steps)."""
+    rows = X[active]
+    hessian = np.eye(X.shape[1]) + C * rows.T @ (curvatures[:, None] * rows)
+    M = (1 - preconditioning) + preconditioning * np.diag(hessian)
+    p, r = np.zeros_like(gradient), -gradient
+    z = r / M
+    d, energy, model = z.copy(), r @ z, 0.0
+    tolerance = min(0.5, np.sqrt(np.sqrt(energy)))
+    for k in range(1, 1000):
+        Hd = hessian @ d
+        if d @ Hd <= 1e-16:
+            break
+        length = energy / (d @ Hd)
+        p, r = p + length * d, r - length * Hd
+        new_model = 0.5 * p @ (gradient - r)
+        if k * (new_model - model) >= tolerance * new_model:
+            break
+        z = r / M
+        d, energy, model = z + (r @ z) / energy * d, r @ z, new_model
+    return p, k

@@ -66,6 +66,34 @@ def copy_kept(weights, rows, threshold, data, indices, starts):
 
 
 @strict_kernel
+def large_weights(weights, threshold):
+    """Columns and values of the weights that pruning leaves of one dense row.
+
+    Parameters
+    ----------
+    weights : ndarray of float32, shape (d,)
+    threshold : float32
+
+    Returns
+    -------
+    indices : ndarray of int32
+    data : ndarray of float32
+    """
+    count = 0
+    for weight in weights:
+        count += _keeps(weight, threshold)
+    indices = np.empty(count, np.int32)
+    data = np.empty(count, np.float32)
+    slot = 0
+    for j in range(len(weights)):
+        if _keeps(weights[j], threshold):
+            indices[slot] = j
+            data[slot] = weights[j]
+            slot += 1
+    return indices, data
+
+
+@strict_kernel
 def _keeps(weight, threshold):
     return abs(weight) >= threshold and weight != 0
 

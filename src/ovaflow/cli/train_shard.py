@@ -1,0 +1,71 @@
+"""``ovaflow train-shard``."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from ovaflow.artifacts.means import read_means
+from ovaflow.console.progress import clock
+from ovaflow.data.dataset import open_dataset
+from ovaflow.initialization.starts import STARTS
+from ovaflow.model.shard_file import write_shard
+from ovaflow.solver.losses import LOSSES
+from ovaflow.solver.problem import Status
+from ovaflow.training.plan import read_plan
+from ovaflow.training.shard_job import Training, train_labels
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_DEFAULT = Training()
+
+
+@click.command("train-shard")
+@click.argument("dataset", type=_FILE)
+@click.option("--means", type=_FILE, required=True, help="Means of the dataset.")
+@click.option("--plan", type=_FILE, required=True, help="Table of shards.")
+@click.option("--shard", type=click.IntRange(0), required=True, help="Number of the shard.")
+@click.option("--initialization", type=click.Choice(STARTS), default=_DEFAULT.initialization, show_default=True)
+@click.option("--C", "C", type=click.FloatRange(0, min_open=True), default=_DEFAULT.C, show_default=True)
+@click.option("--loss", type=click.Choice(list(LOSSES)), default=_DEFAULT.loss, show_default=True)
+@click.option(
+    "--epsilon",
+    type=click.FloatRange(0, min_open=True),
+    default=_DEFAULT.epsilon,
+    show_default=True,
+    help="Relative gradient tolerance.",
+)
+@click.option(
+    "--stored-threshold",
+    type=click.FloatRange(0),
+    default=_DEFAULT.stored_threshold,
+    show_default=True,
+    help="Smaller weights are dropped.",
+)
+@click.option("--s", type=float, default=_DEFAULT.s, show_default=True, help="Mean score of positives at the start.")
+@click.option("--t", type=float, default=_DEFAULT.t, show_default=True, help="Mean score of negatives at the start.")
+@click.option("--threads", type=click.IntRange(1), default=1, show_default=True)
+@click.option("--output", type=_FILE, required=True, help="Shard file to write.")
+def command(dataset, means, plan, shard, threads, output, **settings):
+    """Train the labels of one shard."""
+    opened = open_dataset(dataset)
+    computed = read_means(means, opened.checksum)
+    labels = read_plan(plan, shard, opened.n_labels)
+    training = Training(**settings)
+    done = train_labels(opened, computed, labels, training, threads, title=f"shard {shard}")
+    write_shard(
+        output,
+        labels,
+        done.weights,
+        done.trained,
+        done.statistics,
+        {"method": "one-vs-all", **asdict(training)},
+        {"dataset": opened.checksum},
+        done.core_seconds,
+        done.peak_rss_bytes,
+    )
+    unfinished = int((done.statistics["status"] == Status.ITERATION_LIMIT).sum())
+    unfinished += int((done.statistics["status"] == Status.LINE_SEARCH_FAILED).sum())
+    click.echo(
+        f"shard {shard}: {len(labels):,} labels, {len(done.weights.data):,} weights, "
+        f"{clock(done.core_seconds)} of core time" + (f", {unfinished} labels not converged" if unfinished else "")
+    )

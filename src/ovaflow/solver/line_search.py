@@ -1,0 +1,35 @@
+"""Backtracking line search along p, on the scores alone."""
+
+from ovaflow.solver.losses import loss_value
+from ovaflow.solver.objective import dot
+from ovaflow.sparse.jit import kernel
+
+FAILED = 0.0
+"""Step length that stands for none found."""
+
+
+@kernel
+def search_step(weights, work, settings):
+    """Length a = 1, 1/2, 1/4, ... with L(w + a p) - L(w) <= c a <g, p>; returns a and the halvings."""
+    slope = dot(work.gradient, work.step)
+    weight_slope = dot(weights, work.step)
+    weight_curvature = dot(work.step, work.step)
+    length = 1.0
+    for halvings in range(settings.max_halvings + 1):
+        change = length * weight_slope + 0.5 * length * length * weight_curvature
+        change += settings.C * _loss_change(work, length, settings.loss)
+        if change <= settings.sufficient_decrease * length * slope:
+            return length, halvings
+        length *= 0.5
+    return FAILED, settings.max_halvings
+
+
+@kernel
+def _loss_change(work, length, loss):
+    """sum_i phi(y_i (s_i + a <p, x_i>)) - phi(y_i s_i)."""
+    total = 0.0
+    for i in range(len(work.sign)):
+        margin = work.sign[i] * work.scores[i]
+        moved = margin + length * (work.sign[i] * work.score_steps[i])
+        total += loss_value(loss, moved) - loss_value(loss, margin)
+    return total

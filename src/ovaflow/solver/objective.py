@@ -1,0 +1,72 @@
+"""The objective L(w) = 1/2 |w|^2 + C sum_i phi(y_i <w, x_i>), its gradient and Hessian."""
+
+import numpy as np
+
+from ovaflow.solver.losses import loss_curvature, loss_slope, loss_value
+from ovaflow.sparse.csr import add_row, row_dot
+from ovaflow.sparse.jit import kernel
+
+
+@kernel
+def dot(left, right):
+    """<a, b>."""
+    total = np.float32(0.0)
+    for j in range(len(left)):
+        total += left[j] * right[j]
+    return np.float64(total)
+
+
+@kernel
+def value(weights, work, settings):
+    """L(w) = 1/2 <w, w> + C sum_i phi(y_i s_i), with s = X w."""
+    total = 0.0
+    for i in range(len(work.sign)):
+        total += loss_value(settings.loss, work.sign[i] * work.scores[i])
+    return 0.5 * dot(weights, weights) + settings.C * total
+
+
+@kernel
+def collect_active(work, settings):
+    """A = {i : phi''(m_i) > 0}, with phi'(m_i) y_i and phi''(m_i) beside it; returns |A|."""
+    count = 0
+    for i in range(len(work.sign)):
+        margin = work.sign[i] * work.scores[i]
+        curvature = loss_curvature(settings.loss, margin)
+        work.active[count] = i
+        work.slopes[count] = loss_slope(settings.loss, margin) * work.sign[i]
+        work.curvatures[count] = curvature
+        count += curvature > 0
+    return count
+
+
+@kernel
+def fill_gradient(X, weights, work, n_active, C):
+    """g = w + C sum_{i in A} phi'(m_i) y_i x_i; returns |g|."""
+    work.gradient[:] = weights
+    for k in range(n_active):
+        i = work.active[k]
+        add_row(X.data, X.indices, X.indptr[i], X.indptr[i + 1], np.float32(C) * work.slopes[k], work.gradient)
+    return np.sqrt(dot(work.gradient, work.gradient))
+
+
+@kernel
+def fill_preconditioner(X, work, n_active, settings):
+    """M = (1 - a) I + a diag(H), with diag(H) = 1 + C sum_{i in A} phi''(m_i) x_i^2."""
+    work.preconditioner[:] = 1.0
+    scale = np.float32(settings.preconditioning * settings.C)
+    for k in range(n_active):
+        i = work.active[k]
+        factor = scale * work.curvatures[k]
+        for e in range(X.indptr[i], X.indptr[i + 1]):
+            work.preconditioner[X.indices[e]] += factor * X.data[e] * X.data[e]
+
+
+@kernel
+def fill_curved(X, work, n_active, C):
+    """H d = d + C sum_{i in A} phi''(m_i) <x_i, d> x_i."""
+    work.curved[:] = work.direction
+    for k in range(n_active):
+        start = X.indptr[work.active[k]]
+        end = X.indptr[work.active[k] + 1]
+        factor = np.float32(C) * work.curvatures[k] * row_dot(X.data, X.indices, start, end, work.direction)
+        add_row(X.data, X.indices, start, end, factor, work.curved)

@@ -1,0 +1,120 @@
+"""What the solver is given, what it works in, and what it reports, label by label."""
+
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Settings(NamedTuple):
+    """Constants of the optimisation; the defaults follow LIBLINEAR 2.40 and the MSI paper, sec. 5.
+
+    Attributes
+    ----------
+    C : float
+        Weight of the losses against 1/2 |w|^2.
+    loss : int
+        A value of :data:`ovaflow.solver.losses.LOSSES`.
+    epsilon : float
+        Relative gradient tolerance before it is scaled to the label (eq. 12).
+    max_newton : int
+        Newton steps after which a label is given up.
+    max_cg : int
+        Conjugate-gradient steps in one Newton step.
+    max_halvings : int
+        Halvings of the step in one line search.
+    sufficient_decrease : float
+        Share of the linear decrease that a step must reach.
+    preconditioning : float
+        Weight of the Hessian's diagonal against the identity.
+    """
+
+    C: float = 1.0
+    loss: int = 0
+    epsilon: float = 0.01
+    max_newton: int = 1000
+    max_cg: int = 1000
+    max_halvings: int = 20
+    sufficient_decrease: float = 0.01
+    preconditioning: float = 0.01
+
+
+class Workspace(NamedTuple):
+    """Scratch of one thread: 6 vectors over instances and 6 over features, 4 bytes an entry.
+
+    Attributes
+    ----------
+    sign, scores, score_steps : ndarray of float32, shape (n,)
+        y, X w and X p.
+    active : ndarray of int32, shape (n,)
+        Instances where the loss is curved, in its first ``n_active`` entries;
+        ``slopes`` and ``curvatures`` (float32) run along with it.
+    gradient, step, residual, direction, curved, preconditioner : ndarray of float32, shape (d,)
+        g, p, and conjugate gradient's r, d, H d and M.
+    """
+
+    sign: np.ndarray
+    scores: np.ndarray
+    score_steps: np.ndarray
+    active: np.ndarray
+    slopes: np.ndarray
+    curvatures: np.ndarray
+    gradient: np.ndarray
+    step: np.ndarray
+    residual: np.ndarray
+    direction: np.ndarray
+    curved: np.ndarray
+    preconditioner: np.ndarray
+
+
+def make_workspace(n, d):
+    """Allocate the scratch of one thread.
+
+    Parameters
+    ----------
+    n, d : int
+        Instances and features.
+
+    Returns
+    -------
+    Workspace
+    """
+    over_instances = [np.empty(n, np.int32 if name == "active" else np.float32) for name in Workspace._fields[:6]]
+    over_features = [np.empty(d, np.float32) for _ in Workspace._fields[6:]]
+    return Workspace(*over_instances, *over_features)
+
+
+class Status(IntEnum):
+    """How a label ended."""
+
+    CONVERGED = 0
+    ITERATION_LIMIT = 1
+    LINE_SEARCH_FAILED = 2
+    NO_POSITIVES = 3
+
+
+class Outcome(NamedTuple):
+    """What the solver reports of one label.
+
+    Attributes
+    ----------
+    newton_steps, cg_steps, line_search_halvings : int
+    active_start, active_end : int
+        Instances with curved loss under the first and the last weights.
+    objective : float
+        1/2 |w|^2 + C sum of losses at the end.
+    gradient_norm, gradient_target : float
+        |g(w)| at the end and what it had to reach.
+    status : int
+        A :class:`Status`.
+    """
+
+    newton_steps: int
+    cg_steps: int
+    line_search_halvings: int
+    active_start: int
+    active_end: int
+    objective: float
+    gradient_norm: float
+    gradient_target: float
+    status: int

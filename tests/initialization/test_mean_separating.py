@@ -1,0 +1,69 @@
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from ovaflow.initialization.mean_separating import coefficients
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def start(p_mean, n_mean, rho, s=1.0, t=-2.0):
+    x_mean = rho * p_mean + (1 - rho) * n_mean
+    u, v = coefficients(p_mean @ p_mean, x_mean @ p_mean, x_mean @ x_mean, rho, s, t)
+    assert np.isfinite(u).all()
+    assert np.isfinite(v).all()
+    return u[0] * p_mean + v[0] * x_mean
+
+
+@given(SEEDS, st.integers(2, 20), st.floats(0.0001, 0.99), st.floats(-3, 3), st.floats(-3, 3))
+def test_least_norm_solution_of_both_conditions(seed, d, rho, s, t):
+    rng = np.random.default_rng(seed)
+    p_mean, n_mean = rng.normal(size=(2, d))
+    assume(abs(p_mean @ n_mean) < 0.99 * np.linalg.norm(p_mean) * np.linalg.norm(n_mean))
+    ours = start(p_mean, n_mean, rho, s, t)
+    theirs = np.linalg.pinv(np.stack([p_mean, n_mean])) @ [s, t]
+    assert ours == pytest.approx(theirs, rel=1e-4, abs=1e-4 * (1 + np.abs(theirs).max()))
+
+
+@given(SEEDS, st.integers(1, 20), st.floats(-2, 2), st.floats(0.001, 1.0))
+def test_parallel_means_get_the_least_squares_solution(seed, d, factor, rho):
+    p_mean = np.random.default_rng(seed).normal(size=d)
+    n_mean = factor * p_mean
+    x_mean = rho * p_mean + (1 - rho) * n_mean
+    ours = start(p_mean, n_mean, rho)
+    theirs = np.linalg.pinv(np.stack([p_mean, x_mean]), rcond=1e-3) @ [1.0, -2.0 + 3.0 * rho]
+    assert ours == pytest.approx(theirs, rel=1e-3, abs=1e-4)
+
+
+def test_orthogonal_means():
+    p_mean, n_mean = np.array([1.0, 0.0]), np.array([0.0, 2.0])
+    assert start(p_mean, n_mean, 0.1) == pytest.approx([1.0, -1.0])
+
+
+@pytest.mark.parametrize(
+    ("p_mean", "n_mean", "rho"),
+    [
+        ([0.0, 0.0], [1.0, 1.0], 0.1),
+        ([1.0, 1.0], [0.0, 0.0], 0.1),
+        ([0.0, 0.0], [0.0, 0.0], 0.5),
+        ([1.0, 1.0], [1.0, 1.0], 0.5),
+        ([1.0, 0.0], [0.0, 1.0], 1.0),
+        ([1.0, 0.0], [-1.0, 0.0], 0.5),
+    ],
+    ids=[
+        "positives without features",
+        "negatives without features",
+        "no features",
+        "equal",
+        "all positive",
+        "opposite",
+    ],
+)
+def test_degenerate_means_are_finite(p_mean, n_mean, rho):
+    assert np.isfinite(start(np.array(p_mean), np.array(n_mean), rho)).all()
+
+
+def test_label_without_positives_is_finite():
+    u, v = coefficients(0.0, 0.0, 1.5, 0.0, 1.0, -2.0)
+    assert (u[0], v[0]) == (0.0, pytest.approx(-2.0 / 1.5))
