@@ -22,4 +22,8 @@ def text_like():
     scores = features @ hidden.T + 0.3 * rng.normal(size=(400, 6))
     thresholds = np.quantile(scores, [0.5, 0.8, 0.9, 0.97, 0.99, 0.9975], axis=0).diagonal()
     X = from_scipy(features)
-    return X, X.to_scipy().astype(float).toarray(), [np.where(s > t, 1.0, -1.0) for s, t in zip(scores.T, thresholds)]
+    return (
+        X,
+        X.to_scipy().astype(float).toarray(),
+        [np.where(s > t, 1.0, -1.0) for s, t in zip(scores.T, thresholds, strict=True)],
+    )

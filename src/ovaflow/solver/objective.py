@@ -3,7 +3,7 @@
 import numpy as np
 
 from ovaflow.solver.losses import loss_curvature, loss_slope, loss_value
-from ovaflow.sparse.csr import add_row, row_dot
+from ovaflow.sparse.csr import add_row, add_squared_row, row_dot
 from ovaflow.sparse.jit import kernel
 
 
@@ -57,8 +57,7 @@ def fill_preconditioner(X, work, n_active, settings):
     for k in range(n_active):
         i = work.active[k]
         factor = scale * work.curvatures[k]
-        for e in range(X.indptr[i], X.indptr[i + 1]):
-            work.preconditioner[X.indices[e]] += factor * X.data[e] * X.data[e]
+        add_squared_row(X.data, X.indices, X.indptr[i], X.indptr[i + 1], factor, work.preconditioner)
 
 
 @kernel
