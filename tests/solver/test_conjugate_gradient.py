@@ -10,9 +10,10 @@ from ovaflow.solver.problem import Settings, make_workspace
 def prepared(X, y, weights, settings):
     work = make_workspace(X.n_rows, X.n_columns)
     work.sign[:] = y
+    work.weights[:] = weights
     work.scores[:] = X.to_scipy() @ weights
     n_active = collect_active(work, settings)
-    fill_gradient(X, weights, work, n_active, settings.C)
+    fill_gradient(X, work, n_active, settings.C)
     fill_preconditioner(X, work, n_active, settings)
     return work, n_active
 

@@ -9,11 +9,12 @@ from ovaflow.solver.problem import Settings, make_workspace
 def searched(X, dense, y, weights, step):
     work = make_workspace(X.n_rows, X.n_columns)
     work.sign[:] = y
+    work.weights[:] = weights
     work.scores[:] = dense @ weights
     work.score_steps[:] = dense @ step
     work.step[:] = step
     work.gradient[:] = naive.squared_hinge_gradient(dense, y, weights)
-    return search_step(weights.astype(np.float32), work, Settings())
+    return search_step(work, Settings())
 
 
 @pytest.mark.parametrize("stretch", [0.1, 1.0, 5.0, 30.0, 1000.0])

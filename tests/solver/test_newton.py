@@ -17,11 +17,12 @@ LIBLINEAR_SOLVERS = {"squared-hinge": 2, "logistic": 0}
 def solve(X, dense, y, start=None, loss="squared-hinge", **constants):
     settings = Settings(loss=LOSSES[loss], **constants)
     positives = np.flatnonzero(y > 0).astype(np.int32)
-    weights = np.zeros(X.n_columns, np.float32) if start is None else start.astype(np.float32)
     at_zero = np.linalg.norm(settings.C * SLOPE_AT_ZERO[settings.loss] * (y @ dense))
     target = relative_tolerance(settings.epsilon, len(positives), len(y)) * at_zero
     work = make_workspace(X.n_rows, X.n_columns)
-    return weights, solve_label(X, positives, weights, target, work, settings)
+    work.weights[:] = 0.0 if start is None else start
+    outcome = solve_label(X, positives, target, work, settings)
+    return work.weights, outcome
 
 
 def liblinear(dense, y, loss, C, epsilon=1e-6):

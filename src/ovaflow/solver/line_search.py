@@ -9,10 +9,10 @@ FAILED = 0.0
 
 
 @kernel
-def search_step(weights, work, settings):
+def search_step(work, settings):
     """Length a = 1, 1/2, 1/4, ... with L(w + a p) - L(w) <= c a <g, p>; returns a and the halvings."""
     slope = dot(work.gradient, work.step)
-    weight_slope = dot(weights, work.step)
+    weight_slope = dot(work.weights, work.step)
     weight_curvature = dot(work.step, work.step)
     length = 1.0
     for halvings in range(settings.max_halvings + 1):

@@ -14,16 +14,14 @@ _ITERATION_LIMIT = int(Status.ITERATION_LIMIT)
 _LINE_SEARCH_FAILED = int(Status.LINE_SEARCH_FAILED)
 
 
-def solve_label(X, positives, weights, gradient_target, work, settings):
-    """Minimise the objective of one label, starting at the given weights.
+def solve_label(X, positives, gradient_target, work, settings):
+    """Minimise the objective of one label, from ``work.weights`` and into them.
 
     Parameters
     ----------
     X : CSR, shape (n, d)
     positives : ndarray of int32, shape (n_positives,)
         Instances that carry the label.
-    weights : ndarray of float32, shape (d,)
-        The start; overwritten by the solution.
     gradient_target : float
         Norm of the gradient to reach, see :mod:`ovaflow.solver.stopping`.
     work : Workspace
@@ -37,15 +35,15 @@ def solve_label(X, positives, weights, gradient_target, work, settings):
     -----
     LIBLINEAR 2.40's primal Newton method; MSI paper, sec. 5.
     """
-    return Outcome(*_minimise(X, positives, weights, gradient_target, work, settings))
+    return Outcome(*_minimise(X, positives, gradient_target, work, settings))
 
 
 @kernel
-def _minimise(X, positives, weights, target, work, settings):
+def _minimise(X, positives, target, work, settings):
     _mark(work.sign, positives)
-    product(X.data, X.indices, X.indptr, weights, work.scores)
+    product(X.data, X.indices, X.indptr, work.weights, work.scores)
     n_active = first_active = collect_active(work, settings)
-    norm = fill_gradient(X, weights, work, n_active, settings.C)
+    norm = fill_gradient(X, work, n_active, settings.C)
     newton = cg = halvings = 0
     status = _CONVERGED
     while norm > target:
@@ -55,16 +53,16 @@ def _minimise(X, positives, weights, target, work, settings):
         fill_preconditioner(X, work, n_active, settings)
         cg += solve_newton_system(X, work, n_active, settings)
         product(X.data, X.indices, X.indptr, work.step, work.score_steps)
-        length, halved = search_step(weights, work, settings)
+        length, halved = search_step(work, settings)
         halvings += halved
         newton += 1
         if length == FAILED:
             status = _LINE_SEARCH_FAILED
             break
-        _advance(weights, work, np.float32(length))
+        _advance(work, np.float32(length))
         n_active = collect_active(work, settings)
-        norm = fill_gradient(X, weights, work, n_active, settings.C)
-    objective = value(weights, work, settings)
+        norm = fill_gradient(X, work, n_active, settings.C)
+    objective = value(work, settings)
     return newton, cg, halvings, first_active, n_active, objective, norm, target, status
 
 
@@ -77,9 +75,9 @@ def _mark(sign, positives):
 
 
 @kernel
-def _advance(weights, work, length):
+def _advance(work, length):
     """Move w += a p and s += a X p."""
-    for j in range(len(weights)):
-        weights[j] += length * work.step[j]
+    for j in range(len(work.weights)):
+        work.weights[j] += length * work.step[j]
     for i in range(len(work.scores)):
         work.scores[i] += length * work.score_steps[i]

@@ -17,12 +17,12 @@ def dot(left, right):
 
 
 @kernel
-def value(weights, work, settings):
+def value(work, settings):
     """L(w) = 1/2 <w, w> + C sum_i phi(y_i s_i), with s = X w."""
     total = 0.0
     for i in range(len(work.sign)):
         total += loss_value(settings.loss, work.sign[i] * work.scores[i])
-    return 0.5 * dot(weights, weights) + settings.C * total
+    return 0.5 * dot(work.weights, work.weights) + settings.C * total
 
 
 @kernel
@@ -40,9 +40,9 @@ def collect_active(work, settings):
 
 
 @kernel
-def fill_gradient(X, weights, work, n_active, C):
+def fill_gradient(X, work, n_active, C):
     """g = w + C sum_{i in A} phi'(m_i) y_i x_i; returns |g|."""
-    work.gradient[:] = weights
+    work.gradient[:] = work.weights
     for k in range(n_active):
         i = work.active[k]
         add_row(X.data, X.indices, X.indptr[i], X.indptr[i + 1], np.float32(C) * work.slopes[k], work.gradient)

@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+PAGE = 4096
+
 
 class Settings(NamedTuple):
     """Constants of the optimisation; the defaults follow LIBLINEAR 2.40 and the MSI paper, sec. 5.
@@ -40,7 +42,7 @@ class Settings(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Scratch of one thread: 6 vectors over instances and 6 over features, 4 bytes an entry.
+    """What one thread works in: 6 vectors over instances and 7 over features, 4 bytes an entry.
 
     Attributes
     ----------
@@ -49,6 +51,8 @@ class Workspace(NamedTuple):
     active : ndarray of int32, shape (n,)
         Instances where the loss is curved, in its first ``n_active`` entries;
         ``slopes`` and ``curvatures`` (float32) run along with it.
+    weights : ndarray of float32, shape (d,)
+        w: the start before a label is solved, the solution after.
     gradient, step, residual, direction, curved, preconditioner : ndarray of float32, shape (d,)
         g, p, and conjugate gradient's r, d, H d and M.
     """
@@ -59,6 +63,7 @@ class Workspace(NamedTuple):
     active: np.ndarray
     slopes: np.ndarray
     curvatures: np.ndarray
+    weights: np.ndarray
     gradient: np.ndarray
     step: np.ndarray
     residual: np.ndarray
@@ -68,7 +73,7 @@ class Workspace(NamedTuple):
 
 
 def make_workspace(n, d):
-    """Allocate the scratch of one thread.
+    """Allocate what one thread works in.
 
     Parameters
     ----------
@@ -78,10 +83,26 @@ def make_workspace(n, d):
     Returns
     -------
     Workspace
+        Parts of one block of memory.
     """
-    over_instances = [np.empty(n, np.int32 if name == "active" else np.float32) for name in Workspace._fields[:6]]
-    over_features = [np.empty(d, np.float32) for _ in Workspace._fields[6:]]
-    return Workspace(*over_instances, *over_features)
+    over_instances = Workspace._fields.index("weights")
+    lengths = [n if position < over_instances else d for position in range(len(Workspace._fields))]
+    arrays = _separate_arrays(lengths)
+    return Workspace(**dict(zip(Workspace._fields, arrays, strict=True)))._replace(active=arrays[3].view(np.int32))
+
+
+def _separate_arrays(lengths):
+    # A vector loop first tests that its arrays do not overlap, with some slack, and adds in another
+    # order when they might: with a page between any two, the bits never depend on where they lie.
+    starts, end = [], PAGE
+    for length in lengths:
+        starts.append(end)
+        end += -(-4 * length // PAGE) * PAGE + PAGE
+    block = np.empty(end + PAGE, np.uint8)
+    first = -block.ctypes.data % PAGE
+    return [
+        block[first + start :][: 4 * length].view(np.float32) for start, length in zip(starts, lengths, strict=True)
+    ]
 
 
 class Status(IntEnum):

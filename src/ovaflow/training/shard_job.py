@@ -91,7 +91,7 @@ class LabelTrainer:
         self._start = make_start(training.initialization, means, n, training.s, training.t)
         slope = SLOPE_AT_ZERO[self._settings.loss]
         self._targets = gradient_targets(self._settings, slope, n, means.counts, means.pp, means.xp, means.xx)
-        self._scratch = threading.local()
+        self._of_thread = threading.local()
 
     def train(self, label):
         """Solve one label.
@@ -114,23 +114,22 @@ class LabelTrainer:
         positives = self._positives_of(label)
         if not len(positives):
             return TrainedLabel(np.empty(0, np.int32), np.empty(0, np.float32), _UNTRAINED, 0.0)
-        weights, work = self._thread_scratch()
-        self._start.fill(label, self._X, positives, weights)
-        outcome = solve_label(self._X, positives, weights, self._targets[label], work, self._settings)
+        work = self._workspace()
+        self._start.fill(label, self._X, positives, work.weights)
+        outcome = solve_label(self._X, positives, self._targets[label], work, self._settings)
         if not np.isfinite(outcome.objective):
             raise ArithmeticError(f"label {label}: the objective became {outcome.objective}")
-        indices, data = large_weights(weights, self._threshold)
+        indices, data = large_weights(work.weights, self._threshold)
         return TrainedLabel(indices, data, outcome, time.perf_counter() - started)
 
     def _positives_of(self, label):
         start, end = self._positives.indptr[label : label + 2]
         return self._positives.indices[start:end]
 
-    def _thread_scratch(self):
-        if not hasattr(self._scratch, "arrays"):
-            d = self._X.n_columns
-            self._scratch.arrays = np.empty(d, np.float32), make_workspace(self._X.n_rows, d)
-        return self._scratch.arrays
+    def _workspace(self):
+        if not hasattr(self._of_thread, "workspace"):
+            self._of_thread.workspace = make_workspace(self._X.n_rows, self._X.n_columns)
+        return self._of_thread.workspace
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,70 @@
+"""Measuring the solver on a sample of labels."""
+
+import resource
+
+import numpy as np
+
+from ovaflow.artifacts.means import compute_means
+from ovaflow.solver.problem import Status
+from ovaflow.training.shard_job import train_labels
+
+
+def sample_labels(counts, n_labels, seed):
+    """Labels with positives, chosen at random.
+
+    Parameters
+    ----------
+    counts : ndarray of int64, shape (l,)
+        Positives of each label.
+    n_labels : int
+    seed : int
+
+    Returns
+    -------
+    ndarray of int64
+        Ascending; all labels with positives where there are fewer than ``n_labels``.
+    """
+    candidates = np.flatnonzero(counts)
+    chosen = np.random.default_rng(seed).choice(candidates, min(n_labels, len(candidates)), replace=False)
+    return np.sort(chosen)
+
+
+def benchmark_solver(dataset, n_labels, seed, threads, training):
+    """Train a sample of labels and say what that cost.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    n_labels : int
+    seed : int
+    threads : int
+    training : Training
+
+    Returns
+    -------
+    dict
+        Means over the sample: ``ms_per_label`` (core-milliseconds),
+        ``newton_per_label``, ``cg_per_label``, ``full_passes_per_label``
+        (products with all of X), ``objective_per_label``; also
+        ``peak_rss_bytes``, ``labels``, ``not_converged`` and the settings.
+    """
+    means = compute_means(dataset.train.X, dataset.positives, threads)
+    labels = sample_labels(means.counts, n_labels, seed)
+    train_labels(dataset, means, labels[:threads], training, threads, title="warm up")
+    done = train_labels(dataset, means, labels, training, threads, title="benchmark")
+    mean = {name: float(values.mean()) for name, values in done.statistics.items()}
+    return {
+        "ms_per_label": 1e3 * done.core_seconds / len(labels),
+        "newton_per_label": mean["newton_steps"],
+        "cg_per_label": mean["cg_steps"],
+        "full_passes_per_label": 1 + mean["newton_steps"],
+        "objective_per_label": mean["objective"],
+        "nonzeros_per_label": len(done.weights.data) / len(labels),
+        "peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "labels": len(labels),
+        "not_converged": int((done.statistics["status"] != Status.CONVERGED).sum()),
+        "threads": threads,
+        "initialization": training.initialization,
+        "C": training.C,
+        "loss": training.loss,
+    }

@@ -1,0 +1,102 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from ovaflow.artifacts.means import compute_means
+from ovaflow.data.dataset import Dataset, Split
+from ovaflow.solver.problem import Status
+from ovaflow.sparse.csr import from_scipy
+from ovaflow.training.shard_job import Training, train_labels
+
+
+def dataset_of(X, Y):
+    split = Split(from_scipy(X), from_scipy(Y))
+    return Dataset("memory", split, split, "", {"bias": 1.0})
+
+
+def random_dataset(n=120, d=40, n_labels=15, seed=0):
+    rng = np.random.default_rng(seed)
+    X = sp.random_array((n, d), density=0.2, rng=rng, format="csr")
+    labels = (rng.random((n, n_labels)) < np.linspace(0.4, 0.05, n_labels)).astype(float)
+    labels[:, 3] = 0
+    return dataset_of(sp.hstack([X, np.ones((n, 1))]), sp.csr_array(labels))
+
+
+def trained(dataset, labels=None, threads=1, **settings):
+    means = compute_means(dataset.train.X, dataset.positives)
+    labels = np.arange(dataset.n_labels) if labels is None else np.asarray(labels)
+    return train_labels(dataset, means, labels, Training(**settings), threads)
+
+
+def test_result_does_not_depend_on_threads_or_on_company():
+    dataset = random_dataset()
+    together = trained(dataset)
+    threaded = trained(dataset, threads=4)
+    for ours, theirs in zip(threaded.weights.arrays, together.weights.arrays, strict=True):
+        assert ours.tobytes() == theirs.tobytes()
+    alone = trained(dataset, labels=[5])
+    start, end = together.weights.indptr[5:7]
+    assert alone.weights.data.tobytes() == together.weights.data[start:end].tobytes()
+
+
+def test_labels_without_positives_have_no_classifier():
+    done = trained(random_dataset())
+    assert np.flatnonzero(~done.trained).tolist() == [3]
+    assert done.statistics["status"][3] == Status.NO_POSITIVES
+    assert done.weights.indptr[3] == done.weights.indptr[4]
+    assert (done.statistics["status"][done.trained] == Status.CONVERGED).all()
+
+
+def test_small_weights_are_dropped_and_nothing_else():
+    dataset = random_dataset()
+    whole = trained(dataset, stored_threshold=0.0).weights.to_scipy().toarray()
+    ours = trained(dataset, stored_threshold=0.1).weights.to_scipy().toarray()
+    theirs = np.where(np.abs(whole) >= np.float32(0.1), whole, 0)
+    assert np.array_equal(ours, theirs)
+
+
+def test_both_starts_end_at_the_same_optimum():
+    dataset = random_dataset()
+    ours, theirs = (
+        trained(dataset, initialization=name).statistics["objective"] for name in ("mean-separating", "zero")
+    )
+    assert ours == pytest.approx(theirs, rel=1e-3)
+
+
+def test_statistics_agree_with_the_dataset():
+    dataset = random_dataset()
+    done = trained(dataset)
+    assert done.statistics["positives"].tolist() == dataset.train.Y.to_scipy().sum(axis=0).tolist()
+    assert (done.statistics["gradient_norm"] <= done.statistics["gradient_target"])[done.trained].all()
+    assert done.core_seconds >= done.statistics["seconds"].sum()
+
+
+@pytest.mark.parametrize("initialization", ["zero", "mean-separating"])
+@pytest.mark.parametrize(
+    ("X", "Y"),
+    [
+        ([[1.0]], [[1.0]]),
+        ([[1.0]], [[0.0]]),
+        ([[0.6, 0.8, 1.0]], [[1.0, 0.0]]),
+        ([[0.0, 1.0], [0.0, 1.0], [1.0, 1.0]], [[1.0], [1.0], [0.0]]),
+        ([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]]),
+        ([[1.0, 0.0], [0.0, 1.0]], [[1.0, 1.0], [1.0, 0.0]]),
+    ],
+    ids=["one cell", "no positives", "one instance", "bias only", "instance without features", "all positive"],
+)
+def test_degenerate_datasets(X, Y, initialization):
+    done = trained(dataset_of(np.array(X), np.array(Y)), initialization=initialization)
+    assert np.isfinite(done.weights.data).all()
+    assert (done.statistics["status"][done.trained] == Status.CONVERGED).all()
+    assert done.trained.tolist() == (np.sum(Y, axis=0) > 0).tolist()
+
+
+def test_an_empty_shard_is_legal():
+    done = trained(random_dataset(), labels=np.empty(0, np.int32))
+    assert (done.weights.n_rows, done.weights.n_columns, len(done.trained)) == (0, 41, 0)
+
+
+def test_weights_that_are_not_finite_are_refused():
+    dataset = dataset_of(np.array([[np.nan, 1.0], [0.5, 1.0]]), np.array([[1.0], [0.0]]))
+    with pytest.raises(ArithmeticError, match="label 0"):
+        trained(dataset, initialization="zero")
