@@ -35,6 +35,8 @@ def top_k(X, W, trained, k):
         for place, (negated, j) in enumerate(ranked):
             ids[i, place], scores[i, place] = j, -negated
     return ids, scores
+
+
 def squared_hinge_objective(X, y, w, C=1.0):
     """1/2 |w|^2 + C sum max(0, 1 - y <w, x>)^2, dense float64."""
     return 0.5 * w @ w + C * np.square(np.maximum(0, 1 - y * (X @ w))).sum()
