@@ -73,3 +73,29 @@ def truncated_newton_step(X, active, curvatures, gradient, C=1.0, preconditionin
         z = r / M
         d, energy, model = z + (r @ z) / energy * d, r @ z, new_model
     return p, k
+
+
+def ranking_metrics(ids, Y, inverse, k):
+    """P, nDCG, recall, PSP, PSnDCG at k and coverage, instance by instance; Y dense of 0 and 1."""
+    P, N, R, ps, best_ps, psn, best_psn, covered = [], [], [], 0, 0, 0, 0, set()
+    for row, y in zip(ids, Y, strict=True):
+        true = set(np.flatnonzero(y))
+        gains = [inverse[j] if j in true else 0.0 for j in row[:k]]
+        best = sorted((inverse[j] for j in true), reverse=True)[:k]
+        covered |= true & set(row[:k])
+        P.append(len(true & set(row[:k])) / k)
+        ps, best_ps = ps + sum(gains), best_ps + sum(best)
+        if true:
+            ideal = sum(1 / np.log2(r + 2) for r in range(min(k, len(true))))
+            N.append(sum((g > 0) / np.log2(r + 2) for r, g in enumerate(gains)) / ideal)
+            R.append(len(true & set(row[:k])) / len(true))
+            psn += sum(g / np.log2(r + 2) for r, g in enumerate(gains)) / ideal
+            best_psn += sum(g / np.log2(r + 2) for r, g in enumerate(best)) / ideal
+    return {
+        "P": np.mean(P),
+        "nDCG": np.mean(N) if N else 0,
+        "recall": np.mean(R) if R else 0,
+        "PSP": ps / best_ps if best_ps else 0,
+        "PSnDCG": psn / best_psn if best_psn else 0,
+        "coverage": len(covered) / max(np.count_nonzero(Y.sum(axis=0)), 1),
+    }

@@ -1,0 +1,41 @@
+"""ovaflow evaluate."""
+
+import json
+from pathlib import Path
+
+import click
+
+from ovaflow.data.dataset import open_dataset
+from ovaflow.evaluation.metrics import evaluate, evaluate_groups
+from ovaflow.evaluation.propensity import A, B
+from ovaflow.model.model_file import open_model
+from ovaflow.model.training_file import read_training
+from ovaflow.prediction.predictions_file import read_predictions
+from ovaflow.storage.artifact import write_text
+
+FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command("evaluate")
+@click.argument("predictions", type=FILE)
+@click.option("--dataset", required=True, type=FILE, help="dataset.h5")
+@click.option("--model", required=True, type=FILE, help="model.h5")
+@click.option("--training", required=True, type=FILE, help="training.h5")
+@click.option("--propensity-a", default=A, show_default=True, type=float, help="A of the propensities")
+@click.option("--propensity-b", default=B, show_default=True, type=float, help="B of the propensities")
+@click.option("--output", required=True, type=FILE, help="metrics.json to write")
+@click.option("--groups", type=FILE, help="groups.json to write: results by training frequency of the labels")
+def command(predictions, dataset, model, training, propensity_a, propensity_b, output, groups):
+    """Compare PREDICTIONS with the labels of the test instances."""
+    opened = read_predictions(predictions), open_dataset(dataset), open_model(model)
+    metrics = evaluate(*opened, read_training(training), propensity_a, propensity_b)
+    write_text(output, json.dumps(metrics, indent=1) + "\n")
+    if groups:
+        write_text(groups, json.dumps(evaluate_groups(*opened), indent=1) + "\n")
+    click.echo(f"{output}: {_summary(metrics, 'P')}, {_summary(metrics, 'PSP')}")
+
+
+def _summary(metrics, name):
+    places = [k for k in (1, 3, 5) if f"{name}@{k}" in metrics]
+    values = "/".join(f"{100 * metrics[f'{name}@{k}']:.1f}" for k in places)
+    return f"{name}@{'/'.join(map(str, places))} {values}"

@@ -1,0 +1,67 @@
+"""Head and tail: where hits and labels fall when labels are grouped by training frequency."""
+
+import numpy as np
+
+STARTS = (0, 1, 2, 5, 10, 50, 100, 1000)
+"""Smallest number of training positives of each group."""
+
+
+def frequency_groups(ids, hits, Y, counts, k):
+    """Results per group of labels with similarly many training positives.
+
+    Parameters
+    ----------
+    ids : ndarray of int, shape (n, K)
+        Predictions, best first, -1 where there is none.
+    hits : ndarray of bool, shape (n, K)
+        See :func:`ovaflow.evaluation.ranking.find_hits`.
+    Y : CSR, shape (n, l)
+        True labels of the test instances.
+    counts : ndarray of int, shape (l,)
+        Training positives.
+    k : int
+
+    Returns
+    -------
+    list of dict
+        Groups with at least one label, rarest first: ``from`` and ``to``
+        (training positives, inclusive; ``to`` is None for the last group),
+        ``labels``, ``train_share`` and ``test_share`` (of label assignments),
+        ``predicted_share`` (of predictions), ``recall`` (hits over test
+        assignments of the group), ``precision`` (hits of the group over n k;
+        adds up to P@k) and ``coverage`` (of the group's labels with test positives).
+    """
+    group = np.searchsorted(STARTS, counts, "right") - 1
+    first, hit = ids[:, :k], hits[:, :k]
+    found = np.zeros(len(counts), bool)
+    found[first[hit]] = True
+    tested = np.bincount(Y.indices, minlength=len(counts))
+    columns = {
+        "labels": np.ones(len(counts)),
+        "train": counts,
+        "test": tested,
+        "predicted": np.bincount(first[first >= 0], minlength=len(counts)),
+        "hits": np.bincount(first[hit], minlength=len(counts)),
+        "tested": tested > 0,
+        "found": found,
+    }
+    sums = {name: np.bincount(group, values, len(STARTS)) for name, values in columns.items()}
+    return [_row(g, sums, first.size) for g in range(len(STARTS)) if sums["labels"][g]]
+
+
+def _row(g, sums, n_places):
+    def share(part, whole):
+        return float(part / whole) if whole else 0.0
+
+    last = g + 1 == len(STARTS)
+    return {
+        "from": STARTS[g],
+        "to": None if last else STARTS[g + 1] - 1,
+        "labels": int(sums["labels"][g]),
+        "train_share": share(sums["train"][g], sums["train"].sum()),
+        "test_share": share(sums["test"][g], sums["test"].sum()),
+        "predicted_share": share(sums["predicted"][g], sums["predicted"].sum()),
+        "recall": share(sums["hits"][g], sums["test"][g]),
+        "precision": share(sums["hits"][g], n_places),
+        "coverage": share(sums["found"][g], sums["tested"][g]),
+    }

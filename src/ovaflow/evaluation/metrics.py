@@ -1,0 +1,124 @@
+"""All metrics of a run as one flat table."""
+
+import numpy as np
+
+from ovaflow.console.errors import InputError
+from ovaflow.evaluation import ranking
+from ovaflow.evaluation.groups import frequency_groups
+from ovaflow.evaluation.propensity import A, B, inverse_propensity
+
+PLACES = (1, 3, 5)
+
+
+def evaluate(predictions, dataset, model, training, a=A, b=B):
+    """Metrics, sizes and times of a run.
+
+    Parameters
+    ----------
+    predictions : ovaflow.prediction.predictions_file.Predictions
+    dataset : ovaflow.data.dataset.Dataset
+    model : ovaflow.model.model_file.Model
+    training : ovaflow.model.training_file.Training
+    a, b : float
+        Constants of the propensities.
+
+    Returns
+    -------
+    dict
+        Flat and JSON-able; fractions in [0, 1], times in seconds.
+
+    Raises
+    ------
+    InputError
+        If the predictions come from another dataset or model.
+    """
+    _check(predictions, dataset, model)
+    inverse = inverse_propensity(model.counts, dataset.train.X.n_rows, a, b)
+    metrics = ranking_metrics(predictions.ids, dataset.test.Y, inverse)
+    labels_per_instance = np.diff(dataset.test.Y.indptr)
+    return metrics | {
+        "train_seconds": training.core_seconds,
+        "train_peak_rss_bytes": training.peak_rss_bytes,
+        "newton_steps": int(training.statistics["newton_steps"].sum()),
+        "cg_steps": int(training.statistics["cg_steps"].sum()),
+        "predict_seconds": predictions.seconds,
+        "predict_threads": predictions.threads,
+        "model_bytes": model.path.stat().st_size,
+        "nonzeros": len(model.weights.data),
+        "features": model.n_features,
+        "labels": model.n_labels,
+        "labels_trained": int(model.trained.sum()),
+        "instances": len(labels_per_instance),
+        "instances_without_labels": int((labels_per_instance == 0).sum()),
+        "top_k": predictions.ids.shape[1],
+        "propensity_a": a,
+        "propensity_b": b,
+    }
+
+
+def evaluate_groups(predictions, dataset, model):
+    """Results per group of labels with similar training frequency.
+
+    Parameters
+    ----------
+    predictions : ovaflow.prediction.predictions_file.Predictions
+    dataset : ovaflow.data.dataset.Dataset
+    model : ovaflow.model.model_file.Model
+
+    Returns
+    -------
+    dict
+        ``k`` (5, or fewer where fewer labels were predicted) and ``groups``, see
+        :func:`ovaflow.evaluation.groups.frequency_groups`.
+
+    Raises
+    ------
+    InputError
+        If the predictions come from another dataset or model.
+    """
+    _check(predictions, dataset, model)
+    k = min(max(PLACES), predictions.ids.shape[1])
+    hits = ranking.find_hits(predictions.ids, dataset.test.Y)
+    return {"k": k, "groups": frequency_groups(predictions.ids, hits, dataset.test.Y, model.counts, k)}
+
+
+def ranking_metrics(ids, Y, inverse):
+    """Every ranking metric at 1, 3, 5 and at the number of predicted labels.
+
+    Parameters
+    ----------
+    ids : ndarray of int, shape (n, K)
+        Predictions, best first, -1 where there is none.
+    Y : CSR, shape (n, l)
+        True labels.
+    inverse : ndarray of float64, shape (l,)
+        Inverse propensities.
+
+    Returns
+    -------
+    dict of str to float
+        Names such as ``"P@1"`` and ``"macro-F1@5"``; places beyond K are left out.
+    """
+    hits = ranking.find_hits(ids, Y)
+    metrics = {}
+    for k in sorted({*PLACES, ids.shape[1]}):
+        if k > ids.shape[1]:
+            continue
+        macro, micro = ranking.f1(ids, hits, Y, k)
+        metrics |= {
+            f"P@{k}": ranking.precision(hits, k),
+            f"nDCG@{k}": ranking.ndcg(hits, Y, k),
+            f"recall@{k}": ranking.recall(hits, Y, k),
+            f"PSP@{k}": ranking.propensity_scored_precision(ids, hits, Y, inverse, k),
+            f"PSnDCG@{k}": ranking.propensity_scored_ndcg(ids, hits, Y, inverse, k),
+            f"coverage@{k}": ranking.coverage(ids, hits, Y, k),
+            f"macro-F1@{k}": macro,
+            f"micro-F1@{k}": micro,
+        }
+    return metrics
+
+
+def _check(predictions, dataset, model):
+    for name, artifact in (("dataset", dataset), ("model", model)):
+        if predictions.inputs.get(name) != artifact.checksum:
+            raise InputError("the predictions were not made from it", path=artifact.path, remedy="run predict again")

@@ -1,0 +1,202 @@
+"""Ranking metrics at k, as the scripts of the XMC repository define them.
+
+`ids` are predictions, int of shape (n, K), best first and -1 where there is
+none; `hits` is bool of the same shape (:func:`find_hits`); `Y` holds the true
+labels, a CSR of ones with n rows; k is at most K. Every metric is a float in
+[0, 1], and 0 where nothing can be averaged.
+"""
+
+import numpy as np
+
+
+def find_hits(ids, Y):
+    """Which predictions are true.
+
+    Parameters
+    ----------
+    ids : ndarray of int, shape (n, K)
+    Y : CSR, shape (n, l)
+
+    Returns
+    -------
+    ndarray of bool, shape (n, K)
+    """
+    rows = np.arange(Y.n_rows, dtype=np.int64)
+    true = np.repeat(rows, np.diff(Y.indptr)) * Y.n_columns + Y.indices
+    found = np.isin(rows[:, None] * Y.n_columns + ids, true)
+    return found & (ids >= 0)
+
+
+def precision(hits, k):
+    """P@k = hits / (n k), over all instances: those without labels count as misses, as do missing predictions.
+
+    Parameters
+    ----------
+    hits : ndarray of bool, shape (n, K)
+    k : int
+
+    Returns
+    -------
+    float
+    """
+    return _ratio(hits[:, :k].sum(), len(hits) * k)
+
+
+def recall(hits, Y, k):
+    """Mean over instances with labels of (hits among the first k) / (labels of the instance).
+
+    Parameters
+    ----------
+    hits : ndarray of bool, shape (n, K)
+    Y : CSR, shape (n, l)
+    k : int
+
+    Returns
+    -------
+    float
+    """
+    labels = np.diff(Y.indptr)
+    some = labels > 0
+    return _mean(hits[some, :k].sum(axis=1) / labels[some])
+
+
+def ndcg(hits, Y, k):
+    """Mean over instances with labels of DCG@k / (DCG@k of a perfect ranking).
+
+    DCG@k = sum over hits at places r = 1..k of 1 / log2(r + 1). An instance
+    without labels has no perfect ranking and does not count; the scripts of the
+    XMC repository count it as 0.
+
+    Parameters
+    ----------
+    hits : ndarray of bool, shape (n, K)
+    Y : CSR, shape (n, l)
+    k : int
+
+    Returns
+    -------
+    float
+    """
+    ideal = _ideal_dcg(Y, k)
+    some = ideal > 0
+    return _mean(hits[some, :k] @ _discounts(k) / ideal[some])
+
+
+def propensity_scored_precision(ids, hits, Y, inverse, k):
+    """PSP@k = (sum of the hits' 1/p) / (largest sum that k predictions per instance could reach).
+
+    A ratio of two sums over all instances, not a mean of ratios.
+
+    Parameters
+    ----------
+    ids : ndarray of int, shape (n, K)
+    hits : ndarray of bool, shape (n, K)
+    Y : CSR, shape (n, l)
+    inverse : ndarray of float64, shape (l,)
+        1/p, see :func:`ovaflow.evaluation.propensity.inverse_propensity`.
+    k : int
+
+    Returns
+    -------
+    float
+    """
+    return _ratio(_gains(ids, hits, inverse, k).sum(), _best_gains(Y, inverse, k).sum())
+
+
+def propensity_scored_ndcg(ids, hits, Y, inverse, k):
+    """PSnDCG@k: like PSP@k, with gains divided by log2(r + 1) and by the instance's perfect, unweighted DCG@k.
+
+    Parameters
+    ----------
+    ids : ndarray of int, shape (n, K)
+    hits : ndarray of bool, shape (n, K)
+    Y : CSR, shape (n, l)
+    inverse : ndarray of float64, shape (l,)
+        1/p.
+    k : int
+
+    Returns
+    -------
+    float
+    """
+    ideal = _ideal_dcg(Y, k)
+    some = ideal > 0
+    reached = _gains(ids, hits, inverse, k)[some] @ _discounts(k) / ideal[some]
+    best = _best_gains(Y, inverse, k)[some] @ _discounts(k) / ideal[some]
+    return _ratio(reached.sum(), best.sum())
+
+
+def coverage(ids, hits, Y, k):
+    """Share of the labels with test positives that are a hit at least once.
+
+    Parameters
+    ----------
+    ids : ndarray of int, shape (n, K)
+    hits : ndarray of bool, shape (n, K)
+    Y : CSR, shape (n, l)
+    k : int
+
+    Returns
+    -------
+    float
+    """
+    return _ratio(len(np.unique(ids[:, :k][hits[:, :k]])), len(np.unique(Y.indices)))
+
+
+def f1(ids, hits, Y, k):
+    """Macro- and micro-F1 when the first k labels of each instance are taken as its labels.
+
+    Parameters
+    ----------
+    ids : ndarray of int, shape (n, K)
+    hits : ndarray of bool, shape (n, K)
+    Y : CSR, shape (n, l)
+    k : int
+
+    Returns
+    -------
+    macro : float
+        Mean of 2 tp / (predicted + positives) over labels with test positives.
+    micro : float
+        The same formula on counts summed over all labels.
+    """
+    first, hit = ids[:, :k], hits[:, :k]
+    true = np.bincount(first[hit], minlength=Y.n_columns)
+    predicted = np.bincount(first[first >= 0], minlength=Y.n_columns)
+    positives = np.bincount(Y.indices, minlength=Y.n_columns)
+    some = positives > 0
+    macro = _mean(2 * true[some] / (predicted + positives)[some])
+    return macro, _ratio(2 * true.sum(), predicted.sum() + positives.sum())
+
+
+def _discounts(k):
+    return 1 / np.log2(np.arange(2, k + 2))
+
+
+def _ideal_dcg(Y, k):
+    reached = np.concatenate([[0.0], np.cumsum(_discounts(k))])
+    return reached[np.minimum(np.diff(Y.indptr), k)]
+
+
+def _gains(ids, hits, inverse, k):
+    return np.where(hits[:, :k], inverse[ids[:, :k]], 0.0)
+
+
+def _best_gains(Y, inverse, k):
+    """The k largest 1/p of each instance's labels, falling, 0 where it has fewer."""
+    rows = np.repeat(np.arange(Y.n_rows), np.diff(Y.indptr))
+    weights = inverse[Y.indices]
+    order = np.lexsort((-weights, rows))
+    places = np.arange(len(rows)) - Y.indptr[rows]
+    best = np.zeros((Y.n_rows, k))
+    kept = places < k
+    best[rows[kept], places[kept]] = weights[order][kept]
+    return best
+
+
+def _ratio(part, whole):
+    return float(part / whole) if whole else 0.0
+
+
+def _mean(values):
+    return float(values.mean()) if len(values) else 0.0

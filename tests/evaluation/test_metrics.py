@@ -1,0 +1,123 @@
+"""Metrics against a naive reference, scikit-learn and written-out formulas."""
+
+import math
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import f1_score, ndcg_score, precision_score
+
+from ovaflow.evaluation.groups import frequency_groups
+from ovaflow.evaluation.metrics import ranking_metrics
+from ovaflow.evaluation.propensity import inverse_propensity
+from ovaflow.evaluation.ranking import find_hits
+from ovaflow.sparse.csr import from_scipy
+
+
+@st.composite
+def problems(draw):
+    n, n_labels, k = draw(st.integers(1, 6)), draw(st.integers(1, 8)), draw(st.integers(1, 7))
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    Y = (rng.random((n, n_labels)) < draw(st.sampled_from([0.1, 0.4, 1.0]))).astype(int)
+    ids = np.full((n, k), -1, np.int32)
+    for row in ids:
+        some = rng.permutation(n_labels)[: rng.integers(0, k + 1)]
+        row[: len(some)] = some
+    return ids, Y, 1 + rng.random(n_labels)
+
+
+@given(problems())
+def test_like_naive(problem):
+    ids, Y, inverse = problem
+    ours = ranking_metrics(ids, from_scipy(Y), inverse)
+    for k in {1, 3, 5, ids.shape[1]}:
+        if k > ids.shape[1]:
+            assert f"P@{k}" not in ours
+            continue
+        for name, theirs in naive.ranking_metrics(ids, Y, inverse, k).items():
+            assert ours[f"{name}@{k}"] == pytest.approx(theirs), (name, k)
+
+
+@pytest.fixture(scope="module")
+def ranked():
+    rng = np.random.default_rng(3)
+    scores = rng.normal(size=(200, 12))
+    Y = (scores + 1.5 * rng.normal(size=scores.shape) > 1.2).astype(int)
+    return scores, Y, np.argsort(-scores, axis=1)[:, :5].astype(np.int32)
+
+
+@pytest.mark.parametrize("k", [1, 3, 5])
+def test_like_scikit_learn(ranked, k):
+    scores, Y, ids = ranked
+    ours = ranking_metrics(ids, from_scipy(Y), np.ones(12))
+    some = Y.any(axis=1)
+    assert 0 < some.sum() < len(Y)
+    assert ours[f"nDCG@{k}"] == pytest.approx(ndcg_score(Y[some], scores[some], k=k))
+    taken = np.zeros_like(Y)
+    np.put_along_axis(taken, ids[:, :k].astype(int), 1, axis=1)
+    assert ours[f"P@{k}"] == pytest.approx(precision_score(Y, taken, average="micro"))
+    assert ours[f"micro-F1@{k}"] == pytest.approx(f1_score(Y, taken, average="micro"))
+    assert ours[f"macro-F1@{k}"] == pytest.approx(f1_score(Y, taken, average="macro"))
+
+
+def test_macro_f1_over_labels_with_test_positives():
+    ours = ranking_metrics(np.int32([[0], [2]]), from_scipy([[1, 0, 0, 0], [0, 1, 0, 0]]), np.ones(4))
+    theirs = f1_score([[1, 0, 0, 0], [0, 1, 0, 0]], [[1, 0, 0, 0], [0, 0, 1, 0]], labels=[0, 1], average="macro")
+    assert ours["macro-F1@1"] == theirs == 0.5
+
+
+def test_psp_is_a_ratio_of_sums():
+    # two instances reach 1 of 1 and 0 of 3: mean of ratios 0.5, ratio of sums 0.25
+    ours = ranking_metrics(np.int32([[0], [0]]), from_scipy([[1, 0], [0, 1]]), np.array([1.0, 3.0]))
+    assert ours["PSP@1"] == 0.25
+    assert ours["PSnDCG@1"] == 0.25
+
+
+def test_equal_propensities_leave_precision_over_its_best(ranked):
+    _, Y, ids = ranked
+    ours = ranking_metrics(ids, from_scipy(Y), np.full(12, 7.0))
+    assert ours["PSP@5"] == pytest.approx(ours["P@5"] * 5 * len(Y) / np.minimum(Y.sum(axis=1), 5).sum())
+
+
+def test_instances_without_labels_count_in_precision_alone():
+    ids, inverse = np.int32([[0], [0]]), np.ones(2)
+    ours = ranking_metrics(ids, from_scipy([[1, 0], [0, 0]]), inverse)
+    assert ours["P@1"] == 0.5
+    assert (ours["nDCG@1"], ours["recall@1"], ours["PSP@1"], ours["coverage@1"]) == (1, 1, 1, 1)
+
+
+@pytest.mark.parametrize("Y", [np.zeros((3, 2)), np.zeros((0, 2))])
+def test_nothing_to_average(Y):
+    ids = np.zeros((len(Y), 5), np.int32)
+    assert set(ranking_metrics(ids, from_scipy(Y), np.ones(2)).values()) == {0.0}
+
+
+@given(st.integers(3, 10**7), st.integers(0, 10**6), st.floats(0.1, 1), st.floats(0.1, 5))
+def test_propensity_formula(n, count, a, b):
+    # Jain et al. 2016, eq. of section 5: p = 1 / (1 + C exp(-A log(N + B)))
+    c = (math.log(n) - 1) * (b + 1) ** a
+    theirs = 1 + c * math.exp(-a * math.log(count + b))
+    assert inverse_propensity(np.array([count]), n, a, b)[0] == pytest.approx(theirs)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_propensity_of_few_instances_is_one(n):
+    assert inverse_propensity(np.array([0, 1]), n).tolist() == [1, 1]
+
+
+def test_groups_add_up(ranked):
+    _, Y, ids = ranked
+    counts = np.array([0, 1, 2, 3, 4, 5, 9, 10, 49, 99, 1000, 5000])
+    hits = find_hits(ids, from_scipy(Y))
+    groups = frequency_groups(ids, hits, from_scipy(Y), counts, 3)
+    assert [(g["from"], g["to"], g["labels"]) for g in groups] == [
+        (0, 0, 1), (1, 1, 1), (2, 4, 3), (5, 9, 2), (10, 49, 2), (50, 99, 1), (1000, None, 2),
+    ]  # fmt: skip
+    ours = ranking_metrics(ids, from_scipy(Y), np.ones(12))
+    assert sum(g["precision"] for g in groups) == pytest.approx(ours["P@3"])
+    assert sum(g["test_share"] for g in groups) == pytest.approx(1)
+    assert groups[2]["recall"] == pytest.approx(
+        sum(Y[i, j] for i in range(len(Y)) for j in ids[i, :3] if j in (2, 3, 4)) / Y[:, 2:5].sum()
+    )
