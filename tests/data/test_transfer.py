@@ -253,6 +253,29 @@ def test_drive_download_is_continued(drive, tmp_path):
     assert (tmp_path / "file").read_bytes() == CONTENT
 
 
+def test_drive_download_is_continued_by_the_next_run(drive, tmp_path):
+    drive.files["/drive/1abc"] = CONTENT
+    drive.answers["/drive/1abc"] = [drive.broken_off(HALF)] + [status(404)] * 9
+    with pytest.raises(InputError, match="id 1abc: gdown"):
+        fetch_drive("1abc", tmp_path / "file")
+    drive.answers.clear()
+    drive.asked.clear()
+    fetch_drive("1abc", tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == CONTENT
+    assert ranges_asked(drive)[-1] is not None
+
+
+def test_gdown_leaves_what_came_directly(drive, tmp_path):
+    drive.files["/direct"] = CONTENT
+    drive.answers["/direct"] = [drive.broken_off(HALF)] + [status(404)]
+    with pytest.raises(InputError):
+        fetch_drive("1abc", tmp_path / "file")
+    drive.asked.clear()
+    fetch_drive("1abc", tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == CONTENT
+    assert ranges_asked(drive)[-1] == f"bytes={HALF}-"
+
+
 def test_drive_with_resourcekey_is_asked_directly(drive, tmp_path):
     drive.files["/direct"] = CONTENT
     fetch_drive("0abc", tmp_path / "file", resourcekey="0-k_y")

@@ -24,7 +24,7 @@ _BLOCK = 1 << 20
 _DAMAGES = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, OSError)
 
 
-def extract(archive, wanted, folder):
+def extract(archive, wanted, folder, title=None):
     """Take some members out of a zip or tar archive (plain, gz, bz2 or xz).
 
     Nothing is written but the wanted members, under the given names. They
@@ -38,6 +38,8 @@ def extract(archive, wanted, folder):
         "train.txt" takes ".../train.txt" but not ".../my_train.txt".
     folder : path-like
         Made when missing; must not hold files of these names.
+    title : str, optional
+        How the archive is called in the progress line, its name by default.
 
     Raises
     ------
@@ -52,7 +54,8 @@ def extract(archive, wanted, folder):
     opener = _zip_members if _begins_as_zip(archive) else _tar_members
     allowed = max(HARMLESS, LARGEST_RATIO * archive.stat().st_size)
     with _undone_on_error(folder, wanted), _clear_damage(archive), opener(archive, allowed) as members:
-        _take(members, archive, wanted, folder, allowed)
+        with Progress(f"unpack {title or archive.name}", 0, "bytes") as progress:
+            _take(members, archive, wanted, folder, allowed, progress)
 
 
 def _begins_as_zip(archive):
@@ -84,19 +87,18 @@ def _clear_damage(archive):
         raise InputError(f"damaged archive ({error or type(error).__name__})", path=archive) from None
 
 
-def _take(members, archive, wanted, folder, allowed):
+def _take(members, archive, wanted, folder, allowed, progress):
     taken, declared = set(), 0
-    with Progress(f"unpack {archive.name}", 0, "bytes") as progress:
-        for member in members:
-            parts = _safe_parts(member.name, archive)
-            declared += member.size
-            if declared > allowed:
-                raise _bomb(archive, allowed)
-            for name in _names_for(parts, wanted):
-                if name in taken:
-                    raise InputError(f"has several members that end in {wanted[name]!r}", path=archive)
-                _copy(member, archive, folder / name, progress)
-                taken.add(name)
+    for member in members:
+        parts = _safe_parts(member.name, archive)
+        declared += member.size
+        if declared > allowed:
+            raise _bomb(archive, allowed)
+        for name in _names_for(parts, wanted):
+            if name in taken:
+                raise InputError(f"has several members that end in {wanted[name]!r}", path=archive)
+            _copy(member, archive, folder / name, progress)
+            taken.add(name)
     missing = [wanted[name] for name in wanted if name not in taken]
     if missing:
         raise InputError(f"has no member {' nor '.join(missing)}", path=archive)

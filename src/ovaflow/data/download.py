@@ -172,7 +172,7 @@ def _obtain(entry, name, source, archive, folder, record):
             _compare(archive, source.sha256, source.page)
         place = folder / _WORK / "unpacked"
         shutil.rmtree(place, ignore_errors=True)
-        made = _unpacked(entry, source, archive, place)
+        made = _unpacked(entry, source, archive, place, name)
         _compare_counts(entry, made)
         enforce_record(record, {path.name: path for path in made.values()})
     for path in made.values():
@@ -186,10 +186,10 @@ def _fetch(source, archive, name):
         fetch_drive(source.drive, archive, source.resourcekey, name)
 
 
-def _unpacked(entry, source, archive, place):
+def _unpacked(entry, source, archive, place, title):
     """Unpack and bring into the format's files; returns their paths by role."""
     raw, made = place / "raw", {role: place / file for role, file in entry.files.items()}
-    extract(archive, source.members, raw)
+    extract(archive, source.members, raw, title)
     if source.layout == "split":
         split_instances(raw / "data", raw / "train", raw / "test", made["train"], made["test"])
     elif source.layout == "pairs" and entry.format == "xmc-text":

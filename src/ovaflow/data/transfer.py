@@ -110,7 +110,8 @@ def fetch_drive(identifier, path, resourcekey=None, title=None):
 
 
 def _fetch_with_gdown(identifier, path, title):
-    with exclusively(f"{path}.part"), Progress(f"download {title or path.name}", 0, "bytes") as progress:
+    lock = Path(f"{path}.gdown")
+    with exclusively(lock), Progress(f"download {title or path.name}", 0, "bytes") as progress:
         try:
             gdown.download(
                 id=identifier,
@@ -126,7 +127,7 @@ def _fetch_with_gdown(identifier, path, title):
         except (gdown.exceptions.DownloadError, requests.RequestException, KeyError, AssertionError) as error:
             raise InputError(f"Google Drive, id {identifier}: gdown: {_in_short(error)}") from None
         finally:
-            Path(f"{path}.part").unlink(missing_ok=True)
+            lock.unlink(missing_ok=True)
     _refuse_web_page(path, f"Google Drive, id {identifier}")
 
 
