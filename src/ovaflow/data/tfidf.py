@@ -25,6 +25,8 @@ from ovaflow.sparse.csr import CSR
 
 TOKEN_PATTERN = r"\b(?!\d+\b)\w\w+"
 """Words of two characters or more that are not numbers."""
+_LARGEST_COUNT = 1 << 24
+"""float32 holds whole numbers exactly up to here."""
 _BATCH = 1 << 20
 """Entries of a batch of counts."""
 _ROOM = 1 << 22
@@ -210,6 +212,44 @@ def inverse_document_frequency(document_frequency, n):
     ndarray of float32, shape (d,)
     """
     return np.log(n / np.where(document_frequency > 0, document_frequency, n)).astype(np.float32)
+
+
+def weigh_counts(matrix, sublinear, idf=None):
+    """tf-idf of features that are counts, in place.
+
+    Parameters
+    ----------
+    matrix : CSR, shape (n, d)
+        Counts; 0 and 1 for binary features.
+    sublinear : bool
+        log(1 + tf) instead of tf.
+    idf : ndarray of float32, shape (d,), optional
+        That of the training set; computed from this matrix by default.
+
+    Returns
+    -------
+    matrix : CSR
+        The same matrix.
+    idf : ndarray of float32, shape (d,)
+
+    Raises
+    ------
+    InputError
+        If a value is not a count.
+    """
+    for start in range(0, len(matrix.data), _BATCH):
+        values = matrix.data[start : start + _BATCH]
+        strange = ~((values >= 0) & (values < _LARGEST_COUNT) & (values == np.rint(values)))
+        if strange.any():
+            raise InputError(
+                f"feature {matrix.indices[start + strange.argmax()]} has the value {values[strange.argmax()]:g}, "
+                "which is not a count, so tf-idf makes no sense",
+                remedy="set tfidf to false or auto",
+            )
+    if idf is None:
+        document_frequency = np.bincount(matrix.indices[matrix.data > 0], minlength=matrix.n_columns)
+        idf = inverse_document_frequency(document_frequency, matrix.n_rows)
+    return weigh(matrix, idf, sublinear), idf
 
 
 class Learned(NamedTuple):

@@ -1,0 +1,51 @@
+"""Row lengths and the bias feature."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from sklearn.preprocessing import normalize
+
+from ovaflow.data import normalize as module
+from ovaflow.data.normalize import append_bias, finish, normalize_rows
+from ovaflow.sparse.csr import from_scipy
+
+values = st.floats(-1e6, 1e6, width=32)
+matrices = hnp.arrays(np.float32, hnp.array_shapes(min_dims=2, max_dims=2, max_side=8), elements=values | st.just(0))
+
+
+@settings(deadline=None)
+@given(matrices, st.integers(1, 9))
+def test_rows_as_scikit_learn_scales_them(dense, block):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_BLOCK", block)
+        ours = normalize_rows(from_scipy(dense)).to_scipy().toarray()
+    theirs = normalize(dense.astype(np.float64))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+
+
+def test_rows_of_explicit_zeros_stay():
+    matrix = from_scipy(scipy.sparse.csr_array(([0.0, 3.0, 4.0], ([0, 1, 1], [1, 0, 1])), shape=(3, 2)))
+    np.testing.assert_allclose(normalize_rows(matrix).to_scipy().toarray(), [[0, 0], [0.6, 0.8], [0, 0]], rtol=1e-6)
+
+
+def test_tiny_and_huge_values():
+    matrix = from_scipy(np.array([[3e-38, 4e-38], [3e38, 1e38]], np.float32))
+    lengths = np.linalg.norm(normalize_rows(matrix).to_scipy().toarray().astype(np.float64), axis=1)
+    np.testing.assert_allclose(lengths, 1, rtol=1e-6)
+
+
+@given(matrices, st.sampled_from([1.0, 0.5, -2.0]))
+def test_bias_is_the_last_column(dense, bias):
+    ours = append_bias(from_scipy(dense), bias)
+    theirs = np.hstack([dense, np.full((len(dense), 1), bias, np.float32)])
+    np.testing.assert_array_equal(ours.to_scipy().toarray(), theirs)
+    assert [array.dtype for array in ours.arrays] == [np.float32, np.int32, np.int64]
+
+
+def test_nothing_asked_nothing_done():
+    matrix = from_scipy(np.array([[3.0, 4.0]]))
+    assert finish(matrix, normalize=False, bias=0.0) is matrix
+    assert finish(from_scipy(np.empty((0, 2))), normalize=True, bias=1.0).n_columns == 3
