@@ -14,24 +14,7 @@ from ovaflow.data import tfidf as module
 from ovaflow.data.tfidf import Selection, TfIdf, learn, normal_form, tokenizer, weigh_counts
 from ovaflow.sparse.csr import from_scipy
 
-WORDS = [
-    "der",
-    "die",
-    "das",
-    "Straße",
-    "STRASSE",
-    "Äpfel",
-    "äpfel",
-    "2005",
-    "x",
-    "abc3",
-    "Mönch",
-    "moench",
-    "tietoa",
-    "kirjoja",
-    "e-mail",
-    "snake_case",
-]
+WORDS = ["der", "das", "Straße", "STRASSE", "Äpfel", "äpfel", "2005", "x", "abc3", "tietoa", "e-mail", "snake_case"]
 texts_of_words = st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), min_size=2, max_size=12)
 
 
