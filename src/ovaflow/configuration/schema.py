@@ -91,7 +91,7 @@ class Prepare(Section):
         0.5, description="drop terms that more training texts contain; a number of texts or, with a point, a share"
     )
     max_features: Positive | None = Field(None, description="keep only the most frequent terms; null: all")
-    sublinear: bool = Field(True, description="1 + ln(count) instead of the count of a term in a text")
+    sublinear: bool = Field(True, description="ln(1 + count) instead of the count of a term in a text")
     normalize: bool = Field(True, description="scale each instance to length 1")
     bias: float = Field(1.0, ge=0, description="value of the bias feature appended to each instance; 0: none")
     test_fraction: float = Field(0.2, gt=0, lt=1, description="share of instances for testing, without a test file")

@@ -85,16 +85,16 @@ class NumberedLabels:
         InputError
             If one is no number below l.
         """
-        self._train.append(map(self._number, labels))
+        self._train.append(self._number("training", self._train, label) for label in labels)
 
     def add_test(self, labels):
         """Append a test instance; as :meth:`add_train`."""
-        self._test.append(map(self._number, labels))
+        self._test.append(self._number("test", self._test, label) for label in labels)
 
-    def _number(self, label):
+    def _number(self, part, rows, label):
         if not (label.isdecimal() and int(label) < len(self._names)):
             raise InputError(
-                f"label {label!r} is no id from 0 to {len(self._names) - 1}",
+                f"{part} instance {len(rows) + 1}: label {label!r} is no id from 0 to {len(self._names) - 1}",
                 remedy="leave out the file of label names if the data holds the names themselves",
             )
         return int(label)
@@ -114,6 +114,9 @@ class _Rows:
     def append(self, ids):
         self._ids.extend(set(ids))
         self._indptr.append(len(self._ids))
+
+    def __len__(self):
+        return len(self._indptr) - 1
 
     def matrix(self, n_columns, renamed=None):
         ids = np.array(self._ids, np.int32)

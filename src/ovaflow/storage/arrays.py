@@ -79,11 +79,12 @@ def write_strings(group, name, strings):
     name : str
     strings : sequence of str
     """
-    encoded = [text.encode("utf-8", "surrogatepass") for text in strings]
-    offsets = np.zeros(len(encoded) + 1, np.int64)
-    np.cumsum([len(text) for text in encoded], out=offsets[1:])
+    block, offsets = bytearray(), np.zeros(len(strings) + 1, np.int64)
+    for number, text in enumerate(strings):
+        block += text.encode("utf-8", "surrogatepass")
+        offsets[number + 1] = len(block)
     holder = group.create_group(name)
-    holder.create_dataset("utf8", data=np.frombuffer(b"".join(encoded), np.uint8))
+    holder.create_dataset("utf8", data=np.frombuffer(block, np.uint8))
     holder.create_dataset("offsets", data=offsets)
 
 

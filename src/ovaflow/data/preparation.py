@@ -1,0 +1,161 @@
+"""What the prepare step is given and what it makes."""
+
+import hashlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ovaflow.console.errors import InputError
+from ovaflow.data.dataset import Split, write_dataset
+from ovaflow.data.tfidf import Selection
+
+
+@dataclass(frozen=True)
+class Source:
+    """The files of a dataset.
+
+    Attributes
+    ----------
+    format : str
+        ``"builtin"`` (no files), or one of the formats of
+        :mod:`ovaflow.data.readers.formats`.
+    train : path-like or None
+    test : path-like or None
+        None: a share of the training file is set aside.
+    labels : path-like or None
+        Names of the labels, in id order. For texts, the labels of the
+        instances are then ids instead of names.
+    train_labels, test_labels : path-like or None
+        Of npz, where they do not lie beside the features.
+    text_column, labels_column, label_separator : str
+        Of texts, see :func:`ovaflow.data.readers.formats.read_texts`.
+    """
+
+    format: str
+    train: Path | None = None
+    test: Path | None = None
+    labels: Path | None = None
+    train_labels: Path | None = None
+    test_labels: Path | None = None
+    text_column: str = "text"
+    labels_column: str = "labels"
+    label_separator: str = ","
+
+    def provenance(self):
+        """Format, and each file's name, size and hash.
+
+        Returns
+        -------
+        dict
+        """
+        roles = ("train", "train_labels", "test", "test_labels", "labels")
+        given = {role: getattr(self, role) for role in roles}
+        files = {role: _identity(path) for role, path in given.items() if path is not None}
+        return {"format": self.format, "files": files}
+
+
+def _identity(path):
+    try:
+        with open(path, "rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            return {"name": Path(path).name, "bytes": file.tell(), "sha256": digest}
+    except FileNotFoundError:
+        raise InputError("no such file", path=path) from None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of the prepare step.
+
+    Attributes
+    ----------
+    tfidf : bool or None
+        Weigh by idf; None: texts yes, features no.
+    selection : ovaflow.data.tfidf.Selection
+        Which tokens of texts become features.
+    sublinear : bool
+        log(1 + tf) instead of tf, for texts and for features that are weighed.
+    normalize : bool
+        Rows of length 1.
+    bias : float
+        Value of the bias feature, 0 for none.
+    test_fraction : float
+        Share of the test set, where the source has none.
+    seed : int
+        Of that division.
+    """
+
+    tfidf: bool | None = None
+    selection: Selection = field(default_factory=Selection)
+    sublinear: bool = True
+    normalize: bool = True
+    bias: float = 1.0
+    test_fraction: float = 0.2
+    seed: int = 0
+
+
+class Prepared(NamedTuple):
+    """All that the dataset file holds; fields as :func:`ovaflow.data.dataset.write_dataset` takes them."""
+
+    train: Split
+    test: Split
+    label_names: list
+    feature_names: list
+    parameters: dict
+    idf: np.ndarray | None
+
+    def write(self, path):
+        """Write the dataset file.
+
+        Parameters
+        ----------
+        path : path-like
+        """
+        write_dataset(path, *self)
+
+    def summary(self):
+        """The dataset in one line.
+
+        Returns
+        -------
+        str
+        """
+        n, m, nnz = self.train.X.n_rows, self.test.X.n_rows, len(self.train.X.data)
+        return (
+            f"{n:,} training and {m:,} test instances, {self.train.X.n_columns:,} features, "
+            f"{self.train.Y.n_columns:,} labels, {nnz:,} nonzeros in training ({nnz / n:.1f} an instance)"
+        )
+
+
+def checked_counts(train, test, bias):
+    """Figures on instances, for the provenance.
+
+    Parameters
+    ----------
+    train, test : Split
+    bias : float
+        Value of the bias feature in X.
+
+    Returns
+    -------
+    dict of str to int
+
+    Raises
+    ------
+    InputError
+        If nothing can be learned from the training instances.
+    """
+    if len(train.Y.indices) == 0:
+        raise InputError(f"none of the {train.Y.n_rows:,} training instances has a label")
+    counts = {}
+    for name, split in (("train", train), ("test", test)):
+        counts[f"{name}_instances"] = split.X.n_rows
+        counts[f"{name}_without_features"] = _rows_with(1 if bias else 0, split.X)
+        counts[f"{name}_without_labels"] = _rows_with(0, split.Y)
+    return counts
+
+
+def _rows_with(entries, matrix):
+    return int(np.count_nonzero(np.diff(matrix.indptr) == entries))
