@@ -4,7 +4,7 @@ import time
 
 from ovaflow.console.errors import InputError
 from ovaflow.prediction.predictions_file import Predictions
-from ovaflow.prediction.top_k import predict_top_k
+from ovaflow.prediction.top_k import load_kernels, predict_top_k
 
 
 def predict_test_set(model, dataset, k, threads=1):
@@ -31,6 +31,7 @@ def predict_test_set(model, dataset, k, threads=1):
         raise InputError(
             f"was not trained on {dataset.path}", path=model.path, remedy="run train-shard and merge again"
         )
+    load_kernels()
     started = time.perf_counter()
     ids, scores = predict_top_k(model.weights, model.trained, dataset.test.X, k, threads)
     seconds = time.perf_counter() - started

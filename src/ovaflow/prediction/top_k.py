@@ -69,16 +69,13 @@ def predict_top_k(weights, trained, X, k, threads=1, panel=PANEL):
     """
     if X.n_columns != weights.n_columns:
         raise ValueError(f"instances have {X.n_columns} features, the model has {weights.n_columns}")
-    ids = np.full((X.n_rows, k), NO_LABEL, np.int32)
-    scores = np.full((X.n_rows, k), -np.inf, np.float32)
+    ids, scores = _no_labels(X.n_rows, k)
     starts = range(0, weights.n_rows, panel)
     blocks = [(low, min(low + BLOCK, X.n_rows)) for low in range(0, X.n_rows, BLOCK)]
     with Progress("predicting", X.n_rows * weights.n_rows, "scores") as progress, ThreadPoolExecutor(threads) as pool:
 
         def score(part, rows):
-            _score(
-                *X.arrays, *rows, *part.postings.arrays, part.dense_row, part.dense, part.base, part.first, ids, scores
-            )
+            _score_block(part, X, rows, ids, scores)
             return rows[1] - rows[0]
 
         upcoming = pool.submit(_panel, weights, trained, 0, panel)
@@ -88,6 +85,21 @@ def predict_top_k(weights, trained, X, k, threads=1, panel=PANEL):
             for n_scored in pool.map(score, [part] * len(blocks), blocks):
                 progress.advance(n_scored * len(part.base))
     return ids, scores
+
+
+def load_kernels():
+    """Load or compile the kernels, so that what is timed later is scoring alone."""
+    weights = CSR(np.ones(1, np.float32), np.zeros(1, np.int32), np.array([0, 1]), 1)
+    _score_block(_panel(weights, np.ones(1, bool), 0, 1), weights, (0, 1), *_no_labels(1, 1))
+
+
+def _no_labels(n, k):
+    return np.full((n, k), NO_LABEL, np.int32), np.full((n, k), -np.inf, np.float32)
+
+
+def _score_block(part, X, rows, ids, scores):
+    postings = part.postings.arrays
+    _score(*X.arrays, *rows, *postings, part.dense_row, part.dense, part.base, part.first, ids, scores)
 
 
 def _panel(weights, trained, first, size):
