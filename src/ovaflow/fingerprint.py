@@ -32,7 +32,7 @@ def kernel_fingerprint():
 
 @cache
 def code_fingerprint(*modules):
-    """Hash of some modules and of every ovaflow module that they import, directly or not.
+    """Hash of some modules, of every ovaflow module that they import, directly or not, and of their templates.
 
     A rule of the workflow carries the fingerprint of its subcommand, so that a
     change of the code re-runs exactly the steps that execute it.
@@ -56,7 +56,9 @@ def code_fingerprint(*modules):
     for name, path in zip(modules, waiting, strict=True):
         if path is None:
             raise ModuleNotFoundError(f"no module named {name!r}", name=name)
-    return _digest(_closure(waiting))
+    reached = _closure(waiting)
+    templates = {path for source in reached for path in (source.parent / "templates").glob("*") if path.is_file()}
+    return _digest(reached | templates)
 
 
 def _closure(paths):

@@ -9,9 +9,10 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import LinearSVC
 
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
+from ovaflow.model.model_file import Names, write_model
+from ovaflow.model.training_file import Training, write_training
+from ovaflow.prediction.predictions_file import Predictions, write_predictions
 from ovaflow.sparse.csr import from_scipy
-from ovaflow.storage.arrays import write_csr, write_strings
-from ovaflow.storage.artifact import create_artifact
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -74,10 +75,8 @@ def _make_run(folder, dataset, C, initialization):
     scores = np.where(trained, dataset.test.X.to_scipy() @ weights.T, -np.inf)
     ids = np.argsort(-scores, axis=1, kind="stable")[:, :K].astype(np.int32)
     inputs = {"dataset": dataset.checksum}
-    with create_artifact(folder / "predictions.h5", "predictions", {"top_k": K}, inputs) as file:
-        file.create_dataset("ids", data=ids)
-        file.create_dataset("scores", data=np.take_along_axis(scores, ids, axis=1).astype(np.float32))
-        file.attrs.update(seconds=0.0123, threads=1)
+    best = np.take_along_axis(scores, ids, axis=1)
+    write_predictions(folder / "predictions.h5", Predictions(ids, best, 0.0123, 1, inputs))
     metrics = _metrics(dataset.test.Y.to_scipy().toarray().astype(np.float64), ids) | {
         "train_seconds": 1.25 * C,
         "predict_seconds": 0.0123,
@@ -92,11 +91,18 @@ def _make_run(folder, dataset, C, initialization):
 def _write_model(folder, dataset, weights, counts, settings):
     train = settings | {"method": "one-vs-all", "loss": "squared-hinge", "epsilon": 0.01}
     parameters = {"train": train, "prune": 0.01, "transform": dataset.parameters}
-    with create_artifact(folder / "model.h5", "model", parameters, {"dataset": dataset.checksum}) as file:
-        write_csr(file.create_group("weights"), from_scipy(weights))
-        file.create_dataset("trained", data=counts > 0)
-        file.create_dataset("counts", data=counts)
-        write_strings(file, "label_names", dataset.label_names)
+    kept = from_scipy(weights)
+    write_model(
+        folder / "model.h5",
+        np.diff(kept.indptr),
+        [(kept.data, kept.indices)],
+        dataset.n_features,
+        counts > 0,
+        counts,
+        Names(dataset.label_names, dataset.feature_names),
+        parameters,
+        {"dataset": dataset.checksum},
+    )
 
 
 def _write_training(folder, counts):
@@ -119,10 +125,7 @@ def _write_training(folder, counts):
         "seconds": steps / 1000.0,
         "status": (norm > target).astype(np.int8),
     }
-    with create_artifact(folder / "training.h5", "training") as file:
-        for name, array in statistics.items():
-            file.create_dataset(name, data=array)
-        file.attrs.update(core_seconds=1.25, shards=2, peak_rss_bytes=300 << 20)
+    write_training(folder / "training.h5", Training(statistics, 1.25, 2, 300 << 20), {}, {})
 
 
 def _metrics(Y, ids):

@@ -1,6 +1,7 @@
 """What the page shows is computed right."""
 
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,12 +10,13 @@ from hypothesis import strategies as st
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
+from ovaflow.model.training_file import Training
+from ovaflow.prediction.predictions_file import read_predictions, write_predictions
 from ovaflow.report import examples, frequency
 from ovaflow.report.card import provenance, transform_words
 from ovaflow.report.gather import flatten, gather, read_metrics
 from ovaflow.report.training import histogram, summarise
 from ovaflow.sparse.csr import from_scipy
-from ovaflow.storage.artifact import create_artifact, open_artifact
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.integers(1, 15), st.integers(1, 6))
@@ -76,21 +78,19 @@ def test_training_statistics_are_honest():
         "gradient_norm": np.array([0.5, 0.0, 3.0, np.nan]),
         "gradient_target": np.array([1.0, 0.0, 1.5, 1.0]),
     }
-    ours = summarise(statistics, {"core_seconds": 2.0})
+    ours = summarise(Training(statistics, 2.0, 1, 1 << 20))
     assert (ours.trained, ours.untrained, ours.reached, ours.above) == (3, 1, 1, 2)
     assert (ours.newton_per_label, ours.cg_per_label, ours.halvings_per_label) == (6, 10, 1)
     assert np.isnan(ours.worst_ratio)
-    assert (ours.core_seconds, ours.shards) == (2.0, None)
+    assert (ours.core_seconds, ours.shards, ours.peak_rss_bytes) == (2.0, 1, 1 << 20)
     assert histogram(ours.newton_steps, 7)[[4, 6, 7]] == pytest.approx([1 / 3] * 3)
 
 
 def test_predictions_of_another_dataset_are_refused(runs, tmp_path):
     shutil.copytree(runs[0].parent, tmp_path / "mine")
     path = tmp_path / "mine" / "msi" / "predictions.h5"
-    with open_artifact(path, "predictions") as file:
-        ids, scores = file["ids"][()], file["scores"][()]
-    with create_artifact(path, "predictions", inputs={"dataset": "of another"}) as file:
-        file["ids"], file["scores"] = ids, scores
+    predictions = read_predictions(path)
+    write_predictions(path, replace(predictions, inputs={"dataset": "of another"}))
     with pytest.raises(InputError, match="another dataset"):
         gather([path.parent])
 

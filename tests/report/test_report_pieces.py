@@ -1,12 +1,17 @@
 """Wording, tables, figures, published results and resources."""
 
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ovaflow.console.errors import InputError
-from ovaflow.report import figures, wording
+from ovaflow.report import figures, page, wording
 from ovaflow.report.machine import describe_machine, describe_software, processor
 from ovaflow.report.published import read_published, results_for
 from ovaflow.report.resources import find_benchmarks, read_resources, step_of
@@ -144,3 +149,27 @@ def test_machine_and_software(tmp_path):
     assert processor(tmp_path / "none")
     assert [name for name, _ in describe_machine()] == ["processor", "cores", "memory", "system"]
     assert {"ovaflow", "Python", "numba"} <= {name for name, _ in describe_software()}
+
+
+def test_template_changes_change_the_fingerprint(tmp_path):
+    templates = Path(page.__file__).parent / "templates"
+    script = (
+        "from ovaflow.fingerprint import code_fingerprint as f; print(f('ovaflow.cli.report'), f('ovaflow.cli.merge'))"
+    )
+    shutil.copytree(templates.parents[1], tmp_path / "ovaflow", ignore=shutil.ignore_patterns("__pycache__"))
+
+    def fingerprints():
+        return subprocess.run(
+            [sys.executable, "-c", script],
+            cwd=tmp_path,
+            env={"PYTHONPATH": str(tmp_path)},
+            capture_output=True,
+            check=True,
+        ).stdout.split()
+
+    before = fingerprints()
+    with open(tmp_path / "ovaflow" / "report" / "templates" / "style.css", "a") as file:
+        file.write("\n")
+    after = fingerprints()
+    assert before[0] != after[0]
+    assert before[1] == after[1]

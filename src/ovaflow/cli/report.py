@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from ovaflow.configuration.places import published_results
 from ovaflow.report.gather import gather
 from ovaflow.report.machine import describe_machine, describe_software
 from ovaflow.report.page import render
@@ -13,7 +14,11 @@ from ovaflow.storage.artifact import write_text
 
 @click.command("report")
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--published", type=click.Path(path_type=Path), help="Table of published results, tab-separated.")
+@click.option(
+    "--published",
+    type=click.Path(path_type=Path),
+    help="Table of published results, tab-separated; ovaflow's own by default.",
+)
 @click.option("--examples", type=click.IntRange(min=0), default=10, show_default=True, help="Test documents to show.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the choice of documents.")
 @click.option(
@@ -30,7 +35,7 @@ def command(runs, published, examples, seed, benchmarks, output):
     predictions.h5, metrics.json and, where the method keeps it, training.h5;
     dataset.h5 is in its parent.
     """
-    results = () if published is None else read_published(published)
+    results = read_published(published or published_results())
     sections = gather(runs, results, benchmarks, examples, seed)
     write_text(output, render(sections, describe_machine(), describe_software()))
     click.echo(f"report: {output}")

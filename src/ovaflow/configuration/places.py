@@ -7,6 +7,21 @@ from ovaflow.console.errors import InputError
 _PACKAGE = Path(__file__).parents[1]
 
 
+def published_results():
+    """Path of the table of published results.
+
+    Returns
+    -------
+    pathlib.Path
+
+    Raises
+    ------
+    InputError
+        If the installation carries no workflow.
+    """
+    return snakefile().parent / "config" / "published.tsv"
+
+
 def snakefile():
     """Path of the workflow's Snakefile.
 

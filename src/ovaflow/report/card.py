@@ -10,6 +10,22 @@ FEW = 5
 """Labels with at most so many training positives are called rare."""
 
 
+FORMATS = {
+    "builtin": "docstrings of the standard library and of the Python packages installed beside ovaflow",
+    "xmc-text": "sparse features in the text format of the XMC repository",
+    "svmlight": "sparse features in svmlight format",
+    "text-tsv": "texts with their labels, tab-separated",
+    "jsonl": "texts with their labels, JSON Lines",
+    "csv": "texts with their labels, CSV",
+    "parquet": "texts with their labels, Parquet",
+    "npz": "sparse features and labels in NumPy files",
+}
+"""What the formats hold, in words."""
+
+_TOLD = ("_instances", "_without_labels", "_without_features")
+_GROUPS = ("files", "counts")
+
+
 @dataclass(frozen=True)
 class Card:
     """What a reader should know about a dataset.
@@ -48,7 +64,7 @@ def make_card(name, dataset):
     """
     counts = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels)
     parameters = dict(dataset.parameters)
-    source = provenance(parameters.pop("source", {}))
+    source = provenance(_told_nowhere_else(parameters.pop("source", {})))
     return Card(name, counts, _facts(dataset, counts), source, transform_words(parameters))
 
 
@@ -113,6 +129,17 @@ def _frequency(bound):
     return f"{100 * bound:g} % of" if isinstance(bound, float) else f"{bound:,} of"
 
 
+def _told_nowhere_else(source):
+    """Provenance without the counts that the card's facts hold, and the format in words."""
+    if not isinstance(source, dict):
+        return source
+    counts = source.get("counts") or {}
+    shown = {name: value for name, value in counts.items() if not name.endswith(_TOLD)}
+    rest = {name: value for name, value in source.items() if name not in ("format", "counts")}
+    named = {"format": FORMATS.get(source["format"], source["format"])} if "format" in source else {}
+    return named | rest | {"counts": shown}
+
+
 def provenance(source, prefix=""):
     """Provenance as pairs of name and value, nested entries flattened.
 
@@ -140,6 +167,8 @@ def provenance(source, prefix=""):
 
 
 def _joined(prefix, key):
+    if key in _GROUPS:
+        return prefix
     key = str(key).replace("_", " ")
     return f"{prefix} · {key}" if prefix else key
 

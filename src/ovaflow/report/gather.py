@@ -8,12 +8,15 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
+from ovaflow.model.model_file import KIND as MODEL
+from ovaflow.model.training_file import read_training
+from ovaflow.prediction.predictions_file import read_predictions
 from ovaflow.report import examples, frequency
 from ovaflow.report.card import Card, make_card
 from ovaflow.report.published import results_for
 from ovaflow.report.resources import find_benchmarks, read_resources
 from ovaflow.report.training import Training, summarise
-from ovaflow.storage.artifact import inputs_of, open_artifact, parameters_of
+from ovaflow.storage.artifact import open_artifact, parameters_of
 
 HIDDEN_PARAMETERS = ("transform",)
 """Parameters of a model that the dataset card tells already."""
@@ -200,9 +203,9 @@ def _section(folder, run_folders, published, benchmarks, n_examples, seed):
 def _outcome(folder, dataset):
     """Ids, scores and hits of a run, each of shape (n, k)."""
     path = folder / "predictions.h5"
-    with open_artifact(path, "predictions") as file:
-        ids, scores, made_from = file["ids"][()], file["scores"][()], inputs_of(file)
-    stale = made_from.get("dataset") not in (None, dataset.checksum)
+    predictions = read_predictions(path)
+    ids, scores = predictions.ids, predictions.scores
+    stale = predictions.inputs.get("dataset") not in (None, dataset.checksum)
     if stale or len(ids) != dataset.test.Y.n_rows or ids.max(initial=-1) >= dataset.n_labels:
         raise InputError("predictions of another dataset", path=path, remedy=f"predict {dataset.path} again")
     return ids, scores, frequency.hit_matrix(dataset.test.Y, ids)
@@ -229,15 +232,13 @@ def _run(folder, dataset, counts, series, ids):
 
 
 def _model(path):
-    with open_artifact(path, "model") as file:
+    """Settings and number of classifiers of a model, whatever its method keeps beside them."""
+    with open_artifact(path, MODEL) as file:
         return parameters_of(file), int(file["trained"][()].sum()) if "trained" in file else None
 
 
 def _training(path):
-    if not path.exists():
-        return None
-    with open_artifact(path, "training") as file:
-        return summarise({name: file[name][()] for name in file}, dict(file.attrs))
+    return summarise(read_training(path)) if path.exists() else None
 
 
 def read_metrics(path):

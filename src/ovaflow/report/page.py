@@ -81,6 +81,7 @@ def _view(anchor, section):
         "published": tables.published_table(runs, section.published) if section.published else None,
         "status": tables.status_table(solved) if solved else None,
         "resources": tables.resource_table(section.resources) if section.resources else None,
+        "settings": tables.settings_table(runs),
         "exponent": figures.fitted_exponent(section.card.counts)[0],
         "rank_frequency": figures.rank_frequency(f"{anchor}-rank", section.card.counts),
         "recalls": figures.recall_by_frequency(f"{anchor}-recall", runs),

@@ -8,6 +8,9 @@ from pathlib import Path
 
 MIB = 1 << 20
 
+STEPS = ("download", "prepare", "means", "label tree", "plan", "root", "train shard", "merge", "predict", "evaluate")
+ORDER = {step: place for place, step in enumerate(STEPS)}
+
 
 @dataclass(frozen=True)
 class Resource:
@@ -85,8 +88,9 @@ def read_resources(found):
     list of Resource
     """
     steps = {}
+    # steps of the data first, then run by run, each in the order of the workflow
     for run, paths in found:
-        for path in paths:
+        for path in sorted(paths, key=lambda path: ORDER.get(step_of(path), len(ORDER))):
             steps.setdefault((run, step_of(path)), []).extend(_jobs(path))
     return [_summed(step, run, jobs) for (run, step), jobs in steps.items() if jobs]
 

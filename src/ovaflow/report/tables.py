@@ -61,12 +61,15 @@ class Row:
         Number of the run, for its colour.
     hint : str
         Shown small beside the name.
+    differs : bool
+        Its cells are not all the same, and a reader should see it.
     """
 
     name: str
     cells: list
     series: int | None = None
     hint: str = ""
+    differs: bool = False
 
 
 @dataclass(frozen=True)
@@ -271,8 +274,8 @@ def group_table(runs, groups):
         cells = [figure(group.labels, wording.count), figure(group.true, wording.count)]
         cells += mark_best([figure(each.recall, wording.percent) for each in ours])
         cells += mark_best([figure(each.precision, wording.percent) for each in ours])
-        rows.append(Row(group.name, cells, hint=group.range))
-    return Table("labels by training positives", columns, rows)
+        rows.append(Row(group.name, cells, hint=f"{group.range} positives"))
+    return Table("group", columns, rows)
 
 
 def published_table(runs, published):
@@ -330,6 +333,25 @@ def status_table(runs):
         cells += [figure(training.worst_ratio, wording.decimal), figure(training.halvings_per_label, wording.decimal)]
         rows.append(cells)
     return Table("run", columns, named_rows(runs, rows))
+
+
+def settings_table(runs):
+    """Settings of the runs side by side; those that differ are marked.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+
+    Returns
+    -------
+    Table
+    """
+    settings = [dict(run.parameters) for run in runs]
+    rows = []
+    for name in dict.fromkeys(name for each in settings for name in each):
+        values = [each.get(name, wording.MISSING) for each in settings]
+        rows.append(Row(name.replace("_", " "), [Cell(value) for value in values], differs=len(set(values)) > 1))
+    return Table("setting", [Column(run.name, words=True) for run in runs], rows)
 
 
 def resource_table(resources):

@@ -14,10 +14,10 @@ class Training:
 
     Attributes
     ----------
-    core_seconds : float or None
+    core_seconds : float
         Threads times wall seconds of the solver, all shards.
-    shards : int or None
-    peak_rss_bytes : int or None
+    shards : int
+    peak_rss_bytes : int
         Largest resident memory of a shard job.
     trained, untrained : int
         Labels with and without a classifier.
@@ -30,9 +30,9 @@ class Training:
     halvings_per_label : float or None
     """
 
-    core_seconds: float | None
-    shards: int | None
-    peak_rss_bytes: int | None
+    core_seconds: float
+    shards: int
+    peak_rss_bytes: int
     trained: int
     untrained: int
     reached: int
@@ -53,28 +53,25 @@ class Training:
         return _mean(self.cg_steps)
 
 
-def summarise(statistics, attributes):
+def summarise(recorded):
     """Sum up per-label statistics.
 
     Parameters
     ----------
-    statistics : dict of str to ndarray, shape (l,)
-        At least ``positives``, ``newton_steps``, ``cg_steps``,
-        ``line_search_halvings``, ``gradient_norm`` and ``gradient_target``.
-    attributes : mapping
-        ``core_seconds``, ``shards`` and ``peak_rss_bytes``, where recorded.
+    recorded : ovaflow.model.training_file.Training
 
     Returns
     -------
     Training
     """
+    statistics = recorded.statistics
     trained = np.asarray(statistics["positives"]) > 0
     norm, target = (np.asarray(statistics[name])[trained] for name in ("gradient_norm", "gradient_target"))
     reached = int((norm <= target * (1 + TOLERANCE)).sum())
     return Training(
-        core_seconds=_attribute(attributes, "core_seconds", float),
-        shards=_attribute(attributes, "shards", int),
-        peak_rss_bytes=_attribute(attributes, "peak_rss_bytes", int),
+        core_seconds=recorded.core_seconds,
+        shards=recorded.shards,
+        peak_rss_bytes=recorded.peak_rss_bytes,
         trained=int(trained.sum()),
         untrained=int((~trained).sum()),
         reached=reached,
@@ -84,10 +81,6 @@ def summarise(statistics, attributes):
         cg_steps=np.asarray(statistics["cg_steps"])[trained],
         halvings_per_label=_mean(np.asarray(statistics["line_search_halvings"])[trained]),
     )
-
-
-def _attribute(attributes, name, convert):
-    return convert(attributes[name]) if name in attributes else None
 
 
 def _mean(array):
