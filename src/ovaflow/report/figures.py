@@ -45,14 +45,14 @@ _STYLE = {
 }
 
 
-def _draw(name, draw):
+def _draw(name, title, draw):
     """Run ``draw(axes)`` and return the figure as SVG; ``name`` makes its ids unlike those of other figures."""
     with matplotlib.rc_context(_STYLE | {"svg.hashsalt": name}):
         canvas = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
         draw(canvas.add_subplot())
         written = io.StringIO()
         canvas.savefig(written, format="svg", transparent=True, metadata={"Date": None})
-    return Markup(_inline(written.getvalue()))
+    return Markup(_inline(written.getvalue()).replace("<svg", f'<svg role="img" aria-label="{title}"', 1))
 
 
 def _inline(svg):
@@ -64,7 +64,7 @@ def _inline(svg):
     svg = re.sub(r'<g id="[^"]*"', "<g", svg).replace("xlink:href", "href")
     svg = re.sub(r"font: ([\d.]+)px [^;\"]*", r"font-size: \1px", svg)
     svg = re.sub(r"font-family: [^;\"]*;? ?", "", svg)
-    return re.sub("|".join(_VARIABLES), lambda match: _VARIABLES[match[0]], svg).replace("<svg", '<svg role="img"', 1)
+    return re.sub("|".join(_VARIABLES), lambda match: _VARIABLES[match[0]], svg)
 
 
 def _series(number):
@@ -127,7 +127,7 @@ def rank_frequency(name, counts):
         _thousands(axes.xaxis)
         _thousands(axes.yaxis)
 
-    return _draw(name, draw)
+    return _draw(name, "Training positives of the labels by rank", draw)
 
 
 def recall_by_frequency(name, runs):
@@ -156,7 +156,7 @@ def recall_by_frequency(name, runs):
         axes.grid(axis="x", visible=False)
         axes.set_ylim(0, None if any(group.hits for run in runs for group in run.bins) else 1)
 
-    return _draw(name, draw)
+    return _draw(name, "Recall by training positives of the labels", draw)
 
 
 def newton_histogram(name, runs):
@@ -188,7 +188,7 @@ def newton_histogram(name, runs):
         )
         axes.grid(axis="x", visible=False)
 
-    return _draw(name, draw)
+    return _draw(name, "Labels by number of Newton steps", draw)
 
 
 def _last_step(runs, most=40):

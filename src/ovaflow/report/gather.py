@@ -22,6 +22,10 @@ HIDDEN_PARAMETERS = ("transform",)
 """Parameters of a model that the dataset card tells already."""
 
 
+LEADING_PARAMETERS = ("method", "initialization")
+"""Parameters that stand before all others."""
+
+
 @dataclass(frozen=True)
 class Run:
     """A trained and evaluated model.
@@ -215,13 +219,13 @@ def _run(folder, dataset, counts, series, ids):
     seen = frequency.tally(dataset.test.Y, ids)
     parameters, trained = _model(folder / "model.h5")
     training = _training(folder / "training.h5")
-    flat = flatten({key: value for key, value in parameters.items() if key not in HIDDEN_PARAMETERS})
+    settings = _settings(parameters | {"top_k": ids.shape[1]})
     return Run(
         name=folder.name,
         series=series,
         metrics=read_metrics(folder / "metrics.json"),
-        parameters=flat,
-        summary=_summary(dict(flat)),
+        parameters=settings,
+        summary=_summary(dict(settings)),
         k=ids.shape[1],
         groups=frequency.group(counts, seen),
         bins=frequency.group(counts, seen, frequency.bins(counts)),
@@ -229,6 +233,12 @@ def _run(folder, dataset, counts, series, ids):
         trained=trained if training is None else training.trained,
         n_test=len(ids),
     )
+
+
+def _settings(parameters):
+    shown = {name: value for name, value in parameters.items() if name not in HIDDEN_PARAMETERS}
+    order = {name: place for place, name in enumerate(LEADING_PARAMETERS)}
+    return sorted(flatten(shown), key=lambda pair: order.get(pair[0], len(order)))
 
 
 def _model(path):
