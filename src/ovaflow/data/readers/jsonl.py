@@ -41,6 +41,8 @@ def _object(line, path, number):
         entry = json.loads(line)
     except RecursionError:
         raise InputError("nested too deeply", path=path, line=number) from None
+    except json.JSONDecodeError as error:
+        raise InputError(f"no JSON ({error.msg} at character {error.colno})", path=path, line=number) from None
     except ValueError as error:
         raise InputError(f"no JSON ({error})", path=path, line=number) from None
     if not isinstance(entry, dict):

@@ -45,11 +45,14 @@ def _entry(line):
 
 def _distinct(entries):
     names = [name or identifier or f"label {number}" for number, (identifier, name) in enumerate(entries)]
-    identifiers = [identifier for identifier, _ in entries]
-    for marks in (identifiers, range(len(entries))):
-        counts = Counter(names)
-        names = [
-            f"{name} ({mark})" if counts[name] > 1 and mark != "" else name
-            for name, mark in zip(names, marks, strict=True)
-        ]
+    names = _marked(names, [identifier for identifier, _ in entries])
+    while len(set(names)) < len(names):
+        names = _marked(names, range(len(names)))
     return names
+
+
+def _marked(names, marks):
+    counts = Counter(names)
+    return [
+        f"{name} ({mark})" if counts[name] > 1 and mark != "" else name for name, mark in zip(names, marks, strict=True)
+    ]

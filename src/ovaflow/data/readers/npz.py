@@ -8,8 +8,12 @@ import numpy as np
 import scipy.sparse
 
 from ovaflow.console.errors import InputError
+from ovaflow.data.readers.rows import ID_LIMIT
 from ovaflow.data.readers.streams import open_seekable
 from ovaflow.sparse.csr import from_scipy
+
+_FOREIGN = (ValueError, KeyError, TypeError, AttributeError, OSError, EOFError, zipfile.BadZipFile, zlib.error)
+"""What NumPy and SciPy raise on files that are no matrix."""
 
 
 def read(path, labels_path=None):
@@ -70,21 +74,23 @@ def labels_file(path):
 def _load(path):
     with open_seekable(path) as stream:
         try:
-            matrix = _checked(scipy.sparse.load_npz(stream))
-        except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+            return from_scipy(_checked(scipy.sparse.load_npz(stream)))
+        except _FOREIGN as error:
             raise InputError(
                 f"no matrix of scipy.sparse.save_npz ({error})", path=path, remedy="write it with scipy.sparse.save_npz"
             ) from None
-    if not np.isfinite(matrix.data.astype(np.float32)).all():
-        raise InputError("contains values that are not finite in 32 bits", path=path)
-    return from_scipy(matrix)
 
 
 def _checked(matrix):
     """CSR without zeros; a file that lies about its arrays must not reach SciPy's unchecked loops."""
+    if max(matrix.shape) > ID_LIMIT or matrix.dtype.kind not in "biuf":
+        raise ValueError(f"shape {matrix.shape}, type {matrix.dtype}")
     if hasattr(matrix, "indptr"):
         matrix.check_format(full_check=True)
-    csr = scipy.sparse.csr_array(matrix)
+    with np.errstate(over="ignore"):
+        csr = scipy.sparse.csr_array(matrix, dtype=np.float32)
     csr.sum_duplicates()
     csr.eliminate_zeros()
+    if not np.isfinite(csr.data).all():
+        raise ValueError("values that are not finite in 32 bits")
     return csr

@@ -7,6 +7,8 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.readers.streams import open_seekable
 
 BATCH = 1024
+BUFFER = 1 << 20
+"""Bytes read at a time of each column; without it a whole row group would be."""
 
 
 def read(path, columns):
@@ -29,14 +31,14 @@ def read(path, columns):
     with open_seekable(path) as stream:
         try:
             yield from _instances(stream, path, columns)
-        except (pyarrow.ArrowException, OSError) as error:
+        except (pyarrow.ArrowException, OSError, KeyError) as error:
             raise InputError(
                 f"not a readable Parquet file ({error})", path=path, remedy="download or copy it again"
             ) from None
 
 
 def _instances(stream, path, columns):
-    file = pyarrow.parquet.ParquetFile(stream)
+    file = pyarrow.parquet.ParquetFile(stream, buffer_size=BUFFER)
     columns.check(file.schema_arrow.names, path)
     chosen = [*columns.texts, columns.labels]
     row = 0

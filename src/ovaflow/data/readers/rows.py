@@ -33,7 +33,7 @@ from ovaflow.data.readers.row_kernels import (
 from ovaflow.data.readers.streams import is_compressed
 from ovaflow.sparse.csr import CSR
 
-BLOCK = 4 << 20
+BLOCK = 1 << 20
 """Bytes read at a time."""
 
 LONGEST_LINE = 1 << 30
@@ -227,7 +227,8 @@ class _Parser:
     def _settle_hard_numbers(self, buffer, before):
         hards = int(self._cursor[HARDS])
         for slot, begin, end in self._rows.hard[:hards].reshape(-1, 3):
-            value = np.float32(float(buffer[begin:end]))
+            with np.errstate(over="ignore"):
+                value = np.float32(float(buffer[begin:end]))
             if not np.isfinite(value):
                 raise self._complaint(OVERFLOW, buffer, begin, before)
             self._rows.values[slot] = value
@@ -274,6 +275,8 @@ def _make_canonical(values, indices, indptr):
 
 
 def _token_at(buffer, position):
-    begin = max(buffer.rfind(character, 0, position + 1) for character in b" \t\r\n") + 1
-    token = bytes(buffer[min(begin, position) :][:60]).split()[:1] or [b"the end of the line"]
-    return ascii(token[0].decode("latin-1"))
+    begin = max(buffer.rfind(character, 0, position) for character in (b" ", b"\t", b"\r", b"\n")) + 1
+    begin = max(begin, position - 30)
+    line = bytes(buffer[begin : begin + 60]).split(b"\n")[0]
+    token = line.split()[0] if line[:1].strip() else b""
+    return ascii(token.decode("latin-1")) if token else "the end of the line"
