@@ -5,12 +5,16 @@ import json
 import re
 import shutil
 
+import numpy as np
 import pytest
 
 from ovaflow.cli import main
+from ovaflow.data.dataset import Split, write_dataset
+from ovaflow.prediction.predictions_file import Predictions, write_predictions
 from ovaflow.report.gather import gather
 from ovaflow.report.page import render
 from ovaflow.report.published import Published
+from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage.artifact import create_artifact
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
@@ -139,3 +143,24 @@ def test_missing_file_is_named(runs, tmp_path, capsys, missing):
     assert main(["report", str(copy / "msi"), f"--output={tmp_path / 'report.html'}"]) == 2
     assert missing.removeprefix("../") in capsys.readouterr().err
     assert not (tmp_path / "report.html").exists()
+
+
+def _smallest(folder, n_test):
+    bias = Split(from_scipy([[0.0, 1.0]]), from_scipy([[1.0]]))
+    test = Split(from_scipy(np.ones((n_test, 2))), from_scipy(np.ones((n_test, 1))))
+    write_dataset(folder / "dataset.h5", bias, test, ["only"], [], {"bias": 1.0})
+    ids = np.full((n_test, 2), [0, -1], np.int32)
+    scores = np.full((n_test, 2), [-1, -np.inf], np.float32)
+    write_predictions(folder / "run" / "predictions.h5", Predictions(ids, scores, 0.0, 1, {}))
+    with create_artifact(folder / "run" / "model.h5", "model"):
+        pass
+    (folder / "run" / "metrics.json").write_text('{"P@1": NaN, "P@3": null, "train_seconds": 0}')
+    return folder / "run"
+
+
+@pytest.mark.parametrize("n_test", [0, 1])
+def test_smallest_dataset(tmp_path, n_test):
+    reader = Reader(render(gather([_smallest(tmp_path / "<tiny>", n_test)])))
+    text = "".join(reader.text)
+    assert "<tiny>" in text
+    assert ("Test instance 0" in text) == bool(n_test)
