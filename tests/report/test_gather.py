@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
+from ovaflow.evaluation.ranking import find_hits
 from ovaflow.model.training_file import Training
 from ovaflow.prediction.predictions_file import read_predictions, write_predictions
 from ovaflow.report import examples, frequency
@@ -20,31 +21,24 @@ from ovaflow.sparse.csr import from_scipy
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.integers(1, 15), st.integers(1, 6))
-def test_tally_against_loops(seed, n, n_labels, k):
+def test_groups_against_loops(seed, n, n_labels, k):
     random = np.random.default_rng(seed)
     Y = random.random((n, n_labels)) < 0.3
+    counts = random.choice([0, 1, 5, 6, 100, 101, 3000], n_labels)
     ids = np.full((n, k), -1, np.int32)
     for row in ids:
         size = random.integers(0, min(k, n_labels) + 1)
         row[:size] = random.permutation(n_labels)[:size]
-    ours = frequency.tally(from_scipy(Y.astype(np.float32)), ids)
-    theirs = np.zeros((3, n_labels), np.int64)
-    theirs[0] = Y.sum(axis=0)
-    for row in range(n):
-        for label in ids[row][ids[row] >= 0]:
-            theirs[1, label] += 1
-            theirs[2, label] += Y[row, label]
-    np.testing.assert_array_equal([ours.true, ours.predicted, ours.hits], theirs)
-
-
-@given(st.lists(st.integers(0, 3000), min_size=1, max_size=60))
-def test_groups_and_bins_hold_every_trained_label_once(counts):
-    counts = np.array(counts)
-    seen = frequency.Tally(counts, counts * 2, counts // 2)
-    for ranges in (frequency.GROUPS, frequency.bins(counts)):
-        groups = frequency.group(counts, seen, ranges)
-        assert sum(group.labels for group in groups) == (counts > 0).sum()
-        assert sum(group.hits for group in groups) == (counts // 2).sum()
+    matrix = from_scipy(Y.astype(np.float32))
+    ours = frequency.group(ids, find_hits(ids, matrix), matrix, counts, tuple(frequency.NAMES))
+    theirs = {name: [0, 0, 0, 0] for name in ("tail", "torso", "head")}
+    for label in np.flatnonzero(counts):
+        sums = theirs["tail" if counts[label] <= 5 else "torso" if counts[label] <= 100 else "head"]
+        said = (ids == label).any(axis=1)
+        for place, amount in enumerate((1, Y[:, label].sum(), said.sum(), (said & Y[:, label]).sum())):
+            sums[place] += amount
+    expected = [(name, *sums) for name, sums in theirs.items() if sums[0]]
+    assert [(each.name, each.labels, each.true, each.predicted, each.hits) for each in ours] == expected
 
 
 def test_recall_and_precision_of_groups_agree_with_the_metrics(runs):

@@ -3,10 +3,10 @@
 import numpy as np
 
 STARTS = (0, 1, 2, 5, 10, 50, 100, 1000)
-"""Smallest number of training positives of each group."""
+"""Smallest number of training positives of each group, 0 first."""
 
 
-def frequency_groups(ids, hits, Y, counts, k):
+def frequency_groups(ids, hits, Y, counts, k, starts=STARTS):
     """Results per group of labels with similarly many training positives.
 
     Parameters
@@ -20,18 +20,21 @@ def frequency_groups(ids, hits, Y, counts, k):
     counts : ndarray of int, shape (l,)
         Training positives.
     k : int
+    starts : sequence of int
+        Smallest number of training positives of each group, 0 first.
 
     Returns
     -------
     list of dict
         Groups with at least one label, rarest first: ``from`` and ``to``
         (training positives, inclusive; ``to`` is None for the last group),
-        ``labels``, ``train_share`` and ``test_share`` (of label assignments),
+        ``labels``, ``true``, ``predicted`` and ``hits`` (numbers of test
+        assignments, of predictions, of both), ``train_share`` and ``test_share`` (of label assignments),
         ``predicted_share`` (of predictions), ``recall`` (hits over test
         assignments of the group), ``precision`` (hits of the group over n k;
         adds up to P@k) and ``coverage`` (of the group's labels with test positives).
     """
-    group = np.searchsorted(STARTS, counts, "right") - 1
+    group = np.searchsorted(starts, counts, "right") - 1
     first, hit = ids[:, :k], hits[:, :k]
     found = np.zeros(len(counts), bool)
     found[first[hit]] = True
@@ -45,19 +48,22 @@ def frequency_groups(ids, hits, Y, counts, k):
         "tested": tested > 0,
         "found": found,
     }
-    sums = {name: np.bincount(group, values, len(STARTS)) for name, values in columns.items()}
-    return [_row(g, sums, first.size) for g in range(len(STARTS)) if sums["labels"][g]]
+    sums = {name: np.bincount(group, values, len(starts)) for name, values in columns.items()}
+    return [_row(g, sums, first.size, starts) for g in range(len(starts)) if sums["labels"][g]]
 
 
-def _row(g, sums, n_places):
+def _row(g, sums, n_places, starts):
     def share(part, whole):
         return float(part / whole) if whole else 0.0
 
-    last = g + 1 == len(STARTS)
+    last = g + 1 == len(starts)
     return {
-        "from": STARTS[g],
-        "to": None if last else STARTS[g + 1] - 1,
+        "from": starts[g],
+        "to": None if last else starts[g + 1] - 1,
         "labels": int(sums["labels"][g]),
+        "true": int(sums["test"][g]),
+        "predicted": int(sums["predicted"][g]),
+        "hits": int(sums["hits"][g]),
         "train_share": share(sums["train"][g], sums["train"].sum()),
         "test_share": share(sums["test"][g], sums["test"].sum()),
         "predicted_share": share(sums["predicted"][g], sums["predicted"].sum()),

@@ -143,7 +143,7 @@ def recall_by_frequency(name, runs):
     -------
     Markup
     """
-    titles = [group.name for group in runs[0].bins]
+    titles = [group.range for group in runs[0].bins]
 
     def draw(axes):
         for run in runs:

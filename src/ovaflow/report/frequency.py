@@ -2,29 +2,15 @@
 
 from dataclasses import dataclass
 
-import numpy as np
+from ovaflow.evaluation.groups import frequency_groups
 
-GROUPS = (("tail", 1, 5), ("torso", 6, 100), ("head", 101, None))
-"""Name, fewest and most training positives of each group."""
+NAMES = {1: "tail", 6: "torso", 101: "head"}
+"""Fewest training positives of a group and its name."""
 
 BIN_STARTS = (1, 2, 3, 6, 11, 21, 51, 101, 201, 501, 1001, 10001, 100001)
 """Fewest training positives of each bin of the figure."""
 
-
-@dataclass(frozen=True)
-class Tally:
-    """What happened to each label in the test set.
-
-    Attributes
-    ----------
-    true, predicted, hits : ndarray of int64, shape (l,)
-        Instances that have it, instances for which it was among the first k,
-        both.
-    """
-
-    true: np.ndarray
-    predicted: np.ndarray
-    hits: np.ndarray
+_SUMS = ("labels", "true", "predicted", "hits")
 
 
 @dataclass(frozen=True)
@@ -34,11 +20,12 @@ class Group:
     Attributes
     ----------
     name : str
+        Empty for the bins of the figure.
     range : str
         Numbers of training positives, in words.
     labels : int
     true, predicted, hits : int
-        Sums of the tally.
+        (instance, label) pairs of the test set: true, predicted, both.
     """
 
     name: str
@@ -50,48 +37,13 @@ class Group:
 
     @property
     def recall(self):
-        """Share of the group's true (instance, label) pairs that were predicted; None without any."""
+        """Share of the group's true pairs that were predicted; None without any."""
         return self.hits / self.true if self.true else None
 
     @property
     def precision(self):
-        """Share of the group's predicted (instance, label) pairs that are true; None without any."""
+        """Share of the group's predicted pairs that are true; None without any."""
         return self.hits / self.predicted if self.predicted else None
-
-
-def hit_matrix(Y, ids):
-    """Which predictions are true.
-
-    Parameters
-    ----------
-    Y : CSR, shape (n, l)
-    ids : ndarray of int, shape (n, k)
-        -1 where nothing was predicted.
-
-    Returns
-    -------
-    ndarray of bool, shape (n, k)
-    """
-    rows = np.repeat(np.arange(Y.n_rows), np.diff(Y.indptr))
-    true = rows * Y.n_columns + Y.indices
-    predicted = np.arange(len(ids))[:, None] * Y.n_columns + ids
-    return (ids >= 0) & np.isin(predicted, true)
-
-
-def tally(Y, ids):
-    """Count each label's true, predicted and matching occurrences.
-
-    Parameters
-    ----------
-    Y : CSR, shape (n, l)
-    ids : ndarray of int, shape (n, k)
-
-    Returns
-    -------
-    Tally
-    """
-    hits = ids[hit_matrix(Y, ids)]
-    return Tally(*(np.bincount(each, minlength=Y.n_columns) for each in (Y.indices, ids[ids >= 0], hits)))
 
 
 def words(low, high):
@@ -113,41 +65,29 @@ def words(low, high):
     return f"{low:,}" if low == high else f"{low:,}–{high:,}"
 
 
-def group(counts, seen, ranges=GROUPS):
-    """Sum a tally over ranges of training counts.
+def group(ids, hits, Y, counts, starts):
+    """Sum up predictions over groups of labels.
 
     Parameters
     ----------
+    ids : ndarray of int, shape (n, k)
+        Predictions, -1 where there is none.
+    hits : ndarray of bool, shape (n, k)
+        Which of them are true.
+    Y : CSR, shape (n, l)
     counts : ndarray of int, shape (l,)
         Training positives.
-    seen : Tally
-    ranges : sequence of (str, int, int or None)
+    starts : sequence of int
+        Fewest training positives of each group, from 1.
 
     Returns
     -------
     list of Group
+        Those with labels, rarest first.
     """
-    groups = []
-    for name, low, high in ranges:
-        members = (counts >= low) & (counts <= (np.inf if high is None else high))
-        sums = (int(each[members].sum()) for each in (seen.true, seen.predicted, seen.hits))
-        groups.append(Group(name, words(low, high), int(members.sum()), *sums))
-    return groups
-
-
-def bins(counts):
-    """Narrow ranges of training counts for the figure, up to the most frequent label.
-
-    Parameters
-    ----------
-    counts : ndarray of int, shape (l,)
-
-    Returns
-    -------
-    list of (str, int, int)
-        As ``ranges`` of :func:`group`.
-    """
-    most = int(counts.max(initial=1))
-    starts = [start for start in BIN_STARTS if start <= most]
-    ends = [start - 1 for start in starts[1:]] + [most]
-    return [(words(low, high), low, high) for low, high in zip(starts, ends, strict=True)]
+    rows = frequency_groups(ids, hits, Y, counts, ids.shape[1], (0, *starts))
+    return [
+        Group(NAMES.get(row["from"], ""), words(row["from"], row["to"]), *(row[key] for key in _SUMS))
+        for row in rows
+        if row["from"] > 0
+    ]

@@ -8,6 +8,7 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
+from ovaflow.evaluation.ranking import find_hits
 from ovaflow.model.model_file import KIND as MODEL
 from ovaflow.model.training_file import read_training
 from ovaflow.prediction.predictions_file import read_predictions
@@ -21,6 +22,9 @@ from ovaflow.storage.artifact import open_artifact, parameters_of
 HIDDEN_PARAMETERS = ("transform",)
 """Parameters of a model that the dataset card tells already."""
 
+
+PROPENSITIES = ("propensity_a", "propensity_b")
+"""Settings of the evaluation, kept among the metrics."""
 
 LEADING_PARAMETERS = ("method", "initialization")
 """Parameters that stand before all others."""
@@ -188,8 +192,8 @@ def _section(folder, run_folders, published, benchmarks, n_examples, seed):
     card = make_card(folder.name, dataset)
     outcomes = [(number, *_outcome(run, dataset)) for number, run in enumerate(run_folders)]
     runs = [
-        _run(run, dataset, card.counts, number, ids)
-        for run, (number, ids, _, _) in zip(run_folders, outcomes, strict=True)
+        _run(run, dataset, card.counts, number, ids, hits)
+        for run, (number, ids, _, hits) in zip(run_folders, outcomes, strict=True)
     ]
     chosen = examples.choose(outcomes[0][3], np.diff(dataset.test.Y.indptr), n_examples, seed)
     return Section(
@@ -212,23 +216,24 @@ def _outcome(folder, dataset):
     stale = predictions.inputs.get("dataset") not in (None, dataset.checksum)
     if stale or len(ids) != dataset.test.Y.n_rows or ids.max(initial=-1) >= dataset.n_labels:
         raise InputError("predictions of another dataset", path=path, remedy=f"predict {dataset.path} again")
-    return ids, scores, frequency.hit_matrix(dataset.test.Y, ids)
+    return ids, scores, find_hits(ids, dataset.test.Y)
 
 
-def _run(folder, dataset, counts, series, ids):
-    seen = frequency.tally(dataset.test.Y, ids)
+def _run(folder, dataset, counts, series, ids, hits):
+    outcome = ids, hits, dataset.test.Y, counts
     parameters, trained = _model(folder / "model.h5")
     training = _training(folder / "training.h5")
-    settings = _settings(parameters | {"top_k": ids.shape[1]})
+    metrics = read_metrics(folder / "metrics.json")
+    settings = _settings(parameters | {"top_k": ids.shape[1]} | {name: metrics.get(name) for name in PROPENSITIES})
     return Run(
         name=folder.name,
         series=series,
-        metrics=read_metrics(folder / "metrics.json"),
+        metrics=metrics,
         parameters=settings,
         summary=_summary(dict(settings)),
         k=ids.shape[1],
-        groups=frequency.group(counts, seen),
-        bins=frequency.group(counts, seen, frequency.bins(counts)),
+        groups=frequency.group(*outcome, tuple(frequency.NAMES)),
+        bins=frequency.group(*outcome, frequency.BIN_STARTS),
         training=training,
         trained=trained if training is None else training.trained,
         n_test=len(ids),
