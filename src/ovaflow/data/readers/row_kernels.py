@@ -116,8 +116,7 @@ def after_line(text, position):
 def parse_labels(text, position, bounds, rows, cursor):
     """The label list of a line, if it has one: outcome, position after it."""
     count = cursor[LABELS]
-    ascending = True
-    last = -1
+    ascending, last = True, -1
     start = position
     while not is_line_end(text[position], bounds.comments):
         token = position
@@ -148,12 +147,8 @@ def parse_labels(text, position, bounds, rows, cursor):
 @strict_kernel
 def parse_features(text, position, bounds, rows, cursor):
     """The features of a line; stores the row's ends and moves the cursor's counts: outcome, position after the line."""
-    count = cursor[FEATURES]
-    hards = cursor[HARDS]
-    ascending = True
-    last = -1
-    lowest = cursor[LOWEST]
-    highest = cursor[HIGHEST]
+    count, hards = cursor[FEATURES], cursor[HARDS]
+    ascending, last = True, -1
     position = after_blanks(text, position)
     while not is_line_end(text[position], bounds.comments):
         token = position
@@ -163,19 +158,17 @@ def parse_features(text, position, bounds, rows, cursor):
         if feature < bounds.first_feature or feature >= bounds.end_feature:
             return FEATURE_RANGE, token
         outcome, value, after = decimal_number(text, position + 1)
-        if outcome == OVERFLOW:
-            return OVERFLOW, token
-        if outcome == BAD_NUMBER or not is_token_end(text[after], bounds.comments):
+        if outcome in (OVERFLOW, BAD_NUMBER):
+            return outcome, token
+        if not is_token_end(text[after], bounds.comments):
             return BAD_NUMBER, token
         if count == len(rows.values) or (outcome == HARD and hards + 3 > len(rows.hard)):
             return FULL, token
         if outcome == HARD:
-            rows.hard[hards] = count
-            rows.hard[hards + 1] = position + 1
-            rows.hard[hards + 2] = after
+            rows.hard[hards], rows.hard[hards + 1], rows.hard[hards + 2] = count, position + 1, after
             hards += 3
-        lowest = min(lowest, feature)
-        highest = max(highest, feature)
+        cursor[LOWEST] = min(cursor[LOWEST], feature)
+        cursor[HIGHEST] = max(cursor[HIGHEST], feature)
         if value != 0 or outcome == HARD:
             rows.values[count] = value
             rows.features[count] = feature
@@ -184,11 +177,7 @@ def parse_features(text, position, bounds, rows, cursor):
             last = feature
         position = after_blanks(text, after)
     rows.feature_indptr[cursor[ROWS] + 1] = count
-    cursor[FEATURES] = count
-    cursor[LABELS] = rows.label_indptr[cursor[ROWS] + 1]
-    cursor[HARDS] = hards
-    cursor[LOWEST] = lowest
-    cursor[HIGHEST] = highest
+    cursor[FEATURES], cursor[LABELS], cursor[HARDS] = count, rows.label_indptr[cursor[ROWS] + 1], hards
     cursor[SORTED_FEATURES] &= ascending
     cursor[ROWS] += 1
     return GOOD, after_line(text, position)
