@@ -13,7 +13,7 @@ from ovaflow.storage.artifact import write_text
 
 
 @click.command("report")
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("runs", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option(
     "--published",
     type=click.Path(path_type=Path),

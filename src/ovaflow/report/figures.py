@@ -7,12 +7,15 @@ import matplotlib
 import numpy as np
 from markupsafe import Markup
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, MaxNLocator, MultipleLocator, NullFormatter
 
 from ovaflow.report import training
 
 WIDTH, HEIGHT = 5.4, 3.3
 """Inches; the page scales the figure to its column."""
+
+MOST_STEPS = 40
+"""Labels with more Newton steps are drawn together."""
 
 _NAMED = {"ink": "#000001", "muted": "#000002", "line": "#000003", "accent": "#000004"}
 _SERIES = [f"#0001{number:02x}" for number in range(8)]
@@ -182,14 +185,12 @@ def newton_histogram(name, runs):
             axes.stairs(shares, edges, color=_series(run.series), fill=True, alpha=0.13)
             axes.stairs(shares, edges, color=_series(run.series), linewidth=1.6)
         axes.set(xlabel="Newton steps", ylabel="labels in %", xlim=(-0.5, last + 0.5))
-        axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
-        axes.xaxis.set_major_formatter(
-            FuncFormatter(lambda step, _: f"{step:.0f}" + ("+" if step == last == 40 else ""))
-        )
+        axes.xaxis.set_major_locator(MultipleLocator(10) if last == MOST_STEPS else MaxNLocator(8, integer=True))
+        axes.xaxis.set_major_formatter(lambda step, _: f"{step:.0f}" + ("+" if step == MOST_STEPS else ""))
         axes.grid(axis="x", visible=False)
 
     return _draw(name, "Labels by number of Newton steps", draw)
 
 
-def _last_step(runs, most=40):
-    return min(most, max((int(run.training.newton_steps.max(initial=1)) for run in runs), default=1))
+def _last_step(runs):
+    return min(MOST_STEPS, max((int(run.training.newton_steps.max(initial=1)) for run in runs), default=1))

@@ -224,7 +224,8 @@ def _run(folder, dataset, counts, series, ids, hits):
     parameters, trained = _model(folder / "model.h5")
     training = _training(folder / "training.h5")
     metrics = read_metrics(folder / "metrics.json")
-    settings = _settings(parameters | {"top_k": ids.shape[1]} | {name: metrics.get(name) for name in PROPENSITIES})
+    propensities = {name: metrics[name] for name in PROPENSITIES if name in metrics}
+    settings = _settings(parameters | {"top_k": ids.shape[1]} | propensities)
     return Run(
         name=folder.name,
         series=series,

@@ -41,12 +41,15 @@ class Column:
         Explanation.
     words : bool
         Holds words, not numbers.
+    named : bool
+        The title is a name given by a user, of any length.
     """
 
     title: str
     group: str = ""
     hint: str = ""
     words: bool = False
+    named: bool = False
 
 
 @dataclass(frozen=True)
@@ -266,8 +269,8 @@ def group_table(runs, groups):
     Table
     """
     columns = [Column("labels"), Column("test labels", hint="true labels of test instances, counted once each")]
-    columns += [Column(run.name, f"recall@{run.k}") for run in runs if run.groups]
-    columns += [Column(run.name, f"precision@{run.k}") for run in runs if run.groups]
+    columns += [Column(run.name, f"recall@{run.k}", named=True) for run in runs if run.groups]
+    columns += [Column(run.name, f"precision@{run.k}", named=True) for run in runs if run.groups]
     rows = []
     for place, group in enumerate(groups):
         ours = [run.groups[place] for run in runs if run.groups]
@@ -351,7 +354,7 @@ def settings_table(runs):
     for name in dict.fromkeys(name for each in settings for name in each):
         values = [each.get(name, wording.MISSING) for each in settings]
         rows.append(Row(name.replace("_", " "), [Cell(value) for value in values], differs=len(set(values)) > 1))
-    return Table("setting", [Column(run.name, words=True) for run in runs], rows)
+    return Table("setting", [Column(run.name, words=True, named=True) for run in runs], rows)
 
 
 def resource_table(resources):
