@@ -12,6 +12,7 @@ from ovaflow.data.dataset import Split, open_dataset, write_dataset
 from ovaflow.model.model_file import Names, write_model
 from ovaflow.model.training_file import Training, write_training
 from ovaflow.prediction.predictions_file import Predictions, write_predictions
+from ovaflow.solver.problem import Status
 from ovaflow.sparse.csr import from_scipy
 
 HOSTILE = [
@@ -123,7 +124,7 @@ def _write_training(folder, counts):
         "gradient_norm": norm,
         "gradient_target": target,
         "seconds": steps / 1000.0,
-        "status": (norm > target).astype(np.int8),
+        "status": np.select([~trained, norm > target], [Status.NO_POSITIVES, Status.LINE_SEARCH_FAILED], 0),
     }
     write_training(folder / "training.h5", Training(statistics, 1.25, 2, 300 << 20), {}, {})
 

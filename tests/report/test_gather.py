@@ -17,6 +17,7 @@ from ovaflow.report import examples, frequency
 from ovaflow.report.card import provenance, transform_words
 from ovaflow.report.gather import flatten, gather, read_metrics
 from ovaflow.report.training import histogram, summarise
+from ovaflow.solver.problem import Status
 from ovaflow.sparse.csr import from_scipy
 
 
@@ -71,9 +72,11 @@ def test_training_statistics_are_honest():
         "line_search_halvings": np.array([0, 0, 3, 0]),
         "gradient_norm": np.array([0.5, 0.0, 3.0, np.nan]),
         "gradient_target": np.array([1.0, 0.0, 1.5, 1.0]),
+        "status": np.array([Status.CONVERGED, Status.NO_POSITIVES, Status.LINE_SEARCH_FAILED, 77], np.int8),
     }
     ours = summarise(Training(statistics, 2.0, 1, 1 << 20))
     assert (ours.trained, ours.untrained, ours.reached, ours.above) == (3, 1, 1, 2)
+    assert ours.endings == {"line search failed": 1, "status 77": 1}
     assert (ours.newton_per_label, ours.cg_per_label, ours.halvings_per_label) == (6, 10, 1)
     assert np.isnan(ours.worst_ratio)
     assert (ours.core_seconds, ours.shards, ours.peak_rss_bytes) == (2.0, 1, 1 << 20)

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ovaflow.solver.problem import Status
+
 TOLERANCE = 1e-6
 """Relative rounding allowed between the gradient norm and its target."""
 
@@ -24,6 +26,8 @@ class Training:
     reached, above : int
         Trained labels whose final gradient norm is within the target, and the
         others (a norm that is not a number among them).
+    endings : dict of str to int
+        The others by what the solver says of them, in words.
     worst_ratio : float or None
         Largest gradient norm over its target; None without trained labels.
     newton_steps, cg_steps : ndarray of int64, shape (trained,)
@@ -37,6 +41,7 @@ class Training:
     untrained: int
     reached: int
     above: int
+    endings: dict
     worst_ratio: float | None
     newton_steps: np.ndarray
     cg_steps: np.ndarray
@@ -67,20 +72,27 @@ def summarise(recorded):
     statistics = recorded.statistics
     trained = np.asarray(statistics["positives"]) > 0
     norm, target = (np.asarray(statistics[name])[trained] for name in ("gradient_norm", "gradient_target"))
-    reached = int((norm <= target * (1 + TOLERANCE)).sum())
+    reached = norm <= target * (1 + TOLERANCE)
     return Training(
         core_seconds=recorded.core_seconds,
         shards=recorded.shards,
         peak_rss_bytes=recorded.peak_rss_bytes,
         trained=int(trained.sum()),
         untrained=int((~trained).sum()),
-        reached=reached,
-        above=len(norm) - reached,
+        reached=int(reached.sum()),
+        above=int((~reached).sum()),
+        endings=_endings(np.asarray(statistics["status"])[trained][~reached]),
         worst_ratio=_worst(norm, target),
         newton_steps=np.asarray(statistics["newton_steps"])[trained],
         cg_steps=np.asarray(statistics["cg_steps"])[trained],
         halvings_per_label=_mean(np.asarray(statistics["line_search_halvings"])[trained]),
     )
+
+
+def _endings(status):
+    codes, amounts = np.unique(status, return_counts=True)
+    known = {int(each): each.name.replace("_", " ").lower() for each in Status}
+    return {known.get(int(code), f"status {code}"): int(amount) for code, amount in zip(codes, amounts, strict=True)}
 
 
 def _mean(array):
