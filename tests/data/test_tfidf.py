@@ -139,11 +139,15 @@ def test_normal_form_is_stable_and_blind_to_composition(text):
     assert normal_form(unicodedata.normalize("NFKD", text)) == form
 
 
+def is_of_words(character):
+    return character.isalnum() or character == "_" or unicodedata.category(character).startswith("M")
+
+
 @given(any_text)
 def test_tokens_are_words_and_no_numbers(text):
     tokens = tokenizer()(text)
     assert all(len(token) >= 2 and not token.isdecimal() for token in tokens)
-    assert all(all(letter.isalnum() or letter == "_" for letter in token) for token in tokens)
+    assert all(all(map(is_of_words, token)) for token in tokens)
     assert tokenizer()(" ".join(tokens)) == tokens
 
 
@@ -152,6 +156,7 @@ def test_tokens():
     assert tokens("Straße, STRASSE & Strasse: 3 Ä 2005 a3 20th") == ["strasse"] * 3 + ["a3", "20th"]
     assert tokens("A\u0308pfel ÄPFEL äpfel") == ["äpfel"] * 3
     assert tokens("ﬁnden e-mail snake_case") == ["finden", "mail", "snake_case"]
+    assert tokens("हिन्दी भाषा में, ภาษาไทย מִלָּה") == ["हिन्दी", "भाषा", "में", "ภาษาไทย", "מִלָּה"]
     assert tokens("1" * 100_000) == []
     assert tokens("\ud800 lone \udfff") == ["lone"]
 

@@ -23,8 +23,16 @@ from ovaflow.console.progress import Progress
 from ovaflow.data.normalize import finish
 from ovaflow.sparse.csr import CSR
 
-TOKEN_PATTERN = r"\b(?!\d+\b)\w\w+"
-"""Words of two characters or more that are not numbers."""
+
+def _combining_marks():
+    """Accents and vowel signs of all scripts, as ranges of a character class."""
+    codes = range(1 << 16)
+    marks = "".join("m" if unicodedata.category(chr(code)).startswith("M") else " " for code in codes)
+    return "".join(f"{chr(run.start())}-{chr(run.end() - 1)}" for run in re.finditer("m+", marks))
+
+
+TOKEN_PATTERN = rf"\b(?!\d+\b)\w[\w{_combining_marks()}]+"
+"""Words of two characters or more that are not numbers; Python's ``\\w`` lacks the marks that are part of them."""
 _LARGEST_COUNT = 1 << 24
 """float32 holds whole numbers exactly up to here."""
 _BATCH = 1 << 20
