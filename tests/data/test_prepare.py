@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pyarrow
@@ -16,7 +17,9 @@ from sklearn.preprocessing import normalize
 
 from ovaflow.cli import main
 from ovaflow.data import dataset as dataset_module
+from ovaflow.data import prepare_texts
 from ovaflow.data.dataset import open_dataset
+from ovaflow.data.docstrings import docstrings
 from ovaflow.data.tfidf import TfIdf
 from ovaflow.storage.artifact import open_artifact
 
@@ -171,6 +174,16 @@ def test_npz_pair(tmp_path):
     dataset = prepare(tmp_path, "--format=npz", *files, *labels)
     np.testing.assert_allclose(dataset.train.X.to_scipy().toarray(), [[0.6, 0.8, 1], [0, 1, 1]], rtol=1e-6)
     np.testing.assert_array_equal(dataset.test.Y.to_scipy().toarray(), Y)
+
+
+def test_builtin(tmp_path, monkeypatch):
+    monkeypatch.setattr(prepare_texts, "docstrings", partial(docstrings, texts=500))
+    dataset = prepare(tmp_path, "--format=builtin")
+    assert dataset.train.X.n_rows + dataset.test.X.n_rows == 500
+    assert np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels).min() > 0
+    assert {"modules_read", "repeated_texts", "python"} < dataset.parameters["source"]["counts"].keys()
+    document_frequency = np.bincount(dataset.train.X.indices)[:-1]
+    assert (np.diff(document_frequency) <= 0).all()
 
 
 @pytest.mark.parametrize("form", ["text-tsv", "xmc-text"])

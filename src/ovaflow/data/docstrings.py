@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from ovaflow.console.progress import Progress
 from ovaflow.data.split import in_test
 
@@ -116,13 +118,14 @@ def _hash(text):
 
 
 def _installed():
-    return {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    beside = Path(np.__file__).parent.parent  # elsewhere than sysconfig says after pip install --user
+    return {Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")} | {beside}
 
 
 def _modules(roots):
     """Dotted name and file of every module below some folders, without tests."""
     found = {}
-    for root in sorted(roots):
+    for root in sorted(map(Path, roots)):
         for folder, folders, files in os.walk(root):
             package = Path(folder).relative_to(root).parts
             folders[:] = filter(_is_package, folders)
