@@ -95,7 +95,7 @@ def test_values_of_the_command_line_are_texts():
         ({"datasets": {"x": {"format": "csv", "train": "a\nb"}}}, "datasets.x.train: braces and control characters"),
         (
             {"datasets": {"x": {"format": "csv", "train": "s3://a/b"}}},
-            "datasets.x.train: expected a path, or an address",
+            "datasets.x.train: expected a path, or an",
         ),
     ],
 )
@@ -118,12 +118,13 @@ def test_safe_names_are_taken(name):
 
 
 def test_datasets_of_the_catalogue_become_downloaded_files():
-    given = {"format": "xmc-text", "train": "train.txt", "test": "test.txt", "propensity_a": 0.6, "propensity_b": 2.6}
+    files = {"format": "xmc-text", "train": "train.txt", "test": "test.txt"}
+    given = files | {"propensity_a": 0.6, "propensity_b": 2.6}
     config = {
         "datasets": {"amazon-670k": {"source": "catalogue", "propensity_b": 1.0}, "again": {"source": "catalogue"}}
     }
     config["datasets"]["again"] |= {"name": "amazon-670k", "tfidf": True}
-    settings = resolve(config, DEFAULTS, catalogue={"amazon-670k": given}.__getitem__)
+    settings = resolve({"datasets": datasets}, DEFAULTS, catalogue={"amazon-670k": given}.__getitem__)
     assert [entry.train for entry in settings.datasets.values()] == ["downloads/amazon-670k/train.txt"] * 2
     assert settings.evaluate_of("amazon-670k") == Evaluate(propensity_a=0.6, propensity_b=1.0)
     assert settings.evaluate_of("again") == Evaluate(propensity_a=0.6, propensity_b=2.6)

@@ -1,0 +1,104 @@
+"""A tiny pipeline run that the tests share: a table of 200 rows, two runs, two shards."""
+
+import csv
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+class Place:
+    """A folder in which Snakemake runs the pipeline.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+    checkout : pathlib.Path
+        Whose Snakefile and whose ovaflow.
+    """
+
+    CONFIG = {
+        "datasets": {"tiny": {"format": "csv", "train": "records.csv", "label_separator": "|"}},
+        "runs": {"msi": {"initialization": "mean-separating"}, "dismec": {"initialization": "zero"}},
+        "train": {"shards": 2},
+        "report": {"examples": 3},
+    }
+
+    def __init__(self, folder, checkout=ROOT):
+        self.folder, self.checkout = folder, checkout
+
+    def command(self, *arguments):
+        """Command line of Snakemake here, called as by a user who did not activate the virtual environment."""
+        snakefile = str(self.checkout / "Snakefile")
+        return [sys.executable, "-m", "snakemake", "--snakefile", snakefile, "--cores", "2", *arguments]
+
+    def environment(self, **variables):
+        """Environment of a run: no virtual environment on PATH, ovaflow from the checkout."""
+        keep = {key: value for key, value in os.environ.items() if key.startswith(("OVAFLOW_", "HOME", "LANG", "LC_"))}
+        return keep | {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(self.checkout / "src")} | variables
+
+    def snakemake(self, *arguments, status=0, configfile="my.yaml"):
+        """Run Snakemake and return what it wrote."""
+        given = ["--configfile", configfile] if configfile else []
+        done = subprocess.run(
+            self.command(*arguments, *given), cwd=self.folder, env=self.environment(), capture_output=True, text=True
+        )
+        written = done.stdout + done.stderr
+        assert done.returncode == status, written
+        return written
+
+    def configure(self, **sections):
+        """Write the user's config file: CONFIG, with these sections in place of its own."""
+        (self.folder / "my.yaml").write_text(yaml.safe_dump(self.CONFIG | sections), encoding="utf-8")
+
+    def write_records(self, name="records.csv", rows=200, separator="|", columns=("text", "labels")):
+        """Write a table of texts whose words tell their labels."""
+        generator = random.Random(7)
+        topics = {f"topic {j}": [f"word{j}{i}" for i in range(6)] for j in range(10)}
+        with open(self.folder / name, "w", newline="", encoding="utf-8") as file:
+            table = csv.writer(file)
+            table.writerow(columns)
+            for _ in range(rows):
+                chosen = generator.sample(sorted(topics), generator.randint(1, 3))
+                words = [generator.choice(topics[topic]) for topic in chosen for _ in range(5)]
+                words += [f"filler{generator.randrange(30)}" for _ in range(8)]
+                table.writerow([" ".join(words), separator.join(chosen)])
+
+    def jobs(self):
+        """What a dry run would do: number of jobs by rule, without the rule all."""
+        written = self.snakemake("--dry-run")
+        if "Nothing to be done" in written:
+            return {}
+        table = written.split("Job stats:", 1)[1].split("\n\n", 1)[0]
+        counts = {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", table, re.MULTILINE)}
+        return {rule: count for rule, count in counts.items() if rule not in ("all", "total")}
+
+    def copy(self, folder, checkout=None):
+        """The same place with all results, elsewhere."""
+        shutil.copytree(self.folder, folder, dirs_exist_ok=True)
+        return Place(folder, checkout or self.checkout)
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A place with the tiny table and its config, nothing run."""
+    place = Place(tmp_path)
+    place.write_records()
+    place.configure()
+    return place
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory):
+    """A finished run and what it wrote; tests that change more than the config work on a copy."""
+    place = Place(tmp_path_factory.mktemp("finished"))
+    place.write_records()
+    place.configure()
+    place.written = place.snakemake()
+    return place

@@ -1,0 +1,92 @@
+"""What runs again after a change: dry runs against a finished run."""
+
+import shutil
+
+import pytest
+
+pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
+
+AFTER_EVALUATE = {"evaluate_predictions": 2, "write_report": 1}
+AFTER_PREDICT = {"predict_labels": 2, **AFTER_EVALUATE}
+AFTER_MERGE = {"merge_shards": 2, **AFTER_PREDICT}
+AFTER_TRAIN = {"train_shard": 4, **AFTER_MERGE}
+AFTER_PLAN = {"plan_shards": 2, **AFTER_TRAIN}
+AFTER_MEANS = {"compute_means": 1, **AFTER_TRAIN}
+AFTER_PREPARE = {"prepare_dataset": 1, "compute_means": 1, **AFTER_PLAN}
+ONE_RUN = {"train_shard": 2, "merge_shards": 1, "predict_labels": 1, "evaluate_predictions": 1, "write_report": 1}
+
+TINY = {"format": "csv", "train": "records.csv", "label_separator": "|"}
+MSI, DISMEC = {"initialization": "mean-separating"}, {"initialization": "zero"}
+
+CHANGES = {
+    "nothing": ({}, {}),
+    "min_df": ({"prepare": {"min_df": 3}}, AFTER_PREPARE),
+    "bias": ({"prepare": {"bias": 0}}, AFTER_PREPARE),
+    "test_fraction": ({"datasets": {"tiny": TINY | {"test_fraction": 0.3}}}, AFTER_PREPARE),
+    "shards": ({"train": {"shards": 3}}, AFTER_PLAN | {"train_shard": 6}),
+    "C": ({"train": {"shards": 2, "C": 2}}, AFTER_TRAIN),
+    "C of one run": ({"runs": {"msi": MSI, "dismec": DISMEC | {"C": 2}}}, ONE_RUN),
+    "epsilon": ({"train": {"shards": 2, "epsilon": 0.1}}, AFTER_TRAIN),
+    "t, with the start that uses it": ({"train": {"shards": 2, "t": -1.5}}, ONE_RUN),
+    "initialization": ({"runs": {"msi": MSI, "dismec": MSI}}, ONE_RUN),
+    "less pruning": ({"train": {"shards": 2, "prune": 0.001}}, AFTER_TRAIN),
+    "more pruning": ({"train": {"shards": 2, "prune": 0.1}}, AFTER_MERGE),
+    "threads": ({"train": {"shards": 2, "threads": 2}}, {}),
+    "top_k": ({"predict": {"top_k": 3}}, AFTER_PREDICT),
+    "propensity_a": ({"evaluate": {"propensity_a": 0.6}}, AFTER_EVALUATE),
+    "examples": ({"report": {"examples": 5}}, {"write_report": 1}),
+    "a run less": ({"runs": {"msi": MSI}}, {"write_report": 1}),
+    "a run more": ({"runs": {"msi": MSI, "dismec": DISMEC, "new": MSI | {"C": 3}}}, ONE_RUN | {"plan_shards": 1}),
+    "a dataset more": ({"datasets": {"tiny": TINY, "new": TINY | {"seed": 1}}}, AFTER_PREPARE),
+    "columns that are not used": ({"prepare": {"max_features": None, "label_separator": "/"}}, {}),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_changed_setting_runs_what_depends_on_it(finished, change):
+    sections, expected = CHANGES[change]
+    if sections.get("train", {}).get("shards") == 2:
+        assert sections["train"] != finished.CONFIG["train"]
+    finished.configure(**sections)
+    try:
+        assert finished.jobs() == expected
+    finally:
+        finished.configure()
+
+
+def test_changed_back_nothing_is_to_do(finished):
+    finished.configure()
+    assert finished.jobs() == {}
+
+
+def test_changed_data(finished, tmp_path):
+    place = finished.copy(tmp_path)
+    (place.folder / "records.csv").touch()
+    assert place.jobs() == {}
+    place.write_records(rows=190)
+    assert place.jobs() == AFTER_PREPARE
+
+
+@pytest.mark.parametrize(
+    ("module", "expected"),
+    [
+        ("data/tfidf.py", AFTER_PREPARE),
+        ("artifacts/means.py", {"warm_up": 1, **AFTER_MEANS}),
+        ("training/plan.py", AFTER_PLAN),
+        ("solver/newton.py", {"warm_up": 1, **AFTER_TRAIN}),
+        ("model/merge.py", AFTER_MERGE),
+        ("prediction/predictions_file.py", AFTER_PREDICT),
+        ("report/tables.py", {"write_report": 1}),
+        ("cli/benchmark.py", {}),
+    ],
+)
+def test_changed_code_runs_what_executes_it(finished, tmp_path, module, expected):
+    checkout = tmp_path / "checkout"
+    for part in ("src", "workflow", "config", "profiles"):
+        shutil.copytree(finished.checkout / part, checkout / part, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(finished.checkout / "Snakefile", checkout)
+    place = finished.copy(tmp_path / "place", checkout)
+    assert place.jobs() == {}
+    with open(checkout / "src" / "ovaflow" / module, "a") as file:
+        file.write("# changed\n")
+    assert place.jobs() == expected

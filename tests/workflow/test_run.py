@@ -1,0 +1,82 @@
+"""Whole runs on a tiny table."""
+
+import json
+
+import pytest
+
+pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
+
+
+def test_a_run_ends_with_the_report(finished):
+    report = finished.folder / "results" / "report.html"
+    assert report.is_file()
+    assert finished.written.splitlines()[-1] == f"The report is ready: {report}"
+
+
+@pytest.mark.parametrize("run", ["msi", "dismec"])
+def test_the_model_learned_the_words(finished, run):
+    metrics = json.loads((finished.folder / "results" / "tiny" / run / "metrics.json").read_text())
+    assert metrics["P@1"] > 0.9
+
+
+def test_nothing_is_left_to_do(finished):
+    assert finished.jobs() == {}
+
+
+def test_every_job_has_a_log_and_a_benchmark(finished):
+    logs = finished.folder / "logs"
+    expected = {"means", "prepare"} | {f"{run}/train-shard.{k}" for run in ("msi", "dismec") for k in (0, 1)}
+    for ending in ("log", "tsv"):
+        found = {str(path.relative_to(logs / "tiny")).removesuffix(f".{ending}") for path in logs.rglob(f"tiny/**/*.{ending}")}
+        assert expected <= found
+
+
+def test_odd_characters_in_paths_and_columns_reach_no_shell(place):
+    name = "a b'c\"d;e$(touch pwned)`touch pwned` & é\\.csv"
+    columns = ("what's $HOME?", "tags; or \"labels\"")
+    place.write_records(name, separator=";'", columns=columns)
+    entry = {"format": "csv", "train": name, "text_column": columns[0], "labels_column": columns[1]}
+    place.configure(datasets={"odd": entry | {"label_separator": ";'"}})
+    place.snakemake("results/odd/dataset.h5")
+    assert (place.folder / "results" / "odd" / "dataset.h5").is_file()
+    assert not list(place.folder.rglob("pwned"))
+
+
+@pytest.mark.parametrize(
+    ("sections", "expected"),
+    [
+        ({"train": {"c": 2}}, "my.yaml: train.c: unknown key; did you mean C?"),
+        ({"datasets": {"a b": {"source": "builtin"}}}, 'my.yaml: datasets: "a b" cannot be a name'),
+        ({"datasets": {"a": {"format": "csv", "train": "missing.csv"}}}, "datasets.a.train: no such file: missing.csv"),
+        ({"datasets": {"eurlex": {"source": "catalogue"}}}, "no dataset 'eurlex'"),
+    ],
+)
+def test_a_wrong_config_is_said_in_one_line(place, sections, expected):
+    place.configure(**sections)
+    written = place.snakemake("--dry-run", status=1)
+    (line,) = [line for line in written.splitlines() if not line.startswith("Using workflow specific profile")]
+    assert line.startswith("ovaflow: error: ")
+    assert expected in line
+
+
+def test_values_on_the_command_line(place):
+    written = place.snakemake("--dry-run", "--printshellcmds", "--config", "train={C: 2, shards: 1}")
+    assert "--C=2.0" in written
+    assert "--shards=1" in written
+
+
+def test_the_default_run_needs_no_config(place):
+    written = place.snakemake("--dry-run", configfile=None)
+    assert "results/docstrings/dismec/shards/7.h5" in written
+
+
+@pytest.mark.parametrize("name", ["features", "own-csv", "public", "raw-tsv"])
+def test_examples_are_ready_to_run(place, name):
+    for path in ("records.csv", "data/tibkat/train_raw.tsv.gz", "data/tibkat/test_raw.tsv.gz", "data/tibkat/labels.txt"):
+        (place.folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (place.folder / path).touch()
+    for path in ("data/bibtex/train.txt.gz", "data/bibtex/test.txt.gz"):
+        (place.folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (place.folder / path).touch()
+    written = place.snakemake("--dry-run", configfile=str(place.checkout / "config" / "examples" / f"{name}.yaml"))
+    assert "train_shard" in written
