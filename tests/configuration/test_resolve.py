@@ -172,4 +172,4 @@ def test_editors_refuse_unknown_keys():
 
 
 def test_the_workflow_is_found():
-    assert snakefile() == ROOT / "Snakefile"
+    assert snakefile().read_bytes() == (ROOT / "Snakefile").read_bytes()

@@ -1,8 +1,6 @@
 """A tiny pipeline run that the tests share: a table of 200 rows, two runs, two shards."""
 
-import csv
 import os
-import random
 import re
 import shutil
 import subprocess
@@ -10,9 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
+from tiny_table import write_config, write_table
 
 ROOT = Path(__file__).parents[2]
+
+
 class Place:
     """A folder in which Snakemake runs the pipeline.
 
@@ -22,13 +22,6 @@ class Place:
     checkout : pathlib.Path
         Whose Snakefile and whose ovaflow.
     """
-
-    CONFIG = {
-        "datasets": {"tiny": {"format": "csv", "train": "records.csv", "label_separator": "|"}},
-        "runs": {"msi": {"initialization": "mean-separating"}, "dismec": {"initialization": "zero"}},
-        "train": {"shards": 2},
-        "report": {"examples": 3},
-    }
 
     def __init__(self, folder, checkout=ROOT):
         self.folder, self.checkout = folder, checkout
@@ -53,23 +46,6 @@ class Place:
         assert done.returncode == status, written
         return written
 
-    def configure(self, **sections):
-        """Write the user's config file: CONFIG, with these sections in place of its own."""
-        (self.folder / "my.yaml").write_text(yaml.safe_dump(self.CONFIG | sections), encoding="utf-8")
-
-    def write_records(self, name="records.csv", rows=200, separator="|", columns=("text", "labels")):
-        """Write a table of texts whose words tell their labels."""
-        generator = random.Random(7)
-        topics = {f"topic {j}": [f"word{j}{i}" for i in range(6)] for j in range(10)}
-        with open(self.folder / name, "w", newline="", encoding="utf-8") as file:
-            table = csv.writer(file)
-            table.writerow(columns)
-            for _ in range(rows):
-                chosen = generator.sample(sorted(topics), generator.randint(1, 3))
-                words = [generator.choice(topics[topic]) for topic in chosen for _ in range(5)]
-                words += [f"filler{generator.randrange(30)}" for _ in range(8)]
-                table.writerow([" ".join(words), separator.join(chosen)])
-
     def jobs(self):
         """What a dry run would do: number of jobs by rule, without the rule all."""
         written = self.snakemake("--dry-run")
@@ -89,8 +65,8 @@ class Place:
 def place(tmp_path):
     """A place with the tiny table and its config, nothing run."""
     place = Place(tmp_path)
-    place.write_records()
-    place.configure()
+    write_table(place.folder / "records.csv")
+    write_config(place.folder / "my.yaml")
     return place
 
 
@@ -98,7 +74,7 @@ def place(tmp_path):
 def finished(tmp_path_factory):
     """A finished run and what it wrote; tests that change more than the config work on a copy."""
     place = Place(tmp_path_factory.mktemp("finished"))
-    place.write_records()
-    place.configure()
+    write_table(place.folder / "records.csv")
+    write_config(place.folder / "my.yaml")
     place.written = place.snakemake()
     return place

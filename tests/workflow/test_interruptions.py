@@ -6,6 +6,7 @@ import subprocess
 import time
 
 import pytest
+from tiny_table import write_config
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
 
@@ -32,7 +33,7 @@ def wait_for(pattern, folder, process):
 def caught_in_the_act(finished, tmp_path):
     """A place to run again, where a train-shard job has written its file and hangs before it renames it."""
     place = finished.copy(tmp_path / "place")
-    place.configure(train={"shards": 2, "C": 2})
+    write_config(place.folder / "my.yaml", train={"shards": 2, "C": 2})
     hook = tmp_path / "hook"
     hook.mkdir()
     (hook / "sitecustomize.py").write_text(HANG)
@@ -40,8 +41,13 @@ def caught_in_the_act(finished, tmp_path):
     environment["PYTHONPATH"] = f"{hook}:{environment['PYTHONPATH']}"
     command = place.command("--configfile", "my.yaml", "results/tiny/msi/model.h5")
     process = subprocess.Popen(
-        command, cwd=place.folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        text=True, start_new_session=True,
+        command,
+        cwd=place.folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
     )
     wait_for(".0.h5.*.partial", place.folder / "results", process)
     yield place, process
@@ -53,7 +59,7 @@ def caught_in_the_act(finished, tmp_path):
 def uninterrupted(finished, tmp_path_factory):
     """The model of an uninterrupted run."""
     place = finished.copy(tmp_path_factory.mktemp("uninterrupted"))
-    place.configure(train={"shards": 2, "C": 2})
+    write_config(place.folder / "my.yaml", train={"shards": 2, "C": 2})
     place.snakemake("results/tiny/msi/model.h5")
     return (place.folder / "results/tiny/msi/model.h5").read_bytes()
 

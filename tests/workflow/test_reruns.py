@@ -3,6 +3,7 @@
 import shutil
 
 import pytest
+from tiny_table import CONFIG, write_config, write_table
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
 
@@ -46,16 +47,16 @@ CHANGES = {
 def test_a_changed_setting_runs_what_depends_on_it(finished, change):
     sections, expected = CHANGES[change]
     if sections.get("train", {}).get("shards") == 2:
-        assert sections["train"] != finished.CONFIG["train"]
-    finished.configure(**sections)
+        assert sections["train"] != CONFIG["train"]
+    write_config(finished.folder / "my.yaml", **sections)
     try:
         assert finished.jobs() == expected
     finally:
-        finished.configure()
+        write_config(finished.folder / "my.yaml")
 
 
 def test_changed_back_nothing_is_to_do(finished):
-    finished.configure()
+    write_config(finished.folder / "my.yaml")
     assert finished.jobs() == {}
 
 
@@ -63,7 +64,7 @@ def test_changed_data(finished, tmp_path):
     place = finished.copy(tmp_path)
     (place.folder / "records.csv").touch()
     assert place.jobs() == {}
-    place.write_records(rows=190)
+    write_table(place.folder / "records.csv", rows=190)
     assert place.jobs() == AFTER_PREPARE
 
 

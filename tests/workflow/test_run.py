@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from tiny_table import write_config, write_table
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
 
@@ -27,16 +28,19 @@ def test_every_job_has_a_log_and_a_benchmark(finished):
     logs = finished.folder / "logs"
     expected = {"means", "prepare"} | {f"{run}/train-shard.{k}" for run in ("msi", "dismec") for k in (0, 1)}
     for ending in ("log", "tsv"):
-        found = {str(path.relative_to(logs / "tiny")).removesuffix(f".{ending}") for path in logs.rglob(f"tiny/**/*.{ending}")}
+        found = {
+            str(path.relative_to(logs / "tiny")).removesuffix(f".{ending}")
+            for path in logs.rglob(f"tiny/**/*.{ending}")
+        }
         assert expected <= found
 
 
 def test_odd_characters_in_paths_and_columns_reach_no_shell(place):
     name = "a b'c\"d;e$(touch pwned)`touch pwned` & é\\.csv"
-    columns = ("what's $HOME?", "tags; or \"labels\"")
-    place.write_records(name, separator=";'", columns=columns)
+    columns = ("what's $HOME?", 'tags; or "labels"')
+    write_table(place.folder / name, separator=";'", columns=columns)
     entry = {"format": "csv", "train": name, "text_column": columns[0], "labels_column": columns[1]}
-    place.configure(datasets={"odd": entry | {"label_separator": ";'"}})
+    write_config(place.folder / "my.yaml", datasets={"odd": entry | {"label_separator": ";'"}})
     place.snakemake("results/odd/dataset.h5")
     assert (place.folder / "results" / "odd" / "dataset.h5").is_file()
     assert not list(place.folder.rglob("pwned"))
@@ -52,7 +56,7 @@ def test_odd_characters_in_paths_and_columns_reach_no_shell(place):
     ],
 )
 def test_a_wrong_config_is_said_in_one_line(place, sections, expected):
-    place.configure(**sections)
+    write_config(place.folder / "my.yaml", **sections)
     written = place.snakemake("--dry-run", status=1)
     (line,) = [line for line in written.splitlines() if not line.startswith("Using workflow specific profile")]
     assert line.startswith("ovaflow: error: ")
@@ -72,7 +76,12 @@ def test_the_default_run_needs_no_config(place):
 
 @pytest.mark.parametrize("name", ["features", "own-csv", "public", "raw-tsv"])
 def test_examples_are_ready_to_run(place, name):
-    for path in ("records.csv", "data/tibkat/train_raw.tsv.gz", "data/tibkat/test_raw.tsv.gz", "data/tibkat/labels.txt"):
+    for path in (
+        "records.csv",
+        "data/tibkat/train_raw.tsv.gz",
+        "data/tibkat/test_raw.tsv.gz",
+        "data/tibkat/labels.txt",
+    ):
         (place.folder / path).parent.mkdir(parents=True, exist_ok=True)
         (place.folder / path).touch()
     for path in ("data/bibtex/train.txt.gz", "data/bibtex/test.txt.gz"):

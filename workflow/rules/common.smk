@@ -1,4 +1,5 @@
 # Settings and helpers of all rules; no rule here.
+import os
 import re
 import shlex
 import sys

@@ -1,7 +1,8 @@
 rule write_report:
     input:
-        expand("results/{dataset}/dataset.h5", dataset=SETTINGS.datasets),
-        expand(
+        published=os.path.relpath(Path(workflow.basedir) / "config" / "published.tsv"),
+        datasets=expand("results/{dataset}/dataset.h5", dataset=SETTINGS.datasets),
+        runs=expand(
             "results/{dataset}/{run}/{file}",
             dataset=SETTINGS.datasets,
             run=SETTINGS.runs,
@@ -22,4 +23,5 @@ rule write_report:
     conda:
         "../../envs/ovaflow.yaml"
     shell:
-        "ovaflow report {params.folders:q} {params.options:q} --output={output:q} > {log:q} 2>&1"
+        "ovaflow report {params.folders:q} {params.options:q} --published={input.published:q} --benchmarks=logs"
+        " --output={output:q} > {log:q} 2>&1"

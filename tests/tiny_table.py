@@ -1,0 +1,58 @@
+"""A table of 200 short texts whose words tell their labels, and a config for it.
+
+``python tests/tiny_table.py FOLDER`` writes records.csv and my.yaml.
+"""
+
+import csv
+import random
+import sys
+from pathlib import Path
+
+import yaml
+
+CONFIG = {
+    "datasets": {"tiny": {"format": "csv", "train": "records.csv", "label_separator": "|"}},
+    "runs": {"msi": {"initialization": "mean-separating"}, "dismec": {"initialization": "zero"}},
+    "train": {"shards": 2},
+    "report": {"examples": 3},
+}
+
+
+def write_table(path, rows=200, separator="|", columns=("text", "labels")):
+    """Write the table.
+
+    Parameters
+    ----------
+    path : path-like
+    rows : int
+    separator : str
+        What stands between two labels.
+    columns : tuple of two str
+        Names of the columns of texts and labels.
+    """
+    generator = random.Random(7)
+    topics = {f"topic {j}": [f"word{j}{i}" for i in range(6)] for j in range(10)}
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(columns)
+        for _ in range(rows):
+            chosen = generator.sample(sorted(topics), generator.randint(1, 3))
+            words = [generator.choice(topics[topic]) for topic in chosen for _ in range(5)]
+            words += [f"filler{generator.randrange(30)}" for _ in range(8)]
+            table.writerow([" ".join(words), separator.join(chosen)])
+
+
+def write_config(path, **sections):
+    """Write :data:`CONFIG` as a user's config file, with some sections replaced.
+
+    Parameters
+    ----------
+    path : path-like
+    **sections : dict
+    """
+    Path(path).write_text(yaml.safe_dump(CONFIG | sections), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write_table(Path(sys.argv[1]) / "records.csv")
+    write_config(Path(sys.argv[1]) / "my.yaml")
