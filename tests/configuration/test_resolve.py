@@ -120,10 +120,10 @@ def test_safe_names_are_taken(name):
 def test_datasets_of_the_catalogue_become_downloaded_files():
     files = {"format": "xmc-text", "train": "train.txt", "test": "test.txt"}
     given = files | {"propensity_a": 0.6, "propensity_b": 2.6}
-    config = {
-        "datasets": {"amazon-670k": {"source": "catalogue", "propensity_b": 1.0}, "again": {"source": "catalogue"}}
+    datasets = {
+        "amazon-670k": {"source": "catalogue", "propensity_b": 1.0},
+        "again": {"source": "catalogue", "name": "amazon-670k", "tfidf": True},
     }
-    config["datasets"]["again"] |= {"name": "amazon-670k", "tfidf": True}
     settings = resolve({"datasets": datasets}, DEFAULTS, catalogue={"amazon-670k": given}.__getitem__)
     assert [entry.train for entry in settings.datasets.values()] == ["downloads/amazon-670k/train.txt"] * 2
     assert settings.evaluate_of("amazon-670k") == Evaluate(propensity_a=0.6, propensity_b=1.0)

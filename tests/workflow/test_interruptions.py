@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 from tiny_table import write_config
@@ -92,7 +93,7 @@ def jobs_of(folder):
     """Process ids of train-shard jobs for shard 0 that work in a folder."""
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
-            arguments = open(f"/proc/{name}/cmdline", "rb").read().split(b"\0")
+            arguments = Path(f"/proc/{name}/cmdline").read_bytes().split(b"\0")
             here = os.readlink(f"/proc/{name}/cwd") == str(folder)
         except OSError:
             continue
