@@ -76,15 +76,8 @@ def test_the_default_run_needs_no_config(place):
 
 @pytest.mark.parametrize("name", ["features", "own-csv", "public", "raw-tsv"])
 def test_examples_are_ready_to_run(place, name):
-    for path in (
-        "records.csv",
-        "data/tibkat/train_raw.tsv.gz",
-        "data/tibkat/test_raw.tsv.gz",
-        "data/tibkat/labels.txt",
-    ):
-        (place.folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (place.folder / path).touch()
-    for path in ("data/bibtex/train.txt.gz", "data/bibtex/test.txt.gz"):
+    tibkat = [f"data/tibkat/{file}" for file in ("train_raw.tsv.gz", "test_raw.tsv.gz", "labels.txt.gz")]
+    for path in ("records.csv", *tibkat, "data/bibtex/train.txt.gz", "data/bibtex/test.txt.gz"):
         (place.folder / path).parent.mkdir(parents=True, exist_ok=True)
         (place.folder / path).touch()
     written = place.snakemake("--dry-run", configfile=str(place.checkout / "config" / "examples" / f"{name}.yaml"))

@@ -183,10 +183,7 @@ def code_of(subcommand):
     """
     if subcommand == "warm-up":
         return kernel_fingerprint()
-    try:
-        return code_fingerprint(f"ovaflow.cli.{subcommand.replace('-', '_')}")
-    except ModuleNotFoundError:
-        return "missing"
+    return code_fingerprint(f"ovaflow.cli.{subcommand.replace('-', '_')}")
 
 
 def is_address(location):
