@@ -31,6 +31,7 @@ localrules:
 rule all:
     default_target: True
     input:
+        "results/.warm-up",
         "results/report.html",
 
 

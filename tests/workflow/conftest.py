@@ -40,11 +40,15 @@ class Place:
         """Run Snakemake and return what it wrote."""
         given = ["--configfile", configfile] if configfile else []
         done = subprocess.run(
-            self.command(*arguments, *given), cwd=self.folder, env=self.environment(), capture_output=True, text=True
+            self.command(*arguments, *given),
+            cwd=self.folder,
+            env=self.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
         )
-        written = done.stdout + done.stderr
-        assert done.returncode == status, written
-        return written
+        assert done.returncode == status, done.stdout
+        return done.stdout
 
     def jobs(self):
         """What a dry run would do: number of jobs by rule, without the rule all."""

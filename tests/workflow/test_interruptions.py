@@ -40,7 +40,7 @@ def caught_in_the_act(finished, tmp_path):
     (hook / "sitecustomize.py").write_text(HANG)
     environment = place.environment()
     environment["PYTHONPATH"] = f"{hook}:{environment['PYTHONPATH']}"
-    command = place.command("--configfile", "my.yaml", "results/tiny/msi/model.h5")
+    command = place.command("results/tiny/msi/model.h5", "--configfile", "my.yaml")
     process = subprocess.Popen(
         command,
         cwd=place.folder,

@@ -14,6 +14,12 @@ def test_a_run_ends_with_the_report(finished):
     assert finished.written.splitlines()[-1] == f"The report is ready: {report}"
 
 
+def test_kernels_are_compiled_before_the_fan_out(finished):
+    compiled = finished.written.index("(Rule: warm_up)")
+    for rule in ("compute_means", "train_shard"):
+        assert compiled < finished.written.index(f"rule {rule}:")
+
+
 @pytest.mark.parametrize("run", ["msi", "dismec"])
 def test_the_model_learned_the_words(finished, run):
     metrics = json.loads((finished.folder / "results" / "tiny" / run / "metrics.json").read_text())

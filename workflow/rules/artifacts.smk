@@ -1,6 +1,8 @@
 # What is computed once for all runs of a dataset.
 
 
+# Compiles the kernels before the jobs that use them: no job depends on it, or new kernels would re-run them all, but
+# it goes first and holds all "kernels", a resource limited by the profile, of which each of those jobs needs one.
 rule warm_up:
     output:
         touch("results/.warm-up"),
@@ -12,8 +14,10 @@ rule warm_up:
         code=steps.code_of("warm-up"),
     resources:
         mem_mb=1500,
+        kernels=1000,
     conda:
         "../../envs/ovaflow.yaml"
+    priority: 100
     shell:
         "ovaflow warm-up > {log:q} 2>&1"
 
@@ -21,7 +25,6 @@ rule warm_up:
 rule compute_means:
     input:
         dataset="results/{dataset}/dataset.h5",
-        kernels=ancient("results/.warm-up"),
     output:
         "results/{dataset}/means.h5",
     log:
@@ -32,6 +35,7 @@ rule compute_means:
         code=steps.code_of("means"),
     resources:
         mem_mb=megabytes(1000, 2),
+        kernels=1,
     conda:
         "../../envs/ovaflow.yaml"
     shell:

@@ -1,11 +1,12 @@
 # Settings and helpers of all rules; no rule here.
-import os
 import re
 import shlex
 import sys
 from pathlib import Path
+from zlib import crc32
 
 from ovaflow.configuration import steps
+from ovaflow.configuration.places import published_results
 from ovaflow.configuration.resolve import load, resolve
 from ovaflow.console.errors import InputError
 from ovaflow.data.catalogue import files_of, read_catalogue

@@ -1,6 +1,5 @@
 rule write_report:
     input:
-        published=os.path.relpath(Path(workflow.basedir) / "config" / "published.tsv"),
         datasets=expand("results/{dataset}/dataset.h5", dataset=SETTINGS.datasets),
         runs=expand(
             "results/{dataset}/{run}/{file}",
@@ -18,10 +17,10 @@ rule write_report:
         folders=expand("results/{dataset}/{run}", dataset=SETTINGS.datasets, run=SETTINGS.runs),
         options=steps.report_options(SETTINGS),
         code=steps.code_of("report"),
+        published=crc32(published_results().read_bytes()),
     resources:
         mem_mb=megabytes(1000, 1),
     conda:
         "../../envs/ovaflow.yaml"
     shell:
-        "ovaflow report {params.folders:q} {params.options:q} --published={input.published:q} --benchmarks=logs"
-        " --output={output:q} > {log:q} 2>&1"
+        "ovaflow report {params.folders:q} {params.options:q} --benchmarks=logs --output={output:q} > {log:q} 2>&1"

@@ -26,7 +26,6 @@ rule train_shard:
         dataset="results/{dataset}/dataset.h5",
         means="results/{dataset}/means.h5",
         plan="results/{dataset}/{run}/shards.tsv",
-        kernels=ancient("results/.warm-up"),
     output:
         "results/{dataset}/{run}/shards/{shard}.h5",
     log:
@@ -39,6 +38,7 @@ rule train_shard:
     threads: lambda wildcards: SETTINGS.train_of(wildcards.run).threads
     resources:
         mem_mb=megabytes(1500, 3),
+        kernels=1,
     conda:
         "../../envs/ovaflow.yaml"
     shell:
