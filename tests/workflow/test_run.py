@@ -17,7 +17,7 @@ def test_a_run_ends_with_the_report(finished):
 def test_kernels_are_compiled_before_the_fan_out(finished):
     compiled = finished.written.index("(Rule: warm_up)")
     for rule in ("compute_means", "train_shard"):
-        assert compiled < finished.written.index(f"rule {rule}:")
+        assert compiled < finished.written.index(f"(Rule: {rule})")
 
 
 @pytest.mark.parametrize("run", ["msi", "dismec"])
@@ -88,3 +88,10 @@ def test_examples_are_ready_to_run(place, name):
         (place.folder / path).touch()
     written = place.snakemake("--dry-run", configfile=str(place.checkout / "config" / "examples" / f"{name}.yaml"))
     assert "train_shard" in written
+
+
+def test_a_failed_job_says_why(place):
+    write_config(place.folder / "my.yaml", prepare={"text_column": "nope"})
+    written = place.snakemake("results/tiny/dataset.h5", status=1)
+    assert "ovaflow: error: records.csv, line 1: no column 'nope'" in written
+    assert "Traceback" not in written
