@@ -6,7 +6,8 @@ from ovaflow.artifacts.means import compute_means
 from ovaflow.data.dataset import Dataset, Split
 from ovaflow.solver.problem import Status
 from ovaflow.sparse.csr import from_scipy
-from ovaflow.training.shard_job import Training, train_labels
+from ovaflow.training.label_jobs import Training
+from ovaflow.training.shard_job import train_labels
 
 
 def dataset_of(X, Y):

@@ -9,7 +9,7 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.initialization.starts import STARTS
 from ovaflow.solver.losses import LOSSES
 from ovaflow.training.benchmark import benchmark_solver
-from ovaflow.training.shard_job import Training
+from ovaflow.training.label_jobs import Training
 
 
 @click.group("benchmark")
@@ -25,8 +25,8 @@ def command():
 @click.option("--initialization", type=click.Choice(STARTS), default="mean-separating", show_default=True)
 @click.option("--C", "C", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True)
 @click.option("--loss", type=click.Choice(list(LOSSES)), default="squared-hinge", show_default=True)
-@click.option("--reference", is_flag=True, help="The plain solver, one label at a time (the only one so far).")
-def solver(dataset, labels, seed, threads, reference, **settings):
+@click.option("--reference", is_flag=True, help="The plain solver, one label at a time.")
+def solver(dataset, labels, seed, threads, **settings):
     """Train a random sample of labels; prints one line of JSON."""
     figures = benchmark_solver(open_dataset(dataset), labels, seed, threads, Training(**settings))
     click.echo(json.dumps(figures))

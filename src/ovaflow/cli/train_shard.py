@@ -12,8 +12,9 @@ from ovaflow.initialization.starts import STARTS
 from ovaflow.model.shard_file import write_shard
 from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import Status
+from ovaflow.training.label_jobs import Training
 from ovaflow.training.plan import read_plan
-from ovaflow.training.shard_job import Training, train_labels
+from ovaflow.training.shard_job import train_labels
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _DEFAULT = Training()

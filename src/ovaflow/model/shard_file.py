@@ -17,6 +17,7 @@ STATISTICS = {
     "newton_steps": np.int64,
     "cg_steps": np.int64,
     "line_search_halvings": np.int64,
+    "full_passes": np.int64,
     "active_start": np.int64,
     "active_end": np.int64,
     "objective": np.float64,

@@ -35,11 +35,12 @@ def solve_label(X, positives, gradient_target, work, settings):
     -----
     LIBLINEAR 2.40's primal Newton method; MSI paper, sec. 5.
     """
-    return Outcome(*_minimise(X, positives, gradient_target, work, settings))
+    return Outcome(*minimise(X, positives, gradient_target, work, settings))
 
 
 @kernel
-def _minimise(X, positives, target, work, settings):
+def minimise(X, positives, target, work, settings):
+    """:func:`solve_label` for kernels."""
     _mark(work.sign, positives)
     product(X.data, X.indices, X.indptr, work.weights, work.scores)
     n_active = first_active = collect_active(work, settings)
@@ -63,7 +64,7 @@ def _minimise(X, positives, target, work, settings):
         n_active = collect_active(work, settings)
         norm = fill_gradient(X, work, n_active, settings.C)
     objective = value(work, settings)
-    return newton, cg, halvings, first_active, n_active, objective, norm, target, status
+    return newton, cg, halvings, first_active, n_active, objective, norm, target, status, 1 + newton
 
 
 @kernel

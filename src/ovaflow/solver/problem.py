@@ -87,11 +87,21 @@ def make_workspace(n, d):
     """
     over_instances = Workspace._fields.index("weights")
     lengths = [n if position < over_instances else d for position in range(len(Workspace._fields))]
-    arrays = _separate_arrays(lengths)
+    arrays = separate_arrays(lengths)
     return Workspace(**dict(zip(Workspace._fields, arrays, strict=True)))._replace(active=arrays[3].view(np.int32))
 
 
-def _separate_arrays(lengths):
+def separate_arrays(lengths):
+    """Allocate vectors of 4-byte entries with a page between any two.
+
+    Parameters
+    ----------
+    lengths : list of int
+
+    Returns
+    -------
+    list of ndarray of float32
+    """
     # A vector loop first tests that its arrays do not overlap, with some slack, and adds in another
     # order when they might: with a page between any two, the bits never depend on where they lie.
     starts, end = [], PAGE
@@ -128,6 +138,8 @@ class Outcome(NamedTuple):
         |g(w)| at the end and what it had to reach.
     status : int
         A :class:`Status`.
+    full_passes : int
+        Passes over all of X.
     """
 
     newton_steps: int
@@ -139,3 +151,4 @@ class Outcome(NamedTuple):
     gradient_norm: float
     gradient_target: float
     status: int
+    full_passes: int

@@ -1,135 +1,17 @@
-"""One shard of a one-vs-all model: threads over labels, each pruned as soon as it is solved."""
+"""One shard of a one-vs-all model: threads that take labels from a common list."""
 
 import resource
-import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import NamedTuple
+from queue import SimpleQueue
+from threading import Event, Thread
 
 import numpy as np
 
 from ovaflow.console.progress import Progress
-from ovaflow.initialization.starts import make_start
-from ovaflow.model.pruning import large_weights
-from ovaflow.solver.losses import LOSSES, SLOPE_AT_ZERO
-from ovaflow.solver.newton import solve_label
-from ovaflow.solver.problem import Outcome, Settings, Status, make_workspace
-from ovaflow.solver.stopping import gradient_targets
+from ovaflow.solver.problem import Outcome, Status
 from ovaflow.sparse.csr import CSR
-
-_UNTRAINED = Outcome(0, 0, 0, 0, 0, 0.0, 0.0, 0.0, int(Status.NO_POSITIVES))
-
-
-@dataclass(frozen=True)
-class Training:
-    """Settings of a one-vs-all training.
-
-    Attributes
-    ----------
-    initialization : str
-        A name of :data:`ovaflow.initialization.starts.STARTS`.
-    C : float
-    loss : str
-        A name of :data:`ovaflow.solver.losses.LOSSES`.
-    epsilon : float
-        Relative gradient tolerance (MSI eq. 12).
-    stored_threshold : float
-        Smaller weights are dropped after a label is solved.
-    s, t : float
-        Mean scores that the mean-separating start aims at.
-    """
-
-    initialization: str = "mean-separating"
-    C: float = 1.0
-    loss: str = "squared-hinge"
-    epsilon: float = 0.01
-    stored_threshold: float = 0.01
-    s: float = 1.0
-    t: float = -2.0
-
-    @property
-    def settings(self):
-        """Constants of the solver."""
-        return Settings(C=float(self.C), loss=LOSSES[self.loss], epsilon=float(self.epsilon))
-
-
-class TrainedLabel(NamedTuple):
-    """What is kept of a solved label.
-
-    Attributes
-    ----------
-    indices : ndarray of int32
-    data : ndarray of float32
-    outcome : Outcome
-    seconds : float
-        Wall time of the solution, start included.
-    """
-
-    indices: np.ndarray
-    data: np.ndarray
-    outcome: Outcome
-    seconds: float
-
-
-class LabelTrainer:
-    """Solves labels of a dataset; threads may call it side by side.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    means : Means
-    training : Training
-    """
-
-    def __init__(self, dataset, means, training):
-        self._X = dataset.train.X
-        self._positives = dataset.positives
-        self._settings = training.settings
-        self._threshold = np.float32(training.stored_threshold)
-        n = self._X.n_rows
-        self._start = make_start(training.initialization, means, n, training.s, training.t)
-        slope = SLOPE_AT_ZERO[self._settings.loss]
-        self._targets = gradient_targets(self._settings, slope, n, means.counts, means.pp, means.xp, means.xx)
-        self._of_thread = threading.local()
-
-    def train(self, label):
-        """Solve one label.
-
-        Parameters
-        ----------
-        label : int
-
-        Returns
-        -------
-        TrainedLabel
-            Without weights when the label has no positives.
-
-        Raises
-        ------
-        ArithmeticError
-            If the weights are not finite.
-        """
-        started = time.perf_counter()
-        positives = self._positives_of(label)
-        if not len(positives):
-            return TrainedLabel(np.empty(0, np.int32), np.empty(0, np.float32), _UNTRAINED, 0.0)
-        work = self._workspace()
-        self._start.fill(label, self._X, positives, work.weights)
-        outcome = solve_label(self._X, positives, self._targets[label], work, self._settings)
-        if not np.isfinite(outcome.objective):
-            raise ArithmeticError(f"label {label}: the objective became {outcome.objective}")
-        indices, data = large_weights(work.weights, self._threshold)
-        return TrainedLabel(indices, data, outcome, time.perf_counter() - started)
-
-    def _positives_of(self, label):
-        start, end = self._positives.indptr[label : label + 2]
-        return self._positives.indices[start:end]
-
-    def _workspace(self):
-        if not hasattr(self._of_thread, "workspace"):
-            self._of_thread.workspace = make_workspace(self._X.n_rows, self._X.n_columns)
-        return self._of_thread.workspace
+from ovaflow.training.label_jobs import LabelJobs, solve_on_working_sets, solve_plainly
 
 
 @dataclass(frozen=True)
@@ -165,7 +47,7 @@ def train_labels(dataset, means, labels, training, threads=1, title="train"):
     labels : ndarray of int, shape (m,)
     training : Training
     threads : int
-        Labels solved at a time; the result does not depend on it.
+        Threads that solve labels; the result does not depend on it.
     title : str
         Name of the step in its progress lines.
 
@@ -178,25 +60,76 @@ def train_labels(dataset, means, labels, training, threads=1, title="train"):
     ArithmeticError
         If the weights of a label are not finite.
     """
-    trainer = LabelTrainer(dataset, means, training)
-    # labels with many positives take longest and must not be left for the end
-    order = np.argsort(-means.counts[labels], kind="stable")
-    results = [None] * len(labels)
     started = time.perf_counter()
-    with Progress(title, len(labels), "labels") as progress, ThreadPoolExecutor(threads) as pool:
-        for position, result in zip(order, pool.map(trainer.train, labels[order].tolist()), strict=True):
-            results[position] = result
+    jobs = LabelJobs.of(dataset, means, training)
+    results = {}
+    with Progress(title, len(labels), "labels") as progress:
+        for label, trained in _on_threads(jobs, labels, means.counts[labels], threads):
+            if not np.isfinite(trained.outcome.objective):
+                raise ArithmeticError(f"label {label}: the objective became {trained.outcome.objective}")
+            results[label] = trained
             progress.advance()
     core_seconds = threads * (time.perf_counter() - started)
-    return _assemble(results, means.counts[labels], dataset.n_features, core_seconds)
+    return _assemble(
+        [results[label] for label in labels.tolist()], means.counts[labels], dataset.n_features, core_seconds
+    )
+
+
+def _on_threads(jobs, labels, counts, threads):
+    """Labels as threads finish them; an error of a thread ends the others and is raised here."""
+    # labels with many positives take longest and must not be left for the end
+    order = np.argsort(-counts, kind="stable")
+    suited = jobs.suits_working_set(counts)
+    stop, finished = Event(), SimpleQueue()
+    plain, screened = (_SharedLabels(stop, labels[order[suited[order] == kind]].tolist()) for kind in (False, True))
+
+    def work():
+        try:
+            for solved in _chained(jobs, plain, screened):
+                finished.put(solved)
+        except BaseException as error:
+            finished.put(error)
+
+    workers = [Thread(target=work, daemon=True) for _ in range(threads)]
+    for worker in workers:
+        worker.start()
+    try:
+        for _ in range(len(labels)):
+            solved = finished.get()
+            if isinstance(solved, BaseException):
+                raise solved
+            yield solved
+    finally:
+        stop.set()
+        for worker in workers:
+            worker.join()
+
+
+def _chained(jobs, plain, screened):
+    yield from solve_plainly(jobs, plain)
+    yield from solve_on_working_sets(jobs, screened)
+
+
+class _SharedLabels:
+    """Iterator over labels that threads may share and that an event ends."""
+
+    def __init__(self, stop, labels):
+        self._stop, self._labels = stop, iter(labels)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self._stop.is_set():
+            raise StopIteration
+        return next(self._labels)
 
 
 def _assemble(results, counts, d, core_seconds):
     indptr = np.zeros(len(results) + 1, np.int64)
     np.cumsum([len(result.indices) for result in results], out=indptr[1:])
-    empty = [np.empty(0)]
-    data = np.concatenate([result.data for result in results] or empty).astype(np.float32, copy=False)
-    indices = np.concatenate([result.indices for result in results] or empty).astype(np.int32, copy=False)
+    data = np.concatenate([np.empty(0, np.float32), *(result.data for result in results)])
+    indices = np.concatenate([np.empty(0, np.int32), *(result.indices for result in results)])
     statistics = {name: np.array([getattr(result.outcome, name) for result in results]) for name in Outcome._fields}
     statistics["positives"] = counts
     statistics["seconds"] = np.array([result.seconds for result in results])

@@ -1,0 +1,342 @@
+"""The fast path: many labels in flight, each solved on a working set and checked on all instances.
+
+A label is *admitted* with its start, *solved* on the instances that look most
+relevant, and *checked*: the screen finds every instance whose loss is curved
+under the label's weights. Those that are missing join the working set. When
+they leave the gradient below its target, the criterion holds on all n
+instances, because every other instance contributes nothing to the gradient.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ovaflow.solver.problem import Outcome, separate_arrays
+from ovaflow.solver.screening import (
+    BLOCK,
+    STRIPE,
+    WIDTH,
+    add_rare,
+    bound_by_popular,
+    collect_above,
+    threshold_for,
+)
+from ovaflow.solver.working_set import clear, make_local, scatter, solve_rows, violators
+from ovaflow.sparse.csr import row_dot
+from ovaflow.sparse.jit import kernel, strict_kernel
+
+FIRST_ROWS = 300
+"""Negatives in the first working set, and as many again times the root of the number of positives."""
+
+KEPT_MARGIN = 0.01
+"""How far below -1 the score of a negative may lie for it to stay after the first solution."""
+
+_KEPT_AT_START = 1e-3
+_EMPTY, _ADMITTED, _SOLVED, _DONE = 0, 1, 2, 3
+
+
+class Batch(NamedTuple):
+    """Labels in flight of one thread, one a column c.
+
+    Attributes
+    ----------
+    popular_weights : ndarray of float32, shape (F, WIDTH)
+        Weights of the popular features, as the screen multiplies them.
+    block : ndarray of float32, shape (BLOCK, WIDTH)
+    bounds : ndarray of float32, shape (WIDTH, min(n, STRIPE))
+        Upper bounds of the scores.
+    rows, candidates : ndarray of int32, shape (WIDTH, n + 1)
+        Working set, positives first; instances found by the screen.
+    support : ndarray of int32, shape (WIDTH, d)
+    weights : ndarray of float32, shape (WIDTH, d)
+        Sparse weights.
+    state, rounds, n_positives, n_rows, n_support, n_candidates : ndarray of int64, shape (WIDTH,)
+        ``rounds`` counts solutions on the working set.
+    target : ndarray of float64, shape (WIDTH,)
+        What the gradient's norm must reach.
+    outcome : ndarray of float64, shape (WIDTH, 10)
+        Fields of :class:`~ovaflow.solver.problem.Outcome`.
+    histogram : ndarray of int64
+        Scratch.
+    """
+
+    popular_weights: np.ndarray
+    block: np.ndarray
+    bounds: np.ndarray
+    rows: np.ndarray
+    candidates: np.ndarray
+    support: np.ndarray
+    weights: np.ndarray
+    state: np.ndarray
+    rounds: np.ndarray
+    n_positives: np.ndarray
+    n_rows: np.ndarray
+    n_support: np.ndarray
+    n_candidates: np.ndarray
+    target: np.ndarray
+    outcome: np.ndarray
+    histogram: np.ndarray
+
+
+def make_batch(n, d, n_popular):
+    """Allocate the columns of one thread.
+
+    Parameters
+    ----------
+    n, d, n_popular : int
+        Instances, features, popular features.
+
+    Returns
+    -------
+    Batch
+    """
+    shapes = [(n_popular, WIDTH), (BLOCK, WIDTH), (WIDTH, min(n, STRIPE)), (WIDTH, n + 1), (WIDTH, n + 1)]
+    shapes += [(WIDTH, d), (WIDTH, d)]
+    flat = separate_arrays([rows * columns for rows, columns in shapes])
+    arrays = dict(zip(Batch._fields, (a.reshape(shape) for a, shape in zip(flat, shapes, strict=True)), strict=False))
+    for name in ("rows", "candidates", "support"):
+        arrays[name] = arrays[name].view(np.int32)
+    counters = {name: np.zeros(WIDTH, np.int64) for name in Batch._fields[7:13]}
+    arrays["popular_weights"][:] = 0.0
+    outcome = np.zeros((WIDTH, len(Outcome._fields)))
+    return Batch(**arrays, **counters, target=np.zeros(WIDTH), outcome=outcome, histogram=np.zeros(4096, np.int64))
+
+
+class BatchSolver:
+    """Solves labels for one thread, up to :data:`~ovaflow.solver.screening.WIDTH` at a time.
+
+    Parameters
+    ----------
+    X : CSR, shape (n, d)
+    screen : Screen
+        Made from X, shared by all threads.
+    settings : Settings
+        With the squared hinge: other losses are curved everywhere.
+    """
+
+    def __init__(self, X, screen, settings):
+        self._X, self._screen, self._settings = X, screen, settings
+        self._batch = make_batch(X.n_rows, X.n_columns, len(screen.popular_features))
+        self._local = make_local(X)
+        self._labels = {}
+
+    @property
+    def has_room(self):
+        """Whether another label can be admitted."""
+        return len(self._labels) < WIDTH
+
+    @property
+    def columns(self):
+        """Column of each label in flight."""
+        return self._labels
+
+    def admit(self, label, positives, start, target):
+        """Take a label.
+
+        Parameters
+        ----------
+        label : int
+        positives : ndarray of int32, shape (n_positives,)
+        start : ndarray of float32, shape (d,)
+        target : float
+            What the gradient's norm must reach.
+        """
+        column = int(np.flatnonzero(self._batch.state == _EMPTY)[0])
+        _admit(column, positives, start, target, self._screen, self._batch)
+        self._labels[label] = column
+
+    def screen(self):
+        """Find what each label in flight must look at next."""
+        screen_columns(self._X.n_rows, self._screen, self._batch)
+
+    def advance(self, label):
+        """Use what the screen found for one label.
+
+        Parameters
+        ----------
+        label : int
+
+        Returns
+        -------
+        (indices, weights, Outcome) or None
+            The solution, if the label has reached its target; its column is
+            then free. The weights are views, indices unsorted.
+        """
+        column = self._labels[label]
+        batch = self._batch
+        _advance(column, self._X, self._screen, batch, self._local, self._settings)
+        if batch.state[column] != _DONE:
+            return None
+        del self._labels[label]
+        batch.state[column] = _EMPTY
+        size = batch.n_support[column]
+        figures = batch.outcome[column].tolist()
+        kinds = Outcome.__annotations__.values()
+        outcome = Outcome(*(kind(figure) for kind, figure in zip(kinds, figures, strict=True)))
+        return batch.support[column, :size], batch.weights[column, :size], outcome
+
+
+@kernel
+def _admit(c, positives, start, target, screen, batch):
+    """Take a label into a column, with the popular and the large weights of its start."""
+    batch.state[c] = _ADMITTED
+    batch.rounds[c] = 0
+    batch.target[c] = target
+    batch.n_positives[c] = len(positives)
+    batch.rows[c, : len(positives)] = positives
+    batch.outcome[c] = 0.0
+    count = len(screen.popular_features)
+    for p in range(count):
+        batch.support[c, p] = screen.popular_features[p]
+        batch.weights[c, p] = start[screen.popular_features[p]]
+    for f in range(len(start)):
+        if abs(start[f]) > _KEPT_AT_START and screen.popular_id[f] < 0:
+            batch.support[c, count] = f
+            batch.weights[c, count] = start[f]
+            count += 1
+    batch.n_support[c] = count
+    _show(c, screen, batch)
+
+
+@strict_kernel
+def _show(c, screen, batch):
+    """Put the popular weights of a column where the screen multiplies them."""
+    for p in range(len(screen.popular_features)):
+        batch.popular_weights[p, c] = 0.0
+    for e in range(batch.n_support[c]):
+        number = screen.popular_id[batch.support[c, e]]
+        if number >= 0:
+            batch.popular_weights[number, c] = batch.weights[c, e]
+
+
+@kernel
+def screen_columns(n, screen, batch):
+    """Collect for each column the instances whose score may exceed -1; at first the highest bounds."""
+    batch.n_candidates[:] = 0
+    for first in range(0, n, STRIPE):
+        last = min(first + STRIPE, n)
+        bound_by_popular(screen, batch.popular_weights, first, last, batch.block, batch.bounds)
+        for c in range(WIDTH):
+            if batch.state[c] == _ADMITTED or batch.state[c] == _SOLVED:
+                _collect(c, n, first, last, screen, batch)
+
+
+@kernel
+def _collect(c, n, first, last, screen, batch):
+    bounds = batch.bounds[c]
+    add_rare(screen, batch.support[c, : batch.n_support[c]], batch.weights[c], first, last, bounds)
+    threshold = np.float32(-1.0)
+    if batch.state[c] == _ADMITTED:
+        wanted = FIRST_ROWS * (1 + np.sqrt(batch.n_positives[c])) * (last - first) / n
+        threshold = threshold_for(bounds, last - first, wanted, batch.histogram)
+    found = collect_above(bounds, last - first, threshold, first, batch.candidates[c], batch.n_candidates[c])
+    batch.n_candidates[c] = found
+
+
+@kernel
+def _advance(c, X, screen, batch, local, settings):
+    """Enlarge the working set by what the screen found, and solve again where that matters."""
+    if batch.state[c] == _ADMITTED:
+        _first_rows(c, batch, local)
+        _solve(c, X, screen, batch, local, settings)
+        batch.state[c] = _SOLVED
+        return
+    if batch.rounds[c] == 1:
+        _drop_far_rows(c, X, batch, local)
+    newton_before = batch.outcome[c, 0]
+    added, complete = _add_violators(c, X, batch, local)
+    if added:
+        _solve(c, X, screen, batch, local, settings)
+    if complete and batch.outcome[c, 0] == newton_before:
+        batch.state[c] = _DONE
+
+
+@kernel
+def _first_rows(c, batch, local):
+    """Positives, then the candidates that are none."""
+    count = batch.n_positives[c]
+    for r in range(count):
+        local.member[batch.rows[c, r]] = True
+    for e in range(batch.n_candidates[c]):
+        i = batch.candidates[c, e]
+        batch.rows[c, count] = i
+        count += not local.member[i]
+    for r in range(batch.n_positives[c]):
+        local.member[batch.rows[c, r]] = False
+    batch.n_rows[c] = count
+
+
+@kernel
+def _add_violators(c, X, batch, local):
+    """Append missing instances with <w, x_i> > -1; returns their number and whether these are all.
+
+    A working set without enough negatives lets the bias rise until half of all
+    instances violate. Then only as many join as it has already, the highest
+    first, which is enough to bring the bias back.
+    """
+    support = batch.support[c, : batch.n_support[c]]
+    scatter(support, batch.weights[c], local.dense)
+    have = batch.n_rows[c]
+    candidates = batch.candidates[c, : batch.n_candidates[c]]
+    scores = local.work.scores
+    found = batch.rows[c, have:]
+    count = violators(X, candidates, batch.rows[c, :have], local, found, scores)
+    clear(support, local.dense)
+    limit = max(FIRST_ROWS, have)
+    complete = count <= limit
+    if not complete:
+        count = _keep_highest(found, scores, count, limit, batch.histogram)
+    batch.n_rows[c] = have + count
+    return count, complete
+
+
+@kernel
+def _drop_far_rows(c, X, batch, local):
+    """Leave out negatives with <w, x_i> < -1 - margin; the check finds those that matter after all."""
+    support = batch.support[c, : batch.n_support[c]]
+    scatter(support, batch.weights[c], local.dense)
+    kept = batch.n_positives[c]
+    for r in range(kept, batch.n_rows[c]):
+        i = batch.rows[c, r]
+        batch.rows[c, kept] = i
+        kept += row_dot(X.data, X.indices, X.indptr[i], X.indptr[i + 1], local.dense) > -1.0 - KEPT_MARGIN
+    batch.n_rows[c] = kept
+    clear(support, local.dense)
+
+
+@strict_kernel
+def _keep_highest(found, scores, count, limit, histogram):
+    """Keep about ``limit`` of the found, those of the highest scores; returns their number."""
+    threshold = threshold_for(scores, count, limit, histogram)
+    kept = 0
+    for e in range(count):
+        found[kept] = found[e]
+        kept += scores[e] > threshold
+    return kept
+
+
+@kernel
+def _solve(c, X, screen, batch, local, settings):
+    """Minimise on the working set and keep the weights and what the steps cost."""
+    support = batch.support[c, : batch.n_support[c]]
+    scatter(support, batch.weights[c], local.dense)
+    rows = batch.rows[c, : batch.n_rows[c]]
+    n_features, figures = solve_rows(X, rows, batch.n_positives[c], batch.target[c], local, settings)
+    clear(support, local.dense)
+    batch.n_support[c] = n_features
+    batch.support[c, :n_features] = local.features[:n_features]
+    batch.weights[c, :n_features] = local.work.weights[:n_features]
+    newton, cg, halvings, first_active, active, objective, norm, target, status, _ = figures
+    batch.outcome[c, 0] += newton
+    batch.outcome[c, 1] += cg
+    batch.outcome[c, 2] += halvings
+    if batch.rounds[c] == 0:
+        batch.outcome[c, 3] = first_active
+    batch.outcome[c, 4] = active
+    batch.outcome[c, 5] = objective
+    batch.outcome[c, 6] = norm
+    batch.outcome[c, 7] = target
+    batch.outcome[c, 8] = status
+    batch.rounds[c] += 1
+    batch.outcome[c, 9] = batch.rounds[c] + 1
+    _show(c, screen, batch)

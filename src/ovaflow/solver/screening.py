@@ -1,0 +1,208 @@
+"""Which instances can have a curved loss: upper bounds of all scores, for many labels at a time.
+
+Under the squared hinge a negative instance matters only while <w, x_i> > -1,
+which few of them reach (under 1 % at the optimum). Finding them needs no exact
+scores of the others:
+
+* the few hundred *popular* features hold half of the entries of X; their part
+  of the score is computed for a whole batch of labels at once, so that one
+  cache line of weights serves 16 labels;
+* of the *rare* features only positive weights can raise a score of nonnegative
+  features. They are added exactly through posting lists; leaving out the
+  negative ones leaves an upper bound.
+
+Instances whose bound exceeds -1 are then scored exactly. No instance with
+<w, x_i> > -1 can be missed.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ovaflow.sparse.jit import kernel, strict_kernel
+
+WIDTH = 64
+"""Labels of a batch: four vectors of 16 floats, a compile-time constant for the inner loop."""
+
+STRIPE = 1 << 17
+"""Instances whose bounds are held at a time, which bounds the memory of a thread."""
+
+BLOCK = 128
+"""Instances whose bounds are turned from rows into columns at a time."""
+
+_POPULAR_SHARE = 0.01
+_MOST_POPULAR = 2048
+_NEGLIGIBLE = 2.5e-4
+_ROUNDING = 1e-4
+
+
+class Screen(NamedTuple):
+    """Features divided into popular and rare ones; read by all threads.
+
+    Attributes
+    ----------
+    popular_data, popular_indices, popular_indptr : ndarray
+        X restricted to popular features, CSR over instances, columns renumbered.
+    popular_features : ndarray of int32, shape (F,)
+    popular_id : ndarray of int32, shape (d,)
+        Number among the popular features, -1 for rare ones.
+    rare_data, rare_rows, rare_indptr : ndarray
+        Posting lists of rare features (CSC; popular features have empty ones).
+    signed : ndarray of bool, shape (d,)
+        Rare features with negative values, which must be added whatever their weight.
+    slack : ndarray of float32, shape (n,)
+        By how much a score may exceed its bound: left-out positive weights are
+        below a negligible size, times the row's sum of rare values, and rounding.
+    """
+
+    popular_data: np.ndarray
+    popular_indices: np.ndarray
+    popular_indptr: np.ndarray
+    popular_features: np.ndarray
+    popular_id: np.ndarray
+    rare_data: np.ndarray
+    rare_rows: np.ndarray
+    rare_indptr: np.ndarray
+    signed: np.ndarray
+    slack: np.ndarray
+
+
+def make_screen(X):
+    """Divide the features of a matrix.
+
+    Parameters
+    ----------
+    X : CSR, shape (n, d)
+
+    Returns
+    -------
+    Screen
+        Popular are the features of more than 1 % of the instances, 2,048 at
+        most, and all of them where d is no larger than that.
+    """
+    n, d = X.n_rows, X.n_columns
+    frequency = np.bincount(X.indices, minlength=d)
+    order = np.argsort(-frequency, kind="stable")
+    count = d if d <= _MOST_POPULAR else min(int((frequency > _POPULAR_SHARE * n).sum()) + 1, _MOST_POPULAR)
+    popular_features = order[:count].astype(np.int32)
+    popular_id = np.full(d, -1, np.int32)
+    popular_id[popular_features] = np.arange(count, dtype=np.int32)
+    rare_indptr = np.zeros(d + 1, np.int64)
+    np.cumsum(np.where(popular_id < 0, frequency, 0), out=rare_indptr[1:])
+    n_popular = len(X.data) - int(rare_indptr[-1])
+    popular = np.empty(n_popular, np.float32), np.empty(n_popular, np.int32), np.zeros(n + 1, np.int64)
+    rare = np.empty(rare_indptr[-1], np.float32), np.empty(rare_indptr[-1], np.int32), rare_indptr
+    signed = np.zeros(d, bool)
+    slack = np.empty(n, np.float32)
+    _divide(*X.arrays, popular_id, *popular, *rare[:2], rare_indptr[:-1].copy(), signed, slack)
+    return Screen(*popular, popular_features, popular_id, *rare, signed, slack)
+
+
+@strict_kernel
+def _divide(data, indices, indptr, popular_id, p_data, p_indices, p_indptr, r_data, r_rows, next_slot, signed, slack):
+    filled = 0
+    for i in range(len(indptr) - 1):
+        row_sum = 0.0
+        for k in range(indptr[i], indptr[i + 1]):
+            feature = indices[k]
+            if popular_id[feature] >= 0:
+                p_data[filled] = data[k]
+                p_indices[filled] = popular_id[feature]
+                filled += 1
+            else:
+                slot = next_slot[feature]
+                next_slot[feature] = slot + 1
+                r_data[slot] = data[k]
+                r_rows[slot] = i
+                row_sum += abs(data[k])
+                if data[k] < 0:
+                    signed[feature] = True
+        p_indptr[i + 1] = filled
+        slack[i] = _NEGLIGIBLE * row_sum + _ROUNDING
+
+
+@kernel
+def bound_by_popular(screen, popular_weights, first, last, block, bounds):
+    """bounds[c, i] = slack_i + sum over popular f of x_if w_cf, for the instances first to last."""
+    for start in range(first, last, BLOCK):
+        end = min(start + BLOCK, last)
+        for i in range(start, end):
+            _panel_row(screen, popular_weights, i, block[i - start])
+        for c in range(WIDTH):
+            for i in range(start, end):
+                bounds[c, i - first] = block[i - start, c] + screen.slack[i]
+
+
+@kernel
+def _panel_row(screen, weights, i, scores):
+    """scores[c] = sum over popular f of x_if w_fc, four features at a time."""
+    one = np.uint64(1)
+    k = np.uint64(screen.popular_indptr[i])
+    end = np.uint64(screen.popular_indptr[i + 1])
+    for c in range(WIDTH):
+        scores[c] = 0.0
+    # each pass over the scores costs a load and a store beside its products, so it takes four features
+    while k + np.uint64(4) <= end:
+        x0, w0 = screen.popular_data[k], weights[np.uint32(screen.popular_indices[k])]
+        x1, w1 = screen.popular_data[k + one], weights[np.uint32(screen.popular_indices[k + one])]
+        k += np.uint64(2)
+        x2, w2 = screen.popular_data[k], weights[np.uint32(screen.popular_indices[k])]
+        x3, w3 = screen.popular_data[k + one], weights[np.uint32(screen.popular_indices[k + one])]
+        k += np.uint64(2)
+        for c in range(WIDTH):
+            scores[c] += x0 * w0[c] + x1 * w1[c] + x2 * w2[c] + x3 * w3[c]
+    while k < end:
+        x0, w0 = screen.popular_data[k], weights[np.uint32(screen.popular_indices[k])]
+        for c in range(WIDTH):
+            scores[c] += x0 * w0[c]
+        k += one
+
+
+@kernel
+def add_rare(screen, features, weights, first, last, bounds):
+    """bounds[i] += sum over rare f with w_f > 0 (or signed values) of x_if w_f."""
+    for e in range(len(features)):
+        f = features[e]
+        weight = weights[e]
+        if screen.popular_id[f] >= 0 or not (weight > _NEGLIGIBLE or screen.signed[f]):
+            continue
+        begin = screen.rare_indptr[f]
+        end = screen.rare_indptr[f + 1]
+        if first > 0:
+            begin += np.searchsorted(screen.rare_rows[begin:end], first)
+        for k in range(np.uint64(begin), np.uint64(end)):
+            row = screen.rare_rows[k]
+            if row >= last:
+                break
+            bounds[np.uint32(row - first)] += screen.rare_data[k] * weight
+
+
+@strict_kernel
+def collect_above(bounds, count, threshold, first, found, n_found):
+    """Append {i : bounds_i > threshold} to found; returns the new length."""
+    for i in range(count):
+        found[n_found] = first + i
+        n_found += bounds[i] > threshold
+    return n_found
+
+
+@strict_kernel
+def threshold_for(values, count, wanted, histogram):
+    """A number that about ``wanted`` of the values exceed, and the largest always, from a sample of them."""
+    step = max(1, count // 8192)
+    low = high = values[0]
+    for i in range(0, count, step):
+        low = min(low, values[i])
+        high = max(high, values[i])
+    if not high > low:
+        return low - 1
+    histogram[:] = 0
+    scale = (len(histogram) - 1) / (high - low)
+    for i in range(0, count, step):
+        histogram[int((values[i] - low) * scale)] += 1
+    left = wanted
+    fullest = len(histogram) - 1
+    while left > 0 and fullest >= 0:
+        left -= histogram[fullest] * step
+        fullest -= 1
+    return low + (fullest + 0.5) / scale

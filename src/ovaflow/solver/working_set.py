@@ -1,0 +1,166 @@
+"""A label's problem on a working set: the instances that matter, in features of their own.
+
+The reference solver runs unchanged on the matrix of the chosen rows, whose
+features are renumbered so that every vector has the length of their support.
+Outside of that support the exact solution is zero: w = -C sum_i phi'(m_i) y_i x_i.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ovaflow.solver.newton import minimise
+from ovaflow.solver.problem import Workspace, make_workspace, separate_arrays
+from ovaflow.sparse.csr import CSR, row_dot
+from ovaflow.sparse.jit import kernel, strict_kernel
+
+
+class Local(NamedTuple):
+    """Scratch of a thread for one local problem; most of it is never touched.
+
+    Attributes
+    ----------
+    data, indices, indptr : ndarray
+        Chosen rows with renumbered features.
+    features : ndarray of int32, shape (d,)
+        Feature of each local number.
+    local_id : ndarray of int32, shape (d,)
+        The reverse, -1 for features not met; clean between uses.
+    dense : ndarray of float32, shape (d,)
+        Weights of one label by feature; zero between uses.
+    member : ndarray of bool, shape (n,)
+        Rows of the working set; clean between uses.
+    first : ndarray of int32, shape (n,)
+        0, 1, 2, ...: the positives come first.
+    work : Workspace
+    """
+
+    data: np.ndarray
+    indices: np.ndarray
+    indptr: np.ndarray
+    features: np.ndarray
+    local_id: np.ndarray
+    dense: np.ndarray
+    member: np.ndarray
+    first: np.ndarray
+    work: Workspace
+
+
+def make_local(X):
+    """Allocate the scratch of one thread.
+
+    Parameters
+    ----------
+    X : CSR, shape (n, d)
+
+    Returns
+    -------
+    Local
+    """
+    n, d, nnz = X.n_rows, X.n_columns, len(X.data)
+    data, indices, features, local_id, dense = separate_arrays([nnz, nnz, d, d, d])
+    dense[:] = 0
+    local_id = local_id.view(np.int32)
+    local_id[:] = -1
+    return Local(
+        data,
+        indices.view(np.int32),
+        np.zeros(n + 1, np.int64),
+        features.view(np.int32),
+        local_id,
+        dense,
+        np.zeros(n, bool),
+        np.arange(n, dtype=np.int32),
+        make_workspace(n, d),
+    )
+
+
+@strict_kernel
+def scatter(features, weights, dense):
+    """w_f for every feature of a support."""
+    for e in range(len(features)):
+        dense[features[e]] = weights[e]
+
+
+@strict_kernel
+def clear(features, dense):
+    """Undo :func:`scatter`."""
+    for e in range(len(features)):
+        dense[features[e]] = 0
+
+
+@strict_kernel
+def gather_rows(X, rows, local):
+    """Copy rows with renumbered features; returns the number of features and of entries."""
+    filled = _copy_rows(X, rows, local)
+    n_features = 0
+    for k in range(np.uint64(filled)):
+        feature = np.uint32(local.indices[k])
+        number = local.local_id[feature]
+        if number < 0:
+            number = n_features
+            local.local_id[feature] = number
+            local.features[n_features] = feature
+            n_features += 1
+        local.indices[k] = number
+    for e in range(n_features):
+        local.local_id[local.features[e]] = -1
+    return n_features, filled
+
+
+@strict_kernel
+def _copy_rows(X, rows, local):
+    """Rows lie far apart in memory: copying them first lets the processor fetch ahead."""
+    filled = np.uint64(0)
+    for r in range(len(rows)):
+        start = np.uint64(X.indptr[rows[r]])
+        length = np.uint64(X.indptr[rows[r] + 1]) - start
+        for k in range(length):
+            local.indices[filled + k] = X.indices[start + k]
+            local.data[filled + k] = X.data[start + k]
+        filled += length
+        local.indptr[r + 1] = filled
+    return filled
+
+
+@kernel
+def solve_rows(X, rows, n_positives, target, local, settings):
+    """Minimise over chosen rows, from ``local.dense``; the result stands in ``local.work.weights``."""
+    m = len(rows)
+    n_features, filled = gather_rows(X, rows, local)
+    work = local.work
+    for e in range(n_features):
+        work.weights[e] = local.dense[local.features[e]]
+    part = CSR(local.data[:filled], local.indices[:filled], local.indptr[: m + 1], n_features)
+    view = Workspace(
+        work.sign[:m],
+        work.scores[:m],
+        work.score_steps[:m],
+        work.active[:m],
+        work.slopes[:m],
+        work.curvatures[:m],
+        work.weights[:n_features],
+        work.gradient[:n_features],
+        work.step[:n_features],
+        work.residual[:n_features],
+        work.direction[:n_features],
+        work.curved[:n_features],
+        work.preconditioner[:n_features],
+    )
+    return n_features, minimise(part, local.first[:n_positives], target, view, settings)
+
+
+@kernel
+def violators(X, candidates, rows, local, found, scores):
+    """{i in candidates, not in the working set : <w, x_i> > -1} and their scores; returns their number."""
+    for i in rows:
+        local.member[i] = True
+    count = 0
+    for i in candidates:
+        if not local.member[i]:
+            found[count] = i
+            scores[count] = row_dot(X.data, X.indices, X.indptr[i], X.indptr[i + 1], local.dense)
+            count += scores[count] > -1.0
+    for i in rows:
+        local.member[i] = False
+    return count

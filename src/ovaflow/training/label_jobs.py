@@ -1,0 +1,244 @@
+"""What one thread does with its labels: start, solve, prune."""
+
+import time
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ovaflow.initialization.starts import make_start
+from ovaflow.model.pruning import large_weights
+from ovaflow.solver.batch import FIRST_ROWS, BatchSolver
+from ovaflow.solver.losses import LOSSES, SLOPE_AT_ZERO, SQUARED_HINGE
+from ovaflow.solver.newton import solve_label
+from ovaflow.solver.problem import Outcome, Settings, Status, make_workspace
+from ovaflow.solver.screening import Screen, make_screen
+from ovaflow.solver.stopping import gradient_targets
+from ovaflow.sparse.csr import CSR
+
+LARGEST_WORKING_SET = 0.25
+"""Share of the instances beyond which a working set saves less than it costs."""
+
+
+@dataclass(frozen=True)
+class Training:
+    """Settings of a one-vs-all training.
+
+    Attributes
+    ----------
+    initialization : str
+        A name of :data:`ovaflow.initialization.starts.STARTS`.
+    C : float
+    loss : str
+        A name of :data:`ovaflow.solver.losses.LOSSES`.
+    epsilon : float
+        Relative gradient tolerance (MSI eq. 12).
+    stored_threshold : float
+        Smaller weights are dropped after a label is solved.
+    s, t : float
+        Mean scores that the mean-separating start aims at.
+    reference : bool
+        Use the plain solver for every label.
+    """
+
+    initialization: str = "mean-separating"
+    C: float = 1.0
+    loss: str = "squared-hinge"
+    epsilon: float = 0.01
+    stored_threshold: float = 0.01
+    s: float = 1.0
+    t: float = -2.0
+    reference: bool = False
+
+    @property
+    def settings(self):
+        """Constants of the solver."""
+        return Settings(C=float(self.C), loss=LOSSES[self.loss], epsilon=float(self.epsilon))
+
+
+class TrainedLabel(NamedTuple):
+    """What is kept of a solved label.
+
+    Attributes
+    ----------
+    indices : ndarray of int32
+        Ascending.
+    data : ndarray of float32
+    outcome : Outcome
+    seconds : float
+        Time spent on the label; its share where labels are worked on together.
+    """
+
+    indices: np.ndarray
+    data: np.ndarray
+    outcome: Outcome
+    seconds: float
+
+
+UNTRAINED = TrainedLabel(
+    np.empty(0, np.int32), np.empty(0, np.float32), Outcome(0, 0, 0, 0, 0, 0.0, 0.0, 0.0, Status.NO_POSITIVES, 0), 0.0
+)
+"""A label without positives."""
+
+
+@dataclass(frozen=True)
+class LabelJobs:
+    """The one-vs-all problems of a dataset; read by all threads.
+
+    Attributes
+    ----------
+    X : CSR, shape (n, d)
+    positives : CSR, shape (l, n)
+    start : object
+        See :func:`ovaflow.initialization.starts.make_start`.
+    targets : ndarray of float64, shape (l,)
+        What each label's gradient norm must reach.
+    settings : Settings
+    threshold : float32
+        Smaller weights are dropped.
+    screen : Screen or None
+        None where every label is solved plainly.
+    """
+
+    X: CSR
+    positives: CSR
+    start: object
+    targets: np.ndarray
+    settings: Settings
+    threshold: np.float32
+    screen: Screen | None
+
+    @classmethod
+    def of(cls, dataset, means, training):
+        """Prepare the problems of a dataset.
+
+        Parameters
+        ----------
+        dataset : Dataset
+        means : Means
+        training : Training
+
+        Returns
+        -------
+        LabelJobs
+        """
+        X, settings, n = dataset.train.X, training.settings, dataset.train.X.n_rows
+        start = make_start(training.initialization, means, n, training.s, training.t)
+        slope = SLOPE_AT_ZERO[settings.loss]
+        targets = gradient_targets(settings, slope, n, means.counts, means.pp, means.xp, means.xx)
+        screened = settings.loss == SQUARED_HINGE and not training.reference
+        screen = make_screen(X) if screened else None
+        return cls(X, dataset.positives, start, targets, settings, np.float32(training.stored_threshold), screen)
+
+    def positives_of(self, label):
+        """Instances that carry a label.
+
+        Parameters
+        ----------
+        label : int
+
+        Returns
+        -------
+        ndarray of int32
+        """
+        start, end = self.positives.indptr[label : label + 2]
+        return self.positives.indices[start:end]
+
+    def suits_working_set(self, counts):
+        """Whether labels are solved on working sets: not those that need a large part of all instances.
+
+        Parameters
+        ----------
+        counts : ndarray of int64
+            Positives of the labels.
+
+        Returns
+        -------
+        ndarray of bool
+        """
+        if self.screen is None:
+            return np.zeros(len(counts), bool)
+        rows = counts + FIRST_ROWS * (1 + np.sqrt(counts))
+        return (counts > 0) & (rows <= LARGEST_WORKING_SET * self.X.n_rows)
+
+
+def solve_plainly(jobs, labels):
+    """Solve labels one after the other.
+
+    Parameters
+    ----------
+    jobs : LabelJobs
+    labels : iterator of int
+        May be shared with other threads.
+
+    Yields
+    ------
+    label : int
+    trained : TrainedLabel
+    """
+    work = None
+    for label in labels:
+        positives = jobs.positives_of(label)
+        if not len(positives):
+            yield label, UNTRAINED
+            continue
+        work = work or make_workspace(jobs.X.n_rows, jobs.X.n_columns)
+        started = time.perf_counter()
+        jobs.start.fill(label, jobs.X, positives, work.weights)
+        outcome = solve_label(jobs.X, positives, jobs.targets[label], work, jobs.settings)
+        indices, data = large_weights(work.weights, jobs.threshold)
+        yield label, TrainedLabel(indices, data, outcome, time.perf_counter() - started)
+
+
+def solve_on_working_sets(jobs, labels):
+    """Solve labels with the fast path, many in flight.
+
+    Parameters
+    ----------
+    jobs : LabelJobs
+    labels : iterator of int
+        May be shared with other threads.
+
+    Yields
+    ------
+    label : int
+        In the order in which labels are finished.
+    trained : TrainedLabel
+    """
+    solver, start, seconds = None, None, {}
+    while True:
+        while solver is None or solver.has_room:
+            label = next(labels, None)
+            if label is None:
+                break
+            if solver is None:
+                solver, start = BatchSolver(jobs.X, jobs.screen, jobs.settings), np.empty(jobs.X.n_columns, np.float32)
+            began = time.perf_counter()
+            jobs.start.fill(label, jobs.X, jobs.positives_of(label), start)
+            solver.admit(label, jobs.positives_of(label), start, jobs.targets[label])
+            seconds[label] = time.perf_counter() - began
+        if not seconds:
+            return
+        yield from _advance_all(jobs, solver, seconds)
+
+
+def _advance_all(jobs, solver, seconds):
+    began = time.perf_counter()
+    solver.screen()
+    share = (time.perf_counter() - began) / len(seconds)
+    for label in list(seconds):
+        began = time.perf_counter()
+        solution = solver.advance(label)
+        if solution is None:
+            seconds[label] += share + time.perf_counter() - began
+        else:
+            trained = _pruned(*solution, jobs.threshold)
+            spent = seconds.pop(label) + share + time.perf_counter() - began
+            yield label, trained._replace(seconds=spent)
+
+
+def _pruned(support, weights, outcome, threshold):
+    kept, data = large_weights(weights, threshold)
+    indices = support[kept]
+    order = np.argsort(indices)
+    return TrainedLabel(indices[order], data[order], outcome, 0.0)

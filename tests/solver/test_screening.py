@@ -1,0 +1,106 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ovaflow.solver.batch import make_batch, screen_columns
+from ovaflow.solver.screening import WIDTH, add_rare, bound_by_popular, collect_above, make_screen, threshold_for
+from ovaflow.sparse.csr import from_scipy
+
+ADMITTED, SOLVED = 1, 2
+
+
+def skewed(n, d, seed, negative=False):
+    """Rows whose features follow a power law, as words do."""
+    rng = np.random.default_rng(seed)
+    columns = np.minimum((rng.pareto(0.6, size=(n, 12)) * 3).astype(int), d - 1)
+    values = rng.normal(size=columns.shape) if negative else rng.random(columns.shape)
+    rows = np.repeat(np.arange(n), 12)
+    return from_scipy(sp.csr_array((values.ravel(), (rows, columns.ravel())), shape=(n, d)))
+
+
+def bounds_of(X, weights):
+    """Upper bounds of all scores, for weights of shape (columns, d)."""
+    screen = make_screen(X)
+    n = X.n_rows
+    batch = make_batch(n, X.n_columns, len(screen.popular_features))
+    batch.popular_weights[:, : len(weights)] = weights[:, screen.popular_features].T
+    bound_by_popular(screen, batch.popular_weights, 0, n, batch.block, batch.bounds)
+    for c, column in enumerate(weights):
+        support = np.flatnonzero(column).astype(np.int32)
+        add_rare(screen, support, column[support], 0, n, batch.bounds[c])
+    return batch.bounds[: len(weights), :n]
+
+
+@pytest.mark.parametrize("negative", [False, True])
+@pytest.mark.parametrize("d", [50, 5000])
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=15)
+def test_no_score_exceeds_its_bound(d, negative, seed):
+    X = skewed(300, d, seed, negative)
+    weights = np.random.default_rng(seed).normal(size=(WIDTH, d)).astype(np.float32)
+    weights[:, ::3] = 0
+    theirs = (X.to_scipy().astype(float) @ weights.T.astype(float)).T
+    assert (bounds_of(X, weights) >= theirs - 1e-5).all()
+
+
+def test_bounds_are_tight_where_weights_are_positive_and_where_all_features_are_popular():
+    for d, weights_of in ((5000, np.random.default_rng(0).random), (50, np.random.default_rng(0).standard_normal)):
+        X = skewed(400, d, 1)
+        weights = weights_of((3, d)).astype(np.float32) + np.float32(0.001 if d > 2048 else 0)
+        theirs = (X.to_scipy().astype(float) @ weights.T.astype(float)).T
+        assert bounds_of(X, weights) == pytest.approx(theirs, abs=0.01)
+
+
+def test_popular_and_rare_entries_together_are_the_matrix():
+    X = skewed(500, 5000, 2)
+    screen = make_screen(X)
+    shape = (X.n_rows, len(screen.popular_features))
+    popular = sp.csr_array((screen.popular_data, screen.popular_indices, screen.popular_indptr), shape=shape).toarray()
+    rare = sp.csc_array((screen.rare_data, screen.rare_rows, screen.rare_indptr), shape=(X.n_rows, 5000)).toarray()
+    rare[:, screen.popular_features] += popular
+    assert np.array_equal(rare, X.to_scipy().toarray())
+    assert 0 < len(screen.popular_features) < 2048
+
+
+def test_stripes_of_instances_are_screened_like_one():
+    n = 140_000
+    rng = np.random.default_rng(0)
+    columns = np.minimum((rng.pareto(0.5, size=(n, 3)) * 3).astype(int), 3999)
+    X = from_scipy(sp.csr_array((rng.random(3 * n), (np.repeat(np.arange(n), 3), columns.ravel())), shape=(n, 4000)))
+    screen = make_screen(X)
+    weights = (0.5 * rng.random(4000)).astype(np.float32)
+    weights[:20] = -5.0
+    batch = make_batch(n, 4000, len(screen.popular_features))
+    batch.state[7] = SOLVED
+    batch.support[7] = np.arange(4000)
+    batch.weights[7] = weights
+    batch.n_support[7] = 4000
+    batch.popular_weights[:, 7] = weights[screen.popular_features]
+    screen_columns(n, screen, batch)
+    ours = batch.candidates[7, : batch.n_candidates[7]]
+    theirs = np.flatnonzero(X.to_scipy() @ weights > -1)
+    assert (np.diff(ours) > 0).all()
+    assert set(theirs) <= set(ours.tolist())
+    assert len(ours) < 0.9 * n
+
+
+@given(st.lists(st.floats(-5, 5, width=32), min_size=1, max_size=300), st.integers(1, 300))
+def test_threshold_leaves_about_as_many_as_wanted(values, wanted):
+    values = np.array(values, np.float32)
+    threshold = threshold_for(values, len(values), wanted, np.zeros(4096, np.int64))
+    above = (values > threshold).sum()
+    assert above >= min(wanted, len(values))
+    assert values.max() > threshold
+    bin_width = (values.max() - values.min()) / 4095
+    if bin_width > 0:
+        assert (values > threshold + 2 * bin_width).sum() <= wanted
+
+
+def test_collecting_appends():
+    found = np.full(10, -1, np.int32)
+    bounds = np.array([0.0, -2.0, 3.0, -1.0], np.float32)
+    count = collect_above(bounds, 4, np.float32(-1.0), 100, found, 2)
+    assert count == 4
+    assert found[:4].tolist() == [-1, -1, 100, 102]
