@@ -28,9 +28,10 @@ def command():
 
 def _write_tiny_dataset(path):
     generator = np.random.default_rng(0)
-    X = generator.random((40, 13)) * (generator.random((40, 13)) < 0.4)
+    # large enough for working sets, with labels for these and labels too frequent for them
+    X = generator.random((4000, 13)) * (generator.random((4000, 13)) < 0.4)
     X[:, -1] = 1
-    Y = generator.random((40, 6)) < 0.3
+    Y = generator.random((4000, 6)) < [0.3, 0.1, 0.01, 0.001, 0.001, 0.001]
     split = Split(from_scipy(X), from_scipy(Y))
     write_dataset(path, split, split, [f"label {j}" for j in range(6)], [], {"bias": 1.0})
 
