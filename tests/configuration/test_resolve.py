@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from ovaflow.configuration.places import snakefile
 from ovaflow.configuration.resolve import json_schema, load, resolve
 from ovaflow.configuration.schema import Evaluate, Predict, Prepare, Report, Train
+from ovaflow.configuration.steps import raw_files
 from ovaflow.console.errors import InputError
+from ovaflow.data.catalogue import files_of, read_catalogue
 
 ROOT = Path(__file__).parents[2]
 DEFAULTS = {
@@ -91,6 +93,7 @@ def test_values_of_the_command_line_are_texts():
         ({"datasets": {"x": None}}, "datasets.x: found null"),
         ({"datasets": {"x": {"format": "csv"}}}, "datasets.x: needs either source"),
         ({"datasets": {"x": {"source": "builtin", "train": "a"}}}, "datasets.x: source: builtin excludes train"),
+        ({"datasets": {"x": {"format": "npz", "train": "X.npz"}}}, "datasets.x: train_labels goes with format: npz"),
         ({"datasets": {"x": {"format": "csv", "train": "a{b}"}}}, "datasets.x.train: braces"),
         ({"datasets": {"x": {"format": "csv", "train": "a\nb"}}}, "datasets.x.train: braces and control characters"),
         (
@@ -118,8 +121,7 @@ def test_safe_names_are_taken(name):
 
 
 def test_datasets_of_the_catalogue_become_downloaded_files():
-    files = {"format": "xmc-text", "train": "train.txt", "test": "test.txt"}
-    given = files | {"propensity_a": 0.6, "propensity_b": 2.6}
+    given = {"format": "xmc-text", "files": ["train.txt", "test.txt"], "propensity_a": 0.6, "propensity_b": 2.6}
     datasets = {
         "amazon-670k": {"source": "catalogue", "propensity_b": 1.0},
         "again": {"source": "catalogue", "name": "amazon-670k", "tfidf": True},
@@ -129,6 +131,12 @@ def test_datasets_of_the_catalogue_become_downloaded_files():
     assert settings.evaluate_of("amazon-670k") == Evaluate(propensity_a=0.6, propensity_b=1.0)
     assert settings.evaluate_of("again") == Evaluate(propensity_a=0.6, propensity_b=2.6)
     assert settings.prepare_of("again") == Prepare(tfidf=True)
+
+
+@pytest.mark.parametrize("name", read_catalogue())
+def test_every_dataset_of_the_catalogue_makes_an_entry(name):
+    settings = resolve({"datasets": {name: {"source": "catalogue"}}}, DEFAULTS, catalogue=files_of)
+    assert set(raw_files(settings, name).values()) == {f"downloads/{name}/{file}" for file in files_of(name)["files"]}
 
 
 def test_names_of_result_files_are_refused():
@@ -151,6 +159,14 @@ def test_the_default_config_says_what_the_schema_says():
     settings = resolve({}, load(ROOT / "config" / "config.yaml"))
     written = [settings.prepare, settings.train, settings.predict, settings.evaluate, settings.report]
     assert written == [Prepare(), Train(), Predict(), Evaluate(), Report()]
+
+
+@pytest.mark.parametrize("section", [Prepare, Train, Predict, Evaluate, Report])
+def test_the_readme_lists_every_key(section):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for key, field in section.model_fields.items():
+        default = json.dumps(field.default)
+        assert f"| {section.__name__.lower()} | `{key}` | `{default}` | {field.description} |" in readme
 
 
 def test_the_schema_file_is_up_to_date():

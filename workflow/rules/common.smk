@@ -8,6 +8,7 @@ from zlib import crc32
 from ovaflow.configuration import steps
 from ovaflow.configuration.places import published_results
 from ovaflow.configuration.resolve import load, resolve
+from ovaflow.configuration.schema import ROLES
 from ovaflow.console.errors import InputError
 from ovaflow.data.catalogue import files_of, read_catalogue
 
@@ -29,7 +30,7 @@ wildcard_constraints:
     run="|".join(map(re.escape, SETTINGS.runs)),
     shard=r"\d+",
     name="|".join(map(re.escape, read_catalogue())),
-    role="train|test|labels",
+    role="|".join(ROLES),
 
 
 # jobs run this ovaflow, whatever PATH says, and never import from the working directory

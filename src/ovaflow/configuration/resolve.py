@@ -86,17 +86,11 @@ def _with_downloads(settings, catalogue):
 def _downloaded(entry, key, catalogue):
     name = entry.name or key
     given = catalogue(name)
+    roles = ("train", "train_labels", "test", "test_labels") if given["format"] == "npz" else ("train", "test")
+    files = {role: f"{DOWNLOADS}/{name}/{file}" for role, file in zip(roles, given["files"], strict=True)}
+    propensities = {key: given[key] for key in ("propensity_a", "propensity_b")}
     own = {key: getattr(entry, key) for key in entry.model_fields_set - {"source", "name"}}
-    return Dataset.model_validate(
-        {
-            "propensity_a": given["propensity_a"],
-            "propensity_b": given["propensity_b"],
-            **own,
-            "format": given["format"],
-            "train": f"{DOWNLOADS}/{name}/{given['train']}",
-            "test": f"{DOWNLOADS}/{name}/{given['test']}",
-        }
-    )
+    return Dataset.model_validate({**propensities, **own, "format": given["format"], **files})
 
 
 def _merge(defaults, config):

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 
 NAME = r"^[A-Za-z0-9_][A-Za-z0-9._-]*$"
 RESERVED = frozenset({"dataset.h5", "means.h5", "label_tree.h5", "report.html"})
+ROLES = ("train", "test", "labels", "train_labels", "test_labels")
 TEXT_FORMATS = ("text-tsv", "jsonl", "csv", "parquet")
 
 
@@ -67,14 +68,24 @@ class Source(Section):
     train: Location | None = Field(None, description="training file: path or http(s) address")
     test: Location | None = Field(None, description="test file; without one, a share of the training file is split off")
     labels: Location | None = Field(None, description="label names, one a line in id order")
+    train_labels: Location | None = Field(None, description="npz: labels of the training file")
+    test_labels: Location | None = Field(None, description="npz: labels of the test file")
 
     @model_validator(mode="after")
     def _one_source(self):
         if self.source is None and (self.format is None or self.train is None):
             raise ValueError("needs either source (builtin or catalogue) or both format and train")
-        own = [key for key in ("format", "train", "test", "labels") if getattr(self, key) is not None]
+        own = [key for key in ("format", *ROLES) if getattr(self, key) is not None]
         if self.source is not None and own:
             raise ValueError(f"source: {self.source} excludes {', '.join(own)}")
+        return self
+
+    @model_validator(mode="after")
+    def _labels_of_matrices(self):
+        for role in ("train", "test"):
+            given = getattr(self, f"{role}_labels") is not None
+            if given != (self.format == "npz" and getattr(self, role) is not None):
+                raise ValueError(f"{role}_labels goes with format: npz and {role}, which needs it")
         return self
 
 
@@ -96,9 +107,11 @@ class Prepare(Section):
     bias: float = Field(1.0, ge=0, description="value of the bias feature appended to each instance; 0: none")
     test_fraction: float = Field(0.2, gt=0, lt=1, description="share of instances for testing, without a test file")
     seed: int = Field(0, ge=0, description="of the split, without a test file")
-    text_column: str = Field("text", min_length=1, description="csv, jsonl, parquet: column of the text")
+    text_column: str = Field(
+        "text", min_length=1, description="csv, jsonl, parquet: column of the text, or several: title,abstract"
+    )
     labels_column: str = Field("labels", min_length=1, description="csv, jsonl, parquet: column of the labels")
-    label_separator: str = Field(",", min_length=1, description="text-tsv, csv: what stands between two labels")
+    label_separator: str = Field(",", min_length=1, description="texts: what stands between two labels")
 
 
 class Train(Section):

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from ovaflow.configuration.schema import TEXT_FORMATS
+from ovaflow.configuration.schema import ROLES, TEXT_FORMATS
 from ovaflow.console.errors import InputError
 from ovaflow.fingerprint import code_fingerprint, kernel_fingerprint
 
@@ -70,7 +70,7 @@ def prepare_options(settings, dataset):
     keys += ("sublinear",) if texts or prepare.tfidf is True else ()
     keys += _SPLIT if split else ()
     keys += _TABLE if form in ("jsonl", "csv", "parquet") else ()
-    keys += ("label_separator",) if form in ("text-tsv", "csv") else ()
+    keys += ("label_separator",) if form in TEXT_FORMATS else ()
     return [f"--format={form}", f"--tfidf={str(prepare.tfidf).lower()}", *options_of(prepare, keys)]
 
 
@@ -227,14 +227,13 @@ def raw_files(settings, dataset):
     Returns
     -------
     dict of str to str
-        Path of each file by its role: train, test, labels.
+        Path of each file by its role, a key of the dataset's entry.
     """
     entry = settings.datasets[dataset]
-    locations = {role: getattr(entry, role) for role in ("train", "test", "labels")}
+    locations = {role: getattr(entry, role) for role in ROLES if getattr(entry, role) is not None}
     return {
         role: f"{DOWNLOADS}/{dataset}/{role}/{download_name(place)}" if is_address(place) else os.path.normpath(place)
         for role, place in locations.items()
-        if place is not None
     }
 
 
