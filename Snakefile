@@ -36,5 +36,6 @@ rule all:
 
 
 onsuccess:
-    # at exit, so that it is the last line and stands out
-    atexit.register(print, f"The report is ready: {Path('results/report.html').resolve()}")
+    if Path("results/report.html").exists():
+        # at exit, so that it is the last line and stands out
+        atexit.register(print, f"The report is ready: {Path('results/report.html').resolve()}")
