@@ -22,7 +22,7 @@ from ovaflow.data.split import in_test
 
 TEXTS = 20_000
 """Size of the dataset where the environment holds more docstrings."""
-SHORTEST = 40
+SHORTEST = 60
 """Characters; below, a docstring says next to nothing about where it stands."""
 SKIPPED_FOLDERS = frozenset(
     {"__pycache__", "_vendor", "_vendored", "site-packages", "test", "testing", "tests", "ovaflow"}
