@@ -1,0 +1,50 @@
+import subprocess
+import sys
+
+import click
+import pytest
+
+from ovaflow import cli
+from ovaflow.cli import COMMANDS, main
+from ovaflow.console.errors import InputError
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(name, capsys):
+    assert main([name, "--help"]) == 0
+    assert "Usage: ovaflow " + name in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "said"),
+    [
+        (InputError("bad number", path="x.txt", line=7, remedy="mend it"), 2, "x.txt, line 7: bad number; mend it"),
+        (FileNotFoundError(2, "No such file or directory", "x.h5"), 1, "x.h5: No such file or directory"),
+        (MemoryError(), 1, "out of memory"),
+        (click.Abort(), 130, "interrupted"),
+    ],
+)
+def test_errors_are_one_line_and_a_status(monkeypatch, capsys, error, status, said):
+    def fail(*arguments, **options):
+        raise error
+
+    monkeypatch.setattr(cli.group, "main", fail)
+    assert main([]) == status
+    line = capsys.readouterr().err
+    assert line.startswith("ovaflow: error: ")
+    assert said in line
+    assert line.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments", [["no-such-command"], ["plan"], ["plan", "x.h5", "--shards=-1", "--output=y"]])
+def test_wrong_usage_has_status_2(arguments, capsys):
+    assert main(arguments) == 2
+    assert "Error: " in capsys.readouterr().err
+
+
+def test_module_runs_as_a_program():
+    done = subprocess.run([sys.executable, "-m", "ovaflow", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("ovaflow, version ")
+    missing = subprocess.run([sys.executable, "-m", "ovaflow", "means", "no.h5", "--output=m.h5"], capture_output=True)
+    assert missing.returncode == 2
+    assert missing.stderr.startswith(b"ovaflow: error: no.h5: ")

@@ -1,0 +1,59 @@
+import io
+
+import pytest
+
+from ovaflow.console.progress import Progress, clock
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(
+    ("seconds", "theirs"),
+    [
+        (0.04, "0.0 s"),
+        (9.94, "9.9 s"),
+        (59.2, "59 s"),
+        (59.7, "1 min 00 s"),
+        (723, "12 min 03 s"),
+        (12_000, "3 h 20 min"),
+    ],
+)
+def test_clock(seconds, theirs):
+    assert clock(seconds) == theirs
+
+
+def test_log_gets_plain_lines_and_a_last_one():
+    stream = io.StringIO()
+    with Progress("train", 4, "labels", every=0, stream=stream) as progress:
+        for _ in range(4):
+            progress.advance()
+    lines = stream.getvalue().splitlines()
+    assert lines[0].startswith("train: 1 of 4 labels (25 %), ")
+    assert lines[-1].startswith("train: 4 labels in ")
+    assert "\r" not in stream.getvalue()
+
+
+def test_log_lines_are_rare():
+    stream = io.StringIO()
+    with Progress("train", 1000, "labels", every=60, stream=stream) as progress:
+        for _ in range(1000):
+            progress.advance()
+    assert len(stream.getvalue().splitlines()) == 1
+
+
+def test_terminal_gets_one_moving_line():
+    stream = Terminal()
+    with Progress("train", 0, "bytes", stream=stream) as progress:
+        progress.advance(5000)
+    assert stream.getvalue().startswith("\r")
+    assert stream.getvalue().endswith("train: 5,000 bytes in 0.0 s\n")
+
+
+def test_error_leaves_the_terminal_on_a_new_line():
+    stream = Terminal()
+    with pytest.raises(ValueError, match="stop"), Progress("train", 3, "labels", stream=stream):
+        raise ValueError("stop")
+    assert stream.getvalue() == "\n"

@@ -1,0 +1,63 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ovaflow.sparse.csr import add_row, add_squared_row, from_scipy, product, row_dot, rows_of, transpose
+
+
+@st.composite
+def matrices(draw):
+    n, d = draw(st.integers(1, 30)), draw(st.integers(1, 30))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    return sp.random_array((n, d), density=draw(st.floats(0, 1)), rng=rng, format="csr", dtype=np.float32)
+
+
+@given(matrices())
+def test_round_trip_and_dtypes(theirs):
+    ours = from_scipy(theirs)
+    assert [array.dtype for array in ours.arrays] == [np.float32, np.int32, np.int64]
+    assert (ours.n_rows, ours.n_columns) == theirs.shape
+    assert np.array_equal(ours.to_scipy().toarray(), theirs.toarray())
+
+
+def test_repeated_and_unsorted_entries_are_put_in_order_without_touching_the_source():
+    source = sp.csr_array((np.array([1.0, 2.0, 4.0]), np.array([3, 0, 3]), np.array([0, 3])), shape=(1, 5))
+    ours = from_scipy(source)
+    assert ours.indices.tolist() == [0, 3]
+    assert ours.data.tolist() == [2.0, 5.0]
+    assert source.indices.tolist() == [3, 0, 3]
+
+
+@given(matrices())
+def test_transpose(theirs):
+    ours = transpose(from_scipy(theirs))
+    assert np.array_equal(ours.to_scipy().toarray(), theirs.toarray().T)
+    for start, end in zip(ours.indptr[:-1], ours.indptr[1:], strict=True):
+        assert (np.diff(ours.indices[start:end]) > 0).all()
+
+
+@given(matrices(), st.integers(0, 2**32 - 1))
+def test_chosen_rows(theirs, seed):
+    rows = np.random.default_rng(seed).integers(0, theirs.shape[0], 12)
+    ours = rows_of(from_scipy(theirs), rows)
+    assert np.array_equal(ours.to_scipy().toarray(), theirs.toarray()[rows])
+
+
+@given(matrices(), st.integers(0, 2**32 - 1))
+def test_products(theirs, seed):
+    X = from_scipy(theirs)
+    vector = np.random.default_rng(seed).normal(size=X.n_columns).astype(np.float32)
+    ours = np.empty(X.n_rows, np.float32)
+    product(*X.arrays, vector, ours)
+    assert ours == pytest.approx(theirs @ vector, rel=1e-4, abs=1e-4)
+    dense = theirs.toarray()
+    for i in range(X.n_rows):
+        start, end = X.indptr[i : i + 2]
+        assert row_dot(X.data, X.indices, start, end, vector) == pytest.approx(dense[i] @ vector, rel=1e-4, abs=1e-4)
+        added, squared = vector.copy(), vector.copy()
+        add_row(X.data, X.indices, start, end, np.float32(-2), added)
+        add_squared_row(X.data, X.indices, start, end, np.float32(3), squared)
+        assert added == pytest.approx(vector - 2 * dense[i], rel=1e-5, abs=1e-5)
+        assert squared == pytest.approx(vector + 3 * dense[i] ** 2, rel=1e-5, abs=1e-5)
