@@ -118,6 +118,7 @@ def _write_training(folder, counts):
         "newton_steps": steps,
         "cg_steps": 4 * steps,
         "line_search_halvings": steps // 6,
+        "full_passes": steps,
         "active_start": steps * 20,
         "active_end": steps * 9,
         "objective": steps / 3.0,
