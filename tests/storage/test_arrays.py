@@ -1,3 +1,4 @@
+import itertools
 import os
 
 import h5py
@@ -9,7 +10,6 @@ from hypothesis import strategies as st
 from ovaflow.console.errors import InputError
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage.arrays import map_array, read_csr, read_strings, write_csr, write_strings
-import itertools
 
 
 @pytest.fixture
