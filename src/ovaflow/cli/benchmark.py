@@ -5,11 +5,21 @@ from pathlib import Path
 
 import click
 
+from ovaflow.benchmark.comparison import Comparison, compare, summarise
+from ovaflow.benchmark.growth import measure_growth
+from ovaflow.benchmark.growth_figure import check_figure_path, write_growth_figure
+from ovaflow.benchmark.peers.registry import PACKAGES, methods_of
+from ovaflow.benchmark.solver import benchmark_solver
+from ovaflow.benchmark.tables import growth_table, peers_table
 from ovaflow.data.dataset import open_dataset
 from ovaflow.initialization.starts import STARTS
 from ovaflow.solver.losses import LOSSES
-from ovaflow.training.benchmark import benchmark_solver
 from ovaflow.training.label_jobs import Training
+
+_dataset = click.argument("dataset", type=click.Path(path_type=Path, dir_okay=False))
+_seed = click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+_C = click.option("--C", "C", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True)
+_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 
 
 @click.group("benchmark")
@@ -18,15 +28,67 @@ def command():
 
 
 @command.command()
-@click.argument("dataset", type=click.Path(path_type=Path, dir_okay=False))
+@_dataset
 @click.option("--labels", type=click.IntRange(1), default=200, show_default=True, help="Size of the sample.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@_seed
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True)
 @click.option("--initialization", type=click.Choice(STARTS), default="mean-separating", show_default=True)
-@click.option("--C", "C", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True)
+@_C
 @click.option("--loss", type=click.Choice(list(LOSSES)), default="squared-hinge", show_default=True)
 @click.option("--reference", is_flag=True, help="The plain solver, one label at a time.")
 def solver(dataset, labels, seed, threads, **settings):
     """Train a random sample of labels; prints one line of JSON."""
     figures = benchmark_solver(open_dataset(dataset), labels, seed, threads, Training(**settings))
     click.echo(json.dumps(figures))
+
+
+def _packages(context, parameter, value):
+    names = [name.strip() for name in value.split(",") if name.strip()]
+    unknown = sorted(set(names) - set(PACKAGES))
+    if unknown:
+        raise click.BadParameter(f"{', '.join(unknown)}; known: {', '.join(PACKAGES)}")
+    return names
+
+
+@command.command()
+@_dataset
+@click.option("--labels", type=click.IntRange(1), help="Size of the sample; all labels by default.")
+@_seed
+@click.option("--peers", callback=_packages, default=",".join(PACKAGES), show_default=True, help="Packages, by comma.")
+@click.option("--trees", type=click.Choice(["sample", "all"]), default="sample", show_default=True,
+              help="Labels of the label trees.")  # fmt: skip
+@click.option("--repeats", type=click.IntRange(1), default=1, show_default=True, help="Interleaved rounds.")
+@click.option("--limit", type=click.FloatRange(1), default=3600.0, show_default=True, help="Seconds of one run.")
+@_C
+@click.option("--epsilon", type=click.FloatRange(0, min_open=True), default=0.01, show_default=True)
+@_json
+def peers(dataset, labels, seed, peers, trees, repeats, limit, C, epsilon, as_json):
+    """Train and predict with ovaflow and with other packages: same data, same labels, one thread each.
+
+    Each run has a process of its own. Packages that are not installed are left
+    out: pip install 'ovaflow[benchmark]'.
+    """
+    comparison = Comparison(
+        open_dataset(dataset), labels, trees == "all", seed, repeats, C=C, epsilon=epsilon, limit=limit
+    )
+    summary = summarise(compare(comparison, methods_of(peers)))
+    click.echo(json.dumps(summary) if as_json else peers_table(summary))
+
+
+@command.command()
+@_dataset
+@click.option("--labels", type=click.IntRange(1), default=100, show_default=True, help="Size of the sample.")
+@_seed
+@click.option("--repeats", type=click.IntRange(1), default=1, show_default=True, help="Rounds, of which the median.")
+@click.option("--initialization", type=click.Choice(STARTS), default="mean-separating", show_default=True)
+@_C
+@click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Figure to write, .svg or .png.")
+@_json
+def growth(dataset, labels, seed, repeats, output, as_json, **settings):
+    """Cost of a label on 1/8, 1/4, 1/2 and all of the instances, and of the features; fits the exponents."""
+    if output is not None:
+        check_figure_path(output)
+    figures = measure_growth(open_dataset(dataset), labels, seed, Training(**settings), repeats)
+    if output is not None:
+        write_growth_figure(output, figures)
+    click.echo(json.dumps(figures) if as_json else growth_table(figures))

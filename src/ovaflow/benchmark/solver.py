@@ -6,28 +6,9 @@ import time
 import numpy as np
 
 from ovaflow.artifacts.means import compute_means
+from ovaflow.benchmark.sample import sample_labels
 from ovaflow.solver.problem import Status
 from ovaflow.training.shard_job import train_labels
-
-
-def sample_labels(counts, n_labels, seed):
-    """Labels with positives, chosen at random.
-
-    Parameters
-    ----------
-    counts : ndarray of int64, shape (l,)
-        Positives of each label.
-    n_labels : int
-    seed : int
-
-    Returns
-    -------
-    ndarray of int64
-        Ascending; all labels with positives where there are fewer than ``n_labels``.
-    """
-    candidates = np.flatnonzero(counts)
-    chosen = np.random.default_rng(seed).choice(candidates, min(n_labels, len(candidates)), replace=False)
-    return np.sort(chosen)
 
 
 def benchmark_solver(dataset, n_labels, seed, threads, training):

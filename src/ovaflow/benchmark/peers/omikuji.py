@@ -1,0 +1,74 @@
+"""omikuji: forests of label trees with the settings of Parabel and of Bonsai.
+
+It scales rows to unit length and adds a bias of 1 by itself. The settings are
+those that its documentation gives for the two methods (Prabhu et al. 2018;
+Khandagale et al. 2020).
+"""
+
+from typing import ClassVar
+
+import numpy as np
+from omikuji import Model
+
+from ovaflow.benchmark.peers.interface import Peer, best_of, folder_bytes
+
+BEAM = 10
+
+
+class Parabel(Peer):
+    """Three balanced binary trees.
+
+    Parameters
+    ----------
+    problem : ovaflow.benchmark.peers.interface.Problem
+    """
+
+    SETTINGS: ClassVar = {}
+
+    def __init__(self, problem):
+        super().__init__(problem)
+        self._path = problem.folder / "train.txt"
+        self._folder = problem.folder / "model"
+        self._model = None
+        _write_repository_format(self._path, problem.features, problem.Y)
+
+    def train(self):
+        settings = Model.default_hyper_param()
+        settings.linear_c = self._problem.C
+        for name, value in self.SETTINGS.items():
+            setattr(settings, name, value)
+        self._model = Model.train_on_data(str(self._path), settings, 1)
+
+    def predict(self, X, k):
+        self._model.init_prediction_thread_pool(1)
+        features = self._problem.without_bias(X)
+        rows = (features[i] for i in range(features.shape[0]))
+        pairs = (zip(row.indices.tolist(), row.data.tolist(), strict=True) for row in rows)
+        return best_of(([label for label, _ in self._model.predict(row, BEAM, k)] for row in pairs), k)
+
+    def model_bytes(self):
+        self._folder.mkdir(exist_ok=True)
+        self._model.save(str(self._folder))
+        return folder_bytes(self._folder)
+
+
+class Bonsai(Parabel):
+    """Three shallow trees by unbalanced 100-means."""
+
+    SETTINGS: ClassVar = {"cluster_balanced": False, "cluster_k": 100, "max_depth": 3}
+
+
+def _write_repository_format(path, X, Y):
+    """The text format of the XMC repository: a header, then labels and features of each instance.
+
+    omikuji refuses instances without features; they are left out.
+    """
+    rows = np.flatnonzero(np.diff(X.indptr))
+    with open(path, "w", encoding="ascii") as file:
+        file.write(f"{len(rows)} {X.shape[1]} {Y.shape[1]}\n")
+        for i in rows:
+            labels = Y.indices[Y.indptr[i] : Y.indptr[i + 1]].tolist()
+            entries = slice(X.indptr[i], X.indptr[i + 1])
+            pairs = zip(X.indices[entries].tolist(), X.data[entries].tolist(), strict=True)
+            features = " ".join(f"{feature}:{value:.9g}" for feature, value in pairs)
+            file.write(f"{','.join(map(str, labels))} {features}\n")

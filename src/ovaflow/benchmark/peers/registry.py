@@ -1,0 +1,112 @@
+"""The peers by name. Their files are imported by the process that runs one."""
+
+import importlib
+import importlib.util
+from typing import NamedTuple
+
+
+class Method(NamedTuple):
+    """One way to train with a package.
+
+    Attributes
+    ----------
+    name : str
+        What the table says.
+    package : str
+        What ``--peers`` says.
+    requires : str
+        Module that must be installed.
+    file, kind : str
+        Module of this folder and class in it.
+    tree : bool
+        Whether it trains a label tree instead of one classifier a label.
+    remark : str
+        Where its settings differ from ovaflow's.
+    """
+
+    name: str
+    package: str
+    requires: str
+    file: str
+    kind: str
+    tree: bool
+    remark: str
+
+    @property
+    def installed(self):
+        """Whether the package is there."""
+        return importlib.util.find_spec(self.requires) is not None
+
+    def load(self):
+        """Import the class.
+
+        Returns
+        -------
+        type
+            A :class:`~ovaflow.benchmark.peers.interface.Peer`.
+        """
+        return getattr(importlib.import_module(f"ovaflow.benchmark.peers.{self.file}"), self.kind)
+
+
+OWN = Method("ovaflow", "ovaflow", "ovaflow", "ovaflow", "MeanSeparating", False, "mean-separating start")
+
+_LIBLINEAR_DUAL = "dual: tolerance 0.1 on projected gradients"
+_SCORED = "scored with SciPy"
+_OWN_PRUNING = "tolerance and pruning (0.1) of the package"
+
+METHODS = [
+    OWN,
+    Method("liblinear primal", "liblinear", "liblinear", "liblinear", "Primal", False, _SCORED),
+    Method(
+        "liblinear dual", "liblinear", "liblinear", "liblinear", "Dual", False, f"{_LIBLINEAR_DUAL}; {_SCORED}"
+    ),
+    Method("scikit-learn primal", "scikit-learn", "sklearn", "scikit_learn", "Primal", False, _SCORED),
+    Method(
+        "scikit-learn dual", "scikit-learn", "sklearn", "scikit_learn", "Dual", False, f"{_LIBLINEAR_DUAL}; {_SCORED}"
+    ),
+    Method("pecos one-vs-all", "pecos", "pecos", "pecos", "OneVsAll", False, _LIBLINEAR_DUAL),
+    Method("pecos tree", "pecos", "pecos", "pecos", "Tree", True, _OWN_PRUNING),
+    Method(
+        "napkinxc br", "napkinxc", "napkinxc", "napkinxc", "BinaryRelevance", False,
+        f"{_LIBLINEAR_DUAL}; its weights cannot be read",
+    ),
+    Method("napkinxc plt", "napkinxc", "napkinxc", "napkinxc", "LabelTree", True, f"{_OWN_PRUNING}; unit rows"),
+    Method(
+        "omikuji parabel", "omikuji", "omikuji", "omikuji", "Parabel", True,
+        f"{_OWN_PRUNING}; unit rows, bias 1; 3 trees; training includes reading its text file",
+    ),
+    Method("omikuji bonsai", "omikuji", "omikuji", "omikuji", "Bonsai", True, "as parabel, 100-means, depth 3"),
+]  # fmt: skip
+"""Every method, ovaflow's own first."""
+
+PACKAGES = tuple(dict.fromkeys(method.package for method in METHODS[1:]))
+"""What can be named after ``--peers``."""
+
+
+def method_of(name):
+    """The method of a name.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    Method
+    """
+    return next(method for method in METHODS if method.name == name)
+
+
+def methods_of(packages):
+    """ovaflow and the methods of some packages.
+
+    Parameters
+    ----------
+    packages : collection of str
+        Of :data:`PACKAGES`.
+
+    Returns
+    -------
+    list of Method
+    """
+    return [OWN] + [method for method in METHODS[1:] if method.package in packages]

@@ -1,0 +1,73 @@
+"""A process of its own for each run of a peer: ``python -m ovaflow.benchmark.worker JOB.json``.
+
+So a peer's memory and threads are its own, and no peer finds caches that
+another one filled. The figures go to ``figures.json`` beside the job,
+predictions to ``ids.npy`` and readable weights to ``weights.npz``.
+"""
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from threadpoolctl import threadpool_info
+
+from ovaflow.benchmark.memory import peak_rss_bytes
+from ovaflow.benchmark.peers.interface import Problem
+from ovaflow.benchmark.peers.registry import method_of
+from ovaflow.data.dataset import open_dataset
+from ovaflow.storage.artifact import write_text
+
+TOP_K = 5
+
+
+def run_job(path):
+    """Train and predict as a job file says.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        JSON: ``method``, ``dataset``, ``labels`` (a file of numpy's),
+        ``settings`` (fields of :class:`Problem`).
+    """
+    job = json.loads(path.read_text(encoding="utf-8"))
+    dataset = open_dataset(job["dataset"])
+    labels = np.load(job["labels"], allow_pickle=False)
+    problem = Problem(dataset=dataset, labels=labels, folder=path.parent, **job["settings"])
+    kind = method_of(job["method"]).load()
+    kind.warm_up(problem)
+    peer, prepare = _clocked(lambda: kind(problem))
+    figures, ids = _measure(peer, dataset.test.X)
+    np.save(path.parent / "ids.npy", ids)
+    weights = peer.weights()
+    if weights is not None:
+        data, indices, indptr = weights.arrays
+        np.savez(path.parent / "weights.npz", data=data, indices=indices, indptr=indptr)
+    figures |= {"prepare_seconds": prepare[0], "prepare_cpu_seconds": prepare[1], "threads": _threads()}
+    write_text(path.parent / "figures.json", json.dumps(figures))
+
+
+def _measure(peer, X):
+    _, train = _clocked(peer.train)
+    figures = {"train_seconds": train[0], "train_cpu_seconds": train[1], "peak_rss_bytes": peak_rss_bytes()}
+    # some peers store the model to measure it and load it again to predict: not what is timed
+    figures["model_bytes"] = peer.model_bytes()
+    ids, predict = _clocked(lambda: peer.predict(X, TOP_K))
+    return figures | {"predict_seconds": predict[0], "predict_cpu_seconds": predict[1]}, ids
+
+
+def _clocked(action):
+    """Result, wall seconds, and CPU seconds of all threads of the process."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    result = action()
+    return result, (time.perf_counter() - wall, time.process_time() - cpu)
+
+
+def _threads():
+    """Largest thread pool of the libraries that threadpoolctl knows (OpenMP, BLAS)."""
+    return max((pool["num_threads"] for pool in threadpool_info()), default=1)
+
+
+if __name__ == "__main__":
+    run_job(Path(sys.argv[1]))

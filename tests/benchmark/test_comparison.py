@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+
+from ovaflow.benchmark import comparison
+from ovaflow.benchmark.comparison import Comparison, compare, sample_precision, summarise
+from ovaflow.benchmark.peers.registry import OWN, Method, method_of, methods_of
+from ovaflow.benchmark.tables import MISSING, peers_table
+from ovaflow.sparse.csr import from_scipy
+
+ABSENT = Method("absent", "absent", "no_such_module", "absent", "Absent", False, "")
+BROKEN = Method("broken", "broken", "json", "no_such_file", "Broken", False, "")
+
+
+@pytest.fixture(scope="module")
+def runs(small_dataset):
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    methods = [OWN, method_of("scikit-learn primal"), ABSENT]
+    return compare(Comparison(small_dataset, n_labels=6, repeats=2), methods)
+
+
+def test_every_method_runs_in_each_round_on_the_same_labels(runs):
+    ours, theirs, absent = runs
+    assert [len(one.figures) for one in runs] == [2, 2, 0]
+    assert ours.quality["labels"] == theirs.quality["labels"] == 6
+    assert ours.quality["objectives"] == pytest.approx(theirs.quality["objectives"], rel=5e-3)
+    assert absent.failure == "not installed"
+
+
+def test_one_thread(runs):
+    for one in runs[:2]:
+        assert {figures["threads"] for figures in one.figures} == {1}
+
+
+def test_summary_and_table(runs):
+    ours, theirs, absent = summarise(runs)
+    assert ours["ratio_to_ovaflow"] == 1.0
+    assert ours["objective_difference"] == 0.0
+    assert abs(theirs["objective_difference"]) < 5e-3
+    low, high = theirs["ratio_to_ovaflow_range"]
+    assert low <= theirs["ratio_to_ovaflow"] <= high
+    assert absent["failure"] == "not installed"
+    lines = peers_table([ours, theirs, absent]).split("\n")
+    assert lines[1].startswith("ovaflow ")
+    assert lines[3] == f"absent               {MISSING}"
+
+
+def test_a_method_that_fails_says_why_and_stops_nothing(small_dataset, monkeypatch):
+    broken, ours = compare(Comparison(small_dataset, n_labels=3), [BROKEN, OWN])
+    assert broken.failure.startswith("failed with status 1")
+    assert ours.figures
+    assert "failed with status 1" in peers_table(summarise([broken, ours]))
+
+
+def test_a_method_that_takes_too_long_is_ended(small_dataset):
+    (ours,) = compare(Comparison(small_dataset, n_labels=3, limit=0.01), [OWN])
+    assert ours.failure.startswith("ended after")
+
+
+def test_trees_train_on_the_sample_or_on_all_labels(small_dataset):
+    tree = method_of("omikuji parabel")
+    assert len(Comparison(small_dataset, n_labels=4).labels_of(tree)) == 4
+    assert Comparison(small_dataset, 4, trees_on_all=True).labels_of(tree).tolist() == list(range(11))
+    assert len(Comparison(small_dataset, 4, trees_on_all=True).labels_of(OWN)) == 4
+    assert len(Comparison(small_dataset, None).labels_of(OWN)) == 11
+
+
+def test_methods_of_packages():
+    assert [method.name for method in methods_of(["omikuji"])] == ["ovaflow", "omikuji parabel", "omikuji bonsai"]
+
+
+def test_precision_counts_sampled_labels_and_their_instances_only():
+    Y = from_scipy(np.array([[1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 1.0]]))
+    ids = np.array([[0, 1, -1, -1, -1], [0, 1, -1, -1, -1], [0, 1, -1, -1, -1]])
+    ours = sample_precision(ids, Y, np.array([2, 3]))
+    assert ours == {"P@1": 0.5, "P@3": pytest.approx(2 / 6), "P@5": pytest.approx(0.2), "instances": 2}
+    assert comparison.PLACES == (1, 3, 5)

@@ -1,0 +1,57 @@
+import numpy as np
+import pytest
+
+from ovaflow.benchmark.objective import objectives
+from ovaflow.benchmark.peers.interface import Problem
+from ovaflow.benchmark.peers.registry import METHODS, method_of
+from ovaflow.benchmark.sample import columns_of
+from ovaflow.evaluation.ranking import find_hits, precision
+from ovaflow.sparse.csr import rows_of
+
+LABELS = np.array([0, 2, 3, 5, 8, 10])
+
+
+def trained(name, dataset, folder, threshold=0.0):
+    method = method_of(name)
+    if not method.installed:
+        pytest.skip(f"{method.package} is not installed")
+    kind = method.load()
+    problem = Problem(dataset, LABELS, C=1.0, epsilon=1e-3, threshold=threshold, seed=0, folder=folder)
+    kind.warm_up(problem)
+    peer = kind(problem)
+    peer.train()
+    return peer
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+def test_a_peer_trains_predicts_and_says_its_size(method, small_dataset, tmp_path):
+    peer = trained(method.name, small_dataset, tmp_path, threshold=0.01)
+    assert peer.model_bytes() > 0
+    ids = peer.predict(small_dataset.train.X, 5)
+    assert ids.shape == (400, 5)
+    assert ids.max() < len(LABELS)
+    assert all(len(set(row)) == 5 for row in ids.tolist())
+    true = columns_of(small_dataset.train.Y, LABELS)
+    some = np.diff(true.indptr) > 0
+    by_chance = np.diff(true.indptr)[some].mean() / len(LABELS)
+    assert precision(find_hits(ids, true)[some], 1) > 1.5 * by_chance
+
+
+@pytest.mark.parametrize("name", [method.name for method in METHODS if method.name != "ovaflow" and not method.tree])
+def test_one_vs_all_peers_reach_the_same_optimum(name, small_dataset, tmp_path):
+    weights = trained(name, small_dataset, tmp_path).weights()
+    if weights is None:
+        pytest.skip(f"the weights of {name} cannot be read")
+    (tmp_path / "own").mkdir()
+    own = trained("ovaflow", small_dataset, tmp_path / "own").weights()
+    positives = rows_of(small_dataset.positives, LABELS)
+    theirs, ours = (objectives(small_dataset.train.X, positives, one, 1.0) for one in (weights, own))
+    # PECOS and the dual solvers stop at their own, looser tolerance
+    assert ours == pytest.approx(theirs, rel=2e-3 if "primal" in name else 3e-2)
+    assert (ours <= theirs * (1 + 1e-3)).all()
+
+
+def test_small_weights_are_dropped(small_dataset, tmp_path):
+    whole = trained("liblinear primal", small_dataset, tmp_path).weights().to_scipy().toarray()
+    ours = trained("liblinear primal", small_dataset, tmp_path, threshold=0.1).weights().to_scipy().toarray()
+    assert np.array_equal(ours, np.where(np.abs(whole) >= 0.1, whole, 0))
