@@ -28,7 +28,7 @@ def test_each_part_is_measured_with_both_solvers(growth):
 def test_the_table_names_the_exponents(growth):
     table = growth_table(growth)
     assert "5 labels" in table
-    assert f"fast: CPU time a label grows as n^{growth['fits'][0]['exponent']:.2f}" in table
+    assert f"fast: CPU time a label grows as n^{growth['fits'][0]['exponent']:.2f}\n" in table
 
 
 @pytest.mark.parametrize("ending", ["svg", "png"])

@@ -43,7 +43,7 @@ def measure_growth(dataset, n_labels, seed, training, repeats=1):
         ("fast", "plain") with ``size``, ``nonzeros``, ``cpu_ms_per_label``,
         ``ms_per_label``, mean step counts, and ``on_working_sets``, the share of
         the labels that the fast solver does not hand to the plain one.
-        ``fits``: slope of log CPU time over log size and over log nonzeros.
+        ``fits``: ``exponent``, the slope of log CPU time over log size.
         ``labels``: how many.
     """
     parts, labels = _parts(dataset, n_labels, seed)
@@ -155,6 +155,5 @@ def _solve(jobs, plain, screened):
 
 def _fit(points, axis, name):
     chosen = [point for point in points if (point["axis"], point["solver"]) == (axis, name)]
-    times = np.log([point["cpu_ms_per_label"] for point in chosen])
-    slopes = [np.polyfit(np.log([point[x] for point in chosen]), times, 1)[0] for x in ("size", "nonzeros")]
-    return {"axis": axis, "solver": name, "exponent": float(slopes[0]), "exponent_of_nonzeros": float(slopes[1])}
+    sizes, times = (np.log([point[name] for point in chosen]) for name in ("size", "cpu_ms_per_label"))
+    return {"axis": axis, "solver": name, "exponent": float(np.polyfit(sizes, times, 1)[0])}

@@ -65,6 +65,7 @@ def _draw(axes, growth, axis):
     axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axes.yaxis.set_minor_formatter(StrMethodFormatter("{x:g}"))
     axes.grid(which="major", color="#dddddd")
     axes.set_axisbelow(True)
     axes.legend(frameon=False)
