@@ -61,7 +61,7 @@ def test_no_shards_are_refused():
 
 
 def test_work_grows_with_positives():
-    work = estimated_work([0, 1, 10, 1000], 1000)
+    work = estimated_work([0, 1, 10, 1000])
     assert (np.diff(work) > 0).all()
     assert work[0] < 0.1 < work[1]
 

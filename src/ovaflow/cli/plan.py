@@ -18,7 +18,7 @@ def command(dataset, shards, label_tree, output):
     opened = open_dataset(dataset)
     tree = None if label_tree is None else read_label_tree(label_tree, opened.checksum)
     Y = opened.train.Y
-    work = estimated_work(np.bincount(Y.indices, minlength=Y.n_columns), Y.n_rows)
+    work = estimated_work(np.bincount(Y.indices, minlength=Y.n_columns))
     plan = plan_shards(work, shards, tree)
     write_plan(output, plan, work)
     loads = np.array([work[labels].sum() for labels in plan])
