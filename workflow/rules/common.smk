@@ -1,4 +1,5 @@
 # Settings and helpers of all rules; no rule here.
+import errno
 import re
 import shlex
 import sys
@@ -41,3 +42,15 @@ shell.prefix(f'set -euo pipefail; ovaflow() {{{{ {PYTHON} -P -m ovaflow "$@"; }}
 def megabytes(base, factor):
     """Memory of a job: a base for the program, and a multiple of its inputs."""
     return lambda wildcards, input: base + int(factor * input.size_mb)
+
+
+def training_megabytes(wildcards, input):
+    """Memory of a training job by its formula; not known before there is a dataset."""
+    # imported here, since Numba takes half a second
+    from ovaflow.training.memory import requested_megabytes
+
+    train = SETTINGS.train_of(wildcards.run)
+    try:
+        return requested_megabytes(input.dataset, train.threads, train.shards)
+    except InputError as error:
+        raise FileNotFoundError(errno.ENOENT, str(error), str(input.dataset)) from None

@@ -37,7 +37,7 @@ rule train_shard:
         code=steps.code_of("train-shard"),
     threads: lambda wildcards: SETTINGS.train_of(wildcards.run).threads
     resources:
-        mem_mb=megabytes(1500, 3),
+        mem_mb=training_megabytes,
         kernels=1,
     conda:
         "../../envs/ovaflow.yaml"

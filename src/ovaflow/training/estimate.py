@@ -1,0 +1,329 @@
+"""What training will take, from solving a sample of the labels."""
+
+import math
+import os
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from ovaflow.artifacts.means import compute_means
+from ovaflow.console.errors import InputError
+from ovaflow.console.progress import clock
+from ovaflow.data.dataset import KIND
+from ovaflow.model.pruning import kept_per_row
+from ovaflow.solver.batch import FIRST_ROWS
+from ovaflow.solver.screening import WIDTH
+from ovaflow.sparse.csr import rows_of
+from ovaflow.storage.artifact import open_artifact
+from ovaflow.training.label_jobs import LabelJobs
+from ovaflow.training.memory import JobMemory, Shape, Touched, job_memory, megabytes_to_request
+from ovaflow.training.sampling import Total, stratified_sample, total_of
+from ovaflow.training.shard_job import train_labels
+
+JOB_SECONDS = 0.9
+"""Of a job before and after training: interpreter, imports, reading (measured)."""
+
+LOADING_SECONDS = 0.2
+"""Of a job while training: kernels are loaded from their cache (measured)."""
+
+WRITTEN_PER_SECOND = 150e6
+"""Bytes of weights that are written and hashed in a second (measured)."""
+
+GROWTH = 1.5
+"""Rows of the final working set for one of the first (1.0 to 1.9 on four datasets)."""
+
+_LONG_JOB = 600.0
+_WORTHWHILE = 20.0
+_WEIGHTS_OF_A_JOB = 1e9
+_FILE = 1 << 16
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What solving some of the labels showed.
+
+    Attributes
+    ----------
+    labels : int
+        Size of the sample.
+    trained : int
+        Labels with positives.
+    setup_seconds : float
+        Time that each job takes before its first label.
+    label_seconds, stored, kept : Total
+        Core time, weights in the shards and weights in the model, of all labels.
+    """
+
+    labels: int
+    trained: int
+    setup_seconds: float
+    label_seconds: Total
+    stored: Total
+    kept: Total
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What training all labels will take.
+
+    Attributes
+    ----------
+    sample : Sample
+    threads, shards : int
+        As asked for.
+    cores : int
+        Of this machine.
+    at_a_time : int
+        Jobs that run side by side on them.
+    core_seconds : float
+        Threads times wall seconds of the solver, over all jobs.
+    job_seconds, wall_seconds : float
+        Of one job, and of all, on a machine that does nothing else.
+    memory : JobMemory
+        Of one job.
+    model_bytes : int
+    suggestion : dict
+        ``shards``, ``threads``, and of each job ``mem_mb`` and ``runtime`` (minutes).
+    """
+
+    sample: Sample
+    threads: int
+    shards: int
+    cores: int
+    at_a_time: int
+    core_seconds: float
+    job_seconds: float
+    wall_seconds: float
+    memory: JobMemory
+    model_bytes: int
+    suggestion: dict
+
+
+def estimate_training(dataset, training, prune, n_labels, threads, shards, seed=0):
+    """Solve a sample of the labels and say what all of them will take.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    training : Training
+    prune : float
+        Weights below it are not in the model.
+    n_labels : int
+        About as many labels are solved.
+    threads : int
+        Of each job.
+    shards : int
+        Jobs.
+    seed : int
+        Of the sample.
+
+    Returns
+    -------
+    Estimate
+
+    Raises
+    ------
+    InputError
+        If no label has positives, or the shards would be pruned more than the model.
+    """
+    if prune < training.stored_threshold:
+        raise InputError(
+            f"a model pruned at {prune:g} needs weights below the stored threshold {training.stored_threshold:g}",
+            remedy=f"give --stored-threshold={prune:g}",
+        )
+    means = compute_means(dataset.train.X, dataset.positives)
+    if not means.counts.any():
+        raise InputError("no label has positives", path=dataset.path)
+    cores = len(os.sched_getaffinity(0))
+    at_a_time = max(1, min(shards, cores // threads))
+    jobs, setup = _timed(lambda: LabelJobs.of(dataset, means, training))
+    suited = jobs.suits_working_set(means.counts)
+    strata = stratified_sample(means.counts, suited, n_labels, seed)
+    busy = min(cores, threads * at_a_time)
+    sample = _solve(dataset, means, training, prune, strata, busy, setup)
+    return _conclude(dataset, means.counts, suited, sample, threads, shards, cores, at_a_time)
+
+
+def _timed(call):
+    """Result and processor seconds, which other processes on the machine hardly change."""
+    began = time.process_time()
+    result = call()
+    return result, time.process_time() - began
+
+
+def _solve(dataset, means, training, prune, strata, busy, setup):
+    labels = np.concatenate([stratum.labels for stratum in strata])
+    # kernels are loaded first; with too few labels a thread the columns of the fast path stay empty
+    train_labels(dataset, means, labels[[0, -1]] if len(labels) > 1 else labels, training, title="warm up")
+    threads = max(1, min(busy, len(labels) // (2 * WIDTH)))
+    done, seconds = _timed(lambda: train_labels(dataset, means, labels, training, threads, title="sample"))
+    shares = done.statistics["seconds"] / done.statistics["seconds"].sum()
+    return Sample(
+        len(labels),
+        int(np.count_nonzero(means.counts)),
+        setup,
+        total_of(strata, shares * max(seconds - setup, 0.0)),
+        total_of(strata, np.diff(done.weights.indptr)),
+        total_of(strata, kept_per_row(done.weights, prune)),
+    )
+
+
+def _conclude(dataset, counts, suited, sample, threads, shards, cores, at_a_time):
+    shape = Shape.of(dataset)
+    job_seconds = _job_seconds(sample, min(threads, cores), shards)
+    overhead = threads * shards * (sample.setup_seconds + LOADING_SECONDS)
+    return Estimate(
+        sample=sample,
+        threads=threads,
+        shards=shards,
+        cores=cores,
+        at_a_time=at_a_time,
+        core_seconds=sample.label_seconds.value + overhead,
+        job_seconds=job_seconds,
+        wall_seconds=job_seconds * math.ceil(shards / at_a_time),
+        memory=_job_memory(dataset, shape, counts, suited, sample, threads, shards),
+        model_bytes=_model_bytes(dataset, shape, sample.kept.value),
+        suggestion=_suggest(dataset, shape, counts, suited, sample, cores),
+    )
+
+
+def _job_seconds(sample, threads, shards):
+    solving = sample.label_seconds.value / (threads * shards)
+    writing = 8 * sample.stored.value / shards / WRITTEN_PER_SECOND
+    return JOB_SECONDS + LOADING_SECONDS + sample.setup_seconds + solving + writing
+
+
+def _job_memory(dataset, shape, counts, suited, sample, threads, shards):
+    touched = touched_by(dataset.train.X, counts, suited, threads * shards)
+    return job_memory(shape, threads, shape.labels // shards, int(sample.stored.value / shards), touched)
+
+
+def touched_by(X, counts, suited, workers):
+    """How much of its arrays a thread touches, from random rows in the number of its working sets.
+
+    Parameters
+    ----------
+    X : CSR, shape (n, d)
+    counts : ndarray of int64, shape (l,)
+    suited : ndarray of bool, shape (l,)
+        Labels that are solved on working sets.
+    workers : int
+        Threads of all jobs together, among which labels are divided.
+
+    Returns
+    -------
+    Touched
+    """
+    plain = bool(((counts > 0) & ~suited).any())
+    if not suited.any():
+        return Touched(0, 0, 0, screened=False, plain=plain)
+    in_column = max(int(suited.sum()) / workers / WIDTH, 2)
+    of_column, of_thread = np.quantile(counts[suited], [1 - 1 / in_column, 1 - 1 / (WIDTH * in_column)])
+    n_rows = _rows_of_working_set(of_column, X.n_rows)
+    part = rows_of(X, np.random.default_rng(0).choice(X.n_rows, n_rows, replace=False))
+    entries = _rows_of_working_set(of_thread, X.n_rows) * len(X.data) // X.n_rows
+    return Touched(n_rows, len(np.unique(part.indices)), entries, screened=True, plain=plain)
+
+
+def _rows_of_working_set(count, n):
+    return min(n, int(GROWTH * (count + FIRST_ROWS * (1 + math.sqrt(count)))))
+
+
+def _model_bytes(dataset, shape, weights):
+    names = ("label_names", "feature_names")
+    with open_artifact(dataset.path, KIND) as file:
+        stored = [file[name][part] for name in names if name in file for part in ("utf8", "offsets")]
+        stored += [file["idf"]] if "idf" in file else []
+        beside = sum(item.size * item.dtype.itemsize for item in stored)
+    return int(8 * weights) + 17 * shape.labels + beside + _FILE
+
+
+def _suggest(dataset, shape, counts, suited, sample, cores):
+    """Jobs of ten minutes at most, one on each core if that is worth their start, with a gigabyte of weights each."""
+    start = JOB_SECONDS + LOADING_SECONDS + sample.setup_seconds
+    seconds = sample.label_seconds.value
+    worthwhile = min(cores, int(seconds / (_WORTHWHILE * start)))
+    by_weights = math.ceil(16 * sample.stored.value / _WEIGHTS_OF_A_JOB)
+    shards = max(1, math.ceil(seconds / _LONG_JOB), worthwhile, by_weights)
+    memory = _job_memory(dataset, shape, counts, suited, sample, 1, shards)
+    minutes = math.ceil(2 * _job_seconds(sample, 1, shards) / 60) + 1
+    return {"shards": shards, "threads": 1, "mem_mb": megabytes_to_request(memory), "runtime": minutes}
+
+
+def as_record(estimate):
+    """Figures of an estimate, flat, for one line of JSON.
+
+    Parameters
+    ----------
+    estimate : Estimate
+
+    Returns
+    -------
+    dict
+        Seconds, bytes and numbers; ``*_error`` is the half width of the 95 %
+        range as a share.
+    """
+    sample, memory = estimate.sample, estimate.memory
+    return {
+        "core_seconds": estimate.core_seconds,
+        "core_seconds_error": sample.label_seconds.error,
+        "wall_seconds": estimate.wall_seconds,
+        "job_seconds": estimate.job_seconds,
+        "jobs_at_a_time": estimate.at_a_time,
+        "job_bytes": memory.total,
+        "thread_bytes": memory.thread,
+        "weights": sample.kept.value,
+        "weights_error": sample.kept.error,
+        "stored_weights": sample.stored.value,
+        "model_bytes": estimate.model_bytes,
+        "labels": sample.trained,
+        "sampled_labels": sample.labels,
+        "threads": estimate.threads,
+        "shards": estimate.shards,
+        "cores": estimate.cores,
+        **{f"suggested_{name}": value for name, value in estimate.suggestion.items()},
+    }
+
+
+def describe(estimate):
+    """Lines for a person.
+
+    Parameters
+    ----------
+    estimate : Estimate
+
+    Returns
+    -------
+    list of (str, str)
+        What, and how much.
+    """
+    sample, memory, suggestion = estimate.sample, estimate.memory, estimate.suggestion
+    shared = (memory.features + memory.screen) / 1e6
+    jobs = f"{estimate.shards:,} jobs" if estimate.shards > 1 else "one job"
+    threads = f"{estimate.threads} threads" if estimate.threads > 1 else "one thread"
+    return [
+        ("solved", f"{sample.labels:,} of {sample.trained:,} labels with positives"),
+        ("core time", f"{clock(estimate.core_seconds)}{_range(sample.label_seconds)}"),
+        (
+            "wall time",
+            f"{clock(estimate.wall_seconds)}: {jobs} of {threads} and {clock(estimate.job_seconds)}, "
+            f"{estimate.at_a_time} at a time on {estimate.cores} idle cores",
+        ),
+        (
+            "memory",
+            f"{memory.total / 1e6:,.0f} MB a job: {memory.thread / 1e6:,.0f} MB each thread, "
+            f"{shared:,.0f} MB features, {memory.weights / 1e6:,.0f} MB weights",
+        ),
+        ("model", f"{estimate.model_bytes / 1e6:,.0f} MB, {sample.kept.value:,.0f} weights{_range(sample.kept)}"),
+        (
+            "suggestion",
+            "shards: {shards}, threads: {threads}; each job mem_mb={mem_mb} runtime={runtime} (min)".format(
+                **suggestion
+            ),
+        ),
+    ]
+
+
+def _range(total):
+    return f" ± {100 * total.error:.0f} % (sampling, 95 %)" if total.error else ""

@@ -1,0 +1,227 @@
+"""Memory of a training job: one formula, for the workflow and for ``ovaflow estimate``.
+
+::
+
+    job = program + features + labels + screen + max(threads * thread + 8 w, 16 w)
+
+with w the weights of the job's labels after pruning: 8 bytes each while labels
+are solved, and twice that while they are joined, when no thread works any more.
+The terms are fields of :class:`JobMemory`. The features are mapped from the
+dataset file, so that jobs on one machine share their pages; each job counts
+them all the same, as its resident size does.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ovaflow.data.dataset import open_dataset
+from ovaflow.solver.screening import STRIPE, WIDTH
+from ovaflow.training.label_jobs import LARGEST_WORKING_SET
+
+PROGRAM = 190_000_000
+"""Interpreter, libraries and kernels: resident size of a job with nearly no data (CPython 3.11, Numba 0.68)."""
+
+LABEL = 1000
+"""Bytes that Python's objects of a solved label take beside its weights."""
+
+HUGE_PAGE = 1 << 21
+"""NumPy asks for pages of this size: the first touch makes so much of an array resident."""
+
+_MARGIN = 1.25
+_SCHEDULER = 200_000_000
+_WEIGHTS_PER_ENTRY = 4
+
+
+class Shape(NamedTuple):
+    """What the memory of training depends on.
+
+    Attributes
+    ----------
+    n, d : int
+        Training instances and features.
+    entries : int
+        Nonzeros of X.
+    labels : int
+    positives : int
+        Nonzeros of Y.
+    """
+
+    n: int
+    d: int
+    entries: int
+    labels: int
+    positives: int
+
+    @classmethod
+    def of(cls, dataset):
+        """Shape of an open dataset.
+
+        Parameters
+        ----------
+        dataset : Dataset
+
+        Returns
+        -------
+        Shape
+        """
+        X, Y = dataset.train.X, dataset.train.Y
+        return cls(X.n_rows, X.n_columns, len(X.data), Y.n_columns, len(Y.data))
+
+
+class Touched(NamedTuple):
+    """How much of a thread's arrays its labels reach, at the largest of them.
+
+    Attributes
+    ----------
+    rows, features : int
+        Working set, and features of its rows, of the largest label of a column.
+    entries : int
+        Nonzeros of the largest working set of all columns.
+    screened, plain : bool
+        Whether labels are solved on working sets, and by the plain solver.
+    """
+
+    rows: int
+    features: int
+    entries: int
+    screened: bool = True
+    plain: bool = True
+
+
+@dataclass(frozen=True)
+class JobMemory:
+    """Bytes of a training job, by what takes them.
+
+    Attributes
+    ----------
+    program : int
+    features : int
+        X as mapped.
+    labels : int
+        Y as mapped and transposed, and the means.
+    screen : int
+        Second copy of X, divided into popular and rare features.
+    thread : int
+        Scratch of each thread.
+    weights : int
+        What the labels' weights add to the peak.
+    threads : int
+    """
+
+    program: int
+    features: int
+    labels: int
+    screen: int
+    thread: int
+    weights: int
+    threads: int
+
+    @property
+    def total(self):
+        """Peak resident size of the job."""
+        return self.program + self.features + self.labels + self.screen + self.threads * self.thread + self.weights
+
+
+def job_memory(shape, threads, labels, weights, touched):
+    """Peak resident size of a training job.
+
+    Parameters
+    ----------
+    shape : Shape
+    threads : int
+    labels : int
+        Labels of the job.
+    weights : int
+        Their weights after pruning.
+    touched : Touched
+
+    Returns
+    -------
+    JobMemory
+    """
+    n, d, entries, all_labels, positives = shape
+    in_flight = min(WIDTH, math.ceil(labels / threads))
+    thread = max(touched.screened * _screened(shape, touched, in_flight), touched.plain * plain_thread(n, d))
+    peak = max(threads * thread + 8 * weights, 16 * weights) + LABEL * labels
+    return JobMemory(
+        program=PROGRAM,
+        features=8 * entries + 8 * n,
+        labels=16 * positives + 8 * n + 56 * all_labels + 12 * d,
+        screen=touched.screened * (8 * entries + 12 * n + 13 * d),
+        thread=thread,
+        weights=peak - threads * thread,
+        threads=threads,
+    )
+
+
+def plain_thread(n, d):
+    """Scratch of the plain solver: six vectors over instances and seven over features.
+
+    Parameters
+    ----------
+    n, d : int
+
+    Returns
+    -------
+    int
+        Bytes.
+    """
+    return 4 * (6 * n + 7 * d)
+
+
+def _screened(shape, touched, in_flight):
+    """Scratch of the fast path: columns of the labels in flight, and the problem of one working set."""
+    n, d = shape.n, shape.d
+    rows, features = _resident(4 * n, 4 * touched.rows), _resident(4 * d, 4 * touched.features)
+    bounds = WIDTH * 4 * min(n, STRIPE)
+    # candidates (nearly all instances for some labels), working set, support and weights
+    columns = in_flight * (4 * n + rows + 2 * features)
+    gathered = 2 * _resident(4 * shape.entries, 4 * touched.entries)
+    # numbers, weights and start by feature; first numbers and scores by instance; the solver's vectors
+    vectors = 16 * d + 9 * n + 4 * (6 * touched.rows + 7 * touched.features)
+    return bounds + columns + gathered + vectors
+
+
+def _resident(size, touched):
+    return min(size, HUGE_PAGE * math.ceil(touched / HUGE_PAGE))
+
+
+def requested_megabytes(path, threads, shards):
+    """Memory to ask a scheduler for, before anything is known about the labels.
+
+    Parameters
+    ----------
+    path : path-like
+        The dataset file.
+    threads, shards : int
+
+    Returns
+    -------
+    int
+        The formula with all arrays of a thread in full, but for the rows that
+        are copied: working sets start with a quarter of the instances at most.
+        A label is taken to have four times as many weights as its positives
+        have entries (1.8 to 3.7 times were seen), and as many as there are
+        features at most.
+    """
+    shape = Shape.of(open_dataset(path))
+    touched = Touched(shape.n, shape.d, math.ceil(LARGEST_WORKING_SET * shape.entries))
+    entries_of_positives = shape.positives * shape.entries / max(shape.n, 1)
+    weights = min(shape.labels * shape.d, _WEIGHTS_PER_ENTRY * entries_of_positives)
+    job = job_memory(shape, threads, math.ceil(shape.labels / shards), math.ceil(weights / shards), touched)
+    return megabytes_to_request(job)
+
+
+def megabytes_to_request(job):
+    """A job's memory with a margin, and what a scheduler's own processes take in the same job.
+
+    Parameters
+    ----------
+    job : JobMemory
+
+    Returns
+    -------
+    int
+    """
+    return math.ceil((_MARGIN * job.total + _SCHEDULER) / 1e8) * 100
