@@ -78,12 +78,20 @@ def test_stripes_of_instances_are_screened_like_one():
     batch.weights[7] = weights
     batch.n_support[7] = 4000
     batch.popular_weights[:, 7] = weights[screen.popular_features]
+    batch.exhaustive[7] = True
     screen_columns(n, screen, batch)
     ours = batch.candidates[7, : batch.n_candidates[7]]
     theirs = np.flatnonzero(X.to_scipy() @ weights > -1)
     assert (np.diff(ours) > 0).all()
     assert set(theirs) <= set(ours.tolist())
     assert len(ours) < 0.9 * n
+    batch.exhaustive[7] = False
+    screen_columns(n, screen, batch)
+    highest = batch.candidates[7, : batch.n_candidates[7]]
+    assert batch.cut[7]
+    assert len(highest) < len(ours) / 10
+    scores = X.to_scipy() @ weights
+    assert np.median(scores[highest]) > np.quantile(scores, 0.98)
 
 
 @given(st.lists(st.floats(-5, 5, width=32), min_size=1, max_size=300), st.integers(1, 300))

@@ -25,14 +25,26 @@ from ovaflow.solver.working_set import clear, make_local, scatter, solve_rows, v
 from ovaflow.sparse.csr import row_dot
 from ovaflow.sparse.jit import kernel, strict_kernel
 
-FIRST_ROWS = 300
-"""Negatives in the first working set, and as many again times the root of the number of positives."""
-
 KEPT_MARGIN = 0.01
 """How far below -1 the score of a negative may lie for it to stay after the first solution."""
 
 _KEPT_AT_START = 1e-3
 _EMPTY, _ADMITTED, _SOLVED, _DONE = 0, 1, 2, 3
+
+
+@strict_kernel
+def first_rows(n, n_positives):
+    """Negatives in the first working set, sqrt(n) (1 + sqrt(|P|)): a few times what is curved at the optimum.
+
+    Parameters
+    ----------
+    n, n_positives : int
+
+    Returns
+    -------
+    float
+    """
+    return np.sqrt(n) * (1 + np.sqrt(n_positives))
 
 
 class Batch(NamedTuple):
@@ -52,6 +64,8 @@ class Batch(NamedTuple):
         Sparse weights.
     state, rounds, n_positives, n_rows, n_support, n_candidates : ndarray of int64, shape (WIDTH,)
         ``rounds`` counts solutions on the working set.
+    cut, exhaustive : ndarray of bool, shape (WIDTH,)
+        Whether candidates were left out, and whether the next screen must leave out none.
     target : ndarray of float64, shape (WIDTH,)
         What the gradient's norm must reach.
     outcome : ndarray of float64, shape (WIDTH, 10)
@@ -73,6 +87,8 @@ class Batch(NamedTuple):
     n_rows: np.ndarray
     n_support: np.ndarray
     n_candidates: np.ndarray
+    cut: np.ndarray
+    exhaustive: np.ndarray
     target: np.ndarray
     outcome: np.ndarray
     histogram: np.ndarray
@@ -99,7 +115,10 @@ def make_batch(n, d, n_popular):
     counters = {name: np.zeros(WIDTH, np.int64) for name in Batch._fields[7:13]}
     arrays["popular_weights"][:] = 0.0
     outcome = np.zeros((WIDTH, len(Outcome._fields)))
-    return Batch(**arrays, **counters, target=np.zeros(WIDTH), outcome=outcome, histogram=np.zeros(4096, np.int64))
+    flags = {name: np.zeros(WIDTH, bool) for name in ("cut", "exhaustive")}
+    return Batch(
+        **arrays, **counters, **flags, target=np.zeros(WIDTH), outcome=outcome, histogram=np.zeros(4096, np.int64)
+    )
 
 
 class BatchSolver:
@@ -181,6 +200,7 @@ def _admit(c, positives, start, target, screen, batch):
     """Take a label into a column, with the popular and the large weights of its start."""
     batch.state[c] = _ADMITTED
     batch.rounds[c] = 0
+    batch.exhaustive[c] = False
     batch.target[c] = target
     batch.n_positives[c] = len(positives)
     batch.rows[c, : len(positives)] = positives
@@ -213,6 +233,7 @@ def _show(c, screen, batch):
 def screen_columns(n, screen, batch):
     """Collect for each column the instances whose score may exceed -1; at first the highest bounds."""
     batch.n_candidates[:] = 0
+    batch.cut[:] = False
     for first in range(0, n, STRIPE):
         last = min(first + STRIPE, n)
         bound_by_popular(screen, batch.popular_weights, first, last, batch.block, batch.bounds)
@@ -223,14 +244,30 @@ def screen_columns(n, screen, batch):
 
 @kernel
 def _collect(c, n, first, last, screen, batch):
-    bounds = batch.bounds[c]
+    """Candidates of one column in one stripe: as many as are wanted at first, later all that may violate.
+
+    Where too many may, the bias of a poor working set has risen; the highest
+    bounds are then enough to bring it back, and the label is not finished.
+    """
+    bounds, found, have = batch.bounds[c], batch.candidates[c], batch.n_candidates[c]
     add_rare(screen, batch.support[c, : batch.n_support[c]], batch.weights[c], first, last, bounds)
-    threshold = np.float32(-1.0)
+    count = last - first
     if batch.state[c] == _ADMITTED:
-        wanted = FIRST_ROWS * (1 + np.sqrt(batch.n_positives[c])) * (last - first) / n
-        threshold = threshold_for(bounds, last - first, wanted, batch.histogram)
-    found = collect_above(bounds, last - first, threshold, first, batch.candidates[c], batch.n_candidates[c])
-    batch.n_candidates[c] = found
+        wanted = first_rows(n, batch.n_positives[c])
+    else:
+        batch.n_candidates[c] = collect_above(bounds, count, np.float32(-1.0), first, found, have)
+        wanted = 2 * _limit(c, n, batch)
+        if batch.exhaustive[c] or batch.n_candidates[c] - have <= wanted * count / n:
+            return
+        batch.cut[c] = True
+    threshold = threshold_for(bounds, count, wanted * count / n, batch.histogram)
+    batch.n_candidates[c] = collect_above(bounds, count, threshold, first, found, have)
+
+
+@kernel
+def _limit(c, n, batch):
+    """How many instances may join a working set at a time: as many as are there."""
+    return max(np.int64(first_rows(n, 1)), batch.n_rows[c])
 
 
 @kernel
@@ -282,11 +319,13 @@ def _add_violators(c, X, batch, local):
     found = batch.rows[c, have:]
     count = violators(X, candidates, batch.rows[c, :have], local, found, scores)
     clear(support, local.dense)
-    limit = max(FIRST_ROWS, have)
-    complete = count <= limit
-    if not complete:
+    limit = _limit(c, len(X.indptr) - 1, batch)
+    complete = count <= limit and not batch.cut[c]
+    if count > limit:
         count = _keep_highest(found, scores, count, limit, batch.histogram)
     batch.n_rows[c] = have + count
+    # candidates were left out, but those kept do not violate: look at all of them next time
+    batch.exhaustive[c] = batch.cut[c] and count == 0
     return count, complete
 
 

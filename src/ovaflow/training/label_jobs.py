@@ -8,7 +8,7 @@ import numpy as np
 
 from ovaflow.initialization.starts import make_start
 from ovaflow.model.pruning import large_weights
-from ovaflow.solver.batch import FIRST_ROWS, BatchSolver
+from ovaflow.solver.batch import BatchSolver, first_rows
 from ovaflow.solver.losses import LOSSES, SLOPE_AT_ZERO, SQUARED_HINGE
 from ovaflow.solver.newton import solve_label
 from ovaflow.solver.problem import Outcome, Settings, Status, make_workspace
@@ -158,8 +158,9 @@ class LabelJobs:
         """
         if self.screen is None:
             return np.zeros(len(counts), bool)
-        rows = counts + FIRST_ROWS * (1 + np.sqrt(counts))
-        return (counts > 0) & (rows <= LARGEST_WORKING_SET * self.X.n_rows)
+        n = self.X.n_rows
+        rows = np.array([count + first_rows(n, count) for count in counts.tolist()])
+        return (counts > 0) & (rows <= LARGEST_WORKING_SET * n)
 
 
 def solve_plainly(jobs, labels):
