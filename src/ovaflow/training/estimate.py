@@ -33,10 +33,13 @@ WRITTEN_PER_SECOND = 150e6
 GROWTH = 1.5
 """Rows of the final working set for one of the first (1.0 to 1.9 on four datasets)."""
 
+_STEADY = 2.0
+_REPEATS = 5
 _LONG_JOB = 600.0
 _WORTHWHILE = 20.0
 _WEIGHTS_OF_A_JOB = 1e9
 _FILE = 1 << 16
+_NOTABLE = 1.2
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,9 @@ class Sample:
         Labels with positives.
     setup_seconds : float
         Time that each job takes before its first label.
+    slowdown : float
+        Wall time by core time while the sample was solved: above 1 where other
+        processes wanted the same cores.
     label_seconds, stored, kept : Total
         Core time, weights in the shards and weights in the model, of all labels.
     """
@@ -58,6 +64,7 @@ class Sample:
     labels: int
     trained: int
     setup_seconds: float
+    slowdown: float
     label_seconds: Total
     stored: Total
     kept: Total
@@ -79,7 +86,8 @@ class Estimate:
     core_seconds : float
         Threads times wall seconds of the solver, over all jobs.
     job_seconds, wall_seconds : float
-        Of one job, and of all, on a machine that does nothing else.
+        Of one job, and of all, on a machine that does nothing else (see
+        :attr:`Sample.slowdown` for this one).
     memory : JobMemory
         Of one job.
     model_bytes : int
@@ -157,16 +165,29 @@ def _solve(dataset, means, training, prune, strata, busy, setup):
     # kernels are loaded first; with too few labels a thread the columns of the fast path stay empty
     train_labels(dataset, means, labels[[0, -1]] if len(labels) > 1 else labels, training, title="warm up")
     threads = max(1, min(busy, len(labels) // (2 * WIDTH)))
-    done, seconds = _timed(lambda: train_labels(dataset, means, labels, training, threads, title="sample"))
-    shares = done.statistics["seconds"] / done.statistics["seconds"].sum()
+    done, wall, core = _solve_repeatedly(
+        lambda: train_labels(dataset, means, labels, training, threads, "sample"), setup
+    )
     return Sample(
         len(labels),
         int(np.count_nonzero(means.counts)),
         setup,
-        total_of(strata, shares * max(seconds - setup, 0.0)),
+        float(wall.sum() / core) if core else 1.0,
+        total_of(strata, wall * core / wall.sum()),
         total_of(strata, np.diff(done.weights.indptr)),
         total_of(strata, kept_per_row(done.weights, prune)),
     )
+
+
+def _solve_repeatedly(solve, setup):
+    """Solve more than once what is too short to be timed; mean wall seconds of each label, core seconds of all."""
+    wall, core, repeats = 0.0, 0.0, 0
+    while core < _STEADY and repeats < _REPEATS:
+        done, seconds = _timed(solve)
+        wall = wall + done.statistics["seconds"]
+        core += max(seconds - setup, 0.0)
+        repeats += 1
+    return done, wall / repeats, core / repeats
 
 
 def _conclude(dataset, counts, suited, sample, threads, shards, cores, at_a_time):
@@ -271,6 +292,7 @@ def as_record(estimate):
         "wall_seconds": estimate.wall_seconds,
         "job_seconds": estimate.job_seconds,
         "jobs_at_a_time": estimate.at_a_time,
+        "slowdown": sample.slowdown,
         "job_bytes": memory.total,
         "thread_bytes": memory.thread,
         "weights": sample.kept.value,
@@ -308,7 +330,7 @@ def describe(estimate):
         (
             "wall time",
             f"{clock(estimate.wall_seconds)}: {jobs} of {threads} and {clock(estimate.job_seconds)}, "
-            f"{estimate.at_a_time} at a time on {estimate.cores} idle cores",
+            f"{estimate.at_a_time} at a time on {estimate.cores} idle cores{_load(sample.slowdown)}",
         ),
         (
             "memory",
@@ -327,3 +349,7 @@ def describe(estimate):
 
 def _range(total):
     return f" ± {100 * total.error:.0f} % (sampling, 95 %)" if total.error else ""
+
+
+def _load(slowdown):
+    return f" ({slowdown:.1f} times as long under the present load)" if slowdown >= _NOTABLE else ""
