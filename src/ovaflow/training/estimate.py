@@ -12,7 +12,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.console.progress import clock
 from ovaflow.data.dataset import KIND
 from ovaflow.model.pruning import kept_per_row
-from ovaflow.solver.batch import FIRST_ROWS
+from ovaflow.solver.batch import first_rows
 from ovaflow.solver.screening import WIDTH
 from ovaflow.sparse.csr import rows_of
 from ovaflow.storage.artifact import open_artifact
@@ -241,14 +241,14 @@ def touched_by(X, counts, suited, workers):
         return Touched(0, 0, 0, screened=False, plain=plain)
     in_column = max(int(suited.sum()) / workers / WIDTH, 2)
     of_column, of_thread = np.quantile(counts[suited], [1 - 1 / in_column, 1 - 1 / (WIDTH * in_column)])
-    n_rows = _rows_of_working_set(of_column, X.n_rows)
+    n_rows = _rows_of_working_set(int(of_column), X.n_rows)
     part = rows_of(X, np.random.default_rng(0).choice(X.n_rows, n_rows, replace=False))
-    entries = _rows_of_working_set(of_thread, X.n_rows) * len(X.data) // X.n_rows
+    entries = _rows_of_working_set(int(of_thread), X.n_rows) * len(X.data) // X.n_rows
     return Touched(n_rows, len(np.unique(part.indices)), entries, screened=True, plain=plain)
 
 
 def _rows_of_working_set(count, n):
-    return min(n, int(GROWTH * (count + FIRST_ROWS * (1 + math.sqrt(count)))))
+    return min(n, int(GROWTH * (count + first_rows(n, count))))
 
 
 def _model_bytes(dataset, shape, weights):
