@@ -22,7 +22,7 @@ def test_every_method_runs_in_each_round_on_the_same_labels(runs):
     ours, theirs, absent = runs
     assert [len(one.figures) for one in runs] == [2, 2, 0]
     assert ours.quality["labels"] == theirs.quality["labels"] == 6
-    assert ours.quality["objectives"] == pytest.approx(theirs.quality["objectives"], rel=5e-3)
+    assert ours.objectives == pytest.approx(theirs.objectives, rel=5e-3)
     assert absent.failure == "not installed"
 
 

@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -49,6 +49,10 @@ class Comparison:
         See :class:`~ovaflow.benchmark.peers.interface.Problem`.
     limit : float
         Seconds after which a run is ended.
+    objectives : bool
+        Run the one-vs-all methods whose weights can be read once more, without
+        dropping any weight, to compute their objectives: dropping the small
+        ones moves an objective more than solvers differ.
     """
 
     dataset: object
@@ -60,6 +64,7 @@ class Comparison:
     epsilon: float = 0.01
     threshold: float = 0.01
     limit: float = 3600.0
+    objectives: bool = True
 
     def labels_of(self, method):
         """Labels that a method is trained on.
@@ -88,8 +93,9 @@ class Runs:
     figures : list of dict
         One a round, see :mod:`ovaflow.benchmark.worker`.
     quality : dict
-        ``labels``, P@1, P@3, P@5; for readable one-vs-all weights
-        ``objectives``, an array.
+        ``labels``, P@1, P@3, P@5.
+    objectives : ndarray of float64, shape (m,), or None
+        Of the labels, before small weights are dropped.
     failure : str
         Why there are no figures.
     """
@@ -97,6 +103,7 @@ class Runs:
     method: object
     figures: list = field(default_factory=list)
     quality: dict = field(default_factory=dict)
+    objectives: np.ndarray | None = None
     failure: str = ""
 
 
@@ -114,35 +121,52 @@ def compare(comparison, methods):
         In the order of the methods. A method that is not installed or fails says so and stops nothing.
     """
     runs = [Runs(method, failure="" if method.installed else "not installed") for method in methods]
+    rounds = [_timed_run] * comparison.repeats + [_run_for_objectives] * comparison.objectives
     with tempfile.TemporaryDirectory(prefix="ovaflow-benchmark-") as name:
-        with Progress("comparing", comparison.repeats * len(runs), "runs") as progress:
-            for _ in range(comparison.repeats):
+        with Progress("comparing", len(rounds) * len(runs), "runs") as progress:
+            for run in rounds:
                 for of_method in runs:
                     if not of_method.failure:
                         with tempfile.TemporaryDirectory(dir=name) as folder:
-                            _run_once(comparison, of_method, Path(folder))
+                            run(comparison, of_method, Path(folder))
                     progress.advance()
     return runs
 
 
-def _run_once(comparison, runs, folder):
+def _timed_run(comparison, runs, folder):
     labels = comparison.labels_of(runs.method)
-    _write_job(comparison, runs.method, labels, folder)
-    command = [sys.executable, "-m", "ovaflow.benchmark.worker", str(folder / "job.json")]
-    with open(folder / "log.txt", "wb") as log:
-        try:
-            done = subprocess.run(
-                command, env=os.environ | ONE_THREAD, stdout=log, stderr=log, timeout=comparison.limit, check=False
-            )
-        except subprocess.TimeoutExpired:
-            runs.failure = f"ended after {comparison.limit:.0f} s"
-            return
-    if done.returncode != 0:
-        runs.failure = f"failed with status {done.returncode}: {_last_line(folder / 'log.txt')}"
+    runs.failure = _run_worker(comparison, runs.method, labels, folder)
+    if runs.failure:
         return
     runs.figures.append(json.loads((folder / "figures.json").read_text(encoding="utf-8")))
-    if not runs.quality:
-        runs.quality = _quality(comparison, labels, folder)
+    ids = np.load(folder / "ids.npy", allow_pickle=False)
+    runs.quality = {"labels": len(labels)} | sample_precision(ids, comparison.dataset.test.Y, labels)
+
+
+def _run_for_objectives(comparison, runs, folder):
+    if not runs.method.readable:
+        return
+    labels = comparison.labels_of(runs.method)
+    runs.failure = _run_worker(replace(comparison, threshold=0.0), runs.method, labels, folder)
+    if runs.failure:
+        return
+    dataset = comparison.dataset
+    with np.load(folder / "weights.npz", allow_pickle=False) as file:
+        weights = CSR(file["data"], file["indices"], file["indptr"], dataset.n_features)
+    runs.objectives = objectives(dataset.train.X, rows_of(dataset.positives, labels), weights, comparison.C)
+
+
+def _run_worker(comparison, method, labels, folder):
+    """Run a method in a process of its own; says what went wrong, or nothing."""
+    _write_job(comparison, method, labels, folder)
+    command = [sys.executable, "-m", "ovaflow.benchmark.worker", str(folder / "job.json")]
+    settings = {"env": os.environ | ONE_THREAD, "timeout": comparison.limit, "check": False}
+    with open(folder / "log.txt", "wb") as log:
+        try:
+            status = subprocess.run(command, stdout=log, stderr=log, **settings).returncode
+        except subprocess.TimeoutExpired:
+            return f"ended after {comparison.limit:.0f} s"
+    return f"failed with status {status}: {_last_line(folder / 'log.txt')}" if status else ""
 
 
 def _write_job(comparison, method, labels, folder):
@@ -156,17 +180,6 @@ def _write_job(comparison, method, labels, folder):
 def _last_line(path):
     lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
     return next((line.strip() for line in reversed(lines) if line.strip()), "nothing was said")[:200]
-
-
-def _quality(comparison, labels, folder):
-    ids = np.load(folder / "ids.npy", allow_pickle=False)
-    quality = {"labels": len(labels)} | sample_precision(ids, comparison.dataset.test.Y, labels)
-    if (folder / "weights.npz").exists():
-        with np.load(folder / "weights.npz", allow_pickle=False) as file:
-            weights = CSR(file["data"], file["indices"], file["indptr"], comparison.dataset.n_features)
-        positives = rows_of(comparison.dataset.positives, labels)
-        quality["objectives"] = objectives(comparison.dataset.train.X, positives, weights, comparison.C)
-    return quality
 
 
 def sample_precision(ids, Y, labels):
@@ -206,7 +219,7 @@ def summarise(runs):
         either ``failure`` or the medians of the worker's figures,
         ``ms_per_label`` and ``cpu_ms_per_label`` with their ranges,
         ``ratio_to_ovaflow`` (of CPU time a label, with its range), P@k, and
-        ``objective_difference`` (mean over the labels, relative).
+        ``objective_difference`` (mean over the labels, relative) with its range.
     """
     own = next((one for one in runs if one.method == OWN and one.figures), None)
     return [_summary(one, own) for one in runs]
@@ -218,7 +231,7 @@ def _summary(runs, own):
     if not runs.figures or runs.failure:
         return row | {"failure": runs.failure or "did not run"}
     row |= {name: float(np.median([one[name] for one in runs.figures])) for name in runs.figures[0]}
-    row |= {name: value for name, value in runs.quality.items() if name != "objectives"}
+    row |= runs.quality
     row |= _spread("ms_per_label", _per_label(runs, "train_seconds"))
     cpu = _per_label(runs, "train_cpu_seconds")
     row |= _spread("cpu_ms_per_label", cpu) | {"rounds": len(cpu)}
@@ -226,9 +239,10 @@ def _summary(runs, own):
     if own is not None:
         together = min(len(cpu), len(own.figures))
         row |= _spread("ratio_to_ovaflow", cpu[:together] / _per_label(own, "train_cpu_seconds")[:together])
-        if "objectives" in runs.quality:
-            ours = own.quality["objectives"]
-            row["objective_difference"] = float(np.mean((runs.quality["objectives"] - ours) / ours))
+        if runs.objectives is not None and own.objectives is not None:
+            difference = (runs.objectives - own.objectives) / own.objectives
+            row["objective_difference"] = float(difference.mean())
+            row["objective_difference_range"] = [float(difference.min()), float(difference.max())]
     return row
 
 

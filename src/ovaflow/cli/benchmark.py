@@ -59,18 +59,21 @@ def _packages(context, parameter, value):
               help="Labels of the label trees.")  # fmt: skip
 @click.option("--repeats", type=click.IntRange(1), default=1, show_default=True, help="Interleaved rounds.")
 @click.option("--limit", type=click.FloatRange(1), default=3600.0, show_default=True, help="Seconds of one run.")
+@click.option("--objectives/--no-objectives", default=True, show_default=True,
+              help="One more run of each one-vs-all method, to compare what it minimised.")  # fmt: skip
 @_C
 @click.option("--epsilon", type=click.FloatRange(0, min_open=True), default=0.01, show_default=True)
 @_json
-def peers(dataset, labels, seed, peers, trees, repeats, limit, C, epsilon, as_json):
+def peers(dataset, labels, seed, peers, trees, repeats, limit, objectives, C, epsilon, as_json):
     """Train and predict with ovaflow and with other packages: same data, same labels, one thread each.
 
     Each run has a process of its own. Packages that are not installed are left
     out: pip install 'ovaflow[benchmark]'.
     """
     comparison = Comparison(
-        open_dataset(dataset), labels, trees == "all", seed, repeats, C=C, epsilon=epsilon, limit=limit
-    )
+        open_dataset(dataset), labels, trees == "all", seed, repeats,
+        C=C, epsilon=epsilon, limit=limit, objectives=objectives,
+    )  # fmt: skip
     summary = summarise(compare(comparison, methods_of(peers)))
     click.echo(json.dumps(summary) if as_json else peers_table(summary))
 

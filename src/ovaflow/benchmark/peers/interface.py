@@ -209,7 +209,7 @@ class OneByOne(Peer):
             y[:] = -1.0
             y[self._columns.indices[slice(*self._columns.indptr[label : label + 2])]] = 1.0
             weights = np.asarray(self.weights_of(y), np.float32)
-            kept = np.flatnonzero(np.abs(weights) >= self._problem.threshold)
+            kept = np.flatnonzero((np.abs(weights) >= self._problem.threshold) & (weights != 0))
             self._rows.append((kept, weights[kept]))
 
     @abstractmethod

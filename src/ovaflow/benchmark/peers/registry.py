@@ -33,6 +33,11 @@ class Method(NamedTuple):
     remark: str
 
     @property
+    def readable(self):
+        """Whether it has one weight vector a label that can be read."""
+        return not self.tree and self.package != "napkinxc"
+
+    @property
     def installed(self):
         """Whether the package is there."""
         return importlib.util.find_spec(self.requires) is not None
