@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -74,3 +76,12 @@ def test_precision_counts_sampled_labels_and_their_instances_only():
     ours = sample_precision(ids, Y, np.array([2, 3]))
     assert ours == {"P@1": 0.5, "P@3": pytest.approx(2 / 6), "P@5": pytest.approx(0.2), "instances": 2}
     assert comparison.PLACES == (1, 3, 5)
+
+
+def test_a_failed_run_for_the_objectives_leaves_the_figures(runs):
+    ours, theirs, _ = runs
+    failed = replace(theirs, objectives=None, objectives_failure="failed with status 1: no memory")
+    row = summarise([ours, failed])[1]
+    assert row["train_seconds"] > 0
+    assert "objective_difference" not in row
+    assert "no memory" in peers_table([row])

@@ -96,8 +96,8 @@ class Runs:
         ``labels``, P@1, P@3, P@5.
     objectives : ndarray of float64, shape (m,), or None
         Of the labels, before small weights are dropped.
-    failure : str
-        Why there are no figures.
+    failure, objectives_failure : str
+        Why there are no figures, or no objectives.
     """
 
     method: object
@@ -105,6 +105,7 @@ class Runs:
     quality: dict = field(default_factory=dict)
     objectives: np.ndarray | None = None
     failure: str = ""
+    objectives_failure: str = ""
 
 
 def compare(comparison, methods):
@@ -147,8 +148,8 @@ def _run_for_objectives(comparison, runs, folder):
     if not runs.method.readable:
         return
     labels = comparison.labels_of(runs.method)
-    runs.failure = _run_worker(replace(comparison, threshold=0.0), runs.method, labels, folder)
-    if runs.failure:
+    runs.objectives_failure = _run_worker(replace(comparison, threshold=0.0), runs.method, labels, folder)
+    if runs.objectives_failure:
         return
     dataset = comparison.dataset
     with np.load(folder / "weights.npz", allow_pickle=False) as file:
@@ -232,6 +233,8 @@ def _summary(runs, own):
         return row | {"failure": runs.failure or "did not run"}
     row |= {name: float(np.median([one[name] for one in runs.figures])) for name in runs.figures[0]}
     row |= runs.quality
+    if runs.objectives_failure:
+        row["remark"] += f"; run for the objectives: {runs.objectives_failure}"
     row |= _spread("ms_per_label", _per_label(runs, "train_seconds"))
     cpu = _per_label(runs, "train_cpu_seconds")
     row |= _spread("cpu_ms_per_label", cpu) | {"rounds": len(cpu)}
