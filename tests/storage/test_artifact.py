@@ -108,6 +108,16 @@ def test_a_killed_step_leaves_no_file_of_that_name(tmp_path):
     assert not (tmp_path / "x.h5").exists()
 
 
+def test_what_killed_processes_left_is_removed(tmp_path):
+    stale, young, others = ".0.h5.a_b1c2d3.partial", ".0.h5.abcdefgh.partial", ".10.h5.abcdefgh.partial"
+    for name in (stale, young, others, ".0.h5.partial"):
+        (tmp_path / name).touch()
+    for name in (stale, others):
+        os.utime(tmp_path / name, (1e9, 1e9))
+    write_text(tmp_path / "0.h5", "whole")
+    assert sorted(os.listdir(tmp_path)) == sorted(["0.h5", young, others, ".0.h5.partial"])
+
+
 def test_text_is_replaced_whole_and_readable_by_others(tmp_path):
     path = tmp_path / "sub" / "metrics.json"
     write_text(path, "{}")

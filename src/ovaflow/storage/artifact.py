@@ -4,7 +4,9 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import tempfile
+import time
 from pathlib import Path
 
 import h5py
@@ -15,10 +17,14 @@ from ovaflow.console.errors import InputError
 PAGE = 4096
 FORMAT_VERSION = 1
 
+_PROCESS_START = time.time()
+
 
 @contextlib.contextmanager
 def write_atomically(path):
     """Write a file under a temporary name beside its own, then sync and rename it.
+
+    Temporary files that killed processes left of the same file are removed.
 
     Parameters
     ----------
@@ -33,6 +39,7 @@ def write_atomically(path):
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
+    _remove_stale(path)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
     os.close(handle)
     temporary = Path(name)
@@ -46,6 +53,16 @@ def write_atomically(path):
         _sync(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _remove_stale(path):
+    # what a live process writes at the same time is younger than this one; were it not, its rename would fail
+    stale = re.compile(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}\.partial")
+    for found in path.parent.iterdir():
+        if stale.fullmatch(found.name):
+            with contextlib.suppress(FileNotFoundError):
+                if found.stat().st_mtime < _PROCESS_START:
+                    found.unlink()
 
 
 def _sync(path):
