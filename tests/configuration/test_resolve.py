@@ -76,6 +76,14 @@ def test_values_of_the_command_line_are_texts():
         ({"train": {"C": float("nan")}}, "train.C: found NaN, expected a number above 0"),
         ({"train": {"shards": 1.5}}, "train.shards: found 1.5, expected a whole number of at least 1"),
         ({"train": {"loss": "logistic"}}, 'train.loss: found "logistic", expected squared-hinge'),
+        (
+            {"prepare": {"min_df": 0.9, "max_df": 0.1}},
+            "datasets.docstrings: min_df (0.9) must not be above max_df (0.1)",
+        ),
+        (
+            {"datasets": {"a": {"source": "builtin", "min_df": 9, "max_df": 8}}},
+            "datasets.a: min_df (9) must not be above max_df (8)",
+        ),
         ({"train": 3}, "train: found 3, expected a mapping"),
         ({"train": None}, "train: found null, expected a mapping"),
         ({"train": {"s": -3}}, "runs.msi: t (-2.0) must be below s (-3.0)"),

@@ -182,6 +182,15 @@ class Settings(Section):
                 raise ValueError(f"runs.{name}: t ({train.t}) must be below s ({train.s})")
         return self
 
+    @model_validator(mode="after")
+    def _some_terms_left(self):
+        for name in self.datasets:
+            prepare = self.prepare_of(name)
+            fewest, most = prepare.min_df, prepare.max_df
+            if type(fewest) is type(most) and fewest > most:
+                raise ValueError(f"datasets.{name}: min_df ({fewest}) must not be above max_df ({most})")
+        return self
+
     def prepare_of(self, dataset):
         """Prepare settings of a dataset, its own keys first."""
         return _overridden(self.prepare, self.datasets[dataset])
