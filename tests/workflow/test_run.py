@@ -2,7 +2,9 @@
 
 import json
 
+import numpy as np
 import pytest
+import scipy.sparse
 from tiny_table import write_config, write_table
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
@@ -50,6 +52,19 @@ def test_odd_characters_in_paths_and_columns_reach_no_shell(place):
     place.snakemake("results/odd/dataset.h5")
     assert (place.folder / "results" / "odd" / "dataset.h5").is_file()
     assert not list(place.folder.rglob("pwned"))
+
+
+def test_pairs_of_matrices(place):
+    generator = np.random.default_rng(3)
+    entry = {"format": "npz"}
+    for role, n in (("train", 40), ("test", 10)):
+        for name, columns in ((role, 12), (f"{role}_labels", 4)):
+            entry[name] = f"{name}.npz"
+            matrix = scipy.sparse.csr_array(generator.integers(0, 2, (n, columns)), dtype=np.float32)
+            scipy.sparse.save_npz(place.folder / entry[name], matrix)
+    write_config(place.folder / "my.yaml", datasets={"pairs": entry})
+    place.snakemake("results/pairs/dataset.h5")
+    assert (place.folder / "results" / "pairs" / "dataset.h5").is_file()
 
 
 @pytest.mark.parametrize(
