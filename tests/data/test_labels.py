@@ -3,12 +3,10 @@
 from itertools import pairwise
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.preprocessing import MultiLabelBinarizer
 
-from ovaflow.console.errors import InputError
 from ovaflow.data.labels import NamedLabels, NumberedLabels
 
 names = st.text(max_size=3)
@@ -43,11 +41,3 @@ def test_numbers():
     assert given_names == ["a", "b", "c"]
     np.testing.assert_array_equal(train.to_scipy().toarray(), [[1, 0, 1], [0, 0, 0]])
     np.testing.assert_array_equal(test.to_scipy().toarray(), [[0, 1, 0]])
-
-
-@pytest.mark.parametrize("label", ["3", "-1", "a", "", "1.0", "²"])
-def test_no_numbers(label):
-    labels = NumberedLabels(["a", "b", "c"])
-    labels.add_train(["0"])
-    with pytest.raises(InputError, match=r"training instance 2: label .* is no id from 0 to 2"):
-        labels.add_train([label])

@@ -5,7 +5,6 @@ from array import array
 import numpy as np
 import scipy.sparse
 
-from ovaflow.console.errors import InputError
 from ovaflow.sparse.csr import from_scipy
 
 
@@ -15,6 +14,9 @@ class NamedLabels:
     Only names of training instances are labels: :meth:`add_test` leaves out the
     others and counts them.
     """
+
+    n_labels = None
+    """Labels are no ids."""
 
     def __init__(self):
         self._numbers = {}
@@ -70,6 +72,7 @@ class NumberedLabels:
 
     def __init__(self, names):
         self._names = names
+        self.n_labels = len(names)
         self._train, self._test = _Rows(), _Rows()
 
     def add_train(self, labels):
@@ -78,31 +81,17 @@ class NumberedLabels:
         Parameters
         ----------
         labels : iterable of str
-            Decimal numbers; repeated ones count once.
-
-        Raises
-        ------
-        InputError
-            If one is no number below l.
+            Decimal numbers below l; repeated ones count once.
         """
-        self._train.append(self._number("training", self._train, label) for label in labels)
+        self._train.append(map(int, labels))
 
     def add_test(self, labels):
         """Append a test instance; as :meth:`add_train`."""
-        self._test.append(self._number("test", self._test, label) for label in labels)
-
-    def _number(self, part, rows, label):
-        if not (label.isdecimal() and int(label) < len(self._names)):
-            raise InputError(
-                f"{part} instance {len(rows) + 1}: label {label!r} is no id from 0 to {len(self._names) - 1}",
-                remedy="leave out the file of label names if the data holds the names themselves",
-            )
-        return int(label)
+        self._test.append(map(int, labels))
 
     def finish(self):
         """Names and matrices; as :meth:`NamedLabels.finish`."""
-        n_labels = len(self._names)
-        return self._names, self._train.matrix(n_labels), self._test.matrix(n_labels), {}
+        return self._names, self._train.matrix(self.n_labels), self._test.matrix(self.n_labels), {}
 
 
 class _Rows:
@@ -114,9 +103,6 @@ class _Rows:
     def append(self, ids):
         self._ids.extend(set(ids))
         self._indptr.append(len(self._ids))
-
-    def __len__(self):
-        return len(self._indptr) - 1
 
     def matrix(self, n_columns, renamed=None):
         ids = np.array(self._ids, np.int32)

@@ -42,9 +42,14 @@ def prepare_text_files(source, settings):
     -------
     Prepared
     """
-    columns = (source.text_column, source.labels_column, source.label_separator)
+    labels = NamedLabels() if source.labels is None else NumberedLabels(read_label_names(source.labels))
     read = partial(
-        read_texts, source.format, text_column=columns[0], labels_column=columns[1], label_separator=columns[2]
+        read_texts,
+        source.format,
+        text_column=source.text_column,
+        labels_column=source.labels_column,
+        label_separator=source.label_separator,
+        n_labels=labels.n_labels,
     )
     if source.test is None:
         held_out = partial(in_test, fraction=settings.test_fraction, seed=settings.seed)
@@ -52,7 +57,6 @@ def prepare_text_files(source, settings):
         test = (instance for instance in read(source.train) if held_out(instance.text))
     else:
         train, test = read(source.train), read(source.test)
-    labels = NamedLabels() if source.labels is None else NumberedLabels(read_label_names(source.labels))
     return prepare_texts(train, test, labels, settings, source.provenance())
 
 

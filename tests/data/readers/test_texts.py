@@ -166,6 +166,12 @@ def test_malformed_files_are_refused_with_the_line(tmp_path, format, content, li
     assert str(error.value).startswith(f"{tmp_path / 'file'}{'' if line is None else f', line {line}'}: ")
 
 
+@pytest.mark.parametrize("label", ["3", "-1", "a", "1.0", "²"])
+def test_labels_that_are_no_ids_are_refused_with_the_line(tmp_path, label):
+    with pytest.raises(InputError, match=r"file, line 2: label .* is no id from 0 to 2; leave out the file"):
+        instances_of(tmp_path, "text-tsv", f"0,2\ta\n1,{label}\tb\n", n_labels=3)
+
+
 @pytest.mark.parametrize("options", [{"text_column": " , "}, {"labels_column": ""}, {"label_separator": ""}])
 def test_empty_settings_are_refused(tmp_path, options):
     with pytest.raises(InputError, match=f"setting {next(iter(options))} is empty"):

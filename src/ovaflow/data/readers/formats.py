@@ -70,7 +70,7 @@ def read_feature_splits(format, paths, zero_based="auto", labels_paths=None):
     raise _unknown(format, FEATURE_FORMATS)
 
 
-def read_texts(format, path, text_column="text", labels_column="labels", label_separator=","):
+def read_texts(format, path, text_column="text", labels_column="labels", label_separator=",", n_labels=None):
     """Read texts one by one, in bounded memory.
 
     Parameters
@@ -85,6 +85,8 @@ def read_texts(format, path, text_column="text", labels_column="labels", label_s
         Without meaning for text-tsv.
     label_separator : str
         Between labels, where they are no list.
+    n_labels : int, optional
+        Labels must be ids below it; by default they are names.
 
     Returns
     -------
@@ -98,7 +100,7 @@ def read_texts(format, path, text_column="text", labels_column="labels", label_s
     """
     if format not in TEXT_FORMATS:
         raise _unknown(format, TEXT_FORMATS)
-    return TEXT_FORMATS[format](path, Columns.of(text_column, labels_column, label_separator))
+    return TEXT_FORMATS[format](path, Columns.of(text_column, labels_column, label_separator, n_labels))
 
 
 def _widened(pairs):

@@ -33,19 +33,23 @@ class Columns(NamedTuple):
         Column of the labels.
     separator : str
         Between labels, where they are no list.
+    n_labels : int or None
+        Labels must be ids below it; None: they are names.
     """
 
     texts: tuple
     labels: str
     separator: str
+    n_labels: int | None = None
 
     @classmethod
-    def of(cls, text_column, labels_column, label_separator):
+    def of(cls, text_column, labels_column, label_separator, n_labels=None):
         """From settings; ``text_column`` may name several columns, separated by commas.
 
         Parameters
         ----------
         text_column, labels_column, label_separator : str
+        n_labels : int, optional
 
         Returns
         -------
@@ -64,7 +68,7 @@ class Columns(NamedTuple):
         ):
             if not value:
                 raise InputError(f"the setting {setting} is empty")
-        return cls(texts, labels_column, label_separator)
+        return cls(texts, labels_column, label_separator, n_labels)
 
     def check(self, existing, path, line=None):
         """Refuse a source that lacks one of the columns.
@@ -119,7 +123,10 @@ class Columns(NamedTuple):
         elif not isinstance(content, list):
             content = (content,)
         names = (clean(_label_of(label)).strip() for label in content)
-        return tuple(dict.fromkeys(name for name in names if name))
+        found = tuple(dict.fromkeys(name for name in names if name))
+        if self.n_labels is not None:
+            _check_ids(found, self.n_labels)
+        return found
 
 
 def clean(text):
@@ -157,6 +164,15 @@ def _label_of(content):
     if isinstance(content, bool) or not isinstance(content, int):
         raise ValueError(f"a label is of type {type(content).__name__}, not a name or a whole number")
     return str(content)
+
+
+def _check_ids(labels, n_labels):
+    for label in labels:
+        if not (label.isdecimal() and int(label) < n_labels):
+            raise ValueError(
+                f"label {label!r} is no id from 0 to {n_labels - 1}; "
+                "leave out the file of label names if the data holds the names themselves"
+            )
 
 
 def _json_list(text):
