@@ -66,6 +66,7 @@ def test_features_by_falling_document_frequency_then_name():
 
 def test_a_token_of_every_text_is_no_feature():
     assert learn(["aa bb", "aa cc"], Selection(1, 1.0)).transform.feature_names == ["bb", "cc"]
+    assert learn(["aa bb"], Selection(1, 1.0), tfidf=False).transform.feature_names == ["aa", "bb"]
 
 
 def test_test_texts_change_nothing():

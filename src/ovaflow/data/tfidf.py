@@ -314,7 +314,7 @@ def learn(texts, selection, tfidf=True, sublinear=True, normalize=True, bias=1.0
     if n == 0:
         raise InputError("no training texts")
     document_frequency = _document_frequency(batches, vocabulary.issued)
-    tokens, ids = _select(vocabulary, document_frequency, n, selection)
+    tokens, ids = _select(vocabulary, document_frequency, n, selection, tfidf)
     idf = inverse_document_frequency(document_frequency[ids], n) if tfidf else np.ones(len(ids), np.float32)
     transform = TfIdf(tokens, idf, sublinear, normalize, bias)
     column_of = np.full(vocabulary.issued, -1, np.int32)
@@ -324,10 +324,10 @@ def learn(texts, selection, tfidf=True, sublinear=True, normalize=True, bias=1.0
     return Learned(transform, _stack(batches, transform.n_columns), vocabulary.counts)
 
 
-def _select(vocabulary, document_frequency, n, selection):
+def _select(vocabulary, document_frequency, n, selection, tfidf):
     """Chosen tokens and their ids, by falling document frequency, ties by token."""
     fewest = _texts(selection.min_df, n, math.ceil)
-    most = min(_texts(selection.max_df, n, math.floor), n - 1)  # a token of every text has idf 0
+    most = min(_texts(selection.max_df, n, math.floor), n - tfidf)  # a token of every text has idf 0
     chosen = [
         (-int(document_frequency[number]), token, number)
         for token, number in vocabulary.items()
