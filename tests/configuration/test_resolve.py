@@ -74,7 +74,10 @@ def test_values_of_the_command_line_are_texts():
         ({"train": {"C": -1}}, "train.C: found -1, expected a number above 0"),
         ({"train": {"C": True}}, "train.C: found true, expected a number above 0"),
         ({"train": {"C": float("nan")}}, "train.C: found NaN, expected a number above 0"),
-        ({"train": {"shards": 1.5}}, "train.shards: found 1.5, expected a whole number of at least 1"),
+        (
+            {"train": {"shards": 1.5}},
+            "train.shards: found 1.5, expected a whole number of at least 1 and of at most 100000",
+        ),
         ({"train": {"loss": "logistic"}}, 'train.loss: found "logistic", expected squared-hinge'),
         (
             {"prepare": {"min_df": 0.9, "max_df": 0.1}},

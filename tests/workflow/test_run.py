@@ -78,7 +78,7 @@ def test_pairs_of_matrices(place):
 )
 def test_a_wrong_config_is_said_in_one_line(place, sections, expected):
     write_config(place.folder / "my.yaml", **sections)
-    written = place.snakemake("--dry-run", status=1)
+    written = place.snakemake("--dry-run", status=2)
     (line,) = [line for line in written.splitlines() if not line.startswith("Using workflow specific profile")]
     assert line.startswith("ovaflow: error: ")
     assert expected in line

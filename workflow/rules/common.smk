@@ -23,7 +23,8 @@ try:
     )
     steps.require_files(SETTINGS)
 except InputError as error:
-    sys.exit(f"ovaflow: error: {error}")
+    print(f"ovaflow: error: {error}", file=sys.stderr)
+    sys.exit(2)
 
 
 wildcard_constraints:
