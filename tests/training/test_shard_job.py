@@ -3,6 +3,7 @@ import pytest
 import scipy.sparse as sp
 
 from ovaflow.artifacts.means import compute_means
+from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Dataset, Split
 from ovaflow.solver.problem import Status
 from ovaflow.sparse.csr import from_scipy
@@ -97,7 +98,19 @@ def test_an_empty_shard_is_legal():
     assert (done.weights.n_rows, done.weights.n_columns, len(done.trained)) == (0, 41, 0)
 
 
-def test_weights_that_are_not_finite_are_refused():
-    dataset = dataset_of(np.array([[np.nan, 1.0], [0.5, 1.0]]), np.array([[1.0], [0.0]]))
-    with pytest.raises(ArithmeticError, match="label 0"):
-        trained(dataset, initialization="zero")
+@pytest.mark.parametrize("n", [120, 3000])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_features_that_are_not_finite_are_refused(value, n):
+    dataset = random_dataset(n=n)
+    dataset.train.X.data[7] = value
+    with pytest.raises(InputError, match="not finite"):
+        trained(dataset)
+
+
+@pytest.mark.parametrize("n", [120, 3000])
+def test_weights_that_overflow_are_refused(n):
+    dataset = random_dataset(n=n)
+    means = compute_means(dataset.train.X, dataset.positives)
+    dataset.train.X.data[:] = np.nan
+    with pytest.raises(ArithmeticError, match="the objective became nan"):
+        train_labels(dataset, means, np.arange(3), Training())

@@ -1,6 +1,5 @@
 """Measuring the solver on a sample of labels."""
 
-import resource
 import time
 
 import numpy as np
@@ -8,6 +7,7 @@ import numpy as np
 from ovaflow.artifacts.means import compute_means
 from ovaflow.benchmark.sample import sample_labels
 from ovaflow.solver.problem import Status
+from ovaflow.training.memory import peak_rss_bytes
 from ovaflow.training.shard_job import train_labels
 
 
@@ -47,7 +47,7 @@ def benchmark_solver(dataset, n_labels, seed, threads, training):
         "full_passes_per_label": mean["full_passes"],
         "objective_per_label": mean["objective"],
         "nonzeros_per_label": len(done.weights.data) / len(labels),
-        "peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "peak_rss_bytes": peak_rss_bytes(),
         "labels": len(labels),
         "not_converged": int((done.statistics["status"] != Status.CONVERGED).sum()),
         "threads": threads,

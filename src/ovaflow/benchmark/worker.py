@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 from threadpoolctl import threadpool_info
 
-from ovaflow.benchmark.memory import peak_rss_bytes
 from ovaflow.benchmark.peers.interface import Problem
 from ovaflow.benchmark.peers.registry import method_of
 from ovaflow.data.dataset import open_dataset
 from ovaflow.storage.artifact import write_text
+from ovaflow.training.memory import peak_rss_bytes
 
 TOP_K = 5
 

@@ -199,7 +199,10 @@ def threshold_for(values, count, wanted, histogram):
     histogram[:] = 0
     scale = (len(histogram) - 1) / (high - low)
     for i in range(0, count, step):
-        histogram[int((values[i] - low) * scale)] += 1
+        place = (values[i] - low) * scale
+        # false for nan, which overflow of huge features can bring here
+        if 0 <= place < len(histogram):
+            histogram[int(place)] += 1
     left = wanted
     fullest = len(histogram) - 1
     while left > 0 and fullest >= 0:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ovaflow.console.errors import InputError
 from ovaflow.initialization.starts import make_start
 from ovaflow.model.pruning import large_weights
 from ovaflow.solver.batch import BatchSolver, first_rows
@@ -121,7 +122,14 @@ class LabelJobs:
         Returns
         -------
         LabelJobs
+
+        Raises
+        ------
+        InputError
+            If features are not finite.
         """
+        if not np.isfinite(means.xx):
+            raise InputError("features that are not finite numbers", path=dataset.path, remedy="mend the source")
         X, settings, n = dataset.train.X, training.settings, dataset.train.X.n_rows
         start = make_start(training.initialization, means, n, training.s, training.t)
         slope = SLOPE_AT_ZERO[settings.loss]

@@ -12,7 +12,9 @@ them all the same, as its resident size does.
 """
 
 import math
+import resource
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 from ovaflow.data.dataset import open_dataset
@@ -225,3 +227,18 @@ def megabytes_to_request(job):
     int
     """
     return math.ceil((_MARGIN * job.total + _SCHEDULER) / 1e8) * 100
+
+
+def peak_rss_bytes():
+    """Largest resident memory of this process so far.
+
+    Returns
+    -------
+    int
+        From ``/proc`` where there is one: what getrusage says may stem from the
+        parent, whose memory counts until the process replaces its image.
+    """
+    status = Path("/proc/self/status")
+    lines = status.read_text(encoding="ascii").splitlines() if status.exists() else []
+    peaks = [int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")]
+    return peaks[0] if peaks else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

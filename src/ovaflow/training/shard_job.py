@@ -1,6 +1,5 @@
 """One shard of a one-vs-all model: threads that take labels from a common list."""
 
-import resource
 import time
 from dataclasses import dataclass
 from queue import SimpleQueue
@@ -12,6 +11,7 @@ from ovaflow.console.progress import Progress
 from ovaflow.solver.problem import Outcome, Status
 from ovaflow.sparse.csr import CSR
 from ovaflow.training.label_jobs import LabelJobs, solve_on_working_sets, solve_plainly
+from ovaflow.training.memory import peak_rss_bytes
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def train_labels(dataset, means, labels, training, threads=1, title="train"):
             progress.advance()
     core_seconds = threads * (time.perf_counter() - started)
     return _assemble(
-        [results[label] for label in labels.tolist()], means.counts[labels], dataset.n_features, core_seconds
+        [results.pop(label) for label in labels.tolist()], means.counts[labels], dataset.n_features, core_seconds
     )
 
 
@@ -126,13 +126,21 @@ class _SharedLabels:
 
 
 def _assemble(results, counts, d, core_seconds):
-    indptr = np.zeros(len(results) + 1, np.int64)
-    np.cumsum([len(result.indices) for result in results], out=indptr[1:])
-    data = np.concatenate([np.empty(0, np.float32), *(result.data for result in results)])
-    indices = np.concatenate([np.empty(0, np.int32), *(result.indices for result in results)])
-    statistics = {name: np.array([getattr(result.outcome, name) for result in results]) for name in Outcome._fields}
+    outcomes = [result.outcome for result in results]
+    statistics = {name: np.array([getattr(outcome, name) for outcome in outcomes]) for name in Outcome._fields}
     statistics["positives"] = counts
     statistics["seconds"] = np.array([result.seconds for result in results])
     trained = statistics["status"] != Status.NO_POSITIVES
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return TrainedShard(CSR(data, indices, indptr, d), trained, statistics, core_seconds, peak)
+    return TrainedShard(_joined(results, d), trained, statistics, core_seconds, peak_rss_bytes())
+
+
+def _joined(results, d):
+    """Weights of all labels; each label's own are given up as soon as they are copied."""
+    indptr = np.zeros(len(results) + 1, np.int64)
+    np.cumsum([len(result.indices) for result in results], out=indptr[1:])
+    data, indices = np.empty(indptr[-1], np.float32), np.empty(indptr[-1], np.int32)
+    for row in range(len(results)):
+        data[indptr[row] : indptr[row + 1]] = results[row].data
+        indices[indptr[row] : indptr[row + 1]] = results[row].indices
+        results[row] = None
+    return CSR(data, indices, indptr, d)
