@@ -1,7 +1,7 @@
 """The fast path: many labels in flight, each solved on a working set and checked on all instances.
 
-A label is *admitted* with its start, *solved* on the instances that look most
-relevant, and *checked*: the screen finds every instance whose loss is curved
+A label is *admitted* with weights that rank the instances, *solved* from its
+start on those ranked highest, and *checked*: the screen finds every instance whose loss is curved
 under the label's weights. Those that are missing join the working set. When
 they leave the gradient below its target, the criterion holds on all n
 instances, because every other instance contributes nothing to the gradient.
@@ -28,7 +28,7 @@ from ovaflow.sparse.jit import kernel, strict_kernel
 KEPT_MARGIN = 0.01
 """How far below -1 the score of a negative may lie for it to stay after the first solution."""
 
-_KEPT_AT_START = 1e-3
+_NEGLIGIBLE = 1e-3
 _EMPTY, _ADMITTED, _SOLVED, _DONE = 0, 1, 2, 3
 
 
@@ -144,25 +144,46 @@ class BatchSolver:
         """Whether another label can be admitted."""
         return len(self._labels) < WIDTH
 
-    @property
-    def columns(self):
-        """Column of each label in flight."""
-        return self._labels
-
-    def admit(self, label, positives, start, target):
+    def admit(self, label, positives, ranking, target):
         """Take a label.
 
         Parameters
         ----------
         label : int
         positives : ndarray of int32, shape (n_positives,)
-        start : ndarray of float32, shape (d,)
+        ranking : ndarray of float32, shape (d,)
+            Weights under which the instances of high scores make the first
+            working set; any weights are right, good ones save work.
         target : float
             What the gradient's norm must reach.
         """
         column = int(np.flatnonzero(self._batch.state == _EMPTY)[0])
-        _admit(column, positives, start, target, self._screen, self._batch)
+        _admit(column, positives, target, self._batch)
+        _set_weights(column, ranking, self._screen, self._batch)
         self._labels[label] = column
+
+    def is_new(self, label):
+        """Whether a label still waits for its start.
+
+        Parameters
+        ----------
+        label : int
+
+        Returns
+        -------
+        bool
+        """
+        return self._batch.state[self._labels[label]] == _ADMITTED
+
+    def begin(self, label, start):
+        """Give a label its start, after its first screen.
+
+        Parameters
+        ----------
+        label : int
+        start : ndarray of float32, shape (d,)
+        """
+        _set_weights(self._labels[label], start, self._screen, self._batch)
 
     def screen(self):
         """Find what each label in flight must look at next."""
@@ -195,9 +216,9 @@ class BatchSolver:
         return batch.support[column, :size], batch.weights[column, :size], outcome
 
 
-@kernel
-def _admit(c, positives, start, target, screen, batch):
-    """Take a label into a column, with the popular and the large weights of its start."""
+@strict_kernel
+def _admit(c, positives, target, batch):
+    """Take a label into a column."""
     batch.state[c] = _ADMITTED
     batch.rounds[c] = 0
     batch.exhaustive[c] = False
@@ -205,14 +226,19 @@ def _admit(c, positives, start, target, screen, batch):
     batch.n_positives[c] = len(positives)
     batch.rows[c, : len(positives)] = positives
     batch.outcome[c] = 0.0
+
+
+@strict_kernel
+def _set_weights(c, dense, screen, batch):
+    """Keep the popular and the large ones of some weights: a start need not be exact."""
     count = len(screen.popular_features)
     for p in range(count):
         batch.support[c, p] = screen.popular_features[p]
-        batch.weights[c, p] = start[screen.popular_features[p]]
-    for f in range(len(start)):
-        if abs(start[f]) > _KEPT_AT_START and screen.popular_id[f] < 0:
+        batch.weights[c, p] = dense[screen.popular_features[p]]
+    for f in range(len(dense)):
+        if abs(dense[f]) > _NEGLIGIBLE and screen.popular_id[f] < 0:
             batch.support[c, count] = f
-            batch.weights[c, count] = start[f]
+            batch.weights[c, count] = dense[f]
             count += 1
     batch.n_support[c] = count
     _show(c, screen, batch)

@@ -57,6 +57,9 @@ class Training:
         return Settings(C=float(self.C), loss=LOSSES[self.loss], epsilon=float(self.epsilon))
 
 
+_DEFAULT = Training()
+
+
 class TrainedLabel(NamedTuple):
     """What is kept of a solved label.
 
@@ -92,6 +95,8 @@ class LabelJobs:
     positives : CSR, shape (l, n)
     start : object
         See :func:`ovaflow.initialization.starts.make_start`.
+    ranking : object
+        The mean-separating start, whose scores choose the first working set.
     targets : ndarray of float64, shape (l,)
         What each label's gradient norm must reach.
     settings : Settings
@@ -104,6 +109,7 @@ class LabelJobs:
     X: CSR
     positives: CSR
     start: object
+    ranking: object
     targets: np.ndarray
     settings: Settings
     threshold: np.float32
@@ -132,11 +138,14 @@ class LabelJobs:
             raise InputError("features that are not finite numbers", path=dataset.path, remedy="mend the source")
         X, settings, n = dataset.train.X, training.settings, dataset.train.X.n_rows
         start = make_start(training.initialization, means, n, training.s, training.t)
+        ranking = make_start("mean-separating", means, n, _DEFAULT.s, _DEFAULT.t)
         slope = SLOPE_AT_ZERO[settings.loss]
         targets = gradient_targets(settings, slope, n, means.counts, means.pp, means.xp, means.xx)
         screened = settings.loss == SQUARED_HINGE and not training.reference
         screen = make_screen(X) if screened else None
-        return cls(X, dataset.positives, start, targets, settings, np.float32(training.stored_threshold), screen)
+        return cls(
+            X, dataset.positives, start, ranking, targets, settings, np.float32(training.stored_threshold), screen
+        )
 
     def positives_of(self, label):
         """Instances that carry a label.
@@ -214,29 +223,33 @@ def solve_on_working_sets(jobs, labels):
         In the order in which labels are finished.
     trained : TrainedLabel
     """
-    solver, start, seconds = None, None, {}
+    solver, dense, seconds = None, None, {}
     while True:
         while solver is None or solver.has_room:
             label = next(labels, None)
             if label is None:
                 break
             if solver is None:
-                solver, start = BatchSolver(jobs.X, jobs.screen, jobs.settings), np.empty(jobs.X.n_columns, np.float32)
+                solver, dense = BatchSolver(jobs.X, jobs.screen, jobs.settings), np.empty(jobs.X.n_columns, np.float32)
             began = time.perf_counter()
-            jobs.start.fill(label, jobs.X, jobs.positives_of(label), start)
-            solver.admit(label, jobs.positives_of(label), start, jobs.targets[label])
+            positives = jobs.positives_of(label)
+            jobs.ranking.fill(label, jobs.X, positives, dense)
+            solver.admit(label, positives, dense, jobs.targets[label])
             seconds[label] = time.perf_counter() - began
         if not seconds:
             return
-        yield from _advance_all(jobs, solver, seconds)
+        yield from _advance_all(jobs, solver, dense, seconds)
 
 
-def _advance_all(jobs, solver, seconds):
+def _advance_all(jobs, solver, dense, seconds):
     began = time.perf_counter()
     solver.screen()
     share = (time.perf_counter() - began) / len(seconds)
     for label in list(seconds):
         began = time.perf_counter()
+        if solver.is_new(label):
+            jobs.start.fill(label, jobs.X, jobs.positives_of(label), dense)
+            solver.begin(label, dense)
         solution = solver.advance(label)
         if solution is None:
             seconds[label] += share + time.perf_counter() - began
