@@ -39,7 +39,14 @@ def test_errors_are_one_line_and_a_status(monkeypatch, capsys, error, status, sa
 @pytest.mark.parametrize("arguments", [["no-such-command"], ["plan"], ["plan", "x.h5", "--shards=-1", "--output=y"]])
 def test_wrong_usage_has_status_2(arguments, capsys):
     assert main(arguments) == 2
-    assert "Error: " in capsys.readouterr().err
+    written = capsys.readouterr().err
+    assert written.startswith("ovaflow: error: ")
+    assert written.count("\n") == 1
+
+
+def test_without_a_command_there_is_help(capsys):
+    assert main([]) == 2
+    assert "train-shard" in capsys.readouterr().err
 
 
 def test_module_runs_as_a_program():

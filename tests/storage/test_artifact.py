@@ -74,6 +74,11 @@ def test_damage_is_said_in_one_line(artifact, damage, said):
     assert "\n" not in message
 
 
+def test_what_is_not_there_is_said_in_one_line(artifact):
+    with pytest.raises(InputError, match=r"thing\.h5: incomplete thing "), open_artifact(artifact, "thing") as file:
+        file["group/weights"]
+
+
 def set_attribute(path, name, value):
     with h5py.File(path, "r+") as file:
         file.attrs[name] = value

@@ -64,9 +64,14 @@ def main(arguments=None):
         group.main(arguments, prog_name="ovaflow", standalone_mode=False)
     except click.exceptions.Exit as stop:
         return stop.exit_code
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
-        return error.exit_code if isinstance(error, click.UsageError) else 2
+        return 2
+    except click.UsageError as error:
+        command = error.ctx.command_path if error.ctx else "ovaflow"
+        return _complain(f"{' '.join(error.format_message().split())} See {command} --help", 2)
+    except click.ClickException as error:
+        return _complain(error.format_message(), 2)
     except click.Abort:
         return _complain("interrupted", 130)
     except InputError as error:

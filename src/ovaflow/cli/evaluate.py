@@ -18,17 +18,25 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 
 @click.command("evaluate")
 @click.argument("predictions", type=FILE)
-@click.option("--dataset", required=True, type=FILE, help="dataset.h5")
-@click.option("--model", required=True, type=FILE, help="model.h5")
-@click.option("--training", required=True, type=FILE, help="training.h5")
-@click.option("--propensity-a", default=A, show_default=True, type=float, help="A of the propensities")
-@click.option("--propensity-b", default=B, show_default=True, type=float, help="B of the propensities")
-@click.option("--output", required=True, type=FILE, help="metrics.json to write")
-@click.option("--groups", type=FILE, help="groups.json to write: results by training frequency of the labels")
+@click.option("--dataset", required=True, type=FILE, help="The dataset file, dataset.h5.")
+@click.option("--model", required=True, type=FILE, help="The model file, model.h5.")
+@click.option("--training", required=True, type=FILE, help="Statistics of the training, training.h5.")
+@click.option(
+    "--propensity-a", default=A, show_default=True, type=float, help="A of the propensities (Jain et al. 2016)."
+)
+@click.option(
+    "--propensity-b", default=B, show_default=True, type=float, help="B of the propensities (Jain et al. 2016)."
+)
+@click.option("--output", required=True, type=FILE, help="Metrics file to write, metrics.json.")
+@click.option("--groups", type=FILE, help="Also write results by training frequency of the labels, groups.json.")
 def command(predictions, dataset, model, training, propensity_a, propensity_b, output, groups):
-    """Compare PREDICTIONS with the labels of the test instances."""
-    opened = read_predictions(predictions), open_dataset(dataset), open_model(model)
-    metrics = evaluate(*opened, read_training(training), propensity_a, propensity_b)
+    """Compare PREDICTIONS (predictions.h5) with the labels of the test instances."""
+    opened = (
+        read_predictions(predictions, verify=True),
+        open_dataset(dataset, verify=True),
+        open_model(model, verify=True),
+    )
+    metrics = evaluate(*opened, read_training(training, verify=True), propensity_a, propensity_b)
     write_text(output, json.dumps(metrics, indent=1) + "\n")
     if groups:
         write_text(groups, json.dumps(evaluate_groups(*opened), indent=1) + "\n")

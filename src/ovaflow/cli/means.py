@@ -12,7 +12,7 @@ from ovaflow.data.dataset import open_dataset
 @click.option("--threads", default=1, show_default=True, type=click.IntRange(min=1))
 def command(dataset, output, threads):
     """Compute the means of all instances and of each label's positives in DATASET (dataset.h5)."""
-    opened = open_dataset(dataset)
+    opened = open_dataset(dataset, verify=True)
     means = compute_means(opened.train.X, opened.positives, threads)
     write_means(output, means, opened.checksum)
     trained = int((means.counts > 0).sum())

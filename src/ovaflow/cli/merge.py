@@ -10,15 +10,22 @@ from ovaflow.model.merge import merge
 
 @click.command("merge")
 @click.argument("shards", nargs=-1, required=True, type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--dataset", required=True, type=click.Path(dir_okay=False, path_type=Path), help="dataset.h5")
-@click.option("--prune", default=0.01, show_default=True, type=click.FloatRange(min=0), help="drop weights below it")
-@click.option("--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="model.h5 to write")
 @click.option(
-    "--statistics", required=True, type=click.Path(dir_okay=False, path_type=Path), help="training.h5 to write"
+    "--dataset", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The dataset file, dataset.h5."
+)
+@click.option("--prune", default=0.01, show_default=True, type=click.FloatRange(min=0), help="Drop smaller weights.")
+@click.option(
+    "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="Model file to write, model.h5."
+)
+@click.option(
+    "--statistics",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Statistics file to write, training.h5.",
 )
 def command(shards, dataset, prune, output, statistics):
     """Join trained SHARDS into one model."""
-    opened = open_dataset(dataset)
+    opened = open_dataset(dataset, verify=True)
     n_weights = merge(shards, opened, prune, output, statistics)
     size = output.stat().st_size
     click.echo(f"{output}: {opened.n_labels:,} labels, {n_weights:,} weights, {size / 1e6:,.1f} MB")

@@ -15,7 +15,7 @@ from ovaflow.training.plan import estimated_work, plan_shards, write_plan
 @click.option("--output", required=True, type=click.Path(), help="Plan to write (shards.tsv).")
 def command(dataset, shards, label_tree, output):
     """Divide the labels of DATASET (dataset.h5) into shards of about equal work."""
-    opened = open_dataset(dataset)
+    opened = open_dataset(dataset, verify=True)
     tree = None if label_tree is None else read_label_tree(label_tree, opened.checksum)
     Y = opened.train.Y
     work = estimated_work(np.bincount(Y.indices, minlength=Y.n_columns))

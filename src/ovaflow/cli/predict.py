@@ -12,15 +12,20 @@ from ovaflow.prediction.test_set import predict_test_set
 
 @click.command("predict")
 @click.argument("model", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--dataset", required=True, type=click.Path(dir_okay=False, path_type=Path), help="dataset.h5")
-@click.option("--top-k", default=5, show_default=True, type=click.IntRange(min=1), help="labels kept per instance")
+@click.option(
+    "--dataset", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The dataset file, dataset.h5."
+)
+@click.option("--top-k", default=5, show_default=True, type=click.IntRange(min=1), help="Labels kept per instance.")
 @click.option("--threads", default=1, show_default=True, type=click.IntRange(min=1))
 @click.option(
-    "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="predictions.h5 to write"
+    "--output",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Predictions file to write, predictions.h5.",
 )
 def command(model, dataset, top_k, threads, output):
-    """Predict the best labels of each test instance with MODEL."""
-    predictions = predict_test_set(open_model(model), open_dataset(dataset), top_k, threads)
+    """Predict the best labels of each test instance with MODEL (model.h5)."""
+    predictions = predict_test_set(open_model(model, verify=True), open_dataset(dataset, verify=True), top_k, threads)
     write_predictions(output, predictions)
     n = len(predictions.ids)
     each = 1000 * predictions.seconds * threads / max(n, 1)

@@ -35,9 +35,11 @@ class _Frequency(click.ParamType):
 @click.option("--test", type=_FILE, help="Test instances; by default a share of the training file.")
 @click.option("--test-labels", type=_FILE, help="Labels of the test instances (npz).")
 @click.option("--labels", type=_FILE, help="Label names, one a line in id order; texts then have ids as labels.")
-@click.option("--text-column", default="text", show_default=True, help="One or several, separated by commas.")
-@click.option("--labels-column", default="labels", show_default=True)
-@click.option("--label-separator", default=",", show_default=True)
+@click.option(
+    "--text-column", default="text", show_default=True, help="csv, jsonl, parquet: one or several, separated by commas."
+)
+@click.option("--labels-column", default="labels", show_default=True, help="csv, jsonl, parquet.")
+@click.option("--label-separator", default=",", show_default=True, help="Between labels that are no list.")
 @click.option("--tfidf", type=click.Choice(list(_TFIDF)), default="auto", show_default=True, help="auto: texts only.")
 @click.option("--min-df", type=_Frequency(), default=2, show_default=True, help="Drop rarer tokens (texts).")
 @click.option("--max-df", type=_Frequency(), default=0.5, show_default=True, help="Drop commoner tokens (texts).")
@@ -45,7 +47,13 @@ class _Frequency(click.ParamType):
 @click.option("--sublinear/--no-sublinear", default=True, show_default=True, help="log(1 + tf) instead of tf.")
 @click.option("--normalize/--no-normalize", default=True, show_default=True, help="Scale instances to length 1.")
 @click.option("--bias", type=float, default=1.0, show_default=True, help="Value of the bias feature, 0 for none.")
-@click.option("--test-fraction", type=click.FloatRange(0, 1), default=0.2, show_default=True, help="Without --test.")
+@click.option(
+    "--test-fraction",
+    type=click.FloatRange(0, 1),
+    default=0.2,
+    show_default=True,
+    help="Share set aside, without --test.",
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Another seed, another division.")
 @click.option("--output", required=True, type=_FILE, help="The dataset file.")
 def command(output, tfidf, min_df, max_df, max_features, **options):

@@ -22,8 +22,8 @@ _DEFAULT = Training()
 
 @click.command("train-shard")
 @click.argument("dataset", type=_FILE)
-@click.option("--means", type=_FILE, required=True, help="Means of the dataset.")
-@click.option("--plan", type=_FILE, required=True, help="Table of shards.")
+@click.option("--means", type=_FILE, required=True, help="Means of the dataset, by ovaflow means.")
+@click.option("--plan", type=_FILE, required=True, help="Table of shards, by ovaflow plan.")
 @click.option("--shard", type=click.IntRange(0), required=True, help="Number of the shard.")
 @click.option("--initialization", type=click.Choice(STARTS), default=_DEFAULT.initialization, show_default=True)
 @click.option("--C", "C", type=click.FloatRange(0, min_open=True), default=_DEFAULT.C, show_default=True)
@@ -47,8 +47,8 @@ _DEFAULT = Training()
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True)
 @click.option("--output", type=_FILE, required=True, help="Shard file to write.")
 def command(dataset, means, plan, shard, threads, output, **settings):
-    """Train the labels of one shard."""
-    opened = open_dataset(dataset)
+    """Train the labels of one shard of DATASET (dataset.h5)."""
+    opened = open_dataset(dataset, verify=True)
     computed = read_means(means, opened.checksum)
     labels = read_plan(plan, shard, opened.n_labels)
     training = Training(**settings)

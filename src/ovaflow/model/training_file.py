@@ -49,12 +49,14 @@ def write_training(path, training, parameters, inputs):
         file.attrs["peak_rss_bytes"] = int(training.peak_rss_bytes)
 
 
-def read_training(path):
+def read_training(path, verify=False):
     """Read the training file.
 
     Parameters
     ----------
     path : path-like
+    verify : bool
+        Also compare the checksum of the whole content.
 
     Returns
     -------
@@ -63,9 +65,9 @@ def read_training(path):
     Raises
     ------
     InputError
-        If the file is missing, foreign or of another format version.
+        If the file is missing, foreign, of another format version or damaged.
     """
-    with open_artifact(path, KIND) as file:
+    with open_artifact(path, KIND, verify) as file:
         return Training(
             read_statistics(file),
             float(file.attrs["core_seconds"]),

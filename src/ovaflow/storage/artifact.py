@@ -171,7 +171,8 @@ def open_artifact(path, kind, verify=False):
     ------
     InputError
         If the file is missing, is no artifact of this kind, has a format of
-        another version, or (``verify``) its content has changed.
+        another version, lacks what is asked of it, or (``verify``) its content
+        has changed.
     """
     try:
         file = h5py.File(path, "r")
@@ -193,7 +194,12 @@ def open_artifact(path, kind, verify=False):
             raise InputError(
                 "damaged: its content does not match its checksum", path=path, remedy="delete it and run again"
             )
-        yield file
+        try:
+            yield file
+        except KeyError as error:
+            raise InputError(
+                f"incomplete {kind} ({error.args[0]})", path=path, remedy="delete it and run again"
+            ) from None
 
 
 def checksum_of(file):
