@@ -7,20 +7,18 @@ import click
 from ovaflow.data.dataset import open_dataset
 from ovaflow.model.merge import merge
 
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
 
 @click.command("merge")
-@click.argument("shards", nargs=-1, required=True, type=click.Path(dir_okay=False, path_type=Path))
-@click.option(
-    "--dataset", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The dataset file, dataset.h5."
-)
+@click.argument("shards", nargs=-1, required=True, type=_FILE)
+@click.option("--dataset", required=True, type=_FILE, help="The dataset file, dataset.h5.")
 @click.option("--prune", default=0.01, show_default=True, type=click.FloatRange(min=0), help="Drop smaller weights.")
-@click.option(
-    "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="Model file to write, model.h5."
-)
+@click.option("--output", required=True, type=_FILE, help="Model file to write, model.h5.")
 @click.option(
     "--statistics",
     required=True,
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=_FILE,
     help="Statistics file to write, training.h5.",
 )
 def command(shards, dataset, prune, output, statistics):

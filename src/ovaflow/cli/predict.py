@@ -9,18 +9,18 @@ from ovaflow.model.model_file import open_model
 from ovaflow.prediction.predictions_file import write_predictions
 from ovaflow.prediction.test_set import predict_test_set
 
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
 
 @click.command("predict")
-@click.argument("model", type=click.Path(dir_okay=False, path_type=Path))
-@click.option(
-    "--dataset", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The dataset file, dataset.h5."
-)
+@click.argument("model", type=_FILE)
+@click.option("--dataset", required=True, type=_FILE, help="The dataset file, dataset.h5.")
 @click.option("--top-k", default=5, show_default=True, type=click.IntRange(min=1), help="Labels kept per instance.")
 @click.option("--threads", default=1, show_default=True, type=click.IntRange(min=1))
 @click.option(
     "--output",
     required=True,
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=_FILE,
     help="Predictions file to write, predictions.h5.",
 )
 def command(model, dataset, top_k, threads, output):
