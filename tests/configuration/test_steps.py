@@ -15,7 +15,7 @@ def settings(**sections):
 def test_prepare_of_a_table_without_test_file():
     assert steps.prepare_options(settings(), "mine") == [
         "--format=csv",
-        "--tfidf=auto",
+        "--tfidf=true",
         "--normalize",
         "--bias=1.0",
         "--min-df=2",
@@ -33,7 +33,7 @@ def test_prepare_of_features():
     features = settings(datasets={"mine": {"format": "xmc-text", "train": "a", "test": "b", "normalize": False}})
     assert steps.prepare_options(features, "mine") == [
         "--format=xmc-text",
-        "--tfidf=auto",
+        "--tfidf=false",
         "--no-normalize",
         "--bias=1.0",
     ]

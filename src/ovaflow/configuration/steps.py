@@ -64,14 +64,15 @@ def prepare_options(settings, dataset):
     entry, prepare = settings.datasets[dataset], settings.prepare_of(dataset)
     form = entry.format or entry.source
     texts = form in ("builtin", *TEXT_FORMATS)
+    tfidf = texts if prepare.tfidf == "auto" else prepare.tfidf
     split = entry.test is None
     keys = ["normalize", "bias"]
     keys += _TEXT if texts else ()
-    keys += ("sublinear",) if texts or prepare.tfidf is True else ()
+    keys += ("sublinear",) if texts or tfidf else ()
     keys += _SPLIT if split else ()
     keys += _TABLE if form in ("jsonl", "csv", "parquet") else ()
     keys += ("label_separator",) if form in TEXT_FORMATS else ()
-    return [f"--format={form}", f"--tfidf={str(prepare.tfidf).lower()}", *options_of(prepare, keys)]
+    return [f"--format={form}", f"--tfidf={str(tfidf).lower()}", *options_of(prepare, keys)]
 
 
 def plan_options(settings, run):
