@@ -45,6 +45,12 @@ def megabytes(base, factor):
     return lambda wildcards, input: base + int(factor * input.size_mb)
 
 
+def reading_megabytes(wildcards, input):
+    """Memory of a job that reads raw files; packed ones hold a multiple of their size."""
+    packed = any(path.endswith((".gz", ".bz2", ".xz", ".zst", ".parquet", ".npz")) for path in input)
+    return 1500 + int((12 if packed else 4) * input.size_mb)
+
+
 def training_megabytes(wildcards, input):
     """Memory of a training job by its formula; not known before there is a dataset."""
     # imported here, since Numba takes half a second

@@ -52,7 +52,7 @@ rule prepare_dataset:
         options=lambda wildcards: steps.prepare_options(SETTINGS, wildcards.dataset),
         code=steps.code_of("prepare"),
     resources:
-        mem_mb=megabytes(1500, 12),
+        mem_mb=reading_megabytes,
     conda:
         "../../envs/ovaflow.yaml"
     shell:
