@@ -16,7 +16,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.argument("model", type=_FILE)
 @click.option("--dataset", required=True, type=_FILE, help="The dataset file, dataset.h5.")
 @click.option("--top-k", default=5, show_default=True, type=click.IntRange(min=1), help="Labels kept per instance.")
-@click.option("--threads", default=1, show_default=True, type=click.IntRange(min=1))
+@click.option("--threads", default=1, show_default=True, type=click.IntRange(min=1), help="They change no result.")
 @click.option(
     "--output",
     required=True,

@@ -25,9 +25,24 @@ _DEFAULT = Training()
 @click.option("--means", type=_FILE, required=True, help="Means of the dataset, by ovaflow means.")
 @click.option("--plan", type=_FILE, required=True, help="Table of shards, by ovaflow plan.")
 @click.option("--shard", type=click.IntRange(0), required=True, help="Number of the shard.")
-@click.option("--initialization", type=click.Choice(STARTS), default=_DEFAULT.initialization, show_default=True)
-@click.option("--C", "C", type=click.FloatRange(0, min_open=True), default=_DEFAULT.C, show_default=True)
-@click.option("--loss", type=click.Choice(list(LOSSES)), default=_DEFAULT.loss, show_default=True)
+@click.option(
+    "--initialization",
+    type=click.Choice(STARTS),
+    default=_DEFAULT.initialization,
+    show_default=True,
+    help="Starting point.",
+)
+@click.option(
+    "--C",
+    "C",
+    type=click.FloatRange(0, min_open=True),
+    default=_DEFAULT.C,
+    show_default=True,
+    help="Weight of the loss.",
+)
+@click.option(
+    "--loss", type=click.Choice(list(LOSSES)), default=_DEFAULT.loss, show_default=True, help="Loss of an instance."
+)
 @click.option(
     "--epsilon",
     type=click.FloatRange(0, min_open=True),
@@ -44,7 +59,7 @@ _DEFAULT = Training()
 )
 @click.option("--s", type=float, default=_DEFAULT.s, show_default=True, help="Mean score of positives at the start.")
 @click.option("--t", type=float, default=_DEFAULT.t, show_default=True, help="Mean score of negatives at the start.")
-@click.option("--threads", type=click.IntRange(1), default=1, show_default=True)
+@click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="They change no result.")
 @click.option("--output", type=_FILE, required=True, help="Shard file to write.")
 def command(dataset, means, plan, shard, threads, output, **settings):
     """Train the labels of one shard of DATASET (dataset.h5)."""
