@@ -4,7 +4,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ovaflow.solver.batch import make_batch, screen_columns
+from ovaflow.solver.columns import make_batch, screen_columns
 from ovaflow.solver.screening import WIDTH, add_rare, bound_by_popular, collect_above, make_screen, threshold_for
 from ovaflow.sparse.csr import from_scipy
 

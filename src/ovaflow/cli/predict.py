@@ -6,8 +6,8 @@ import click
 
 from ovaflow.data.dataset import open_dataset
 from ovaflow.model.model_file import open_model
+from ovaflow.prediction.predict_dataset import predict_test_set
 from ovaflow.prediction.predictions_file import write_predictions
-from ovaflow.prediction.test_set import predict_test_set
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 

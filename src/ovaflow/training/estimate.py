@@ -12,7 +12,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.console.progress import clock
 from ovaflow.data.dataset import KIND
 from ovaflow.model.pruning import kept_per_row
-from ovaflow.solver.batch import first_rows
+from ovaflow.solver.columns import first_rows
 from ovaflow.solver.screening import WIDTH
 from ovaflow.sparse.csr import rows_of
 from ovaflow.storage.artifact import open_artifact

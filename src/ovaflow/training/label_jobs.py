@@ -9,7 +9,8 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.initialization.starts import make_start
 from ovaflow.model.pruning import large_weights
-from ovaflow.solver.batch import BatchSolver, first_rows
+from ovaflow.solver.batch import BatchSolver
+from ovaflow.solver.columns import first_rows
 from ovaflow.solver.losses import LOSSES, SLOPE_AT_ZERO, SQUARED_HINGE
 from ovaflow.solver.newton import solve_label
 from ovaflow.solver.problem import Outcome, Settings, Status, make_workspace
