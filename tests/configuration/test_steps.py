@@ -4,6 +4,7 @@ import pytest
 
 from ovaflow.configuration import steps
 from ovaflow.configuration.resolve import resolve
+from ovaflow.console.errors import InputError
 
 MINE = {"mine": {"format": "csv", "train": "a b'c;d.csv.gz"}}
 
@@ -72,3 +73,18 @@ def test_downloads_stay_in_their_folder(address):
     assert name
     assert "/" not in name
     assert not name.startswith(".")
+
+
+def test_files_must_be_there_or_what_was_prepared_from_them(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    mine = settings(datasets={"mine": {"format": "csv", "train": "a.csv"}})
+    with pytest.raises(InputError, match=r"datasets\.mine\.train: no such file: a\.csv"):
+        steps.require_files(mine)
+    prepared = tmp_path / "results" / "mine" / "dataset.h5"
+    prepared.parent.mkdir(parents=True)
+    prepared.touch()
+    steps.require_files(mine)
+    assert "a.csv; results/mine/dataset.h5 stays as it is" in capsys.readouterr().err
+    (tmp_path / "a.csv").touch()
+    steps.require_files(mine)
+    assert capsys.readouterr().err == ""

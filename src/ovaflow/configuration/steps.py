@@ -6,6 +6,7 @@ re-runs the steps that it touches and no other.
 
 import os
 import re
+import sys
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -239,7 +240,7 @@ def raw_files(settings, dataset):
 
 
 def require_files(settings):
-    """Refuse a config whose files are not there.
+    """Refuse a config whose files are not there; warn where only what was prepared from them is.
 
     Parameters
     ----------
@@ -251,10 +252,11 @@ def require_files(settings):
         Unless each file exists, will be downloaded, or has been prepared.
     """
     for dataset in settings.datasets:
-        if Path(f"results/{dataset}/dataset.h5").exists():
-            continue
+        prepared = Path(f"results/{dataset}/dataset.h5")
         for role, path in raw_files(settings, dataset).items():
-            if not path.startswith(f"{DOWNLOADS}/") and not Path(path).is_file():
-                raise InputError(
-                    f"datasets.{dataset}.{role}: no such file: {path}", remedy=f"paths are relative to {Path.cwd()}"
-                )
+            if path.startswith(f"{DOWNLOADS}/") or Path(path).is_file():
+                continue
+            message = f"datasets.{dataset}.{role}: no such file: {path}"
+            if not prepared.exists():
+                raise InputError(message, remedy=f"paths are relative to {Path.cwd()}")
+            print(f"ovaflow: warning: {message}; {prepared} stays as it is, whatever else changes", file=sys.stderr)
