@@ -36,12 +36,22 @@ def test_errors_are_one_line_and_a_status(monkeypatch, capsys, error, status, sa
     assert line.count("\n") == 1
 
 
-@pytest.mark.parametrize("arguments", [["no-such-command"], ["plan"], ["plan", "x.h5", "--shards=-1", "--output=y"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["no-such-command"],
+        ["plan"],
+        ["plan", "x.h5", "--shards=-1", "--output=y"],
+        ["prepare", "--format=builtin", "--bias=nan", "--output=y"],
+        ["merge", "x.h5", "--prune=inf", "--dataset=y", "--output=z", "--statistics=w"],
+    ],
+)
 def test_wrong_usage_has_status_2(arguments, capsys):
     assert main(arguments) == 2
     written = capsys.readouterr().err
     assert written.startswith("ovaflow: error: ")
     assert written.count("\n") == 1
+    assert written.endswith(" --help\n")
 
 
 def test_without_a_command_there_is_help(capsys):

@@ -69,7 +69,8 @@ def main(arguments=None):
         return 2
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx else "ovaflow"
-        return _complain(f"{' '.join(error.format_message().split())} See {command} --help", 2)
+        message = " ".join(error.format_message().split()).removesuffix(".")
+        return _complain(f"{message}; see {command} --help", 2)
     except click.ClickException as error:
         return _complain(error.format_message(), 2)
     except click.Abort:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from ovaflow.cli.numbers import Finite
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.metrics import evaluate, evaluate_groups
 from ovaflow.evaluation.propensity import A, B
@@ -22,10 +23,14 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--model", required=True, type=FILE, help="The model file, model.h5.")
 @click.option("--training", required=True, type=FILE, help="Statistics of the training, training.h5.")
 @click.option(
-    "--propensity-a", default=A, show_default=True, type=float, help="A of the propensities (Jain et al. 2016)."
+    "--propensity-a",
+    default=A,
+    show_default=True,
+    type=Finite(0, min_open=True),
+    help="A of the propensities (Jain et al. 2016).",
 )
 @click.option(
-    "--propensity-b", default=B, show_default=True, type=float, help="B of the propensities (Jain et al. 2016)."
+    "--propensity-b", default=B, show_default=True, type=Finite(0), help="B of the propensities (Jain et al. 2016)."
 )
 @click.option("--output", required=True, type=FILE, help="Metrics file to write, metrics.json.")
 @click.option("--groups", type=FILE, help="Also write results by training frequency of the labels, groups.json.")

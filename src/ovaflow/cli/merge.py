@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from ovaflow.cli.numbers import Finite
 from ovaflow.data.dataset import open_dataset
 from ovaflow.model.merge import merge
 
@@ -13,7 +14,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.command("merge")
 @click.argument("shards", nargs=-1, required=True, type=_FILE)
 @click.option("--dataset", required=True, type=_FILE, help="The dataset file, dataset.h5.")
-@click.option("--prune", default=0.01, show_default=True, type=click.FloatRange(min=0), help="Drop smaller weights.")
+@click.option("--prune", default=0.01, show_default=True, type=Finite(0), help="Drop smaller weights.")
 @click.option("--output", required=True, type=_FILE, help="Model file to write, model.h5.")
 @click.option(
     "--statistics",

@@ -2,6 +2,7 @@
 
 import click
 
+from ovaflow.cli.numbers import Finite
 from ovaflow.data.preparation import Settings, Source
 from ovaflow.data.prepare import FORMATS, prepare
 from ovaflow.data.tfidf import Selection
@@ -46,10 +47,10 @@ class _Frequency(click.ParamType):
 @click.option("--max-features", type=click.IntRange(1), help="Keep the most frequent tokens (texts).")
 @click.option("--sublinear/--no-sublinear", default=True, show_default=True, help="log(1 + tf) instead of tf.")
 @click.option("--normalize/--no-normalize", default=True, show_default=True, help="Scale instances to length 1.")
-@click.option("--bias", type=float, default=1.0, show_default=True, help="Value of the bias feature, 0 for none.")
+@click.option("--bias", type=Finite(0), default=1.0, show_default=True, help="Value of the bias feature, 0 for none.")
 @click.option(
     "--test-fraction",
-    type=click.FloatRange(0, 1),
+    type=Finite(0, 1),
     default=0.2,
     show_default=True,
     help="Share set aside, without --test.",

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from ovaflow.artifacts.means import read_means
+from ovaflow.cli.numbers import Finite
 from ovaflow.console.progress import clock
 from ovaflow.data.dataset import open_dataset
 from ovaflow.initialization.starts import STARTS
@@ -35,7 +36,7 @@ _DEFAULT = Training()
 @click.option(
     "--C",
     "C",
-    type=click.FloatRange(0, min_open=True),
+    type=Finite(0, min_open=True),
     default=_DEFAULT.C,
     show_default=True,
     help="Weight of the loss.",
@@ -45,20 +46,20 @@ _DEFAULT = Training()
 )
 @click.option(
     "--epsilon",
-    type=click.FloatRange(0, min_open=True),
+    type=Finite(0, min_open=True),
     default=_DEFAULT.epsilon,
     show_default=True,
     help="Relative gradient tolerance.",
 )
 @click.option(
     "--stored-threshold",
-    type=click.FloatRange(0),
+    type=Finite(0),
     default=_DEFAULT.stored_threshold,
     show_default=True,
     help="Smaller weights are dropped.",
 )
-@click.option("--s", type=float, default=_DEFAULT.s, show_default=True, help="Mean score of positives at the start.")
-@click.option("--t", type=float, default=_DEFAULT.t, show_default=True, help="Mean score of negatives at the start.")
+@click.option("--s", type=Finite(), default=_DEFAULT.s, show_default=True, help="Mean score of positives at the start.")
+@click.option("--t", type=Finite(), default=_DEFAULT.t, show_default=True, help="Mean score of negatives at the start.")
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="They change no result.")
 @click.option("--output", type=_FILE, required=True, help="Shard file to write.")
 def command(dataset, means, plan, shard, threads, output, **settings):
