@@ -105,5 +105,5 @@ def test_recovers_from_a_poor_first_working_set(jobs):
 
 
 def test_labels_that_need_most_instances_are_left_to_the_plain_solver(jobs):
-    counts = np.array([0, 1, 50, 1000, 5000])
+    counts = np.array([0, 1, 10, 1000, 5000])
     assert jobs.suits_working_set(counts).tolist() == [False, True, True, False, False]

@@ -115,7 +115,7 @@ def make_batch(n, d, n_popular):
     outcome = np.zeros((WIDTH, len(Outcome._fields)))
     flags = {name: np.zeros(WIDTH, bool) for name in ("cut", "exhaustive")}
     return Batch(
-        **arrays, **counters, **flags, target=np.zeros(WIDTH), outcome=outcome, histogram=np.zeros(4096, np.int64)
+        **arrays, **counters, **flags, target=np.zeros(WIDTH), outcome=outcome, histogram=np.zeros(1024, np.int64)
     )
 
 
@@ -202,6 +202,7 @@ def _limit(c, n, batch):
 @kernel
 def advance(c, X, screen, batch, local, settings):
     """Enlarge the working set by what the screen found, and solve again where that matters."""
+    batch.outcome[c, 9] += 1
     if batch.state[c] == ADMITTED:
         _first_rows(c, batch, local)
         _solve(c, X, screen, batch, local, settings)
@@ -306,5 +307,4 @@ def _solve(c, X, screen, batch, local, settings):
     batch.outcome[c, 7] = target
     batch.outcome[c, 8] = status
     batch.rounds[c] += 1
-    batch.outcome[c, 9] = batch.rounds[c] + 1
     _show(c, screen, batch)

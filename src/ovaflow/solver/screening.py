@@ -189,7 +189,7 @@ def collect_above(bounds, count, threshold, first, found, n_found):
 @strict_kernel
 def threshold_for(values, count, wanted, histogram):
     """A number that about ``wanted`` of the values exceed, and the largest always, from a sample of them."""
-    step = max(1, count // 8192)
+    step = max(1, count // 4096)
     low = high = values[0]
     for i in range(0, count, step):
         low = min(low, values[i])

@@ -18,7 +18,7 @@ from ovaflow.solver.screening import Screen, make_screen
 from ovaflow.solver.stopping import gradient_targets
 from ovaflow.sparse.csr import CSR
 
-LARGEST_WORKING_SET = 0.25
+LARGEST_WORKING_SET = 0.08
 """Share of the instances beyond which a working set saves less than it costs."""
 
 
@@ -139,7 +139,8 @@ class LabelJobs:
             raise InputError("features that are not finite numbers", path=dataset.path, remedy="mend the source")
         X, settings, n = dataset.train.X, training.settings, dataset.train.X.n_rows
         start = make_start(training.initialization, means, n, training.s, training.t)
-        ranking = make_start("mean-separating", means, n, _DEFAULT.s, _DEFAULT.t)
+        separates = training.initialization == "mean-separating"
+        ranking = start if separates else make_start("mean-separating", means, n, _DEFAULT.s, _DEFAULT.t)
         slope = SLOPE_AT_ZERO[settings.loss]
         targets = gradient_targets(settings, slope, n, means.counts, means.pp, means.xp, means.xx)
         screened = settings.loss == SQUARED_HINGE and not training.reference
@@ -248,7 +249,7 @@ def _advance_all(jobs, solver, dense, seconds):
     share = (time.perf_counter() - began) / len(seconds)
     for label in list(seconds):
         began = time.perf_counter()
-        if solver.is_new(label):
+        if jobs.start is not jobs.ranking and solver.is_new(label):
             jobs.start.fill(label, jobs.X, jobs.positives_of(label), dense)
             solver.begin(label, dense)
         solution = solver.advance(label)

@@ -103,6 +103,13 @@ def test_kinds_of_csv(tmp_path, content, expected):
     assert instances_of(tmp_path, "csv", content) == expected
 
 
+def test_names_may_begin_with_a_bracket(tmp_path):
+    path = tmp_path / "x.tsv"
+    path.write_text("[Festschrift],Wien\ta text\n[1848] Revolution\tanother\n[]\tno labels\n")
+    labels = [instance.labels for instance in read_texts("text-tsv", path)]
+    assert labels == [("[Festschrift]", "Wien"), ("[1848] Revolution",), ()]
+
+
 def test_separators_of_several_characters(tmp_path):
     ours = instances_of(tmp_path, "text-tsv", "a, b || c||\tx\ty\n\n\tz\n", label_separator="||")
     assert ours == [("x\ty", ("a, b", "c")), ("z", ())]

@@ -1,6 +1,7 @@
 """A text with its labels, and how fields of any format become one."""
 
 import json
+import re
 from typing import NamedTuple
 
 from ovaflow.console.errors import InputError
@@ -117,7 +118,7 @@ class Columns(NamedTuple):
     def _labels_of(self, content):
         if isinstance(content, str):
             stripped = content.strip()
-            content = _json_list(stripped) if stripped.startswith("[") else stripped.split(self.separator)
+            content = _json_list(stripped) if _JSON_LIST.match(stripped) else stripped.split(self.separator)
         elif content is None:
             content = ()
         elif not isinstance(content, list):
@@ -173,6 +174,10 @@ def _check_ids(labels, n_labels):
                 f"label {label!r} is no id from 0 to {n_labels - 1}; "
                 "leave out the file of label names if the data holds the names themselves"
             )
+
+
+# [Festschrift] is a label; a list begins with a quoted name, a number or nothing
+_JSON_LIST = re.compile(r"""\[\s*(["'\]]|-?\d[\d\s,.eE+-]*\]$)""")
 
 
 def _json_list(text):
