@@ -42,7 +42,7 @@ def root(tmp_path):
     package.mkdir(parents=True)
     (package / "numeric.py").write_text(NUMERIC)
     (package / "__init__.py").write_text(
-        'def start(values):\n    """Start whatever the inner package has to start."""\n'
+        'def start(values):\n    """Start whatever the inner package has to start, whenever it has to be started."""\n'
     )
     (package / "broken.py").write_text('def broken(:\n    """Never read because it cannot be parsed."""\n')
     (package / "no_identifier-x.py").write_text(NUMERIC)
