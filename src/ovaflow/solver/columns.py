@@ -251,11 +251,11 @@ def _add_violators(c, X, batch, local):
     clear(support, local.dense)
     limit = _limit(c, len(X.indptr) - 1, batch)
     complete = count <= limit and not batch.cut[c]
+    # so few of the highest bounds violate that the bias is right again: leave out no candidate from here on
+    batch.exhaustive[c] |= count <= limit
     if count > limit:
         count = _keep_highest(found, scores, count, limit, batch.histogram)
     batch.n_rows[c] = have + count
-    # candidates were left out, but those kept do not violate: look at all of them next time
-    batch.exhaustive[c] = batch.cut[c] and count == 0
     return count, complete
 
 
