@@ -142,7 +142,7 @@ def test_transform_in_words():
     words = transform_words(
         {"tfidf": True, "min_df": 2, "max_df": 0.5, "sublinear": True, "normalize": True, "bias": 1.0}
     )
-    assert "1 + ln tf, terms in at least 2 of the training texts, in at most 50 % of them" in words
+    assert "ln(1 + tf), terms in at least 2 of the training texts, in at most 50 % of them" in words
     assert words.endswith("rows scaled to unit length; bias feature of value 1")
     assert transform_words({}) == "feature values as given; rows not scaled; no bias feature"
 

@@ -115,7 +115,7 @@ def transform_words(parameters):
 def _tfidf_words(parameters):
     details = []
     if parameters.get("sublinear"):
-        details.append("1 + ln tf")
+        details.append("ln(1 + tf)")
     if parameters.get("min_df") is not None:
         details.append(f"terms in at least {_frequency(parameters['min_df'])} the training texts")
     if parameters.get("max_df") not in (None, 1.0):
