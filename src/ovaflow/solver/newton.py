@@ -1,5 +1,7 @@
 """Newton's method for one label: the reference that every faster path is compared with."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ovaflow.solver.conjugate_gradient import solve_newton_system
@@ -12,6 +14,28 @@ from ovaflow.sparse.jit import kernel
 _CONVERGED = int(Status.CONVERGED)
 _ITERATION_LIMIT = int(Status.ITERATION_LIMIT)
 _LINE_SEARCH_FAILED = int(Status.LINE_SEARCH_FAILED)
+
+
+class Iteration(NamedTuple):
+    """Where a Newton step led, and what it took.
+
+    Attributes
+    ----------
+    step_length : float
+        Length a that the line search found; 0 at the start, and where it found none.
+    halvings, cg_steps : int
+        Of this step.
+    active : int
+        Instances with curved loss under the weights now.
+    gradient_norm : float
+        |g(w)| now.
+    """
+
+    step_length: float
+    halvings: int
+    cg_steps: int
+    active: int
+    gradient_norm: float
 
 
 def solve_label(X, positives, gradient_target, work, settings):
@@ -41,30 +65,46 @@ def solve_label(X, positives, gradient_target, work, settings):
 @kernel
 def minimise(X, positives, target, work, settings):
     """:func:`solve_label` for kernels."""
-    _mark(work.sign, positives)
-    product(X.data, X.indices, X.indptr, work.weights, work.scores)
-    n_active = first_active = collect_active(work, settings)
-    norm = fill_gradient(X, work, n_active, settings.C)
+    at = begin(X, positives, work, settings)
+    first_active = at.active
     newton = cg = halvings = 0
     status = _CONVERGED
-    while norm > target:
+    while at.gradient_norm > target:
         if newton == settings.max_newton:
             status = _ITERATION_LIMIT
             break
-        fill_preconditioner(X, work, n_active, settings)
-        cg += solve_newton_system(X, work, n_active, settings)
-        product(X.data, X.indices, X.indptr, work.step, work.score_steps)
-        length, halved = search_step(work, settings)
-        halvings += halved
+        at = take_step(X, at, work, settings)
         newton += 1
-        if length == FAILED:
+        cg += at.cg_steps
+        halvings += at.halvings
+        if at.step_length == FAILED:
             status = _LINE_SEARCH_FAILED
             break
-        _advance(work, np.float32(length))
-        n_active = collect_active(work, settings)
-        norm = fill_gradient(X, work, n_active, settings.C)
     objective = value(work, settings)
-    return newton, cg, halvings, first_active, n_active, objective, norm, target, status, 1 + newton
+    return newton, cg, halvings, first_active, at.active, objective, at.gradient_norm, target, status, 1 + newton
+
+
+@kernel
+def begin(X, positives, work, settings):
+    """Scores, active instances and gradient of the start in ``work.weights``; returns an :class:`Iteration`."""
+    _mark(work.sign, positives)
+    product(X.data, X.indices, X.indptr, work.weights, work.scores)
+    n_active = collect_active(work, settings)
+    return Iteration(FAILED, 0, 0, n_active, fill_gradient(X, work, n_active, settings.C))
+
+
+@kernel
+def take_step(X, at, work, settings):
+    """One Newton step from iteration ``at``: direction p = -H^-1 g, its length, w + a p; returns the next one."""
+    fill_preconditioner(X, work, at.active, settings)
+    cg = solve_newton_system(X, work, at.active, settings)
+    product(X.data, X.indices, X.indptr, work.step, work.score_steps)
+    length, halvings = search_step(work, settings)
+    if length == FAILED:
+        return Iteration(FAILED, halvings, cg, at.active, at.gradient_norm)
+    _advance(work, np.float32(length))
+    n_active = collect_active(work, settings)
+    return Iteration(length, halvings, cg, n_active, fill_gradient(X, work, n_active, settings.C))
 
 
 @kernel
