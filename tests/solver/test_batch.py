@@ -5,6 +5,7 @@ import scipy.sparse as sp
 
 from ovaflow.artifacts.means import compute_means
 from ovaflow.data.dataset import Dataset, Split
+from ovaflow.initialization.starts import StartInputs
 from ovaflow.solver.problem import Status
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.training.label_jobs import LabelJobs, Training, solve_on_working_sets, solve_plainly
@@ -31,7 +32,8 @@ def topics(n=6000, d=3000, n_labels=90, seed=0, signed=False):
 @pytest.fixture(scope="module", params=[False, True], ids=["nonnegative", "signed"])
 def jobs(request):
     dataset = topics(signed=request.param)
-    return LabelJobs.of(dataset, compute_means(dataset.train.X, dataset.positives), Training(stored_threshold=0.0))
+    inputs = StartInputs.of(dataset, compute_means(dataset.train.X, dataset.positives))
+    return LabelJobs.of(dataset, inputs, Training(stored_threshold=0.0))
 
 
 def weights_of(solved, d):
@@ -78,10 +80,10 @@ def test_company_changes_no_bit(jobs):
 
 def test_zero_start_reaches_the_same_optimum(jobs):
     dataset = topics(n=3000, n_labels=10)
-    means = compute_means(dataset.train.X, dataset.positives)
+    inputs = StartInputs.of(dataset, compute_means(dataset.train.X, dataset.positives))
     by_start = {}
     for name in ("zero", "mean-separating"):
-        started = LabelJobs.of(dataset, means, Training(initialization=name, epsilon=0.001))
+        started = LabelJobs.of(dataset, inputs, Training(initialization=name, epsilon=0.001))
         by_start[name] = dict(solve_on_working_sets(started, iter(range(10))))
     for label in range(10):
         ours, theirs = (by_start[name][label].outcome.objective for name in ("zero", "mean-separating"))

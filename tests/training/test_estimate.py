@@ -10,6 +10,7 @@ from ovaflow.artifacts.means import compute_means
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
+from ovaflow.initialization.starts import StartInputs
 from ovaflow.model.merge import merge
 from ovaflow.model.shard_file import write_shard
 from ovaflow.sparse.csr import from_scipy
@@ -39,7 +40,7 @@ def model(path, tmp_path_factory):
     """Weights of a whole training, and bytes of its model file."""
     folder, dataset, training = tmp_path_factory.mktemp("model"), open_dataset(path), Training()
     means = compute_means(dataset.train.X, dataset.positives)
-    done = train_labels(dataset, means, np.arange(LABELS), training)
+    done = train_labels(dataset, StartInputs.of(dataset, means), np.arange(LABELS), training)
     made_from = {"dataset": dataset.checksum}
     settings = {"stored_threshold": training.stored_threshold}
     results = (done.weights, done.trained, done.statistics, settings, made_from, done.core_seconds, 0)

@@ -5,6 +5,7 @@ import scipy.sparse as sp
 from ovaflow.artifacts.means import compute_means
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Dataset, Split
+from ovaflow.initialization.starts import StartInputs
 from ovaflow.solver.problem import Status
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.training.label_jobs import Training
@@ -27,7 +28,7 @@ def random_dataset(n=120, d=40, n_labels=15, seed=0):
 def trained(dataset, labels=None, threads=1, **settings):
     means = compute_means(dataset.train.X, dataset.positives)
     labels = np.arange(dataset.n_labels) if labels is None else np.asarray(labels)
-    return train_labels(dataset, means, labels, Training(**settings), threads)
+    return train_labels(dataset, StartInputs.of(dataset, means), labels, Training(**settings), threads)
 
 
 def test_result_does_not_depend_on_threads_or_on_company():
@@ -113,4 +114,4 @@ def test_weights_that_overflow_are_refused(n):
     means = compute_means(dataset.train.X, dataset.positives)
     dataset.train.X.data[:] = np.nan
     with pytest.raises(ArithmeticError, match="the objective became nan"):
-        train_labels(dataset, means, np.arange(3), Training())
+        train_labels(dataset, StartInputs.of(dataset, means), np.arange(3), Training())

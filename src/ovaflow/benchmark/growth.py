@@ -9,6 +9,7 @@ from ovaflow.artifacts.means import compute_means
 from ovaflow.benchmark.sample import columns_of, sample_labels
 from ovaflow.console.progress import Progress
 from ovaflow.data.dataset import Dataset, Split
+from ovaflow.initialization.starts import StartInputs
 from ovaflow.sparse.csr import CSR, rows_of
 from ovaflow.training.label_jobs import LabelJobs, solve_on_working_sets, solve_plainly
 
@@ -52,7 +53,7 @@ def measure_growth(dataset, n_labels, seed, training, repeats=1):
         for axis, size, part in parts:
             means = compute_means(part.train.X, part.positives)
             for name in ("fast", "plain"):
-                jobs = LabelJobs.of(part, means, replace(training, reference=name == "plain"))
+                jobs = LabelJobs.of(part, StartInputs.of(part, means), replace(training, reference=name == "plain"))
                 point = {"axis": axis, "size": size, "nonzeros": len(part.train.X.data), "solver": name}
                 points.append(point | _median_cost(jobs, means, labels, repeats, progress))
     fits = [_fit(points, axis, name) for axis in ("n", "d") for name in ("fast", "plain")]

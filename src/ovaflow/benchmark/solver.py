@@ -6,6 +6,7 @@ import numpy as np
 
 from ovaflow.artifacts.means import compute_means
 from ovaflow.benchmark.sample import sample_labels
+from ovaflow.initialization.starts import StartInputs
 from ovaflow.solver.problem import Status
 from ovaflow.training.memory import peak_rss_bytes
 from ovaflow.training.shard_job import train_labels
@@ -32,11 +33,12 @@ def benchmark_solver(dataset, n_labels, seed, threads, training):
         ``peak_rss_bytes``, ``labels``, ``not_converged`` and the settings.
     """
     means = compute_means(dataset.train.X, dataset.positives, threads)
+    inputs = StartInputs.of(dataset, means)
     labels = sample_labels(means.counts, n_labels, seed)
     by_count = labels[np.argsort(means.counts[labels])]
-    train_labels(dataset, means, by_count[[0, -1]] if len(labels) > 1 else labels, training, title="warm up")
+    train_labels(dataset, inputs, by_count[[0, -1]] if len(labels) > 1 else labels, training, title="warm up")
     began = time.process_time()
-    done = train_labels(dataset, means, labels, training, threads, title="benchmark")
+    done = train_labels(dataset, inputs, labels, training, threads, title="benchmark")
     cpu_seconds = time.process_time() - began
     mean = {name: float(values.mean()) for name, values in done.statistics.items()}
     return {

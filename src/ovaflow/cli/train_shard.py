@@ -9,7 +9,7 @@ from ovaflow.artifacts.means import read_means
 from ovaflow.cli.numbers import Finite
 from ovaflow.console.progress import clock
 from ovaflow.data.dataset import open_dataset
-from ovaflow.initialization.starts import STARTS
+from ovaflow.initialization.starts import STARTS, StartInputs
 from ovaflow.model.shard_file import write_shard
 from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import Status
@@ -65,10 +65,10 @@ _DEFAULT = Training()
 def command(dataset, means, plan, shard, threads, output, **settings):
     """Train the labels of one shard of DATASET (dataset.h5)."""
     opened = open_dataset(dataset, verify=True)
-    computed = read_means(means, opened.checksum)
+    inputs = StartInputs.of(opened, read_means(means, opened.checksum))
     labels = read_plan(plan, shard, opened.n_labels)
     training = Training(**settings)
-    done = train_labels(opened, computed, labels, training, threads, title=f"shard {shard}")
+    done = train_labels(opened, inputs, labels, training, threads, title=f"shard {shard}")
     write_shard(
         output,
         labels,

@@ -1,25 +1,65 @@
 """The starts by the name that the config uses."""
 
+from dataclasses import dataclass
+
+from ovaflow.artifacts.means import Means
 from ovaflow.console.errors import InputError
 from ovaflow.initialization.mean_separating import MeanSeparating
 from ovaflow.initialization.zero import Zero
 
-STARTS = ("mean-separating", "zero")
 
+@dataclass(frozen=True)
+class StartInputs:
+    """What starts are made from, beside the settings.
 
-def make_start(name, means, n, s, t):
-    """Build a start.
-
-    Parameters
+    Attributes
     ----------
-    name : str
-        One of :data:`STARTS`.
     means : Means
     n : int
         Number of instances.
-    s, t : float
-        Wanted mean scores of positives and of negatives, for the
-        mean-separating start.
+    bias : float
+        Value of the bias feature; 0 where there is none.
+    """
+
+    means: Means
+    n: int
+    bias: float = 0.0
+
+    @classmethod
+    def of(cls, dataset, means, **more):
+        """Inputs from a dataset.
+
+        Parameters
+        ----------
+        dataset : Dataset
+        means : Means
+        **more
+            Other attributes, for starts that need them.
+
+        Returns
+        -------
+        StartInputs
+        """
+        return cls(means, dataset.train.X.n_rows, float(dataset.parameters["bias"]), **more)
+
+
+_STARTS = {
+    "mean-separating": lambda training, inputs: MeanSeparating(inputs.means, inputs.n, training.s, training.t),
+    "zero": lambda training, inputs: Zero(),
+}
+
+STARTS = tuple(_STARTS)
+
+
+def make_start(training, inputs):
+    """Build the start of a training.
+
+    Parameters
+    ----------
+    training : ovaflow.training.label_jobs.Training
+        Its ``initialization`` is one of :data:`STARTS`; each start reads its
+        own settings.
+    inputs : StartInputs
 
     Returns
     -------
@@ -30,10 +70,9 @@ def make_start(name, means, n, s, t):
     Raises
     ------
     InputError
-        If there is no start of that name.
+        If there is no start of that name, or something that it needs is
+        missing.
     """
-    if name == "zero":
-        return Zero()
-    if name == "mean-separating":
-        return MeanSeparating(means, n, s, t)
-    raise InputError(f"unknown initialization {name!r}", remedy=f"use one of {', '.join(STARTS)}")
+    if training.initialization not in _STARTS:
+        raise InputError(f"unknown initialization {training.initialization!r}", remedy=f"use {', '.join(STARTS)}")
+    return _STARTS[training.initialization](training, inputs)

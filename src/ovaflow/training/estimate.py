@@ -11,6 +11,7 @@ from ovaflow.artifacts.means import compute_means
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import clock
 from ovaflow.data.dataset import KIND
+from ovaflow.initialization.starts import StartInputs
 from ovaflow.model.pruning import kept_per_row
 from ovaflow.solver.columns import first_rows
 from ovaflow.solver.screening import WIDTH
@@ -145,11 +146,12 @@ def estimate_training(dataset, training, prune, n_labels, threads, shards, seed=
         raise InputError("no label has positives", path=dataset.path)
     cores = len(os.sched_getaffinity(0))
     at_a_time = max(1, min(shards, cores // threads))
-    jobs, setup = _timed(lambda: LabelJobs.of(dataset, means, training))
+    inputs = StartInputs.of(dataset, means)
+    jobs, setup = _timed(lambda: LabelJobs.of(dataset, inputs, training))
     suited = jobs.suits_working_set(means.counts)
     strata = stratified_sample(means.counts, suited, n_labels, seed)
     busy = min(cores, threads * at_a_time)
-    sample = _solve(dataset, means, training, prune, strata, busy, setup)
+    sample = _solve(dataset, inputs, training, prune, strata, busy, setup)
     return _conclude(dataset, means.counts, suited, sample, threads, shards, cores, at_a_time)
 
 
@@ -160,17 +162,17 @@ def _timed(call):
     return result, time.process_time() - began
 
 
-def _solve(dataset, means, training, prune, strata, busy, setup):
+def _solve(dataset, inputs, training, prune, strata, busy, setup):
     labels = np.concatenate([stratum.labels for stratum in strata])
     # kernels are loaded first; with too few labels a thread the columns of the fast path stay empty
-    train_labels(dataset, means, labels[[0, -1]] if len(labels) > 1 else labels, training, title="warm up")
+    train_labels(dataset, inputs, labels[[0, -1]] if len(labels) > 1 else labels, training, title="warm up")
     threads = max(1, min(busy, len(labels) // (2 * WIDTH)))
     done, wall, core = _solve_repeatedly(
-        lambda: train_labels(dataset, means, labels, training, threads, "sample"), setup
+        lambda: train_labels(dataset, inputs, labels, training, threads, "sample"), setup
     )
     return Sample(
         len(labels),
-        int(np.count_nonzero(means.counts)),
+        int(np.count_nonzero(inputs.means.counts)),
         setup,
         float(wall.sum() / core) if core else 1.0,
         total_of(strata, wall * core / wall.sum()),

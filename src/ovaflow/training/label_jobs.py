@@ -117,13 +117,13 @@ class LabelJobs:
     screen: Screen | None
 
     @classmethod
-    def of(cls, dataset, means, training):
+    def of(cls, dataset, inputs, training):
         """Prepare the problems of a dataset.
 
         Parameters
         ----------
         dataset : Dataset
-        means : Means
+        inputs : StartInputs
         training : Training
 
         Returns
@@ -135,12 +135,12 @@ class LabelJobs:
         InputError
             If features are not finite.
         """
+        means = inputs.means
         if not np.isfinite(means.xx):
             raise InputError("features that are not finite numbers", path=dataset.path, remedy="mend the source")
         X, settings, n = dataset.train.X, training.settings, dataset.train.X.n_rows
-        start = make_start(training.initialization, means, n, training.s, training.t)
-        separates = training.initialization == "mean-separating"
-        ranking = start if separates else make_start("mean-separating", means, n, _DEFAULT.s, _DEFAULT.t)
+        start = make_start(training, inputs)
+        ranking = start if training.initialization == _DEFAULT.initialization else make_start(_DEFAULT, inputs)
         slope = SLOPE_AT_ZERO[settings.loss]
         targets = gradient_targets(settings, slope, n, means.counts, means.pp, means.xp, means.xx)
         screened = settings.loss == SQUARED_HINGE and not training.reference

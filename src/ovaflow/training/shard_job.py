@@ -37,13 +37,13 @@ class TrainedShard:
     peak_rss_bytes: int
 
 
-def train_labels(dataset, means, labels, training, threads=1, title="train"):
+def train_labels(dataset, inputs, labels, training, threads=1, title="train"):
     """Train some labels of a dataset.
 
     Parameters
     ----------
     dataset : Dataset
-    means : Means
+    inputs : StartInputs
     labels : ndarray of int, shape (m,)
     training : Training
     threads : int
@@ -61,18 +61,16 @@ def train_labels(dataset, means, labels, training, threads=1, title="train"):
         If the weights of a label are not finite.
     """
     started = time.perf_counter()
-    jobs = LabelJobs.of(dataset, means, training)
+    jobs, counts = LabelJobs.of(dataset, inputs, training), inputs.means.counts[labels]
     results = {}
     with Progress(title, len(labels), "labels") as progress:
-        for label, trained in _on_threads(jobs, labels, means.counts[labels], threads):
+        for label, trained in _on_threads(jobs, labels, counts, threads):
             if not np.isfinite(trained.outcome.objective):
                 raise ArithmeticError(f"label {label}: the objective became {trained.outcome.objective}")
             results[label] = trained
             progress.advance()
     core_seconds = threads * (time.perf_counter() - started)
-    return _assemble(
-        [results.pop(label) for label in labels.tolist()], means.counts[labels], dataset.n_features, core_seconds
-    )
+    return _assemble([results.pop(label) for label in labels.tolist()], counts, dataset.n_features, core_seconds)
 
 
 def _on_threads(jobs, labels, counts, threads):

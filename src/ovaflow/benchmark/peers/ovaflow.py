@@ -4,6 +4,7 @@ import numpy as np
 
 from ovaflow.artifacts.means import compute_means
 from ovaflow.benchmark.peers.interface import Peer
+from ovaflow.initialization.starts import StartInputs
 from ovaflow.prediction.top_k import load_kernels, predict_top_k
 from ovaflow.training.label_jobs import Training
 from ovaflow.training.shard_job import train_labels
@@ -20,7 +21,8 @@ class MeanSeparating(Peer):
     def __init__(self, problem):
         super().__init__(problem)
         self._dataset = problem.dataset
-        self._means = compute_means(self._dataset.train.X, self._dataset.positives)
+        means = compute_means(self._dataset.train.X, self._dataset.positives)
+        self._inputs = StartInputs.of(self._dataset, means)
         self._training = Training(C=problem.C, epsilon=problem.epsilon, stored_threshold=problem.threshold)
         self._done = None
 
@@ -28,12 +30,12 @@ class MeanSeparating(Peer):
     def warm_up(cls, problem):
         peer = cls(problem)
         # the rarest and the most frequent label: both kinds of solver
-        labels = problem.labels[np.argsort(peer._means.counts[problem.labels])]
-        train_labels(peer._dataset, peer._means, np.unique(labels[[0, -1]]), peer._training, title="warm up")
+        labels = problem.labels[np.argsort(peer._inputs.means.counts[problem.labels])]
+        train_labels(peer._dataset, peer._inputs, np.unique(labels[[0, -1]]), peer._training, title="warm up")
         load_kernels()
 
     def train(self):
-        self._done = train_labels(self._dataset, self._means, self._problem.labels, self._training)
+        self._done = train_labels(self._dataset, self._inputs, self._problem.labels, self._training)
 
     def predict(self, X, k):
         return predict_top_k(self._done.weights, self._done.trained, X, k)[0]
