@@ -26,6 +26,7 @@ rule train_shard:
         dataset="results/{dataset}/dataset.h5",
         means="results/{dataset}/means.h5",
         plan="results/{dataset}/{run}/shards.tsv",
+        earlier=lambda wildcards: steps.earlier_model(SETTINGS, wildcards.dataset, wildcards.run) or [],
     output:
         "results/{dataset}/{run}/shards/{shard}.h5",
     log:
@@ -34,6 +35,7 @@ rule train_shard:
         "logs/{dataset}/{run}/train-shard.{shard}.tsv"
     params:
         options=lambda wildcards: steps.train_options(SETTINGS, wildcards.run),
+        earlier=lambda wildcards, input: [f"--earlier={path}" for path in [input.get("earlier")] if path],
         code=steps.code_of("train-shard"),
     threads: lambda wildcards: SETTINGS.train_of(wildcards.run).threads
     resources:
@@ -43,7 +45,7 @@ rule train_shard:
         "../../envs/ovaflow.yaml"
     shell:
         "ovaflow train-shard {input.dataset:q} --means={input.means:q} --plan={input.plan:q} --shard={wildcards.shard}"
-        " {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
+        " {params.earlier:q} {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
 
 
 rule merge_shards:

@@ -7,6 +7,7 @@ from pathlib import Path
 import yaml
 from pydantic import ValidationError
 
+from ovaflow.configuration.chains import check_chains, expand_sweeps
 from ovaflow.configuration.schema import Dataset, Settings
 from ovaflow.configuration.steps import DOWNLOADS
 from ovaflow.console.errors import InputError
@@ -61,17 +62,20 @@ def resolve(config, defaults, path=None, catalogue=None):
     Returns
     -------
     Settings
+        Each sweep expanded to its runs.
 
     Raises
     ------
     InputError
-        If a key is unknown or a value not legal.
+        If a key is unknown, a value not legal, or runs start from each other in a circle.
     """
     merged = _merge(defaults, config)
     try:
         settings = Settings.model_validate(merged)
     except ValidationError as error:
         raise InputError(explain(error, merged), path=path) from None
+    settings = expand_sweeps(settings, path)
+    check_chains(settings, path)
     return settings if catalogue is None else _with_downloads(settings, catalogue)
 
 
@@ -178,8 +182,10 @@ def _schema_at(keys):
     for key in keys:
         entries = schema.get("patternProperties") or {"": schema.get("additionalProperties", {})}
         schema = schema.get("properties", {}).get(key) or next(iter(entries.values())) or {}
-        if "$ref" in schema:
-            schema = root["$defs"][schema["$ref"].rsplit("/", 1)[-1]]
+        # a section that may be left out is "anyOf" of it and null
+        reference = next((each for each in (schema, *schema.get("anyOf", ())) if "$ref" in each), None)
+        if reference is not None:
+            schema = root["$defs"][reference["$ref"].rsplit("/", 1)[-1]]
     return schema
 
 
@@ -202,6 +208,8 @@ def legal_values(schema):
         return " or ".join(map(str, schema["enum"]))
     if "const" in schema:
         return str(schema["const"])
+    if schema.get("type") == "array":
+        return f"a list, each entry {legal_values(schema['items'])}"
     return _TYPES.get(schema.get("type"), "another value") + _bounds(schema)
 
 

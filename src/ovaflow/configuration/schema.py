@@ -146,11 +146,46 @@ class Report(Section):
     examples: int = Field(10, ge=0, description="test documents shown with predicted and true labels")
 
 
+class Sweep(Section):
+    """Values of a setting; each becomes a run of its own."""
+
+    C: list[Annotated[float, Field(gt=0)]] = Field(min_length=1, description="values of C, in any order")
+
+    @field_validator("C", mode="before")
+    @classmethod
+    def _numbers(cls, values):
+        if isinstance(values, list) and any(isinstance(value, bool) for value in values):
+            raise ValueError("true and false are no numbers")
+        return values
+
+    @field_validator("C")
+    @classmethod
+    def _each_once(cls, values):
+        for value in values:
+            if values.count(value) > 1:
+                raise ValueError(f"{value:g} stands in it twice")
+        return values
+
+
 class Method(Section):
     """How a run trains."""
 
     method: Literal["one-vs-all"] = Field("one-vs-all", description="family of models")
-    initialization: Literal["zero", "mean-separating"] = Field("mean-separating", description="starting point")
+    initialization: Literal["zero", "mean-separating", "pretrained"] = Field(
+        "mean-separating", description="starting point"
+    )
+    pretrained: Location | None = Field(
+        None, description="with initialization: pretrained: another run of this config, or a path of a model.h5"
+    )
+    sweep: Sweep | None = Field(None, description="becomes one run a value, each trained from its neighbour's weights")
+
+    @model_validator(mode="after")
+    def _start_from_a_model(self):
+        if (self.initialization == "pretrained") != (self.pretrained is not None):
+            raise ValueError("initialization: pretrained and pretrained: (a run or a path) need each other")
+        if self.pretrained is not None and "://" in self.pretrained:
+            raise ValueError("pretrained: expected a run or a path, not an address")
+        return self
 
 
 class Dataset(Evaluate, Prepare, Source):
@@ -159,6 +194,19 @@ class Dataset(Evaluate, Prepare, Source):
 
 class Run(Predict, Train, Method):
     """A run: its method, and what it sets otherwise than ``train`` and ``predict`` do."""
+
+    @model_validator(mode="after")
+    def _one_C(self):
+        if self.sweep is not None and "C" in self.model_fields_set:
+            raise ValueError("C and sweep.C exclude each other")
+        return self
+
+
+class SweptRun(Run):
+    """One value of a sweep; made by :func:`ovaflow.configuration.chains.expand_sweeps`, never in a config file."""
+
+    of: str = Field(description="name of the sweep")
+    cold_start: str = Field(description="initialization of the sweep, which its first value starts from")
 
 
 class Settings(Section):

@@ -4,12 +4,14 @@ The rules of the workflow carry these as params, so that a changed setting
 re-runs the steps that it touches and no other.
 """
 
+import difflib
 import os
 import re
 import sys
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from ovaflow.configuration.chains import earlier_model, made_here, sweeps_of
 from ovaflow.configuration.schema import ROLES, TEXT_FORMATS
 from ovaflow.console.errors import InputError
 from ovaflow.fingerprint import code_fingerprint, kernel_fingerprint
@@ -104,7 +106,8 @@ def train_options(settings, run):
     list of str
     """
     train, initialization = settings.train_of(run), settings.runs[run].initialization
-    start = _START if initialization == "mean-separating" else ()
+    # labels that an earlier model lacks start mean-separating
+    start = _START if initialization in ("mean-separating", "pretrained") else ()
     return [
         f"--initialization={initialization}",
         *options_of(train, ["C", "loss", "epsilon", *start]),
@@ -168,7 +171,8 @@ def report_options(settings):
     -------
     list of str
     """
-    return options_of(settings.report, ["examples"])
+    sweeps = [f"--sweep={name}={','.join(runs)}" for name, runs in sweeps_of(settings).items()]
+    return options_of(settings.report, ["examples"]) + sweeps
 
 
 def code_of(subcommand):
@@ -249,7 +253,8 @@ def require_files(settings):
     Raises
     ------
     InputError
-        Unless each file exists, will be downloaded, or has been prepared.
+        Unless each file exists, will be downloaded, or has been prepared, and
+        each earlier model exists or is that of another run.
     """
     for dataset in settings.datasets:
         prepared = Path(f"results/{dataset}/dataset.h5")
@@ -260,3 +265,16 @@ def require_files(settings):
             if not prepared.exists():
                 raise InputError(message, remedy=f"paths are relative to {Path.cwd()}")
             print(f"ovaflow: warning: {message}; {prepared} stays as it is, whatever else changes", file=sys.stderr)
+    _require_models(settings)
+
+
+def _require_models(settings):
+    """Refuse runs whose earlier model neither exists nor is made here."""
+    for run, entry in settings.runs.items():
+        paths = [earlier_model(settings, dataset, run) for dataset in settings.datasets]
+        if not all(path is None or made_here(settings, path) or Path(path).is_file() for path in paths):
+            close = difflib.get_close_matches(entry.pretrained, settings.runs, n=1)
+            raise InputError(
+                f"runs.{run}.pretrained: no run and no file {entry.pretrained}",
+                remedy=f"did you mean {close[0]}?" if close else f"paths are relative to {Path.cwd()}",
+            )

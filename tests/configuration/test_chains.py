@@ -1,0 +1,124 @@
+"""Sweeps and runs that start from others."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ovaflow.configuration import steps
+from ovaflow.configuration.chains import earlier_model, sweeps_of, swept_name
+from ovaflow.configuration.resolve import resolve
+from ovaflow.configuration.schema import NAME, Predict
+from ovaflow.console.errors import InputError
+
+MINE = {"mine": {"format": "csv", "train": "a.csv"}, "more": {"format": "csv", "train": "b.csv"}}
+SWEEP = {"initialization": "zero", "sweep": {"C": [1, 0.1, 10]}, "top_k": 7}
+
+
+def settings(runs, **sections):
+    return resolve(sections | {"runs": runs}, {"datasets": MINE})
+
+
+def complaint(runs, **sections):
+    with pytest.raises(InputError) as caught:
+        settings(runs, **sections)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_sweep_becomes_a_run_a_value():
+    swept = settings({"first": {}, "dismec": SWEEP, "last": {}})
+    names = ["dismec.C-0.1", "dismec.C-1", "dismec.C-10"]
+    assert list(swept.runs) == ["first", *names, "last"]
+    assert sweeps_of(swept) == {"dismec": names}
+    assert [swept.train_of(name).C for name in names] == [0.1, 1.0, 10.0]
+    assert [swept.predict_of(name) for name in names] == [Predict(top_k=7)] * 3
+    assert [swept.runs[name].initialization for name in names] == ["zero", "pretrained", "pretrained"]
+    earlier = [earlier_model(swept, "mine", name) for name in names]
+    assert earlier == [None, "results/mine/dismec.C-0.1/model.h5", "results/mine/dismec.C-1/model.h5"]
+
+
+def test_train_settings_reach_the_runs_of_a_sweep():
+    swept = settings({"a": {"sweep": {"C": [2]}, "epsilon": 0.1}}, train={"C": 5, "shards": 3})
+    train = swept.train_of("a.C-2")
+    assert (train.C, train.shards, train.epsilon) == (2.0, 3, 0.1)
+
+
+def test_a_value_more_leaves_the_runs_below_it_as_they_are():
+    few, many = (settings({"a": {"sweep": {"C": values}}}) for values in ([0.1, 1, 3], [0.1, 1, 2, 3]))
+    for name in ("a.C-0.1", "a.C-1"):
+        assert few.runs[name] == many.runs[name]
+        assert steps.train_options(few, name) == steps.train_options(many, name)
+    assert earlier_model(few, "mine", "a.C-3") != earlier_model(many, "mine", "a.C-3")
+
+
+@given(st.floats(min_value=0, exclude_min=True, allow_infinity=False))
+def test_names_of_swept_runs_are_safe_and_say_the_number(C):
+    name = swept_name("a", C)
+    assert re.fullmatch(NAME, name)
+    assert float(name.removeprefix("a.C-")) == C
+
+
+def test_the_report_learns_the_sweeps():
+    assert "--sweep=dismec=dismec.C-0.1,dismec.C-1,dismec.C-10" in steps.report_options(settings({"dismec": SWEEP}))
+
+
+def test_a_run_starts_from_a_run_of_a_sweep_or_from_a_file():
+    later = {"initialization": "pretrained"}
+    chained = settings(
+        {"a": SWEEP, "b": later | {"pretrained": "a.C-1"}, "c": later | {"pretrained": "old/../model.h5"}}
+    )
+    assert earlier_model(chained, "more", "b") == "results/more/a.C-1/model.h5"
+    assert earlier_model(chained, "more", "c") == "old/../model.h5"
+    assert "--initialization=pretrained" in steps.train_options(chained, "b")
+    assert "--t=-2.0" in steps.train_options(chained, "b")
+
+
+def test_a_run_of_another_dataset_starts_one():
+    later = {"initialization": "pretrained", "pretrained": "results/mine/a/model.h5"}
+    assert earlier_model(settings({"a": {}, "b": later}), "more", "b") == "results/mine/a/model.h5"
+
+
+def later(name):
+    return {"initialization": "pretrained", "pretrained": name}
+
+
+@pytest.mark.parametrize(
+    ("runs", "expected"),
+    [
+        ({"a": {"sweep": {"epsilon": [0.1]}}}, "runs.a.sweep.epsilon: unknown key; legal here: C"),
+        ({"a": {"sweep": {}}}, "runs.a.sweep.C: missing"),
+        ({"a": {"sweep": {"C": []}}}, "runs.a.sweep.C: found [], expected a list, each entry a number above 0"),
+        ({"a": {"sweep": {"C": 1}}}, "runs.a.sweep.C: found 1, expected a list, each entry a number above 0"),
+        ({"a": {"sweep": {"C": [1, -1]}}}, "runs.a.sweep.C: found [1, -1], expected a list"),
+        ({"a": {"sweep": {"C": [True]}}}, "runs.a.sweep.C: true and false are no numbers"),
+        ({"a": {"sweep": {"C": [1, 3, 1.0]}}}, "runs.a.sweep.C: 1 stands in it twice"),
+        ({"a": {"sweep": [1, 2]}}, "runs.a.sweep: found [1, 2], expected a mapping of keys to values"),
+        ({"a": {"C": 2, "sweep": {"C": [1]}}}, "runs.a: C and sweep.C exclude each other"),
+        ({"a": {"sweep": {"C": [1]}}, "a.C-1": {}}, "runs.a.sweep: makes a run a.C-1, which has that name already"),
+        ({"a.C-1": {}, "a": {"sweep": {"C": [1]}}}, "runs.a.sweep: makes a run a.C-1, which has that name already"),
+        ({"a": {"initialization": "pretrained"}}, "runs.a: initialization: pretrained and pretrained: (a run"),
+        ({"a": {"pretrained": "b"}, "b": {}}, "runs.a: initialization: pretrained and pretrained: (a run"),
+        ({"a": later("https://example.org/model.h5")}, "runs.a: pretrained: expected a run or a path, not an address"),
+        ({"a": {"sweep": {"C": [1, 3]}}, "b": later("a")}, "runs.b.pretrained: a is a sweep; name one of a.C-1, a.C-3"),
+        ({"a": later("a")}, "runs.a.pretrained: runs start in a circle: a from a"),
+        ({"a": later("b"), "b": later("a")}, "runs.a.pretrained: runs start in a circle: a from b from a"),
+        ({"a": later("results/more/a/model.h5")}, "runs start in a circle: a from a"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(runs, expected):
+    assert expected in complaint(runs)
+
+
+def test_earlier_models_must_be_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).touch()
+    steps.require_files(settings({"msi": {}, "b": later("msi")}))
+    steps.require_files(settings({"msi": {}, "b": later("results/mine/msi/model.h5")}))
+    missing = settings({"msi": {}, "b": later("mis")})
+    with pytest.raises(InputError, match=r"runs\.b\.pretrained: no run and no file mis; did you mean msi"):
+        steps.require_files(missing)
+    (tmp_path / "mis").touch()
+    steps.require_files(missing)
