@@ -78,7 +78,7 @@ def test_values_of_the_command_line_are_texts():
             {"train": {"shards": 1.5}},
             "train.shards: found 1.5, expected a whole number of at least 1 and of at most 100000",
         ),
-        ({"train": {"loss": "logistic"}}, 'train.loss: found "logistic", expected squared-hinge'),
+        ({"train": {"loss": "logistics"}}, 'train.loss: found "logistics", expected squared-hinge or logistic'),
         (
             {"prepare": {"min_df": 0.9, "max_df": 0.1}},
             "datasets.docstrings: min_df (0.9) must not be above max_df (0.1)",
@@ -90,6 +90,7 @@ def test_values_of_the_command_line_are_texts():
         ({"train": 3}, "train: found 3, expected a mapping"),
         ({"train": None}, "train: found null, expected a mapping"),
         ({"train": {"s": -3}}, "runs.msi: t (-2.0) must be below s (-3.0)"),
+        ({"train": {"s": -3, "loss": "logistic"}}, "runs.msi: t (-3.0) must be below s (-3.0)"),
         ({"prepare": {"tfidf": "aut"}}, 'prepare.tfidf: found "aut", expected auto or true or false'),
         (
             {"prepare": {"max_features": 0}},

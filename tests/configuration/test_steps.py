@@ -52,6 +52,13 @@ def test_train_depends_on_s_and_t_only_with_the_start_that_uses_them():
     assert not [option for option in steps.train_options(settings(), "dismec") if option.startswith(("--s=", "--t="))]
 
 
+def test_negatives_start_where_the_loss_wants_them():
+    assert "--t=-2.0" in steps.train_options(settings(), "msi")
+    assert "--t=-3.0" in steps.train_options(settings(train={"loss": "logistic"}), "msi")
+    assert "--t=-1.5" in steps.train_options(settings(train={"loss": "logistic", "t": -1.5}), "msi")
+    assert steps.train_options(settings(train={"t": -2}), "msi") == steps.train_options(settings(), "msi")
+
+
 def test_threads_are_no_dependency():
     one, two = settings(), settings(train={"threads": 2})
     for step in (steps.plan_options, steps.train_options, steps.merge_options, steps.predict_options):

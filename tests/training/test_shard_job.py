@@ -66,6 +66,11 @@ def test_both_starts_end_at_the_same_optimum():
     assert ours == pytest.approx(theirs, rel=1e-3)
 
 
+def test_negatives_start_where_the_loss_wants_them():
+    assert [Training(loss=name).t for name in ("squared-hinge", "logistic")] == [-2.0, -3.0]
+    assert Training(loss="logistic", t=-1.0).t == -1.0
+
+
 def test_statistics_agree_with_the_dataset():
     dataset = random_dataset()
     done = trained(dataset)

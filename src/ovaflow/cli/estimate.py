@@ -25,7 +25,7 @@ _DEFAULT = Training()
 @click.option("--loss", type=click.Choice(list(LOSSES)), default=_DEFAULT.loss, show_default=True)
 @click.option("--epsilon", type=click.FloatRange(0, min_open=True), default=_DEFAULT.epsilon, show_default=True)
 @click.option("--s", type=float, default=_DEFAULT.s, show_default=True, help="Mean score of positives at the start.")
-@click.option("--t", type=float, default=_DEFAULT.t, show_default=True, help="Mean score of negatives at the start.")
+@click.option("--t", type=float, help="Mean score of negatives at the start.  [default: -2, with the logistic loss -3]")
 @click.option("--prune", type=click.FloatRange(0), default=0.01, show_default=True, help="Threshold of the model.")
 @click.option(
     "--stored-threshold",

@@ -59,7 +59,9 @@ _DEFAULT = Training()
     help="Smaller weights are dropped.",
 )
 @click.option("--s", type=Finite(), default=_DEFAULT.s, show_default=True, help="Mean score of positives at the start.")
-@click.option("--t", type=Finite(), default=_DEFAULT.t, show_default=True, help="Mean score of negatives at the start.")
+@click.option(
+    "--t", type=Finite(), help="Mean score of negatives at the start.  [default: -2, with the logistic loss -3]"
+)
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="They change no result.")
 @click.option("--output", type=_FILE, required=True, help="Shard file to write.")
 def command(dataset, means, plan, shard, threads, output, **settings):

@@ -5,6 +5,8 @@ from typing import Annotated, Literal
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
+from ovaflow.configuration.losses import NEGATIVE_SCORE
+
 NAME = r"^[A-Za-z0-9_][A-Za-z0-9._-]*$"
 RESERVED = frozenset({"dataset.h5", "means.h5", "label_tree.h5", "report.html"})
 ROLES = ("train", "test", "labels", "train_labels", "test_labels")
@@ -118,13 +120,21 @@ class Train(Section):
     """From a dataset to a model."""
 
     C: float = Field(1.0, gt=0, description="weight of the loss against the regularisation")
-    loss: Literal["squared-hinge"] = Field("squared-hinge", description="loss of an instance")
+    loss: Literal["squared-hinge", "logistic"] = Field("squared-hinge", description="loss of an instance")
     epsilon: float = Field(0.01, gt=0, lt=1, description="relative gradient norm at which the solver stops")
     prune: float = Field(0.01, ge=0, description="weights smaller than this are dropped; larger: smaller model")
     shards: int = Field(8, ge=1, le=100_000, description="number of jobs that the labels of a run are divided into")
     threads: Positive = Field(1, description="threads of each of these jobs; changes no result")
     s: float = Field(1.0, description="mean-separating start: score of the mean of the positives")
-    t: float = Field(-2.0, description="mean-separating start: score of the mean of the negatives")
+    t: float | None = Field(
+        None,
+        description="mean-separating start: score of the mean of the negatives; null: -2, with the logistic loss -3",
+    )
+
+    @property
+    def negative_score(self):
+        """``t``, or what it is by default under this loss."""
+        return NEGATIVE_SCORE[self.loss] if self.t is None else self.t
 
 
 class Predict(Section):
@@ -226,8 +236,8 @@ class Settings(Section):
     def _starts_separate(self):
         for name in self.runs:
             train = self.train_of(name)
-            if not train.t < train.s:
-                raise ValueError(f"runs.{name}: t ({train.t}) must be below s ({train.s})")
+            if not train.negative_score < train.s:
+                raise ValueError(f"runs.{name}: t ({train.negative_score}) must be below s ({train.s})")
         return self
 
     @model_validator(mode="after")

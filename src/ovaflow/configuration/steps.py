@@ -25,7 +25,6 @@ STORED_THRESHOLD = 0.01
 _TEXT = ("min_df", "max_df", "max_features")
 _SPLIT = ("test_fraction", "seed")
 _TABLE = ("text_column", "labels_column")
-_START = ("s", "t")
 
 
 def options_of(section, keys):
@@ -107,10 +106,12 @@ def train_options(settings, run):
     """
     train, initialization = settings.train_of(run), settings.runs[run].initialization
     # labels that an earlier model lacks start mean-separating
-    start = _START if initialization in ("mean-separating", "pretrained") else ()
+    separates = initialization in ("mean-separating", "pretrained")
+    start = [f"--s={train.s}", f"--t={train.negative_score}"] if separates else []
     return [
         f"--initialization={initialization}",
-        *options_of(train, ["C", "loss", "epsilon", *start]),
+        *options_of(train, ["C", "loss", "epsilon"]),
+        *start,
         f"--stored-threshold={min(train.prune, STORED_THRESHOLD)}",
     ]
 

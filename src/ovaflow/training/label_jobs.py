@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ovaflow.configuration.losses import NEGATIVE_SCORE
 from ovaflow.console.errors import InputError
 from ovaflow.initialization.starts import make_start
 from ovaflow.model.pruning import large_weights
@@ -38,7 +39,7 @@ class Training:
     stored_threshold : float
         Smaller weights are dropped after a label is solved.
     s, t : float
-        Mean scores that the mean-separating start aims at.
+        Mean scores that the mean-separating start aims at; without t, what suits the loss.
     reference : bool
         Use the plain solver for every label.
     """
@@ -49,8 +50,12 @@ class Training:
     epsilon: float = 0.01
     stored_threshold: float = 0.01
     s: float = 1.0
-    t: float = -2.0
+    t: float | None = None
     reference: bool = False
+
+    def __post_init__(self):
+        if self.t is None:
+            object.__setattr__(self, "t", NEGATIVE_SCORE[self.loss])
 
     @property
     def settings(self):
