@@ -9,7 +9,7 @@ from ovaflow.solver.problem import Settings, make_workspace
 
 def prepared(X, y, weights, settings):
     work = make_workspace(X.n_rows, X.n_columns)
-    work.sign[:] = y
+    work.signed_costs[:] = y
     work.weights[:] = weights
     work.scores[:] = X.to_scipy() @ weights
     n_active = collect_active(work, settings)

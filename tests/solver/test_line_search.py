@@ -8,7 +8,7 @@ from ovaflow.solver.problem import Settings, make_workspace
 
 def searched(X, dense, y, weights, step):
     work = make_workspace(X.n_rows, X.n_columns)
-    work.sign[:] = y
+    work.signed_costs[:] = y
     work.weights[:] = weights
     work.scores[:] = dense @ weights
     work.score_steps[:] = dense @ step

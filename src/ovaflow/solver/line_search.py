@@ -1,7 +1,7 @@
 """Backtracking line search along p, on the scores alone."""
 
 from ovaflow.solver.losses import loss_value
-from ovaflow.solver.objective import dot
+from ovaflow.solver.objective import dot, toward
 from ovaflow.sparse.jit import kernel
 
 FAILED = 0.0
@@ -26,10 +26,11 @@ def search_step(work, settings):
 
 @kernel
 def _loss_change(work, length, loss):
-    """sum_i phi(y_i (s_i + a <p, x_i>)) - phi(y_i s_i)."""
+    """sum_i c_i (phi(y_i (s_i + a <p, x_i>)) - phi(y_i s_i))."""
     total = 0.0
-    for i in range(len(work.sign)):
-        margin = work.sign[i] * work.scores[i]
-        moved = margin + length * (work.sign[i] * work.score_steps[i])
-        total += loss_value(loss, moved) - loss_value(loss, margin)
+    for i in range(len(work.scores)):
+        cost = work.signed_costs[i]
+        margin = toward(cost, work.scores[i])
+        moved = margin + length * toward(cost, work.score_steps[i])
+        total += abs(cost) * (loss_value(loss, moved) - loss_value(loss, margin))
     return total

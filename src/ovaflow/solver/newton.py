@@ -38,7 +38,7 @@ class Iteration(NamedTuple):
     gradient_norm: float
 
 
-def solve_label(X, positives, gradient_target, work, settings):
+def solve_label(X, positives, gradient_target, work, settings, positive_cost=1.0):
     """Minimise the objective of one label, from ``work.weights`` and into them.
 
     Parameters
@@ -50,6 +50,8 @@ def solve_label(X, positives, gradient_target, work, settings):
         Norm of the gradient to reach, see :mod:`ovaflow.solver.stopping`.
     work : Workspace
     settings : Settings
+    positive_cost : float
+        What the loss of a positive counts, that of a negative being 1.
 
     Returns
     -------
@@ -59,13 +61,23 @@ def solve_label(X, positives, gradient_target, work, settings):
     -----
     LIBLINEAR 2.40's primal Newton method; MSI paper, sec. 5.
     """
-    return Outcome(*minimise(X, positives, gradient_target, work, settings))
+    pose(X, positives, np.float32(positive_cost), work)
+    return Outcome(*minimise(X, gradient_target, work, settings))
 
 
 @kernel
-def minimise(X, positives, target, work, settings):
-    """:func:`solve_label` for kernels."""
-    at = begin(X, positives, work, settings)
+def pose(X, positives, positive_cost, work):
+    """Costs y_i c_i, with c_i = ``positive_cost`` for positives and 1 for the others, and s = X w."""
+    work.signed_costs[:] = -1.0
+    for i in positives:
+        work.signed_costs[i] = positive_cost
+    product(X.data, X.indices, X.indptr, work.weights, work.scores)
+
+
+@kernel
+def minimise(X, target, work, settings):
+    """Newton steps from w, with costs and scores as in ``work``, until |g| <= target."""
+    at = begin(X, work, settings)
     first_active = at.active
     newton = cg = halvings = 0
     status = _CONVERGED
@@ -85,10 +97,8 @@ def minimise(X, positives, target, work, settings):
 
 
 @kernel
-def begin(X, positives, work, settings):
-    """Scores, active instances and gradient of the start in ``work.weights``; returns an :class:`Iteration`."""
-    _mark(work.sign, positives)
-    product(X.data, X.indices, X.indptr, work.weights, work.scores)
+def begin(X, work, settings):
+    """Active instances and gradient of the start, with costs and scores as in ``work``; an :class:`Iteration`."""
     n_active = collect_active(work, settings)
     return Iteration(FAILED, 0, 0, n_active, fill_gradient(X, work, n_active, settings.C))
 
@@ -105,14 +115,6 @@ def take_step(X, at, work, settings):
     _advance(work, np.float32(length))
     n_active = collect_active(work, settings)
     return Iteration(length, halvings, cg, n_active, fill_gradient(X, work, n_active, settings.C))
-
-
-@kernel
-def _mark(sign, positives):
-    """y_i = +1 for positives, -1 for the others."""
-    sign[:] = -1.0
-    for i in positives:
-        sign[i] = 1.0
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""The objective L(w) = 1/2 |w|^2 + C sum_i phi(y_i <w, x_i>), its gradient and Hessian."""
+"""The objective L(w) = 1/2 |w|^2 + C sum_i c_i phi(y_i <w, x_i>), its gradient and Hessian."""
 
 import numpy as np
 
@@ -17,31 +17,39 @@ def dot(left, right):
 
 
 @kernel
+def toward(signed_cost, score):
+    """y s: the score along the sign of a cost."""
+    return score if signed_cost > 0 else -score
+
+
+@kernel
 def value(work, settings):
-    """L(w) = 1/2 <w, w> + C sum_i phi(y_i s_i), with s = X w."""
+    """L(w) = 1/2 <w, w> + C sum_i c_i phi(y_i s_i), with s = X w."""
     total = 0.0
-    for i in range(len(work.sign)):
-        total += loss_value(settings.loss, work.sign[i] * work.scores[i])
+    for i in range(len(work.scores)):
+        cost = work.signed_costs[i]
+        total += abs(cost) * loss_value(settings.loss, toward(cost, work.scores[i]))
     return 0.5 * dot(work.weights, work.weights) + settings.C * total
 
 
 @kernel
 def collect_active(work, settings):
-    """A = {i : phi''(m_i) > 0}, with phi'(m_i) y_i and phi''(m_i) beside it; returns |A|."""
+    """A = {i : phi''(m_i) > 0}, with c_i phi'(m_i) y_i and c_i phi''(m_i) beside it; returns |A|."""
     count = 0
-    for i in range(len(work.sign)):
-        margin = work.sign[i] * work.scores[i]
+    for i in range(len(work.scores)):
+        cost = work.signed_costs[i]
+        margin = toward(cost, work.scores[i])
         curvature = loss_curvature(settings.loss, margin)
         work.active[count] = i
-        work.slopes[count] = loss_slope(settings.loss, margin) * work.sign[i]
-        work.curvatures[count] = curvature
+        work.slopes[count] = loss_slope(settings.loss, margin) * cost
+        work.curvatures[count] = curvature * abs(cost)
         count += curvature > 0
     return count
 
 
 @kernel
 def fill_gradient(X, work, n_active, C):
-    """g = w + C sum_{i in A} phi'(m_i) y_i x_i; returns |g|."""
+    """g = w + C sum_{i in A} c_i phi'(m_i) y_i x_i; returns |g|."""
     work.gradient[:] = work.weights
     for k in range(n_active):
         i = work.active[k]
@@ -51,7 +59,7 @@ def fill_gradient(X, work, n_active, C):
 
 @kernel
 def fill_preconditioner(X, work, n_active, settings):
-    """M = (1 - a) I + a diag(H), with diag(H) = 1 + C sum_{i in A} phi''(m_i) x_i^2."""
+    """M = (1 - a) I + a diag(H), with diag(H) = 1 + C sum_{i in A} c_i phi''(m_i) x_i^2."""
     work.preconditioner[:] = 1.0
     scale = np.float32(settings.preconditioning * settings.C)
     for k in range(n_active):
@@ -62,7 +70,7 @@ def fill_preconditioner(X, work, n_active, settings):
 
 @kernel
 def fill_curved(X, work, n_active, C):
-    """H d = d + C sum_{i in A} phi''(m_i) <x_i, d> x_i."""
+    """H d = d + C sum_{i in A} c_i phi''(m_i) <x_i, d> x_i."""
     work.curved[:] = work.direction
     for k in range(n_active):
         start = X.indptr[work.active[k]]

@@ -46,8 +46,8 @@ class Workspace(NamedTuple):
 
     Attributes
     ----------
-    sign, scores, score_steps : ndarray of float32, shape (n,)
-        y, X w and X p.
+    signed_costs, scores, score_steps : ndarray of float32, shape (n,)
+        y_i c_i, X w and X p: each loss has a cost c_i > 0, 1 unless weighted.
     active : ndarray of int32, shape (n,)
         Instances where the loss is curved, in its first ``n_active`` entries;
         ``slopes`` and ``curvatures`` (float32) run along with it.
@@ -57,7 +57,7 @@ class Workspace(NamedTuple):
         g, p, and conjugate gradient's r, d, H d and M.
     """
 
-    sign: np.ndarray
+    signed_costs: np.ndarray
     scores: np.ndarray
     score_steps: np.ndarray
     active: np.ndarray

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.solver.newton import minimise
+from ovaflow.solver.newton import minimise, pose
 from ovaflow.solver.problem import Workspace, make_workspace, separate_arrays
 from ovaflow.sparse.csr import CSR, row_dot
 from ovaflow.sparse.jit import kernel, strict_kernel
@@ -133,7 +133,7 @@ def solve_rows(X, rows, n_positives, target, local, settings):
         work.weights[e] = local.dense[local.features[e]]
     part = CSR(local.data[:filled], local.indices[:filled], local.indptr[: m + 1], n_features)
     view = Workspace(
-        work.sign[:m],
+        work.signed_costs[:m],
         work.scores[:m],
         work.score_steps[:m],
         work.active[:m],
@@ -147,7 +147,8 @@ def solve_rows(X, rows, n_positives, target, local, settings):
         work.curved[:n_features],
         work.preconditioner[:n_features],
     )
-    return n_features, minimise(part, local.first[:n_positives], target, view, settings)
+    pose(part, local.first[:n_positives], np.float32(1.0), view)
+    return n_features, minimise(part, target, view, settings)
 
 
 @kernel
