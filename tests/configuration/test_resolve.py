@@ -66,6 +66,10 @@ def test_values_of_the_command_line_are_texts():
     assert resolve({"prepare": {"max_features": "null", "min_df": "0.5"}}, DEFAULTS).prepare.min_df == 0.5
 
 
+def test_the_tolerance_of_the_papers_on_dense_features_is_legal():
+    assert resolve({"train": {"epsilon": 1}}, DEFAULTS).train.epsilon == 1.0
+
+
 @pytest.mark.parametrize(
     ("config", "expected"),
     [

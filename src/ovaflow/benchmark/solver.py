@@ -56,4 +56,5 @@ def benchmark_solver(dataset, n_labels, seed, threads, training):
         "initialization": training.initialization,
         "C": training.C,
         "loss": training.loss,
+        "epsilon": training.epsilon,
     }

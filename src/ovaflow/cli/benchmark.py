@@ -19,6 +19,7 @@ from ovaflow.training.label_jobs import Training
 _dataset = click.argument("dataset", type=click.Path(path_type=Path, dir_okay=False))
 _seed = click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 _C = click.option("--C", "C", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True)
+_epsilon = click.option("--epsilon", type=click.FloatRange(0, min_open=True), default=0.01, show_default=True)
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 
 
@@ -35,6 +36,7 @@ def command():
 @click.option("--initialization", type=click.Choice(STARTS), default="mean-separating", show_default=True)
 @_C
 @click.option("--loss", type=click.Choice(list(LOSSES)), default="squared-hinge", show_default=True)
+@_epsilon
 @click.option("--reference", is_flag=True, help="The plain solver, one label at a time.")
 def solver(dataset, labels, seed, threads, **settings):
     """Train a random sample of labels; prints one line of JSON."""
@@ -62,7 +64,7 @@ def _packages(context, parameter, value):
 @click.option("--objectives/--no-objectives", default=True, show_default=True,
               help="One more run of each one-vs-all method, to compare what it minimised.")  # fmt: skip
 @_C
-@click.option("--epsilon", type=click.FloatRange(0, min_open=True), default=0.01, show_default=True)
+@_epsilon
 @_json
 def peers(dataset, labels, seed, peers, trees, repeats, limit, objectives, C, epsilon, as_json):
     """Train and predict with ovaflow and with other packages: same data, same labels, one thread each.
