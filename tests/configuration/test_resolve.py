@@ -74,7 +74,7 @@ def test_the_tolerance_of_the_papers_on_dense_features_is_legal():
     ("config", "expected"),
     [
         ({"trian": {}}, "trian: unknown key; did you mean train?; legal here: datasets, runs, prepare"),
-        ({"train": {"c": 1}}, "train.c: unknown key; did you mean C?; legal here: C, loss, epsilon"),
+        ({"train": {"c": 1}}, "train.c: unknown key; did you mean C?; legal here: C, loss, weighting, epsilon"),
         ({"train": {"C": -1}}, "train.C: found -1, expected a number above 0"),
         ({"train": {"C": True}}, "train.C: found true, expected a number above 0"),
         ({"train": {"C": float("nan")}}, "train.C: found NaN, expected a number above 0"),
@@ -91,6 +91,7 @@ def test_the_tolerance_of_the_papers_on_dense_features_is_legal():
             {"datasets": {"a": {"source": "builtin", "min_df": 9, "max_df": 8}}},
             "datasets.a: min_df (9) must not be above max_df (8)",
         ),
+        ({"train": {"weighting": "propensities"}}, "expected none or propensity; did you mean propensity?"),
         ({"train": 3}, "train: found 3, expected a mapping"),
         ({"train": None}, "train: found null, expected a mapping"),
         ({"train": {"s": -3}}, "runs.msi: t (-2.0) must be below s (-3.0)"),

@@ -59,6 +59,13 @@ def test_negatives_start_where_the_loss_wants_them():
     assert steps.train_options(settings(train={"t": -2}), "msi") == steps.train_options(settings(), "msi")
 
 
+def test_propensities_matter_to_training_only_where_they_weigh():
+    config = settings(runs={"plain": {}, "weighted": {"weighting": "propensity"}}, evaluate={"propensity_a": 0.6})
+    theirs = ["--weighting=propensity", "--propensity-a=0.6", "--propensity-b=1.5"]
+    assert steps.weighting_options(config, "mine", "plain") == []
+    assert steps.weighting_options(config, "mine", "weighted") == theirs
+
+
 def test_threads_are_no_dependency():
     one, two = settings(), settings(train={"threads": 2})
     for step in (steps.plan_options, steps.train_options, steps.merge_options, steps.predict_options):

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score, ndcg_score, precision_score
 
+from ovaflow.data.propensity import inverse_propensity
 from ovaflow.evaluation.groups import frequency_groups
 from ovaflow.evaluation.metrics import ranking_metrics
-from ovaflow.evaluation.propensity import inverse_propensity
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.sparse.csr import from_scipy
 

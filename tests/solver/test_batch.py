@@ -98,7 +98,15 @@ def test_recovers_from_a_poor_first_working_set(jobs):
             weights[-1] = 5.0
 
     poor = LabelJobs(
-        jobs.X, jobs.positives, Useless(), Useless(), jobs.targets, jobs.settings, jobs.threshold, jobs.screen
+        jobs.X,
+        jobs.positives,
+        Useless(),
+        Useless(),
+        jobs.positive_costs,
+        jobs.targets,
+        jobs.settings,
+        jobs.threshold,
+        jobs.screen,
     )
     ours = dict(solve_on_working_sets(poor, iter(range(5))))
     theirs = dict(solve_plainly(jobs, iter(range(5))))

@@ -34,7 +34,10 @@ rule train_shard:
     benchmark:
         "logs/{dataset}/{run}/train-shard.{shard}.tsv"
     params:
-        options=lambda wildcards: steps.train_options(SETTINGS, wildcards.run),
+        options=lambda wildcards: [
+            *steps.train_options(SETTINGS, wildcards.run),
+            *steps.weighting_options(SETTINGS, wildcards.dataset, wildcards.run),
+        ],
         earlier=lambda wildcards, input: [f"--earlier={path}" for path in [input.get("earlier")] if path],
         code=steps.code_of("train-shard"),
     threads: lambda wildcards: SETTINGS.train_of(wildcards.run).threads

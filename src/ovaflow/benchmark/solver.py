@@ -56,5 +56,6 @@ def benchmark_solver(dataset, n_labels, seed, threads, training):
         "initialization": training.initialization,
         "C": training.C,
         "loss": training.loss,
+        "weighting": training.weighting,
         "epsilon": training.epsilon,
     }

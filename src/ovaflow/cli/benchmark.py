@@ -11,6 +11,7 @@ from ovaflow.benchmark.growth_figure import check_figure_path, write_growth_figu
 from ovaflow.benchmark.peers.registry import PACKAGES, methods_of
 from ovaflow.benchmark.solver import benchmark_solver
 from ovaflow.benchmark.tables import growth_table, peers_table
+from ovaflow.cli.problem_options import problem_options
 from ovaflow.data.dataset import open_dataset
 from ovaflow.initialization.starts import STARTS
 from ovaflow.solver.losses import LOSSES
@@ -36,6 +37,7 @@ def command():
 @click.option("--initialization", type=click.Choice(STARTS), default="mean-separating", show_default=True)
 @_C
 @click.option("--loss", type=click.Choice(list(LOSSES)), default="squared-hinge", show_default=True)
+@problem_options
 @_epsilon
 @click.option("--reference", is_flag=True, help="The plain solver, one label at a time.")
 def solver(dataset, labels, seed, threads, **settings):

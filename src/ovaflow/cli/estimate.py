@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from ovaflow.cli.problem_options import problem_options
 from ovaflow.data.dataset import open_dataset
 from ovaflow.initialization.starts import STARTS
 from ovaflow.solver.losses import LOSSES
@@ -26,6 +27,7 @@ _DEFAULT = Training()
 @click.option("--epsilon", type=click.FloatRange(0, min_open=True), default=_DEFAULT.epsilon, show_default=True)
 @click.option("--s", type=float, default=_DEFAULT.s, show_default=True, help="Mean score of positives at the start.")
 @click.option("--t", type=float, help="Mean score of negatives at the start.  [default: -2, with the logistic loss -3]")
+@problem_options
 @click.option("--prune", type=click.FloatRange(0), default=0.01, show_default=True, help="Threshold of the model.")
 @click.option(
     "--stored-threshold",

@@ -7,8 +7,8 @@ import click
 
 from ovaflow.cli.numbers import Finite
 from ovaflow.data.dataset import open_dataset
+from ovaflow.data.propensity import A, B
 from ovaflow.evaluation.metrics import evaluate, evaluate_groups
-from ovaflow.evaluation.propensity import A, B
 from ovaflow.model.model_file import open_model
 from ovaflow.model.training_file import read_training
 from ovaflow.prediction.predictions_file import read_predictions

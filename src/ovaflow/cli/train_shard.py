@@ -1,12 +1,12 @@
 """``ovaflow train-shard``."""
 
-from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from ovaflow.artifacts.means import read_means
 from ovaflow.cli.numbers import Finite
+from ovaflow.cli.problem_options import problem_options
 from ovaflow.console.progress import clock
 from ovaflow.data.dataset import open_dataset
 from ovaflow.initialization.starts import STARTS, StartInputs
@@ -62,6 +62,7 @@ _DEFAULT = Training()
 @click.option(
     "--t", type=Finite(), help="Mean score of negatives at the start.  [default: -2, with the logistic loss -3]"
 )
+@problem_options
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="They change no result.")
 @click.option("--output", type=_FILE, required=True, help="Shard file to write.")
 def command(dataset, means, plan, shard, threads, output, **settings):
@@ -77,7 +78,7 @@ def command(dataset, means, plan, shard, threads, output, **settings):
         done.weights,
         done.trained,
         done.statistics,
-        {"method": "one-vs-all", **asdict(training)},
+        training.parameters,
         {"dataset": opened.checksum},
         done.core_seconds,
         done.peak_rss_bytes,

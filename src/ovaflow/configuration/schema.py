@@ -121,6 +121,9 @@ class Train(Section):
 
     C: float = Field(1.0, gt=0, description="weight of the loss against the regularisation")
     loss: Literal["squared-hinge", "logistic"] = Field("squared-hinge", description="loss of an instance")
+    weighting: Literal["none", "propensity"] = Field(
+        "none", description="weight of positives; propensity: more on rare labels, which annotators leave out most"
+    )
     epsilon: float = Field(0.01, gt=0, le=100, description="relative gradient norm at which the solver stops")
     prune: float = Field(0.01, ge=0, description="weights smaller than this are dropped; larger: smaller model")
     shards: int = Field(8, ge=1, le=100_000, description="number of jobs that the labels of a run are divided into")

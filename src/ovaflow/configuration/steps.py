@@ -116,6 +116,24 @@ def train_options(settings, run):
     ]
 
 
+def weighting_options(settings, dataset, run):
+    """Options of ``ovaflow train-shard`` that depend on the dataset, too: how positives are weighted.
+
+    Parameters
+    ----------
+    settings : Settings
+    dataset : str
+    run : str
+
+    Returns
+    -------
+    list of str
+        Empty where all instances weigh the same, whatever the propensities.
+    """
+    weighting = settings.train_of(run).weighting
+    return [] if weighting == "none" else [f"--weighting={weighting}", *evaluate_options(settings, dataset)]
+
+
 def merge_options(settings, run):
     """Options of ``ovaflow merge``.
 

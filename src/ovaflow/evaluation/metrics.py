@@ -3,9 +3,9 @@
 import numpy as np
 
 from ovaflow.console.errors import InputError
+from ovaflow.data.propensity import A, B, inverse_propensity
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.groups import frequency_groups
-from ovaflow.evaluation.propensity import A, B, inverse_propensity
 
 PLACES = (1, 3, 5)
 

@@ -93,7 +93,7 @@ def propensity_scored_precision(ids, hits, Y, inverse, k):
     hits : ndarray of bool, shape (n, K)
     Y : CSR, shape (n, l)
     inverse : ndarray of float64, shape (l,)
-        1/p, see :func:`ovaflow.evaluation.propensity.inverse_propensity`.
+        1/p, see :func:`ovaflow.data.propensity.inverse_propensity`.
     k : int
 
     Returns

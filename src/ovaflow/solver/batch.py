@@ -46,7 +46,7 @@ class BatchSolver:
         """Whether another label can be admitted."""
         return len(self._labels) < WIDTH
 
-    def admit(self, label, positives, ranking, target):
+    def admit(self, label, positives, ranking, target, positive_cost=1.0):
         """Take a label.
 
         Parameters
@@ -58,9 +58,11 @@ class BatchSolver:
             working set; any weights are right, good ones save work.
         target : float
             What the gradient's norm must reach.
+        positive_cost : float
+            Weight of the losses of positives.
         """
         column = int(np.flatnonzero(self._batch.state == EMPTY)[0])
-        admit(column, positives, target, self._batch)
+        admit(column, positives, float(positive_cost), target, self._batch)
         set_weights(column, ranking, self._screen, self._batch)
         self._labels[label] = column
 

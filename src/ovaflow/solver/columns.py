@@ -64,8 +64,8 @@ class Batch(NamedTuple):
         ``rounds`` counts solutions on the working set.
     cut, exhaustive : ndarray of bool, shape (WIDTH,)
         Whether candidates were left out, and whether the next screen must leave out none.
-    target : ndarray of float64, shape (WIDTH,)
-        What the gradient's norm must reach.
+    target, positive_cost : ndarray of float64, shape (WIDTH,)
+        What the gradient's norm must reach, and what losses of positives weigh.
     outcome : ndarray of float64, shape (WIDTH, 10)
         Fields of :class:`~ovaflow.solver.problem.Outcome`.
     histogram : ndarray of int64
@@ -88,6 +88,7 @@ class Batch(NamedTuple):
     cut: np.ndarray
     exhaustive: np.ndarray
     target: np.ndarray
+    positive_cost: np.ndarray
     outcome: np.ndarray
     histogram: np.ndarray
 
@@ -114,18 +115,18 @@ def make_batch(n, d, n_popular):
     arrays["popular_weights"][:] = 0.0
     outcome = np.zeros((WIDTH, len(Outcome._fields)))
     flags = {name: np.zeros(WIDTH, bool) for name in ("cut", "exhaustive")}
-    return Batch(
-        **arrays, **counters, **flags, target=np.zeros(WIDTH), outcome=outcome, histogram=np.zeros(1024, np.int64)
-    )
+    numbers = {name: np.zeros(WIDTH) for name in ("target", "positive_cost")}
+    return Batch(**arrays, **counters, **flags, **numbers, outcome=outcome, histogram=np.zeros(1024, np.int64))
 
 
 @strict_kernel
-def admit(c, positives, target, batch):
+def admit(c, positives, positive_cost, target, batch):
     """Take a label into a column."""
     batch.state[c] = ADMITTED
     batch.rounds[c] = 0
     batch.exhaustive[c] = False
     batch.target[c] = target
+    batch.positive_cost[c] = positive_cost
     batch.n_positives[c] = len(positives)
     batch.rows[c, : len(positives)] = positives
     batch.outcome[c] = 0.0
@@ -290,7 +291,8 @@ def _solve(c, X, screen, batch, local, settings):
     support = batch.support[c, : batch.n_support[c]]
     scatter(support, batch.weights[c], local.dense)
     rows = batch.rows[c, : batch.n_rows[c]]
-    n_features, figures = solve_rows(X, rows, batch.n_positives[c], batch.target[c], local, settings)
+    cost, target = batch.positive_cost[c], batch.target[c]
+    n_features, figures = solve_rows(X, rows, batch.n_positives[c], cost, target, local, settings)
     clear(support, local.dense)
     batch.n_support[c] = n_features
     batch.support[c, :n_features] = local.features[:n_features]

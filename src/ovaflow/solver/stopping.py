@@ -20,8 +20,8 @@ def relative_tolerance(epsilon, n_positives, n):
     return epsilon * np.maximum(1, np.minimum(n_positives, n - n_positives)) / n
 
 
-def gradient_norm_at_zero(C, slope_at_zero, n, n_positives, pp, xp, xx):
-    """Norm of the gradient at w = 0, from means alone: C |phi'(0)| |2 |P| p_mean - n x_mean|.
+def gradient_norm_at_zero(C, slope_at_zero, n, n_positives, pp, xp, xx, positive_cost=1.0):
+    """Norm of the gradient at w = 0, from means alone: C |phi'(0)| |(c + 1) |P| p_mean - n x_mean|.
 
     Parameters
     ----------
@@ -35,16 +35,19 @@ def gradient_norm_at_zero(C, slope_at_zero, n, n_positives, pp, xp, xx):
         <p_mean, p_mean> and <x_mean, p_mean>.
     xx : float
         <x_mean, x_mean>.
+    positive_cost : float or ndarray of float64
+        c, weight of the losses of positives.
 
     Returns
     -------
     float or ndarray of float64
     """
-    squared = 4.0 * np.square(n_positives) * pp - 4.0 * n * n_positives * xp + float(n) ** 2 * xx
+    share = positive_cost + 1.0
+    squared = share**2 * np.square(n_positives) * pp - 2.0 * share * n * n_positives * xp + float(n) ** 2 * xx
     return C * abs(slope_at_zero) * np.sqrt(np.maximum(squared, 0.0))
 
 
-def gradient_targets(settings, slope_at_zero, n, counts, pp, xp, xx):
+def gradient_targets(settings, slope_at_zero, n, counts, pp, xp, xx, positive_costs=1.0):
     """What |g(w)| must reach, for each label.
 
     Parameters
@@ -56,10 +59,11 @@ def gradient_targets(settings, slope_at_zero, n, counts, pp, xp, xx):
         Positives of each label.
     pp, xp : ndarray of float64, shape (l,)
     xx : float
+    positive_costs : float or ndarray of float64, shape (l,)
 
     Returns
     -------
     ndarray of float64, shape (l,)
     """
-    at_zero = gradient_norm_at_zero(settings.C, slope_at_zero, n, counts, pp, xp, xx)
+    at_zero = gradient_norm_at_zero(settings.C, slope_at_zero, n, counts, pp, xp, xx, positive_costs)
     return relative_tolerance(settings.epsilon, counts, n) * at_zero

@@ -124,7 +124,7 @@ def _copy_rows(X, rows, local):
 
 
 @kernel
-def solve_rows(X, rows, n_positives, target, local, settings):
+def solve_rows(X, rows, n_positives, positive_cost, target, local, settings):
     """Minimise over chosen rows, from ``local.dense``; the result stands in ``local.work.weights``."""
     m = len(rows)
     n_features, filled = gather_rows(X, rows, local)
@@ -147,7 +147,7 @@ def solve_rows(X, rows, n_positives, target, local, settings):
         work.curved[:n_features],
         work.preconditioner[:n_features],
     )
-    pose(part, local.first[:n_positives], np.float32(1.0), view)
+    pose(part, local.first[:n_positives], np.float32(positive_cost), view)
     return n_features, minimise(part, target, view, settings)
 
 

@@ -1,13 +1,14 @@
 """What one thread does with its labels: start, solve, prune."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from ovaflow.configuration.losses import NEGATIVE_SCORE
 from ovaflow.console.errors import InputError
+from ovaflow.data.propensity import A, B
 from ovaflow.initialization.starts import make_start
 from ovaflow.model.pruning import large_weights
 from ovaflow.solver.batch import BatchSolver
@@ -18,6 +19,7 @@ from ovaflow.solver.problem import Outcome, Settings, Status, make_workspace
 from ovaflow.solver.screening import Screen, make_screen
 from ovaflow.solver.stopping import gradient_targets
 from ovaflow.sparse.csr import CSR
+from ovaflow.training.weighting import positive_costs
 
 LARGEST_WORKING_SET = 0.08
 """Share of the instances beyond which a working set saves less than it costs."""
@@ -40,6 +42,10 @@ class Training:
         Smaller weights are dropped after a label is solved.
     s, t : float
         Mean scores that the mean-separating start aims at; without t, what suits the loss.
+    weighting : str
+        A name of :data:`ovaflow.training.weighting.WEIGHTINGS`.
+    propensity_a, propensity_b : float
+        Constants of the propensities, for the weighting by them.
     reference : bool
         Use the plain solver for every label.
     """
@@ -51,11 +57,20 @@ class Training:
     stored_threshold: float = 0.01
     s: float = 1.0
     t: float | None = None
+    weighting: str = "none"
+    propensity_a: float = A
+    propensity_b: float = B
     reference: bool = False
 
     def __post_init__(self):
         if self.t is None:
             object.__setattr__(self, "t", NEGATIVE_SCORE[self.loss])
+
+    @property
+    def parameters(self):
+        """Settings that the result depends on, for the shard file."""
+        unused = () if self.weighting == "propensity" else ("propensity_a", "propensity_b")
+        return {"method": "one-vs-all"} | {name: value for name, value in asdict(self).items() if name not in unused}
 
     @property
     def settings(self):
@@ -103,6 +118,8 @@ class LabelJobs:
         See :func:`ovaflow.initialization.starts.make_start`.
     ranking : object
         The mean-separating start, whose scores choose the first working set.
+    positive_costs : ndarray of float64, shape (l,)
+        What losses of each label's positives weigh.
     targets : ndarray of float64, shape (l,)
         What each label's gradient norm must reach.
     settings : Settings
@@ -116,6 +133,7 @@ class LabelJobs:
     positives: CSR
     start: object
     ranking: object
+    positive_costs: np.ndarray
     targets: np.ndarray
     settings: Settings
     threshold: np.float32
@@ -147,11 +165,20 @@ class LabelJobs:
         start = make_start(training, inputs)
         ranking = start if training.initialization == _DEFAULT.initialization else make_start(_DEFAULT, inputs)
         slope = SLOPE_AT_ZERO[settings.loss]
-        targets = gradient_targets(settings, slope, n, means.counts, means.pp, means.xp, means.xx)
+        costs = positive_costs(means.counts, n, training.weighting, training.propensity_a, training.propensity_b)
+        targets = gradient_targets(settings, slope, n, means.counts, means.pp, means.xp, means.xx, costs)
         screened = settings.loss == SQUARED_HINGE and not training.reference
         screen = make_screen(X) if screened else None
         return cls(
-            X, dataset.positives, start, ranking, targets, settings, np.float32(training.stored_threshold), screen
+            X,
+            dataset.positives,
+            start,
+            ranking,
+            costs,
+            targets,
+            settings,
+            np.float32(training.stored_threshold),
+            screen,
         )
 
     def positives_of(self, label):
@@ -210,7 +237,7 @@ def solve_plainly(jobs, labels):
         work = work or make_workspace(jobs.X.n_rows, jobs.X.n_columns)
         started = time.perf_counter()
         jobs.start.fill(label, jobs.X, positives, work.weights)
-        outcome = solve_label(jobs.X, positives, jobs.targets[label], work, jobs.settings)
+        outcome = solve_label(jobs.X, positives, jobs.targets[label], work, jobs.settings, jobs.positive_costs[label])
         indices, data = large_weights(work.weights, jobs.threshold)
         yield label, TrainedLabel(indices, data, outcome, time.perf_counter() - started)
 
@@ -241,7 +268,7 @@ def solve_on_working_sets(jobs, labels):
             began = time.perf_counter()
             positives = jobs.positives_of(label)
             jobs.ranking.fill(label, jobs.X, positives, dense)
-            solver.admit(label, positives, dense, jobs.targets[label])
+            solver.admit(label, positives, dense, jobs.targets[label], jobs.positive_costs[label])
             seconds[label] = time.perf_counter() - began
         if not seconds:
             return
