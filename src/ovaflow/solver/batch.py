@@ -19,12 +19,12 @@ import numpy as np
 
 from ovaflow.solver.columns import ADMITTED, DONE, EMPTY, admit, advance, make_batch, screen_columns, set_weights
 from ovaflow.solver.problem import Outcome
-from ovaflow.solver.screening import WIDTH
 from ovaflow.solver.working_set import make_local
+from ovaflow.sparse.panel import WIDTH
 
 
 class BatchSolver:
-    """Solves labels for one thread, up to :data:`~ovaflow.solver.screening.WIDTH` at a time.
+    """Solves labels for one thread, up to :data:`~ovaflow.sparse.panel.WIDTH` at a time.
 
     Parameters
     ----------

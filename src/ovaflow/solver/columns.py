@@ -12,7 +12,6 @@ from ovaflow.solver.problem import Outcome, separate_arrays
 from ovaflow.solver.screening import (
     BLOCK,
     STRIPE,
-    WIDTH,
     add_rare,
     bound_by_popular,
     collect_above,
@@ -21,6 +20,7 @@ from ovaflow.solver.screening import (
 from ovaflow.solver.working_set import clear, scatter, solve_rows, violators
 from ovaflow.sparse.csr import row_dot
 from ovaflow.sparse.jit import kernel, strict_kernel
+from ovaflow.sparse.panel import WIDTH
 
 KEPT_MARGIN = 0.01
 """How far below -1 the score of a negative may lie for it to stay after the first solution."""

@@ -20,9 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.sparse.jit import kernel, strict_kernel
-
-WIDTH = 64
-"""Labels of a batch: four vectors of 16 floats, a compile-time constant for the inner loop."""
+from ovaflow.sparse.panel import WIDTH, panel_row
 
 STRIPE = 1 << 17
 """Instances whose bounds are held at a time, which bounds the memory of a thread."""
@@ -127,35 +125,11 @@ def bound_by_popular(screen, popular_weights, first, last, block, bounds):
     for start in range(first, last, BLOCK):
         end = min(start + BLOCK, last)
         for i in range(start, end):
-            _panel_row(screen, popular_weights, i, block[i - start])
+            begin, stop = screen.popular_indptr[i], screen.popular_indptr[i + 1]
+            panel_row(screen.popular_data, screen.popular_indices, begin, stop, popular_weights, block[i - start])
         for c in range(WIDTH):
             for i in range(start, end):
                 bounds[c, i - first] = block[i - start, c] + screen.slack[i]
-
-
-@kernel
-def _panel_row(screen, weights, i, scores):
-    """scores[c] = sum over popular f of x_if w_fc, four features at a time."""
-    one = np.uint64(1)
-    k = np.uint64(screen.popular_indptr[i])
-    end = np.uint64(screen.popular_indptr[i + 1])
-    for c in range(WIDTH):
-        scores[c] = 0.0
-    # each pass over the scores costs a load and a store beside its products, so it takes four features
-    while k + np.uint64(4) <= end:
-        x0, w0 = screen.popular_data[k], weights[np.uint32(screen.popular_indices[k])]
-        x1, w1 = screen.popular_data[k + one], weights[np.uint32(screen.popular_indices[k + one])]
-        k += np.uint64(2)
-        x2, w2 = screen.popular_data[k], weights[np.uint32(screen.popular_indices[k])]
-        x3, w3 = screen.popular_data[k + one], weights[np.uint32(screen.popular_indices[k + one])]
-        k += np.uint64(2)
-        for c in range(WIDTH):
-            scores[c] += x0 * w0[c] + x1 * w1[c] + x2 * w2[c] + x3 * w3[c]
-    while k < end:
-        x0, w0 = screen.popular_data[k], weights[np.uint32(screen.popular_indices[k])]
-        for c in range(WIDTH):
-            scores[c] += x0 * w0[c]
-        k += one
 
 
 @kernel

@@ -126,11 +126,19 @@ def _copy_rows(X, rows, local):
 @kernel
 def solve_rows(X, rows, n_positives, positive_cost, target, local, settings):
     """Minimise over chosen rows, from ``local.dense``; the result stands in ``local.work.weights``."""
+    part, work = local_problem(X, rows, local)
+    for e in range(part.n_columns):
+        work.weights[e] = local.dense[local.features[e]]
+    pose(part, local.first[:n_positives], np.float32(positive_cost), work)
+    return part.n_columns, minimise(part, target, work, settings)
+
+
+@kernel
+def local_problem(X, rows, local):
+    """The chosen rows as a matrix of their own features, and vectors of its sizes."""
     m = len(rows)
     n_features, filled = gather_rows(X, rows, local)
     work = local.work
-    for e in range(n_features):
-        work.weights[e] = local.dense[local.features[e]]
     part = CSR(local.data[:filled], local.indices[:filled], local.indptr[: m + 1], n_features)
     view = Workspace(
         work.signed_costs[:m],
@@ -147,8 +155,7 @@ def solve_rows(X, rows, n_positives, positive_cost, target, local, settings):
         work.curved[:n_features],
         work.preconditioner[:n_features],
     )
-    pose(part, local.first[:n_positives], np.float32(positive_cost), view)
-    return n_features, minimise(part, target, view, settings)
+    return part, view
 
 
 @kernel

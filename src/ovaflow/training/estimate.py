@@ -14,8 +14,8 @@ from ovaflow.data.dataset import KIND
 from ovaflow.initialization.starts import StartInputs
 from ovaflow.model.pruning import kept_per_row
 from ovaflow.solver.columns import first_rows
-from ovaflow.solver.screening import WIDTH
 from ovaflow.sparse.csr import rows_of
+from ovaflow.sparse.panel import WIDTH
 from ovaflow.storage.artifact import open_artifact
 from ovaflow.training.label_jobs import LabelJobs
 from ovaflow.training.memory import JobMemory, Shape, Touched, job_memory, megabytes_to_request

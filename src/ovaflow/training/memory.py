@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ovaflow.data.dataset import open_dataset
-from ovaflow.solver.screening import STRIPE, WIDTH
+from ovaflow.solver.screening import STRIPE
+from ovaflow.sparse.panel import WIDTH
 from ovaflow.training.label_jobs import LARGEST_WORKING_SET
 
 PROGRAM = 190_000_000
