@@ -12,7 +12,7 @@ from ovaflow.training.memory import peak_rss_bytes
 from ovaflow.training.shard_job import train_labels
 
 
-def benchmark_solver(dataset, n_labels, seed, threads, training):
+def benchmark_solver(dataset, n_labels, seed, threads, training, earlier=None):
     """Train a sample of labels and say what that cost.
 
     Parameters
@@ -22,6 +22,8 @@ def benchmark_solver(dataset, n_labels, seed, threads, training):
     seed : int
     threads : int
     training : Training
+    earlier : Earlier, optional
+        For the pretrained start.
 
     Returns
     -------
@@ -33,7 +35,7 @@ def benchmark_solver(dataset, n_labels, seed, threads, training):
         ``peak_rss_bytes``, ``labels``, ``not_converged`` and the settings.
     """
     means = compute_means(dataset.train.X, dataset.positives, threads)
-    inputs = StartInputs.of(dataset, means)
+    inputs = StartInputs.of(dataset, means, earlier=earlier)
     labels = sample_labels(means.counts, n_labels, seed)
     by_count = labels[np.argsort(means.counts[labels])]
     train_labels(dataset, inputs, by_count[[0, -1]] if len(labels) > 1 else labels, training, title="warm up")

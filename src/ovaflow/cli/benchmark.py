@@ -11,6 +11,7 @@ from ovaflow.benchmark.growth_figure import check_figure_path, write_growth_figu
 from ovaflow.benchmark.peers.registry import PACKAGES, methods_of
 from ovaflow.benchmark.solver import benchmark_solver
 from ovaflow.benchmark.tables import growth_table, peers_table
+from ovaflow.cli.earlier_model import earlier_option, read_earlier
 from ovaflow.cli.problem_options import problem_options
 from ovaflow.data.dataset import open_dataset
 from ovaflow.initialization.starts import STARTS
@@ -39,10 +40,13 @@ def command():
 @click.option("--loss", type=click.Choice(list(LOSSES)), default="squared-hinge", show_default=True)
 @problem_options
 @_epsilon
+@earlier_option
 @click.option("--reference", is_flag=True, help="The plain solver, one label at a time.")
-def solver(dataset, labels, seed, threads, **settings):
+def solver(dataset, labels, seed, threads, earlier, **settings):
     """Train a random sample of labels; prints one line of JSON."""
-    figures = benchmark_solver(open_dataset(dataset), labels, seed, threads, Training(**settings))
+    opened = open_dataset(dataset)
+    start = read_earlier(earlier, opened)[0]
+    figures = benchmark_solver(opened, labels, seed, threads, Training(**settings), start)
     click.echo(json.dumps(figures))
 
 

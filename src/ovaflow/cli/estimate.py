@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from ovaflow.cli.earlier_model import earlier_option, read_earlier
 from ovaflow.cli.problem_options import problem_options
 from ovaflow.data.dataset import open_dataset
 from ovaflow.initialization.starts import STARTS
@@ -34,8 +35,9 @@ _DEFAULT = Training()
     type=click.FloatRange(0),
     help="Threshold of the shards.  [default: that of the model, 0.01 at most]",
 )
+@earlier_option
 @click.option("--json", "as_json", is_flag=True, help="One line of JSON.")
-def command(dataset, labels, seed, threads, shards, prune, stored_threshold, as_json, **settings):
+def command(dataset, labels, seed, threads, shards, prune, stored_threshold, earlier, as_json, **settings):
     """Say what training DATASET (dataset.h5) will take: time, memory, size of the model.
 
     A random sample of the labels is solved, more of the frequent ones. Times are
@@ -43,7 +45,9 @@ def command(dataset, labels, seed, threads, shards, prune, stored_threshold, as_
     """
     stored = min(prune, _DEFAULT.stored_threshold) if stored_threshold is None else stored_threshold
     training = Training(**settings, stored_threshold=stored)
-    estimate = estimate_training(open_dataset(dataset), training, prune, labels, threads, shards, seed)
+    opened = open_dataset(dataset)
+    start = read_earlier(earlier, opened)[0]
+    estimate = estimate_training(opened, training, prune, labels, threads, shards, seed, start)
     if as_json:
         click.echo(json.dumps(as_record(estimate)))
         return

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from ovaflow.artifacts.means import read_means
+from ovaflow.cli.earlier_model import earlier_option, read_earlier
 from ovaflow.cli.numbers import Finite
 from ovaflow.cli.problem_options import problem_options
 from ovaflow.console.progress import clock
@@ -63,12 +64,14 @@ _DEFAULT = Training()
     "--t", type=Finite(), help="Mean score of negatives at the start.  [default: -2, with the logistic loss -3]"
 )
 @problem_options
+@earlier_option
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="They change no result.")
 @click.option("--output", type=_FILE, required=True, help="Shard file to write.")
-def command(dataset, means, plan, shard, threads, output, **settings):
+def command(dataset, means, plan, shard, earlier, threads, output, **settings):
     """Train the labels of one shard of DATASET (dataset.h5)."""
     opened = open_dataset(dataset, verify=True)
-    inputs = StartInputs.of(opened, read_means(means, opened.checksum))
+    earlier, made_from = read_earlier(earlier, opened)
+    inputs = StartInputs.of(opened, read_means(means, opened.checksum), earlier=earlier)
     labels = read_plan(plan, shard, opened.n_labels)
     training = Training(**settings)
     done = train_labels(opened, inputs, labels, training, threads, title=f"shard {shard}")
@@ -79,7 +82,7 @@ def command(dataset, means, plan, shard, threads, output, **settings):
         done.trained,
         done.statistics,
         training.parameters,
-        {"dataset": opened.checksum},
+        {"dataset": opened.checksum} | made_from,
         done.core_seconds,
         done.peak_rss_bytes,
     )

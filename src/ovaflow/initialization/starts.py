@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from ovaflow.artifacts.means import Means
 from ovaflow.console.errors import InputError
 from ovaflow.initialization.mean_separating import MeanSeparating
+from ovaflow.initialization.pretrained import Earlier, Pretrained
 from ovaflow.initialization.zero import Zero
 
 
@@ -19,11 +20,14 @@ class StartInputs:
         Number of instances.
     bias : float
         Value of the bias feature; 0 where there is none.
+    earlier : Earlier, optional
+        An earlier model, for the pretrained start.
     """
 
     means: Means
     n: int
     bias: float = 0.0
+    earlier: Earlier | None = None
 
     @classmethod
     def of(cls, dataset, means, **more):
@@ -43,8 +47,19 @@ class StartInputs:
         return cls(means, dataset.train.X.n_rows, float(dataset.parameters["bias"]), **more)
 
 
+def _mean_separating(training, inputs):
+    return MeanSeparating(inputs.means, inputs.n, training.s, training.t)
+
+
+def _pretrained(training, inputs):
+    if inputs.earlier is None:
+        raise InputError("the pretrained start needs an earlier model", remedy="give --earlier=MODEL")
+    return Pretrained(inputs.earlier, otherwise=_mean_separating(training, inputs))
+
+
 _STARTS = {
-    "mean-separating": lambda training, inputs: MeanSeparating(inputs.means, inputs.n, training.s, training.t),
+    "mean-separating": _mean_separating,
+    "pretrained": _pretrained,
     "zero": lambda training, inputs: Zero(),
 }
 

@@ -109,7 +109,7 @@ class Estimate:
     suggestion: dict
 
 
-def estimate_training(dataset, training, prune, n_labels, threads, shards, seed=0):
+def estimate_training(dataset, training, prune, n_labels, threads, shards, seed=0, earlier=None):
     """Solve a sample of the labels and say what all of them will take.
 
     Parameters
@@ -126,6 +126,8 @@ def estimate_training(dataset, training, prune, n_labels, threads, shards, seed=
         Jobs.
     seed : int
         Of the sample.
+    earlier : Earlier, optional
+        For the pretrained start.
 
     Returns
     -------
@@ -146,7 +148,7 @@ def estimate_training(dataset, training, prune, n_labels, threads, shards, seed=
         raise InputError("no label has positives", path=dataset.path)
     cores = len(os.sched_getaffinity(0))
     at_a_time = max(1, min(shards, cores // threads))
-    inputs = StartInputs.of(dataset, means)
+    inputs = StartInputs.of(dataset, means, earlier=earlier)
     jobs, setup = _timed(lambda: LabelJobs.of(dataset, inputs, training))
     suited = jobs.suits_working_set(means.counts)
     strata = stratified_sample(means.counts, suited, n_labels, seed)

@@ -1,0 +1,157 @@
+"""The start at an earlier model, against matrices mapped by name with SciPy and dictionaries."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ovaflow.artifacts.means import compute_means
+from ovaflow.console.errors import InputError
+from ovaflow.data.dataset import Split, open_dataset, write_dataset
+from ovaflow.initialization.pretrained import match_model, places_of
+from ovaflow.initialization.starts import StartInputs, make_start
+from ovaflow.model.model_file import Names, open_model, write_model
+from ovaflow.sparse.csr import from_scipy
+from ovaflow.training.label_jobs import Training
+
+NAMES = st.lists(st.text("abc", max_size=3), max_size=12)
+
+
+def dataset_at(path, labels, features, bias=1.0, n=30, named=True, seed=0):
+    """Write a random dataset with these label and feature names."""
+    rng = np.random.default_rng(seed)
+    X = rng.random((n, len(features))) * (rng.random((n, len(features))) < 0.4)
+    X = np.hstack([X, np.full((n, 1), bias)]) if bias else X
+    Y = (rng.random((n, len(labels))) < 0.3).astype(float)
+    Y[0] = 1
+    split = Split(from_scipy(X), from_scipy(Y))
+    write_dataset(path, split, split, labels, features if named else [], {"bias": bias})
+    return open_dataset(path)
+
+
+def model_at(path, labels, features, bias=1.0, named=True, trained=None, dataset="", seed=1):
+    """Write a random model with these label and feature names."""
+    weights = sp.random_array(
+        (len(labels), len(features) + bool(bias)), density=0.5, rng=np.random.default_rng(seed), format="csr"
+    )
+    trained = np.ones(len(labels), bool) if trained is None else trained
+    weights = from_scipy(sp.csr_array(weights.multiply(trained[:, None])).astype(np.float32))
+    write_model(
+        path,
+        np.diff(weights.indptr),
+        [(weights.data, weights.indices)],
+        weights.n_columns,
+        trained,
+        np.ones(len(labels)),
+        Names(labels, features if named else []),
+        {"transform": {"bias": bias}},
+        {"dataset": dataset},
+    )
+    return open_model(path)
+
+
+def starts(dataset, model, **settings):
+    """What every label starts at, dense."""
+    means = compute_means(dataset.train.X, dataset.positives)
+    earlier = match_model(model, dataset) if model is not None else None
+    training = Training(**{"initialization": "pretrained"} | settings)
+    start = make_start(training, StartInputs.of(dataset, means, earlier=earlier))
+    weights = np.full((dataset.n_labels, dataset.n_features), np.nan, np.float32)
+    for label in range(dataset.n_labels):
+        positives = dataset.positives.indices[slice(*dataset.positives.indptr[label : label + 2])]
+        start.fill(label, dataset.train.X, positives, weights[label])
+    return weights
+
+
+def mapped(model, labels, features, bias_factor=1.0):
+    """The model's weights under other names: a selection of rows and columns."""
+    row = {name: place for place, name in enumerate(model.label_names)}
+    column = {name: place for place, name in enumerate(model.feature_names)} | {"": model.n_features - 1}
+    select = sp.lil_array((model.n_features, len(features)))
+    for place, name in enumerate(features):
+        if name in column:
+            select[column[name], place] = 1 if name else bias_factor
+    return model.weights.to_scipy()[[row[name] for name in labels]] @ select.tocsr()
+
+
+def test_labels_and_features_are_matched_by_name(tmp_path):
+    labels, features = list("dbxa"), ["f3", "new", "f1", "f2", "f7"]
+    dataset = dataset_at(tmp_path / "d.h5", labels, features)
+    model = model_at(
+        tmp_path / "m.h5", list("abcd"), [f"f{j}" for j in range(8)], trained=np.array([True, False, True, True])
+    )
+    ours = starts(dataset, model)
+    theirs = mapped(model, ["d", "a"], [*features, ""]).toarray()
+    assert np.array_equal(ours[[0, 3]], theirs.astype(np.float32))
+    separating = starts(dataset, None, initialization="mean-separating")
+    assert np.array_equal(ours[[1, 2]], separating[[1, 2]])
+    assert match_model(model, dataset).words == (
+        "2 of 4 labels start from the earlier model, the others mean-separating; "
+        "5 of its features are known, 4 are dropped"
+    )
+
+
+@pytest.mark.parametrize(("bias", "old_bias"), [(2.0, 0.5), (0.0, 1.0), (1.0, 0.0), (0.0, 0.0)])
+def test_the_bias_scores_what_it_scored(tmp_path, bias, old_bias):
+    features = ["a", "b", "c"]
+    dataset = dataset_at(tmp_path / "d.h5", ["x", "y"], features, bias=bias)
+    model = model_at(tmp_path / "m.h5", ["y", "x"], features, bias=old_bias)
+    ours = starts(dataset, model)[::-1]
+    old = model.weights.to_scipy().toarray()
+    assert np.array_equal(ours[:, :3], old[:, :3])
+    if bias:
+        theirs = old[:, 3] * old_bias if old_bias else np.zeros(2)
+        assert ours[:, 3] * bias == pytest.approx(theirs)
+
+
+def test_without_names_equal_numbers_are_matched_by_position(tmp_path):
+    dataset = dataset_at(tmp_path / "d.h5", ["0", "1"], ["", "", ""], named=False)
+    model = model_at(tmp_path / "m.h5", ["0", "1"], ["a", "b", "c"])
+    assert np.array_equal(starts(dataset, model), model.weights.to_scipy().toarray())
+
+
+def test_the_same_dataset_needs_no_names(tmp_path):
+    labels, features = ["a", "a"], ["f", "f", "g"]
+    dataset = dataset_at(tmp_path / "d.h5", labels, features)
+    model = model_at(tmp_path / "m.h5", labels, features, dataset=dataset.checksum)
+    assert np.array_equal(starts(dataset, model), model.weights.to_scipy().toarray())
+
+
+@pytest.mark.parametrize(
+    ("labels", "features", "named", "expected"),
+    [
+        (["a"], ["f"] * 4, False, "it has 4 features, .* has 3, and without names they cannot be matched"),
+        (["x"], ["f", "g", "h"], True, "none of its 1 labels is one of the 2 of"),
+        (["a"], ["x", "y"], True, "none of its 2 features is one of the 3 of"),
+    ],
+)
+def test_models_of_other_data_are_refused(tmp_path, labels, features, named, expected):
+    dataset = dataset_at(tmp_path / "d.h5", ["a", "b"], ["f", "g", "h"])
+    model = model_at(tmp_path / "m.h5", labels, features, named=named)
+    with pytest.raises(InputError, match=expected) as caught:
+        match_model(model, dataset)
+    assert str(caught.value).startswith(str(tmp_path / "m.h5"))
+    assert "\n" not in str(caught.value)
+
+
+def test_an_earlier_model_must_be_given(tmp_path):
+    with pytest.raises(InputError, match="needs an earlier model; give --earlier=MODEL"):
+        starts(dataset_at(tmp_path / "d.h5", ["a"], ["f"]), None)
+
+
+@given(NAMES, NAMES)
+def test_places_of_names(names, old_names):
+    places = places_of(names, old_names)
+    found = places[places >= 0]
+    assert len(set(found)) == len(found)
+    assert all(old_names[place] == name for name, place in zip(names, places, strict=True) if place >= 0)
+    # every name that both lists have is found, at its first place in both
+    for name in set(names) & set(old_names):
+        assert places[names.index(name)] == old_names.index(name)
+
+
+@given(st.lists(st.text(max_size=3), unique=True), st.randoms())
+def test_places_undo_a_shuffle(names, random):
+    shuffled = random.sample(names, len(names))
+    assert [shuffled[place] for place in places_of(names, shuffled)] == names
