@@ -75,6 +75,7 @@ def test_more_of_anything_takes_more_memory():
         assert job_memory(shape._replace(**{field: 2 * getattr(shape, field)}), 1, 1000, 10**7, touched).total > usual
     assert job_memory(shape, 2, 1000, 10**7, touched).total > usual
     assert job_memory(shape, 1, 1000, 10**8, touched).total > usual + 14 * 9 * 10**7
+    assert job_memory(shape, 1, 1000, 10**7, touched, pretrained=True).total == usual + 8 * 10**7
     assert megabytes_to_request(job_memory(shape, 1, 1000, 10**7, touched)) * 1e6 > usual
 
 

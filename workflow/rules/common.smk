@@ -56,8 +56,8 @@ def training_megabytes(wildcards, input):
     # imported here, since Numba takes half a second
     from ovaflow.training.memory import requested_megabytes
 
-    train = SETTINGS.train_of(wildcards.run)
+    train, pretrained = SETTINGS.train_of(wildcards.run), SETTINGS.runs[wildcards.run].pretrained is not None
     try:
-        return requested_megabytes(input.dataset, train.threads, train.shards)
+        return requested_megabytes(input.dataset, train.threads, train.shards, pretrained)
     except InputError as error:
         raise FileNotFoundError(errno.ENOENT, str(error), str(input.dataset)) from None

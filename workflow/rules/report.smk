@@ -7,6 +7,7 @@ rule write_report:
             run=SETTINGS.runs,
             file=["model.h5", "training.h5", "predictions.h5", "metrics.json"],
         ),
+        cold_starts=steps.cold_starts(SETTINGS),
     output:
         "results/report.html",
     log:

@@ -51,6 +51,31 @@ rule train_shard:
         " {params.earlier:q} {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
 
 
+# What the neighbour's weights saved in a sweep: about 2 % of the labels are solved once more, from a cold start too.
+rule measure_cold_start:
+    input:
+        dataset="results/{dataset}/dataset.h5",
+        means="results/{dataset}/means.h5",
+        earlier=lambda wildcards: steps.earlier_model(SETTINGS, wildcards.dataset, wildcards.run),
+    output:
+        "results/{dataset}/{run}/cold_start.json",
+    log:
+        "logs/{dataset}/{run}/cold-start.log",
+    benchmark:
+        "logs/{dataset}/{run}/cold-start.tsv"
+    params:
+        options=lambda wildcards: steps.cold_start_options(SETTINGS, wildcards.run),
+        code=steps.code_of("cold-start"),
+    resources:
+        mem_mb=training_megabytes,
+        kernels=1,
+    conda:
+        "../../envs/ovaflow.yaml"
+    shell:
+        "ovaflow cold-start {input.dataset:q} --means={input.means:q} --earlier={input.earlier:q} {params.options:q}"
+        " --output={output:q} > {log:q} 2>&1"
+
+
 rule merge_shards:
     input:
         dataset="results/{dataset}/dataset.h5",

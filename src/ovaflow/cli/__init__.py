@@ -17,6 +17,7 @@ COMMANDS = {
     "estimate": "Say what training will take: time, memory, model size.",
     "plan": "Divide the labels into shards of equal work.",
     "train-shard": "Train the labels of one shard.",
+    "cold-start": "Measure what starting from an earlier model saves.",
     "merge": "Join trained shards into one model.",
     "predict": "Score instances and keep the top labels.",
     "evaluate": "Compare predictions with the test labels.",

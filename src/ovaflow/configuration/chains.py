@@ -6,6 +6,9 @@ from pathlib import Path
 from ovaflow.configuration.schema import SweptRun
 from ovaflow.console.errors import InputError
 
+_COLD_STARTS = ("mean-separating", "bias", "zero")
+"""Starts that some labels alone can be solved from, with nothing computed before."""
+
 
 def expand_sweeps(settings, path=None):
     """Put one run a value in the place of each sweep, ascending, each starting from the one before.
@@ -40,7 +43,8 @@ def _expanded(name, run):
     if run.sweep is None:
         return [(name, run)]
     said = run.model_dump(include=run.model_fields_set - {"sweep"})
-    beside = {"of": name, "cold_start": run.initialization}
+    cold_start = run.initialization if run.initialization in _COLD_STARTS else _COLD_STARTS[0]
+    beside = {"of": name, "cold_start": cold_start}
     expanded, earlier = [], None
     for C in sorted(run.sweep.C):
         start = {} if earlier is None else {"initialization": "pretrained", "pretrained": earlier}
@@ -84,6 +88,21 @@ def sweeps_of(settings):
         if isinstance(run, SweptRun):
             sweeps.setdefault(run.of, []).append(name)
     return sweeps
+
+
+def warm_runs(settings):
+    """Runs of sweeps that start from their neighbour.
+
+    Parameters
+    ----------
+    settings : Settings
+        Expanded.
+
+    Returns
+    -------
+    list of str
+    """
+    return [name for runs in sweeps_of(settings).values() for name in runs[1:]]
 
 
 def earlier_model(settings, dataset, run):

@@ -219,7 +219,7 @@ class SweptRun(Run):
     """One value of a sweep; made by :func:`ovaflow.configuration.chains.expand_sweeps`, never in a config file."""
 
     of: str = Field(description="name of the sweep")
-    cold_start: str = Field(description="initialization of the sweep, which its first value starts from")
+    cold_start: str = Field(description="what the steps saved are counted against")
 
 
 class Settings(Section):

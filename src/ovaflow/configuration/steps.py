@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from ovaflow.configuration.chains import earlier_model, made_here, sweeps_of
+from ovaflow.configuration.chains import earlier_model, made_here, sweeps_of, warm_runs
 from ovaflow.configuration.schema import ROLES, TEXT_FORMATS
 from ovaflow.console.errors import InputError
 from ovaflow.fingerprint import code_fingerprint, kernel_fingerprint
@@ -104,7 +104,27 @@ def train_options(settings, run):
     -------
     list of str
     """
-    train, initialization = settings.train_of(run), settings.runs[run].initialization
+    return _solver_options(settings, run, settings.runs[run].initialization)
+
+
+def cold_start_options(settings, run):
+    """Options of ``ovaflow cold-start``.
+
+    Parameters
+    ----------
+    settings : Settings
+    run : str
+        Of :func:`~ovaflow.configuration.chains.warm_runs`.
+
+    Returns
+    -------
+    list of str
+    """
+    return _solver_options(settings, run, settings.runs[run].cold_start)
+
+
+def _solver_options(settings, run, initialization):
+    train = settings.train_of(run)
     # labels that an earlier model lacks start mean-separating
     separates = initialization in ("mean-separating", "pretrained")
     start = [f"--s={train.s}", f"--t={train.negative_score}"] if separates else []
@@ -192,6 +212,21 @@ def report_options(settings):
     """
     sweeps = [f"--sweep={name}={','.join(runs)}" for name, runs in sweeps_of(settings).items()]
     return options_of(settings.report, ["examples"]) + sweeps
+
+
+def cold_starts(settings):
+    """Files of ``ovaflow cold-start``.
+
+    Parameters
+    ----------
+    settings : Settings
+
+    Returns
+    -------
+    list of str
+    """
+    runs = warm_runs(settings)
+    return [f"results/{dataset}/{run}/cold_start.json" for dataset in settings.datasets for run in runs]
 
 
 def code_of(subcommand):

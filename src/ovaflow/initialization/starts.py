@@ -65,6 +65,9 @@ _STARTS = {
 
 STARTS = tuple(_STARTS)
 
+RANKING = ("mean-separating", "pretrained")
+"""Starts whose own scores choose the first working set; the others leave that to the mean-separating one."""
+
 
 def make_start(training, inputs):
     """Build the start of a training.

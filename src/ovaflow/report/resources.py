@@ -8,7 +8,19 @@ from pathlib import Path
 
 MIB = 1 << 20
 
-STEPS = ("download", "prepare", "means", "label tree", "plan", "root", "train shard", "merge", "predict", "evaluate")
+STEPS = (
+    "download",
+    "prepare",
+    "means",
+    "label tree",
+    "plan",
+    "root",
+    "train shard",
+    "cold start",
+    "merge",
+    "predict",
+    "evaluate",
+)
 ORDER = {step: place for place, step in enumerate(STEPS)}
 
 

@@ -60,6 +60,8 @@ class Sample:
         processes wanted the same cores.
     label_seconds, stored, kept : Total
         Core time, weights in the shards and weights in the model, of all labels.
+    pretrained : bool
+        The labels start from an earlier model.
     """
 
     labels: int
@@ -69,6 +71,7 @@ class Sample:
     label_seconds: Total
     stored: Total
     kept: Total
+    pretrained: bool = False
 
 
 @dataclass(frozen=True)
@@ -180,6 +183,7 @@ def _solve(dataset, inputs, training, prune, strata, busy, setup):
         total_of(strata, wall * core / wall.sum()),
         total_of(strata, np.diff(done.weights.indptr)),
         total_of(strata, kept_per_row(done.weights, prune)),
+        inputs.earlier is not None,
     )
 
 
@@ -221,7 +225,8 @@ def _job_seconds(sample, threads, shards):
 
 def _job_memory(dataset, shape, counts, suited, sample, threads, shards):
     touched = touched_by(dataset.train.X, counts, suited, threads * shards)
-    return job_memory(shape, threads, shape.labels // shards, int(sample.stored.value / shards), touched)
+    weights = int(sample.stored.value / shards)
+    return job_memory(shape, threads, shape.labels // shards, weights, touched, sample.pretrained)
 
 
 def touched_by(X, counts, suited, workers):

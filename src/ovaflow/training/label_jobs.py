@@ -9,7 +9,7 @@ import numpy as np
 from ovaflow.configuration.losses import NEGATIVE_SCORE
 from ovaflow.console.errors import InputError
 from ovaflow.data.propensity import A, B
-from ovaflow.initialization.starts import make_start
+from ovaflow.initialization.starts import RANKING, make_start
 from ovaflow.model.pruning import large_weights
 from ovaflow.solver.batch import BatchSolver
 from ovaflow.solver.columns import first_rows
@@ -117,7 +117,8 @@ class LabelJobs:
     start : object
         See :func:`ovaflow.initialization.starts.make_start`.
     ranking : object
-        The mean-separating start, whose scores choose the first working set.
+        What the first working set is chosen by: the start itself, if its scores are good enough for that,
+        or else the mean-separating start.
     positive_costs : ndarray of float64, shape (l,)
         What losses of each label's positives weigh.
     targets : ndarray of float64, shape (l,)
@@ -163,7 +164,7 @@ class LabelJobs:
             raise InputError("features that are not finite numbers", path=dataset.path, remedy="mend the source")
         X, settings, n = dataset.train.X, training.settings, dataset.train.X.n_rows
         start = make_start(training, inputs)
-        ranking = start if training.initialization == _DEFAULT.initialization else make_start(_DEFAULT, inputs)
+        ranking = start if training.initialization in RANKING else make_start(_DEFAULT, inputs)
         slope = SLOPE_AT_ZERO[settings.loss]
         costs = positive_costs(means.counts, n, training.weighting, training.propensity_a, training.propensity_b)
         targets = gradient_targets(settings, slope, n, means.counts, means.pp, means.xp, means.xx, costs)

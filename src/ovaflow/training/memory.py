@@ -2,7 +2,7 @@
 
 ::
 
-    job = program + features + labels + screen + max(threads * thread + 8 w, 16 w)
+    job = program + features + labels + screen + earlier + max(threads * thread + 8 w, 16 w)
 
 with w the weights of the job's labels after pruning: 8 bytes each while labels
 are solved, and twice that while they are joined, when no thread works any more.
@@ -110,6 +110,8 @@ class JobMemory:
     weights : int
         What the labels' weights add to the peak.
     threads : int
+    earlier : int
+        The labels' weights in the model that they start from, as mapped.
     """
 
     program: int
@@ -119,14 +121,16 @@ class JobMemory:
     thread: int
     weights: int
     threads: int
+    earlier: int = 0
 
     @property
     def total(self):
         """Peak resident size of the job."""
-        return self.program + self.features + self.labels + self.screen + self.threads * self.thread + self.weights
+        shared = self.program + self.features + self.labels + self.screen + self.earlier
+        return shared + self.threads * self.thread + self.weights
 
 
-def job_memory(shape, threads, labels, weights, touched):
+def job_memory(shape, threads, labels, weights, touched, pretrained=False):
     """Peak resident size of a training job.
 
     Parameters
@@ -138,6 +142,8 @@ def job_memory(shape, threads, labels, weights, touched):
     weights : int
         Their weights after pruning.
     touched : Touched
+    pretrained : bool
+        The labels start from an earlier model, which is taken to have as many weights.
 
     Returns
     -------
@@ -155,6 +161,7 @@ def job_memory(shape, threads, labels, weights, touched):
         thread=thread,
         weights=peak - threads * thread,
         threads=threads,
+        earlier=8 * weights if pretrained else 0,
     )
 
 
@@ -190,7 +197,7 @@ def _resident(size, touched):
     return min(size, HUGE_PAGE * math.ceil(touched / HUGE_PAGE))
 
 
-def requested_megabytes(path, threads, shards):
+def requested_megabytes(path, threads, shards, pretrained=False):
     """Memory to ask a scheduler for, before anything is known about the labels.
 
     Parameters
@@ -198,6 +205,8 @@ def requested_megabytes(path, threads, shards):
     path : path-like
         The dataset file.
     threads, shards : int
+    pretrained : bool
+        See :func:`job_memory`.
 
     Returns
     -------
@@ -212,7 +221,7 @@ def requested_megabytes(path, threads, shards):
     touched = Touched(shape.n, shape.d, math.ceil(LARGEST_WORKING_SET * shape.entries))
     entries_of_positives = shape.positives * shape.entries / max(shape.n, 1)
     weights = min(shape.labels * shape.d, _WEIGHTS_PER_ENTRY * entries_of_positives)
-    job = job_memory(shape, threads, math.ceil(shape.labels / shards), math.ceil(weights / shards), touched)
+    job = job_memory(shape, threads, math.ceil(shape.labels / shards), math.ceil(weights / shards), touched, pretrained)
     return megabytes_to_request(job)
 
 

@@ -1,0 +1,64 @@
+"""What a start from an earlier model saves: some labels solved from it and from a cold start."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ovaflow.console.errors import InputError
+from ovaflow.training.shard_job import train_labels
+
+SHARE = 0.02
+"""Of the labels that are solved twice."""
+
+FEWEST = 128
+"""Labels that are solved at least, where there are so many: two batches of the fast path."""
+
+MEANS = ("newton_steps", "cg_steps", "full_passes", "seconds")
+"""Statistics that are averaged over the sample."""
+
+
+def compare_with_cold_start(dataset, inputs, training, seed=0):
+    """Solve a random sample of labels twice, under one stopping rule and on one thread.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    inputs : StartInputs
+        With an earlier model.
+    training : Training
+        Its initialization is the cold start.
+    seed : int
+        Of the sample.
+
+    Returns
+    -------
+    dict
+        JSON-able: ``initialization``, ``labels`` (size of the sample), ``of``
+        (labels with positives), ``cold`` and ``warm`` with the means
+        :data:`MEANS`, and ``objective_difference``, the largest over the
+        sample, relative to the cold start's.
+
+    Raises
+    ------
+    InputError
+        If no label has positives.
+    """
+    candidates = np.flatnonzero(inputs.means.counts)
+    if not len(candidates):
+        raise InputError("no label has positives", path=dataset.path)
+    size = min(len(candidates), max(FEWEST, round(SHARE * len(candidates))))
+    labels = np.sort(np.random.default_rng(seed).choice(candidates, size, replace=False))
+    by_count = labels[np.argsort(inputs.means.counts[labels])]
+    # loads the kernels of both solvers before the clock runs
+    train_labels(dataset, inputs, by_count[[0, -1]] if size > 1 else labels, training, title="warm up")
+    warm = replace(training, initialization="pretrained")
+    cold, warm = (train_labels(dataset, inputs, labels, each).statistics for each in (training, warm))
+    difference = (warm["objective"] - cold["objective"]) / cold["objective"]
+    return {
+        "initialization": training.initialization,
+        "labels": size,
+        "of": len(candidates),
+        "cold": {name: float(cold[name].mean()) for name in MEANS},
+        "warm": {name: float(warm[name].mean()) for name in MEANS},
+        "objective_difference": float(np.abs(difference).max()),
+    }
