@@ -64,7 +64,10 @@ rule measure_cold_start:
     benchmark:
         "logs/{dataset}/{run}/cold-start.tsv"
     params:
-        options=lambda wildcards: steps.cold_start_options(SETTINGS, wildcards.run),
+        options=lambda wildcards: [
+            *steps.cold_start_options(SETTINGS, wildcards.run),
+            *steps.weighting_options(SETTINGS, wildcards.dataset, wildcards.run),
+        ],
         code=steps.code_of("cold-start"),
     resources:
         mem_mb=training_megabytes,
