@@ -1,0 +1,43 @@
+"""``ovaflow trace``."""
+
+from dataclasses import fields
+from pathlib import Path
+
+import click
+
+from ovaflow.artifacts.means import read_means
+from ovaflow.cli import train_shard
+from ovaflow.data.dataset import open_dataset
+from ovaflow.initialization.starts import StartInputs
+from ovaflow.model.trace_file import write_trace
+from ovaflow.training.label_jobs import Training
+from ovaflow.training.tracing import trace_labels, traced_labels
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_SETTINGS = {field.name for field in fields(Training)}
+
+
+def _settings_of_training(command):
+    command.params += [option for option in train_shard.command.params if option.name in _SETTINGS]
+    return command
+
+
+@_settings_of_training
+@click.command("trace")
+@click.argument("dataset", type=_FILE)
+@click.option("--means", type=_FILE, required=True, help="Means of the dataset, by ovaflow means.")
+@click.option("--labels", type=click.IntRange(1), default=50, show_default=True, help="Size of the sample, about.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the sample.")
+@click.option("--output", type=_FILE, required=True, help="Trace file to write.")
+def command(dataset, means, labels, seed, output, **settings):
+    """Record every Newton iteration of a sample of labels of DATASET (dataset.h5).
+
+    They are solved one by one, on all instances, beside the training.
+    """
+    opened = open_dataset(dataset, verify=True)
+    inputs = StartInputs.of(opened, read_means(means, opened.checksum))
+    chosen = traced_labels(inputs.means.counts, labels, seed)
+    trace = trace_labels(opened, inputs, chosen, Training(**settings))
+    write_trace(output, trace)
+    steps = int(trace.starts[-1]) - len(chosen)
+    click.echo(f"{output}: {len(chosen):,} labels, {steps:,} Newton steps")

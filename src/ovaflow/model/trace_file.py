@@ -1,0 +1,117 @@
+"""The trace file: every Newton iteration of a sample of labels."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ovaflow.console.errors import InputError
+from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact, parameters_of
+
+KIND = "trace"
+
+LABELS = {"labels": np.int32, "positives": np.int64, "target": np.float64, "optimum": np.float64, "status": np.int8}
+"""Names and dtypes of what is kept of each label."""
+
+ITERATIONS = {
+    "objective": np.float64,
+    "gradient_norm": np.float64,
+    "active": np.int64,
+    "step_length": np.float64,
+    "cg_steps": np.int64,
+    "seconds": np.float64,
+}
+"""Names and dtypes of what is kept of each iteration."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """How a sample of labels was solved.
+
+    Attributes
+    ----------
+    of_labels : dict of str to ndarray, shape (m,)
+        ``labels`` (ascending), ``positives``, ``target`` (of the gradient's
+        norm), ``optimum`` (objective of a much more exact solution) and
+        ``status``.
+    starts : ndarray of int64, shape (m + 1,)
+        Where the iterations of each label begin; the first is the start,
+        before any step.
+    iterations : dict of str to ndarray, shape (sum of iterations,)
+        Fields of :class:`ovaflow.solver.recording.Record`.
+    weight_edges : ndarray of float64, shape (b + 1,)
+        Bins of the weights; what lies beyond is counted in the outermost.
+    weight_counts : ndarray of int64, shape (b,)
+        Weights of all sampled labels before pruning, zeros among them.
+    n_instances : int
+    parameters : dict
+        Settings of the training.
+    inputs : dict of str to str
+        Checksums of the artifacts used, by kind.
+    """
+
+    of_labels: dict
+    starts: np.ndarray
+    iterations: dict
+    weight_edges: np.ndarray
+    weight_counts: np.ndarray
+    n_instances: int
+    parameters: dict
+    inputs: dict
+
+
+def write_trace(path, trace):
+    """Write a trace file.
+
+    Parameters
+    ----------
+    path : path-like
+    trace : Trace
+    """
+    with create_artifact(path, KIND, trace.parameters, trace.inputs) as file:
+        for name, dtype in LABELS.items():
+            file.create_dataset(name, data=np.asarray(trace.of_labels[name], dtype))
+        group = file.create_group("iterations")
+        for name, dtype in ITERATIONS.items():
+            group.create_dataset(name, data=np.asarray(trace.iterations[name], dtype))
+        file.create_dataset("starts", data=np.asarray(trace.starts, np.int64))
+        file.create_dataset("weight_edges", data=np.asarray(trace.weight_edges, np.float64))
+        file.create_dataset("weight_counts", data=np.asarray(trace.weight_counts, np.int64))
+        file.attrs["n_instances"] = int(trace.n_instances)
+
+
+def read_trace(path, verify=False):
+    """Read a trace file.
+
+    Parameters
+    ----------
+    path : path-like
+    verify : bool
+        Also compare the checksum of the whole content.
+
+    Returns
+    -------
+    Trace
+
+    Raises
+    ------
+    InputError
+        If the file is missing, foreign, of another format version or damaged.
+    """
+    with open_artifact(path, KIND, verify) as file:
+        trace = Trace(
+            {name: file[name][()] for name in LABELS},
+            file["starts"][()],
+            {name: file["iterations"][name][()] for name in ITERATIONS},
+            file["weight_edges"][()],
+            file["weight_counts"][()],
+            int(file.attrs["n_instances"]),
+            parameters_of(file),
+            inputs_of(file),
+        )
+    fits = (
+        len(trace.starts) == len(trace.of_labels["labels"]) + 1
+        and len(trace.weight_edges) == len(trace.weight_counts) + 1
+    )
+    if not fits or any(len(values) != trace.starts[-1] for values in trace.iterations.values()):
+        raise InputError("damaged: arrays that do not fit together", path=path, remedy="delete it and run trace again")
+    return trace
