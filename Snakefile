@@ -14,6 +14,7 @@ include: "workflow/rules/artifacts.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/predict.smk"
 include: "workflow/rules/evaluate.smk"
+include: "workflow/rules/figures.smk"
 include: "workflow/rules/report.smk"
 
 

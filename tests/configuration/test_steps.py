@@ -66,6 +66,23 @@ def test_propensities_matter_to_training_only_where_they_weigh():
     assert steps.weighting_options(config, "mine", "weighted") == theirs
 
 
+def test_traces_only_of_runs_that_ask_for_them():
+    mine = settings(runs={"msi": {"trace": 30, "C": 2}, "dismec": {"initialization": "zero"}})
+    assert steps.figure_files(mine) == [
+        f"results/mine/{file}" for file in ("msi/trace.h5", "msi/prune.json", "dismec/prune.json")
+    ]
+    options = steps.trace_options(mine, "mine", "msi")
+    assert {"--labels=30", "--C=2.0", "--initialization=mean-separating"} <= set(options)
+    assert not [option for option in options if "threshold" in option]
+    assert steps.train_options(mine, "msi") == steps.train_options(settings(train={"C": 2}), "msi")
+
+
+def test_prune_curves_of_all_runs_or_none():
+    assert steps.figure_files(settings(report={"prune_thresholds": []})) == []
+    options = steps.prune_curve_options(settings(report={"prune_thresholds": [0.1, 0.5]}), "mine")
+    assert options == ["--threshold=0.1", "--threshold=0.5", "--propensity-a=0.55", "--propensity-b=1.5"]
+
+
 def test_threads_are_no_dependency():
     one, two = settings(), settings(train={"threads": 2})
     for step in (steps.plan_options, steps.train_options, steps.merge_options, steps.predict_options):

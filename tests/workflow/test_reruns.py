@@ -8,13 +8,21 @@ from tiny_table import CONFIG, write_config, write_table
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
 
 AFTER_EVALUATE = {"evaluate_predictions": 2, "write_report": 1}
+FIGURES = {"measure_pruning": 2, "write_report": 1}
 AFTER_PREDICT = {"predict_labels": 2, **AFTER_EVALUATE}
-AFTER_MERGE = {"merge_shards": 2, **AFTER_PREDICT}
+AFTER_MERGE = {"merge_shards": 2, **AFTER_PREDICT, **FIGURES}
 AFTER_TRAIN = {"train_shard": 4, **AFTER_MERGE}
 AFTER_PLAN = {"plan_shards": 2, **AFTER_TRAIN}
 AFTER_MEANS = {"compute_means": 1, **AFTER_TRAIN}
 AFTER_PREPARE = {"prepare_dataset": 1, "compute_means": 1, **AFTER_PLAN}
-ONE_RUN = {"train_shard": 2, "merge_shards": 1, "predict_labels": 1, "evaluate_predictions": 1, "write_report": 1}
+ONE_RUN = {
+    "train_shard": 2,
+    "merge_shards": 1,
+    "predict_labels": 1,
+    "evaluate_predictions": 1,
+    "measure_pruning": 1,
+    "write_report": 1,
+}
 
 TINY = {"format": "csv", "train": "records.csv", "label_separator": "|"}
 MSI, DISMEC = {"initialization": "mean-separating"}, {"initialization": "zero"}
@@ -37,7 +45,10 @@ CHANGES = {
     "more pruning": ({"train": {"shards": 2, "prune": 0.1}}, AFTER_MERGE),
     "threads": ({"train": {"shards": 2, "threads": 2}}, {}),
     "top_k": ({"predict": {"top_k": 3}}, AFTER_PREDICT),
-    "propensity_a": ({"evaluate": {"propensity_a": 0.6}}, AFTER_EVALUATE),
+    "propensity_a": ({"evaluate": {"propensity_a": 0.6}}, AFTER_EVALUATE | FIGURES),
+    "trace": ({"train": {"shards": 2, "trace": 5}}, {"trace_labels": 2, "write_report": 1}),
+    "prune_thresholds": ({"report": {"examples": 3, "prune_thresholds": [0.2]}}, FIGURES),
+    "no prune_thresholds": ({"report": {"examples": 3, "prune_thresholds": []}}, {"write_report": 1}),
     "examples": ({"report": {"examples": 5}}, {"write_report": 1}),
     "a run less": ({"runs": {"msi": MSI}}, {"write_report": 1}),
     "a run more": ({"runs": {"msi": MSI, "dismec": DISMEC, "new": MSI | {"C": 3}}}, ONE_RUN | {"plan_shards": 1}),

@@ -8,6 +8,7 @@ rule write_report:
             file=["model.h5", "training.h5", "predictions.h5", "metrics.json"],
         ),
         cold_starts=steps.cold_starts(SETTINGS),
+        figures=steps.figure_files(SETTINGS),
     output:
         "results/report.html",
     log:

@@ -28,5 +28,5 @@ def command(model, dataset, thresholds, propensity_a, propensity_b, threads, out
     opened = open_model(model, verify=True), open_dataset(dataset, verify=True)
     curve = prune_curve(*opened, thresholds, threads, propensity_a, propensity_b)
     write_text(output, json.dumps(curve, indent=1) + "\n")
-    for point in curve:
+    for point in curve["points"]:
         click.echo(f"pruned at {point['prune']:g}: P@1 {100 * point['P@1']:.1f}, {point['nonzeros']:,} weights")

@@ -134,6 +134,10 @@ class Train(Section):
         description="mean-separating start: score of the mean of the negatives; null: -2, with the logistic loss -3",
     )
 
+    trace: int = Field(
+        0, ge=0, description="labels of which every Newton iteration is recorded for the report; 0: none"
+    )
+
     @property
     def negative_score(self):
         """``t``, or what it is by default under this loss."""
@@ -157,6 +161,9 @@ class Report(Section):
     """The page at the end."""
 
     examples: int = Field(10, ge=0, description="test documents shown with predicted and true labels")
+    prune_thresholds: list[Annotated[float, Field(gt=0)]] = Field(
+        [0.05, 0.1, 0.2, 0.3, 0.5], description="quality and size of the models pruned further; []: not measured"
+    )
 
 
 class Sweep(Section):

@@ -154,6 +154,24 @@ def weighting_options(settings, dataset, run):
     return [] if weighting == "none" else [f"--weighting={weighting}", *evaluate_options(settings, dataset)]
 
 
+def trace_options(settings, dataset, run):
+    """Options of ``ovaflow trace``.
+
+    Parameters
+    ----------
+    settings : Settings
+    dataset : str
+    run : str
+
+    Returns
+    -------
+    list of str
+    """
+    keeps_weights = "--stored-threshold="
+    solved = [option for option in train_options(settings, run) if not option.startswith(keeps_weights)]
+    return [*solved, *weighting_options(settings, dataset, run), f"--labels={settings.train_of(run).trace}"]
+
+
 def merge_options(settings, run):
     """Options of ``ovaflow merge``.
 
@@ -197,6 +215,40 @@ def evaluate_options(settings, dataset):
     list of str
     """
     return options_of(settings.evaluate_of(dataset), ["propensity_a", "propensity_b"])
+
+
+def prune_curve_options(settings, dataset):
+    """Options of ``ovaflow prune-curve``, without threads, which change no result.
+
+    Parameters
+    ----------
+    settings : Settings
+    dataset : str
+
+    Returns
+    -------
+    list of str
+    """
+    thresholds = [f"--threshold={threshold}" for threshold in settings.report.prune_thresholds]
+    return [*thresholds, *evaluate_options(settings, dataset)]
+
+
+def figure_files(settings):
+    """Files of the runs that are made for the report's figures alone.
+
+    Parameters
+    ----------
+    settings : Settings
+
+    Returns
+    -------
+    list of str
+        Traces of the runs that ask for them, and prune curves.
+    """
+    traced = [run for run in settings.runs if settings.train_of(run).trace]
+    curves = settings.runs if settings.report.prune_thresholds else ()
+    files = [(run, "trace.h5") for run in traced] + [(run, "prune.json") for run in curves]
+    return [f"results/{dataset}/{run}/{file}" for dataset in settings.datasets for run, file in files]
 
 
 def report_options(settings):

@@ -30,8 +30,9 @@ def prune_curve(model, dataset, thresholds, threads=1, a=A, b=B):
 
     Returns
     -------
-    list of dict
-        One a threshold, ascending: ``prune``, ``nonzeros``, ``model_bytes`` and
+    dict
+        ``model``, its checksum, and ``points``, one a threshold, ascending:
+        ``prune``, ``nonzeros``, ``model_bytes`` and
         P@1, P@3, P@5, PSP@1, PSP@3, PSP@5. At the model's own threshold the
         run's metrics say the same.
 
@@ -51,7 +52,7 @@ def prune_curve(model, dataset, thresholds, threads=1, a=A, b=B):
             pruned = replace(pruned, weights=prune(pruned.weights, threshold))
             curve.append({"prune": threshold, **_sizes(model, pruned), **_quality(pruned, dataset, inverse, threads)})
             progress.advance()
-    return curve
+    return {"model": model.checksum, "points": curve}
 
 
 def _sizes(model, pruned):

@@ -7,8 +7,10 @@ Python: training itself records nothing and pays nothing.
 import time
 from typing import NamedTuple
 
+import numpy as np
+
 from ovaflow.solver.line_search import FAILED
-from ovaflow.solver.newton import begin, solve_label, take_step
+from ovaflow.solver.newton import begin, pose, solve_label, take_step
 from ovaflow.solver.objective import value
 from ovaflow.solver.problem import Outcome, Status
 
@@ -42,7 +44,7 @@ class Record(NamedTuple):
     seconds: float
 
 
-def solve_recorded(X, positives, target, work, settings):
+def solve_recorded(X, positives, target, work, settings, positive_cost=1.0):
     """Minimise the objective of one label as :func:`~ovaflow.solver.newton.solve_label` does, and record how.
 
     Parameters
@@ -54,6 +56,8 @@ def solve_recorded(X, positives, target, work, settings):
     work : Workspace
         Its weights are the start, and the solution afterwards.
     settings : Settings
+    positive_cost : float
+        What the loss of a positive counts.
 
     Returns
     -------
@@ -62,7 +66,8 @@ def solve_recorded(X, positives, target, work, settings):
         The start and every Newton iteration.
     """
     began = time.perf_counter()
-    at = begin(X, positives, work, settings)
+    pose(X, positives, np.float32(positive_cost), work)
+    at = begin(X, work, settings)
     seconds = time.perf_counter() - began
     records, halvings, status = [_record(at, seconds, work, settings)], 0, Status.CONVERGED
     while at.gradient_norm > target:
@@ -100,12 +105,12 @@ def _outcome(records, halvings, target, status):
     )
 
 
-def refined_objective(X, positives, target, work, settings):
+def refined_objective(X, positives, target, work, settings, positive_cost=1.0):
     """Objective at the optimum, as near as float32 comes to it, from the solution in ``work.weights``.
 
     Parameters
     ----------
-    X, positives, target, work, settings
+    X, positives, target, work, settings, positive_cost
         As in :func:`solve_recorded`; the weights are moved on.
 
     Returns
@@ -113,4 +118,4 @@ def refined_objective(X, positives, target, work, settings):
     float
     """
     patient = settings._replace(max_newton=_MOST_REFINING_STEPS)
-    return solve_label(X, positives, _REFINED * target, work, patient).objective
+    return solve_label(X, positives, _REFINED * target, work, patient, positive_cost).objective

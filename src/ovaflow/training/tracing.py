@@ -1,6 +1,6 @@
 """Recording every Newton iteration of a sample of labels, beside the training."""
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -62,17 +62,20 @@ def trace_labels(dataset, inputs, labels, training):
         for label in labels.tolist():
             outcome, records = _solve(jobs, label, work)
             counts += np.histogram(np.clip(work.weights, WEIGHT_EDGES[0], WEIGHT_EDGES[-1]), WEIGHT_EDGES)[0]
-            positives = jobs.positives_of(label)
-            optimum = refined_objective(jobs.X, positives, jobs.targets[label], work, jobs.settings)
+            optimum = refined_objective(*_problem(jobs, label, work))
             solved.append((outcome, records, min(optimum, outcome.objective)))
             progress.advance()
     return _assemble(dataset, labels, inputs.means.counts[labels], solved, counts, training)
 
 
 def _solve(jobs, label, work):
-    positives = jobs.positives_of(label)
-    jobs.start.fill(label, jobs.X, positives, work.weights)
-    return solve_recorded(jobs.X, positives, jobs.targets[label], work, jobs.settings)
+    jobs.start.fill(label, jobs.X, jobs.positives_of(label), work.weights)
+    return solve_recorded(*_problem(jobs, label, work))
+
+
+def _problem(jobs, label, work):
+    positives, target, cost = jobs.positives_of(label), jobs.targets[label], jobs.positive_costs[label]
+    return jobs.X, positives, target, work, jobs.settings, cost
 
 
 def _assemble(dataset, labels, positives, solved, weight_counts, training):
@@ -86,7 +89,6 @@ def _assemble(dataset, labels, positives, solved, weight_counts, training):
     }
     iterations = {name: [getattr(record, name) for each in records for record in each] for name in ITERATIONS}
     starts = np.cumsum([0, *(len(each) for each in records)])
-    parameters = {"method": "one-vs-all", **asdict(training)}
     return Trace(
         {name: np.asarray(values) for name, values in of_labels.items()},
         starts,
@@ -94,6 +96,6 @@ def _assemble(dataset, labels, positives, solved, weight_counts, training):
         WEIGHT_EDGES,
         weight_counts,
         dataset.train.X.n_rows,
-        parameters,
+        training.parameters,
         {"dataset": dataset.checksum},
     )

@@ -1,0 +1,46 @@
+# What only the figures of the report need; the model depends on none of it.
+
+
+rule trace_labels:
+    input:
+        dataset="results/{dataset}/dataset.h5",
+        means="results/{dataset}/means.h5",
+    output:
+        "results/{dataset}/{run}/trace.h5",
+    log:
+        "logs/{dataset}/{run}/trace.log",
+    benchmark:
+        "logs/{dataset}/{run}/trace.tsv"
+    params:
+        options=lambda wildcards: steps.trace_options(SETTINGS, wildcards.dataset, wildcards.run),
+        code=steps.code_of("trace"),
+    resources:
+        mem_mb=megabytes(1000, 2),
+        kernels=1,
+    conda:
+        "../../envs/ovaflow.yaml"
+    shell:
+        "ovaflow trace {input.dataset:q} --means={input.means:q} {params.options:q} --output={output:q} > {log:q} 2>&1"
+
+
+rule measure_pruning:
+    input:
+        dataset="results/{dataset}/dataset.h5",
+        model="results/{dataset}/{run}/model.h5",
+    output:
+        "results/{dataset}/{run}/prune.json",
+    log:
+        "logs/{dataset}/{run}/prune-curve.log",
+    benchmark:
+        "logs/{dataset}/{run}/prune-curve.tsv"
+    params:
+        options=lambda wildcards: steps.prune_curve_options(SETTINGS, wildcards.dataset),
+        code=steps.code_of("prune-curve"),
+    threads: lambda wildcards: SETTINGS.train_of(wildcards.run).threads
+    resources:
+        mem_mb=megabytes(1000, 3),
+    conda:
+        "../../envs/ovaflow.yaml"
+    shell:
+        "ovaflow prune-curve {input.model:q} --dataset={input.dataset:q} {params.options:q} --threads={threads}"
+        " --output={output:q} > {log:q} 2>&1"
