@@ -7,7 +7,7 @@ import click
 
 from ovaflow.cli.numbers import Finite
 from ovaflow.data.dataset import open_dataset
-from ovaflow.evaluation.propensity import A, B
+from ovaflow.data.propensity import A, B
 from ovaflow.evaluation.prune_curve import prune_curve
 from ovaflow.model.model_file import open_model
 from ovaflow.storage.artifact import write_text

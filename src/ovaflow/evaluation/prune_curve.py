@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
+from ovaflow.data.propensity import A, B, inverse_propensity
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.metrics import PLACES
-from ovaflow.evaluation.propensity import A, B, inverse_propensity
 from ovaflow.model.pruning import prune
 from ovaflow.prediction.top_k import load_kernels, predict_top_k
 
