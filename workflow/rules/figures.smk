@@ -5,6 +5,7 @@ rule trace_labels:
     input:
         dataset="results/{dataset}/dataset.h5",
         means="results/{dataset}/means.h5",
+        earlier=lambda wildcards: steps.earlier_model(SETTINGS, wildcards.dataset, wildcards.run) or [],
     output:
         "results/{dataset}/{run}/trace.h5",
     log:
@@ -13,6 +14,7 @@ rule trace_labels:
         "logs/{dataset}/{run}/trace.tsv"
     params:
         options=lambda wildcards: steps.trace_options(SETTINGS, wildcards.dataset, wildcards.run),
+        earlier=lambda wildcards, input: [f"--earlier={path}" for path in [input.get("earlier")] if path],
         code=steps.code_of("trace"),
     resources:
         mem_mb=megabytes(1000, 2),
@@ -20,7 +22,8 @@ rule trace_labels:
     conda:
         "../../envs/ovaflow.yaml"
     shell:
-        "ovaflow trace {input.dataset:q} --means={input.means:q} {params.options:q} --output={output:q} > {log:q} 2>&1"
+        "ovaflow trace {input.dataset:q} --means={input.means:q} {params.earlier:q} {params.options:q}"
+        " --output={output:q} > {log:q} 2>&1"
 
 
 rule measure_pruning:

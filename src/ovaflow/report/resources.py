@@ -20,6 +20,8 @@ STEPS = (
     "merge",
     "predict",
     "evaluate",
+    "trace",
+    "prune curve",
 )
 ORDER = {step: place for place, step in enumerate(STEPS)}
 

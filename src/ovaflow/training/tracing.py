@@ -1,12 +1,13 @@
 """Recording every Newton iteration of a sample of labels, beside the training."""
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from ovaflow.console.progress import Progress
 from ovaflow.model.trace_file import ITERATIONS, Trace
-from ovaflow.solver.problem import make_workspace
+from ovaflow.solver.problem import Outcome, make_workspace
 from ovaflow.solver.recording import refined_objective, solve_recorded
 from ovaflow.training.label_jobs import LabelJobs
 from ovaflow.training.sampling import stratified_sample
@@ -38,7 +39,7 @@ def traced_labels(counts, n_labels, seed):
     return np.sort(np.concatenate([np.empty(0, np.int64), *(stratum.labels for stratum in strata)]))
 
 
-def trace_labels(dataset, inputs, labels, training):
+def trace_labels(dataset, inputs, labels, training, made_from=None):
     """Solve some labels with the plain solver on all instances and record every iteration.
 
     Parameters
@@ -47,6 +48,8 @@ def trace_labels(dataset, inputs, labels, training):
     inputs : StartInputs
     labels : ndarray of int64, shape (m,)
     training : Training
+    made_from : dict of str to str, optional
+        Checksums of artifacts used beside the dataset, by kind.
 
     Returns
     -------
@@ -56,46 +59,44 @@ def trace_labels(dataset, inputs, labels, training):
     work = make_workspace(jobs.X.n_rows, jobs.X.n_columns)
     # compiled or loaded, and the pages of X in memory, before anything is timed
     for label in labels[:1].tolist():
-        _solve(jobs, label, work)
-    solved, counts = [], np.zeros(len(WEIGHT_EDGES) - 1, np.int64)
+        _trace_label(jobs, label, work)
+    solved = []
     with Progress("trace", len(labels), "labels") as progress:
         for label in labels.tolist():
-            outcome, records = _solve(jobs, label, work)
-            counts += np.histogram(np.clip(work.weights, WEIGHT_EDGES[0], WEIGHT_EDGES[-1]), WEIGHT_EDGES)[0]
-            optimum = refined_objective(*_problem(jobs, label, work))
-            solved.append((outcome, records, min(optimum, outcome.objective)))
+            solved.append(_trace_label(jobs, label, work))
             progress.advance()
-    return _assemble(dataset, labels, inputs.means.counts[labels], solved, counts, training)
-
-
-def _solve(jobs, label, work):
-    jobs.start.fill(label, jobs.X, jobs.positives_of(label), work.weights)
-    return solve_recorded(*_problem(jobs, label, work))
-
-
-def _problem(jobs, label, work):
-    positives, target, cost = jobs.positives_of(label), jobs.targets[label], jobs.positive_costs[label]
-    return jobs.X, positives, target, work, jobs.settings, cost
-
-
-def _assemble(dataset, labels, positives, solved, weight_counts, training):
-    outcomes, records, optima = zip(*solved, strict=True) if solved else ((), (), ())
-    of_labels = {
-        "labels": labels,
-        "positives": positives,
-        "target": [outcome.gradient_target for outcome in outcomes],
-        "optimum": optima,
-        "status": [outcome.status for outcome in outcomes],
-    }
-    iterations = {name: [getattr(record, name) for each in records for record in each] for name in ITERATIONS}
-    starts = np.cumsum([0, *(len(each) for each in records)])
+    of_labels = {"labels": labels, "positives": inputs.means.counts[labels], **_of_labels(solved)}
     return Trace(
-        {name: np.asarray(values) for name, values in of_labels.items()},
-        starts,
-        {name: np.asarray(values) for name, values in iterations.items()},
+        of_labels,
+        np.cumsum([0, *(len(each.records) for each in solved)]),
+        {name: np.array([getattr(record, name) for each in solved for record in each.records]) for name in ITERATIONS},
         WEIGHT_EDGES,
-        weight_counts,
-        dataset.train.X.n_rows,
+        sum((each.weight_counts for each in solved), np.zeros(len(WEIGHT_EDGES) - 1, np.int64)),
+        jobs.X.n_rows,
         training.parameters,
-        {"dataset": dataset.checksum},
+        {"dataset": dataset.checksum} | (made_from or {}),
     )
+
+
+class _Traced(NamedTuple):
+    outcome: Outcome
+    records: list
+    optimum: float
+    weight_counts: np.ndarray
+
+
+def _trace_label(jobs, label, work):
+    positives = jobs.positives_of(label)
+    jobs.start.fill(label, jobs.X, positives, work.weights)
+    problem = jobs.X, positives, jobs.targets[label], work, jobs.settings, jobs.positive_costs[label]
+    outcome, records = solve_recorded(*problem)
+    counts, _ = np.histogram(np.clip(work.weights, WEIGHT_EDGES[0], WEIGHT_EDGES[-1]), WEIGHT_EDGES)
+    return _Traced(outcome, records, min(refined_objective(*problem), outcome.objective), counts)
+
+
+def _of_labels(solved):
+    return {
+        "target": np.array([each.outcome.gradient_target for each in solved]),
+        "optimum": np.array([each.optimum for each in solved]),
+        "status": np.array([each.outcome.status for each in solved]),
+    }
