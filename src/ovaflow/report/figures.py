@@ -1,82 +1,17 @@
-"""Figures as inline SVG: text stays text, colours are the page's CSS variables."""
+"""Figures of a dataset and of how well its runs predict."""
 
-import io
-import re
-
-import matplotlib
 import numpy as np
-from markupsafe import Markup
-from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator, MultipleLocator, NullFormatter
+from matplotlib.ticker import MaxNLocator, MultipleLocator
 
 from ovaflow.report import training
-
-WIDTH, HEIGHT = 5.4, 3.3
-"""Inches; the page scales the figure to its column."""
+from ovaflow.report.drawing import MARKERS as _MARKERS
+from ovaflow.report.drawing import NAMED as _NAMED
+from ovaflow.report.drawing import draw as _draw
+from ovaflow.report.drawing import series as _series
+from ovaflow.report.drawing import thousands as _thousands
 
 MOST_STEPS = 40
 """Labels with more Newton steps are drawn together."""
-
-_NAMED = {"ink": "#000001", "muted": "#000002", "line": "#000003", "accent": "#000004"}
-_SERIES = [f"#0001{number:02x}" for number in range(8)]
-_VARIABLES = {colour: f"var(--{name})" for name, colour in _NAMED.items()}
-_VARIABLES |= {colour: f"var(--series-{number})" for number, colour in enumerate(_SERIES)}
-_MARKERS = "osD^vPXd"
-
-_STYLE = {
-    "svg.fonttype": "none",
-    "font.size": 10.5,
-    "text.parse_math": False,
-    "text.color": _NAMED["ink"],
-    "axes.edgecolor": _NAMED["muted"],
-    "axes.labelcolor": _NAMED["muted"],
-    "axes.linewidth": 0.8,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": _NAMED["line"],
-    "grid.linewidth": 0.7,
-    "xtick.color": _NAMED["muted"],
-    "ytick.color": _NAMED["muted"],
-    "xtick.major.size": 0,
-    "ytick.major.size": 0,
-    "xtick.minor.size": 0,
-    "ytick.minor.size": 0,
-    "lines.linewidth": 1.8,
-    "lines.solid_capstyle": "round",
-}
-
-
-def _draw(name, title, draw):
-    """Run ``draw(axes)`` and return the figure as SVG; ``name`` makes its ids unlike those of other figures."""
-    with matplotlib.rc_context(_STYLE | {"svg.hashsalt": name}):
-        canvas = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
-        draw(canvas.add_subplot())
-        written = io.StringIO()
-        canvas.savefig(written, format="svg", transparent=True, metadata={"Date": None})
-    return Markup(_inline(written.getvalue()).replace("<svg", f'<svg role="img" aria-label="{title}"', 1))
-
-
-def _inline(svg):
-    """Bring an SVG file into a form that can stand inside an HTML page."""
-    svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", svg, flags=re.DOTALL)
-    svg = re.sub(r' xmlns(:xlink)?="[^"]*"| version="1.1"', "", svg)
-    svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg))
-    svg = re.sub(r'<g id="[^"]*"', "<g", svg).replace("xlink:href", "href")
-    svg = re.sub(r"font: ([\d.]+)px [^;\"]*", r"font-size: \1px", svg)
-    svg = re.sub(r"font-family: [^;\"]*;? ?", "", svg)
-    return re.sub("|".join(_VARIABLES), lambda match: _VARIABLES[match[0]], svg)
-
-
-def _series(number):
-    return _SERIES[number % len(_SERIES)]
-
-
-def _thousands(axis):
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
-    axis.set_minor_formatter(NullFormatter())
 
 
 def fitted_exponent(counts):
