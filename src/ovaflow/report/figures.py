@@ -14,29 +14,7 @@ MOST_STEPS = 40
 """Labels with more Newton steps are drawn together."""
 
 
-def fitted_exponent(counts):
-    """Exponent b of the power law f(r) ~ r^-b, by least squares in the log-log plot.
-
-    Parameters
-    ----------
-    counts : ndarray of int, shape (l,)
-
-    Returns
-    -------
-    (float, float)
-        Exponent and ln f(1) of the line; ranks are spaced evenly on the log
-        axis, so that the many rare labels do not decide alone. (0, 0) with
-        fewer than three labels.
-    """
-    ranked = np.sort(counts[counts > 0])[::-1]
-    if len(ranked) < 3:
-        return 0.0, 0.0
-    ranks = np.unique(np.geomspace(1, len(ranked), 200).round().astype(np.int64))
-    slope, start = np.polyfit(np.log(ranks), np.log(ranked[ranks - 1]), 1)
-    return float(-slope), float(start)
-
-
-def rank_frequency(name, counts):
+def rank_frequency(name, counts, law=None):
     """Training positives of the labels by rank, both axes logarithmic.
 
     Parameters
@@ -44,6 +22,7 @@ def rank_frequency(name, counts):
     name : str
         Unique on the page.
     counts : ndarray of int, shape (l,)
+    law : PowerLaw, optional
 
     Returns
     -------
@@ -52,14 +31,12 @@ def rank_frequency(name, counts):
     ranked = np.sort(counts[counts > 0])[::-1]
     changes = np.flatnonzero(np.diff(ranked, prepend=-1, append=-1))
     corners = np.union1d(changes[:-1], changes[1:] - 1)
-    exponent, start = fitted_exponent(counts)
 
     def draw(axes):
         axes.set(xscale="log", yscale="log", xlabel="rank of the label", ylabel="training positives")
-        if exponent:
-            ends = np.array([1, len(ranked)])
-            line = np.exp(start) * ends**-exponent
-            axes.plot(ends, line, color=_NAMED["muted"], linestyle=(0, (4, 3)), linewidth=1.1)
+        if law:
+            ends = np.array([1, law.n_labels])
+            axes.plot(ends, law.at(ends), color=_NAMED["muted"], linestyle=(0, (4, 3)), linewidth=1.1)
         axes.plot(corners + 1, ranked[corners], color=_NAMED["accent"], marker="o" if len(ranked) < 20 else None)
         axes.set_ylim(bottom=0.8)
         _thousands(axes.xaxis)

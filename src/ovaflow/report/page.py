@@ -5,6 +5,7 @@ from pathlib import Path
 import jinja2
 
 from ovaflow.report import figures, tables, wording
+from ovaflow.report.power_law import fit_power_law
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -69,6 +70,7 @@ def _view(anchor, section):
     """Tables and figures of a section, beside the section itself."""
     runs = section.runs
     solved = [run for run in runs if run.training is not None]
+    law = fit_power_law(section.card.counts)
     return {
         "anchor": anchor,
         "section": section,
@@ -82,8 +84,8 @@ def _view(anchor, section):
         "status": tables.status_table(solved) if solved else None,
         "resources": tables.resource_table(section.resources) if section.resources else None,
         "settings": tables.settings_table(runs),
-        "exponent": figures.fitted_exponent(section.card.counts)[0],
-        "rank_frequency": figures.rank_frequency(f"{anchor}-rank", section.card.counts),
+        "law": law,
+        "rank_frequency": figures.rank_frequency(f"{anchor}-rank", section.card.counts, law),
         "recalls": figures.recall_by_frequency(f"{anchor}-recall", runs),
         "newton": figures.newton_histogram(f"{anchor}-newton", solved) if solved else None,
     }
