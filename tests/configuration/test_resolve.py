@@ -103,7 +103,12 @@ def test_the_tolerance_of_the_papers_on_dense_features_is_legal():
         ),
         ({"prepare": {"text_column": ""}}, 'prepare.text_column: found "", expected a text that is not empty'),
         ({"runs": {"a": {"initialization": "mean-seperating"}}}, "did you mean mean-separating?"),
-        ({"runs": {"a": {"initialization": "label-tree"}}}, "expected zero or mean-separating"),
+        ({"runs": {"a": {"initialization": "tree"}}}, "expected zero or bias or all-negative or label-tree or mean-"),
+        (
+            {"runs": {"a": {"initialization": "bias"}}, "prepare": {"bias": 0}},
+            "runs.a: the bias start needs a bias feature, and docstrings has bias: 0",
+        ),
+        ({"train": {"root_epsilon": 1}}, "train.root_epsilon: found 1, expected a number above 0 and below 1"),
         ({"runs": {"a": {"min_df": 3}}}, "runs.a.min_df: unknown key"),
         ({"runs": {}}, "runs: found {}, expected a mapping of keys to values with at least one entry"),
         ({"datasets": {"x": {}}}, "datasets.x: needs either source"),

@@ -83,6 +83,41 @@ def test_prune_curves_of_all_runs_or_none():
     assert options == ["--threshold=0.1", "--threshold=0.5", "--propensity-a=0.55", "--propensity-b=1.5"]
 
 
+@pytest.mark.parametrize(
+    ("initialization", "own"),
+    [
+        ("zero", set()),
+        ("bias", {"--bias-lambda=2.0"}),
+        ("all-negative", {"--root-epsilon=0.01"}),
+        ("label-tree", {"--root-epsilon=0.01"}),
+        ("mean-separating", {"--s=1.0", "--t=-2.0"}),
+    ],
+)
+def test_train_depends_on_the_settings_of_its_start_alone(initialization, own):
+    plain = settings(runs={"a": {"initialization": "zero"}})
+    ours = settings(runs={"a": {"initialization": initialization}})
+    options = set(steps.train_options(ours, "a")) - {f"--initialization={initialization}"}
+    assert options - set(steps.train_options(plain, "a")) == own
+    changed = settings(
+        runs={"a": {"initialization": initialization}},
+        train={"bias_lambda": 3, "root_epsilon": 0.1, "s": 2, "t": -1.5},
+    )
+    assert len(set(steps.train_options(changed, "a")) - set(steps.train_options(ours, "a"))) == len(own)
+
+
+def test_only_runs_that_need_them_wait_for_root_and_tree():
+    starts = ("zero", "all-negative", "label-tree")
+    runs = settings(runs={name: {"initialization": name} for name in starts})
+    root, tree = "results/mine/{}/root.h5", "results/mine/label_tree.h5"
+    assert [steps.start_files(runs, "mine", name) for name in starts] == [
+        {},
+        {"root": root.format("all-negative")},
+        {"root": root.format("label-tree"), "label_tree": tree},
+    ]
+    assert [steps.tree_file(runs, "mine", name) for name in starts] == [{}, {}, {"label_tree": tree}]
+    assert steps.root_options(runs, "label-tree") == ["--C=1.0", "--loss=squared-hinge", "--root-epsilon=0.01"]
+
+
 def test_threads_are_no_dependency():
     one, two = settings(), settings(train={"threads": 2})
     for step in (steps.plan_options, steps.train_options, steps.merge_options, steps.predict_options):

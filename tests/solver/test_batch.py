@@ -5,6 +5,7 @@ import scipy.sparse as sp
 
 from ovaflow.artifacts.means import compute_means
 from ovaflow.data.dataset import Dataset, Split
+from ovaflow.initialization.start import Start
 from ovaflow.initialization.starts import StartInputs
 from ovaflow.solver.problem import Status
 from ovaflow.sparse.csr import from_scipy
@@ -92,7 +93,7 @@ def test_zero_start_reaches_the_same_optimum(jobs):
 
 def test_recovers_from_a_poor_first_working_set(jobs):
     # a start that separates nothing ranks all instances alike, so that the first working set is poor
-    class Useless:
+    class Useless(Start):
         def fill(self, label, X, positives, weights):
             weights[:] = 0
             weights[-1] = 5.0

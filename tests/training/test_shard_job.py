@@ -2,14 +2,16 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from ovaflow.artifacts.label_tree import ROOT, compute_label_tree
 from ovaflow.artifacts.means import compute_means
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Dataset, Split
-from ovaflow.initialization.starts import StartInputs
+from ovaflow.initialization.starts import COLD, StartInputs
 from ovaflow.solver.problem import Status
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.training.label_jobs import Training
 from ovaflow.training.shard_job import train_labels
+from ovaflow.training.start_inputs import compute_start_inputs
 
 
 def dataset_of(X, Y):
@@ -26,9 +28,20 @@ def random_dataset(n=120, d=40, n_labels=15, seed=0):
 
 
 def trained(dataset, labels=None, threads=1, **settings):
-    means = compute_means(dataset.train.X, dataset.positives)
+    training = Training(**settings)
     labels = np.arange(dataset.n_labels) if labels is None else np.asarray(labels)
-    return train_labels(dataset, StartInputs.of(dataset, means), labels, Training(**settings), threads)
+    return train_labels(dataset, compute_start_inputs(dataset, training), labels, training, threads)
+
+
+def nested_dataset(n=12000, n_labels=60, seed=0):
+    """Labels that are parts of each other, so that the label tree has height; some too frequent for working sets."""
+    X = random_dataset(n=n, seed=seed).train.X
+    rng = np.random.default_rng(seed)
+    Y = np.zeros((n, n_labels), bool)
+    for label in range(n_labels):
+        within = Y[:, rng.integers(label)] if label % 10 else np.arange(n) < 500 / (label + 1)
+        Y[:, label] = within & (rng.random(n) < 0.95)
+    return dataset_of(X.to_scipy(), Y.astype(float))
 
 
 def test_result_does_not_depend_on_threads_or_on_company():
@@ -58,12 +71,42 @@ def test_small_weights_are_dropped_and_nothing_else():
     assert np.array_equal(ours, theirs)
 
 
-def test_both_starts_end_at_the_same_optimum():
+@pytest.mark.parametrize("initialization", COLD)
+def test_all_starts_end_at_the_same_optimum(initialization):
     dataset = random_dataset()
-    ours, theirs = (
-        trained(dataset, initialization=name).statistics["objective"] for name in ("mean-separating", "zero")
-    )
+    ours, theirs = (trained(dataset, initialization=name).statistics["objective"] for name in (initialization, "zero"))
     assert ours == pytest.approx(theirs, rel=1e-3)
+
+
+@pytest.mark.parametrize("reference", [False, True])
+def test_labels_start_at_their_parents_whatever_the_threads(reference):
+    dataset = nested_dataset()
+    parents = compute_label_tree(dataset.train.Y).parent
+    settings = {"initialization": "label-tree", "reference": reference}
+    together = trained(dataset, **settings)
+    threaded = trained(dataset, threads=4, **settings)
+    for ours, theirs in zip(threaded.weights.arrays, together.weights.arrays, strict=True):
+        assert ours.tobytes() == theirs.tobytes()
+    # a label and all above it give the same bits as the whole job
+    way_up = [int(np.argmax(parents != ROOT))]
+    while parents[way_up[-1]] != ROOT:
+        way_up.append(int(parents[way_up[-1]]))
+    alone = trained(dataset, labels=way_up, **settings)
+    start, end = together.weights.indptr[way_up[0] :][:2]
+    assert alone.weights.data[: end - start].tobytes() == together.weights.data[start:end].tobytes()
+    from_root = trained(dataset, initialization="all-negative", reference=reference)
+    assert together.statistics["objective"] == pytest.approx(from_root.statistics["objective"], rel=2e-3)
+    assert together.statistics["newton_steps"].sum() < 0.7 * from_root.statistics["newton_steps"].sum()
+
+
+def test_labels_whose_parent_is_trained_elsewhere_start_at_the_root():
+    dataset = nested_dataset()
+    parents = compute_label_tree(dataset.train.Y).parent
+    orphans = np.flatnonzero(parents != ROOT)
+    orphans = orphans[~np.isin(parents[orphans], orphans)]
+    ours = trained(dataset, labels=orphans, initialization="label-tree")
+    theirs = trained(dataset, labels=orphans, initialization="all-negative")
+    assert ours.weights.data.tobytes() == theirs.weights.data.tobytes()
 
 
 def test_negatives_start_where_the_loss_wants_them():
@@ -79,7 +122,7 @@ def test_statistics_agree_with_the_dataset():
     assert done.core_seconds >= done.statistics["seconds"].sum()
 
 
-@pytest.mark.parametrize("initialization", ["zero", "mean-separating"])
+@pytest.mark.parametrize("initialization", COLD)
 @pytest.mark.parametrize(
     ("X", "Y"),
     [

@@ -4,15 +4,16 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ovaflow.artifacts.means import compute_means, write_means
+from ovaflow.artifacts.means import write_means
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
-from ovaflow.initialization.starts import StartInputs
+from ovaflow.initialization.starts import COLD
 from ovaflow.model.trace_file import read_trace, write_trace
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.training.label_jobs import Training
 from ovaflow.training.shard_job import train_labels
+from ovaflow.training.start_inputs import compute_start_inputs
 from ovaflow.training.tracing import trace_labels, traced_labels
 
 
@@ -31,10 +32,10 @@ def dataset(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def inputs(dataset):
-    return StartInputs.of(dataset, compute_means(dataset.train.X, dataset.positives))
+    return compute_start_inputs(dataset, Training(initialization="label-tree"))
 
 
-@pytest.mark.parametrize("start", ["zero", "mean-separating"])
+@pytest.mark.parametrize("start", COLD)
 def test_trace_ends_where_training_ends(dataset, inputs, start):
     training = Training(initialization=start)
     labels = np.flatnonzero(inputs.means.counts)

@@ -25,6 +25,7 @@ ONE_RUN = {
 }
 
 TINY = {"format": "csv", "train": "records.csv", "label_separator": "|"}
+ROOT, TREE = {"initialization": "all-negative"}, {"initialization": "label-tree"}
 MSI, DISMEC = {"initialization": "mean-separating"}, {"initialization": "zero"}
 
 CHANGES = {
@@ -41,6 +42,15 @@ CHANGES = {
     "loss": ({"train": {"shards": 2, "loss": "logistic"}}, AFTER_TRAIN),
     "weighting": ({"runs": {"msi": MSI, "dismec": DISMEC | {"weighting": "propensity"}}}, ONE_RUN),
     "initialization": ({"runs": {"msi": MSI, "dismec": MSI}}, ONE_RUN),
+    "the label tree": (
+        {"runs": {"msi": MSI, "dismec": TREE}},
+        {"compute_label_tree": 1, "compute_root": 1, "plan_shards": 1, **ONE_RUN},
+    ),
+    "the root alone": (
+        {"runs": {"msi": MSI, "dismec": {"initialization": "all-negative"}}},
+        {"compute_root": 1, **ONE_RUN},
+    ),
+    "settings of starts that no run has": ({"train": {"shards": 2, "bias_lambda": 3, "root_epsilon": 0.1}}, {}),
     "less pruning": ({"train": {"shards": 2, "prune": 0.001}}, AFTER_TRAIN),
     "more pruning": ({"train": {"shards": 2, "prune": 0.1}}, AFTER_MERGE),
     "threads": ({"train": {"shards": 2, "threads": 2}}, {}),

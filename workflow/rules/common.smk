@@ -40,6 +40,11 @@ PYTHON = shlex.quote(sys.executable).replace("{", "{{").replace("}", "}}")
 shell.prefix(f'set -euo pipefail; ovaflow() {{{{ {PYTHON} -P -m ovaflow "$@"; }}}}; ')
 
 
+def file_options(files):
+    """Files as options of a command."""
+    return [f"--{name.replace('_', '-')}={path}" for name, path in files.items()]
+
+
 def megabytes(base, factor):
     """Memory of a job: a base for the program, and a multiple of its inputs."""
     return lambda wildcards, input: base + int(factor * input.size_mb)

@@ -48,7 +48,7 @@ rule prepare_dataset:
     benchmark:
         "logs/{dataset}/prepare.tsv"
     params:
-        files=lambda wildcards, input: [f"--{role.replace('_', '-')}={path}" for role, path in input.items()],
+        files=lambda wildcards, input: file_options(input),
         options=lambda wildcards: steps.prepare_options(SETTINGS, wildcards.dataset),
         code=steps.code_of("prepare"),
     resources:

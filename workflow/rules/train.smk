@@ -3,6 +3,7 @@
 
 rule plan_shards:
     input:
+        unpack(lambda wildcards: steps.tree_file(SETTINGS, wildcards.dataset, wildcards.run)),
         dataset="results/{dataset}/dataset.h5",
     output:
         "results/{dataset}/{run}/shards.tsv",
@@ -11,6 +12,7 @@ rule plan_shards:
     benchmark:
         "logs/{dataset}/{run}/plan.tsv"
     params:
+        tree=lambda wildcards: file_options(steps.tree_file(SETTINGS, wildcards.dataset, wildcards.run)),
         options=lambda wildcards: steps.plan_options(SETTINGS, wildcards.run),
         code=steps.code_of("plan"),
     resources:
@@ -18,11 +20,33 @@ rule plan_shards:
     conda:
         "../../envs/ovaflow.yaml"
     shell:
-        "ovaflow plan {input.dataset:q} {params.options:q} --output={output:q} > {log:q} 2>&1"
+        "ovaflow plan {input.dataset:q} {params.tree:q} {params.options:q} --output={output:q} > {log:q} 2>&1"
+
+
+rule compute_root:
+    input:
+        dataset="results/{dataset}/dataset.h5",
+    output:
+        "results/{dataset}/{run}/root.h5",
+    log:
+        "logs/{dataset}/{run}/root.log",
+    benchmark:
+        "logs/{dataset}/{run}/root.tsv"
+    params:
+        options=lambda wildcards: steps.root_options(SETTINGS, wildcards.run),
+        code=steps.code_of("root"),
+    resources:
+        mem_mb=megabytes(1000, 2),
+        kernels=1,
+    conda:
+        "../../envs/ovaflow.yaml"
+    shell:
+        "ovaflow root {input.dataset:q} {params.options:q} --output={output:q} > {log:q} 2>&1"
 
 
 rule train_shard:
     input:
+        unpack(lambda wildcards: steps.start_files(SETTINGS, wildcards.dataset, wildcards.run)),
         dataset="results/{dataset}/dataset.h5",
         means="results/{dataset}/means.h5",
         plan="results/{dataset}/{run}/shards.tsv",
@@ -34,6 +58,7 @@ rule train_shard:
     benchmark:
         "logs/{dataset}/{run}/train-shard.{shard}.tsv"
     params:
+        start=lambda wildcards: file_options(steps.start_files(SETTINGS, wildcards.dataset, wildcards.run)),
         options=lambda wildcards: [
             *steps.train_options(SETTINGS, wildcards.run),
             *steps.weighting_options(SETTINGS, wildcards.dataset, wildcards.run),
@@ -48,7 +73,7 @@ rule train_shard:
         "../../envs/ovaflow.yaml"
     shell:
         "ovaflow train-shard {input.dataset:q} --means={input.means:q} --plan={input.plan:q} --shard={wildcards.shard}"
-        " {params.earlier:q} {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
+        " {params.start:q} {params.earlier:q} {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
 
 
 # What the neighbour's weights saved in a sweep: about 2 % of the labels are solved once more, from a cold start too.

@@ -5,13 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from ovaflow.artifacts.means import compute_means
 from ovaflow.benchmark.sample import columns_of, sample_labels
 from ovaflow.console.progress import Progress
 from ovaflow.data.dataset import Dataset, Split
-from ovaflow.initialization.starts import StartInputs
 from ovaflow.sparse.csr import CSR, rows_of
 from ovaflow.training.label_jobs import LabelJobs, solve_on_working_sets, solve_plainly
+from ovaflow.training.start_inputs import compute_start_inputs
 
 SHARES = (0.125, 0.25, 0.5, 1.0)
 """Parts of the instances, and of the features, that are kept."""
@@ -51,9 +50,10 @@ def measure_growth(dataset, n_labels, seed, training, repeats=1):
     points = []
     with Progress("growth", 2 * len(parts) * repeats, "runs") as progress:
         for axis, size, part in parts:
-            means = compute_means(part.train.X, part.positives)
+            inputs = compute_start_inputs(part, training)
+            means = inputs.means
             for name in ("fast", "plain"):
-                jobs = LabelJobs.of(part, StartInputs.of(part, means), replace(training, reference=name == "plain"))
+                jobs = LabelJobs.of(part, inputs, replace(training, reference=name == "plain"))
                 point = {"axis": axis, "size": size, "nonzeros": len(part.train.X.data), "solver": name}
                 points.append(point | _median_cost(jobs, means, labels, repeats, progress))
     fits = [_fit(points, axis, name) for axis in ("n", "d") for name in ("fast", "plain")]

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ovaflow.artifacts.label_tree import ROOT
 from ovaflow.sparse.csr import CSR
 
 
@@ -23,6 +24,33 @@ def sample_labels(counts, n_labels, seed):
     candidates = np.flatnonzero(counts)
     chosen = np.random.default_rng(seed).choice(candidates, min(n_labels, len(candidates)), replace=False)
     return np.sort(chosen)
+
+
+def sample_subtrees(counts, parents, n_labels, seed):
+    """Labels with positives of whole subtrees of the root, chosen at random.
+
+    Parameters
+    ----------
+    counts : ndarray of int64, shape (l,)
+        Positives of each label.
+    parents : ndarray of int32, shape (l,)
+        See :class:`~ovaflow.artifacts.label_tree.LabelTree`.
+    n_labels : int
+        Subtrees are added until there are so many.
+    seed : int
+
+    Returns
+    -------
+    ndarray of int64
+        Ascending.
+    """
+    top = np.arange(len(parents))
+    while (parents[top] != ROOT).any():
+        top = np.where(parents[top] == ROOT, top, parents[top])
+    members = np.bincount(top[counts > 0], minlength=len(parents))
+    drawn = np.random.default_rng(seed).permutation(np.flatnonzero(members))
+    enough = np.searchsorted(np.cumsum(members[drawn]), n_labels) + 1
+    return np.flatnonzero(np.isin(top, drawn[:enough]) & (counts > 0))
 
 
 def columns_of(matrix, columns):

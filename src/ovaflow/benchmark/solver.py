@@ -4,12 +4,11 @@ import time
 
 import numpy as np
 
-from ovaflow.artifacts.means import compute_means
-from ovaflow.benchmark.sample import sample_labels
-from ovaflow.initialization.starts import StartInputs
+from ovaflow.benchmark.sample import sample_labels, sample_subtrees
 from ovaflow.solver.problem import Status
 from ovaflow.training.memory import peak_rss_bytes
 from ovaflow.training.shard_job import train_labels
+from ovaflow.training.start_inputs import compute_start_inputs
 
 
 def benchmark_solver(dataset, n_labels, seed, threads, training, earlier=None):
@@ -19,6 +18,7 @@ def benchmark_solver(dataset, n_labels, seed, threads, training, earlier=None):
     ----------
     dataset : Dataset
     n_labels : int
+        With the label-tree start whole subtrees are trained, and perhaps some labels more.
     seed : int
     threads : int
     training : Training
@@ -34,9 +34,12 @@ def benchmark_solver(dataset, n_labels, seed, threads, training, earlier=None):
         (products with all of X), ``objective_per_label``; also
         ``peak_rss_bytes``, ``labels``, ``not_converged`` and the settings.
     """
-    means = compute_means(dataset.train.X, dataset.positives, threads)
-    inputs = StartInputs.of(dataset, means, earlier=earlier)
-    labels = sample_labels(means.counts, n_labels, seed)
+    inputs = compute_start_inputs(dataset, training, threads, earlier=earlier)
+    means = inputs.means
+    if inputs.parents is None:
+        labels = sample_labels(means.counts, n_labels, seed)
+    else:
+        labels = sample_subtrees(means.counts, inputs.parents, n_labels, seed)
     by_count = labels[np.argsort(means.counts[labels])]
     train_labels(dataset, inputs, by_count[[0, -1]] if len(labels) > 1 else labels, training, title="warm up")
     began = time.process_time()

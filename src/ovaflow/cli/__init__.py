@@ -14,6 +14,7 @@ COMMANDS = {
     "prepare": "Turn a dataset's source into dataset.h5.",
     "means": "Compute the means that starting points need.",
     "label-tree": "Compute the minimum spanning tree over labels.",
+    "root": "Solve the problem without positives.",
     "estimate": "Say what training will take: time, memory, model size.",
     "plan": "Divide the labels into shards of equal work.",
     "train-shard": "Train the labels of one shard.",

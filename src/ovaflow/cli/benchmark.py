@@ -14,7 +14,7 @@ from ovaflow.benchmark.tables import growth_table, peers_table
 from ovaflow.cli.earlier_model import earlier_option, read_earlier
 from ovaflow.cli.problem_options import problem_options
 from ovaflow.data.dataset import open_dataset
-from ovaflow.initialization.starts import STARTS
+from ovaflow.initialization.starts import ALONE, STARTS
 from ovaflow.solver.losses import LOSSES
 from ovaflow.training.label_jobs import Training
 
@@ -92,7 +92,7 @@ def peers(dataset, labels, seed, peers, trees, repeats, limit, objectives, C, ep
               help="Size of the sample; the fast solver takes 64 at a time, and fewer cost as much.")  # fmt: skip
 @_seed
 @click.option("--repeats", type=click.IntRange(1), default=1, show_default=True, help="Rounds, of which the median.")
-@click.option("--initialization", type=click.Choice(STARTS), default="mean-separating", show_default=True)
+@click.option("--initialization", type=click.Choice(ALONE), default="mean-separating", show_default=True)
 @_C
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Figure to write, .svg or .png.")
 @_json

@@ -9,9 +9,9 @@ from ovaflow.artifacts.means import read_means
 from ovaflow.cli.earlier_model import earlier_option, read_earlier
 from ovaflow.cli.train_shard import command as train_shard
 from ovaflow.data.dataset import open_dataset
-from ovaflow.initialization.starts import StartInputs
 from ovaflow.model.trace_file import write_trace
 from ovaflow.training.label_jobs import Training
+from ovaflow.training.start_inputs import compute_start_inputs
 from ovaflow.training.tracing import trace_labels, traced_labels
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
@@ -31,9 +31,10 @@ def command(dataset, means, earlier, labels, seed, output, **settings):
     """
     opened = open_dataset(dataset, verify=True)
     start, made_from = read_earlier(earlier, opened)
-    inputs = StartInputs.of(opened, read_means(means, opened.checksum), earlier=start)
+    training = Training(**settings)
+    inputs = compute_start_inputs(opened, training, means=read_means(means, opened.checksum), earlier=start)
     chosen = traced_labels(inputs.means.counts, labels, seed)
-    trace = trace_labels(opened, inputs, chosen, Training(**settings), made_from)
+    trace = trace_labels(opened, inputs, chosen, training, made_from)
     write_trace(output, trace)
     steps = int(trace.starts[-1]) - len(chosen)
     click.echo(f"{output}: {len(chosen):,} labels, {steps:,} Newton steps")

@@ -4,12 +4,14 @@ from pathlib import Path
 
 import click
 
+from ovaflow.artifacts.label_tree import read_label_tree
 from ovaflow.artifacts.means import read_means
 from ovaflow.cli.earlier_model import earlier_option, read_earlier
 from ovaflow.cli.numbers import Finite
 from ovaflow.cli.problem_options import problem_options
 from ovaflow.console.progress import clock
 from ovaflow.data.dataset import open_dataset
+from ovaflow.initialization.all_negative import read_root
 from ovaflow.initialization.starts import STARTS, StartInputs
 from ovaflow.model.shard_file import write_shard
 from ovaflow.solver.losses import LOSSES
@@ -26,6 +28,8 @@ _DEFAULT = Training()
 @click.argument("dataset", type=_FILE)
 @click.option("--means", type=_FILE, required=True, help="Means of the dataset, by ovaflow means.")
 @click.option("--plan", type=_FILE, required=True, help="Table of shards, by ovaflow plan.")
+@click.option("--root", type=_FILE, help="Solved problem without positives, by ovaflow root; for starts that need it.")
+@click.option("--label-tree", type=_FILE, help="Label tree, by ovaflow label-tree; for the start of that name.")
 @click.option("--shard", type=click.IntRange(0), required=True, help="Number of the shard.")
 @click.option(
     "--initialization",
@@ -65,15 +69,34 @@ _DEFAULT = Training()
 )
 @problem_options
 @earlier_option
+@click.option(
+    "--bias-lambda",
+    type=Finite(0, min_open=True),
+    default=_DEFAULT.bias_lambda,
+    show_default=True,
+    help="Bias start: every score, negated.",
+)
+@click.option(
+    "--root-epsilon",
+    type=Finite(0, min_open=True),
+    default=_DEFAULT.root_epsilon,
+    show_default=True,
+    help="What the root was stopped at.",
+)
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="They change no result.")
 @click.option("--output", type=_FILE, required=True, help="Shard file to write.")
-def command(dataset, means, plan, shard, earlier, threads, output, **settings):
+def command(dataset, means, plan, root, label_tree, shard, earlier, threads, output, **settings):
     """Train the labels of one shard of DATASET (dataset.h5)."""
     opened = open_dataset(dataset, verify=True)
     earlier, made_from = read_earlier(earlier, opened)
-    inputs = StartInputs.of(opened, read_means(means, opened.checksum), earlier=earlier)
     labels = read_plan(plan, shard, opened.n_labels)
     training = Training(**settings)
+    more = {"earlier": earlier}
+    if root is not None:
+        more["root"] = read_root(root, opened.checksum, training)
+    if label_tree is not None:
+        more["parents"] = read_label_tree(label_tree, opened.checksum).parent
+    inputs = StartInputs.of(opened, read_means(means, opened.checksum), **more)
     done = train_labels(opened, inputs, labels, training, threads, title=f"shard {shard}")
     write_shard(
         output,

@@ -133,6 +133,13 @@ class Train(Section):
         None,
         description="mean-separating start: score of the mean of the negatives; null: -2, with the logistic loss -3",
     )
+    bias_lambda: float = Field(2.0, gt=0, description="bias start: every score, negated")
+    root_epsilon: float = Field(
+        0.01,
+        gt=0,
+        lt=1,
+        description="all-negative and label-tree starts: relative gradient norm at which the root is stopped early",
+    )
 
     trace: int = Field(
         0, ge=0, description="labels of which every Newton iteration is recorded for the report; 0: none"
@@ -191,7 +198,7 @@ class Method(Section):
     """How a run trains."""
 
     method: Literal["one-vs-all"] = Field("one-vs-all", description="family of models")
-    initialization: Literal["zero", "mean-separating", "pretrained"] = Field(
+    initialization: Literal["zero", "bias", "all-negative", "label-tree", "mean-separating", "pretrained"] = Field(
         "mean-separating", description="starting point"
     )
     pretrained: Location | None = Field(
@@ -248,6 +255,14 @@ class Settings(Section):
             train = self.train_of(name)
             if not train.negative_score < train.s:
                 raise ValueError(f"runs.{name}: t ({train.negative_score}) must be below s ({train.s})")
+        return self
+
+    @model_validator(mode="after")
+    def _bias_to_start_on(self):
+        for name, run in self.runs.items():
+            without = [dataset for dataset in self.datasets if not self.prepare_of(dataset).bias]
+            if run.initialization == "bias" and without:
+                raise ValueError(f"runs.{name}: the bias start needs a bias feature, and {without[0]} has bias: 0")
         return self
 
     @model_validator(mode="after")

@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from ovaflow.configuration.chains import earlier_model, made_here, sweeps_of, warm_runs
 from ovaflow.configuration.schema import ROLES, TEXT_FORMATS
+from ovaflow.configuration.starts import FROM_ROOT, FROM_TREE, OWN_SETTINGS
 from ovaflow.console.errors import InputError
 from ovaflow.fingerprint import code_fingerprint, kernel_fingerprint
 
@@ -92,6 +93,55 @@ def plan_options(settings, run):
     return options_of(settings.train_of(run), ["shards"])
 
 
+def root_options(settings, run):
+    """Options of ``ovaflow root``.
+
+    Parameters
+    ----------
+    settings : Settings
+    run : str
+
+    Returns
+    -------
+    list of str
+    """
+    return options_of(settings.train_of(run), ["C", "loss", "root_epsilon"])
+
+
+def start_files(settings, dataset, run):
+    """Artifacts that the start of a run needs beside the means.
+
+    Parameters
+    ----------
+    settings : Settings
+    dataset, run : str
+
+    Returns
+    -------
+    dict of str to str
+        Paths by option.
+    """
+    root = {"root": f"results/{dataset}/{run}/root.h5"} if settings.runs[run].initialization in FROM_ROOT else {}
+    return root | tree_file(settings, dataset, run)
+
+
+def tree_file(settings, dataset, run):
+    """The label tree, for runs that start from it.
+
+    Parameters
+    ----------
+    settings : Settings
+    dataset, run : str
+
+    Returns
+    -------
+    dict of str to str
+        Path by option; empty for other runs.
+    """
+    needed = settings.runs[run].initialization in FROM_TREE
+    return {"label_tree": f"results/{dataset}/label_tree.h5"} if needed else {}
+
+
 def train_options(settings, run):
     """Options of ``ovaflow train-shard``, without threads, which change no result.
 
@@ -125,13 +175,10 @@ def cold_start_options(settings, run):
 
 def _solver_options(settings, run, initialization):
     train = settings.train_of(run)
-    # labels that an earlier model lacks start mean-separating
-    separates = initialization in ("mean-separating", "pretrained")
-    start = [f"--s={train.s}", f"--t={train.negative_score}"] if separates else []
+    train = train.model_copy(update={"t": train.negative_score})
     return [
         f"--initialization={initialization}",
-        *options_of(train, ["C", "loss", "epsilon"]),
-        *start,
+        *options_of(train, ["C", "loss", "epsilon", *OWN_SETTINGS[initialization]]),
         f"--stored-threshold={min(train.prune, STORED_THRESHOLD)}",
     ]
 

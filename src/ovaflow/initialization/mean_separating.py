@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ovaflow.initialization.start import Start
 from ovaflow.sparse.csr import add_row
 from ovaflow.sparse.jit import kernel
 
@@ -55,7 +56,7 @@ def _parallel(pp, xp, xx, r, s):
     return np.where(by_positives, length, 0.0), np.where(by_positives, 0.0, along * length)
 
 
-class MeanSeparating:
+class MeanSeparating(Start):
     """Start of each label from its means.
 
     Parameters
@@ -74,15 +75,6 @@ class MeanSeparating:
         self._u, self._v = coefficients(means.pp, means.xp, means.xx, means.counts / n, s, t)
 
     def fill(self, label, X, positives, weights):
-        """Write the start of a label into ``weights``.
-
-        Parameters
-        ----------
-        label : int
-        X : CSR, shape (n, d)
-        positives : ndarray of int32, shape (n_positives,)
-        weights : ndarray of float32, shape (d,)
-        """
         share = self._u[label] / max(len(positives), 1)
         _combine(X, positives, np.float32(share), np.float32(self._v[label]), self._x_mean, weights)
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.console.errors import InputError
+from ovaflow.initialization.start import Start
 from ovaflow.sparse.csr import CSR
 
 
@@ -110,7 +111,7 @@ def places_of(names, old_names):
     return np.array([places.pop(name, -1) for name in names], np.int64)
 
 
-class Pretrained:
+class Pretrained(Start):
     """Every label starts at its weights in an earlier model.
 
     Weights that were pruned from the model start at 0, as do features that it
@@ -119,7 +120,7 @@ class Pretrained:
     Parameters
     ----------
     earlier : Earlier
-    otherwise : object
+    otherwise : Start
         Start of the labels that the model has no classifier for.
     """
 
@@ -127,15 +128,6 @@ class Pretrained:
         self._earlier, self._otherwise = earlier, otherwise
 
     def fill(self, label, X, positives, weights):
-        """Write the start of a label into ``weights``.
-
-        Parameters
-        ----------
-        label : int
-        X : CSR, shape (n, d)
-        positives : ndarray of int32, shape (n_positives,)
-        weights : ndarray of float32, shape (d,)
-        """
         old, rows, columns, bias_factor = self._earlier
         row = rows[label]
         if row < 0:

@@ -1,9 +1,15 @@
 """The starts by the name that the config uses."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from ovaflow.artifacts.means import Means
+from ovaflow.configuration.starts import FROM_TREE
 from ovaflow.console.errors import InputError
+from ovaflow.initialization.all_negative import AllNegative, Root
+from ovaflow.initialization.bias import Bias
+from ovaflow.initialization.label_tree import FromParent, parents_within
 from ovaflow.initialization.mean_separating import MeanSeparating
 from ovaflow.initialization.pretrained import Earlier, Pretrained
 from ovaflow.initialization.zero import Zero
@@ -22,12 +28,18 @@ class StartInputs:
         Value of the bias feature; 0 where there is none.
     earlier : Earlier, optional
         An earlier model, for the pretrained start.
+    root : Root or None
+        For the starts of :data:`ovaflow.configuration.starts.FROM_ROOT`.
+    parents : ndarray of int32, shape (l,), or None
+        Of the label tree, for the start of that name.
     """
 
     means: Means
     n: int
     bias: float = 0.0
     earlier: Earlier | None = None
+    root: Root | None = None
+    parents: np.ndarray | None = None
 
     @classmethod
     def of(cls, dataset, means, **more):
@@ -46,6 +58,19 @@ class StartInputs:
         """
         return cls(means, dataset.train.X.n_rows, float(dataset.parameters["bias"]), **more)
 
+    def within(self, labels):
+        """Inputs of a job that solves some of the labels: parents elsewhere give way to the root.
+
+        Parameters
+        ----------
+        labels : ndarray of int, shape (m,)
+
+        Returns
+        -------
+        StartInputs
+        """
+        return self if self.parents is None else replace(self, parents=parents_within(self.parents, labels))
+
 
 def _mean_separating(training, inputs):
     return MeanSeparating(inputs.means, inputs.n, training.s, training.t)
@@ -58,6 +83,9 @@ def _pretrained(training, inputs):
 
 
 _STARTS = {
+    "all-negative": lambda training, inputs: AllNegative(_given(inputs, "root")),
+    "bias": lambda training, inputs: Bias(training.bias_lambda, inputs.bias),
+    "label-tree": lambda training, inputs: FromParent(_given(inputs, "root"), _given(inputs, "parents")),
     "mean-separating": _mean_separating,
     "pretrained": _pretrained,
     "zero": lambda training, inputs: Zero(),
@@ -67,6 +95,20 @@ STARTS = tuple(_STARTS)
 
 RANKING = ("mean-separating", "pretrained")
 """Starts whose own scores choose the first working set; the others leave that to the mean-separating one."""
+
+COLD = tuple(name for name in STARTS if name != "pretrained")
+"""Starts that need no earlier model."""
+
+ALONE = tuple(name for name in COLD if name not in FROM_TREE)
+"""Cold starts of labels that may be solved in any order."""
+
+
+def _given(inputs, name):
+    found = getattr(inputs, name)
+    if found is None:
+        remedy = "give --root, and --label-tree for the start of that name"
+        raise InputError(f"this start needs the {name} of the label tree", remedy=remedy)
+    return found
 
 
 def make_start(training, inputs):
@@ -81,9 +123,7 @@ def make_start(training, inputs):
 
     Returns
     -------
-    object
-        With ``fill(label, X, positives, weights)``, which writes a label's
-        first weights.
+    Start
 
     Raises
     ------

@@ -22,6 +22,9 @@ from ovaflow.solver.problem import Outcome
 from ovaflow.solver.working_set import make_local
 from ovaflow.sparse.panel import WIDTH
 
+_NEGLIGIBLE = 1e-3
+"""Size below which weights are left out of a ranking, except for popular features."""
+
 
 class BatchSolver:
     """Solves labels for one thread, up to :data:`~ovaflow.sparse.panel.WIDTH` at a time.
@@ -63,7 +66,7 @@ class BatchSolver:
         """
         column = int(np.flatnonzero(self._batch.state == EMPTY)[0])
         admit(column, positives, float(positive_cost), target, self._batch)
-        set_weights(column, ranking, self._screen, self._batch)
+        set_weights(column, ranking, _NEGLIGIBLE, self._screen, self._batch)
         self._labels[label] = column
 
     def is_new(self, label):
@@ -87,7 +90,7 @@ class BatchSolver:
         label : int
         start : ndarray of float32, shape (d,)
         """
-        set_weights(self._labels[label], start, self._screen, self._batch)
+        set_weights(self._labels[label], start, 0.0, self._screen, self._batch)
 
     def screen(self):
         """Find what each label in flight must look at next."""

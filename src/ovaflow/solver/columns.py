@@ -25,7 +25,6 @@ from ovaflow.sparse.panel import WIDTH
 KEPT_MARGIN = 0.01
 """How far below -1 the score of a negative may lie for it to stay after the first solution."""
 
-_NEGLIGIBLE = 1e-3
 EMPTY, ADMITTED, SOLVED, DONE = 0, 1, 2, 3
 """States of a column."""
 
@@ -133,14 +132,14 @@ def admit(c, positives, positive_cost, target, batch):
 
 
 @strict_kernel
-def set_weights(c, dense, screen, batch):
-    """Keep the popular and the large ones of some weights: a start need not be exact."""
+def set_weights(c, dense, negligible, screen, batch):
+    """Keep the popular ones of some weights, and the others of more than a negligible size."""
     count = len(screen.popular_features)
     for p in range(count):
         batch.support[c, p] = screen.popular_features[p]
         batch.weights[c, p] = dense[screen.popular_features[p]]
     for f in range(len(dense)):
-        if abs(dense[f]) > _NEGLIGIBLE and screen.popular_id[f] < 0:
+        if abs(dense[f]) > negligible and screen.popular_id[f] < 0:
             batch.support[c, count] = f
             batch.weights[c, count] = dense[f]
             count += 1

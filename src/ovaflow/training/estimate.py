@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ovaflow.artifacts.means import compute_means
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import clock
 from ovaflow.data.dataset import KIND
-from ovaflow.initialization.starts import StartInputs
+from ovaflow.initialization.label_tree import with_ancestors
 from ovaflow.model.pruning import kept_per_row
 from ovaflow.solver.columns import first_rows
 from ovaflow.sparse.csr import rows_of
@@ -21,6 +20,7 @@ from ovaflow.training.label_jobs import LabelJobs
 from ovaflow.training.memory import JobMemory, Shape, Touched, job_memory, megabytes_to_request
 from ovaflow.training.sampling import Total, stratified_sample, total_of
 from ovaflow.training.shard_job import train_labels
+from ovaflow.training.start_inputs import compute_start_inputs
 
 JOB_SECONDS = 0.9
 """Of a job before and after training: interpreter, imports, reading (measured)."""
@@ -146,12 +146,12 @@ def estimate_training(dataset, training, prune, n_labels, threads, shards, seed=
             f"a model pruned at {prune:g} needs weights below the stored threshold {training.stored_threshold:g}",
             remedy=f"give --stored-threshold={prune:g}",
         )
-    means = compute_means(dataset.train.X, dataset.positives)
+    inputs = compute_start_inputs(dataset, training, earlier=earlier)
+    means = inputs.means
     if not means.counts.any():
         raise InputError("no label has positives", path=dataset.path)
     cores = len(os.sched_getaffinity(0))
     at_a_time = max(1, min(shards, cores // threads))
-    inputs = StartInputs.of(dataset, means, earlier=earlier)
     jobs, setup = _timed(lambda: LabelJobs.of(dataset, inputs, training))
     suited = jobs.suits_working_set(means.counts)
     strata = stratified_sample(means.counts, suited, n_labels, seed)
@@ -172,17 +172,20 @@ def _solve(dataset, inputs, training, prune, strata, busy, setup):
     # kernels are loaded first; with too few labels a thread the columns of the fast path stay empty
     train_labels(dataset, inputs, labels[[0, -1]] if len(labels) > 1 else labels, training, title="warm up")
     threads = max(1, min(busy, len(labels) // (2 * WIDTH)))
+    # a label's time depends on its parent's solution, so that the way up to the root is solved with it
+    solved = labels if inputs.parents is None else with_ancestors(labels, inputs.parents)
     done, wall, core = _solve_repeatedly(
-        lambda: train_labels(dataset, inputs, labels, training, threads, "sample"), setup
+        lambda: train_labels(dataset, inputs, solved, training, threads, "sample"), setup
     )
+    seconds, sampled = wall * core / wall.sum(), slice(len(labels))
     return Sample(
         len(labels),
         int(np.count_nonzero(inputs.means.counts)),
         setup,
         float(wall.sum() / core) if core else 1.0,
-        total_of(strata, wall * core / wall.sum()),
-        total_of(strata, np.diff(done.weights.indptr)),
-        total_of(strata, kept_per_row(done.weights, prune)),
+        total_of(strata, seconds[sampled]),
+        total_of(strata, np.diff(done.weights.indptr)[sampled]),
+        total_of(strata, kept_per_row(done.weights, prune)[sampled]),
         inputs.earlier is not None,
     )
 

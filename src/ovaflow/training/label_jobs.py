@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.configuration.losses import NEGATIVE_SCORE
+from ovaflow.configuration.starts import OWN_SETTINGS
 from ovaflow.console.errors import InputError
 from ovaflow.data.propensity import A, B
 from ovaflow.initialization.starts import RANKING, make_start
@@ -46,6 +47,11 @@ class Training:
         A name of :data:`ovaflow.training.weighting.WEIGHTINGS`.
     propensity_a, propensity_b : float
         Constants of the propensities, for the weighting by them.
+    bias_lambda : float
+        Every score at the bias start, negated.
+    root_epsilon : float
+        Relative gradient norm at which the problem without positives is
+        stopped, where labels start from there.
     reference : bool
         Use the plain solver for every label.
     """
@@ -60,6 +66,8 @@ class Training:
     weighting: str = "none"
     propensity_a: float = A
     propensity_b: float = B
+    bias_lambda: float = 2.0
+    root_epsilon: float = 0.01
     reference: bool = False
 
     def __post_init__(self):
@@ -69,7 +77,8 @@ class Training:
     @property
     def parameters(self):
         """Settings that the result depends on, for the shard file."""
-        unused = () if self.weighting == "propensity" else ("propensity_a", "propensity_b")
+        unused = {name for names in OWN_SETTINGS.values() for name in names} - set(OWN_SETTINGS[self.initialization])
+        unused |= set() if self.weighting == "propensity" else {"propensity_a", "propensity_b"}
         return {"method": "one-vs-all"} | {name: value for name, value in asdict(self).items() if name not in unused}
 
     @property
@@ -100,6 +109,8 @@ class TrainedLabel(NamedTuple):
     seconds: float
 
 
+_NO_MORE = object()
+
 UNTRAINED = TrainedLabel(
     np.empty(0, np.int32), np.empty(0, np.float32), Outcome(0, 0, 0, 0, 0, 0.0, 0.0, 0.0, Status.NO_POSITIVES, 0), 0.0
 )
@@ -114,9 +125,9 @@ class LabelJobs:
     ----------
     X : CSR, shape (n, d)
     positives : CSR, shape (l, n)
-    start : object
+    start : Start
         See :func:`ovaflow.initialization.starts.make_start`.
-    ranking : object
+    ranking : Start
         What the first working set is chosen by: the start itself, if its scores are good enough for that,
         or else the mean-separating start.
     positive_costs : ndarray of float64, shape (l,)
@@ -222,15 +233,19 @@ def solve_plainly(jobs, labels):
     ----------
     jobs : LabelJobs
     labels : iterator of int
-        May be shared with other threads.
+        None where labels may be ready later, see :mod:`ovaflow.training.label_queue`.
 
     Yields
     ------
     label : int
     trained : TrainedLabel
+        Or None instead of both, where no label is ready.
     """
     work = None
     for label in labels:
+        if label is None:
+            yield None
+            continue
         positives = jobs.positives_of(label)
         if not len(positives):
             yield label, UNTRAINED
@@ -239,8 +254,23 @@ def solve_plainly(jobs, labels):
         started = time.perf_counter()
         jobs.start.fill(label, jobs.X, positives, work.weights)
         outcome = solve_label(jobs.X, positives, jobs.targets[label], work, jobs.settings, jobs.positive_costs[label])
+        keep_solution(jobs, label, work.weights)
         indices, data = large_weights(work.weights, jobs.threshold)
         yield label, TrainedLabel(indices, data, outcome, time.perf_counter() - started)
+
+
+def keep_solution(jobs, label, weights):
+    """Hand the dense solution of a label to its start, where starts of other labels may need it.
+
+    Parameters
+    ----------
+    jobs : LabelJobs
+    label : int
+    weights : ndarray of float32, shape (d,)
+    """
+    if jobs.start.parents is not None:
+        features = np.flatnonzero(weights)
+        jobs.start.keep(label, features, weights[features])
 
 
 def solve_on_working_sets(jobs, labels):
@@ -250,19 +280,20 @@ def solve_on_working_sets(jobs, labels):
     ----------
     jobs : LabelJobs
     labels : iterator of int
-        May be shared with other threads.
+        None where labels may be ready later, see :mod:`ovaflow.training.label_queue`.
 
     Yields
     ------
     label : int
         In the order in which labels are finished.
     trained : TrainedLabel
+        Or None instead of both, where no label is ready and none in flight.
     """
     solver, dense, seconds = None, None, {}
     while True:
         while solver is None or solver.has_room:
-            label = next(labels, None)
-            if label is None:
+            label = next(labels, _NO_MORE)
+            if label is None or label is _NO_MORE:
                 break
             if solver is None:
                 solver, dense = BatchSolver(jobs.X, jobs.screen, jobs.settings), np.empty(jobs.X.n_columns, np.float32)
@@ -271,9 +302,12 @@ def solve_on_working_sets(jobs, labels):
             jobs.ranking.fill(label, jobs.X, positives, dense)
             solver.admit(label, positives, dense, jobs.targets[label], jobs.positive_costs[label])
             seconds[label] = time.perf_counter() - began
-        if not seconds:
+        if seconds:
+            yield from _advance_all(jobs, solver, dense, seconds)
+        elif label is _NO_MORE:
             return
-        yield from _advance_all(jobs, solver, dense, seconds)
+        else:
+            yield None
 
 
 def _advance_all(jobs, solver, dense, seconds):
@@ -289,6 +323,7 @@ def _advance_all(jobs, solver, dense, seconds):
         if solution is None:
             seconds[label] += share + time.perf_counter() - began
         else:
+            jobs.start.keep(label, *solution[:2])
             trained = _pruned(*solution, jobs.threshold)
             spent = seconds.pop(label) + share + time.perf_counter() - began
             yield label, trained._replace(seconds=spent)

@@ -3,15 +3,23 @@
 import time
 from dataclasses import dataclass
 from queue import SimpleQueue
-from threading import Event, Thread
+from threading import Thread
 
 import numpy as np
 
+from ovaflow.artifacts.label_tree import ROOT
 from ovaflow.console.progress import Progress
 from ovaflow.solver.problem import Outcome, Status
 from ovaflow.sparse.csr import CSR
 from ovaflow.training.label_jobs import LabelJobs, solve_on_working_sets, solve_plainly
+from ovaflow.training.label_queue import Hand, LabelQueue
 from ovaflow.training.memory import peak_rss_bytes
+from ovaflow.training.plan import estimated_work
+
+_SOLVERS = (solve_plainly, solve_on_working_sets)
+"""By kind of label; a thread takes from the first before the others."""
+
+_OVER = object()
 
 
 @dataclass(frozen=True)
@@ -61,7 +69,7 @@ def train_labels(dataset, inputs, labels, training, threads=1, title="train"):
         If the weights of a label are not finite.
     """
     started = time.perf_counter()
-    jobs, counts = LabelJobs.of(dataset, inputs, training), inputs.means.counts[labels]
+    jobs, counts = LabelJobs.of(dataset, inputs.within(labels), training), inputs.means.counts[labels]
     results = {}
     with Progress(title, len(labels), "labels") as progress:
         for label, trained in _on_threads(jobs, labels, counts, threads):
@@ -75,15 +83,11 @@ def train_labels(dataset, inputs, labels, training, threads=1, title="train"):
 
 def _on_threads(jobs, labels, counts, threads):
     """Labels as threads finish them; an error of a thread ends the others and is raised here."""
-    # labels with many positives take longest and must not be left for the end
-    order = np.argsort(-counts, kind="stable")
-    suited = jobs.suits_working_set(counts)
-    stop, finished = Event(), SimpleQueue()
-    plain, screened = (_SharedLabels(stop, labels[order[suited[order] == kind]].tolist()) for kind in (False, True))
+    queue, finished = _queue_of(jobs, labels, counts, threads), SimpleQueue()
 
     def work():
         try:
-            for solved in _chained(jobs, plain, screened):
+            for solved in _solved(jobs, queue):
                 finished.put(solved)
         except BaseException as error:
             finished.put(error)
@@ -98,29 +102,51 @@ def _on_threads(jobs, labels, counts, threads):
                 raise solved
             yield solved
     finally:
-        stop.set()
+        queue.stop()
         for worker in workers:
             worker.join()
 
 
-def _chained(jobs, plain, screened):
-    yield from solve_plainly(jobs, plain)
-    yield from solve_on_working_sets(jobs, screened)
+def _queue_of(jobs, labels, counts, threads):
+    kinds = jobs.suits_working_set(counts).astype(int)
+    # what takes longest must not be left for the end: frequent labels, and those with a long way down to the leaves
+    work = estimated_work(counts)
+    below = work if jobs.start.parents is None else _work_below(labels, work, jobs.start.parents)
+    order = np.argsort(-below, kind="stable")
+    return LabelQueue(labels[order].tolist(), kinds[order].tolist(), len(_SOLVERS), jobs.start.parents, threads)
 
 
-class _SharedLabels:
-    """Iterator over labels that threads may share and that an event ends."""
+def _work_below(labels, work, parents):
+    """Work on the longest path from each label down to a leaf."""
+    place = {label: number for number, label in enumerate(labels.tolist())}
+    below = work.copy()
+    for leaf in labels.tolist():
+        label, reach = leaf, work[place[leaf]]
+        while parents[label] != ROOT:
+            label = int(parents[label])
+            reach += work[place[label]]
+            if below[place[label]] >= reach:
+                break
+            below[place[label]] = reach
+    return below
 
-    def __init__(self, stop, labels):
-        self._stop, self._labels = stop, iter(labels)
 
-    def __iter__(self):
-        return self
-
-    def __next__(self):
-        if self._stop.is_set():
-            raise StopIteration
-        return next(self._labels)
+def _solved(jobs, queue):
+    """Labels as one thread finishes them, waiting where all that is left depends on other threads."""
+    hand = Hand(queue)
+    solvers = [solve(jobs, hand.labels(kind)) for kind, solve in enumerate(_SOLVERS)]
+    while solvers:
+        solved = None
+        for solver in tuple(solvers):
+            solved = next(solver, _OVER)
+            if solved is _OVER:
+                solvers.remove(solver)
+            elif solved is not None:
+                hand.finish(solved[0])
+                yield solved
+                break
+        else:
+            queue.wait()
 
 
 def _assemble(results, counts, d, core_seconds):

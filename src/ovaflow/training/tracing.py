@@ -6,10 +6,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.console.progress import Progress
+from ovaflow.initialization.label_tree import parents_first, with_ancestors
 from ovaflow.model.trace_file import ITERATIONS, Trace
 from ovaflow.solver.problem import Outcome, make_workspace
 from ovaflow.solver.recording import refined_objective, solve_recorded
-from ovaflow.training.label_jobs import LabelJobs
+from ovaflow.training.label_jobs import LabelJobs, keep_solution
 from ovaflow.training.sampling import stratified_sample
 
 _BIN = 0.02
@@ -55,16 +56,20 @@ def trace_labels(dataset, inputs, labels, training, made_from=None):
     -------
     Trace
     """
-    jobs = LabelJobs.of(dataset, inputs, replace(training, reference=True))
+    order = labels
+    if inputs.parents is not None:
+        order = parents_first(with_ancestors(labels, inputs.parents), inputs.parents)
+    jobs = LabelJobs.of(dataset, inputs.within(order), replace(training, reference=True))
     work = make_workspace(jobs.X.n_rows, jobs.X.n_columns)
     # compiled or loaded, and the pages of X in memory, before anything is timed
     for label in labels[:1].tolist():
-        _trace_label(jobs, label, work)
-    solved = []
-    with Progress("trace", len(labels), "labels") as progress:
-        for label in labels.tolist():
-            solved.append(_trace_label(jobs, label, work))
+        _trace_label(replace(jobs, start=jobs.ranking), label, work)
+    solved = {}
+    with Progress("trace", len(order), "labels") as progress:
+        for label in order.tolist():
+            solved[label] = _trace_label(jobs, label, work)
             progress.advance()
+    solved = [solved[label] for label in labels.tolist()]
     of_labels = {"labels": labels, "positives": inputs.means.counts[labels], **_of_labels(solved)}
     return Trace(
         of_labels,
@@ -90,6 +95,7 @@ def _trace_label(jobs, label, work):
     jobs.start.fill(label, jobs.X, positives, work.weights)
     problem = jobs.X, positives, jobs.targets[label], work, jobs.settings, jobs.positive_costs[label]
     outcome, records = solve_recorded(*problem)
+    keep_solution(jobs, label, work.weights)
     counts, _ = np.histogram(np.clip(work.weights, WEIGHT_EDGES[0], WEIGHT_EDGES[-1]), WEIGHT_EDGES)
     return _Traced(outcome, records, min(refined_objective(*problem), outcome.objective), counts)
 

@@ -1,0 +1,129 @@
+"""The all-negative start: the solution of the problem without positives (OVA-Primal, Fang et al. 2019, sec. 3.3).
+
+It is solved once, from zero, and stopped early: at its optimum all instances
+lie on the kink of the squared hinge, where Newton's method makes poor first
+steps (MSI sec. 3).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ovaflow.console.errors import InputError
+from ovaflow.initialization.start import Start
+from ovaflow.solver.losses import SLOPE_AT_ZERO
+from ovaflow.solver.newton import solve_label
+from ovaflow.solver.problem import Outcome, make_workspace
+from ovaflow.solver.stopping import gradient_norm_at_zero
+from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact, parameters_of
+
+KIND = "root"
+
+_DECIDING = ("C", "loss", "root_epsilon")
+
+
+@dataclass(frozen=True)
+class Root:
+    """The solved problem without positives, root of the label tree.
+
+    Attributes
+    ----------
+    weights : ndarray of float32, shape (d,)
+    outcome : Outcome
+    """
+
+    weights: np.ndarray
+    outcome: Outcome
+
+
+def solve_root(X, training):
+    """Solve the problem in which every instance is a negative.
+
+    Parameters
+    ----------
+    X : CSR, shape (n, d)
+    training : ovaflow.training.label_jobs.Training
+        ``root_epsilon``: stop when |g(w)| is at most this share of |g(0)|.
+
+    Returns
+    -------
+    Root
+    """
+    settings = training.settings
+    mean = np.bincount(X.indices, weights=X.data, minlength=X.n_columns) / max(X.n_rows, 1)
+    at_zero = gradient_norm_at_zero(settings.C, SLOPE_AT_ZERO[settings.loss], X.n_rows, 0, 0.0, 0.0, mean @ mean)
+    work = make_workspace(X.n_rows, X.n_columns)
+    work.weights[:] = 0.0
+    outcome = solve_label(X, np.empty(0, np.int32), training.root_epsilon * at_zero, work, settings)
+    return Root(work.weights.copy(), outcome)
+
+
+class AllNegative(Start):
+    """Every label starts at the root.
+
+    Parameters
+    ----------
+    root : Root
+    """
+
+    def __init__(self, root):
+        self._weights = root.weights
+
+    def fill(self, label, X, positives, weights):
+        weights[:] = self._weights
+
+
+def write_root(path, root, training, dataset):
+    """Write the root file.
+
+    Parameters
+    ----------
+    path : path-like
+    root : Root
+    training : ovaflow.training.label_jobs.Training
+        What it was solved with.
+    dataset : str
+        Checksum of the dataset file.
+    """
+    with create_artifact(path, KIND, _settings_of(training), {"dataset": dataset}) as file:
+        file.create_dataset("weights", data=root.weights)
+        for name, value in root.outcome._asdict().items():
+            file.attrs[name] = value
+
+
+def read_root(path, dataset, training):
+    """Read a root file.
+
+    Parameters
+    ----------
+    path : path-like
+    dataset : str
+        Checksum of the dataset file that it must have been made from.
+    training : ovaflow.training.label_jobs.Training
+        What it must have been solved with.
+
+    Returns
+    -------
+    Root
+
+    Raises
+    ------
+    InputError
+        If the file is missing or foreign, or was made from other data or with
+        other settings.
+    """
+    with open_artifact(path, KIND, verify=True) as file:
+        if inputs_of(file)["dataset"] != dataset:
+            raise InputError("made from another dataset file", path=path, remedy="run `ovaflow root` again")
+        made_with = parameters_of(file)
+        for name, value in _settings_of(training).items():
+            found = made_with.get(name)
+            if found != value:
+                raise InputError(f"solved with {name} {found}, not {value}", path, remedy="run `ovaflow root` again")
+        kinds = Outcome.__annotations__
+        outcome = Outcome(**{name: kind(file.attrs[name]) for name, kind in kinds.items()})
+        return Root(file["weights"][()], outcome)
+
+
+def _settings_of(training):
+    return {name: getattr(training, name) for name in _DECIDING}

@@ -1,0 +1,105 @@
+"""The label-tree start: each label begins at its parent's solution (OVA-Primal++, Fang et al. 2019, sec. 3.4-3.6)."""
+
+from threading import Lock
+
+import numpy as np
+
+from ovaflow.artifacts.label_tree import ROOT
+from ovaflow.initialization.start import Start
+
+
+class FromParent(Start):
+    """Labels whose parent is solved start there, before pruning; children of the root start at the root.
+
+    A solution is held until the parent's last child has taken it.
+
+    Parameters
+    ----------
+    root : Root
+    parents : ndarray of int32, shape (l,)
+        Each of these is solved, and kept, before :meth:`fill` of its children,
+        which is called once for each.
+    """
+
+    def __init__(self, root, parents):
+        self.parents = parents
+        self._root = root.weights
+        self._waiting = np.bincount(parents[parents != ROOT], minlength=len(parents))
+        self._solutions = {}
+        self._lock = Lock()
+
+    def fill(self, label, X, positives, weights):
+        parent = int(self.parents[label])
+        if parent == ROOT:
+            weights[:] = self._root
+            return
+        features, values = self._solutions[parent]
+        weights[:] = 0.0
+        weights[features] = values
+        with self._lock:
+            self._waiting[parent] -= 1
+            if not self._waiting[parent]:
+                del self._solutions[parent]
+
+    def keep(self, label, features, weights):
+        if self._waiting[label]:
+            self._solutions[label] = features.copy(), weights.copy()
+
+
+def parents_within(parents, labels):
+    """Parents as a job of some labels uses them: what is solved elsewhere gives way to the root.
+
+    Parameters
+    ----------
+    parents : ndarray of int32, shape (l,)
+    labels : ndarray of int, shape (m,)
+
+    Returns
+    -------
+    ndarray of int32, shape (l,)
+        ``ROOT`` for labels of other jobs, too.
+    """
+    here = np.zeros(len(parents) + 1, bool)
+    here[labels] = True
+    # index -1, the root, is the last entry
+    return np.where(here[:-1] & here[parents], parents, ROOT).astype(np.int32)
+
+
+def with_ancestors(labels, parents):
+    """Labels and all that must be solved before them.
+
+    Parameters
+    ----------
+    labels : ndarray of int, shape (m,)
+    parents : ndarray of int32, shape (l,)
+
+    Returns
+    -------
+    ndarray of int
+        The labels in their order, then the others.
+    """
+    needed, above = np.zeros(len(parents), bool), parents[labels]
+    while (above := np.unique(above[above != ROOT])).size:
+        needed[above] = True
+        above = parents[above]
+    needed[labels] = False
+    return np.concatenate([labels, np.flatnonzero(needed)])
+
+
+def parents_first(labels, parents):
+    """Labels in an order in which each can be solved after its parent.
+
+    Parameters
+    ----------
+    labels : ndarray of int, shape (m,)
+    parents : ndarray of int32, shape (l,)
+
+    Returns
+    -------
+    ndarray of int, shape (m,)
+    """
+    depth, above = np.zeros(len(parents), np.int64), parents.copy()
+    while (below := above != ROOT).any():
+        depth[below] += 1
+        above[below] = parents[above[below]]
+    return labels[np.argsort(depth[labels], kind="stable")]

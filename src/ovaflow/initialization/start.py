@@ -1,0 +1,38 @@
+"""What every start offers to the threads that train labels."""
+
+
+class Start:
+    """First weights of each label.
+
+    Attributes
+    ----------
+    parents : ndarray of int32, shape (l,), or None
+        Label whose solution each label starts from, -1 where none; None where
+        labels start independently of each other.
+    """
+
+    parents = None
+
+    def fill(self, label, X, positives, weights):
+        """Write the start of a label into ``weights``.
+
+        Parameters
+        ----------
+        label : int
+        X : CSR, shape (n, d)
+        positives : ndarray of int32, shape (n_positives,)
+        weights : ndarray of float32, shape (d,)
+        """
+        raise NotImplementedError
+
+    def keep(self, label, features, weights):
+        """Learn the solution of a label, which starts of other labels may need.
+
+        Parameters
+        ----------
+        label : int
+        features : ndarray of int32, shape (m,)
+            May be used for something else after the call, as ``weights``.
+        weights : ndarray of float32, shape (m,)
+            Nothing is pruned yet.
+        """

@@ -1,0 +1,137 @@
+"""The starts against their definitions."""
+
+import numpy as np
+import pytest
+import scipy.optimize
+import scipy.sparse as sp
+from naive import squared_hinge_gradient, squared_hinge_objective
+
+from ovaflow.artifacts.label_tree import ROOT
+from ovaflow.artifacts.means import compute_means
+from ovaflow.console.errors import InputError
+from ovaflow.data.dataset import Dataset, Split
+from ovaflow.initialization.all_negative import Root, read_root, solve_root, write_root
+from ovaflow.initialization.label_tree import FromParent, parents_within, with_ancestors
+from ovaflow.initialization.starts import StartInputs, make_start
+from ovaflow.solver.problem import Outcome
+from ovaflow.sparse.csr import from_scipy
+from ovaflow.training.label_jobs import Training
+
+
+def dataset_of(bias=1.0, n=200, d=30):
+    rng = np.random.default_rng(0)
+    X = sp.hstack([sp.random_array((n, d), density=0.2, rng=rng), np.full((n, 1), bias or 0.5)])
+    split = Split(from_scipy(X), from_scipy(rng.random((n, 4)) < 0.1))
+    return Dataset("memory", split, split, "", {"bias": bias})
+
+
+def filled(dataset, **settings):
+    training = Training(**settings)
+    means = compute_means(dataset.train.X, dataset.positives)
+    start = make_start(training, StartInputs.of(dataset, means, root=solve_root(dataset.train.X, training)))
+    weights = np.full(dataset.n_features, np.nan, np.float32)
+    start.fill(0, dataset.train.X, dataset.positives.indices[:0], weights)
+    return weights
+
+
+@pytest.mark.parametrize("bias", [0.1, 1.0, 7.0])
+@pytest.mark.parametrize("bias_lambda", [0.9, 2.0])
+def test_every_score_at_the_bias_start_is_minus_lambda(bias, bias_lambda):
+    dataset = dataset_of(bias)
+    scores = dataset.train.X.to_scipy() @ filled(dataset, initialization="bias", bias_lambda=bias_lambda)
+    np.testing.assert_allclose(scores, -bias_lambda, rtol=1e-6)
+
+
+def test_without_a_bias_feature_there_is_no_bias_start():
+    with pytest.raises(InputError, match="needs a bias feature"):
+        filled(dataset_of(0.0), initialization="bias")
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 10.0])
+def test_the_root_is_the_optimum_without_positives(C):
+    dataset = dataset_of()
+    X = dataset.train.X.to_scipy().toarray().astype(float)
+    y = np.full(len(X), -1.0)
+    ours = solve_root(dataset.train.X, Training(C=C, root_epsilon=1e-5))
+    theirs = scipy.optimize.minimize(
+        lambda w: squared_hinge_objective(X, y, w, C),
+        np.zeros(X.shape[1]),
+        jac=lambda w: squared_hinge_gradient(X, y, w, C),
+        tol=1e-10,
+    )
+    assert ours.outcome.objective == pytest.approx(theirs.fun, rel=1e-4)
+    np.testing.assert_allclose(ours.weights, theirs.x, atol=1e-3)
+
+
+@pytest.mark.parametrize("root_epsilon", [0.5, 0.01, 1e-4])
+def test_the_root_stops_early(root_epsilon):
+    dataset = dataset_of()
+    X, y = dataset.train.X.to_scipy().toarray().astype(float), np.full(dataset.train.X.n_rows, -1.0)
+    root = solve_root(dataset.train.X, Training(root_epsilon=root_epsilon))
+    at_zero = np.linalg.norm(squared_hinge_gradient(X, y, np.zeros(X.shape[1])))
+    assert root.outcome.gradient_target == pytest.approx(root_epsilon * at_zero, rel=1e-5)
+    assert np.linalg.norm(squared_hinge_gradient(X, y, root.weights.astype(float))) <= 1.001 * root_epsilon * at_zero
+
+
+def test_all_labels_start_at_the_root():
+    dataset = dataset_of()
+    ours = filled(dataset, initialization="all-negative")
+    np.testing.assert_array_equal(ours, solve_root(dataset.train.X, Training()).weights)
+
+
+@pytest.mark.parametrize("initialization", ["all-negative", "label-tree"])
+def test_a_start_without_its_root_is_refused(initialization):
+    dataset = dataset_of()
+    inputs = StartInputs.of(dataset, compute_means(dataset.train.X, dataset.positives))
+    with pytest.raises(InputError, match="give --root"):
+        make_start(Training(initialization=initialization), inputs)
+
+
+def test_the_root_file_gives_back_what_was_written(tmp_path):
+    dataset, training = dataset_of(), Training(C=2.0, root_epsilon=0.1)
+    root = solve_root(dataset.train.X, training)
+    write_root(tmp_path / "root.h5", root, training, "abc")
+    again = read_root(tmp_path / "root.h5", "abc", training)
+    assert again.weights.tobytes() == root.weights.tobytes()
+    assert again.outcome == root.outcome
+    assert list(map(type, again.outcome)) == list(Outcome.__annotations__.values())
+
+
+@pytest.mark.parametrize(
+    ("dataset", "training", "complaint"),
+    [
+        ("def", Training(), "another dataset"),
+        ("abc", Training(C=2.0), "solved with C 1.0, not 2.0"),
+        ("abc", Training(loss="logistic"), "solved with loss squared-hinge, not logistic"),
+        ("abc", Training(root_epsilon=0.1), "solved with root_epsilon 0.01, not 0.1"),
+    ],
+)
+def test_a_root_of_something_else_is_refused(tmp_path, dataset, training, complaint):
+    write_root(tmp_path / "root.h5", solve_root(dataset_of().train.X, Training()), Training(), "abc")
+    with pytest.raises(InputError, match=complaint):
+        read_root(tmp_path / "root.h5", dataset, training)
+
+
+def test_parents_give_their_solution_once_to_each_child_and_are_forgotten():
+    parents = np.array([ROOT, 0, 0, 1], np.int32)
+    start = FromParent(Root(np.array([5.0, 6.0, 7.0], np.float32), None), parents)
+    weights, features, values = np.empty(3, np.float32), np.array([2, 0]), np.array([1e-9, 3.0], np.float32)
+    start.fill(0, None, None, weights)
+    assert weights.tolist() == [5.0, 6.0, 7.0]
+    start.keep(0, features, values)
+    values[:] = 9
+    for child in (1, 2):
+        assert start._solutions
+        start.fill(child, None, None, weights)
+        np.testing.assert_array_equal(weights, np.array([3.0, 0.0, 1e-9], np.float32))
+    assert not start._solutions
+    start.keep(3, features, values)
+    assert not start._solutions
+
+
+def test_parents_within_a_job():
+    parents = np.array([ROOT, 0, 1, 1, ROOT, 4], np.int32)
+    assert parents_within(parents, np.array([1, 2, 5])).tolist() == [ROOT, ROOT, 1, ROOT, ROOT, ROOT]
+    assert parents_within(parents, np.arange(6)).tolist() == parents.tolist()
+    assert sorted(with_ancestors(np.array([2, 5]), parents).tolist()) == [0, 1, 2, 4, 5]
+    assert with_ancestors(np.array([2, 5]), parents).tolist()[:2] == [2, 5]
