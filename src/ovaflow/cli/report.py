@@ -12,6 +12,13 @@ from ovaflow.report.published import read_published
 from ovaflow.storage.artifact import write_text
 
 
+def _sweeps(context, parameter, given):
+    sweeps = dict(text.partition("=")[::2] for text in given)
+    if not all(name and runs for name, runs in sweeps.items()):
+        raise click.BadParameter("expected NAME=RUN,RUN...")
+    return {name: runs.split(",") for name, runs in sweeps.items()}
+
+
 @click.command("report")
 @click.argument("runs", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option(
@@ -27,8 +34,16 @@ from ovaflow.storage.artifact import write_text
     help="Folder of Snakemake's benchmark files, {dataset}/... and {dataset}/{run}/...; "
     "by default the folders 'benchmarks' beside the artifacts.",
 )
+@click.option(
+    "--sweep",
+    "sweeps",
+    multiple=True,
+    callback=_sweeps,
+    metavar="NAME=RUN,RUN...",
+    help="Runs that differ in the value of a setting; they get a section of their own. May be given again.",
+)
 @click.option("--output", type=click.Path(path_type=Path), required=True, help="The page, such as results/report.html.")
-def command(runs, published, examples, seed, benchmarks, output):
+def command(runs, published, examples, seed, benchmarks, sweeps, output):
     """Write one self-contained HTML page about all RUNS.
 
     Each of RUNS is a folder results/{dataset}/{run} with model.h5,
@@ -36,6 +51,6 @@ def command(runs, published, examples, seed, benchmarks, output):
     dataset.h5 is in its parent.
     """
     results = read_published(published or published_results())
-    sections = gather(runs, results, benchmarks, examples, seed)
+    sections = gather(runs, results, benchmarks, examples, seed, sweeps)
     write_text(output, render(sections, describe_machine(), describe_software()))
     click.echo(f"report: {output}")

@@ -16,6 +16,7 @@ from ovaflow.report import examples, frequency
 from ovaflow.report.card import Card, make_card
 from ovaflow.report.published import results_for
 from ovaflow.report.resources import find_benchmarks, read_resources
+from ovaflow.report.sweeps import read_sweeps
 from ovaflow.report.training import Training, summarise
 from ovaflow.storage.artifact import open_artifact, parameters_of
 
@@ -144,6 +145,7 @@ class Section:
     examples : list of Example
     published : list of Published
     resources : list of Resource
+    sweeps : list of Sweep
     """
 
     card: Card
@@ -154,9 +156,10 @@ class Section:
     examples: list
     published: list
     resources: list
+    sweeps: list
 
 
-def gather(folders, published=(), benchmarks=None, n_examples=10, seed=0):
+def gather(folders, published=(), benchmarks=None, n_examples=10, seed=0, sweeps=None):
     """Read every run, dataset by dataset.
 
     Parameters
@@ -170,6 +173,8 @@ def gather(folders, published=(), benchmarks=None, n_examples=10, seed=0):
         Test documents to show for each dataset.
     seed : int
         Of their choice.
+    sweeps : dict of str to list of str, optional
+        Names of the runs of each sweep.
 
     Returns
     -------
@@ -184,10 +189,13 @@ def gather(folders, published=(), benchmarks=None, n_examples=10, seed=0):
     datasets = {}
     for folder in dict.fromkeys(Path(folder).resolve() for folder in folders):
         datasets.setdefault(folder.parent, []).append(folder)
-    return [_section(dataset, runs, published, benchmarks, n_examples, seed) for dataset, runs in datasets.items()]
+    return [
+        _section(dataset, runs, published, benchmarks, n_examples, seed, sweeps or {})
+        for dataset, runs in datasets.items()
+    ]
 
 
-def _section(folder, run_folders, published, benchmarks, n_examples, seed):
+def _section(folder, run_folders, published, benchmarks, n_examples, seed, sweeps):
     dataset = open_dataset(folder / "dataset.h5")
     card = make_card(folder.name, dataset)
     outcomes = [(number, *_outcome(run, dataset)) for number, run in enumerate(run_folders)]
@@ -205,6 +213,7 @@ def _section(folder, run_folders, published, benchmarks, n_examples, seed):
         examples=examples.describe(dataset, card.counts, chosen, outcomes),
         published=results_for(published, folder.name),
         resources=read_resources(find_benchmarks(run_folders, benchmarks)),
+        sweeps=read_sweeps(sweeps, folder, runs),
     )
 
 

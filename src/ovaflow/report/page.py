@@ -4,7 +4,7 @@ from pathlib import Path
 
 import jinja2
 
-from ovaflow.report import figures, tables, wording
+from ovaflow.report import figures, sweeps, tables, wording
 from ovaflow.report.power_law import fit_power_law
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -86,6 +86,22 @@ def _view(anchor, section):
         "settings": tables.settings_table(runs),
         "law": law,
         "rank_frequency": figures.rank_frequency(f"{anchor}-rank", section.card.counts, law),
+        "sweeps": [
+            (sweep, _sweep_view(f"{anchor}-sweep-{number}", sweep)) for number, sweep in enumerate(section.sweeps)
+        ],
         "recalls": figures.recall_by_frequency(f"{anchor}-recall", runs),
         "newton": figures.newton_histogram(f"{anchor}-newton", solved) if solved else None,
+    }
+
+
+def _sweep_view(name, sweep):
+    metrics = [{"series": number, "name": metric} for number, metric in enumerate(sweeps.METRICS)]
+    cold = sweep.sample and [value for value in sweep.values if value.cold_start is not None]
+    starts = [f"{sweep.sample.initialization} start", "neighbour"] if cold else []
+    return {
+        "table": sweeps.sweep_table(sweep),
+        "metrics": metrics,
+        "quality": figures.metrics_by_value(f"{name}-quality", sweep.values, sweeps.METRICS),
+        "starts": [{"series": number, "name": start} for number, start in enumerate(starts)],
+        "steps": figures.steps_by_value(f"{name}-steps", cold) if cold else None,
     }
