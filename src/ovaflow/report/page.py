@@ -4,7 +4,7 @@ from pathlib import Path
 
 import jinja2
 
-from ovaflow.report import figures, sweeps, tables, wording
+from ovaflow.report import figures, sweep_figures, sweeps, tables, wording
 from ovaflow.report.power_law import fit_power_law
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -101,7 +101,7 @@ def _sweep_view(name, sweep):
     return {
         "table": sweeps.sweep_table(sweep),
         "metrics": metrics,
-        "quality": figures.metrics_by_value(f"{name}-quality", sweep.values, sweeps.METRICS),
+        "quality": sweep_figures.metrics_by_value(f"{name}-quality", sweep.values, sweeps.METRICS),
         "starts": [{"series": number, "name": start} for number, start in enumerate(starts)],
-        "steps": figures.steps_by_value(f"{name}-steps", cold) if cold else None,
+        "steps": sweep_figures.steps_by_value(f"{name}-steps", cold) if cold else None,
     }
