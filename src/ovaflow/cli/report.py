@@ -15,7 +15,7 @@ from ovaflow.storage.artifact import write_text
 def _sweeps(context, parameter, given):
     sweeps = dict(text.partition("=")[::2] for text in given)
     if not all(name and runs for name, runs in sweeps.items()):
-        raise click.BadParameter("expected NAME=RUN,RUN...")
+        raise click.BadParameter("expected NAME=RUN,RUN and so on")
     return {name: runs.split(",") for name, runs in sweeps.items()}
 
 
