@@ -6,6 +6,7 @@ import numpy as np
 from ovaflow.artifacts.label_tree import read_label_tree
 from ovaflow.data.dataset import open_dataset
 from ovaflow.training.plan import estimated_work, plan_shards, write_plan
+from ovaflow.training.tree_parts import cost_of_cuts, cut_edges
 
 
 @click.command(short_help="Divide the labels into shards of equal work.")
@@ -18,9 +19,18 @@ def command(dataset, shards, label_tree, output):
     opened = open_dataset(dataset, verify=True)
     tree = None if label_tree is None else read_label_tree(label_tree, opened.checksum)
     Y = opened.train.Y
-    work = estimated_work(np.bincount(Y.indices, minlength=Y.n_columns))
-    plan = plan_shards(work, shards, tree)
+    counts = np.bincount(Y.indices, minlength=Y.n_columns)
+    work = estimated_work(counts)
+    plan = plan_shards(work, shards, tree, counts)
     write_plan(output, plan, work)
     loads = np.array([work[labels].sum() for labels in plan])
     over = 100 * (loads.max() / loads.mean() - 1) if loads.any() else 0.0
-    click.echo(f"{Y.n_columns:,} labels in {shards:,} shards, the largest {over:.1f} % over the mean: {output}")
+    cuts = "" if tree is None else _cuts(tree, counts, plan)
+    click.echo(f"{Y.n_columns:,} labels in {shards:,} shards, the largest {over:.1f} % over the mean{cuts}: {output}")
+
+
+def _cuts(tree, counts, plan):
+    cut = cut_edges(tree, plan)
+    cost = cost_of_cuts(tree, counts, cut)
+    more = 100 * cost / tree.total_cost if tree.total_cost else 0.0
+    return f"; {len(cut):,} edges of the label tree cut, for {cost:,} ({more:.2f} %) more Hamming distance"

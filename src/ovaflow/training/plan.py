@@ -7,6 +7,7 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.storage.artifact import write_text
+from ovaflow.training.tree_parts import parts_of_tree
 
 HEADER = "shard\tlabel\twork"
 
@@ -36,11 +37,13 @@ def estimated_work(counts):
     return np.where(counts > 0, 1.0 + _GROWING_WORK * counts**_EXPONENT, _UNTRAINED)
 
 
-def plan_shards(work, n_shards, label_tree=None):
+def plan_shards(work, n_shards, label_tree=None, counts=None):
     """Divide labels into shards of about equal work, the largest first to the least loaded shard.
 
     The largest shard exceeds the mean by less than the largest unit: a label, or
-    a subtree of the label tree.
+    a part of the label tree. Parts are whole subtrees of the root as far as they
+    take no more than a shard of mean size (or than the largest label), see
+    :mod:`ovaflow.training.tree_parts`.
 
     Parameters
     ----------
@@ -48,7 +51,9 @@ def plan_shards(work, n_shards, label_tree=None):
         Effort of each label, see :func:`estimated_work`.
     n_shards : int
     label_tree : LabelTree, optional
-        Keeps each of the root's subtrees in one shard.
+        Keeps labels in one shard with their parents.
+    counts : ndarray of int, shape (l,), optional
+        Positives of each label; needed with a tree.
 
     Returns
     -------
@@ -66,8 +71,9 @@ def plan_shards(work, n_shards, label_tree=None):
     work = np.asarray(work, np.float64)
     if label_tree is None:
         return _members(_assign(work, n_shards), np.arange(len(work)), n_shards)
-    shard_of_subtree = _assign(np.bincount(label_tree.subtree, weights=work), n_shards)
-    return _members(shard_of_subtree[label_tree.subtree], label_tree.order, n_shards)
+    part = parts_of_tree(label_tree, counts, work, max(work.sum() / n_shards, work.max(initial=0)))
+    shard_of_part = _assign(np.bincount(part, weights=work), n_shards)
+    return _members(shard_of_part[part], label_tree.order, n_shards)
 
 
 def _assign(work, n_shards):
