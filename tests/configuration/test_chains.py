@@ -71,6 +71,7 @@ def test_a_run_starts_from_a_run_of_a_sweep_or_from_a_file():
     )
     assert earlier_model(chained, "more", "b") == "results/more/a.C-1/model.h5"
     assert earlier_model(chained, "more", "c") == "old/../model.h5"
+    assert steps.start_files(chained, "more", "c") == {"earlier": "old/../model.h5"}
     assert "--initialization=pretrained" in steps.train_options(chained, "b")
     assert "--t=-2.0" in steps.train_options(chained, "b")
 

@@ -50,7 +50,6 @@ rule train_shard:
         dataset="results/{dataset}/dataset.h5",
         means="results/{dataset}/means.h5",
         plan="results/{dataset}/{run}/shards.tsv",
-        earlier=lambda wildcards: steps.earlier_model(SETTINGS, wildcards.dataset, wildcards.run) or [],
     output:
         "results/{dataset}/{run}/shards/{shard}.h5",
     log:
@@ -63,7 +62,6 @@ rule train_shard:
             *steps.train_options(SETTINGS, wildcards.run),
             *steps.weighting_options(SETTINGS, wildcards.dataset, wildcards.run),
         ],
-        earlier=lambda wildcards, input: [f"--earlier={path}" for path in [input.get("earlier")] if path],
         code=steps.code_of("train-shard"),
     threads: lambda wildcards: SETTINGS.train_of(wildcards.run).threads
     resources:
@@ -73,7 +71,7 @@ rule train_shard:
         "../../envs/ovaflow.yaml"
     shell:
         "ovaflow train-shard {input.dataset:q} --means={input.means:q} --plan={input.plan:q} --shard={wildcards.shard}"
-        " {params.start:q} {params.earlier:q} {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
+        " {params.start:q} {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
 
 
 # What the neighbour's weights saved in a sweep: about 2 % of the labels are solved once more, from a cold start too.

@@ -109,7 +109,7 @@ def root_options(settings, run):
 
 
 def start_files(settings, dataset, run):
-    """Artifacts that the start of a run needs beside the means.
+    """Artifacts and earlier models that the start of a run needs beside the means.
 
     Parameters
     ----------
@@ -122,7 +122,9 @@ def start_files(settings, dataset, run):
         Paths by option.
     """
     root = {"root": f"results/{dataset}/{run}/root.h5"} if settings.runs[run].initialization in FROM_ROOT else {}
-    return root | tree_file(settings, dataset, run)
+    model = earlier_model(settings, dataset, run)
+    earlier = {} if model is None else {"earlier": model}
+    return root | earlier | tree_file(settings, dataset, run)
 
 
 def tree_file(settings, dataset, run):
