@@ -1,0 +1,219 @@
+"""Labels on a sample, in flight: the state of each and the kernels that move it on.
+
+Every label has a column of the panel. What its steps mean and why the result
+is exact is said in :mod:`ovaflow.solver.sampled`.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ovaflow.solver.losses import LOGISTIC, loss_slope, loss_value
+from ovaflow.solver.newton import minimise
+from ovaflow.solver.objective import collect_active, dot, fill_gradient
+from ovaflow.solver.problem import separate_arrays
+from ovaflow.solver.screening import BLOCK, collect_above, threshold_for
+from ovaflow.solver.working_set import local_problem
+from ovaflow.sparse.csr import product, row_dot
+from ovaflow.sparse.jit import kernel, strict_kernel
+from ovaflow.sparse.panel import WIDTH, panel_product, panel_row
+
+INNER_TOLERANCE = 0.5
+"""Gradient of a sampled problem, as a share of what the label's gradient must reach."""
+
+
+_SMALL = 0.5
+_FACTORS = 16
+
+
+class Panel(NamedTuple):
+    """Labels in flight of one thread, one a column c.
+
+    Attributes
+    ----------
+    weights, gradients : ndarray of float32, shape (d, WIDTH)
+        w and the gradient over all instances; after a sampled problem is
+        solved, ``gradients`` holds the step that leads to its solution.
+    slopes : ndarray of float32, shape (n, WIDTH)
+        c_i phi'(m_i) y_i.
+    by_label : ndarray of float32, shape (WIDTH, n)
+        Slopes of negatives again, 0 for positives.
+    squares : ndarray of float64, shape (WIDTH,)
+        |g|^2.
+    shift : ndarray of float32, shape (d,)
+        Linear term of a sampled problem, by local feature.
+    rows : ndarray of int32, shape (n + 1,)
+    histogram : ndarray of int64
+        Scratch.
+    """
+
+    weights: np.ndarray
+    gradients: np.ndarray
+    slopes: np.ndarray
+    by_label: np.ndarray
+    squares: np.ndarray
+    shift: np.ndarray
+    rows: np.ndarray
+    histogram: np.ndarray
+
+
+def make_panel(n, d):
+    """Allocate the columns of one thread.
+
+    Parameters
+    ----------
+    n, d : int
+        Instances and features.
+
+    Returns
+    -------
+    Panel
+    """
+    shapes = [(d, WIDTH), (d, WIDTH), (n, WIDTH), (WIDTH, n), (d,), (n + 1,)]
+    flat = separate_arrays([math.prod(shape) for shape in shapes])
+    weights, gradients, slopes, by_label, shift, rows = (
+        array.reshape(shape) for array, shape in zip(flat, shapes, strict=True)
+    )
+    weights[:] = gradients[:] = 0.0
+    scratch = shift, rows.view(np.int32), np.zeros(1024, np.int64)
+    return Panel(weights, gradients, slopes, by_label, np.zeros(WIDTH), *scratch)
+
+
+@strict_kernel
+def near_rows(n_positives):
+    """Instances of large slopes that are taken exactly, beside the positives."""
+    return 250 + 4 * n_positives
+
+
+@kernel
+def reset_columns(columns, pivot, panel):
+    """w and g of the pivot, for the columns of new labels."""
+    for f in range(len(pivot.weights)):
+        for c in columns:
+            panel.weights[f, c] = pivot.weights[f]
+            panel.gradients[f, c] = pivot.gradient[f]
+
+
+@kernel
+def step_and_score(X, panel):
+    """Take the steps w -= p, and sigma(<w, x_i>), the slopes of negatives, for all columns."""
+    for f in range(len(panel.weights)):
+        for c in range(WIDTH):
+            panel.weights[f, c] -= panel.gradients[f, c]
+    n = len(panel.slopes)
+    for start in range(0, n, BLOCK):
+        for i in range(start, min(start + BLOCK, n)):
+            panel_row(X.data, X.indices, X.indptr[i], X.indptr[i + 1], panel.weights, panel.slopes[i])
+            for c in range(WIDTH):
+                panel.slopes[i, c] = -loss_slope(LOGISTIC, -panel.slopes[i, c])
+        for c in range(WIDTH):
+            for i in range(start, min(start + BLOCK, n)):
+                panel.by_label[c, i] = panel.slopes[i, c]
+
+
+@strict_kernel
+def turn_positives(c, positives, positive_cost, panel):
+    """-c_+ (1 - sigma(<w, x_i>)), the slopes of positives."""
+    for i in positives:
+        panel.slopes[i, c] = positive_cost * (panel.slopes[i, c] - np.float32(1.0))
+        panel.by_label[c, i] = 0.0
+
+
+@kernel
+def fill_gradients(columns, C, panel):
+    """g = w + C sum_i c_i phi'(m_i) y_i x_i and |g|^2, for all columns."""
+    panel_product(columns.data, columns.indices, columns.indptr, panel.slopes, panel.gradients)
+    panel.squares[:] = 0.0
+    scale = np.float32(C)
+    for f in range(len(panel.weights)):
+        for c in range(WIDTH):
+            gradient = panel.weights[f, c] + scale * panel.gradients[f, c]
+            panel.gradients[f, c] = gradient
+            panel.squares[c] += np.float64(gradient) * np.float64(gradient)
+
+
+@kernel
+def choose_rows(c, first, positives, sample, panel, local):
+    """Positives, instances of large slopes, and the rest of the sample; returns the number of each."""
+    rows, count = panel.rows, len(positives)
+    rows[:count] = positives
+    for i in positives:
+        local.member[i] = True
+    if not first:
+        slopes = panel.by_label[c]
+        wanted = min(near_rows(count), len(slopes))
+        threshold = threshold_for(slopes, len(slopes), wanted, panel.histogram)
+        found = collect_above(slopes, len(slopes), threshold, 0, local.work.active, 0)
+        for i in local.work.active[:found]:
+            rows[count] = i
+            count += not local.member[i]
+            local.member[i] = True
+    exact = count
+    for i in sample:
+        rows[count] = i
+        count += not local.member[i]
+    for i in rows[:exact]:
+        local.member[i] = False
+    return exact, count
+
+
+@kernel
+def solve_sampled(c, first, X, positives, positive_cost, sample, start, target, panel, local, settings):
+    """Minimise the sampled problem of a column and leave the step in its gradient; returns what that took."""
+    exact, count = choose_rows(c, first, positives, sample, panel, local)
+    part, work = local_problem(X, panel.rows[:count], local)
+    n_positives = len(positives)
+    work.signed_costs[:exact] = -1.0
+    work.signed_costs[exact:] = -np.float32(len(panel.slopes) - exact) / max(count - exact, 1)
+    if not first:
+        work.signed_costs[:n_positives] = positive_cost
+    for e in range(part.n_columns):
+        work.weights[e] = panel.weights[local.features[e], c]
+    product(part.data, part.indices, part.indptr, work.weights, work.scores)
+    fill_gradient(part, work, collect_active(work, settings), settings.C)
+    shift = panel.shift[: part.n_columns]
+    for e in range(part.n_columns):
+        shift[e] = panel.gradients[local.features[e], c] - work.gradient[e]
+    if first:
+        work.signed_costs[:n_positives] = positive_cost
+        for e in range(part.n_columns):
+            work.weights[e] = start[local.features[e]]
+        product(part.data, part.indices, part.indptr, work.weights, work.scores)
+    for e in range(part.n_columns):
+        work.weights[e] += shift[e]
+    figures = minimise(part, INNER_TOLERANCE * target, work, settings)
+    for e in range(part.n_columns):
+        f = local.features[e]
+        panel.gradients[f, c] = panel.weights[f, c] - (work.weights[e] - shift[e])
+    return figures
+
+
+@strict_kernel
+def copy_weights(c, panel, out):
+    """w of a column."""
+    for f in range(len(out)):
+        out[f] = panel.weights[f, c]
+
+
+@kernel
+def objective(c, X, positives, positive_cost, weights, panel, settings):
+    """1/2 |w|^2 + C sum_i c_i phi(m_i), where phi(m_i) = -log(1 - phi'(m_i) y_i) for a negative of small slope."""
+    slopes, losses = panel.by_label[c], 0.0
+    for start in range(0, len(slopes), _FACTORS):
+        product = 1.0
+        for i in range(start, min(start + _FACTORS, len(slopes))):
+            if slopes[i] < _SMALL:
+                product *= 1.0 - slopes[i]
+            else:
+                losses += loss_value(settings.loss, -_score(X, i, weights))
+        losses -= math.log(product)
+    for i in positives:
+        losses += positive_cost * loss_value(settings.loss, _score(X, i, weights))
+    return 0.5 * dot(weights, weights) + settings.C * losses
+
+
+@kernel
+def _score(X, i, weights):
+    """<w, x_i>."""
+    return row_dot(X.data, X.indices, X.indptr[i], X.indptr[i + 1], weights)
