@@ -1,0 +1,30 @@
+import numpy as np
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ovaflow.sparse.csr import from_scipy
+from ovaflow.sparse.panel import WIDTH, panel_product
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(1, 40), st.integers(1, 30), st.floats(0, 1), st.integers(0, 2**32 - 1))
+def test_product_of_scipy(n, d, density, seed):
+    rng = np.random.default_rng(seed)
+    X = from_scipy(sp.random_array((n, d), density=density, rng=rng))
+    panel = rng.normal(size=(d, WIDTH)).astype(np.float32)
+    ours = np.full((n, WIDTH), np.nan, np.float32)
+    panel_product(*X.arrays, panel, ours)
+    theirs = X.to_scipy().astype(float) @ panel
+    np.testing.assert_allclose(ours, theirs, atol=1e-4)
+
+
+def test_a_column_does_not_depend_on_its_place():
+    rng = np.random.default_rng(0)
+    X = from_scipy(sp.random_array((50, 30), density=0.4, rng=rng))
+    panel = rng.normal(size=(30, WIDTH)).astype(np.float32)
+    moved = np.ascontiguousarray(np.roll(panel, 17, axis=1))
+    first, second = np.empty((50, WIDTH), np.float32), np.empty((50, WIDTH), np.float32)
+    panel_product(*X.arrays, panel, first)
+    panel_product(*X.arrays, moved, second)
+    assert np.roll(first, 17, axis=1).tobytes() == second.tobytes()
