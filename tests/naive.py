@@ -47,9 +47,14 @@ def squared_hinge_gradient(X, y, w, C=1.0):
     return w - 2 * C * X.T @ (y * np.maximum(0, 1 - y * (X @ w)))
 
 
-def logistic_objective(X, y, w, C=1.0):
-    """1/2 |w|^2 + C sum log(1 + exp(-y <w, x>)), dense float64."""
-    return 0.5 * w @ w + C * np.logaddexp(0, -y * (X @ w)).sum()
+def logistic_objective(X, y, w, costs=1.0):
+    """1/2 |w|^2 + sum_i c_i log(1 + exp(-m_i))."""
+    return 0.5 * w @ w + (costs * np.logaddexp(0, -y * (X @ w))).sum()
+
+
+def logistic_gradient(X, y, w, costs=1.0):
+    """w - sum_i c_i y_i x_i / (1 + exp(m_i))."""
+    return w - X.T @ (costs * y * np.exp(-np.logaddexp(0, y * (X @ w))))
 
 
 def truncated_newton_step(X, active, curvatures, gradient, C=1.0, preconditioning=0.01):

@@ -1,33 +1,13 @@
 import naive
 import numpy as np
 import pytest
-import scipy.sparse as sp
+from synthetic import topics
 
 from ovaflow.artifacts.means import compute_means
-from ovaflow.data.dataset import Dataset, Split
 from ovaflow.initialization.start import Start
 from ovaflow.initialization.starts import StartInputs
 from ovaflow.solver.problem import Status
-from ovaflow.sparse.csr import from_scipy
-from ovaflow.training.label_jobs import LabelJobs, Training, solve_on_working_sets, solve_plainly
-
-
-def topics(n=6000, d=3000, n_labels=90, seed=0, signed=False):
-    """Instances whose words follow a power law and whose labels go with a few rare words each."""
-    rng = np.random.default_rng(seed)
-    words = np.minimum((rng.pareto(0.5, size=(n, 15)) * 5).astype(int), d - 1)
-    values = rng.random(words.shape) + 0.2
-    if signed:
-        values *= rng.choice([-1, 1], size=values.shape)
-    X = sp.csr_array((values.ravel(), (np.repeat(np.arange(n), 15), words.ravel())), shape=(n, d))
-    X = sp.diags_array(1 / np.sqrt(X.multiply(X).sum(axis=1)).ravel()) @ X
-    hints = rng.choice(d // 2, size=(n_labels, 3))
-    touched = np.array([np.asarray(abs(X[:, hint]).sum(axis=1)).ravel() for hint in hints])
-    Y = (touched > 0.05) & (rng.random((n_labels, n)) < 0.6)
-    Y[:, 0] = True
-    Y[Y.sum(axis=1) > 0.02 * n, 200:] = False
-    split = Split(from_scipy(sp.hstack([X, np.ones((n, 1))])), from_scipy(sp.csr_array(Y.T.astype(float))))
-    return Dataset("memory", split, split, "", {"bias": 1.0})
+from ovaflow.training.label_jobs import LabelJobs, Training, solve_on_fast_path, solve_plainly
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["nonnegative", "signed"])
@@ -45,7 +25,7 @@ def weights_of(solved, d):
 
 def test_same_optimum_and_criterion_as_the_plain_solver(jobs):
     labels = range(jobs.positives.n_rows)
-    ours = dict(solve_on_working_sets(jobs, iter(labels)))
+    ours = dict(solve_on_fast_path(jobs, iter(labels)))
     theirs = dict(solve_plainly(jobs, iter(labels)))
     dense = jobs.X.to_scipy().astype(float).toarray()
     assert sorted(ours) == list(labels)
@@ -63,7 +43,7 @@ def test_same_optimum_and_criterion_as_the_plain_solver(jobs):
 
 
 def test_working_sets_are_small(jobs):
-    solved = dict(solve_on_working_sets(jobs, iter(range(20))))
+    solved = dict(solve_on_fast_path(jobs, iter(range(20))))
     plain = dict(solve_plainly(jobs, iter(range(20))))
     ours = np.mean([trained.outcome.full_passes for trained in solved.values()])
     theirs = np.mean([trained.outcome.full_passes for trained in plain.values()])
@@ -71,9 +51,9 @@ def test_working_sets_are_small(jobs):
 
 
 def test_company_changes_no_bit(jobs):
-    together = dict(solve_on_working_sets(jobs, iter(range(jobs.positives.n_rows))))
-    alone = dict(solve_on_working_sets(jobs, iter([5])))
-    backwards = dict(solve_on_working_sets(jobs, reversed(range(20))))
+    together = dict(solve_on_fast_path(jobs, iter(range(jobs.positives.n_rows))))
+    alone = dict(solve_on_fast_path(jobs, iter([5])))
+    backwards = dict(solve_on_fast_path(jobs, reversed(range(20))))
     for theirs in (alone[5], backwards[5]):
         assert together[5].data.tobytes() == theirs.data.tobytes()
         assert together[5].indices.tobytes() == theirs.indices.tobytes()
@@ -85,7 +65,7 @@ def test_zero_start_reaches_the_same_optimum(jobs):
     by_start = {}
     for name in ("zero", "mean-separating"):
         started = LabelJobs.of(dataset, inputs, Training(initialization=name, epsilon=0.001))
-        by_start[name] = dict(solve_on_working_sets(started, iter(range(10))))
+        by_start[name] = dict(solve_on_fast_path(started, iter(range(10))))
     for label in range(10):
         ours, theirs = (by_start[name][label].outcome.objective for name in ("zero", "mean-separating"))
         assert ours == pytest.approx(theirs, rel=1e-3)
@@ -107,9 +87,9 @@ def test_recovers_from_a_poor_first_working_set(jobs):
         jobs.targets,
         jobs.settings,
         jobs.threshold,
-        jobs.screen,
+        jobs.fast_path,
     )
-    ours = dict(solve_on_working_sets(poor, iter(range(5))))
+    ours = dict(solve_on_fast_path(poor, iter(range(5))))
     theirs = dict(solve_plainly(jobs, iter(range(5))))
     for label in range(5):
         assert ours[label].outcome.objective == pytest.approx(theirs[label].outcome.objective, rel=2e-3)
@@ -117,4 +97,4 @@ def test_recovers_from_a_poor_first_working_set(jobs):
 
 def test_labels_that_need_most_instances_are_left_to_the_plain_solver(jobs):
     counts = np.array([0, 1, 10, 1000, 5000])
-    assert jobs.suits_working_set(counts).tolist() == [False, True, True, False, False]
+    assert jobs.suits_fast_path(counts).tolist() == [False, True, True, False, False]

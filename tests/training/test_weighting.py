@@ -83,7 +83,7 @@ def test_same_optimum_as_scikit_learn_with_class_weights(dataset):
 
 def test_both_solvers_are_tried(dataset):
     inputs = StartInputs.of(dataset, compute_means(dataset.train.X, dataset.positives))
-    suited = LabelJobs.of(dataset, inputs, Training()).suits_working_set(inputs.means.counts)
+    suited = LabelJobs.of(dataset, inputs, Training()).suits_fast_path(inputs.means.counts)
     assert 0 < suited.sum() < len(suited)
 
 

@@ -9,7 +9,7 @@ from ovaflow.benchmark.sample import columns_of, sample_labels
 from ovaflow.console.progress import Progress
 from ovaflow.data.dataset import Dataset, Split
 from ovaflow.sparse.csr import CSR, rows_of
-from ovaflow.training.label_jobs import LabelJobs, solve_on_working_sets, solve_plainly
+from ovaflow.training.label_jobs import LabelJobs, solve_on_fast_path, solve_plainly
 from ovaflow.training.start_inputs import compute_start_inputs
 
 SHARES = (0.125, 0.25, 0.5, 1.0)
@@ -128,7 +128,7 @@ def _unit_rows(X, width):
 
 def _median_cost(jobs, means, labels, repeats, progress):
     labels = labels[np.argsort(-means.counts[labels], kind="stable")]
-    suited = jobs.suits_working_set(means.counts[labels])
+    suited = jobs.suits_fast_path(means.counts[labels])
     _solve(jobs, labels[:1], labels[-1:])
     rounds = []
     for _ in range(repeats):
@@ -149,8 +149,8 @@ def _median_cost(jobs, means, labels, repeats, progress):
 def _solve(jobs, plain, screened):
     """Outcomes of labels solved on this thread, whose CPU time can be told."""
     solved = [*solve_plainly(jobs, iter(plain.tolist()))]
-    if jobs.screen is not None:
-        solved += solve_on_working_sets(jobs, iter(screened.tolist()))
+    if jobs.fast_path is not None:
+        solved += solve_on_fast_path(jobs, iter(screened.tolist()))
     return [trained.outcome for _, trained in solved]
 
 

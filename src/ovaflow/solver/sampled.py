@@ -76,13 +76,15 @@ class SampledSolver:
         """Whether another label can be admitted."""
         return bool(self._free)
 
-    def admit(self, label, positives, target, positive_cost=1.0):
+    def admit(self, label, positives, ranking, target, positive_cost=1.0):
         """Take a label.
 
         Parameters
         ----------
         label : int
         positives : ndarray of int32, shape (n_positives,)
+        ranking : ndarray of float32, shape (d,)
+            Not used: no instance is left out.
         target : float
             What the gradient's norm must reach.
         positive_cost : float

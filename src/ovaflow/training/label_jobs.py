@@ -12,18 +12,13 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.propensity import A, B
 from ovaflow.initialization.starts import RANKING, make_start
 from ovaflow.model.pruning import large_weights
-from ovaflow.solver.batch import BatchSolver
-from ovaflow.solver.columns import first_rows
-from ovaflow.solver.losses import LOSSES, SLOPE_AT_ZERO, SQUARED_HINGE
+from ovaflow.solver.losses import LOSSES, SLOPE_AT_ZERO
 from ovaflow.solver.newton import solve_label
 from ovaflow.solver.problem import Outcome, Settings, Status, make_workspace
-from ovaflow.solver.screening import Screen, make_screen
 from ovaflow.solver.stopping import gradient_targets
 from ovaflow.sparse.csr import CSR
+from ovaflow.training.fast_path import FAST_PATHS
 from ovaflow.training.weighting import positive_costs
-
-LARGEST_WORKING_SET = 0.08
-"""Share of the instances beyond which a working set saves less than it costs."""
 
 
 @dataclass(frozen=True)
@@ -127,9 +122,9 @@ class LabelJobs:
     positives : CSR, shape (l, n)
     start : Start
         See :func:`ovaflow.initialization.starts.make_start`.
-    ranking : Start
+    ranking : Start or None
         What the first working set is chosen by: the start itself, if its scores are good enough for that,
-        or else the mean-separating start.
+        or else the mean-separating start. None where the fast path has no use for it.
     positive_costs : ndarray of float64, shape (l,)
         What losses of each label's positives weigh.
     targets : ndarray of float64, shape (l,)
@@ -137,7 +132,7 @@ class LabelJobs:
     settings : Settings
     threshold : float32
         Smaller weights are dropped.
-    screen : Screen or None
+    fast_path : WorkingSets or Samples or None
         None where every label is solved plainly.
     """
 
@@ -149,7 +144,7 @@ class LabelJobs:
     targets: np.ndarray
     settings: Settings
     threshold: np.float32
-    screen: Screen | None
+    fast_path: object | None
 
     @classmethod
     def of(cls, dataset, inputs, training):
@@ -179,18 +174,18 @@ class LabelJobs:
         slope = SLOPE_AT_ZERO[settings.loss]
         costs = positive_costs(means.counts, n, training.weighting, training.propensity_a, training.propensity_b)
         targets = gradient_targets(settings, slope, n, means.counts, means.pp, means.xp, means.xx, costs)
-        screened = settings.loss == SQUARED_HINGE and not training.reference
-        screen = make_screen(X) if screened else None
+        fast_path = None if training.reference else FAST_PATHS[settings.loss].of(X, means.counts, targets, settings)
+        ranks = fast_path is not None and fast_path.ranks
         return cls(
             X,
             dataset.positives,
             start,
-            ranking,
+            ranking if ranks else None,
             costs,
             targets,
             settings,
             np.float32(training.stored_threshold),
-            screen,
+            fast_path,
         )
 
     def positives_of(self, label):
@@ -207,8 +202,8 @@ class LabelJobs:
         start, end = self.positives.indptr[label : label + 2]
         return self.positives.indices[start:end]
 
-    def suits_working_set(self, counts):
-        """Whether labels are solved on working sets: not those that need a large part of all instances.
+    def suits_fast_path(self, counts):
+        """Whether labels are solved on the fast path: not those that need a large part of all instances.
 
         Parameters
         ----------
@@ -219,11 +214,9 @@ class LabelJobs:
         -------
         ndarray of bool
         """
-        if self.screen is None:
+        if self.fast_path is None:
             return np.zeros(len(counts), bool)
-        n = self.X.n_rows
-        rows = np.array([count + first_rows(n, count) for count in counts.tolist()])
-        return (counts > 0) & (rows <= LARGEST_WORKING_SET * n)
+        return self.fast_path.suits(counts)
 
 
 def solve_plainly(jobs, labels):
@@ -273,7 +266,7 @@ def keep_solution(jobs, label, weights):
         jobs.start.keep(label, features, weights[features])
 
 
-def solve_on_working_sets(jobs, labels):
+def solve_on_fast_path(jobs, labels):
     """Solve labels with the fast path, many in flight.
 
     Parameters
@@ -296,10 +289,11 @@ def solve_on_working_sets(jobs, labels):
             if label is None or label is _NO_MORE:
                 break
             if solver is None:
-                solver, dense = BatchSolver(jobs.X, jobs.screen, jobs.settings), np.empty(jobs.X.n_columns, np.float32)
+                solver, dense = jobs.fast_path.make_solver(), np.empty(jobs.X.n_columns, np.float32)
             began = time.perf_counter()
             positives = jobs.positives_of(label)
-            jobs.ranking.fill(label, jobs.X, positives, dense)
+            if jobs.ranking is not None:
+                jobs.ranking.fill(label, jobs.X, positives, dense)
             solver.admit(label, positives, dense, jobs.targets[label], jobs.positive_costs[label])
             seconds[label] = time.perf_counter() - began
         if seconds:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from ovaflow.data.dataset import open_dataset
 from ovaflow.solver.screening import STRIPE
 from ovaflow.sparse.panel import WIDTH
-from ovaflow.training.label_jobs import LARGEST_WORKING_SET
+from ovaflow.training.fast_path import LARGEST_WORKING_SET
 
 PROGRAM = 190_000_000
 """Interpreter, libraries and kernels: resident size of a job with nearly no data (CPython 3.11, Numba 0.68)."""

@@ -11,12 +11,12 @@ from ovaflow.artifacts.label_tree import ROOT
 from ovaflow.console.progress import Progress
 from ovaflow.solver.problem import Outcome, Status
 from ovaflow.sparse.csr import CSR
-from ovaflow.training.label_jobs import LabelJobs, solve_on_working_sets, solve_plainly
+from ovaflow.training.label_jobs import LabelJobs, solve_on_fast_path, solve_plainly
 from ovaflow.training.label_queue import Hand, LabelQueue
 from ovaflow.training.memory import peak_rss_bytes
 from ovaflow.training.plan import estimated_work
 
-_SOLVERS = (solve_plainly, solve_on_working_sets)
+_SOLVERS = (solve_plainly, solve_on_fast_path)
 """By kind of label; a thread takes from the first before the others."""
 
 _OVER = object()
@@ -108,7 +108,7 @@ def _on_threads(jobs, labels, counts, threads):
 
 
 def _queue_of(jobs, labels, counts, threads):
-    kinds = jobs.suits_working_set(counts).astype(int)
+    kinds = jobs.suits_fast_path(counts).astype(int)
     # what takes longest must not be left for the end: frequent labels, and those with a long way down to the leaves
     work = estimated_work(counts)
     below = work if jobs.start.parents is None else _work_below(labels, work, jobs.start.parents)

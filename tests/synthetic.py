@@ -1,0 +1,25 @@
+"""Datasets made up by a generator, with the traits of text that the solvers rely on."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from ovaflow.data.dataset import Dataset, Split
+from ovaflow.sparse.csr import from_scipy
+
+
+def topics(n=6000, d=3000, n_labels=90, seed=0, signed=False):
+    """Instances whose words follow a power law and whose labels go with a few rare words each."""
+    rng = np.random.default_rng(seed)
+    words = np.minimum((rng.pareto(0.5, size=(n, 15)) * 5).astype(int), d - 1)
+    values = rng.random(words.shape) + 0.2
+    if signed:
+        values *= rng.choice([-1, 1], size=values.shape)
+    X = sp.csr_array((values.ravel(), (np.repeat(np.arange(n), 15), words.ravel())), shape=(n, d))
+    X = sp.diags_array(1 / np.sqrt(X.multiply(X).sum(axis=1)).ravel()) @ X
+    hints = rng.choice(d // 2, size=(n_labels, 3))
+    touched = np.array([np.asarray(abs(X[:, hint]).sum(axis=1)).ravel() for hint in hints])
+    Y = (touched > 0.05) & (rng.random((n_labels, n)) < 0.6)
+    Y[:, 0] = True
+    Y[Y.sum(axis=1) > 0.02 * n, 200:] = False
+    split = Split(from_scipy(sp.hstack([X, np.ones((n, 1))])), from_scipy(sp.csr_array(Y.T.astype(float))))
+    return Dataset("memory", split, split, "", {"bias": 1.0})
