@@ -30,6 +30,8 @@ class WorkingSets:
     X : CSR, shape (n, d)
     screen : Screen
     settings : Settings
+    ranks : bool
+        Whether labels are admitted with weights that rank the instances.
     """
 
     X: CSR

@@ -122,9 +122,9 @@ class LabelJobs:
     positives : CSR, shape (l, n)
     start : Start
         See :func:`ovaflow.initialization.starts.make_start`.
-    ranking : Start or None
+    ranking : Start
         What the first working set is chosen by: the start itself, if its scores are good enough for that,
-        or else the mean-separating start. None where the fast path has no use for it.
+        or else the mean-separating start.
     positive_costs : ndarray of float64, shape (l,)
         What losses of each label's positives weigh.
     targets : ndarray of float64, shape (l,)
@@ -175,12 +175,11 @@ class LabelJobs:
         costs = positive_costs(means.counts, n, training.weighting, training.propensity_a, training.propensity_b)
         targets = gradient_targets(settings, slope, n, means.counts, means.pp, means.xp, means.xx, costs)
         fast_path = None if training.reference else FAST_PATHS[settings.loss].of(X, means.counts, targets, settings)
-        ranks = fast_path is not None and fast_path.ranks
         return cls(
             X,
             dataset.positives,
             start,
-            ranking if ranks else None,
+            ranking,
             costs,
             targets,
             settings,
@@ -292,7 +291,7 @@ def solve_on_fast_path(jobs, labels):
                 solver, dense = jobs.fast_path.make_solver(), np.empty(jobs.X.n_columns, np.float32)
             began = time.perf_counter()
             positives = jobs.positives_of(label)
-            if jobs.ranking is not None:
+            if jobs.fast_path.ranks:
                 jobs.ranking.fill(label, jobs.X, positives, dense)
             solver.admit(label, positives, dense, jobs.targets[label], jobs.positive_costs[label])
             seconds[label] = time.perf_counter() - began
@@ -310,7 +309,7 @@ def _advance_all(jobs, solver, dense, seconds):
     share = (time.perf_counter() - began) / len(seconds)
     for label in list(seconds):
         began = time.perf_counter()
-        if jobs.start is not jobs.ranking and solver.is_new(label):
+        if solver.is_new(label) and not (jobs.fast_path.ranks and jobs.start is jobs.ranking):
             jobs.start.fill(label, jobs.X, jobs.positives_of(label), dense)
             solver.begin(label, dense)
         solution = solver.advance(label)
