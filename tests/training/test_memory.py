@@ -9,8 +9,10 @@ import pytest
 
 from ovaflow.artifacts.means import compute_means, write_means
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
+from ovaflow.solver.losses import LOSSES
 from ovaflow.sparse.csr import CSR, from_scipy
 from ovaflow.training.estimate import touched_by
+from ovaflow.training.fast_path import FAST_PATHS
 from ovaflow.training.memory import Shape, Touched, job_memory, megabytes_to_request, requested_megabytes
 from ovaflow.training.plan import write_plan
 
@@ -57,15 +59,15 @@ def peak_of_training(folder, *options):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc")
-@pytest.mark.parametrize("threads", [1, 2])
-def test_formula_agrees_with_the_peak_of_a_job(folder, threads):
-    theirs, weights = peak_of_training(folder, f"--threads={threads}")
+@pytest.mark.parametrize(("loss", "threads"), [("squared-hinge", 1), ("squared-hinge", 2), ("logistic", 1)])
+def test_formula_agrees_with_the_peak_of_a_job(folder, loss, threads):
+    theirs, weights = peak_of_training(folder, f"--threads={threads}", f"--loss={loss}")
     dataset = open_dataset(folder / "dataset.h5")
     counts = np.diff(dataset.positives.indptr)
-    touched = touched_by(dataset.train.X, counts, counts > 0, threads)
+    touched = touched_by(dataset.train.X, counts, counts > 0, threads, FAST_PATHS[LOSSES[loss]])
     ours = job_memory(Shape.of(dataset), threads, LABELS, weights, touched).total
     assert ours == pytest.approx(theirs, rel=0.25)
-    assert 1e6 * requested_megabytes(folder / "dataset.h5", threads, 1) > theirs
+    assert 1e6 * requested_megabytes(folder / "dataset.h5", threads, 1, loss=loss) > theirs
 
 
 def test_more_of_anything_takes_more_memory():

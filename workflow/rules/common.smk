@@ -63,6 +63,6 @@ def training_megabytes(wildcards, input):
 
     train, pretrained = SETTINGS.train_of(wildcards.run), SETTINGS.runs[wildcards.run].pretrained is not None
     try:
-        return requested_megabytes(input.dataset, train.threads, train.shards, pretrained)
+        return requested_megabytes(input.dataset, train.threads, train.shards, pretrained, train.loss)
     except InputError as error:
         raise FileNotFoundError(errno.ENOENT, str(error), str(input.dataset)) from None

@@ -12,10 +12,10 @@ from ovaflow.console.progress import clock
 from ovaflow.data.dataset import KIND
 from ovaflow.initialization.label_tree import with_ancestors
 from ovaflow.model.pruning import kept_per_row
-from ovaflow.solver.columns import first_rows
 from ovaflow.sparse.csr import rows_of
 from ovaflow.sparse.panel import WIDTH
 from ovaflow.storage.artifact import open_artifact
+from ovaflow.training.fast_path import FAST_PATHS, Samples, WorkingSets
 from ovaflow.training.label_jobs import LabelJobs
 from ovaflow.training.memory import JobMemory, Shape, Touched, job_memory, megabytes_to_request
 from ovaflow.training.sampling import Total, stratified_sample, total_of
@@ -30,9 +30,6 @@ LOADING_SECONDS = 0.2
 
 WRITTEN_PER_SECOND = 150e6
 """Bytes of weights that are written and hashed in a second (measured)."""
-
-GROWTH = 1.5
-"""Rows of the final working set for one of the first (1.0 to 1.9 on four datasets)."""
 
 _STEADY = 2.0
 _REPEATS = 5
@@ -62,6 +59,8 @@ class Sample:
         Core time, weights in the shards and weights in the model, of all labels.
     pretrained : bool
         The labels start from an earlier model.
+    fast_path : type
+        One of :data:`ovaflow.training.fast_path.FAST_PATHS`.
     """
 
     labels: int
@@ -72,6 +71,7 @@ class Sample:
     stored: Total
     kept: Total
     pretrained: bool = False
+    fast_path: type = WorkingSets
 
 
 @dataclass(frozen=True)
@@ -187,6 +187,7 @@ def _solve(dataset, inputs, training, prune, strata, busy, setup):
         total_of(strata, np.diff(done.weights.indptr)[sampled]),
         total_of(strata, kept_per_row(done.weights, prune)[sampled]),
         inputs.earlier is not None,
+        FAST_PATHS[training.settings.loss],
     )
 
 
@@ -227,22 +228,25 @@ def _job_seconds(sample, threads, shards):
 
 
 def _job_memory(dataset, shape, counts, suited, sample, threads, shards):
-    touched = touched_by(dataset.train.X, counts, suited, threads * shards)
+    touched = touched_by(dataset.train.X, counts, suited, threads * shards, sample.fast_path)
     weights = int(sample.stored.value / shards)
     return job_memory(shape, threads, shape.labels // shards, weights, touched, sample.pretrained)
 
 
-def touched_by(X, counts, suited, workers):
-    """How much of its arrays a thread touches, from random rows in the number of its working sets.
+def touched_by(X, counts, suited, workers, fast_path=WorkingSets):
+    """How much of its arrays a thread touches, from random rows in the number of its labels' problems.
 
     Parameters
     ----------
     X : CSR, shape (n, d)
     counts : ndarray of int64, shape (l,)
     suited : ndarray of bool, shape (l,)
-        Labels that are solved on working sets.
+        Labels that are solved on the fast path.
     workers : int
         Threads of all jobs together, among which labels are divided.
+    fast_path : type
+        :class:`~ovaflow.training.fast_path.WorkingSets` or
+        :class:`~ovaflow.training.fast_path.Samples`.
 
     Returns
     -------
@@ -253,14 +257,11 @@ def touched_by(X, counts, suited, workers):
         return Touched(0, 0, 0, screened=False, plain=plain)
     in_column = max(int(suited.sum()) / workers / WIDTH, 2)
     of_column, of_thread = np.quantile(counts[suited], [1 - 1 / in_column, 1 - 1 / (WIDTH * in_column)])
-    n_rows = _rows_of_working_set(int(of_column), X.n_rows)
+    n_rows = fast_path.largest_problem(int(of_column), X.n_rows)
     part = rows_of(X, np.random.default_rng(0).choice(X.n_rows, n_rows, replace=False))
-    entries = _rows_of_working_set(int(of_thread), X.n_rows) * len(X.data) // X.n_rows
-    return Touched(n_rows, len(np.unique(part.indices)), entries, screened=True, plain=plain)
-
-
-def _rows_of_working_set(count, n):
-    return min(n, int(GROWTH * (count + first_rows(n, count))))
+    entries = fast_path.largest_problem(int(of_thread), X.n_rows) * len(X.data) // X.n_rows
+    sampled = fast_path is Samples
+    return Touched(n_rows, len(np.unique(part.indices)), entries, not sampled, plain, sampled)
 
 
 def _model_bytes(dataset, shape, weights):

@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ovaflow.data.dataset import open_dataset
+from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.screening import STRIPE
 from ovaflow.sparse.panel import WIDTH
-from ovaflow.training.fast_path import LARGEST_WORKING_SET
+from ovaflow.training.fast_path import FAST_PATHS, LARGEST_SAMPLE, LARGEST_WORKING_SET, Samples
 
 PROGRAM = 190_000_000
 """Interpreter, libraries and kernels: resident size of a job with nearly no data (CPython 3.11, Numba 0.68)."""
@@ -81,8 +82,8 @@ class Touched(NamedTuple):
         Working set, and features of its rows, of the largest label of a column.
     entries : int
         Nonzeros of the largest working set of all columns.
-    screened, plain : bool
-        Whether labels are solved on working sets, and by the plain solver.
+    screened, plain, sampled : bool
+        Whether labels are solved on working sets, by the plain solver, and on samples.
     """
 
     rows: int
@@ -90,6 +91,7 @@ class Touched(NamedTuple):
     entries: int
     screened: bool = True
     plain: bool = True
+    sampled: bool = False
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ class JobMemory:
     labels : int
         Y as mapped and transposed, and the means.
     screen : int
-        Second copy of X, divided into popular and rare features.
+        Second copy of X, divided into popular and rare features, or transposed.
     thread : int
         Scratch of each thread.
     weights : int
@@ -151,13 +153,17 @@ def job_memory(shape, threads, labels, weights, touched, pretrained=False):
     """
     n, d, entries, all_labels, positives = shape
     in_flight = min(WIDTH, math.ceil(labels / threads))
-    thread = max(touched.screened * _screened(shape, touched, in_flight), touched.plain * plain_thread(n, d))
+    screened, sampled = (
+        touched.screened * _screened(shape, touched, in_flight),
+        touched.sampled * _sampled(shape, touched),
+    )
+    thread = max(screened, sampled, touched.plain * plain_thread(n, d))
     peak = max(threads * thread + 8 * weights, 16 * weights) + LABEL * labels
     return JobMemory(
         program=PROGRAM,
         features=8 * entries + 8 * n,
         labels=16 * positives + 8 * n + 56 * all_labels + 12 * d,
-        screen=touched.screened * (8 * entries + 12 * n + 13 * d),
+        screen=max(touched.screened * (8 * entries + 12 * n + 13 * d), touched.sampled * (8 * entries + 16 * d)),
         thread=thread,
         weights=peak - threads * thread,
         threads=threads,
@@ -187,17 +193,28 @@ def _screened(shape, touched, in_flight):
     bounds = WIDTH * 4 * min(n, STRIPE)
     # candidates (nearly all instances for some labels), working set, support and weights
     columns = in_flight * (4 * n + rows + 2 * features)
+    return bounds + columns + _local(shape, touched)
+
+
+def _sampled(shape, touched):
+    """Scratch of the fast path of the logistic loss: panels of weights, gradients and slopes, and one problem."""
+    n, d = shape.n, shape.d
+    return WIDTH * 8 * (n + d) + 16 * d + _local(shape, touched)
+
+
+def _local(shape, touched):
+    """Scratch of one problem on some of the rows."""
+    n, d = shape.n, shape.d
     gathered = 2 * _resident(4 * shape.entries, 4 * touched.entries)
     # numbers, weights and start by feature; first numbers and scores by instance; the solver's vectors
-    vectors = 16 * d + 9 * n + 4 * (6 * touched.rows + 7 * touched.features)
-    return bounds + columns + gathered + vectors
+    return gathered + 16 * d + 9 * n + 4 * (6 * touched.rows + 7 * touched.features)
 
 
 def _resident(size, touched):
     return min(size, HUGE_PAGE * math.ceil(touched / HUGE_PAGE))
 
 
-def requested_megabytes(path, threads, shards, pretrained=False):
+def requested_megabytes(path, threads, shards, pretrained=False, loss="squared-hinge"):
     """Memory to ask a scheduler for, before anything is known about the labels.
 
     Parameters
@@ -207,18 +224,21 @@ def requested_megabytes(path, threads, shards, pretrained=False):
     threads, shards : int
     pretrained : bool
         See :func:`job_memory`.
+    loss : str
 
     Returns
     -------
     int
         The formula with all arrays of a thread in full, but for the rows that
-        are copied: working sets start with a quarter of the instances at most.
+        are copied, which are a certain share of the instances at most.
         A label is taken to have four times as many weights as its positives
         have entries (1.8 to 3.7 times were seen), and as many as there are
         features at most.
     """
     shape = Shape.of(open_dataset(path))
-    touched = Touched(shape.n, shape.d, math.ceil(LARGEST_WORKING_SET * shape.entries))
+    sampled = FAST_PATHS[LOSSES[loss]] is Samples
+    entries = math.ceil((LARGEST_SAMPLE if sampled else LARGEST_WORKING_SET) * shape.entries)
+    touched = Touched(shape.n, shape.d, entries, screened=not sampled, sampled=sampled)
     entries_of_positives = shape.positives * shape.entries / max(shape.n, 1)
     weights = min(shape.labels * shape.d, _WEIGHTS_PER_ENTRY * entries_of_positives)
     job = job_memory(shape, threads, math.ceil(shape.labels / shards), math.ceil(weights / shards), touched, pretrained)
