@@ -39,6 +39,20 @@ def test_a_sweep_becomes_a_run_a_value():
     assert earlier == [None, "results/mine/dismec.C-0.1/model.h5", "results/mine/dismec.C-1/model.h5"]
 
 
+@pytest.mark.parametrize(
+    ("start", "cold_start"),
+    [
+        ({"initialization": "label-tree"}, "label-tree"),
+        ({"initialization": "pretrained", "pretrained": "old.h5"}, "mean-separating"),
+    ],
+)
+def test_what_was_saved_is_counted_against_the_start_of_the_sweep(start, cold_start):
+    swept = settings({"a": start | {"sweep": {"C": [1, 3]}}})
+    assert swept.runs["a.C-1"].initialization == start["initialization"]
+    assert f"--initialization={cold_start}" in steps.cold_start_options(swept, "a.C-3")
+    assert steps.cold_starts(swept) == [f"results/{dataset}/a.C-3/cold_start.json" for dataset in MINE]
+
+
 def test_train_settings_reach_the_runs_of_a_sweep():
     swept = settings({"a": {"sweep": {"C": [2]}, "epsilon": 0.1}}, train={"C": 5, "shards": 3})
     train = swept.train_of("a.C-2")

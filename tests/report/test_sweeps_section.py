@@ -38,7 +38,7 @@ def test_a_sweep_is_shown_by_ascending_value(swept):
     group = "saved by the neighbour, %"
     assert texts[group, "steps"].text == "75"
     assert texts[group, "time"].text == "25"
-    assert texts["largest difference, %", "objective"].text == "0.12"
+    assert texts["objective", "differs, %"].text == "0.12"
     assert [cell.text for cell in table.rows[0].cells[-3:]] == ["–"] * 3
 
 

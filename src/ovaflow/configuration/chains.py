@@ -6,9 +6,6 @@ from pathlib import Path
 from ovaflow.configuration.schema import SweptRun
 from ovaflow.console.errors import InputError
 
-_COLD_STARTS = ("mean-separating", "bias", "zero")
-"""Starts that some labels alone can be solved from, with nothing computed before."""
-
 
 def expand_sweeps(settings, path=None):
     """Put one run a value in the place of each sweep, ascending, each starting from the one before.
@@ -43,7 +40,7 @@ def _expanded(name, run):
     if run.sweep is None:
         return [(name, run)]
     said = run.model_dump(include=run.model_fields_set - {"sweep"})
-    cold_start = run.initialization if run.initialization in _COLD_STARTS else _COLD_STARTS[0]
+    cold_start = "mean-separating" if run.initialization == "pretrained" else run.initialization
     beside = {"of": name, "cold_start": cold_start}
     expanded, earlier = [], None
     for C in sorted(run.sweep.C):

@@ -169,12 +169,12 @@ def sweep_table(sweep):
         tables.Column("Newton", "training", "steps per label"),
         tables.Column("no step", "training", "labels whose start met the stopping rule already"),
         tables.Column("steps", "saved by the neighbour, %", "Newton steps, in the sample"),
-        tables.Column("time", "saved by the neighbour, %", "solver, in the sample"),
-        tables.Column("objective", "largest difference, %", "between the two starts, in the sample"),
+        tables.Column("time", "saved by the neighbour, %", "processor time of the solver, in the sample"),
+        tables.Column("differs, %", "objective", "at most, between the two starts in the sample"),
     ]
     quality = tables.mark_columns([_quality_cells(value.run) for value in sweep.values])
     rows = [
-        tables.Row(f"{value.C:g}", cells + _cost_cells(value), value.run.series)
+        tables.Row(f"{value.C:g}", cells + _cost_cells(value), hint=value.run.name)
         for value, cells in zip(sweep.values, quality, strict=True)
     ]
     return tables.Table("C", columns, rows)
