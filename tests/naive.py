@@ -57,6 +57,21 @@ def logistic_gradient(X, y, w, costs=1.0):
     return w - X.T @ (costs * y * np.exp(-np.logaddexp(0, y * (X @ w))))
 
 
+def l1_objective(X, y, w, loss="squared-hinge", C=1.0, positive_cost=1.0):
+    """|w|_1 + C sum c phi(y <w, x>), dense float64."""
+    margins = y * (X @ w)
+    losses = np.square(np.maximum(0, 1 - margins)) if loss == "squared-hinge" else np.logaddexp(0, -margins)
+    return np.abs(w).sum() + C * (np.where(y > 0, positive_cost, 1) * losses).sum()
+
+
+def l1_violation(X, y, w, loss="squared-hinge", C=1.0, positive_cost=1.0):
+    """Distance of 0 from the subdifferential of :func:`l1_objective`, summed over features."""
+    margins = y * (X @ w)
+    slopes = -2 * np.maximum(0, 1 - margins) if loss == "squared-hinge" else -1 / (1 + np.exp(margins))
+    gradient = C * X.T @ (np.where(y > 0, positive_cost, 1) * slopes * y)
+    return np.where(w == 0, np.maximum(0, np.abs(gradient) - 1), np.abs(gradient + np.sign(w))).sum()
+
+
 def truncated_newton_step(X, active, curvatures, gradient, C=1.0, preconditioning=0.01):
     """Preconditioned conjugate gradient as LIBLINEAR 2.40 truncates it, on a dense Hessian: (p, steps)."""
     rows = X[active]

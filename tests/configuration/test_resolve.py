@@ -74,7 +74,7 @@ def test_the_tolerance_of_the_papers_on_dense_features_is_legal():
     ("config", "expected"),
     [
         ({"trian": {}}, "trian: unknown key; did you mean train?; legal here: datasets, runs, prepare"),
-        ({"train": {"c": 1}}, "train.c: unknown key; did you mean C?; legal here: C, loss, weighting, epsilon"),
+        ({"train": {"c": 1}}, "train.c: unknown key; did you mean C?; legal here: C, loss, regularization, weighting"),
         ({"train": {"C": -1}}, "train.C: found -1, expected a number above 0"),
         ({"train": {"C": True}}, "train.C: found true, expected a number above 0"),
         ({"train": {"C": float("nan")}}, "train.C: found NaN, expected a number above 0"),
@@ -92,6 +92,10 @@ def test_the_tolerance_of_the_papers_on_dense_features_is_legal():
             "datasets.a: min_df (9) must not be above max_df (8)",
         ),
         ({"train": {"weighting": "propensities"}}, "expected none or propensity; did you mean propensity?"),
+        (
+            {"train": {"trace": 9, "regularization": "l1"}},
+            "runs.msi: trace follows Newton's method, which regularization: l1 does not use",
+        ),
         ({"train": 3}, "train: found 3, expected a mapping"),
         ({"train": None}, "train: found null, expected a mapping"),
         ({"train": {"s": -3}}, "runs.msi: t (-2.0) must be below s (-3.0)"),

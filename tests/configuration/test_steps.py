@@ -118,6 +118,11 @@ def test_only_runs_that_need_them_wait_for_root_and_tree():
     assert steps.root_options(runs, "label-tree") == ["--C=1.0", "--loss=squared-hinge", "--root-epsilon=0.01"]
 
 
+def test_regularization_is_an_option_where_it_is_not_the_default():
+    assert "--regularization=l1" in steps.train_options(settings(train={"regularization": "l1"}), "msi")
+    assert not [option for option in steps.train_options(settings(), "msi") if "regularization" in option]
+
+
 def test_threads_are_no_dependency():
     one, two = settings(), settings(train={"threads": 2})
     for step in (steps.plan_options, steps.train_options, steps.merge_options, steps.predict_options):

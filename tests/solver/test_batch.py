@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import naive
 import numpy as np
 import pytest
@@ -78,17 +80,7 @@ def test_recovers_from_a_poor_first_working_set(jobs):
             weights[:] = 0
             weights[-1] = 5.0
 
-    poor = LabelJobs(
-        jobs.X,
-        jobs.positives,
-        Useless(),
-        Useless(),
-        jobs.positive_costs,
-        jobs.targets,
-        jobs.settings,
-        jobs.threshold,
-        jobs.fast_path,
-    )
+    poor = replace(jobs, start=Useless(), ranking=Useless())
     ours = dict(solve_on_fast_path(poor, iter(range(5))))
     theirs = dict(solve_plainly(jobs, iter(range(5))))
     for label in range(5):

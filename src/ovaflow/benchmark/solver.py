@@ -61,6 +61,7 @@ def benchmark_solver(dataset, n_labels, seed, threads, training, earlier=None):
         "initialization": training.initialization,
         "C": training.C,
         "loss": training.loss,
+        "regularization": training.regularization,
         "weighting": training.weighting,
         "epsilon": training.epsilon,
     }

@@ -4,9 +4,17 @@ import click
 
 from ovaflow.cli.numbers import Finite
 from ovaflow.data.propensity import A, B
+from ovaflow.solver.problem import REGULARIZATIONS
 from ovaflow.training.weighting import WEIGHTINGS
 
 _OPTIONS = (
+    click.option(
+        "--regularization",
+        type=click.Choice(list(REGULARIZATIONS)),
+        default="l2",
+        show_default=True,
+        help="1/2 |w|^2, or |w|_1: few weights, trained apart from pruning.",
+    ),
     click.option(
         "--weighting",
         type=click.Choice(WEIGHTINGS),

@@ -121,6 +121,9 @@ class Train(Section):
 
     C: float = Field(1.0, gt=0, description="weight of the loss against the regularisation")
     loss: Literal["squared-hinge", "logistic"] = Field("squared-hinge", description="loss of an instance")
+    regularization: Literal["l2", "l1"] = Field(
+        "l2", description="what keeps weights small: their sum of squares; l1: of sizes, which leaves few of each label"
+    )
     weighting: Literal["none", "propensity"] = Field(
         "none", description="weight of positives; propensity: more on rare labels, which annotators leave out most"
     )
@@ -263,6 +266,14 @@ class Settings(Section):
             without = [dataset for dataset in self.datasets if not self.prepare_of(dataset).bias]
             if run.initialization == "bias" and without:
                 raise ValueError(f"runs.{name}: the bias start needs a bias feature, and {without[0]} has bias: 0")
+        return self
+
+    @model_validator(mode="after")
+    def _newton_is_traced(self):
+        for name in self.runs:
+            train = self.train_of(name)
+            if train.trace and train.regularization == "l1":
+                raise ValueError(f"runs.{name}: trace follows Newton's method, which regularization: l1 does not use")
         return self
 
     @model_validator(mode="after")

@@ -181,6 +181,7 @@ def _solver_options(settings, run, initialization):
     return [
         f"--initialization={initialization}",
         *options_of(train, ["C", "loss", "epsilon", *OWN_SETTINGS[initialization]]),
+        *(["--regularization=l1"] if train.regularization == "l1" else []),
         f"--stored-threshold={min(train.prune, STORED_THRESHOLD)}",
     ]
 

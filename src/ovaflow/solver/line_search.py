@@ -1,5 +1,7 @@
 """Backtracking line search along p, on the scores alone."""
 
+import numpy as np
+
 from ovaflow.solver.losses import loss_value
 from ovaflow.solver.objective import dot, toward
 from ovaflow.sparse.jit import kernel
@@ -17,7 +19,7 @@ def search_step(work, settings):
     length = 1.0
     for halvings in range(settings.max_halvings + 1):
         change = length * weight_slope + 0.5 * length * length * weight_curvature
-        change += settings.C * _loss_change(work, length, settings.loss)
+        change += settings.C * loss_change(work, length, settings.loss)
         if change <= settings.sufficient_decrease * length * slope:
             return length, halvings
         length *= 0.5
@@ -25,12 +27,13 @@ def search_step(work, settings):
 
 
 @kernel
-def _loss_change(work, length, loss):
+def loss_change(work, length, loss):
     """sum_i c_i (phi(y_i (s_i + a <p, x_i>)) - phi(y_i s_i))."""
     total = 0.0
     for i in range(len(work.scores)):
         cost = work.signed_costs[i]
-        margin = toward(cost, work.scores[i])
+        # both losses in double precision: their difference is far smaller than they are
+        margin = np.float64(toward(cost, work.scores[i]))
         moved = margin + length * toward(cost, work.score_steps[i])
         total += abs(cost) * (loss_value(loss, moved) - loss_value(loss, margin))
     return total

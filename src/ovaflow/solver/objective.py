@@ -23,13 +23,19 @@ def toward(signed_cost, score):
 
 
 @kernel
-def value(work, settings):
-    """L(w) = 1/2 <w, w> + C sum_i c_i phi(y_i s_i), with s = X w."""
+def total_loss(work, loss):
+    """sum_i c_i phi(y_i s_i), with s = X w."""
     total = 0.0
     for i in range(len(work.scores)):
         cost = work.signed_costs[i]
-        total += abs(cost) * loss_value(settings.loss, toward(cost, work.scores[i]))
-    return 0.5 * dot(work.weights, work.weights) + settings.C * total
+        total += abs(cost) * loss_value(loss, toward(cost, work.scores[i]))
+    return total
+
+
+@kernel
+def value(work, settings):
+    """L(w) = 1/2 <w, w> + C sum_i c_i phi(y_i s_i)."""
+    return 0.5 * dot(work.weights, work.weights) + settings.C * total_loss(work, settings.loss)
 
 
 @kernel

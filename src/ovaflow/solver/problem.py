@@ -7,6 +7,10 @@ import numpy as np
 
 PAGE = 4096
 
+L2, L1 = 0, 1
+REGULARIZATIONS = {"l2": L2, "l1": L1}
+"""Code of each regularisation, 1/2 |w|^2 and |w|_1, by the name that the config uses."""
+
 
 class Settings(NamedTuple):
     """Constants of the optimisation; the defaults follow LIBLINEAR 2.40 and the MSI paper, sec. 5.
@@ -14,7 +18,7 @@ class Settings(NamedTuple):
     Attributes
     ----------
     C : float
-        Weight of the losses against 1/2 |w|^2.
+        Weight of the losses against the regularisation.
     loss : int
         A value of :data:`ovaflow.solver.losses.LOSSES`.
     epsilon : float
@@ -29,6 +33,8 @@ class Settings(NamedTuple):
         Share of the linear decrease that a step must reach.
     preconditioning : float
         Weight of the Hessian's diagonal against the identity.
+    regularization : int
+        A value of :data:`REGULARIZATIONS`.
     """
 
     C: float = 1.0
@@ -39,6 +45,7 @@ class Settings(NamedTuple):
     max_halvings: int = 20
     sufficient_decrease: float = 0.01
     preconditioning: float = 0.01
+    regularization: int = L2
 
 
 class Workspace(NamedTuple):
@@ -133,9 +140,9 @@ class Outcome(NamedTuple):
     active_start, active_end : int
         Instances with curved loss under the first and the last weights.
     objective : float
-        1/2 |w|^2 + C sum of losses at the end.
+        1/2 |w|^2, or |w|_1, + C sum of losses at the end.
     gradient_norm, gradient_target : float
-        |g(w)| at the end and what it had to reach.
+        |g(w)| at the end, with L1 the violation of the optimality conditions, and what it had to reach.
     status : int
         A :class:`Status`.
     full_passes : int

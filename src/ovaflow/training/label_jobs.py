@@ -12,12 +12,11 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.propensity import A, B
 from ovaflow.initialization.starts import RANKING, make_start
 from ovaflow.model.pruning import large_weights
-from ovaflow.solver.losses import LOSSES, SLOPE_AT_ZERO
-from ovaflow.solver.newton import solve_label
-from ovaflow.solver.problem import Outcome, Settings, Status, make_workspace
-from ovaflow.solver.stopping import gradient_targets
+from ovaflow.solver.losses import LOSSES
+from ovaflow.solver.problem import L1, REGULARIZATIONS, Outcome, Settings, Status
 from ovaflow.sparse.csr import CSR
 from ovaflow.training.fast_path import FAST_PATHS
+from ovaflow.training.one_by_one import Newton, one_by_one
 from ovaflow.training.weighting import positive_costs
 
 
@@ -38,6 +37,8 @@ class Training:
         Smaller weights are dropped after a label is solved.
     s, t : float
         Mean scores that the mean-separating start aims at; without t, what suits the loss.
+    regularization : str
+        A name of :data:`ovaflow.solver.problem.REGULARIZATIONS`.
     weighting : str
         A name of :data:`ovaflow.training.weighting.WEIGHTINGS`.
     propensity_a, propensity_b : float
@@ -58,6 +59,7 @@ class Training:
     stored_threshold: float = 0.01
     s: float = 1.0
     t: float | None = None
+    regularization: str = "l2"
     weighting: str = "none"
     propensity_a: float = A
     propensity_b: float = B
@@ -79,7 +81,8 @@ class Training:
     @property
     def settings(self):
         """Constants of the solver."""
-        return Settings(C=float(self.C), loss=LOSSES[self.loss], epsilon=float(self.epsilon))
+        regularization = REGULARIZATIONS[self.regularization]
+        return Settings(float(self.C), LOSSES[self.loss], float(self.epsilon), regularization=regularization)
 
 
 _DEFAULT = Training()
@@ -128,12 +131,14 @@ class LabelJobs:
     positive_costs : ndarray of float64, shape (l,)
         What losses of each label's positives weigh.
     targets : ndarray of float64, shape (l,)
-        What each label's gradient norm must reach.
+        What each label's gradient norm must reach, with L1 the violation of the optimality conditions.
     settings : Settings
     threshold : float32
         Smaller weights are dropped.
+    alone : Newton
+        How labels are solved one by one.
     fast_path : WorkingSets or Samples or None
-        None where every label is solved plainly.
+        None where every label is solved so.
     """
 
     X: CSR
@@ -144,6 +149,7 @@ class LabelJobs:
     targets: np.ndarray
     settings: Settings
     threshold: np.float32
+    alone: Newton
     fast_path: object | None
 
     @classmethod
@@ -171,10 +177,11 @@ class LabelJobs:
         X, settings, n = dataset.train.X, training.settings, dataset.train.X.n_rows
         start = make_start(training, inputs)
         ranking = start if training.initialization in RANKING else make_start(_DEFAULT, inputs)
-        slope = SLOPE_AT_ZERO[settings.loss]
         costs = positive_costs(means.counts, n, training.weighting, training.propensity_a, training.propensity_b)
-        targets = gradient_targets(settings, slope, n, means.counts, means.pp, means.xp, means.xx, costs)
-        fast_path = None if training.reference else FAST_PATHS[settings.loss].of(X, means.counts, targets, settings)
+        alone = one_by_one(X, settings, training.reference)
+        targets = alone.targets(dataset.positives, means, costs)
+        plain = training.reference or settings.regularization == L1
+        fast_path = None if plain else FAST_PATHS[settings.loss].of(X, means.counts, targets, settings)
         return cls(
             X,
             dataset.positives,
@@ -184,6 +191,7 @@ class LabelJobs:
             targets,
             settings,
             np.float32(training.stored_threshold),
+            alone,
             fast_path,
         )
 
@@ -242,10 +250,10 @@ def solve_plainly(jobs, labels):
         if not len(positives):
             yield label, UNTRAINED
             continue
-        work = work or make_workspace(jobs.X.n_rows, jobs.X.n_columns)
+        work = work or jobs.alone.make_work()
         started = time.perf_counter()
         jobs.start.fill(label, jobs.X, positives, work.weights)
-        outcome = solve_label(jobs.X, positives, jobs.targets[label], work, jobs.settings, jobs.positive_costs[label])
+        outcome = jobs.alone.solve(positives, jobs.targets[label], work, jobs.positive_costs[label])
         keep_solution(jobs, label, work.weights)
         indices, data = large_weights(work.weights, jobs.threshold)
         yield label, TrainedLabel(indices, data, outcome, time.perf_counter() - started)

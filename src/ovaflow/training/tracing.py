@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.initialization.label_tree import parents_first, with_ancestors
 from ovaflow.model.trace_file import ITERATIONS, Trace
@@ -55,7 +56,14 @@ def trace_labels(dataset, inputs, labels, training, made_from=None):
     Returns
     -------
     Trace
+
+    Raises
+    ------
+    InputError
+        If the regularisation is L1.
     """
+    if training.regularization == "l1":
+        raise InputError("a trace follows Newton's method, which L1 problems do not use", remedy="trace an L2 training")
     order = labels
     if inputs.parents is not None:
         order = parents_first(with_ancestors(labels, inputs.parents), inputs.parents)

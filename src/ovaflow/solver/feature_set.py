@@ -1,0 +1,322 @@
+"""L1-regularised problems on the features that matter, in the compressed form that they allow.
+
+At an L1 optimum a label has some tens of features with nonzero weight. The
+problem is solved on a small set of features, then the gradient of *all* is
+looked at, and those that violate the optimality conditions join the set, until
+the violation over all features has reached its target. Which features begin
+changes only the work.
+
+Working sets of instances, as L2 has them, would not be small here. With so few
+nonzero weights most negatives have none of these features: their score is the
+bias alone, and where that lies above -1 the loss of each of them is curved. But
+they are all alike. In the problem on the chosen features they are one instance
+that has nothing but the bias feature and counts as many times as there are; in
+the gradient their equal slopes t give t times the column sums of X, corrected
+on the other instances:
+
+    g = C (t X^T 1 + sum_{i touched} (c_i phi'(m_i) y_i - t) x_i).
+
+Both hold exactly and for either loss.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ovaflow.solver.coordinate_descent import minimise_l1, violation_of
+from ovaflow.solver.losses import loss_curvature, loss_slope
+from ovaflow.solver.problem import Outcome, Status, Workspace, make_workspace, separate_arrays
+from ovaflow.solver.screening import threshold_for
+from ovaflow.sparse.csr import CSR, add_row, transpose
+from ovaflow.sparse.jit import kernel, strict_kernel
+
+_CONVERGED = int(Status.CONVERGED)
+_ITERATION_LIMIT = int(Status.ITERATION_LIMIT)
+
+FIRST = 100
+"""Features that a start with many brings, and that may always join at a time."""
+
+FEW = 1000
+"""Features up to which a start brings all."""
+
+DENSEST = 0.2
+"""Share of nonzeros in X beyond which few features touch all instances, and are no shorter way."""
+
+_INSIDE = 0.5
+_LOOSER = 0.1
+_MOST_ROUNDS = 200
+
+
+class Features(NamedTuple):
+    """X by features; read by all threads.
+
+    Attributes
+    ----------
+    columns : CSR, shape (d, n)
+        X transposed.
+    sums : ndarray of float64, shape (d,)
+        Column sums of X.
+    bias : int
+        The feature that has the same value in all instances, the last one; -1 where there is none.
+    """
+
+    columns: CSR
+    sums: np.ndarray
+    bias: int
+
+
+class Scratch(NamedTuple):
+    """What one thread works in.
+
+    Attributes
+    ----------
+    weights : ndarray of float32, shape (d,)
+        w of all features.
+    gradient : ndarray of float64, shape (d,)
+        Gradient of the losses; rounded to single precision, sums over many
+        instances and the violation over all features would drown in it.
+    chosen : ndarray of bool, shape (d,)
+        Features of the set; clean between uses.
+    features : ndarray of int32, shape (d,)
+        The same as a list, the bias feature last.
+    rows : ndarray of int32, shape (n,)
+        Instances that have chosen features, positives first.
+    local_row : ndarray of int32, shape (n,)
+        The reverse, -1 for the others; clean between uses.
+    local : Workspace
+        Of the problem on the chosen features.
+    """
+
+    weights: np.ndarray
+    gradient: np.ndarray
+    chosen: np.ndarray
+    features: np.ndarray
+    rows: np.ndarray
+    local_row: np.ndarray
+    local: Workspace
+
+
+def make_features(X):
+    """Transpose a matrix.
+
+    Parameters
+    ----------
+    X : CSR, shape (n, d)
+
+    Returns
+    -------
+    Features
+    """
+    columns = transpose(X)
+    sums = np.bincount(X.indices, weights=X.data, minlength=X.n_columns)
+    last = columns.data[columns.indptr[-2] :] if X.n_columns else columns.data
+    has_bias = len(last) == X.n_rows > 0 and (last == last[0]).all()
+    return Features(columns, sums, X.n_columns - 1 if has_bias else -1)
+
+
+def make_scratch(n, d):
+    """Allocate what one thread works in.
+
+    Parameters
+    ----------
+    n, d : int
+
+    Returns
+    -------
+    Scratch
+    """
+    weights, features, rows, local_row = separate_arrays([d, d, n, n])
+    integers = [array.view(np.int32) for array in (features, rows, local_row)]
+    integers[2][:] = -1
+    return Scratch(weights, np.empty(d), np.zeros(d, bool), *integers, make_workspace(n + 1, d))
+
+
+def solve_on_features(X, features, positives, violation_target, scratch, settings, positive_cost=1.0):
+    """Minimise |w|_1 + C sum_i c_i phi(y_i <w, x_i>) for one label, from ``scratch.weights`` and into them.
+
+    Of a start with many weights the 100 largest and the bias are used: the set is to be small.
+
+    Parameters
+    ----------
+    X : CSR, shape (n, d)
+    features : Features
+    positives : ndarray of int32, shape (n_positives,)
+    violation_target : float
+        See :func:`ovaflow.solver.stopping.violation_targets`.
+    scratch : Scratch
+    settings : Settings
+    positive_cost : float
+        What the loss of a positive counts, that of a negative being 1.
+
+    Returns
+    -------
+    Outcome
+        ``gradient_norm`` is the violation over all features,
+        ``full_passes`` counts how often it was computed, ``cg_steps`` passes over
+        the chosen features.
+    """
+    return Outcome(*_minimise(X, features, positives, np.float32(positive_cost), violation_target, scratch, settings))
+
+
+@kernel
+def _minimise(X, features, positives, positive_cost, target, scratch, settings):
+    count = _first_features(features, scratch)
+    newton = passes = halvings = rounds = first_active = 0
+    inside = _INSIDE * target
+    status = _CONVERGED
+    while True:
+        part, n_rows = _gather(features, positives, count, scratch)
+        view = _pose(part, n_rows, count, positives, positive_cost, X, scratch)
+        background = view.scores[n_rows]
+        steps = minimise_l1(part, inside, view, settings)
+        if rounds == 0:
+            first_active = steps[3] + _alike(X, n_rows, background, settings.loss)
+        newton, passes, halvings, rounds = newton + steps[0], passes + steps[1], halvings + steps[2], rounds + 1
+        active = steps[4] + _alike(X, n_rows, view.scores[n_rows], settings.loss)
+        violation = _fill_gradient(X, features.sums, n_rows, count, view, scratch, settings)
+        for r in range(n_rows):
+            scratch.local_row[scratch.rows[r]] = -1
+        if violation <= target or steps[8] != _CONVERGED or rounds == _MOST_ROUNDS:
+            status = steps[8] if violation <= target or rounds < _MOST_ROUNDS else _ITERATION_LIMIT
+            break
+        added = _add_features(features.bias, count, scratch)
+        inside = max(_INSIDE * target, _LOOSER * violation) if added else _INSIDE * min(inside, target)
+        count += added
+    for e in range(count):
+        scratch.chosen[scratch.features[e]] = False
+    return newton, passes, halvings, first_active, active, steps[5], violation, target, status, rounds
+
+
+@kernel
+def _first_features(features, scratch):
+    """The largest weights of the start, and the bias; the others become zero. Returns how many."""
+    sizes = np.abs(scratch.weights)
+    threshold = 0.0
+    if np.count_nonzero(sizes) > FEW:
+        threshold = max(threshold_for(sizes, len(sizes), FIRST, np.zeros(1024, np.int64)), 0.0)
+    count = 0
+    for j in range(len(sizes)):
+        if j == features.bias or (sizes[j] > threshold and count < FEW):
+            scratch.features[count] = j
+            scratch.chosen[j] = True
+            count += 1
+        else:
+            scratch.weights[j] = 0.0
+    return count
+
+
+@strict_kernel
+def _gather(features, positives, count, scratch):
+    """Columns of the chosen features with renumbered instances; returns them and how many instances they touch.
+
+    One more instance stands for all others, with the bias feature alone.
+    """
+    columns, rows, local_row = features.columns, scratch.rows, scratch.local_row
+    n_rows = 0
+    for i in positives:
+        rows[n_rows] = i
+        local_row[i] = n_rows
+        n_rows += 1
+    has_bias = features.bias >= 0
+    indptr = np.zeros(count + 1, np.int64)
+    for e in range(count - has_bias):
+        f = scratch.features[e]
+        indptr[e + 1] = indptr[e] + columns.indptr[f + 1] - columns.indptr[f]
+    size = indptr[count - has_bias]
+    most = size + has_bias * (min(size + len(positives), len(local_row)) + 1)
+    data, indices = np.empty(most, np.float32), np.empty(most, np.int32)
+    for e in range(count - has_bias):
+        start = columns.indptr[scratch.features[e]]
+        for k in range(indptr[e + 1] - indptr[e]):
+            i = columns.indices[start + k]
+            if local_row[i] < 0:
+                rows[n_rows] = i
+                local_row[i] = n_rows
+                n_rows += 1
+            data[indptr[e] + k] = columns.data[start + k]
+            indices[indptr[e] + k] = local_row[i]
+    if has_bias:
+        for r in range(n_rows + 1):
+            data[size + r] = columns.data[columns.indptr[features.bias]]
+            indices[size + r] = r
+        indptr[count] = size + n_rows + 1
+    return CSR(data, indices, indptr, n_rows + 1), n_rows
+
+
+@kernel
+def _pose(part, n_rows, count, positives, positive_cost, X, scratch):
+    """Costs, weights and scores of the problem on the chosen features, in a view of the workspace."""
+    local, m = scratch.local, n_rows + 1
+    view = Workspace(
+        local.signed_costs[:m],
+        local.scores[:m],
+        local.score_steps[:m],
+        local.active[:m],
+        local.slopes[:m],
+        local.curvatures[:m],
+        local.weights[:count],
+        local.gradient[:count],
+        local.step[:count],
+        local.residual[:count],
+        local.direction[:count],
+        local.curved[:count],
+        local.preconditioner[:count],
+    )
+    view.signed_costs[:] = -1.0
+    view.signed_costs[: len(positives)] = positive_cost
+    view.signed_costs[n_rows] = -np.float32(len(X.indptr) - 1 - n_rows)
+    view.scores[:] = 0.0
+    for e in range(count):
+        view.weights[e] = scratch.weights[scratch.features[e]]
+        add_row(part.data, part.indices, part.indptr[e], part.indptr[e + 1], view.weights[e], view.scores)
+    return view
+
+
+@kernel
+def _alike(X, n_rows, score, loss):
+    """Curved instances that one stands for, beside that one."""
+    return (len(X.indptr) - 2 - n_rows) * (loss_curvature(loss, -score) > 0)
+
+
+@kernel
+def _fill_gradient(X, sums, n_rows, count, view, scratch, settings):
+    """Gradient of the losses in all features; takes the weights over and returns the violation."""
+    common = np.float64(-loss_slope(settings.loss, -view.scores[n_rows]))
+    gradient, weights = scratch.gradient, scratch.weights
+    for e in range(count):
+        weights[scratch.features[e]] = view.weights[e]
+    for j in range(len(gradient)):
+        gradient[j] = settings.C * common * sums[j]
+    for r in range(n_rows):
+        factor = settings.C * (np.float64(view.slopes[r]) - common)
+        if factor != 0:
+            i = scratch.rows[r]
+            add_row(X.data, X.indices, X.indptr[i], X.indptr[i + 1], factor, gradient)
+    total = 0.0
+    for j in range(len(gradient)):
+        total += violation_of(weights[j], gradient[j])
+    return total
+
+
+@kernel
+def _add_features(bias, count, scratch):
+    """Take in features, those of the largest gradients above 1 first; returns how many."""
+    found, sizes, n_found = np.empty(len(scratch.weights), np.int32), np.empty(len(scratch.weights), np.float32), 0
+    for j in range(len(scratch.weights)):
+        size = abs(scratch.gradient[j])
+        if size > 1 and not scratch.chosen[j]:
+            found[n_found] = j
+            sizes[n_found] = size
+            n_found += 1
+    limit, threshold, added = max(FIRST, count), np.float64(0.0), 0
+    if n_found > limit:
+        threshold = threshold_for(sizes, n_found, limit, np.zeros(1024, np.int64))
+    has_bias = bias >= 0
+    for e in range(n_found):
+        if sizes[e] > threshold:
+            scratch.chosen[found[e]] = True
+            scratch.features[count - has_bias + added] = found[e]
+            added += 1
+    if has_bias:
+        scratch.features[count + added - 1] = bias
+    return added
