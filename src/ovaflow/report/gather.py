@@ -14,6 +14,7 @@ from ovaflow.model.training_file import read_training
 from ovaflow.prediction.predictions_file import read_predictions
 from ovaflow.report import examples, frequency
 from ovaflow.report.card import Card, make_card
+from ovaflow.report.label_trees import read_tree_of
 from ovaflow.report.published import results_for
 from ovaflow.report.resources import find_benchmarks, read_resources
 from ovaflow.report.sweeps import read_sweeps
@@ -146,6 +147,8 @@ class Section:
     published : list of Published
     resources : list of Resource
     sweeps : list of Sweep
+    trees : list of TreeOfRun
+        Of runs that start from the label tree.
     """
 
     card: Card
@@ -157,6 +160,7 @@ class Section:
     published: list
     resources: list
     sweeps: list
+    trees: list
 
 
 def gather(folders, published=(), benchmarks=None, n_examples=10, seed=0, sweeps=None):
@@ -214,7 +218,13 @@ def _section(folder, run_folders, published, benchmarks, n_examples, seed, sweep
         published=results_for(published, folder.name),
         resources=read_resources(find_benchmarks(run_folders, benchmarks)),
         sweeps=read_sweeps(sweeps, folder, runs),
+        trees=_trees(run_folders, runs, card.counts, dataset.checksum),
     )
+
+
+def _trees(folders, runs, counts, checksum):
+    trees = [read_tree_of(folder, run, counts, checksum) for folder, run in zip(folders, runs, strict=True)]
+    return [tree for tree in trees if tree is not None]
 
 
 def _outcome(folder, dataset):

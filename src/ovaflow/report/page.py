@@ -5,6 +5,7 @@ from pathlib import Path
 import jinja2
 
 from ovaflow.report import figures, sweep_figures, sweeps, tables, wording
+from ovaflow.report.label_trees import tree_table
 from ovaflow.report.power_law import fit_power_law
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -81,6 +82,7 @@ def _view(anchor, section):
         "cost": tables.cost_table(runs),
         "groups": tables.group_table(runs, section.groups),
         "published": tables.published_table(runs, section.published) if section.published else None,
+        "trees": tree_table(section.trees) if section.trees else None,
         "status": tables.status_table(solved) if solved else None,
         "resources": tables.resource_table(section.resources) if section.resources else None,
         "settings": tables.settings_table(runs),

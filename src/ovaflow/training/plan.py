@@ -128,21 +128,37 @@ def read_plan(path, shard, n_labels=None):
         If the file is missing, a line is malformed, or a label is out of
         range, named twice or missing.
     """
-    labels, seen = [], set()
+    shards = read_shards(path, n_labels)
+    return shards[shard] if shard < len(shards) else np.empty(0, np.int32)
+
+
+def read_shards(path, n_labels=None):
+    """Labels of all shards; see :func:`read_plan`.
+
+    Parameters
+    ----------
+    path : path-like
+    n_labels : int, optional
+
+    Returns
+    -------
+    list of ndarray of int32
+        Up to the last shard that has labels.
+    """
+    shards, seen = {}, set()
     for line, text in enumerate(_lines(path), start=2):
-        of, label = _parsed(text, path, line)
+        shard, label = _parsed(text, path, line)
         if label in seen:
             raise InputError(f"label {label} stands here for the second time", path=path, line=line)
         if n_labels is not None and label >= n_labels:
             raise InputError(f"label {label} of {n_labels:,}", path=path, line=line, remedy="run `ovaflow plan` again")
         seen.add(label)
-        if of == shard:
-            labels.append(label)
+        shards.setdefault(shard, []).append(label)
     if n_labels is not None and len(seen) < n_labels:
         raise InputError(
             f"{len(seen):,} of {n_labels:,} labels stand in it", path=path, remedy="run `ovaflow plan` again"
         )
-    return np.array(labels, np.int32)
+    return [np.array(shards.get(shard, ()), np.int32) for shard in range(max(shards, default=-1) + 1)]
 
 
 def _lines(path):
