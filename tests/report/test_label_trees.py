@@ -21,7 +21,7 @@ def test_statistics_of_the_tree_and_its_cuts(tmp_path):
     tree, folder = compute_label_tree(from_scipy(Y)), tmp_path / "tree"
     write_label_tree(tmp_path / "label_tree.h5", tree, "abc")
     assert read_tree_of(folder, run(), COUNTS, "abc") is None
-    write_plan(folder / "shards.tsv", [np.array([0, 3, 2]), np.array([1])], np.ones(4))
+    write_plan(folder / "shards.tsv", [np.array([3, 2]), np.array([1, 0])], np.ones(4))
     ours = read_tree_of(folder, run(), COUNTS, "abc")
     # 1 hangs at 2, one instance apart: alone it starts four instances away
     assert tree.parent[1] == 2
