@@ -21,6 +21,7 @@ from ovaflow.data import prepare_texts
 from ovaflow.data.dataset import open_dataset
 from ovaflow.data.docstrings import docstrings
 from ovaflow.data.tfidf import TfIdf
+from ovaflow.sparse.csr import nonzeros_of_rows
 from ovaflow.storage.artifact import open_artifact
 
 TEXTS = [
@@ -163,6 +164,22 @@ def test_svmlight_files_of_different_widths(tmp_path):
     assert (dataset.n_features, dataset.n_labels) == (6, 5)
     assert dataset.test.Y.n_columns == 5
     assert prepare(tmp_path, *arguments, f"--labels={tmp_path / 'names'}").label_names == list("abcdefg")
+
+
+@pytest.mark.parametrize(("share", "dense"), [(0.05, False), (0.6, True)])
+def test_dense_features_are_stored_in_full_and_counted_as_they_are(tmp_path, share, dense):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(40, 50)) * (random.random((40, 50)) < share)
+    X[7] = 0
+    np.save(tmp_path / "X.npy", X)
+    np.save(tmp_path / "Y.npy", random.random((40, 3)) < 0.4)
+    dataset = prepare(tmp_path, "--format=npz", f"--train={tmp_path / 'X.npy'}", f"--test={tmp_path / 'X.npy'}")
+    assert dataset.parameters["dense"] is dense
+    assert (len(dataset.train.X.data) == 40 * 51) == dense
+    assert dataset.parameters["source"]["counts"]["train_without_features"] == (np.abs(X).sum(axis=1) == 0).sum()
+    nonzeros = np.count_nonzero(X) + 40
+    assert nonzeros_of_rows(dataset.train.X).sum() == len(dataset.test.X.data) == nonzeros
+    np.testing.assert_array_equal(dataset.train.X.to_scipy().toarray(), dataset.test.X.to_scipy().toarray())
 
 
 def test_npz_pair(tmp_path):

@@ -4,7 +4,19 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ovaflow.sparse.csr import add_row, add_squared_row, from_scipy, product, row_dot, rows_of, transpose
+from ovaflow.data.full_rows import fill_rows
+from ovaflow.sparse.csr import (
+    add_row,
+    add_squared_row,
+    for_kernels,
+    from_scipy,
+    nonzeros_of_columns,
+    nonzeros_of_rows,
+    product,
+    row_dot,
+    rows_of,
+    transpose,
+)
 
 
 @st.composite
@@ -38,6 +50,14 @@ def test_transpose(theirs):
         assert (np.diff(ours.indices[start:end]) > 0).all()
 
 
+@given(matrices())
+def test_transpose_of_full_rows(theirs):
+    ours = transpose(for_kernels(fill_rows(from_scipy(theirs))))
+    assert ours.indices is None
+    assert np.array_equal(ours.data.reshape(theirs.shape[::-1]), theirs.toarray().T)
+    assert np.array_equal(np.diff(ours.indptr), np.full(theirs.shape[1], theirs.shape[0]))
+
+
 @given(matrices(), st.integers(0, 2**32 - 1))
 def test_chosen_rows(theirs, seed):
     rows = np.random.default_rng(seed).integers(0, theirs.shape[0], 12)
@@ -45,9 +65,17 @@ def test_chosen_rows(theirs, seed):
     assert np.array_equal(ours.to_scipy().toarray(), theirs.toarray()[rows])
 
 
-@given(matrices(), st.integers(0, 2**32 - 1))
-def test_products(theirs, seed):
-    X = from_scipy(theirs)
+@given(matrices())
+def test_nonzeros_of_rows(theirs):
+    for ours in (from_scipy(theirs), fill_rows(from_scipy(theirs))):
+        assert np.array_equal(nonzeros_of_rows(ours), (theirs.toarray() != 0).sum(axis=1))
+        assert np.array_equal(nonzeros_of_columns(ours), (theirs.toarray() != 0).sum(axis=0))
+
+
+@given(matrices(), st.booleans(), st.integers(0, 2**32 - 1))
+def test_products(theirs, full, seed):
+    X = for_kernels(fill_rows(from_scipy(theirs))) if full else from_scipy(theirs)
+    assert X.indices is not None or full
     vector = np.random.default_rng(seed).normal(size=X.n_columns).astype(np.float32)
     ours = np.empty(X.n_rows, np.float32)
     product(*X.arrays, vector, ours)

@@ -10,6 +10,7 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Split, write_dataset
 from ovaflow.data.tfidf import Selection
+from ovaflow.sparse.csr import nonzeros_of_rows
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ class Prepared(NamedTuple):
         -------
         str
         """
-        n, m, nnz = self.train.X.n_rows, self.test.X.n_rows, len(self.train.X.data)
+        n, m, nnz = self.train.X.n_rows, self.test.X.n_rows, int(nonzeros_of_rows(self.train.X).sum())
         return (
             f"{n:,} training and {m:,} test instances, {self.train.X.n_columns:,} features, "
             f"{self.train.Y.n_columns:,} labels, {nnz:,} nonzeros in training ({nnz / n:.1f} an instance)"

@@ -6,6 +6,7 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Split
+from ovaflow.data.full_rows import fill_rows, is_dense
 from ovaflow.data.normalize import finish
 from ovaflow.data.preparation import Prepared, checked_counts
 from ovaflow.data.readers.formats import read_feature_splits
@@ -19,7 +20,8 @@ def prepare_feature_files(source, settings):
     """Prepare files of features and label ids.
 
     Features and labels keep their ids; training and test instances get as many
-    columns as the larger of the two has.
+    columns as the larger of the two has. Training instances that are dense are
+    stored in full, see :mod:`ovaflow.data.full_rows`.
 
     Parameters
     ----------
@@ -51,9 +53,11 @@ def prepare_feature_files(source, settings):
         **weighed,
         "normalize": settings.normalize,
         "bias": settings.bias,
+        "dense": is_dense(X),
         "source": source.provenance() | {"counts": checked_counts(*splits, settings.bias)},
     }
-    return Prepared(*splits, names, [], parameters, idf)
+    train = Split(fill_rows(X), Y) if is_dense(X) else splits[0]
+    return Prepared(train, splits[1], names, [], parameters, idf)
 
 
 def _read(source, settings):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ovaflow.report import wording
+from ovaflow.sparse.csr import nonzeros_of_rows
 
 FEW = 5
 """Labels with at most so many training positives are called rare."""
@@ -76,7 +77,7 @@ def _facts(dataset, counts):
         ("test instances", wording.count(test.X.n_rows), _gaps(test, bias)),
         ("features", wording.count(dataset.n_features - bias), "and a bias feature" if bias else "no bias feature"),
         ("labels", wording.count(dataset.n_labels), f"{dataset.n_labels - trained:,} without training positives"),
-        ("nonzeros per instance", wording.decimal(_mean(train.X) - bias), "training mean"),
+        ("nonzeros per instance", wording.decimal(_mean(train.X) - bias), _storage(dataset)),
         ("labels per instance", wording.decimal(_mean(train.Y)), f"test {wording.decimal(_mean(test.Y))}"),
         ("positives per label", wording.decimal(len(train.Y.indices) / max(trained, 1)), "training mean"),
         (f"labels with ≤ {FEW} positives", f"{wording.percent(rare / max(trained, 1), 1)} %", "of those with any"),
@@ -84,12 +85,16 @@ def _facts(dataset, counts):
 
 
 def _mean(matrix):
-    return len(matrix.indices) / max(matrix.n_rows, 1)
+    return int(nonzeros_of_rows(matrix).sum()) / max(matrix.n_rows, 1)
+
+
+def _storage(dataset):
+    return "training mean; rows stored in full" if dataset.parameters.get("dense") else "training mean"
 
 
 def _gaps(split, bias):
     unlabelled = int((np.diff(split.Y.indptr) == 0).sum())
-    empty = int((np.diff(split.X.indptr) <= bias).sum())
+    empty = int((nonzeros_of_rows(split.X) <= bias).sum())
     return f"{unlabelled:,} without labels, {empty:,} without features"
 
 

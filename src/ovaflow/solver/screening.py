@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ovaflow.sparse.csr import column_of, is_full, nonzeros_of_columns
 from ovaflow.sparse.jit import kernel, strict_kernel
 from ovaflow.sparse.panel import WIDTH, panel_row
 
@@ -76,18 +77,20 @@ def make_screen(X):
     -------
     Screen
         Popular are the features of more than 1 % of the instances, 2,048 at
-        most, and all of them where d is no larger than that.
+        most, and all of them where d is no larger than that or rows are full.
+        Zeros of full rows are left out.
     """
     n, d = X.n_rows, X.n_columns
-    frequency = np.bincount(X.indices, minlength=d)
+    frequency = nonzeros_of_columns(X)
     order = np.argsort(-frequency, kind="stable")
-    count = d if d <= _MOST_POPULAR else min(int((frequency > _POPULAR_SHARE * n).sum()) + 1, _MOST_POPULAR)
+    all_popular = d <= _MOST_POPULAR or is_full(X)
+    count = d if all_popular else min(int((frequency > _POPULAR_SHARE * n).sum()) + 1, _MOST_POPULAR)
     popular_features = order[:count].astype(np.int32)
     popular_id = np.full(d, -1, np.int32)
     popular_id[popular_features] = np.arange(count, dtype=np.int32)
     rare_indptr = np.zeros(d + 1, np.int64)
     np.cumsum(np.where(popular_id < 0, frequency, 0), out=rare_indptr[1:])
-    n_popular = len(X.data) - int(rare_indptr[-1])
+    n_popular = int(frequency.sum() - rare_indptr[-1])
     popular = np.empty(n_popular, np.float32), np.empty(n_popular, np.int32), np.zeros(n + 1, np.int64)
     rare = np.empty(rare_indptr[-1], np.float32), np.empty(rare_indptr[-1], np.int32), rare_indptr
     signed = np.zeros(d, bool)
@@ -102,7 +105,9 @@ def _divide(data, indices, indptr, popular_id, p_data, p_indices, p_indptr, r_da
     for i in range(len(indptr) - 1):
         row_sum = 0.0
         for k in range(indptr[i], indptr[i + 1]):
-            feature = indices[k]
+            feature = column_of(indices, k, indptr[i])
+            if data[k] == 0 and popular_id[feature] >= 0:
+                continue
             if popular_id[feature] >= 0:
                 p_data[filled] = data[k]
                 p_indices[filled] = popular_id[feature]

@@ -21,7 +21,7 @@ class Local(NamedTuple):
     Attributes
     ----------
     data, indices, indptr : ndarray
-        Chosen rows with renumbered features.
+        Chosen rows with renumbered features; ``indices`` is None where X has none.
     features : ndarray of int32, shape (d,)
         Feature of each local number.
     local_id : ndarray of int32, shape (d,)
@@ -58,15 +58,19 @@ def make_local(X):
     Local
     """
     n, d, nnz = X.n_rows, X.n_columns, len(X.data)
-    data, indices, features, local_id, dense = separate_arrays([nnz, nnz, d, d, d])
+    full = X.indices is None
+    data, indices, features, local_id, dense = separate_arrays([nnz, 0 if full else nnz, d, d, d])
     dense[:] = 0
     local_id = local_id.view(np.int32)
     local_id[:] = -1
+    features = features.view(np.int32)
+    if full:
+        features[:] = np.arange(d)
     return Local(
         data,
-        indices.view(np.int32),
+        None if full else indices.view(np.int32),
         np.zeros(n + 1, np.int64),
-        features.view(np.int32),
+        features,
         local_id,
         dense,
         np.zeros(n, bool),
@@ -92,35 +96,52 @@ def clear(features, dense):
 @strict_kernel
 def gather_rows(X, rows, local):
     """Copy rows with renumbered features; returns the number of features and of entries."""
-    filled = _copy_rows(X, rows, local)
+    filled = _copy_rows(X.data, X.indices, X.indptr, rows, local.data, local.indices, local.indptr)
+    return _renumber(local.indices, filled, local), filled
+
+
+@strict_kernel
+def _copy_rows(data, indices, indptr, rows, local_data, local_indices, local_indptr):
+    """Rows lie far apart in memory: copying them first lets the processor fetch ahead."""
+    filled = np.uint64(0)
+    for r in range(len(rows)):
+        start = np.uint64(indptr[rows[r]])
+        length = np.uint64(indptr[rows[r] + 1]) - start
+        for k in range(length):
+            if indices is not None:
+                local_indices[filled + k] = indices[start + k]
+            local_data[filled + k] = data[start + k]
+        filled += length
+        local_indptr[r + 1] = filled
+    return filled
+
+
+@strict_kernel
+def _renumber(indices, filled, local):
+    """Number features in the order in which they are met; full rows keep theirs. Returns how many there are."""
+    if indices is None:
+        return len(local.features)
     n_features = 0
     for k in range(np.uint64(filled)):
-        feature = np.uint32(local.indices[k])
+        feature = np.uint32(indices[k])
         number = local.local_id[feature]
         if number < 0:
             number = n_features
             local.local_id[feature] = number
             local.features[n_features] = feature
             n_features += 1
-        local.indices[k] = number
+        indices[k] = number
     for e in range(n_features):
         local.local_id[local.features[e]] = -1
-    return n_features, filled
+    return n_features
 
 
 @strict_kernel
-def _copy_rows(X, rows, local):
-    """Rows lie far apart in memory: copying them first lets the processor fetch ahead."""
-    filled = np.uint64(0)
-    for r in range(len(rows)):
-        start = np.uint64(X.indptr[rows[r]])
-        length = np.uint64(X.indptr[rows[r] + 1]) - start
-        for k in range(length):
-            local.indices[filled + k] = X.indices[start + k]
-            local.data[filled + k] = X.data[start + k]
-        filled += length
-        local.indptr[r + 1] = filled
-    return filled
+def _first(indices, filled):
+    """Indices of the entries that are filled, if there are any."""
+    if indices is None:
+        return None
+    return indices[:filled]
 
 
 @kernel
@@ -139,7 +160,7 @@ def local_problem(X, rows, local):
     m = len(rows)
     n_features, filled = gather_rows(X, rows, local)
     work = local.work
-    part = CSR(local.data[:filled], local.indices[:filled], local.indptr[: m + 1], n_features)
+    part = CSR(local.data[:filled], _first(local.indices, filled), local.indptr[: m + 1], n_features)
     view = Workspace(
         work.signed_costs[:m],
         work.scores[:m],

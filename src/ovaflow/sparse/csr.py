@@ -14,8 +14,9 @@ class CSR(NamedTuple):
     Attributes
     ----------
     data : ndarray of float32, shape (nnz,)
-    indices : ndarray of int32, shape (nnz,)
-        Column of each entry, ascending within a row.
+    indices : ndarray of int32, shape (nnz,), or None
+        Column of each entry, ascending within a row. None, which only
+        :func:`for_kernels` makes: every row has all columns.
     indptr : ndarray of int64, shape (n_rows + 1,)
     n_columns : int
     """
@@ -96,6 +97,54 @@ def _copy_rows(data, indices, indptr, rows, out_data, out_indices, out_indptr):
             out_indices[target + k] = indices[start + k]
 
 
+def nonzeros_of_rows(matrix):
+    """How many entries of each row are not zero.
+
+    Parameters
+    ----------
+    matrix : CSR, shape (n, d)
+        Zeros are stored in full rows only.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+    """
+    if is_full(matrix):
+        return np.count_nonzero(matrix.data.reshape(matrix.n_rows, matrix.n_columns), axis=1)
+    return np.diff(matrix.indptr)
+
+
+def nonzeros_of_columns(matrix):
+    """How many entries of each column are not zero.
+
+    Parameters
+    ----------
+    matrix : CSR, shape (n, d)
+        Zeros are stored in full rows only.
+
+    Returns
+    -------
+    ndarray of int64, shape (d,)
+    """
+    if is_full(matrix):
+        return np.count_nonzero(matrix.data.reshape(matrix.n_rows, matrix.n_columns), axis=0)
+    return np.bincount(matrix.indices, minlength=matrix.n_columns)
+
+
+def is_full(matrix):
+    """Whether every row has all columns.
+
+    Parameters
+    ----------
+    matrix : CSR, shape (n, d)
+
+    Returns
+    -------
+    bool
+    """
+    return len(matrix.data) == matrix.n_rows * matrix.n_columns
+
+
 def transpose(matrix):
     """The transposed matrix: posting lists of each column, rows ascending.
 
@@ -108,6 +157,10 @@ def transpose(matrix):
     CSR
         shape (d, n).
     """
+    if matrix.indices is None:
+        data = np.ascontiguousarray(matrix.data.reshape(matrix.n_rows, matrix.n_columns).T).reshape(-1)
+        indptr = matrix.n_rows * np.arange(matrix.n_columns + 1, dtype=np.int64)
+        return CSR(data, None, indptr, matrix.n_rows)
     counts = np.bincount(matrix.indices, minlength=matrix.n_columns)
     indptr = np.zeros(matrix.n_columns + 1, np.int64)
     np.cumsum(counts, out=indptr[1:])
@@ -128,13 +181,44 @@ def _fill_transposed(data, indices, indptr, out_data, out_indices, next_slot):
 
 
 # Loops over entries count in unsigned integers: a signed index costs a test for
-# negative values at each gather, which halves their speed.
+# negative values at each gather, which halves their speed. Rows without indices
+# are full; numba compiles for them the branch that needs none, and for others
+# only the gathers.
+
+
+def for_kernels(matrix):
+    """The same matrix, as kernels take it: without its indices where every row is full.
+
+    Parameters
+    ----------
+    matrix : CSR, shape (n, d)
+
+    Returns
+    -------
+    CSR
+        Sharing memory. The kernels of this file, and all that touch indices
+        through them alone, then run over contiguous rows.
+    """
+    return matrix._replace(indices=None) if is_full(matrix) else matrix
+
+
+@kernel
+def column_of(indices, k, first):
+    """Column of entry k of the row that begins at entry ``first``; all unsigned."""
+    if indices is None:
+        return k - first
+    return np.uint32(indices[k])
 
 
 @kernel
 def row_dot(data, indices, start, end, vector):
     """<x_i, v> over the entries start to end."""
     total = np.float32(0.0)
+    if indices is None:
+        row = data[start:end]
+        for j in range(len(vector)):
+            total += row[j] * vector[j]
+        return total
     for k in range(np.uint64(start), np.uint64(end)):
         total += data[k] * vector[np.uint32(indices[k])]
     return total
@@ -150,6 +234,11 @@ def product(data, indices, indptr, vector, out):
 @kernel
 def add_row(data, indices, start, end, factor, out):
     """Add factor * x_i to out, over the entries start to end."""
+    if indices is None:
+        row = data[start:end]
+        for j in range(len(out)):
+            out[j] += factor * row[j]
+        return
     for k in range(np.uint64(start), np.uint64(end)):
         out[np.uint32(indices[k])] += factor * data[k]
 
@@ -157,5 +246,10 @@ def add_row(data, indices, start, end, factor, out):
 @kernel
 def add_squared_row(data, indices, start, end, factor, out):
     """Add factor * x_i^2 to out, over the entries start to end."""
+    if indices is None:
+        row = data[start:end]
+        for j in range(len(out)):
+            out[j] += factor * row[j] * row[j]
+        return
     for k in range(np.uint64(start), np.uint64(end)):
         out[np.uint32(indices[k])] += factor * data[k] * data[k]

@@ -7,6 +7,7 @@ after the other.
 
 import numpy as np
 
+from ovaflow.sparse.csr import column_of
 from ovaflow.sparse.jit import kernel
 
 WIDTH = 64
@@ -23,23 +24,23 @@ def panel_product(data, indices, indptr, panel, out):
 @kernel
 def panel_row(data, indices, start, end, panel, out):
     """out = sum_f x_if p_f over the entries start to end, four features at a time."""
-    one = np.uint64(1)
-    k = np.uint64(start)
+    one, first = np.uint64(1), np.uint64(start)
+    k = first
     last = np.uint64(end)
     for c in range(WIDTH):
         out[c] = 0.0
     # each pass over the sums costs a load and a store beside its products, so it takes four features
     while k + np.uint64(4) <= last:
-        x0, p0 = data[k], panel[np.uint32(indices[k])]
-        x1, p1 = data[k + one], panel[np.uint32(indices[k + one])]
+        x0, p0 = data[k], panel[column_of(indices, k, first)]
+        x1, p1 = data[k + one], panel[column_of(indices, k + one, first)]
         k += np.uint64(2)
-        x2, p2 = data[k], panel[np.uint32(indices[k])]
-        x3, p3 = data[k + one], panel[np.uint32(indices[k + one])]
+        x2, p2 = data[k], panel[column_of(indices, k, first)]
+        x3, p3 = data[k + one], panel[column_of(indices, k + one, first)]
         k += np.uint64(2)
         for c in range(WIDTH):
             out[c] += x0 * p0[c] + x1 * p1[c] + x2 * p2[c] + x3 * p3[c]
     while k < last:
-        x0, p0 = data[k], panel[np.uint32(indices[k])]
+        x0, p0 = data[k], panel[column_of(indices, k, first)]
         for c in range(WIDTH):
             out[c] += x0 * p0[c]
         k += one

@@ -14,7 +14,7 @@ from ovaflow.initialization.starts import RANKING, make_start
 from ovaflow.model.pruning import large_weights
 from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import L1, REGULARIZATIONS, Outcome, Settings, Status
-from ovaflow.sparse.csr import CSR
+from ovaflow.sparse.csr import CSR, for_kernels
 from ovaflow.training.fast_path import FAST_PATHS
 from ovaflow.training.one_by_one import Newton, one_by_one
 from ovaflow.training.weighting import positive_costs
@@ -175,6 +175,9 @@ class LabelJobs:
         if not np.isfinite(means.xx):
             raise InputError("features that are not finite numbers", path=dataset.path, remedy="mend the source")
         X, settings, n = dataset.train.X, training.settings, dataset.train.X.n_rows
+        if settings.regularization != L1:
+            # coordinate descent reads indices itself
+            X = for_kernels(X)
         start = make_start(training, inputs)
         ranking = start if training.initialization in RANKING else make_start(_DEFAULT, inputs)
         costs = positive_costs(means.counts, n, training.weighting, training.propensity_a, training.propensity_b)

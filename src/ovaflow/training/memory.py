@@ -45,7 +45,7 @@ class Shape(NamedTuple):
     n, d : int
         Training instances and features.
     entries : int
-        Nonzeros of X.
+        Stored entries of X.
     labels : int
     positives : int
         Nonzeros of Y.
@@ -56,6 +56,11 @@ class Shape(NamedTuple):
     entries: int
     labels: int
     positives: int
+
+    @property
+    def full(self):
+        """Whether rows are stored in full; their indices are then not read."""
+        return self.entries == self.n * self.d
 
     @classmethod
     def of(cls, dataset):
@@ -161,7 +166,7 @@ def job_memory(shape, threads, labels, weights, touched, pretrained=False):
     peak = max(threads * thread + 8 * weights, 16 * weights) + LABEL * labels
     return JobMemory(
         program=PROGRAM,
-        features=8 * entries + 8 * n,
+        features=(4 if shape.full else 8) * entries + 8 * n,
         labels=16 * positives + 8 * n + 56 * all_labels + 12 * d,
         screen=max(touched.screened * (8 * entries + 12 * n + 13 * d), touched.sampled * (8 * entries + 16 * d)),
         thread=thread,
@@ -205,7 +210,7 @@ def _sampled(shape, touched):
 def _local(shape, touched):
     """Scratch of one problem on some of the rows."""
     n, d = shape.n, shape.d
-    gathered = 2 * _resident(4 * shape.entries, 4 * touched.entries)
+    gathered = (1 if shape.full else 2) * _resident(4 * shape.entries, 4 * touched.entries)
     # numbers, weights and start by feature; first numbers and scores by instance; the solver's vectors
     return gathered + 16 * d + 9 * n + 4 * (6 * touched.rows + 7 * touched.features)
 

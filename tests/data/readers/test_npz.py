@@ -84,9 +84,40 @@ def test_files_that_are_no_npz(tmp_path):
         (tmp_path / "Y.npz").write_bytes(content)
         with pytest.raises(InputError, match=r"Y.npz: no matrix of scipy.sparse.save_npz"):
             npz.read(tmp_path / "X.npz")
+
+
+@pytest.mark.parametrize("save", [np.save, np.savez, np.savez_compressed])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, np.bool_])
+def test_arrays(tmp_path, save, dtype, monkeypatch):
+    monkeypatch.setattr(npz, "_BLOCK", 50)
+    random = np.random.default_rng(0)
+    theirs = (random.random((30, 12)) * 3 * (random.random((30, 12)) < 0.6)).astype(dtype)
+    their_labels = random.random((30, 5)) < 0.2
+    suffix = ".npy" if save is np.save else ".npz"
+    save(tmp_path / f"X{suffix}", theirs)
+    save(tmp_path / f"Y{suffix}", their_labels)
+    X, Y = npz.read(tmp_path / f"X{suffix}")
+    np.testing.assert_array_equal(X.to_scipy().toarray(), theirs.astype(np.float32))
+    np.testing.assert_array_equal(Y.to_scipy().toarray(), their_labels)
+    assert (X.data != 0).all()
+    assert [array.dtype for array in (*X.arrays, *Y.arrays)] == 2 * [np.float32, np.int32, np.int64]
+
+
+@pytest.mark.parametrize(
+    "array",
+    [np.ones(3), np.ones((2, 2, 2)), np.array([[1.0, np.inf]]), np.array([[1e300]]), np.array([["a"]]), np.eye(2) * 1j],
+)
+def test_arrays_that_are_no_features(tmp_path, array):
+    np.save(tmp_path / "X.npy", array)
     np.save(tmp_path / "Y.npy", np.eye(2))
-    with pytest.raises(InputError):
-        npz.read(tmp_path / "X.npz", tmp_path / "Y.npy")
+    with pytest.raises(InputError, match=r"X.npy: no matrix"):
+        npz.read(tmp_path / "X.npy")
+
+
+def test_pickled_arrays_are_refused(tmp_path):
+    np.save(tmp_path / "X.npy", np.array([[{}]]), allow_pickle=True)
+    with pytest.raises(InputError, match=r"X.npy: no matrix .*pickle"):
+        npz.read(tmp_path / "X.npy", tmp_path / "X.npy")
 
 
 def test_different_numbers_of_rows(tmp_path):

@@ -10,7 +10,7 @@ import scipy.sparse
 
 from ovaflow.benchmark.sample import columns_of
 from ovaflow.data.dataset import Dataset
-from ovaflow.sparse.csr import CSR
+from ovaflow.sparse.csr import CSR, is_full
 
 BLOCK = 1024
 """Instances that :class:`OneByOne` scores at a time."""
@@ -151,11 +151,15 @@ def as_matrix(matrix):
     Returns
     -------
     scipy csr_matrix of float32
-        A copy where the arrays are mapped from a file.
+        A copy where the arrays are mapped from a file, and where rows are
+        stored in full: without their zeros.
     """
+    shape = matrix.n_rows, matrix.n_columns
+    if is_full(matrix):
+        return scipy.sparse.csr_matrix(matrix.data.reshape(shape))
     data = np.require(matrix.data, requirements="W")
     indices, indptr = np.require(matrix.indices, requirements="W"), matrix.indptr.astype(np.int32)
-    return scipy.sparse.csr_matrix((data, indices, indptr), shape=(matrix.n_rows, matrix.n_columns))
+    return scipy.sparse.csr_matrix((data, indices, indptr), shape=shape)
 
 
 def folder_bytes(folder):

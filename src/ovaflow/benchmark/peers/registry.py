@@ -61,6 +61,7 @@ _OWN_PRUNING = "tolerance and pruning (0.1) of the package"
 
 METHODS = [
     OWN,
+    Method("newton on blas", "blas", "scipy", "blas", "Newton", False, f"dense array; same start; {_SCORED}"),
     Method("liblinear primal", "liblinear", "liblinear", "liblinear", "Primal", False, _SCORED),
     Method(
         "liblinear dual", "liblinear", "liblinear", "liblinear", "Dual", False, f"{_LIBLINEAR_DUAL}; {_SCORED}"

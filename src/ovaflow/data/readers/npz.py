@@ -1,4 +1,4 @@
-"""Pairs of scipy.sparse npz files: features and labels."""
+"""Pairs of npz or npy files: features and labels, as SciPy's sparse matrices or NumPy's arrays."""
 
 import zipfile
 import zlib
@@ -10,14 +10,17 @@ import scipy.sparse
 from ovaflow.console.errors import InputError
 from ovaflow.data.readers.rows import ID_LIMIT
 from ovaflow.data.readers.streams import open_seekable
-from ovaflow.sparse.csr import from_scipy
+from ovaflow.sparse.csr import CSR, from_scipy
 
 _FOREIGN = (ValueError, KeyError, TypeError, AttributeError, OSError, EOFError, zipfile.BadZipFile, zlib.error)
 """What NumPy and SciPy raise on files that are no matrix."""
 
+_BLOCK = 1 << 20
+"""Entries of an array that are looked at together."""
+
 
 def read(path, labels_path=None):
-    """Read a pair, as ``scipy.sparse.save_npz`` writes it.
+    """Read a pair, each as ``scipy.sparse.save_npz``, ``numpy.save`` or ``numpy.savez`` (of one array) writes it.
 
     Parameters
     ----------
@@ -74,23 +77,71 @@ def labels_file(path):
 def _load(path):
     with open_seekable(path) as stream:
         try:
+            array = _array(stream)
+            if array is not None:
+                return _without_zeros(array)
+            stream.seek(0)
             return from_scipy(_checked(scipy.sparse.load_npz(stream)))
         except _FOREIGN as error:
             raise InputError(
-                f"no matrix of scipy.sparse.save_npz ({error})", path=path, remedy="write it with scipy.sparse.save_npz"
+                f"no matrix of scipy.sparse.save_npz or numpy.save ({error})",
+                path=path,
+                remedy="write it with one of these",
             ) from None
+
+
+def _array(stream):
+    """The array of numpy.save, or the only one of numpy.savez; None if it is neither."""
+    loaded = np.load(stream, allow_pickle=False)
+    if isinstance(loaded, np.ndarray):
+        return loaded
+    return loaded[loaded.files[0]] if len(loaded.files) == 1 else None
+
+
+def _without_zeros(array):
+    """CSR of a dense array, by blocks of rows: SciPy would take several times its memory."""
+    if array.ndim != 2:
+        raise ValueError(f"{array.ndim} dimensions instead of 2")
+    _check_kind(array)
+    n, d = array.shape
+    indptr = np.zeros(n + 1, np.int64)
+    blocks = [slice(low, low + _BLOCK // max(d, 1) + 1) for low in range(0, n, _BLOCK // max(d, 1) + 1)]
+    for block in blocks:
+        indptr[1:][block] = np.count_nonzero(_single(array[block]), axis=1)
+    np.cumsum(indptr, out=indptr)
+    data, indices = np.empty(indptr[-1], np.float32), np.empty(indptr[-1], np.int32)
+    for block in blocks:
+        part = _single(array[block])
+        rows, columns = np.nonzero(part)
+        entries = slice(indptr[block.start], indptr[min(block.stop, n)])
+        data[entries], indices[entries] = part[rows, columns], columns
+    _check_finite(data)
+    return CSR(data, indices, indptr, d)
+
+
+def _single(values):
+    with np.errstate(over="ignore"):
+        return values.astype(np.float32, copy=False)
 
 
 def _checked(matrix):
     """CSR without zeros; a file that lies about its arrays must not reach SciPy's unchecked loops."""
-    if max(matrix.shape) > ID_LIMIT or matrix.dtype.kind not in "biuf":
-        raise ValueError(f"shape {matrix.shape}, type {matrix.dtype}")
+    _check_kind(matrix)
     if hasattr(matrix, "indptr"):
         matrix.check_format(full_check=True)
     with np.errstate(over="ignore"):
         csr = scipy.sparse.csr_array(matrix, dtype=np.float32)
     csr.sum_duplicates()
     csr.eliminate_zeros()
-    if not np.isfinite(csr.data).all():
-        raise ValueError("values that are not finite in 32 bits")
+    _check_finite(csr.data)
     return csr
+
+
+def _check_kind(matrix):
+    if max(matrix.shape) > ID_LIMIT or matrix.dtype.kind not in "biuf":
+        raise ValueError(f"shape {matrix.shape}, type {matrix.dtype}")
+
+
+def _check_finite(data):
+    if not np.isfinite(data).all():
+        raise ValueError("values that are not finite in 32 bits")

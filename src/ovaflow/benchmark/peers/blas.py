@@ -1,0 +1,88 @@
+"""The same Newton method on a dense array, with every product left to BLAS (sgemv): what dense data may cost."""
+
+import numpy as np
+
+from ovaflow.benchmark.peers.interface import OneByOne
+from ovaflow.initialization.mean_separating import coefficients
+from ovaflow.solver.problem import Settings
+from ovaflow.solver.stopping import gradient_norm_at_zero, relative_tolerance
+
+
+class Newton(OneByOne):
+    """Squared hinge from the mean-separating start, one label at a time, in float32.
+
+    Parameters
+    ----------
+    problem : ovaflow.benchmark.peers.interface.Problem
+    """
+
+    def __init__(self, problem):
+        super().__init__(problem)
+        self._settings = Settings(C=problem.C, epsilon=problem.epsilon)
+        self._X = problem.X.toarray()
+        self._x_mean = self._X.mean(axis=0, dtype=np.float64)
+
+    def weights_of(self, y):
+        X, settings = self._X, self._settings
+        y = y.astype(np.float32)
+        w, target = self._start(np.flatnonzero(y > 0))
+        scores = X @ w
+        for _ in range(settings.max_newton):
+            active = np.flatnonzero(y * scores < 1)
+            rows = X[active]
+            gradient = w + np.float32(2 * settings.C) * ((scores[active] - y[active]) @ rows)
+            if np.linalg.norm(gradient) <= target:
+                break
+            step = _newton_step(rows, gradient, settings)
+            score_step = X @ step
+            length = _line_search(w, step, gradient @ step, y * scores, y * score_step, settings)
+            if length == 0:
+                break
+            w += length * step
+            scores += length * score_step
+        return w
+
+    def _start(self, positives):
+        """Weights of the start, and what the gradient's norm must reach."""
+        n, count = len(self._X), len(positives)
+        x_mean, p_mean = self._x_mean, self._X[positives].mean(axis=0, dtype=np.float64)
+        pp, xp, xx = p_mean @ p_mean, x_mean @ p_mean, x_mean @ x_mean
+        u, v = coefficients(pp, xp, xx, count / n, 1.0, -2.0)
+        at_zero = gradient_norm_at_zero(self._settings.C, -2.0, n, count, pp, xp, xx)
+        target = relative_tolerance(self._settings.epsilon, count, n) * at_zero
+        return (u * p_mean + v * x_mean).astype(np.float32), target
+
+
+def _newton_step(rows, gradient, settings):
+    """Conjugate gradient as in :mod:`ovaflow.solver.conjugate_gradient`, with H d = d + 2 C X_A^T (X_A d)."""
+    scale, share = np.float32(2 * settings.C), np.float32(settings.preconditioning)
+    preconditioner = 1 + share * scale * np.einsum("ij,ij->j", rows, rows)
+    step, residual = np.zeros_like(gradient), -gradient
+    direction = residual / preconditioner
+    energy, model = residual @ direction, np.float32(0)
+    tolerance = min(0.5, np.sqrt(np.sqrt(energy)))
+    for k in range(1, settings.max_cg + 1):
+        curved = direction + scale * ((rows @ direction) @ rows)
+        length = energy / (direction @ curved)
+        step += length * direction
+        residual -= length * curved
+        new_model = (step @ (gradient - residual)) / 2
+        if k * (new_model - model) >= tolerance * new_model:
+            break
+        scaled = residual / preconditioner
+        new_energy = residual @ scaled
+        direction = scaled + (new_energy / energy) * direction
+        model, energy = new_model, new_energy
+    return step
+
+
+def _line_search(w, step, slope, margins, margin_steps, settings):
+    """Step lengths 1, 1/2, 1/4, ... until the decrease suffices; 0 where none does."""
+    loss = np.square(np.maximum(1 - margins, 0)).sum(dtype=np.float64)
+    for halvings in range(settings.max_halvings + 1):
+        length = np.float32(0.5**halvings)
+        moved = np.square(np.maximum(1 - margins - length * margin_steps, 0)).sum(dtype=np.float64)
+        change = length * (w @ step) + length**2 / 2 * (step @ step) + settings.C * (moved - loss)
+        if change <= settings.sufficient_decrease * length * slope:
+            return length
+    return np.float32(0)
