@@ -70,6 +70,7 @@ def test_training_statistics_are_honest():
         "newton_steps": np.array([4, 0, 6, 8]),
         "cg_steps": np.array([8, 0, 10, 12]),
         "line_search_halvings": np.array([0, 0, 3, 0]),
+        "seconds": np.array([0.1, 0.0, 0.1, 0.1]),
         "gradient_norm": np.array([0.5, 0.0, 3.0, np.nan]),
         "gradient_target": np.array([1.0, 0.0, 1.5, 1.0]),
         "status": np.array([Status.CONVERGED, Status.NO_POSITIVES, Status.LINE_SEARCH_FAILED, 77], np.int8),

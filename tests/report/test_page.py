@@ -61,7 +61,7 @@ def reader(page):
 
 
 def test_page_is_well_formed(reader):
-    assert reader.tags.count("svg") == 3
+    assert reader.tags.count("svg") == 5
     ids = [value for _, name, value in reader.attributes if name == "id"]
     assert len(ids) == len(set(ids))
 

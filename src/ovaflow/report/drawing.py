@@ -106,3 +106,18 @@ def thousands(axis):
     """
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     axis.set_minor_formatter(NullFormatter())
+
+
+def plain_logarithm(value, _=None):
+    """Number at a tick of a logarithmic axis.
+
+    Parameters
+    ----------
+    value : float
+
+    Returns
+    -------
+    str
+        Such as ``"0.01"``, ``"1,000"``, or ``"1e-06"`` where zeros would be many.
+    """
+    return f"{value:,.0f}" if value >= 1 else f"{value:g}" if value >= 1e-3 else f"{value:.0e}"

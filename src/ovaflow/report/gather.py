@@ -14,6 +14,7 @@ from ovaflow.model.training_file import read_training
 from ovaflow.prediction.predictions_file import read_predictions
 from ovaflow.report import examples, frequency
 from ovaflow.report.card import Card, make_card
+from ovaflow.report.details import Details, read_details
 from ovaflow.report.label_trees import read_tree_of
 from ovaflow.report.published import results_for
 from ovaflow.report.resources import find_benchmarks, read_resources
@@ -57,6 +58,7 @@ class Run:
     trained : int or None
         Labels with a classifier.
     n_test : int
+    details : Details
     """
 
     name: str
@@ -70,6 +72,7 @@ class Run:
     training: Training | None
     trained: int | None
     n_test: int
+    details: Details
 
     def _metric(self, name):
         value = self.metrics.get(name)
@@ -257,6 +260,7 @@ def _run(folder, dataset, counts, series, ids, hits):
         training=training,
         trained=trained if training is None else training.trained,
         n_test=len(ids),
+        details=read_details(folder, metrics),
     )
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import jinja2
 
-from ovaflow.report import figures, sweep_figures, sweeps, tables, wording
+from ovaflow.report import figures, galleries, sweep_figures, sweeps, tables, wording
 from ovaflow.report.label_trees import tree_table
 from ovaflow.report.power_law import fit_power_law
 
@@ -93,6 +93,10 @@ def _view(anchor, section):
         ],
         "recalls": figures.recall_by_frequency(f"{anchor}-recall", runs),
         "newton": figures.newton_histogram(f"{anchor}-newton", solved) if solved else None,
+        "by_positives": galleries.draw(anchor, solved, galleries.BY_POSITIVES),
+        "traced": galleries.draw(anchor, [run for run in runs if run.details.curves], galleries.BY_ITERATION),
+        "weights": galleries.draw(anchor, [run for run in runs if run.details.weights], galleries.WEIGHTS),
+        "pruned": galleries.draw(anchor, [run for run in runs if run.details.pruning], galleries.BY_THRESHOLD),
     }
 
 

@@ -10,6 +10,10 @@ TOLERANCE = 1e-6
 """Relative rounding allowed between the gradient norm and its target."""
 
 
+PER_LABEL = ("positives", "newton_steps", "cg_steps", "seconds")
+"""Statistics that are kept label by label."""
+
+
 @dataclass(frozen=True)
 class Training:
     """Training statistics of a run.
@@ -30,7 +34,8 @@ class Training:
         The others by what the solver says of them, in words.
     worst_ratio : float or None
         Largest gradient norm over its target; None without trained labels.
-    newton_steps, cg_steps : ndarray of int64, shape (trained,)
+    positives, newton_steps, cg_steps : ndarray of int64, shape (trained,)
+    seconds : ndarray of float64, shape (trained,)
     halvings_per_label : float or None
     """
 
@@ -43,8 +48,10 @@ class Training:
     above: int
     endings: dict
     worst_ratio: float | None
+    positives: np.ndarray
     newton_steps: np.ndarray
     cg_steps: np.ndarray
+    seconds: np.ndarray
     halvings_per_label: float | None
 
     @property
@@ -83,8 +90,7 @@ def summarise(recorded):
         above=int((~reached).sum()),
         endings=_endings(np.asarray(statistics["status"])[trained][~reached]),
         worst_ratio=_worst(norm, target),
-        newton_steps=np.asarray(statistics["newton_steps"])[trained],
-        cg_steps=np.asarray(statistics["cg_steps"])[trained],
+        **{name: np.asarray(statistics[name])[trained] for name in PER_LABEL},
         halvings_per_label=_mean(np.asarray(statistics["line_search_halvings"])[trained]),
     )
 
