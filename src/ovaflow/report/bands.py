@@ -10,8 +10,6 @@ QUANTILES = 0.05, 0.95
 FEWEST = 3
 """Labels without which nothing is drawn."""
 
-_BINS_PER_DECADE = 5
-
 
 class Band(NamedTuple):
     """A quantity over labels, at several places.
@@ -50,7 +48,7 @@ def band(x, groups, middle=np.median):
     return Band(*np.array(rows, np.float64).reshape(-1, 4).T)
 
 
-def by_positives(positives, values, middle=np.median):
+def by_positives(positives, values, middle=np.median, bins_per_decade=5):
     """Sum up values of labels with similar numbers of positives.
 
     Parameters
@@ -59,13 +57,15 @@ def by_positives(positives, values, middle=np.median):
         All above 0.
     values : ndarray of float, shape (m,)
     middle : callable
+    bins_per_decade : int
+        Groups for each factor of ten.
 
     Returns
     -------
     Band
         ``x``: geometric mean of the group's positives.
     """
-    bins = np.floor(_BINS_PER_DECADE * np.log10(np.maximum(positives, 1)) + 1e-9).astype(np.int64)
+    bins = np.floor(bins_per_decade * np.log10(np.maximum(positives, 1)) + 1e-9).astype(np.int64)
     members = [np.flatnonzero(bins == number) for number in np.unique(bins)]
     places = [float(np.exp(np.log(positives[group]).mean())) for group in members]
     return band(places, [values[group] for group in members], middle)

@@ -1,12 +1,13 @@
 """How figures are drawn: inline SVG, text stays text, colours are the page's CSS variables."""
 
 import io
+import math
 import re
 
 import matplotlib
 from markupsafe import Markup
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 WIDTH, HEIGHT = 5.4, 3.3
 """Inches; the page scales the figure to its column."""
@@ -17,6 +18,7 @@ NAMED = {"ink": "#000001", "muted": "#000002", "line": "#000003", "accent": "#00
 MARKERS = "osD^vPXd"
 """Markers of runs, by number."""
 
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SERIES = [f"#0001{number:02x}" for number in range(8)]
 _VARIABLES = {colour: f"var(--{name})" for name, colour in NAMED.items()}
 _VARIABLES |= {colour: f"var(--series-{number})" for number, colour in enumerate(_SERIES)}
@@ -108,6 +110,20 @@ def thousands(axis):
     axis.set_minor_formatter(NullFormatter())
 
 
+def logarithmic(axis):
+    """Label a logarithmic axis: powers of ten, and 2 and 5 times these where they are few.
+
+    Parameters
+    ----------
+    axis : matplotlib.axis.Axis
+        With the limits that it will have.
+    """
+    low, high = axis.get_view_interval()
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,), numticks=10))
+    axis.set_major_formatter(plain_logarithm)
+    axis.set_minor_formatter(NullFormatter())
+
+
 def plain_logarithm(value, _=None):
     """Number at a tick of a logarithmic axis.
 
@@ -118,6 +134,8 @@ def plain_logarithm(value, _=None):
     Returns
     -------
     str
-        Such as ``"0.01"``, ``"1,000"``, or ``"1e-06"`` where zeros would be many.
+        Such as ``"0.01"``, ``"1,000"``, or ``"10⁻⁶"`` where zeros would be many.
     """
-    return f"{value:,.0f}" if value >= 1 else f"{value:g}" if value >= 1e-3 else f"{value:.0e}"
+    if value >= 1:
+        return f"{value:,.0f}"
+    return f"{value:g}" if value >= 1e-3 else f"10⁻{str(-round(math.log10(value))).translate(_RAISED)}"

@@ -5,12 +5,13 @@ from ovaflow.report import training_figures, weight_figures
 BY_POSITIVES = (
     (
         training_figures.newton_by_positives,
-        "Newton steps of a label by its training positives: mean, and 5 to 95 % of the labels; a flat line means that "
-        "rare labels cost no more steps than frequent ones (MSI, fig. 7, left).",
+        "Newton steps of a label by its training positives, as it was trained: a flat line means that rare labels need "
+        "no more steps than frequent ones (mean, and 5 to 95 % of the labels; MSI, fig. 7, left).",
     ),
     (
         training_figures.seconds_by_positives,
-        "Time of a label by its training positives: median, and 5 to 95 % of the labels (MSI, fig. 7, right).",
+        "Time of a label by its training positives, as it was trained; most labels are rare, so the left end decides "
+        "(median, and 5 to 95 % of the labels; MSI, fig. 7, right).",
     ),
 )
 """Figures of all labels, with captions."""
@@ -36,14 +37,23 @@ BY_ITERATION = (
         "Time of an iteration of the plain solver, which follows the active instances "
         "(median, and 5 to 95 % of the labels not yet solved; MSI, fig. 4, right, and 8, left).",
     ),
+    (
+        training_figures.traced_newton_by_positives,
+        "Newton steps of the sampled labels with the plain solver: what the start alone decides, without working sets "
+        "(mean, and 5 to 95 % of the labels; MSI, fig. 7, left).",
+    ),
+    (
+        training_figures.traced_seconds_by_positives,
+        "Time of the sampled labels with the plain solver (median, and 5 to 95 % of the labels; MSI, fig. 7, right).",
+    ),
 )
 """Figures of traced labels, with captions."""
 
 WEIGHTS = (
     (
         weight_figures.histogram,
-        "Weights of the sampled labels before (line) and after pruning (filled): most lie near zero and are dropped "
-        "(DiSMEC, fig. 2).",
+        "Weights of the sampled labels before (line) and after pruning (filled): most lie near zero and are dropped. "
+        "Runs with the same weights, but for a hundredth of them, are drawn once (DiSMEC, fig. 2).",
     ),
 )
 """Figures of traced labels' weights, with captions."""
@@ -78,3 +88,19 @@ def draw(anchor, runs, group):
     """
     figures = [(figure(f"{anchor}-{figure.__name__}", runs), caption) for figure, caption in group if runs]
     return {"runs": runs, "figures": figures}
+
+
+def join(first, second):
+    """Groups of figures that share a legend.
+
+    Parameters
+    ----------
+    first, second : dict
+        See :func:`draw`.
+
+    Returns
+    -------
+    dict
+    """
+    runs = sorted({run.series: run for run in [*first["runs"], *second["runs"]]}.values(), key=lambda run: run.series)
+    return {"runs": runs, "figures": first["figures"] + second["figures"]}

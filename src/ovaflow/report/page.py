@@ -95,8 +95,10 @@ def _view(anchor, section):
         "newton": figures.newton_histogram(f"{anchor}-newton", solved) if solved else None,
         "by_positives": galleries.draw(anchor, solved, galleries.BY_POSITIVES),
         "traced": galleries.draw(anchor, [run for run in runs if run.details.curves], galleries.BY_ITERATION),
-        "weights": galleries.draw(anchor, [run for run in runs if run.details.weights], galleries.WEIGHTS),
-        "pruned": galleries.draw(anchor, [run for run in runs if run.details.pruning], galleries.BY_THRESHOLD),
+        "weights": galleries.join(
+            galleries.draw(anchor, [run for run in runs if run.details.weights], galleries.WEIGHTS),
+            galleries.draw(anchor, [run for run in runs if run.details.pruning], galleries.BY_THRESHOLD),
+        ),
     }
 
 

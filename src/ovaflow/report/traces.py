@@ -4,13 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ovaflow.report.bands import FEWEST, Band, band
+from ovaflow.report.bands import FEWEST, Band, band, by_positives
 
 SMALLEST_GAP = 1e-6
 """Rounding of the objective in float32; smaller gaps mean nothing."""
 
 _STILL_SOLVED = 0.1
 _DRAWN = 0.95
+_BINS_PER_DECADE = 2
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class Curves:
         Share of the instances that iteration 1, 2, ... looks at.
     milliseconds : Band
         Duration of iteration 1, 2, ...
+    newton_by_positives, milliseconds_by_positives : Band
+        Newton steps (middle: mean) and time of a label by its positives.
     """
 
     n_labels: int
@@ -40,6 +43,8 @@ class Curves:
     multiplier: Band
     active: Band
     milliseconds: Band
+    newton_by_positives: Band
+    milliseconds_by_positives: Band
 
 
 def curves_of(trace):
@@ -60,6 +65,8 @@ def curves_of(trace):
     steps = np.diff(trace.starts) - 1
     last = max(int(np.quantile(steps, _DRAWN, method="higher")), 1)
     gaps = trace.iterations["objective"] / np.repeat(trace.of_labels["optimum"], np.diff(trace.starts)) - 1
+    milliseconds = 1000 * np.add.reduceat(trace.iterations["seconds"], trace.starts[:-1])
+    positives = trace.of_labels["positives"]
     active = np.maximum(trace.iterations["active"], 1) / trace.n_instances
     return Curves(
         n_labels,
@@ -68,6 +75,8 @@ def curves_of(trace):
         _by_iteration(trace.iterations["step_length"], trace.starts, np.mean),
         _by_iteration(active, trace.starts, before=1),
         _by_iteration(1000 * trace.iterations["seconds"], trace.starts),
+        by_positives(positives, steps, np.mean, _BINS_PER_DECADE),
+        by_positives(positives, milliseconds, bins_per_decade=_BINS_PER_DECADE),
     )
 
 

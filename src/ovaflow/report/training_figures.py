@@ -1,10 +1,10 @@
 """How labels are solved: by Newton iteration, and by number of positives."""
 
 import numpy as np
-from matplotlib.ticker import LogLocator, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 
 from ovaflow.report import bands
-from ovaflow.report.drawing import draw, plain_logarithm, series, thousands
+from ovaflow.report.drawing import draw, logarithmic, series, thousands
 from ovaflow.report.traces import SMALLEST_GAP
 
 
@@ -28,8 +28,7 @@ def objective(name, runs):
         _iterations(axes, runs, first=0)
         axes.set(yscale="log", ylabel="objective above the optimum")
         axes.set_ylim(bottom=SMALLEST_GAP / 2)
-        axes.yaxis.set_major_formatter(plain_logarithm)
-        axes.yaxis.set_major_locator(LogLocator(numticks=8))
+        logarithmic(axes.yaxis)
 
     return draw(name, "Objective above the optimum by Newton iteration", paint)
 
@@ -101,11 +100,53 @@ def duration(name, runs):
     def paint(axes):
         _paint_bands(axes, runs, "milliseconds")
         _iterations(axes, runs)
-        axes.set(yscale="log", ylabel="ms")
-        axes.yaxis.set_major_formatter(plain_logarithm)
-        axes.yaxis.set_minor_formatter("")
+        _milliseconds(axes)
 
     return draw(name, "Duration of Newton iterations", paint)
+
+
+def traced_newton_by_positives(name, runs):
+    """Newton steps of the sampled labels by their training positives.
+
+    Parameters
+    ----------
+    name : str
+        Unique on the page.
+    runs : sequence of Run
+        With curves.
+
+    Returns
+    -------
+    Markup
+    """
+
+    def paint(axes):
+        _paint_bands(axes, runs, "newton_by_positives")
+        _newton_by_positives(axes)
+
+    return draw(name, "Newton steps of sampled labels by their training positives", paint)
+
+
+def traced_seconds_by_positives(name, runs):
+    """Time of the sampled labels by their training positives.
+
+    Parameters
+    ----------
+    name : str
+        Unique on the page.
+    runs : sequence of Run
+        With curves.
+
+    Returns
+    -------
+    Markup
+    """
+
+    def paint(axes):
+        _paint_bands(axes, runs, "milliseconds_by_positives")
+        _milliseconds_by_positives(axes)
+
+    return draw(name, "Time of sampled labels by their training positives", paint)
 
 
 def newton_by_positives(name, runs):
@@ -127,10 +168,7 @@ def newton_by_positives(name, runs):
         for run in runs:
             each = run.training
             _paint(axes, run, bands.by_positives(each.positives, each.newton_steps, np.mean))
-        _positives(axes)
-        axes.set(ylabel="Newton steps")
-        axes.set_ylim(bottom=0)
-        axes.yaxis.set_major_locator(MaxNLocator(6, integer=True))
+        _newton_by_positives(axes)
 
     return draw(name, "Newton steps by training positives of the label", paint)
 
@@ -154,10 +192,7 @@ def seconds_by_positives(name, runs):
         for run in runs:
             each = run.training
             _paint(axes, run, bands.by_positives(each.positives, 1000 * each.seconds))
-        _positives(axes)
-        axes.set(yscale="log", ylabel="ms")
-        axes.yaxis.set_major_formatter(plain_logarithm)
-        axes.yaxis.set_minor_formatter("")
+        _milliseconds_by_positives(axes)
 
     return draw(name, "Time of a label by its training positives", paint)
 
@@ -178,6 +213,19 @@ def _iterations(axes, runs, first=1):
     axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
 
 
-def _positives(axes):
+def _newton_by_positives(axes):
+    axes.set(xscale="log", xlabel="training positives of the label", ylabel="Newton steps")
+    thousands(axes.xaxis)
+    axes.set_ylim(bottom=0)
+    axes.yaxis.set_major_locator(MaxNLocator(6, integer=True))
+
+
+def _milliseconds_by_positives(axes):
     axes.set(xscale="log", xlabel="training positives of the label")
     thousands(axes.xaxis)
+    _milliseconds(axes)
+
+
+def _milliseconds(axes):
+    axes.set(yscale="log", ylabel="ms")
+    logarithmic(axes.yaxis)

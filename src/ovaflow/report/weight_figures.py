@@ -2,12 +2,14 @@
 
 import numpy as np
 
-from ovaflow.report.drawing import draw, plain_logarithm, series
+from ovaflow.report.drawing import draw, logarithmic, series
 
 STYLES = {"P@1": "-", "P@3": (0, (5, 2)), "P@5": (0, (1.2, 1.6))}
 """Metrics drawn against the threshold, and how."""
 
-_SMALLEST_SHARE = 1e-7
+_SMALLEST_SHARE = 1e-6
+_ALIKE = 0.01
+_BEYOND = 1e-4
 
 
 def histogram(name, runs):
@@ -26,21 +28,49 @@ def histogram(name, runs):
     """
 
     def paint(axes):
-        for run in runs:
-            shown = run.details.weights
-            axes.stairs(
-                shown.after, shown.edges, baseline=_SMALLEST_SHARE, color=series(run.series), fill=True, alpha=0.25
-            )
-            axes.stairs(shown.before, shown.edges, baseline=_SMALLEST_SHARE, color=series(run.series), linewidth=1.2)
-        found = np.concatenate([run.details.weights.edges[:-1][run.details.weights.before > 0] for run in runs])
-        most = max(np.abs(found).max(), 0.1)
-        least = min(run.details.weights.before[run.details.weights.before > 0].min() for run in runs)
+        for run in distinct(runs):
+            edges, before, after = run.details.weights.edges, run.details.weights.before, run.details.weights.after
+            axes.stairs(after, edges, baseline=_SMALLEST_SHARE, color=series(run.series), fill=True, alpha=0.35)
+            axes.stairs(before, edges, baseline=_SMALLEST_SHARE, color=series(run.series), linewidth=1.2)
+        most = max(_reach(run.details.weights) for run in runs)
         axes.set(yscale="log", xlabel="weight", ylabel="share of the weights", xlim=(-most, most))
-        axes.set_ylim(max(least / 2, _SMALLEST_SHARE), 1.5)
+        axes.set_ylim(_SMALLEST_SHARE, 1.5)
         axes.yaxis.set_major_formatter(lambda share, _: f"{100 * share:g} %")
         axes.grid(axis="x", visible=False)
 
     return draw(name, "Weights before and after pruning", paint)
+
+
+def distinct(runs):
+    """Runs without those whose weights are distributed as those of a run before.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        With weights.
+
+    Returns
+    -------
+    list of Run
+    """
+    kept = []
+    for run in runs:
+        ours = run.details.weights
+        theirs = [other.details.weights for other in kept]
+        if not any(
+            np.abs(ours.before - their.before).sum() <= _ALIKE >= np.abs(ours.after - their.after).sum()
+            for their in theirs
+        ):
+            kept.append(run)
+    return kept
+
+
+def _reach(weights):
+    """Half the axis: all but few weights lie within it."""
+    magnitudes = np.abs(weights.edges[:-1] + weights.edges[1:]) / 2
+    order = np.argsort(-magnitudes)
+    beyond = np.cumsum(weights.before[order]) > _BEYOND
+    return max(float(magnitudes[order[np.argmax(beyond)]]), 0.1)
 
 
 def precision(name, runs):
@@ -91,8 +121,7 @@ def size(name, runs):
             axes.plot(*np.array(points).T, color=series(run.series), marker="o", markersize=3.5, linewidth=1.5)
         _thresholds(axes, runs)
         axes.set(yscale="log", ylabel="MiB")
-        axes.yaxis.set_major_formatter(plain_logarithm)
-        axes.yaxis.set_minor_formatter("")
+        logarithmic(axes.yaxis)
 
     return draw(name, "Model size by prune threshold", paint)
 
