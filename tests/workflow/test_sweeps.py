@@ -18,6 +18,7 @@ WARM = {
     "train_shard": 1,
     "measure_cold_start": 1,
     "merge_shards": 1,
+    "measure_pruning": 1,
     "predict_labels": 1,
     "evaluate_predictions": 1,
 }
