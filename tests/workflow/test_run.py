@@ -7,6 +7,8 @@ import pytest
 import scipy.sparse
 from tiny_table import write_config, write_table
 
+from ovaflow.model.trace_file import read_trace
+
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
 
 
@@ -65,6 +67,15 @@ def test_pairs_of_matrices(place):
     write_config(place.folder / "my.yaml", datasets={"pairs": entry})
     place.snakemake("results/pairs/dataset.h5")
     assert (place.folder / "results" / "pairs" / "dataset.h5").is_file()
+
+
+def test_a_trace_needs_no_training(place):
+    write_table(place.folder / "records.csv")
+    write_config(place.folder / "my.yaml", runs={"tree": {"initialization": "label-tree", "trace": 5}})
+    place.snakemake("results/tiny/tree/trace.h5")
+    trace = read_trace(place.folder / "results" / "tiny" / "tree" / "trace.h5")
+    assert len(trace.of_labels["labels"]) >= 5
+    assert not (place.folder / "results" / "tiny" / "tree" / "shards").exists()
 
 
 @pytest.mark.parametrize(
