@@ -19,7 +19,7 @@ def test_exponent_of_counts_that_follow_the_law_by_rank(exponent):
     law = fit_power_law(counts)
     assert law.exponent == pytest.approx(exponent, rel=0.01)
     ranks = np.array([1, 10, law.n_labels])
-    assert law.at(ranks) == pytest.approx(np.sort(counts)[::-1][ranks - 1], rel=0.1)
+    assert law.at(ranks) == pytest.approx(np.sort(counts)[::-1][ranks - 1], rel=0.15)
 
 
 def test_the_law_of_the_frequent_labels_is_found_where_the_rare_ones_follow_none():
