@@ -34,7 +34,7 @@ BY_ITERATION = (
     ),
     (
         training_figures.duration,
-        "Time of an iteration of the plain solver, which follows the active instances "
+        "Processor time of an iteration of the plain solver, which follows the active instances "
         "(median, and 5 to 95 % of the labels not yet solved; MSI, fig. 4, right, and 8, left).",
     ),
     (
@@ -44,7 +44,8 @@ BY_ITERATION = (
     ),
     (
         training_figures.traced_seconds_by_positives,
-        "Time of the sampled labels with the plain solver (median, and 5 to 95 % of the labels; MSI, fig. 7, right).",
+        "Processor time of the sampled labels with the plain solver "
+        "(median, and 5 to 95 % of the labels; MSI, fig. 7, right).",
     ),
 )
 """Figures of traced labels, with captions."""
@@ -61,8 +62,8 @@ WEIGHTS = (
 BY_THRESHOLD = (
     (
         weight_figures.precision,
-        "P@1 (solid), P@3 (dashed) and P@5 (dotted) of the model pruned further: up to where it costs nothing "
-        "(DiSMEC, fig. 5).",
+        "P@1 (solid), P@3 (dashed) and P@5 (dotted) of the model pruned further: where the lines are flat, smaller "
+        "models are as good (DiSMEC, fig. 5).",
     ),
     (weight_figures.size, "Size of the same models (DiSMEC, fig. 5)."),
 )
