@@ -11,7 +11,7 @@ from ovaflow.training.label_jobs import Training
 from ovaflow.training.shard_job import train_labels
 from ovaflow.training.start_inputs import compute_start_inputs
 
-LABELS = 100
+LABELS, EPSILON = 100, 1e-4
 FILES = {
     "bibtex": ("xmc-text", "train.txt.gz", "test.txt.gz"),
     "delicious": ("xmc-text", "train.txt.gz", "test.txt.gz"),
@@ -31,7 +31,7 @@ def problem(request, real_data, tmp_path_factory):
     dataset = open_dataset(path)
     trained = np.flatnonzero(np.diff(dataset.positives.indptr))
     labels = np.sort(np.random.default_rng(0).choice(trained, LABELS, replace=False))
-    return dataset, labels, objectives(dataset, labels, reference=True, epsilon=1e-3)
+    return dataset, labels, objectives(dataset, labels, reference=True, epsilon=EPSILON)
 
 
 def objectives(dataset, labels, **settings):
@@ -44,5 +44,6 @@ def objectives(dataset, labels, **settings):
 @pytest.mark.parametrize("initialization", COLD)
 def test_every_start_reaches_the_reference_optimum(problem, initialization):
     dataset, labels, theirs = problem
-    ours = objectives(dataset, labels, initialization=initialization)
+    # at the usual tolerance of 0.01 the stopping rule lets frequent, easy labels end some percent above their optimum
+    ours = objectives(dataset, labels, initialization=initialization, epsilon=EPSILON)
     assert ours == pytest.approx(theirs, rel=1e-3)
