@@ -57,19 +57,41 @@ def logistic_gradient(X, y, w, costs=1.0):
     return w - X.T @ (costs * y * np.exp(-np.logaddexp(0, y * (X @ w))))
 
 
-def l1_objective(X, y, w, loss="squared-hinge", C=1.0, positive_cost=1.0):
-    """|w|_1 + C sum c phi(y <w, x>), dense float64."""
+def objective(X, y, w, loss="squared-hinge", C=1.0, positive_cost=1.0, regularization="l2"):
+    """1/2 |w|^2 or |w|_1, + C sum c phi(y <w, x>), float64, X dense or sparse."""
     margins = y * (X @ w)
     losses = np.square(np.maximum(0, 1 - margins)) if loss == "squared-hinge" else np.logaddexp(0, -margins)
-    return np.abs(w).sum() + C * (np.where(y > 0, positive_cost, 1) * losses).sum()
+    penalty = np.abs(w).sum() if regularization == "l1" else 0.5 * w @ w
+    return penalty + C * (np.where(y > 0, positive_cost, 1) * losses).sum()
+
+
+def loss_gradient(X, y, w, loss="squared-hinge", C=1.0, positive_cost=1.0):
+    """Gradient of the losses in :func:`objective`."""
+    margins = y * (X @ w)
+    slopes = -2 * np.maximum(0, 1 - margins) if loss == "squared-hinge" else -1 / (1 + np.exp(margins))
+    return C * X.T @ (np.where(y > 0, positive_cost, 1) * slopes * y)
 
 
 def l1_violation(X, y, w, loss="squared-hinge", C=1.0, positive_cost=1.0):
-    """Distance of 0 from the subdifferential of :func:`l1_objective`, summed over features."""
-    margins = y * (X @ w)
-    slopes = -2 * np.maximum(0, 1 - margins) if loss == "squared-hinge" else -1 / (1 + np.exp(margins))
-    gradient = C * X.T @ (np.where(y > 0, positive_cost, 1) * slopes * y)
+    """Distance of 0 from the subdifferential of the L1 :func:`objective`, summed over features."""
+    gradient = loss_gradient(X, y, w, loss, C, positive_cost)
     return np.where(w == 0, np.maximum(0, np.abs(gradient) - 1), np.abs(gradient + np.sign(w))).sum()
+
+
+def lower_bound(X, y, w, loss="squared-hinge", C=1.0, positive_cost=1.0, regularization="l2"):
+    """What :func:`objective` cannot fall below: the Fenchel dual at the slopes under w, scaled to be feasible."""
+    costs, margins = C * np.where(y > 0, positive_cost, 1), y * (X @ w)
+    a = 2 * np.maximum(0, 1 - margins) if loss == "squared-hinge" else 1 / (1 + np.exp(margins))
+    combined = X.T @ (costs * a * y)
+    if regularization == "l1":
+        a = a / max(1, np.abs(combined).max())
+        penalty = 0
+    else:
+        penalty = 0.5 * combined @ combined
+    if loss == "squared-hinge":
+        return (costs * (a - a**2 / 4)).sum() - penalty
+    inner = np.clip(a, 1e-300, 1 - 1e-16)
+    return -(costs * (inner * np.log(inner) + (1 - inner) * np.log1p(-inner))).sum() - penalty
 
 
 def truncated_newton_step(X, active, curvatures, gradient, C=1.0, preconditioning=0.01):

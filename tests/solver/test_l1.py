@@ -52,8 +52,8 @@ def test_same_optimum_as_liblinear(text_like, way, loss, C, cost):
     X, dense, labels = text_like
     for y in labels:
         weights, outcome = solve(way, X, y, loss, C=C, cost=cost)
-        ours = naive.l1_objective(dense, y, weights, loss, C, cost)
-        theirs = naive.l1_objective(dense, y, liblinear(dense, y, loss, C, cost), loss, C, cost)
+        ours = naive.objective(dense, y, weights, loss, C, cost, "l1")
+        theirs = naive.objective(dense, y, liblinear(dense, y, loss, C, cost), loss, C, cost, "l1")
         assert outcome.status == Status.CONVERGED
         # LIBLINEAR gives up after 1,000 passes, too early with C = 10
         assert theirs * (0.9 if C == 10.0 else 0.999) <= ours <= theirs * 1.001
@@ -87,7 +87,9 @@ def test_every_start_reaches_the_same_optimum(text_like, way, loss):
     for y in labels:
         from_zero, _ = solve(way, X, y, loss, epsilon=1e-3)
         from_elsewhere, _ = solve(way, X, y, loss, start=rng.normal(size=X.n_columns), epsilon=1e-3)
-        ours, theirs = (naive.l1_objective(dense, y, weights, loss) for weights in (from_elsewhere, from_zero))
+        ours, theirs = (
+            naive.objective(dense, y, weights, loss, regularization="l1") for weights in (from_elsewhere, from_zero)
+        )
         assert ours == pytest.approx(theirs, rel=1e-4)
 
 
@@ -107,7 +109,7 @@ def test_a_start_with_many_weights_is_cut_down():
     dense = X.to_scipy().astype(float).toarray()
     cut, _ = solve(WAYS[1], X, y, start=rng.normal(size=4001))
     whole, _ = solve(WAYS[0], X, y)
-    ours, theirs = (naive.l1_objective(dense, y, weights) for weights in (cut, whole))
+    ours, theirs = (naive.objective(dense, y, weights, regularization="l1") for weights in (cut, whole))
     assert ours == pytest.approx(theirs, rel=1e-3)
 
 
@@ -142,7 +144,8 @@ def test_degenerate_problems(way, loss, dense, y):
     weights, outcome = solve(way, from_scipy(sp.csr_array(dense)), y, loss, C=3.0)
     assert outcome.status == Status.CONVERGED
     assert np.isfinite(weights).all()
-    assert naive.l1_objective(dense, y, weights, loss, C=3.0) <= naive.l1_objective(dense, y, 0 * weights, loss, C=3.0)
+    ours, theirs = (naive.objective(dense, y, w, loss, C=3.0, regularization="l1") for w in (weights, 0 * weights))
+    assert ours <= theirs
     assert naive.l1_violation(dense, y, weights, loss, C=3.0) <= outcome.gradient_target + 1e-5
 
 

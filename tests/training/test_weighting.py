@@ -39,13 +39,6 @@ def trained(dataset, **settings):
     return train_labels(dataset, inputs, np.arange(dataset.n_labels), training)
 
 
-def weighted_objective(X, y, w, cost, loss):
-    """The objective, as that without weights plus (c - 1) times the losses of positives."""
-    plain = naive.logistic_objective if loss == "logistic" else naive.squared_hinge_objective
-    more = plain(X[y > 0], y[y > 0], w) - 0.5 * w @ w
-    return plain(X, y, w) + (cost - 1) * more
-
-
 def liblinear(X, y, cost, loss):
     order = np.argsort(-y, kind="stable")
     options = f"-s {0 if loss == 'logistic' else 2} -c 1 -e 1e-6 -w1 {cost} -q"
@@ -62,8 +55,8 @@ def test_same_optimum_as_liblinear_with_class_weights(dataset, loss, reference):
     assert (done.statistics["gradient_norm"] <= done.statistics["gradient_target"]).all()
     for label, weights in enumerate(done.weights.to_scipy().toarray().astype(float)):
         y = np.where(Y[:, label] > 0, 1.0, -1.0)
-        ours = weighted_objective(X, y, weights, costs[label], loss)
-        theirs = weighted_objective(X, y, liblinear(X, y, costs[label], loss), costs[label], loss)
+        ours = naive.objective(X, y, weights, loss, positive_cost=costs[label])
+        theirs = naive.objective(X, y, liblinear(X, y, costs[label], loss), loss, positive_cost=costs[label])
         assert ours == pytest.approx(theirs, rel=1e-3)
         assert done.statistics["objective"][label] == pytest.approx(ours, rel=1e-4)
 

@@ -34,10 +34,10 @@ _CONVERGED = int(Status.CONVERGED)
 _ITERATION_LIMIT = int(Status.ITERATION_LIMIT)
 
 FIRST = 100
-"""Features that a start with many brings, and that may always join at a time."""
+"""Features that may always join at a time."""
 
 FEW = 1000
-"""Features up to which a start brings all."""
+"""Features up to which a start brings all; of one with more only the bias is used, since the set is to be small."""
 
 DENSEST = 0.2
 """Share of nonzeros in X beyond which few features touch all instances, and are no shorter way."""
@@ -134,7 +134,7 @@ def make_scratch(n, d):
 def solve_on_features(X, features, positives, violation_target, scratch, settings, positive_cost=1.0):
     """Minimise |w|_1 + C sum_i c_i phi(y_i <w, x_i>) for one label, from ``scratch.weights`` and into them.
 
-    Of a start with many weights the 100 largest and the bias are used: the set is to be small.
+    Of a start with more than 1,000 weights only the bias is used: most features would leave the set again.
 
     Parameters
     ----------
@@ -176,10 +176,13 @@ def _minimise(X, features, positives, positive_cost, target, scratch, settings):
         violation = _fill_gradient(X, features.sums, n_rows, count, view, scratch, settings)
         for r in range(n_rows):
             scratch.local_row[scratch.rows[r]] = -1
-        if violation <= target or steps[8] != _CONVERGED or rounds == _MOST_ROUNDS:
-            status = steps[8] if violation <= target or rounds < _MOST_ROUNDS else _ITERATION_LIMIT
+        if violation <= target:
             break
         added = _add_features(features.bias, count, scratch)
+        # a step that single precision cuts short ends the label only where no feature is missing
+        if rounds == _MOST_ROUNDS or (added == 0 and steps[8] != _CONVERGED):
+            status = _ITERATION_LIMIT if rounds == _MOST_ROUNDS else steps[8]
+            break
         inside = max(_INSIDE * target, _LOOSER * violation) if added else _INSIDE * min(inside, target)
         count += added
     for e in range(count):
@@ -189,14 +192,11 @@ def _minimise(X, features, positives, positive_cost, target, scratch, settings):
 
 @kernel
 def _first_features(features, scratch):
-    """The largest weights of the start, and the bias; the others become zero. Returns how many."""
-    sizes = np.abs(scratch.weights)
-    threshold = 0.0
-    if np.count_nonzero(sizes) > FEW:
-        threshold = max(threshold_for(sizes, len(sizes), FIRST, np.zeros(1024, np.int64)), 0.0)
+    """Features of the start, if they are few, and the bias; the weights of others become zero. Returns how many."""
+    few = np.count_nonzero(scratch.weights) <= FEW
     count = 0
-    for j in range(len(sizes)):
-        if j == features.bias or (sizes[j] > threshold and count < FEW):
+    for j in range(len(scratch.weights)):
+        if j == features.bias or (few and scratch.weights[j] != 0):
             scratch.features[count] = j
             scratch.chosen[j] = True
             count += 1
