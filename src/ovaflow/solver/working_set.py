@@ -95,9 +95,9 @@ def clear(features, dense):
 
 @strict_kernel
 def gather_rows(X, rows, local):
-    """Copy rows with renumbered features; returns the number of features and of entries."""
+    """Copy rows with renumbered features; returns the number of features."""
     filled = _copy_rows(X.data, X.indices, X.indptr, rows, local.data, local.indices, local.indptr)
-    return _renumber(local.indices, filled, local), filled
+    return _renumber(local.indices, filled, local)
 
 
 @strict_kernel
@@ -136,14 +136,6 @@ def _renumber(indices, filled, local):
     return n_features
 
 
-@strict_kernel
-def _first(indices, filled):
-    """Indices of the entries that are filled, if there are any."""
-    if indices is None:
-        return None
-    return indices[:filled]
-
-
 @kernel
 def solve_rows(X, rows, n_positives, positive_cost, target, local, settings):
     """Minimise over chosen rows, from ``local.dense``; the result stands in ``local.work.weights``."""
@@ -158,9 +150,9 @@ def solve_rows(X, rows, n_positives, positive_cost, target, local, settings):
 def local_problem(X, rows, local):
     """The chosen rows as a matrix of their own features, and vectors of its sizes."""
     m = len(rows)
-    n_features, filled = gather_rows(X, rows, local)
+    n_features = gather_rows(X, rows, local)
     work = local.work
-    part = CSR(local.data[:filled], _first(local.indices, filled), local.indptr[: m + 1], n_features)
+    part = CSR(local.data, local.indices, local.indptr[: m + 1], n_features)
     view = Workspace(
         work.signed_costs[:m],
         work.scores[:m],
