@@ -19,23 +19,24 @@ from ovaflow.storage.artifact import (
 
 KIND = "model"
 
+ONE_VS_ALL = "one-vs-all"
+"""Method of models that have weights for each label."""
+
 
 @dataclass(frozen=True)
-class Model:
-    """An open model file; arrays are mapped, names are loaded when asked for.
+class ModelFile:
+    """What every method keeps in its model file; names are loaded when asked for.
 
     Attributes
     ----------
     path : pathlib.Path
-    weights : CSR, shape (l, d)
-        One row a label, bias feature last where there is one.
     trained : ndarray of bool, shape (l,)
         Labels without a classifier are never predicted.
     counts : ndarray of int64, shape (l,)
         Training positives.
     checksum : str
     parameters : dict
-        ``train`` (settings of the training), ``prune`` (threshold) and
+        ``train`` (settings of the training, ``method`` among them) and
         ``transform`` (parameters of the dataset, see
         :class:`ovaflow.data.dataset.Dataset`).
     inputs : dict of str to str
@@ -43,7 +44,6 @@ class Model:
     """
 
     path: Path
-    weights: CSR
     trained: np.ndarray
     counts: np.ndarray
     checksum: str
@@ -53,12 +53,7 @@ class Model:
     @property
     def n_labels(self):
         """Number of labels, untrained ones included."""
-        return self.weights.n_rows
-
-    @property
-    def n_features(self):
-        """Number of features, bias feature included."""
-        return self.weights.n_columns
+        return len(self.trained)
 
     @cached_property
     def label_names(self):
@@ -79,6 +74,30 @@ class Model:
     def _strings(self, name):
         with open_artifact(self.path, KIND) as file:
             return read_strings(file, name) if name in file else []
+
+
+@dataclass(frozen=True)
+class Model(ModelFile):
+    """An open model of one-vs-all; arrays are mapped.
+
+    Attributes
+    ----------
+    weights : CSR, shape (l, d)
+        One row a label, bias feature last where there is one. Those below
+        ``parameters["prune"]`` are dropped.
+    """
+
+    weights: CSR
+
+    @property
+    def n_features(self):
+        """Number of features, bias feature included."""
+        return self.weights.n_columns
+
+    @property
+    def nonzeros(self):
+        """Number of weights."""
+        return len(self.weights.data)
 
 
 @dataclass(frozen=True)
@@ -128,13 +147,65 @@ def write_model(path, weights_per_label, pieces, n_features, trained, counts, na
     np.cumsum(weights_per_label, out=indptr[1:])
     with create_artifact(path, KIND, parameters, inputs) as file:
         _write_weights(file.create_group("weights"), indptr, pieces, n_features)
-        file.create_dataset("trained", data=np.asarray(trained, bool))
-        file.create_dataset("counts", data=np.asarray(counts, np.int64))
-        write_strings(file, "label_names", names.labels)
-        if len(names.features):
-            write_strings(file, "feature_names", names.features)
-        if names.idf is not None:
-            file.create_dataset("idf", data=np.asarray(names.idf, np.float32))
+        write_common(file, trained, counts, names)
+
+
+def write_common(file, trained, counts, names):
+    """Store what every method keeps.
+
+    Parameters
+    ----------
+    file : h5py.File
+    trained : array_like of bool, shape (l,)
+    counts : array_like of int, shape (l,)
+        Training positives.
+    names : Names
+    """
+    file.create_dataset("trained", data=np.asarray(trained, bool))
+    file.create_dataset("counts", data=np.asarray(counts, np.int64))
+    write_strings(file, "label_names", names.labels)
+    if len(names.features):
+        write_strings(file, "feature_names", names.features)
+    if names.idf is not None:
+        file.create_dataset("idf", data=np.asarray(names.idf, np.float32))
+
+
+def read_common(file, path):
+    """What every method keeps, as arguments of :class:`ModelFile`.
+
+    Parameters
+    ----------
+    file : h5py.File
+    path : path-like
+
+    Returns
+    -------
+    dict
+    """
+    return {
+        "path": Path(path),
+        "trained": file["trained"][()],
+        "counts": map_array(file["counts"]),
+        "checksum": checksum_of(file),
+        "parameters": parameters_of(file),
+        "inputs": inputs_of(file),
+    }
+
+
+def method_of(path):
+    """Which method a model is of.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    str
+        Such as ``"one-vs-all"``.
+    """
+    with open_artifact(path, KIND) as file:
+        return parameters_of(file).get("train", {}).get("method", ONE_VS_ALL)
 
 
 def _write_weights(group, indptr, pieces, n_features):
@@ -155,7 +226,7 @@ def _write_weights(group, indptr, pieces, n_features):
 
 
 def open_model(path, verify=False):
-    """Open a model file.
+    """Open a model file of one-vs-all.
 
     Parameters
     ----------
@@ -170,18 +241,12 @@ def open_model(path, verify=False):
     Raises
     ------
     InputError
-        If the file is missing, foreign, of another format version or damaged.
+        If the file is missing, foreign, of another method or format version, or damaged.
     """
+    if method_of(path) != ONE_VS_ALL:
+        raise InputError(f"a model of {method_of(path)}, which has no weights of labels", path=path)
     with open_artifact(path, KIND, verify) as file:
-        model = Model(
-            path=Path(path),
-            weights=read_csr(file["weights"]),
-            trained=file["trained"][()],
-            counts=map_array(file["counts"]),
-            checksum=checksum_of(file),
-            parameters=parameters_of(file),
-            inputs=inputs_of(file),
-        )
-    if not model.n_labels == len(model.trained) == len(model.counts):
+        model = Model(**read_common(file, path), weights=read_csr(file["weights"]))
+    if not model.weights.n_rows == len(model.trained) == len(model.counts):
         raise InputError("damaged: arrays of different lengths", path=path, remedy="delete it and run merge again")
     return model

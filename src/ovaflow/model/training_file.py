@@ -1,6 +1,6 @@
 """The training file: how the training of each label went."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ovaflow.model.shard_file import read_statistics, write_statistics
 from ovaflow.storage.artifact import create_artifact, open_artifact
@@ -15,19 +15,22 @@ class Training:
     Attributes
     ----------
     statistics : dict of str to ndarray, shape (l,)
-        See :data:`ovaflow.model.shard_file.STATISTICS`.
+        See :data:`ovaflow.model.shard_file.STATISTICS`; empty where no problem was solved for each label.
     core_seconds : float
         Threads times wall seconds of the solver, over all shards.
     shards : int
         Number of shards.
     peak_rss_bytes : int
         Largest resident memory of a shard's job.
+    trees : dict of str to ndarray, shape (T,)
+        What is known of each tree, for methods that grow some.
     """
 
     statistics: dict
     core_seconds: float
     shards: int
     peak_rss_bytes: int
+    trees: dict = field(default_factory=dict)
 
 
 def write_training(path, training, parameters, inputs):
@@ -43,7 +46,10 @@ def write_training(path, training, parameters, inputs):
         Checksums of the artifacts used, by kind.
     """
     with create_artifact(path, KIND, parameters, inputs) as file:
-        write_statistics(file, training.statistics)
+        if training.statistics:
+            write_statistics(file, training.statistics)
+        for name, values in training.trees.items():
+            file.create_dataset(f"trees/{name}", data=values)
         file.attrs["core_seconds"] = float(training.core_seconds)
         file.attrs["shards"] = int(training.shards)
         file.attrs["peak_rss_bytes"] = int(training.peak_rss_bytes)
@@ -73,4 +79,5 @@ def read_training(path, verify=False):
             float(file.attrs["core_seconds"]),
             int(file.attrs["shards"]),
             int(file.attrs["peak_rss_bytes"]),
+            {name: values[()] for name, values in file["trees"].items()} if "trees" in file else {},
         )

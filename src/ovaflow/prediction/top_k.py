@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.console.progress import Progress
+from ovaflow.sparse.best import NO_LABEL, insert_label
 from ovaflow.sparse.csr import CSR, transpose
 from ovaflow.sparse.jit import strict_kernel
 
@@ -23,8 +24,6 @@ DENSE_SHARE = 0.25
 
 BLOCK = 512
 """Instances that a thread takes at a time."""
-
-NO_LABEL = -1
 
 
 class _Panel(NamedTuple):
@@ -168,15 +167,4 @@ def _keep_best(scores, first, ids, best):
         if above:
             for j in range(start, end):
                 if scores[j] > best[-1]:
-                    _insert(scores[j], first + j, ids, best)
-
-
-@strict_kernel
-def _insert(score, label, ids, best):
-    place = len(best) - 1
-    while place > 0 and best[place - 1] < score:
-        best[place] = best[place - 1]
-        ids[place] = ids[place - 1]
-        place -= 1
-    best[place] = score
-    ids[place] = label
+                    insert_label(scores[j], first + j, ids, best)

@@ -1,0 +1,18 @@
+"""Keeping the best labels of an instance, best first."""
+
+from ovaflow.sparse.jit import strict_kernel
+
+NO_LABEL = -1
+"""Stands where fewer labels have a score than were asked for, with a score of -inf."""
+
+
+@strict_kernel
+def insert_label(score, label, ids, best):
+    """Put a label in its place: by falling score, ties by the smaller id; the last falls out."""
+    place = len(best) - 1
+    while place > 0 and (best[place - 1] < score or (best[place - 1] == score and ids[place - 1] > label)):
+        best[place] = best[place - 1]
+        ids[place] = ids[place - 1]
+        place -= 1
+    best[place] = score
+    ids[place] = label
