@@ -141,3 +141,38 @@ def ranking_metrics(ids, Y, inverse, k):
         "PSnDCG": psn / best_psn if best_psn else 0,
         "coverage": len(covered) / max(np.count_nonzero(Y.sum(axis=0)), 1),
     }
+
+
+def ndcg_sides(Y, sides, normalisers, gains, discounts, resolution, pull=0.0):
+    """FastXML's first two steps (eq. 11 and 13) until no side changes; dense Y, ties to the smaller label.
+
+    Gains are rounded to multiples of 1/resolution; ``pull`` is what the separator adds to v^- - v^+.
+    """
+    rounded = np.round(normalisers[:, None] * gains * Y * resolution)
+    while True:
+        d = []
+        for side in (0, 1):
+            ranking = np.argsort(-rounded[sides == side].sum(axis=0), kind="stable")
+            d.append(discounts[np.argsort(ranking)])
+        advantage = normalisers * (Y @ (gains * (d[1] - d[0]))) + pull
+        better = np.where(advantage > 1e-12, 1, np.where(advantage < -1e-12, 0, sides))
+        if (better == sides).all():
+            return better
+        sides = better
+
+
+def l1_logistic_objective(X, y, w, costs):
+    """|w|_1 + sum_i c_i log(1 + exp(-m_i))."""
+    return np.abs(w).sum() + (costs * np.logaddexp(0, -y * (X @ w))).sum()
+
+
+def forest_scores(trees, x, n_labels):
+    """Mean of the leaf distributions of a dense instance (FastXML, algorithm 3); trees are single ones."""
+    total = np.zeros(n_labels)
+    for tree in trees:
+        node = 0
+        separators, distributions = tree.separators.to_scipy().toarray(), tree.distributions.to_scipy().toarray()
+        while tree.children[node]:
+            node = tree.children[node] + (0 if separators[node] @ x > 0 else 1)
+        total += distributions[node]
+    return total / len(trees)

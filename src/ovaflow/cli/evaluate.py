@@ -9,8 +9,8 @@ from ovaflow.cli.numbers import Finite
 from ovaflow.data.dataset import open_dataset
 from ovaflow.data.propensity import A, B
 from ovaflow.evaluation.metrics import evaluate, evaluate_groups
-from ovaflow.model.model_file import open_model
 from ovaflow.model.training_file import read_training
+from ovaflow.prediction.methods import open_any_model
 from ovaflow.prediction.predictions_file import read_predictions
 from ovaflow.storage.artifact import write_text
 
@@ -39,7 +39,7 @@ def command(predictions, dataset, model, training, propensity_a, propensity_b, o
     opened = (
         read_predictions(predictions, verify=True),
         open_dataset(dataset, verify=True),
-        open_model(model, verify=True),
+        open_any_model(model, verify=True),
     )
     metrics = evaluate(*opened, read_training(training, verify=True), propensity_a, propensity_b)
     write_text(output, json.dumps(metrics, indent=1) + "\n")

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from ovaflow.data.dataset import open_dataset
-from ovaflow.model.model_file import open_model
+from ovaflow.prediction.methods import open_any_model
 from ovaflow.prediction.predict_dataset import predict_test_set
 from ovaflow.prediction.predictions_file import write_predictions
 
@@ -25,7 +25,8 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 )
 def command(model, dataset, top_k, threads, output):
     """Predict the best labels of each test instance with MODEL (model.h5)."""
-    predictions = predict_test_set(open_model(model, verify=True), open_dataset(dataset, verify=True), top_k, threads)
+    opened = open_any_model(model, verify=True), open_dataset(dataset, verify=True)
+    predictions = predict_test_set(*opened, top_k, threads)
     write_predictions(output, predictions)
     n = len(predictions.ids)
     each = 1000 * predictions.seconds * threads / max(n, 1)

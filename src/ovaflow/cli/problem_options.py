@@ -7,30 +7,41 @@ from ovaflow.data.propensity import A, B
 from ovaflow.solver.problem import REGULARIZATIONS
 from ovaflow.training.weighting import WEIGHTINGS
 
-_OPTIONS = (
-    click.option(
-        "--regularization",
-        type=click.Choice(list(REGULARIZATIONS)),
-        default="l2",
-        show_default=True,
-        help="1/2 |w|^2, or |w|_1: few weights, trained apart from pruning.",
-    ),
-    click.option(
-        "--weighting",
-        type=click.Choice(WEIGHTINGS),
-        default=WEIGHTINGS[0],
-        show_default=True,
-        help="Weight of positives: 1, or 2/p - 1 with the propensity p of the label.",
-    ),
-    click.option(
-        "--propensity-a",
-        default=A,
-        show_default=True,
-        type=Finite(0, min_open=True),
-        help="A of the propensities (Jain et al. 2016), for the weighting by them.",
-    ),
-    click.option("--propensity-b", default=B, show_default=True, type=Finite(0), help="B of the propensities."),
+_REGULARIZATION = click.option(
+    "--regularization",
+    type=click.Choice(list(REGULARIZATIONS)),
+    default="l2",
+    show_default=True,
+    help="1/2 |w|^2, or |w|_1: few weights, trained apart from pruning.",
 )
+_PROPENSITY_A = click.option(
+    "--propensity-a",
+    default=A,
+    show_default=True,
+    type=Finite(0, min_open=True),
+    help="A of the propensities (Jain et al. 2016), for the weighting by them.",
+)
+_PROPENSITY_B = click.option(
+    "--propensity-b", default=B, show_default=True, type=Finite(0), help="B of the propensities."
+)
+
+
+def weighting_options(meaning):
+    """Decorator that adds the options of how positives are weighted.
+
+    Parameters
+    ----------
+    meaning : str
+        What the weights are, for the help.
+
+    Returns
+    -------
+    callable
+    """
+    weighting = click.option(
+        "--weighting", type=click.Choice(WEIGHTINGS), default=WEIGHTINGS[0], show_default=True, help=meaning
+    )
+    return lambda command: weighting(_PROPENSITY_A(_PROPENSITY_B(command)))
 
 
 def problem_options(command):
@@ -44,6 +55,4 @@ def problem_options(command):
     -------
     callable
     """
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+    return _REGULARIZATION(weighting_options("Weight of positives: 1, or 2/p - 1 with the propensity p.")(command))

@@ -13,7 +13,8 @@ from ovaflow.sparse.jit import cache_directory
 
 
 @click.command(short_help="Compile every kernel once.")
-def command():
+@click.option("--fastxml", is_flag=True, help="Those of fastxml, too.")
+def command(fastxml):
     """Compile the kernels of training and prediction, by running these steps on a few made-up instances.
 
     Jobs that start together would each compile them otherwise.
@@ -21,7 +22,7 @@ def command():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _write_tiny_dataset(folder / "dataset.h5")
-        for step in _steps(folder):
+        for step in [*_steps(folder), *(_steps_of_trees(folder) if fastxml else ())]:
             group.main(step, standalone_mode=False)
     click.echo(f"kernels are compiled: {cache_directory()}")
 
@@ -49,3 +50,11 @@ def _steps(folder):
     yield ["predict", str(model), f"--dataset={dataset}", f"--output={predictions}"]
     inputs = [str(predictions), f"--dataset={dataset}", f"--model={model}", f"--training={training}"]
     yield ["evaluate", *inputs, f"--output={folder / 'metrics.json'}"]
+
+
+def _steps_of_trees(folder):
+    dataset, model = folder / "dataset.h5", folder / "trees.h5"
+    shard, training = folder / "tree-shard.h5", folder / "tree-training.h5"
+    yield ["train-trees", str(dataset), "--trees=1", f"--output={shard}"]
+    yield ["merge-trees", str(shard), f"--dataset={dataset}", f"--output={model}", f"--statistics={training}"]
+    yield ["predict", str(model), f"--dataset={dataset}", f"--output={folder / 'tree-predictions.h5'}"]

@@ -9,6 +9,9 @@ from ovaflow.evaluation.groups import frequency_groups
 
 PLACES = (1, 3, 5)
 
+STEPS = ("newton_steps", "cg_steps")
+"""Statistics of the labels that are added up, where the method has them."""
+
 
 def evaluate(predictions, dataset, model, training, a=A, b=B):
     """Metrics, sizes and times of a run.
@@ -17,7 +20,8 @@ def evaluate(predictions, dataset, model, training, a=A, b=B):
     ----------
     predictions : ovaflow.prediction.predictions_file.Predictions
     dataset : ovaflow.data.dataset.Dataset
-    model : ovaflow.model.model_file.Model
+    model : ovaflow.model.model_file.ModelFile
+        Of any method.
     training : ovaflow.model.training_file.Training
     a, b : float
         Constants of the propensities.
@@ -39,12 +43,11 @@ def evaluate(predictions, dataset, model, training, a=A, b=B):
     return metrics | {
         "train_seconds": training.core_seconds,
         "train_peak_rss_bytes": training.peak_rss_bytes,
-        "newton_steps": int(training.statistics["newton_steps"].sum()),
-        "cg_steps": int(training.statistics["cg_steps"].sum()),
+        **{name: int(training.statistics[name].sum()) for name in STEPS if name in training.statistics},
         "predict_seconds": predictions.seconds,
         "predict_threads": predictions.threads,
         "model_bytes": model.path.stat().st_size,
-        "nonzeros": len(model.weights.data),
+        "nonzeros": model.nonzeros,
         "features": model.n_features,
         "labels": model.n_labels,
         "labels_trained": int(model.trained.sum()),
@@ -63,7 +66,8 @@ def evaluate_groups(predictions, dataset, model):
     ----------
     predictions : ovaflow.prediction.predictions_file.Predictions
     dataset : ovaflow.data.dataset.Dataset
-    model : ovaflow.model.model_file.Model
+    model : ovaflow.model.model_file.ModelFile
+        Of any method.
 
     Returns
     -------

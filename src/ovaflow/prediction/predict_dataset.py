@@ -3,8 +3,9 @@
 import time
 
 from ovaflow.console.errors import InputError
+from ovaflow.model.model_file import ONE_VS_ALL
+from ovaflow.prediction.methods import method_named
 from ovaflow.prediction.predictions_file import Predictions
-from ovaflow.prediction.top_k import load_kernels, predict_top_k
 
 
 def predict_test_set(model, dataset, k, threads=1):
@@ -12,7 +13,8 @@ def predict_test_set(model, dataset, k, threads=1):
 
     Parameters
     ----------
-    model : ovaflow.model.model_file.Model
+    model : ovaflow.model.model_file.ModelFile
+        Of any method.
     dataset : ovaflow.data.dataset.Dataset
         The one that the model was trained on.
     k : int
@@ -31,8 +33,9 @@ def predict_test_set(model, dataset, k, threads=1):
         raise InputError(
             f"was not trained on {dataset.path}", path=model.path, remedy="run train-shard and merge again"
         )
-    load_kernels()
+    method = method_named(model.parameters.get("train", {}).get("method", ONE_VS_ALL), model.path)
+    method.load_kernels()
     started = time.perf_counter()
-    ids, scores = predict_top_k(model.weights, model.trained, dataset.test.X, k, threads)
+    ids, scores = method.predict(model, dataset.test.X, k, threads)
     seconds = time.perf_counter() - started
     return Predictions(ids, scores, seconds, threads, {"dataset": dataset.checksum, "model": model.checksum})

@@ -261,7 +261,21 @@ def megabytes_to_request(job):
     -------
     int
     """
-    return math.ceil((_MARGIN * job.total + _SCHEDULER) / 1e8) * 100
+    return with_margin(job.total)
+
+
+def with_margin(n_bytes):
+    """Megabytes to ask a scheduler for, so that a job of this peak runs.
+
+    Parameters
+    ----------
+    n_bytes : int
+
+    Returns
+    -------
+    int
+    """
+    return math.ceil((_MARGIN * n_bytes + _SCHEDULER) / 1e8) * 100
 
 
 def peak_rss_bytes():

@@ -1,0 +1,159 @@
+"""The first two steps of a node: rank the labels of both sides, send each instance where it is ranked better.
+
+Algorithm 2 and eq. 11 and 13 of the paper, on the node's own labels renumbered.
+Sums of gains are whole numbers, so that equal sums are equal whatever their
+order, and an instance that changes sides takes its part along exactly. Ties
+are broken by a random order of the labels that the node draws.
+"""
+
+import math
+
+import numpy as np
+
+from ovaflow.fastxml.seeding import shuffle, toss
+from ovaflow.sparse.jit import strict_kernel
+
+RESOLUTION = 1 << 20
+"""Gains are counted in units of 1/2^20: sums of all instances and a label's number share 63 bits."""
+
+TIE = 1e-12
+"""Costs of the two sides that differ by less are equal but for rounding."""
+
+MOST_ROUNDS = 1000
+"""The paper proves an end (theorem 1), in exact arithmetic; some tens are usual."""
+
+
+@strict_kernel
+def gather_labels(Y, members, seed, scratch):
+    """Labels of a node in a random order, renumbered; returns how many.
+
+    ``entries`` gets the numbers, ``entry_start`` where each instance's begin.
+    """
+    labels, number, entries, starts = scratch.labels, scratch.label_number, scratch.entries, scratch.entry_start
+    count = used = 0
+    for m in range(len(members)):
+        starts[m] = used
+        for k in range(Y.indptr[members[m]], Y.indptr[members[m] + 1]):
+            label = Y.indices[k]
+            if number[label] < 0:
+                number[label] = count
+                labels[count] = label
+                count += 1
+            entries[used] = label
+            used += 1
+    starts[len(members)] = used
+    shuffle(labels[:count], seed)
+    for c in range(count):
+        number[labels[c]] = c
+    for e in range(used):
+        entries[e] = number[entries[e]]
+    for c in range(count):
+        number[labels[c]] = -1
+    return count
+
+
+@strict_kernel
+def toss_sides(sides, seed):
+    """delta: each instance on either side by a coin (1 stands for +1, 0 for -1)."""
+    for m in range(len(sides)):
+        sides[m] = toss(seed, m)
+
+
+@strict_kernel
+def pull_of_scores(scores, costs, pull):
+    """What the separator adds to v_i^- - v_i^+ (eq. 13): C_delta(-1) log(1 + e^s) - C_delta(+1) log(1 + e^-s)."""
+    for m in range(len(scores)):
+        pull[m] = costs[0] * _loss(-scores[m]) - costs[1] * _loss(scores[m])
+
+
+@strict_kernel
+def assign(members, sides, pull, gains, C_r, n_labels, scratch):
+    """Repeat both steps until no instance changes sides (eq. 11 and 13); returns how many are on side +1."""
+    worth, normalisers = _local_gains(members, gains, n_labels, scratch)
+    sums = scratch.sums[: 2 * n_labels].reshape(2, n_labels)
+    _fill_sums(sides, worth, normalisers, sums, scratch)
+    lead, keys = scratch.lead[:n_labels], scratch.keys[:n_labels]
+    for _ in range(MOST_ROUNDS):
+        lead[:] = 0.0
+        _add_discounts(sums[1], 1.0, gains.discounts, keys, lead)
+        _add_discounts(sums[0], -1.0, gains.discounts, keys, lead)
+        if not _reassign(sides, pull, C_r, worth, normalisers, lead, sums, scratch):
+            break
+    return np.sum(sides)
+
+
+@strict_kernel
+def _local_gains(members, gains, n_labels, scratch):
+    """g of the node's labels, and I(y) of its instances."""
+    worth, normalisers = scratch.worth[:n_labels], scratch.normalisers[: len(members)]
+    for c in range(n_labels):
+        worth[c] = gains.labels[scratch.labels[c]]
+    for m in range(len(members)):
+        normalisers[m] = gains.normalisers[members[m]]
+    return worth, normalisers
+
+
+@strict_kernel
+def units(gain):
+    """A gain in whole units."""
+    return np.int64(gain * RESOLUTION + 0.5)
+
+
+@strict_kernel
+def _fill_sums(sides, worth, normalisers, sums, scratch):
+    """sum_i I(y_i) g_l y_il over the instances of each side."""
+    sums[:] = 0
+    for m in range(len(sides)):
+        for e in range(scratch.entry_start[m], scratch.entry_start[m + 1]):
+            c = scratch.entries[e]
+            sums[sides[m], c] += units(normalisers[m] * worth[c])
+
+
+@strict_kernel
+def _add_discounts(sums, sign, discounts, keys, lead):
+    """Rank labels by falling sum (eq. 11) and add each one's discount, times a sign."""
+    rank(sums, keys)
+    for place in range(len(keys)):
+        lead[keys[place]] += sign * discounts[place]
+
+
+@strict_kernel
+def rank(sums, order):
+    """Numbers of the sums by falling sum, ties to the smaller number."""
+    bits = np.int64(1)
+    while (np.int64(1) << bits) < len(sums):
+        bits += 1
+    for c in range(len(sums)):
+        order[c] = ((-sums[c]) << bits) | c
+    order.sort()
+    for place in range(len(order)):
+        order[place] &= (np.int64(1) << bits) - 1
+
+
+@strict_kernel
+def _reassign(sides, pull, C_r, worth, normalisers, lead, sums, scratch):
+    """delta_i = sign(v_i^- - v_i^+), unchanged on a tie; returns how many changed."""
+    changed = 0
+    for m in range(len(sides)):
+        gain = 0.0
+        start, end = scratch.entry_start[m], scratch.entry_start[m + 1]
+        for e in range(start, end):
+            c = scratch.entries[e]
+            gain += worth[c] * lead[c]
+        advantage = C_r * normalisers[m] * gain + pull[m]
+        better = 1 if advantage > TIE else 0 if advantage < -TIE else sides[m]
+        if better != sides[m]:
+            for e in range(start, end):
+                c = scratch.entries[e]
+                moved = units(normalisers[m] * worth[c])
+                sums[better, c] += moved
+                sums[1 - better, c] -= moved
+            sides[m] = better
+            changed += 1
+    return changed
+
+
+@strict_kernel
+def _loss(margin):
+    """log(1 + exp(-m))."""
+    return max(-margin, 0.0) + math.log1p(math.exp(-abs(margin)))

@@ -1,0 +1,168 @@
+"""Growing one tree, from the root down (Algorithm 1)."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ovaflow.fastxml.assignment import assign, gather_labels, pull_of_scores, rank, toss_sides, units
+from ovaflow.fastxml.seeding import seed_of
+from ovaflow.fastxml.separator import fit_separator
+from ovaflow.sparse.jit import strict_kernel
+
+
+class Rules(NamedTuple):
+    """Constants of growing; see :class:`ovaflow.fastxml.settings.Forestry`.
+
+    Attributes
+    ----------
+    max_leaf, leaf_labels, updates : int
+    C_delta, C_r : float
+    balanced : bool
+    """
+
+    max_leaf: int
+    leaf_labels: int
+    updates: int
+    C_delta: float
+    C_r: float
+    balanced: bool
+
+
+@strict_kernel
+def grow_tree(X, Y, gains, scratch, rules, settings, seed):
+    """Split nodes until they are leaves; returns the arrays of a tree.
+
+    Nodes stand in the order in which they were made, level by level, two children side by side.
+    """
+    n = len(X.indptr) - 1
+    bounds, children = np.zeros((2 * n, 2), np.int64), np.zeros(2 * n, np.int32)
+    weight_ends, leaf_ends = np.zeros(2 * n + 1, np.int64), np.zeros(2 * n + 1, np.int64)
+    weights, features = np.empty(1024, np.float32), np.empty(1024, np.int32)
+    shares, labels = np.empty(1024, np.float32), np.empty(1024, np.int32)
+    scratch.members[:] = np.arange(n)
+    bounds[0, 1] = n
+    node, n_nodes = 0, 1
+    while node < n_nodes:
+        start, end = bounds[node]
+        members = scratch.members[start:end]
+        weight_end, leaf_end = weight_ends[node], leaf_ends[node]
+        count, positive = _split(X, Y, members, gains, scratch, rules, settings, seed_of(seed, node))
+        if count > 0:
+            weights, features = _with_room(weights, weight_end + count), _with_room(features, weight_end + count)
+            weight_end += _copy_nonzero(count, scratch, weights[weight_end:], features[weight_end:])
+            children[node] = n_nodes
+            bounds[n_nodes] = start, start + positive
+            bounds[n_nodes + 1] = start + positive, end
+            n_nodes += 2
+        else:
+            most = leaf_end + rules.leaf_labels
+            shares, labels = _with_room(shares, most), _with_room(labels, most)
+            leaf_end += _fill_leaf(Y, members, gains.labels, scratch, shares[leaf_end:most], labels[leaf_end:most])
+        node += 1
+        weight_ends[node], leaf_ends[node] = weight_end, leaf_end
+    sizes = (bounds[:n_nodes, 1] - bounds[:n_nodes, 0]).astype(np.int32)
+    separators = weights[:weight_end].copy(), features[:weight_end].copy(), weight_ends[: n_nodes + 1].copy()
+    distributions = shares[:leaf_end].copy(), labels[:leaf_end].copy(), leaf_ends[: n_nodes + 1].copy()
+    return children[:n_nodes].copy(), sizes, separators, distributions
+
+
+@strict_kernel
+def _with_room(array, size):
+    """The array, or a copy of at least twice its length, so that ``size`` entries fit."""
+    if size <= len(array):
+        return array
+    larger = np.empty(max(size, 2 * len(array)), array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+@strict_kernel
+def _split(X, Y, members, gains, scratch, rules, settings, seed):
+    """Find a separator and divide the members by it, those with <w, x> > 0 first (Algorithm 2).
+
+    Returns the number of its features and of the first side's members, or zeros where the node is a leaf.
+    """
+    m = len(members)
+    if m <= rules.max_leaf:
+        return 0, 0
+    sides, pull, scores = scratch.sides[:m], scratch.pull[:m], scratch.problem.scores[:m]
+    n_labels = gather_labels(Y, members, seed_of(seed, 0), scratch)
+    toss_sides(sides, seed_of(seed, 1))
+    pull[:] = 0
+    count = 0
+    for _ in range(rules.updates):
+        before = sides.copy()
+        positive = assign(members, sides, pull, gains, rules.C_r, n_labels, scratch)
+        if positive == 0 or positive == m:
+            return 0, 0
+        if count > 0 and (sides == before).all():
+            break
+        costs = _costs(rules, positive, m)
+        count = fit_separator(X, members, sides, costs, scratch, settings)
+        pull_of_scores(scores, costs, pull)
+    positive = np.sum(scores > 0)
+    if positive == 0 or positive == m:
+        return 0, 0
+    _divide(members, scores, scratch.moved)
+    return count, positive
+
+
+@strict_kernel
+def _costs(rules, positive, m):
+    """C_delta(-1) and C_delta(+1): the same, or over the share of instances on the side."""
+    if rules.balanced:
+        return rules.C_delta * m / (m - positive), rules.C_delta * m / positive
+    return rules.C_delta, rules.C_delta
+
+
+@strict_kernel
+def _divide(members, scores, moved):
+    """Members with <w, x> > 0 first, both parts in their order."""
+    kept = others = 0
+    for m in range(len(members)):
+        if scores[m] > 0:
+            members[kept] = members[m]
+            kept += 1
+        else:
+            moved[others] = members[m]
+            others += 1
+    members[kept:] = moved[:others]
+
+
+@strict_kernel
+def _copy_nonzero(count, scratch, weights, features):
+    kept = 0
+    for e in range(count):
+        if scratch.problem.weights[e] != 0:
+            weights[kept] = scratch.problem.weights[e]
+            features[kept] = scratch.features[e]
+            kept += 1
+    return kept
+
+
+@strict_kernel
+def _fill_leaf(Y, members, worth, scratch, shares, labels):
+    """P = the largest entries of g sum_i y_i / |Id|, labels ascending, ties to the smaller label; returns how many."""
+    counts, sums, keys = scratch.label_number, scratch.sums, scratch.keys
+    found = 0
+    for i in members:
+        for k in range(Y.indptr[i], Y.indptr[i + 1]):
+            label = Y.indices[k]
+            if counts[label] < 0:
+                counts[label] = 0
+                scratch.labels[found] = label
+                found += 1
+            counts[label] += 1
+    scratch.labels[:found].sort()
+    for c in range(found):
+        label = scratch.labels[c]
+        scratch.worth[c] = worth[label] * counts[label] / len(members)
+        sums[c] = units(worth[label] * counts[label])
+        counts[label] = -1
+    rank(sums[:found], keys[:found])
+    kept = min(found, len(labels))
+    keys[:kept].sort()
+    for c in range(kept):
+        labels[c] = scratch.labels[keys[c]]
+        shares[c] = scratch.worth[keys[c]]
+    return kept

@@ -1,0 +1,129 @@
+"""Merging: the shards' trees become one model, tree by tree, in bounded memory."""
+
+from pathlib import Path
+
+import numpy as np
+
+from ovaflow.console.errors import InputError
+from ovaflow.console.progress import Progress
+from ovaflow.data.dataset import KIND as DATASET
+from ovaflow.fastxml.shape import SHAPE, shape_of
+from ovaflow.fastxml.shard_file import read_tree_shard
+from ovaflow.model.model_file import KIND, Names, write_common
+from ovaflow.model.training_file import Training, write_training
+from ovaflow.storage.artifact import create_artifact, open_artifact
+
+
+def merge_trees(shards, dataset, model_path, training_path):
+    """Join the shards of one forest into a model file and a training file.
+
+    The model does not depend on how its trees were divided into shards, down
+    to the bytes of the file.
+
+    Parameters
+    ----------
+    shards : sequence of path-like
+        Every shard, in any order.
+    dataset : Dataset
+        What the shards were trained on.
+    model_path, training_path : path-like
+        Files to write.
+
+    Returns
+    -------
+    int
+        Number of nodes of the model.
+
+    Raises
+    ------
+    InputError
+        If a shard is damaged or belongs to another dataset or training, or if
+        a tree stands in no shard or in two.
+    """
+    opened = _read(shards, dataset)
+    places = _places(opened, dataset)
+    parameters, inputs = opened[0].parameters, {"dataset": dataset.checksum}
+    trees = [(opened[shard].forest, place) for shard, place in places]
+    with open_artifact(dataset.path, DATASET) as file:
+        idf = file["idf"][()] if "idf" in file else None
+    counts = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels)
+    given = {"train": parameters, "transform": dataset.parameters}
+    with create_artifact(model_path, KIND, given, inputs) as file:
+        _write_trees(file.create_group("forest"), trees, dataset)
+        write_common(file, counts > 0, counts, Names(dataset.label_names, dataset.feature_names, idf))
+    shapes = [shape_of(forest.tree(place), parameters["max_leaf"]) for forest, place in trees]
+    statistics = {name: np.array([shape[name] for shape in shapes], dtype) for name, dtype in SHAPE.items()}
+    statistics["seconds"] = np.array([opened[shard].seconds[place] for shard, place in places])
+    core_seconds, peak = sum(s.core_seconds for s in opened), max(s.peak_rss_bytes for s in opened)
+    training = Training({}, core_seconds, len(opened), peak, trees=statistics)
+    write_training(training_path, training, parameters, inputs)
+    return int(statistics["nodes"].sum())
+
+
+def _read(paths, dataset):
+    opened = []
+    with Progress("checking shards", len(paths), "shards") as progress:
+        for path in map(Path, paths):
+            opened.append(read_tree_shard(path, verify=True))
+            _check(opened[-1], opened[0], dataset)
+            progress.advance()
+    return opened
+
+
+def _check(shard, first, dataset):
+    if shard.inputs.get("dataset") != dataset.checksum:
+        raise InputError(f"was not trained on {dataset.path}", path=shard.path, remedy="run train-trees again for it")
+    names = shard.parameters.keys() | first.parameters.keys()
+    differing = sorted(name for name in names if shard.parameters.get(name) != first.parameters.get(name))
+    if differing:
+        raise InputError(
+            f"differs from {first.path} in {', '.join(differing)}", path=shard.path, remedy="train both alike"
+        )
+
+
+def _places(opened, dataset):
+    """Shard and place in it of each tree."""
+    found = {}
+    for number, shard in enumerate(opened):
+        for place, tree in enumerate(shard.numbers.tolist()):
+            if tree in found:
+                raise InputError(
+                    f"tree {tree} stands in {opened[found[tree][0]].path} too",
+                    path=shard.path,
+                    remedy="give merge-trees the shards of one forest, each once",
+                )
+            found[tree] = number, place
+    missing = sorted(set(range(opened[0].parameters["trees"])) - set(found))
+    if missing:
+        raise InputError(
+            f"tree {missing[0]} of the forest on {dataset.path} stands in no shard given",
+            remedy="run train-trees for the missing shards and give all of them to merge-trees",
+        )
+    return [found[tree] for tree in sorted(found)]
+
+
+def _write_trees(group, trees, dataset):
+    """Write a forest of which one tree is read at a time."""
+    nodes = np.cumsum([0, *(forest.starts[place + 1] - forest.starts[place] for forest, place in trees)])
+    group.create_dataset("starts", data=nodes)
+    for name in ("children", "sizes"):
+        _write_parts(group, name, nodes[-1], (getattr(forest.tree(place), name) for forest, place in trees))
+    for name, columns in (("separators", dataset.n_features), ("distributions", dataset.n_labels)):
+        matrices = [getattr(forest.tree(place), name) for forest, place in trees]
+        holder = group.create_group(name)
+        holder.attrs["n_columns"] = np.int64(columns)
+        lengths = np.concatenate([np.diff(matrix.indptr) for matrix in matrices])
+        indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        holder.create_dataset("indptr", data=indptr)
+        for part in ("data", "indices"):
+            _write_parts(holder, part, indptr[-1], (getattr(matrix, part) for matrix in matrices))
+
+
+def _write_parts(group, name, length, parts):
+    stored, end = None, 0
+    for part in parts:
+        if stored is None:
+            stored = group.create_dataset(name, (length,), part.dtype)
+        if len(part):
+            stored[end : end + len(part)] = part
+        end += len(part)

@@ -1,0 +1,58 @@
+"""The model file of a forest."""
+
+from dataclasses import dataclass
+
+from ovaflow.console.errors import InputError
+from ovaflow.fastxml.forest import Forest, read_forest
+from ovaflow.fastxml.settings import METHOD
+from ovaflow.model.model_file import KIND, ModelFile, method_of, read_common
+from ovaflow.storage.artifact import open_artifact
+
+
+@dataclass(frozen=True)
+class ForestModel(ModelFile):
+    """An open model of trees; arrays are mapped.
+
+    Attributes
+    ----------
+    forest : Forest
+    """
+
+    forest: Forest
+
+    @property
+    def n_features(self):
+        """Number of features, bias feature included."""
+        return self.forest.separators.n_columns
+
+    @property
+    def nonzeros(self):
+        """Number of the separators' weights and of the leaves' scores."""
+        return len(self.forest.separators.data) + len(self.forest.distributions.data)
+
+
+def open_forest(path, verify=False):
+    """Open a model file of trees.
+
+    Parameters
+    ----------
+    path : path-like
+    verify : bool
+        Also compare the checksum of the whole content.
+
+    Returns
+    -------
+    ForestModel
+
+    Raises
+    ------
+    InputError
+        If the file is missing, foreign, of another method or format version, or damaged.
+    """
+    if method_of(path) != METHOD:
+        raise InputError(f"a model of {method_of(path)}, which has no trees", path=path)
+    with open_artifact(path, KIND, verify) as file:
+        model = ForestModel(**read_common(file, path), forest=read_forest(file["forest"]))
+    if not model.forest.distributions.n_columns == len(model.trained) == len(model.counts):
+        raise InputError("damaged: arrays of different lengths", path=path, remedy="delete it and merge again")
+    return model

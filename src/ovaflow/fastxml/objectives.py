@@ -1,0 +1,85 @@
+"""What a node's two rankings are judged by: nDCG over all labels, or one of the paper's other measures (table 7).
+
+A measure has a discount for each rank and a normaliser I(y) for each instance
+(eq. 3-4); the gain of ranking r for an instance is
+
+    I(y) sum_l g_l y_l d(rank of l under r),
+
+with g_l = 1, or 1/p_l in PfastreXML (Jain, Prabhu and Varma 2016).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ovaflow.sparse.jit import strict_kernel
+
+
+class _Measure(NamedTuple):
+    places: int | None  # ranks that count, None: all
+    discounted: bool
+
+
+_MEASURES = {"nDCG": _Measure(None, True), "nDCG@5": _Measure(5, True), "P@5": _Measure(5, False)}
+
+OBJECTIVES = tuple(_MEASURES)
+"""Names of the measures, as the config has them."""
+
+
+class Gains(NamedTuple):
+    """A measure on a training set.
+
+    Attributes
+    ----------
+    discounts : ndarray of float64, shape (l,)
+        d of each rank, best first.
+    normalisers : ndarray of float64, shape (n,)
+        I(y) of each instance; 0 without labels.
+    labels : ndarray of float64, shape (l,)
+        g_l over the largest of them, so that I(y) g_l is at most 1.
+    """
+
+    discounts: np.ndarray
+    normalisers: np.ndarray
+    labels: np.ndarray
+
+
+def make_gains(objective, Y, gains=None):
+    """Prepare a measure for a training set.
+
+    Parameters
+    ----------
+    objective : str
+        One of :data:`OBJECTIVES`.
+    Y : CSR, shape (n, l)
+    gains : ndarray of float64, shape (l,), optional
+        What each label is worth; 1 by default.
+
+    Returns
+    -------
+    Gains
+    """
+    measure = _MEASURES[objective]
+    worth = np.ones(Y.n_columns) if gains is None else gains / gains.max()
+    discounts = _discounts(measure, Y.n_columns)
+    normalisers = np.ones(Y.n_rows)
+    if measure.discounted:
+        _fill_normalisers(Y.indices, Y.indptr, worth, discounts, normalisers)
+    return Gains(discounts, normalisers, worth)
+
+
+def _discounts(measure, n_labels):
+    ranks = np.arange(1, n_labels + 1)
+    discounts = 1 / np.log2(1 + ranks) if measure.discounted else np.full(n_labels, 1 / measure.places)
+    return np.where(ranks <= (measure.places or n_labels), discounts, 0.0)
+
+
+@strict_kernel
+def _fill_normalisers(indices, indptr, worth, discounts, out):
+    """I(y) = 1 / sum_r d_r g_(r), the instance's labels in the order of falling g (eq. 4)."""
+    for i in range(len(out)):
+        gains = -np.sort(-worth[indices[indptr[i] : indptr[i + 1]]])
+        ideal = 0.0
+        for r in range(len(gains)):
+            ideal += discounts[r] * gains[r]
+        out[i] = 1.0 / ideal if ideal > 0 else 0.0

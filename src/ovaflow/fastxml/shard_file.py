@@ -1,0 +1,98 @@
+"""The shard file of a forest: some of its trees and what they took."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ovaflow.console.errors import InputError
+from ovaflow.fastxml.forest import Forest, read_forest, write_forest
+from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact, parameters_of
+
+KIND = "tree-shard"
+
+
+@dataclass(frozen=True)
+class TreeShard:
+    """An open shard file; the trees are mapped, not copied.
+
+    Attributes
+    ----------
+    path : pathlib.Path
+    numbers : ndarray of int32, shape (T,)
+        Of the trees within their forest, ascending.
+    forest : Forest
+    seconds : ndarray of float64, shape (T,)
+    core_seconds : float
+    peak_rss_bytes : int
+    parameters : dict
+        Settings of the training.
+    inputs : dict of str to str
+        Checksums of the artifacts used, by kind.
+    """
+
+    path: Path
+    numbers: np.ndarray
+    forest: Forest
+    seconds: np.ndarray
+    core_seconds: float
+    peak_rss_bytes: int
+    parameters: dict
+    inputs: dict
+
+
+def write_tree_shard(path, numbers, grown, parameters, inputs):
+    """Write a shard file.
+
+    Parameters
+    ----------
+    path : path-like
+    numbers : sequence of int, length T
+    grown : ovaflow.fastxml.training.GrownShard
+    parameters : dict
+        Settings of the training; nothing that differs between the shards of one model.
+    inputs : dict of str to str
+        Checksums of the artifacts used, ``dataset`` among them.
+    """
+    with create_artifact(path, KIND, parameters, inputs) as file:
+        file.create_dataset("numbers", data=np.asarray(numbers, np.int32))
+        file.create_dataset("seconds", data=np.asarray(grown.seconds, np.float64))
+        write_forest(file.create_group("forest"), grown.forest)
+        file.attrs["core_seconds"] = float(grown.core_seconds)
+        file.attrs["peak_rss_bytes"] = int(grown.peak_rss_bytes)
+
+
+def read_tree_shard(path, verify=False):
+    """Open a shard file.
+
+    Parameters
+    ----------
+    path : path-like
+    verify : bool
+        Also compare the checksum of the whole content.
+
+    Returns
+    -------
+    TreeShard
+
+    Raises
+    ------
+    InputError
+        If the file is missing, foreign, of another format version or damaged.
+    """
+    with open_artifact(path, KIND, verify) as file:
+        shard = TreeShard(
+            path=Path(path),
+            numbers=file["numbers"][()],
+            forest=read_forest(file["forest"]),
+            seconds=file["seconds"][()],
+            core_seconds=float(file.attrs["core_seconds"]),
+            peak_rss_bytes=int(file.attrs["peak_rss_bytes"]),
+            parameters=parameters_of(file),
+            inputs=inputs_of(file),
+        )
+    if not len(shard.numbers) == len(shard.seconds) == shard.forest.n_trees:
+        raise InputError(
+            "damaged: arrays of different lengths", path=path, remedy="delete it and run train-trees again"
+        )
+    return shard

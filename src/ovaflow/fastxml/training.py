@@ -1,0 +1,90 @@
+"""One shard of a forest: threads that grow trees."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import local
+
+import numpy as np
+
+from ovaflow.console.errors import InputError
+from ovaflow.console.progress import Progress
+from ovaflow.fastxml.assignment import RESOLUTION
+from ovaflow.fastxml.forest import Forest, join_trees
+from ovaflow.fastxml.growing import grow_tree
+from ovaflow.fastxml.scratch import make_scratch
+from ovaflow.fastxml.seeding import seed_of
+from ovaflow.sparse.csr import CSR
+from ovaflow.training.memory import peak_rss_bytes
+
+
+@dataclass(frozen=True)
+class GrownShard:
+    """Trees of a shard.
+
+    Attributes
+    ----------
+    forest : Forest
+    seconds : ndarray of float64, shape (T,)
+        Time spent on each tree.
+    core_seconds : float
+        Threads times wall seconds.
+    peak_rss_bytes : int
+    """
+
+    forest: Forest
+    seconds: np.ndarray
+    core_seconds: float
+    peak_rss_bytes: int
+
+
+def grow_trees(dataset, numbers, forestry, threads=1, title="grow"):
+    """Grow some trees of a forest.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    numbers : sequence of int
+        Which; a tree depends on its number and the settings alone.
+    forestry : Forestry
+    threads : int
+        Trees grown at a time; they change no result.
+    title : str
+        Name of the step in its progress lines.
+
+    Returns
+    -------
+    GrownShard
+        Trees in the order given.
+
+    Raises
+    ------
+    InputError
+        If there are too many instances and labels for the sums of gains.
+    """
+    X, Y = dataset.train.X, dataset.train.Y
+    if max(X.n_rows, 1) * max(Y.n_columns, 1) * RESOLUTION >= 1 << 62:
+        raise InputError("too many instances times labels for fastxml (more than 4e12)", path=dataset.path)
+    gains, started, own = forestry.gains(Y), time.perf_counter(), local()
+
+    def grow(number):
+        if not hasattr(own, "scratch"):
+            own.scratch = make_scratch(X, Y)
+        began = time.perf_counter()
+        seed = np.uint64(seed_of(np.uint64(forestry.seed), np.uint64(number)))
+        arrays = grow_tree(X, Y, gains, own.scratch, forestry.rules, forestry.separator, seed)
+        return _forest_of(arrays, X.n_columns, Y.n_columns), time.perf_counter() - began
+
+    grown = []
+    with Progress(title, len(numbers), "trees") as progress, ThreadPoolExecutor(threads) as pool:
+        for tree in pool.map(grow, numbers):
+            grown.append(tree)
+            progress.advance()
+    core_seconds = threads * (time.perf_counter() - started)
+    forest = join_trees([tree for tree, _ in grown], X.n_columns, Y.n_columns)
+    return GrownShard(forest, np.array([seconds for _, seconds in grown]), core_seconds, peak_rss_bytes())
+
+
+def _forest_of(arrays, d, n_labels):
+    children, sizes, separators, distributions = arrays
+    return Forest(np.array([0, len(children)]), children, sizes, CSR(*separators, d), CSR(*distributions, n_labels))

@@ -1,0 +1,88 @@
+"""What differs between methods once a model is trained: how it is opened and how it scores."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ovaflow.console.errors import InputError
+from ovaflow.fastxml import scoring
+from ovaflow.fastxml.model_file import open_forest
+from ovaflow.fastxml.settings import METHOD as FASTXML
+from ovaflow.model.model_file import ONE_VS_ALL, method_of, open_model
+from ovaflow.prediction import top_k
+
+
+class Method(NamedTuple):
+    """A family of models.
+
+    Attributes
+    ----------
+    open : callable
+        Opens a model file: ``open(path, verify)``.
+    predict : callable
+        Best labels and scores: ``predict(model, X, k, threads)``.
+    load_kernels : callable
+        Loads or compiles what scoring needs.
+    """
+
+    open: Callable
+    predict: Callable
+    load_kernels: Callable
+
+
+def _predict_one_vs_all(model, X, k, threads):
+    return top_k.predict_top_k(model.weights, model.trained, X, k, threads)
+
+
+def _predict_fastxml(model, X, k, threads):
+    return scoring.predict_trees(model.forest, X, k, threads)
+
+
+METHODS = {
+    ONE_VS_ALL: Method(open_model, _predict_one_vs_all, top_k.load_kernels),
+    FASTXML: Method(open_forest, _predict_fastxml, scoring.load_kernels),
+}
+"""By the name in the model's ``parameters["train"]["method"]``."""
+
+
+def method_named(name, path):
+    """Look a method up.
+
+    Parameters
+    ----------
+    name : str
+    path : path-like
+        Of the model, for the message.
+
+    Returns
+    -------
+    Method
+
+    Raises
+    ------
+    InputError
+        If there is none of this name.
+    """
+    if name not in METHODS:
+        raise InputError(f"a model of {name}, which this ovaflow does not know", path=path)
+    return METHODS[name]
+
+
+def open_any_model(path, verify=False):
+    """Open a model file, whatever its method.
+
+    Parameters
+    ----------
+    path : path-like
+    verify : bool
+        Also compare the checksum of the whole content.
+
+    Returns
+    -------
+    ModelFile
+
+    Raises
+    ------
+    InputError
+        If the file is missing, foreign, of an unknown method or another format version, or damaged.
+    """
+    return method_named(method_of(path), path).open(path, verify)

@@ -1,0 +1,74 @@
+import naive
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ovaflow.fastxml.assignment import RESOLUTION, assign, gather_labels, pull_of_scores, rank, toss_sides
+from ovaflow.fastxml.objectives import OBJECTIVES, make_gains
+from ovaflow.fastxml.scratch import make_scratch
+from ovaflow.sparse.csr import from_scipy
+
+
+def split(dense, members, seed, objective="nDCG", worth=None, pull=None):
+    """Our sides, and theirs from the same coins and the same order of labels."""
+    Y = from_scipy(dense)
+    scratch, gains = make_scratch(Y, Y), make_gains(objective, Y, worth)
+    n_labels = gather_labels(Y, members, np.uint64(seed), scratch)
+    sides = np.empty(len(members), np.int8)
+    toss_sides(sides, np.uint64(seed))
+    labels = scratch.labels[:n_labels]
+    pull = np.zeros(len(members)) if pull is None else pull
+    theirs = naive.ndcg_sides(
+        dense[members][:, labels], sides.copy(), gains.normalisers[members], gains.labels[labels],
+        gains.discounts[:n_labels], RESOLUTION, pull,
+    )  # fmt: skip
+    positive = assign(members, sides, pull, gains, 1.0, n_labels, scratch)
+    assert positive == sides.sum()
+    assert sorted(labels) == np.flatnonzero(dense[members].sum(axis=0)).tolist()
+    assert (scratch.label_number == -1).all()
+    return sides, theirs
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@given(seed=st.integers(0, 2**32), density=st.floats(0.02, 0.5), n=st.integers(2, 60))
+@settings(max_examples=25, deadline=None)
+def test_sides_of_a_node(objective, seed, density, n):
+    generator = np.random.default_rng(seed)
+    dense = (generator.random((80, 25)) < density).astype(float)
+    members = np.sort(generator.choice(80, n, replace=False)).astype(np.int32)
+    ours, theirs = split(dense, members, seed, objective)
+    np.testing.assert_array_equal(ours, theirs)
+
+
+def test_sides_with_propensities_and_a_separator():
+    generator = np.random.default_rng(4)
+    dense = (generator.random((200, 30)) < 0.1).astype(float)
+    pull = np.empty(200)
+    pull_of_scores(generator.normal(size=200).astype(np.float32), (1.0, 2.0), pull)
+    ours, theirs = split(dense, np.arange(200, dtype=np.int32), 5, worth=generator.uniform(1, 9, 30), pull=pull)
+    np.testing.assert_array_equal(ours, theirs)
+    assert 0 < ours.sum() < 200
+
+
+def test_pull_of_a_separator():
+    scores = np.array([-3.0, 0, 2])
+    pull = np.empty(3)
+    pull_of_scores(scores, (1.0, 2.0), pull)
+    np.testing.assert_allclose(pull, np.logaddexp(0, scores) - 2 * np.logaddexp(0, -scores), rtol=1e-12)
+
+
+@given(st.lists(st.integers(0, 2**40), min_size=1, max_size=40))
+@settings(max_examples=50, deadline=None)
+def test_rank(sums):
+    ours = np.empty(len(sums), np.int64)
+    rank(np.array(sums), ours)
+    np.testing.assert_array_equal(ours, np.argsort(-np.array(sums), kind="stable"))
+
+
+def test_coins_are_fair_and_differ_between_seeds():
+    coins = np.empty((50, 1000), np.int8)
+    for seed in range(50):
+        toss_sides(coins[seed], np.uint64(seed))
+    assert abs(coins.mean() - 0.5) < 0.01
+    assert np.abs(np.corrcoef(coins) - np.eye(50)).max() < 0.2

@@ -1,0 +1,175 @@
+from dataclasses import replace
+
+import naive
+import numpy as np
+import pytest
+
+from ovaflow.console.errors import InputError
+from ovaflow.data.dataset import open_dataset, write_dataset
+from ovaflow.evaluation.ranking import find_hits, precision
+from ovaflow.evaluation.tree_curve import tree_curve
+from ovaflow.fastxml.merging import merge_trees
+from ovaflow.fastxml.model_file import open_forest
+from ovaflow.fastxml.scoring import predict_trees
+from ovaflow.fastxml.settings import Forestry, trees_of_shard
+from ovaflow.fastxml.shape import shape_of
+from ovaflow.fastxml.shard_file import write_tree_shard
+from ovaflow.fastxml.training import grow_trees
+from ovaflow.model.model_file import open_model
+from ovaflow.model.training_file import read_training
+from ovaflow.prediction.methods import open_any_model
+from ovaflow.prediction.predict_dataset import predict_test_set
+
+FOREST = Forestry(trees=6, max_leaf=8, leaf_labels=5)
+
+
+@pytest.fixture(scope="module")
+def grown(dataset):
+    return grow_trees(dataset, range(6), FOREST)
+
+
+def train(dataset, folder, shards, threads=1, forestry=FOREST):
+    folder.mkdir()
+    paths = [folder / f"{shard}.h5" for shard in range(shards)]
+    for shard, path in enumerate(paths):
+        numbers = trees_of_shard(forestry.trees, shards, shard)
+        done = grow_trees(dataset, numbers, forestry, threads)
+        write_tree_shard(path, numbers, done, forestry.parameters, {"dataset": dataset.checksum})
+    merge_trees(paths, dataset, folder / "model.h5", folder / "training.h5")
+    return folder / "model.h5"
+
+
+def leaves_of(tree, X):
+    separators = tree.separators.to_scipy().toarray()
+    nodes = np.zeros(len(X), int)
+    while (inner := tree.children[nodes] > 0).any():
+        right = (separators[nodes] * X).sum(axis=1) <= 0
+        nodes = np.where(inner, tree.children[nodes] + right, nodes)
+    return nodes
+
+
+def test_training_instances_fall_into_the_leaves_they_made(dataset, grown):
+    X, Y = dataset.train.X.to_scipy().toarray(), dataset.train.Y.to_scipy().toarray()
+    for number in range(6):
+        tree = grown.forest.tree(number)
+        nodes = leaves_of(tree, X)
+        sizes = np.bincount(nodes, minlength=len(tree.children))
+        leaf = tree.children == 0
+        # a sum taken in another order may send one on the very boundary elsewhere
+        assert np.abs(sizes - tree.sizes)[leaf].sum() <= 2
+        assert tree.sizes[0] == len(X)
+        for node in np.flatnonzero(leaf & (sizes == tree.sizes)):
+            theirs = Y[nodes == node].mean(axis=0)
+            ours = tree.distributions.to_scipy()[[node]].toarray()[0]
+            best = np.sort(theirs)[::-1][:5]
+            np.testing.assert_allclose(np.sort(ours)[::-1][:5], best, atol=1e-6)
+            np.testing.assert_allclose(ours[ours > 0], theirs[ours > 0], atol=1e-6)
+
+
+def test_children_divide_their_parent(grown):
+    for number in range(6):
+        tree = grown.forest.tree(number)
+        for node in np.flatnonzero(tree.children):
+            first = tree.children[node]
+            assert tree.sizes[first] + tree.sizes[first + 1] == tree.sizes[node] > FOREST.max_leaf
+            assert tree.sizes[first] > 0 < tree.sizes[first + 1]
+            assert tree.separators.indptr[node + 1] > tree.separators.indptr[node]
+            assert tree.distributions.indptr[node + 1] == tree.distributions.indptr[node]
+
+
+def test_predictions(dataset, grown):
+    X = dataset.test.X
+    ids, scores = predict_trees(grown.forest, X, 4)
+    trees = [grown.forest.tree(number) for number in range(6)]
+    for i in range(0, X.n_rows, 29):
+        theirs = naive.forest_scores(trees, X.to_scipy()[[i]].toarray()[0], 30)
+        np.testing.assert_allclose(scores[i][ids[i] >= 0], theirs[ids[i][ids[i] >= 0]], atol=1e-6)
+        best = np.sort(theirs)[::-1][:4]
+        np.testing.assert_allclose(np.where(ids[i] >= 0, scores[i], 0), best, atol=1e-6)
+        order = [(-score, label) for score, label in zip(scores[i], ids[i], strict=True) if label >= 0]
+        assert order == sorted(order)
+    assert (scores[ids < 0] == -np.inf).all()
+    again = predict_trees(grown.forest, X, 4, threads=3)
+    np.testing.assert_array_equal(ids, again[0])
+    np.testing.assert_array_equal(scores, again[1])
+
+
+@pytest.mark.parametrize(("shards", "threads"), [(1, 3), (4, 2), (8, 1)])
+def test_a_model_is_the_same_for_any_number_of_threads_and_shards(dataset, tmp_path, shards, threads):
+    one, other = train(dataset, tmp_path / "one", 1), train(dataset, tmp_path / "other", shards, threads)
+    assert one.read_bytes() == other.read_bytes()
+
+
+def test_seeds_differ_and_first_trees_stay(dataset, grown):
+    more = grow_trees(dataset, range(3), replace(FOREST, trees=3))
+    for number in range(3):
+        for ours, theirs in zip(more.forest.tree(number).separators, grown.forest.tree(number).separators, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+    other = grow_trees(dataset, range(1), replace(FOREST, seed=1))
+    assert not np.array_equal(other.forest.separators.data, grown.forest.tree(0).separators.data)
+    first, second = grown.forest.tree(0), grown.forest.tree(1)
+    assert not np.array_equal(first.separators.data, second.separators.data)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"updates": 3}, {"balanced": False}, {"objective": "P@5"}, {"weighting": "propensity"}, {"C_delta": 5.0}],
+)
+def test_every_setting_is_felt(dataset, grown, change):
+    other = grow_trees(dataset, range(1), replace(FOREST, **change))
+    assert not np.array_equal(other.forest.separators.data, grown.forest.tree(0).separators.data)
+
+
+def test_the_model_file(dataset, tmp_path):
+    path = train(dataset, tmp_path / "run", 2)
+    model = open_any_model(path, verify=True)
+    predictions = predict_test_set(model, dataset, 5, 1)
+    curve = tree_curve(model, dataset)["points"]
+    assert [point["trees"] for point in curve] == [1, 2, 3, 4, 5, 6]
+    hits = find_hits(predictions.ids, dataset.test.Y)
+    assert {k: curve[-1][f"P@{k}"] for k in (1, 3, 5)} == {k: precision(hits, k) for k in (1, 3, 5)}
+    always_the_same = model.counts.max() / dataset.train.X.n_rows
+    assert curve[-1]["P@1"] > 1.5 * always_the_same
+    trees = read_training(path.parent / "training.h5", verify=True).trees
+    assert len(trees["seconds"]) == 6
+    assert model.nonzeros == trees["nonzeros"].sum() + len(model.forest.distributions.data)
+    with pytest.raises(InputError, match="a model of fastxml"):
+        open_model(path)
+    assert open_forest(path).label_names == dataset.label_names
+
+
+def test_shape_of_a_tree(grown):
+    tree = grown.forest.tree(0)
+    shape = shape_of(tree, FOREST.max_leaf)
+
+    def walk(node, depth):
+        if not tree.children[node]:
+            return [(depth, int(tree.sizes[node]))]
+        return walk(tree.children[node], depth + 1) + walk(tree.children[node] + 1, depth + 1)
+
+    leaves = walk(0, 0)
+    assert shape["leaves"] == len(leaves)
+    assert shape["depth"] == max(depth for depth, _ in leaves)
+    assert shape["mean_depth"] == pytest.approx(sum(depth * size for depth, size in leaves) / 600)
+    assert shape["balance"] == pytest.approx(shape["mean_depth"] / np.log2(600 / 8))
+
+
+def test_shards_that_do_not_fit(dataset, tmp_path):
+    train(dataset, tmp_path / "a", 2)
+    train(dataset, tmp_path / "b", 2, forestry=replace(FOREST, seed=1))
+    out = dataset, tmp_path / "model.h5", tmp_path / "training.h5"
+    with pytest.raises(InputError, match="tree 3 of the forest"):
+        merge_trees([tmp_path / "a" / "0.h5"], *out)
+    with pytest.raises(InputError, match=r"tree 0 stands in .*a/0\.h5 too"):
+        merge_trees([tmp_path / "a" / "0.h5"] * 2, *out)
+    with pytest.raises(InputError, match=r"differs from .*a/0\.h5 in seed"):
+        merge_trees([tmp_path / "a" / "0.h5", tmp_path / "b" / "1.h5"], *out)
+    write_dataset(tmp_path / "other.h5", dataset.test, dataset.test, ["x"] * 30, [], {"bias": 1.0, "seed": 7})
+    with pytest.raises(InputError, match="was not trained on"):
+        merge_trees([tmp_path / "a" / "0.h5"], open_dataset(tmp_path / "other.h5"), *out[1:])
+
+
+def test_trees_of_shards():
+    for trees, shards in ((50, 8), (3, 8), (1, 1)):
+        numbers = [number for shard in range(shards) for number in trees_of_shard(trees, shards, shard)]
+        assert numbers == list(range(trees))
