@@ -11,6 +11,7 @@ rule warm_up:
     benchmark:
         "logs/warm-up.tsv"
     params:
+        options=steps.warm_up_options(SETTINGS),
         code=steps.code_of("warm-up"),
     resources:
         mem_mb=1500,
@@ -19,7 +20,7 @@ rule warm_up:
         "../../envs/ovaflow.yaml"
     priority: 100
     shell:
-        "ovaflow warm-up > {log:q} 2>&1"
+        "ovaflow warm-up {params.options:q} > {log:q} 2>&1"
 
 
 rule compute_means:

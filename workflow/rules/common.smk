@@ -27,12 +27,17 @@ except InputError as error:
     sys.exit(2)
 
 
+def one_of(names):
+    """Pattern of some names; matches nothing where there are none."""
+    return "|".join(map(re.escape, names)) or "(?!)"
+
+
 wildcard_constraints:
-    dataset="|".join(map(re.escape, SETTINGS.datasets)),
-    run="|".join(map(re.escape, SETTINGS.runs)),
+    dataset=one_of(SETTINGS.datasets),
+    run=one_of(SETTINGS.runs),
     shard=r"\d+",
-    name="|".join(map(re.escape, read_catalogue())),
-    role="|".join(ROLES),
+    name=one_of(read_catalogue()),
+    role=one_of(ROLES),
 
 
 # jobs run this ovaflow, whatever PATH says, and never import from the working directory
@@ -66,3 +71,20 @@ def training_megabytes(wildcards, input):
         return requested_megabytes(input.dataset, train.threads, train.shards, pretrained, train.loss)
     except InputError as error:
         raise FileNotFoundError(errno.ENOENT, str(error), str(input.dataset)) from None
+
+
+def growing_megabytes(wildcards, input):
+    """Memory of a job that grows trees by its formula; not known before there is a dataset."""
+    # imported here, since Numba takes half a second
+    from ovaflow.fastxml.memory import requested_megabytes
+
+    try:
+        return requested_megabytes(input.dataset, SETTINGS.train_of(wildcards.run).threads)
+    except InputError as error:
+        raise FileNotFoundError(errno.ENOENT, str(error), str(input.dataset)) from None
+
+
+def shards_of_run(wildcards):
+    """Shards that a model is merged from."""
+    shards = range(SETTINGS.train_of(wildcards.run).shards)
+    return [f"results/{wildcards.dataset}/{wildcards.run}/shards/{shard}.h5" for shard in shards]

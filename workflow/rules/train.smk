@@ -63,6 +63,8 @@ rule train_shard:
             *steps.weighting_options(SETTINGS, wildcards.dataset, wildcards.run),
         ],
         code=steps.code_of("train-shard"),
+    wildcard_constraints:
+        run=one_of(SETTINGS.runs_of("one-vs-all")),
     threads: lambda wildcards: SETTINGS.train_of(wildcards.run).threads
     resources:
         mem_mb=training_megabytes,
@@ -105,10 +107,7 @@ rule measure_cold_start:
 rule merge_shards:
     input:
         dataset="results/{dataset}/dataset.h5",
-        shards=lambda wildcards: expand(
-            "results/{{dataset}}/{{run}}/shards/{shard}.h5",
-            shard=range(SETTINGS.train_of(wildcards.run).shards),
-        ),
+        shards=shards_of_run,
     output:
         model="results/{dataset}/{run}/model.h5",
         statistics="results/{dataset}/{run}/training.h5",
@@ -119,6 +118,8 @@ rule merge_shards:
     params:
         options=lambda wildcards: steps.merge_options(SETTINGS, wildcards.run),
         code=steps.code_of("merge"),
+    wildcard_constraints:
+        run=one_of(SETTINGS.runs_of("one-vs-all")),
     resources:
         mem_mb=megabytes(1000, 3),
     conda:

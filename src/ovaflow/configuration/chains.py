@@ -140,6 +140,8 @@ def check_chains(settings, path=None):
     """
     sweeps = sweeps_of(settings)
     for run, entry in settings.runs.items():
+        if entry.pretrained in settings.runs and settings.runs[entry.pretrained].method != entry.method:
+            raise InputError(f"runs.{run}.pretrained: {entry.pretrained} has no weights to start from", path=path)
         if entry.pretrained in sweeps:
             names = ", ".join(sweeps[entry.pretrained])
             raise InputError(

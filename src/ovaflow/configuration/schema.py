@@ -154,6 +154,22 @@ class Train(Section):
         return NEGATIVE_SCORE[self.loss] if self.t is None else self.t
 
 
+class Trees(Section):
+    """How FastXML grows its trees."""
+
+    trees: int = Field(50, ge=1, le=100_000, description="trees of a model; half as many cost little quality")
+    max_leaf: Positive = Field(10, description="nodes of at most so many instances are not split")
+    leaf_labels: Positive = Field(20, description="labels of a leaf whose scores are kept")
+    C_delta: float = Field(1.0, gt=0, description="weight of the separators' losses; larger: less sparse separators")
+    C_r: float = Field(1.0, gt=0, description="weight of the rankings; felt only with several updates")
+    balanced: bool = Field(True, description="C_delta of each side is divided by its share of the node's instances")
+    objective: Literal["nDCG", "nDCG@5", "P@5"] = Field("nDCG", description="what the sides of a node are chosen by")
+    updates: Positive = Field(1, description="separators fitted in turn with the sides, in each node")
+    outer_iterations: Positive = Field(10, description="Newton steps of a separator at most")
+    inner_iterations: Positive = Field(10, description="passes over the features in a Newton step at most")
+    seed: int = Field(0, ge=0, lt=2**63, description="of the whole forest")
+
+
 class Predict(Section):
     """From a model to predictions."""
 
@@ -200,7 +216,7 @@ class Sweep(Section):
 class Method(Section):
     """How a run trains."""
 
-    method: Literal["one-vs-all"] = Field("one-vs-all", description="family of models")
+    method: Literal["one-vs-all", "fastxml"] = Field("one-vs-all", description="family of models")
     initialization: Literal["zero", "bias", "all-negative", "label-tree", "mean-separating", "pretrained"] = Field(
         "mean-separating", description="starting point"
     )
@@ -222,8 +238,22 @@ class Dataset(Evaluate, Prepare, Source):
     """A dataset: its source, and what it sets otherwise than ``prepare`` and ``evaluate`` do."""
 
 
-class Run(Predict, Train, Method):
-    """A run: its method, and what it sets otherwise than ``train`` and ``predict`` do."""
+FOREIGN = {
+    "one-vs-all": frozenset(Trees.model_fields),
+    "fastxml": frozenset({**Train.model_fields, **Method.model_fields}) - {"method", "shards", "threads", "weighting"},
+}
+"""Keys of a run that mean nothing to its method."""
+
+
+class Run(Predict, Train, Trees, Method):
+    """A run: its method, and what it sets otherwise than ``train``, ``fastxml`` and ``predict`` do."""
+
+    @model_validator(mode="after")
+    def _keys_of_its_method(self):
+        foreign = sorted(self.model_fields_set & FOREIGN[self.method])
+        if foreign:
+            raise ValueError(f"{foreign[0]} is no setting of method: {self.method}")
+        return self
 
     @model_validator(mode="after")
     def _one_C(self):
@@ -248,6 +278,7 @@ class Settings(Section):
     runs: dict[Name, Run] = Field(min_length=1, description="each is trained on every dataset")
     prepare: Prepare = Field(default_factory=Prepare, description="defaults of all datasets")
     train: Train = Field(default_factory=Train, description="defaults of all runs")
+    fastxml: Trees = Field(default_factory=Trees, description="defaults of all runs with method: fastxml")
     predict: Predict = Field(default_factory=Predict, description="defaults of all runs")
     evaluate: Evaluate = Field(default_factory=Evaluate, description="defaults of all datasets")
     report: Report = Field(default_factory=Report, description="the report page")
@@ -296,6 +327,14 @@ class Settings(Section):
     def train_of(self, run):
         """Train settings of a run, its own keys first."""
         return _overridden(self.train, self.runs[run])
+
+    def trees_of(self, run):
+        """FastXML settings of a run, its own keys first."""
+        return _overridden(self.fastxml, self.runs[run])
+
+    def runs_of(self, method):
+        """Names of the runs of a method."""
+        return [name for name, run in self.runs.items() if run.method == method]
 
     def predict_of(self, run):
         """Predict settings of a run, its own keys first."""

@@ -204,6 +204,38 @@ def weighting_options(settings, dataset, run):
     return [] if weighting == "none" else [f"--weighting={weighting}", *evaluate_options(settings, dataset)]
 
 
+def trees_options(settings, dataset, run):
+    """Options of ``ovaflow train-trees``, without threads, which change no result.
+
+    Parameters
+    ----------
+    settings : Settings
+    dataset : str
+    run : str
+
+    Returns
+    -------
+    list of str
+    """
+    trees = settings.trees_of(run)
+    shards = options_of(settings.train_of(run), ["shards"])
+    return [*shards, *options_of(trees, type(trees).model_fields), *weighting_options(settings, dataset, run)]
+
+
+def warm_up_options(settings):
+    """Options of ``ovaflow warm-up``.
+
+    Parameters
+    ----------
+    settings : Settings
+
+    Returns
+    -------
+    list of str
+    """
+    return ["--fastxml"] if settings.runs_of("fastxml") else []
+
+
 def trace_options(settings, dataset, run):
     """Options of ``ovaflow trace``.
 
@@ -293,11 +325,13 @@ def figure_files(settings):
     Returns
     -------
     list of str
-        Traces of the runs that ask for them, and prune curves.
+        Traces of the runs that ask for them, prune curves, and curves over the trees.
     """
-    traced = [run for run in settings.runs if settings.train_of(run).trace]
-    curves = settings.runs if settings.report.prune_thresholds else ()
+    solved = settings.runs_of("one-vs-all")
+    traced = [run for run in solved if settings.train_of(run).trace]
+    curves = solved if settings.report.prune_thresholds else ()
     files = [(run, "trace.h5") for run in traced] + [(run, "prune.json") for run in curves]
+    files += [(run, "trees.json") for run in settings.runs_of("fastxml")]
     return [f"results/{dataset}/{run}/{file}" for dataset in settings.datasets for run, file in files]
 
 

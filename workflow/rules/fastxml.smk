@@ -1,0 +1,73 @@
+# Trees are divided into shards by their numbers, shards grown side by side, and joined into one model.
+
+
+rule train_trees:
+    input:
+        dataset="results/{dataset}/dataset.h5",
+    output:
+        "results/{dataset}/{run}/shards/{shard}.h5",
+    log:
+        "logs/{dataset}/{run}/train-trees.{shard}.log",
+    benchmark:
+        "logs/{dataset}/{run}/train-trees.{shard}.tsv"
+    params:
+        options=lambda wildcards: steps.trees_options(SETTINGS, wildcards.dataset, wildcards.run),
+        code=steps.code_of("train-trees"),
+    wildcard_constraints:
+        run=one_of(SETTINGS.runs_of("fastxml")),
+    threads: lambda wildcards: SETTINGS.train_of(wildcards.run).threads
+    resources:
+        mem_mb=growing_megabytes,
+        kernels=1,
+    conda:
+        "../../envs/ovaflow.yaml"
+    shell:
+        "ovaflow train-trees {input.dataset:q} --shard={wildcards.shard} {params.options:q} --threads={threads}"
+        " --output={output:q} > {log:q} 2>&1"
+
+
+rule merge_trees:
+    input:
+        dataset="results/{dataset}/dataset.h5",
+        shards=shards_of_run,
+    output:
+        model="results/{dataset}/{run}/model.h5",
+        statistics="results/{dataset}/{run}/training.h5",
+    log:
+        "logs/{dataset}/{run}/merge-trees.log",
+    benchmark:
+        "logs/{dataset}/{run}/merge-trees.tsv"
+    params:
+        code=steps.code_of("merge-trees"),
+    wildcard_constraints:
+        run=one_of(SETTINGS.runs_of("fastxml")),
+    resources:
+        mem_mb=megabytes(1000, 2),
+    conda:
+        "../../envs/ovaflow.yaml"
+    shell:
+        "ovaflow merge-trees {input.shards:q} --dataset={input.dataset:q}"
+        " --output={output.model:q} --statistics={output.statistics:q} > {log:q} 2>&1"
+
+
+rule measure_trees:
+    input:
+        dataset="results/{dataset}/dataset.h5",
+        model="results/{dataset}/{run}/model.h5",
+    output:
+        "results/{dataset}/{run}/trees.json",
+    log:
+        "logs/{dataset}/{run}/tree-curve.log",
+    benchmark:
+        "logs/{dataset}/{run}/tree-curve.tsv"
+    params:
+        options=lambda wildcards: steps.evaluate_options(SETTINGS, wildcards.dataset),
+        code=steps.code_of("tree-curve"),
+    threads: lambda wildcards: SETTINGS.train_of(wildcards.run).threads
+    resources:
+        mem_mb=megabytes(1000, 3),
+    conda:
+        "../../envs/ovaflow.yaml"
+    shell:
+        "ovaflow tree-curve {input.model:q} --dataset={input.dataset:q} {params.options:q} --threads={threads}"
+        " --output={output:q} > {log:q} 2>&1"
