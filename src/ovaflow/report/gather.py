@@ -20,7 +20,8 @@ from ovaflow.report.published import results_for
 from ovaflow.report.resources import find_benchmarks, read_resources
 from ovaflow.report.sweeps import read_sweeps
 from ovaflow.report.training import Training, summarise
-from ovaflow.storage.artifact import open_artifact, parameters_of
+from ovaflow.report.trees import Trees, read_trees
+from ovaflow.storage.artifact import checksum_of, open_artifact, parameters_of
 
 HIDDEN_PARAMETERS = ("transform",)
 """Parameters of a model that the dataset card tells already."""
@@ -55,6 +56,8 @@ class Run:
         finer.
     training : Training or None
         None where the method keeps no such statistics.
+    trees : Trees or None
+        None where the method grows none.
     trained : int or None
         Labels with a classifier.
     n_test : int
@@ -70,6 +73,7 @@ class Run:
     groups: list
     bins: list
     training: Training | None
+    trees: Trees | None
     trained: int | None
     n_test: int
     details: Details
@@ -104,7 +108,7 @@ class Run:
     @property
     def peak_rss_bytes(self):
         """Largest resident memory of a shard job."""
-        return self.training and self.training.peak_rss_bytes
+        return self.training.peak_rss_bytes if self.training else self._metric("train_peak_rss_bytes")
 
     @property
     def nonzeros(self):
@@ -243,8 +247,8 @@ def _outcome(folder, dataset):
 
 def _run(folder, dataset, counts, series, ids, hits):
     outcome = ids, hits, dataset.test.Y, counts
-    parameters, trained = _model(folder / "model.h5")
-    training = _training(folder / "training.h5")
+    parameters, trained, checksum = _model(folder / "model.h5")
+    training, trees = _training(folder, checksum)
     metrics = read_metrics(folder / "metrics.json")
     propensities = {name: metrics[name] for name in PROPENSITIES if name in metrics}
     settings = _settings(parameters | {"top_k": ids.shape[1]} | propensities)
@@ -258,6 +262,7 @@ def _run(folder, dataset, counts, series, ids, hits):
         groups=frequency.group(*outcome, tuple(frequency.NAMES)),
         bins=frequency.group(*outcome, frequency.BIN_STARTS),
         training=training,
+        trees=trees,
         trained=trained if training is None else training.trained,
         n_test=len(ids),
         details=read_details(folder, metrics),
@@ -271,13 +276,19 @@ def _settings(parameters):
 
 
 def _model(path):
-    """Settings and number of classifiers of a model, whatever its method keeps beside them."""
+    """Settings, number of classifiers and checksum of a model, whatever its method keeps beside them."""
     with open_artifact(path, MODEL) as file:
-        return parameters_of(file), int(file["trained"][()].sum()) if "trained" in file else None
+        trained = int(file["trained"][()].sum()) if "trained" in file else None
+        return parameters_of(file), trained, checksum_of(file)
 
 
-def _training(path):
-    return summarise(read_training(path)) if path.exists() else None
+def _training(folder, checksum):
+    """Statistics of the labels and of the trees, as far as the method keeps them."""
+    path = folder / "training.h5"
+    if not path.exists():
+        return None, None
+    recorded = read_training(path)
+    return summarise(recorded) if recorded.statistics else None, read_trees(folder, recorded, checksum)
 
 
 def read_metrics(path):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import jinja2
 
-from ovaflow.report import figures, galleries, sweep_figures, sweeps, tables, wording
+from ovaflow.report import figures, galleries, sweep_figures, sweeps, tables, tree_figures, trees, wording
 from ovaflow.report.label_trees import tree_table
 from ovaflow.report.power_law import fit_power_law
 
@@ -71,6 +71,8 @@ def _view(anchor, section):
     """Tables and figures of a section, beside the section itself."""
     runs = section.runs
     solved = [run for run in runs if run.training is not None]
+    grown = [run for run in runs if run.trees is not None]
+    curves = [run for run in grown if run.trees.curve]
     law = fit_power_law(section.card.counts)
     return {
         "anchor": anchor,
@@ -92,6 +94,9 @@ def _view(anchor, section):
             (sweep, _sweep_view(f"{anchor}-sweep-{number}", sweep)) for number, sweep in enumerate(section.sweeps)
         ],
         "recalls": figures.recall_by_frequency(f"{anchor}-recall", runs),
+        "grown": trees.trees_table(grown) if grown else None,
+        "curves": curves,
+        "by_trees": tree_figures.quality_by_trees(f"{anchor}-trees", curves) if curves else None,
         "newton": figures.newton_histogram(f"{anchor}-newton", solved) if solved else None,
         "by_positives": galleries.draw(anchor, solved, galleries.BY_POSITIVES),
         "traced": galleries.draw(anchor, [run for run in runs if run.details.curves], galleries.BY_ITERATION),

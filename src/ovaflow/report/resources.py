@@ -16,12 +16,15 @@ STEPS = (
     "plan",
     "root",
     "train shard",
+    "train trees",
     "cold start",
     "merge",
+    "merge trees",
     "predict",
     "evaluate",
     "trace",
     "prune curve",
+    "tree curve",
 )
 ORDER = {step: place for place, step in enumerate(STEPS)}
 

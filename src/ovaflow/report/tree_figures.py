@@ -1,0 +1,38 @@
+"""Figures of runs that grow trees."""
+
+from matplotlib.ticker import MaxNLocator
+
+from ovaflow.report.drawing import MARKERS, draw, series
+from ovaflow.report.trees import METRICS
+
+_STYLES = ("solid", (0, (5, 2)), (0, (1.5, 1.5)))
+
+
+def quality_by_trees(name, runs):
+    """P@1, P@3 and P@5 of each run against the number of trees (FastXML, fig. 1).
+
+    Parameters
+    ----------
+    name : str
+        Unique on the page.
+    runs : sequence of Run
+        Those with a curve over their trees.
+
+    Returns
+    -------
+    Markup
+    """
+
+    def paint(axes):
+        for run in runs:
+            amounts = [point["trees"] for point in run.trees.curve]
+            for metric, style in zip(METRICS, _STYLES, strict=True):
+                values = [100 * point[metric] for point in run.trees.curve]
+                marker = MARKERS[run.series % len(MARKERS)]
+                axes.plot(amounts, values, color=series(run.series), linestyle=style, marker=marker, markersize=3.5)
+                axes.annotate(metric, (amounts[-1], values[-1]), (5, 0), textcoords="offset points", va="center")
+        axes.set(xlabel="trees", ylabel="%")
+        axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+        axes.margins(x=0.1)
+
+    return draw(name, "P@1, P@3 and P@5 by number of trees", paint)
