@@ -13,14 +13,14 @@ rule train_trees:
     params:
         options=lambda wildcards: steps.trees_options(SETTINGS, wildcards.dataset, wildcards.run),
         code=steps.code_of("train-trees"),
-    wildcard_constraints:
-        run=one_of(SETTINGS.runs_of("fastxml")),
     threads: lambda wildcards: SETTINGS.train_of(wildcards.run).threads
     resources:
         mem_mb=growing_megabytes,
         kernels=1,
     conda:
         "../../envs/ovaflow.yaml"
+    wildcard_constraints:
+        run=one_of(SETTINGS.runs_of("fastxml")),
     shell:
         "ovaflow train-trees {input.dataset:q} --shard={wildcards.shard} {params.options:q} --threads={threads}"
         " --output={output:q} > {log:q} 2>&1"
@@ -39,12 +39,12 @@ rule merge_trees:
         "logs/{dataset}/{run}/merge-trees.tsv"
     params:
         code=steps.code_of("merge-trees"),
-    wildcard_constraints:
-        run=one_of(SETTINGS.runs_of("fastxml")),
     resources:
         mem_mb=megabytes(1000, 2),
     conda:
         "../../envs/ovaflow.yaml"
+    wildcard_constraints:
+        run=one_of(SETTINGS.runs_of("fastxml")),
     shell:
         "ovaflow merge-trees {input.shards:q} --dataset={input.dataset:q}"
         " --output={output.model:q} --statistics={output.statistics:q} > {log:q} 2>&1"

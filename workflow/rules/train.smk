@@ -63,14 +63,14 @@ rule train_shard:
             *steps.weighting_options(SETTINGS, wildcards.dataset, wildcards.run),
         ],
         code=steps.code_of("train-shard"),
-    wildcard_constraints:
-        run=one_of(SETTINGS.runs_of("one-vs-all")),
     threads: lambda wildcards: SETTINGS.train_of(wildcards.run).threads
     resources:
         mem_mb=training_megabytes,
         kernels=1,
     conda:
         "../../envs/ovaflow.yaml"
+    wildcard_constraints:
+        run=one_of(SETTINGS.runs_of("one-vs-all")),
     shell:
         "ovaflow train-shard {input.dataset:q} --means={input.means:q} --plan={input.plan:q} --shard={wildcards.shard}"
         " {params.start:q} {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
@@ -118,12 +118,12 @@ rule merge_shards:
     params:
         options=lambda wildcards: steps.merge_options(SETTINGS, wildcards.run),
         code=steps.code_of("merge"),
-    wildcard_constraints:
-        run=one_of(SETTINGS.runs_of("one-vs-all")),
     resources:
         mem_mb=megabytes(1000, 3),
     conda:
         "../../envs/ovaflow.yaml"
+    wildcard_constraints:
+        run=one_of(SETTINGS.runs_of("one-vs-all")),
     shell:
         "ovaflow merge {input.shards:q} --dataset={input.dataset:q} {params.options:q}"
         " --output={output.model:q} --statistics={output.statistics:q} > {log:q} 2>&1"
