@@ -2,9 +2,11 @@ import numpy as np
 import pytest
 
 from ovaflow.benchmark.objective import objectives
+from ovaflow.benchmark.peers import blas
 from ovaflow.benchmark.peers.interface import Problem
 from ovaflow.benchmark.peers.registry import METHODS, method_of
 from ovaflow.benchmark.sample import columns_of
+from ovaflow.console.errors import InputError
 from ovaflow.evaluation.ranking import find_hits, precision
 from ovaflow.sparse.csr import rows_of
 
@@ -55,3 +57,9 @@ def test_small_weights_are_dropped(small_dataset, tmp_path):
     whole = trained("liblinear primal", small_dataset, tmp_path).weights().to_scipy().toarray()
     ours = trained("liblinear primal", small_dataset, tmp_path, threshold=0.1).weights().to_scipy().toarray()
     assert np.array_equal(ours, np.where(np.abs(whole) >= 0.1, whole, 0))
+
+
+def test_blas_refuses_data_that_no_array_holds(small_dataset, tmp_path, monkeypatch):
+    monkeypatch.setattr(blas, "MOST_ENTRIES", 1000)
+    with pytest.raises(InputError, match="too large"):
+        trained("newton on blas", small_dataset, tmp_path)

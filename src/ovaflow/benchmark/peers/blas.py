@@ -1,11 +1,17 @@
 """The same Newton method on a dense array, with every product left to BLAS (sgemv): what dense data may cost."""
 
+import math
+
 import numpy as np
 
 from ovaflow.benchmark.peers.interface import OneByOne
+from ovaflow.console.errors import InputError
 from ovaflow.initialization.mean_separating import coefficients
 from ovaflow.solver.problem import Settings
 from ovaflow.solver.stopping import gradient_norm_at_zero, relative_tolerance
+
+MOST_ENTRIES = 1 << 29
+"""Of the array, 2 GiB: sparse data would take thousands of times their size."""
 
 
 class Newton(OneByOne):
@@ -18,6 +24,9 @@ class Newton(OneByOne):
 
     def __init__(self, problem):
         super().__init__(problem)
+        entries = math.prod(problem.X.shape)
+        if entries > MOST_ENTRIES:
+            raise InputError(f"an array of {entries:,} entries is too large", remedy="leave blas out of --peers")
         self._settings = Settings(C=problem.C, epsilon=problem.epsilon)
         self._X = problem.X.toarray()
         self._x_mean = self._X.mean(axis=0, dtype=np.float64)
