@@ -70,6 +70,19 @@ def test_formula_agrees_with_the_peak_of_a_job(folder, loss, threads):
     assert 1e6 * requested_megabytes(folder / "dataset.h5", threads, 1, loss=loss) > theirs
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc")
+@pytest.mark.parametrize("loss", LOSSES)
+def test_formula_agrees_with_the_peak_of_an_l1_job(folder, loss):
+    options = ["--regularization=l1", f"--loss={loss}"]
+    # compiled before it is measured
+    peak_of_training(folder, *options)
+    theirs, weights = peak_of_training(folder, *options)
+    touched = Touched(0, 0, 0, screened=False, transposed=True)
+    ours = job_memory(Shape.of(open_dataset(folder / "dataset.h5")), 1, LABELS, weights, touched).total
+    assert ours == pytest.approx(theirs, rel=0.25)
+    assert 1e6 * requested_megabytes(folder / "dataset.h5", 1, 1, loss=loss) > theirs
+
+
 def test_more_of_anything_takes_more_memory():
     shape, touched = Shape(100_000, 50_000, 3_000_000, 1000, 20_000), Touched(5000, 20_000, 300_000)
     usual = job_memory(shape, 1, 1000, 10_000_000, touched).total

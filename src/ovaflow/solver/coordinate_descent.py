@@ -23,6 +23,7 @@ from ovaflow.solver.losses import loss_curvature, loss_slope
 from ovaflow.solver.newton import pose
 from ovaflow.solver.objective import total_loss, toward
 from ovaflow.solver.problem import Outcome, Status
+from ovaflow.sparse.csr import CSR, add_row
 from ovaflow.sparse.jit import kernel, strict_kernel
 
 _CONVERGED = int(Status.CONVERGED)
@@ -32,6 +33,7 @@ _LINE_SEARCH_FAILED = int(Status.LINE_SEARCH_FAILED)
 INNER = 0.1
 """Violation of the quadratic model at which its minimisation stops, as a share of that before the step."""
 
+_MOSTLY = 0.5
 _FLATTEST = 1e-12
 _LONGEST = 10.0
 
@@ -75,7 +77,7 @@ def minimise_l1(columns, target, work, settings):
         if newton == settings.max_newton:
             status = _ITERATION_LIMIT
             break
-        passes += _fill_step(columns, order[:kept], INNER * violation, work, settings)
+        passes += _fill_step(columns, order[:kept], active, INNER * violation, work, settings)
         length, halved = _search(work, settings)
         newton += 1
         halvings += halved
@@ -147,19 +149,68 @@ def _column_sums(columns, j, work):
 
 
 @kernel
-def _fill_step(columns, order, tolerance, work, settings):
-    """Minimise g^T p + 1/2 p^T H p + |w + p|_1 over the features of ``order``; returns the passes.
+def _fill_step(columns, order, active, tolerance, work, settings):
+    """Minimise g^T p + 1/2 p^T H p + |w + p|_1 over the features of ``order`` and fill X p; returns the passes.
 
-    ``work.score_steps`` is kept at X p. Features are visited in a random order
-    that is always the same, and left out for the rest of the step as they
-    settle at zero; a pass over all of them ends it.
+    Where most instances are not curved, the others are copied: passes over
+    them are short, and X p is computed once at the end.
     """
+    n = len(work.scores)
     work.score_steps[:] = 0.0
+    if active > _MOSTLY * n:
+        return _descend(columns, order, work.curvatures, work.score_steps, n, tolerance, work, settings)
+    part, curvatures = _curved_part(columns, order, active, work)
+    passes = _descend(part, order, curvatures, np.zeros(active, np.float32), n, tolerance, work, settings)
+    for j in order:
+        if work.step[j] != 0:
+            start, end = columns.indptr[j], columns.indptr[j + 1]
+            add_row(columns.data, columns.indices, start, end, work.step[j], work.score_steps)
+    return passes
+
+
+@strict_kernel
+def _curved_part(columns, order, active, work):
+    """Columns restricted to curved instances, empty but for the features of ``order``, and the curvatures."""
+    number, curvatures = work.active, np.empty(active, np.float32)
+    count = 0
+    for i in range(len(work.curvatures)):
+        number[i] = -1
+        if work.curvatures[i] > 0:
+            number[i] = count
+            curvatures[count] = work.curvatures[i]
+            count += 1
+    size, first = 0, 0
+    for j in order:
+        size += columns.indptr[j + 1] - columns.indptr[j]
+    data, indices, indptr = np.empty(size, np.float32), np.empty(size, np.int32), np.empty_like(columns.indptr)
+    filled = 0
+    for j in order:
+        indptr[first : j + 1] = filled
+        first = j + 1
+        for k in range(columns.indptr[j], columns.indptr[j + 1]):
+            row = number[columns.indices[k]]
+            if row >= 0:
+                data[filled] = columns.data[k]
+                indices[filled] = row
+                filled += 1
+    indptr[first:] = filled
+    return CSR(data, indices, indptr, columns.n_columns), curvatures
+
+
+@kernel
+def _descend(columns, order, curvatures, moves, n, tolerance, work, settings):
+    """Passes over the features of ``order`` until their violation is at most the tolerance; ``moves`` follows X p.
+
+    Features are visited in a random order that is always the same, and left
+    out for the rest of the step as they settle at zero; a pass over all of
+    them ends it.
+    """
     left, seed, largest = len(order), np.uint64(1), np.inf
     for passes in range(1, settings.max_cg + 1):
         seed = _shuffle(order[:left], seed)
         left_before = left
-        left, violation, largest = _pass(columns, order, left, largest, work, settings.C)
+        margin = 1.0 - largest / n
+        left, violation, largest = _pass(columns, order, left, margin, curvatures, moves, work, settings.C)
         if violation <= tolerance:
             if left_before == len(order):
                 return passes
@@ -168,14 +219,13 @@ def _fill_step(columns, order, tolerance, work, settings):
 
 
 @kernel
-def _pass(columns, order, left, largest_before, work, C):
+def _pass(columns, order, left, margin, curvatures, moves, work, C):
     """One visit of each feature; returns how many remain, the violations met and the largest of them."""
-    margin = 1.0 - largest_before / len(work.scores)
     total, largest, place = 0.0, 0.0, 0
     while place < left:
         j = order[place]
         weight = work.weights[j] + work.step[j]
-        gradient = work.gradient[j] + C * _curved_product(columns, j, work)
+        gradient = work.gradient[j] + C * _curved_product(columns, j, curvatures, moves)
         violation = violation_of(weight, gradient)
         if weight == 0 and abs(gradient) < margin:
             left -= 1
@@ -183,18 +233,18 @@ def _pass(columns, order, left, largest_before, work, C):
             continue
         total += violation
         largest = max(largest, violation)
-        _move(columns, j, _newton_direction(weight, gradient, work.curved[j]), work)
+        _move(columns, j, _newton_direction(weight, gradient, work.curved[j]), moves, work)
         place += 1
     return left, total, largest
 
 
 @kernel
-def _curved_product(columns, j, work):
+def _curved_product(columns, j, curvatures, moves):
     """sum_i x_ij c_i phi''(m_i) <x_i, p>: what the step so far adds to the gradient."""
     total = 0.0
     for k in range(np.uint64(columns.indptr[j]), np.uint64(columns.indptr[j + 1])):
         i = np.uint32(columns.indices[k])
-        total += np.float64(columns.data[k]) * work.curvatures[i] * work.score_steps[i]
+        total += np.float64(columns.data[k]) * curvatures[i] * moves[i]
     return total
 
 
@@ -211,7 +261,7 @@ def _newton_direction(weight, gradient, curvature):
 
 
 @kernel
-def _move(columns, j, direction, work):
+def _move(columns, j, direction, moves, work):
     """p_j += z and X p += z x_j."""
     # a weight that is to become zero becomes exactly that
     to_zero = direction == -(work.weights[j] + work.step[j])
@@ -219,8 +269,7 @@ def _move(columns, j, direction, work):
     change = moved - work.step[j]
     work.step[j] = moved
     if change != 0:
-        for k in range(np.uint64(columns.indptr[j]), np.uint64(columns.indptr[j + 1])):
-            work.score_steps[np.uint32(columns.indices[k])] += change * columns.data[k]
+        add_row(columns.data, columns.indices, columns.indptr[j], columns.indptr[j + 1], change, moves)
 
 
 @strict_kernel

@@ -108,10 +108,20 @@ def make_features(X):
     Features
     """
     columns = transpose(X)
-    sums = np.bincount(X.indices, weights=X.data, minlength=X.n_columns)
+    sums = np.empty(X.n_columns)
+    _sum_rows(columns, sums)
     last = columns.data[columns.indptr[-2] :] if X.n_columns else columns.data
     has_bias = len(last) == X.n_rows > 0 and (last == last[0]).all()
     return Features(columns, sums, X.n_columns - 1 if has_bias else -1)
+
+
+@strict_kernel
+def _sum_rows(matrix, out):
+    """out_r = sum of the entries of row r."""
+    for r in range(len(out)):
+        out[r] = 0.0
+        for k in range(matrix.indptr[r], matrix.indptr[r + 1]):
+            out[r] += matrix.data[k]
 
 
 def make_scratch(n, d):

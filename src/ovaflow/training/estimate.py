@@ -12,6 +12,7 @@ from ovaflow.console.progress import clock
 from ovaflow.data.dataset import KIND
 from ovaflow.initialization.label_tree import with_ancestors
 from ovaflow.model.pruning import kept_per_row
+from ovaflow.solver.problem import L1
 from ovaflow.sparse.csr import rows_of
 from ovaflow.sparse.panel import WIDTH
 from ovaflow.storage.artifact import open_artifact
@@ -61,6 +62,8 @@ class Sample:
         The labels start from an earlier model.
     fast_path : type
         One of :data:`ovaflow.training.fast_path.FAST_PATHS`.
+    transposed : bool
+        See :class:`~ovaflow.training.memory.Touched`.
     """
 
     labels: int
@@ -72,6 +75,7 @@ class Sample:
     kept: Total
     pretrained: bool = False
     fast_path: type = WorkingSets
+    transposed: bool = False
 
 
 @dataclass(frozen=True)
@@ -188,6 +192,7 @@ def _solve(dataset, inputs, training, prune, strata, busy, setup):
         total_of(strata, kept_per_row(done.weights, prune)[sampled]),
         inputs.earlier is not None,
         FAST_PATHS[training.settings.loss],
+        training.settings.regularization == L1,
     )
 
 
@@ -229,6 +234,7 @@ def _job_seconds(sample, threads, shards):
 
 def _job_memory(dataset, shape, counts, suited, sample, threads, shards):
     touched = touched_by(dataset.train.X, counts, suited, threads * shards, sample.fast_path)
+    touched = touched._replace(transposed=sample.transposed)
     weights = int(sample.stored.value / shards)
     return job_memory(shape, threads, shape.labels // shards, weights, touched, sample.pretrained)
 

@@ -35,6 +35,7 @@ HUGE_PAGE = 1 << 21
 _MARGIN = 1.25
 _SCHEDULER = 200_000_000
 _WEIGHTS_PER_ENTRY = 4
+_FEATURES_TAKEN = 0.1
 
 
 class Shape(NamedTuple):
@@ -89,6 +90,8 @@ class Touched(NamedTuple):
         Nonzeros of the largest working set of all columns.
     screened, plain, sampled : bool
         Whether labels are solved on working sets, by the plain solver, and on samples.
+    transposed : bool
+        Whether X is transposed for L1 problems.
     """
 
     rows: int
@@ -97,6 +100,7 @@ class Touched(NamedTuple):
     screened: bool = True
     plain: bool = True
     sampled: bool = False
+    transposed: bool = False
 
 
 @dataclass(frozen=True)
@@ -162,13 +166,15 @@ def job_memory(shape, threads, labels, weights, touched, pretrained=False):
         touched.screened * _screened(shape, touched, in_flight),
         touched.sampled * _sampled(shape, touched),
     )
-    thread = max(screened, sampled, touched.plain * plain_thread(n, d))
+    alone = plain_thread(n, d) + touched.transposed * _on_features(shape)
+    thread = max(screened, sampled, touched.plain * alone)
+    copies = touched.screened * (8 * entries + 12 * n + 13 * d), touched.sampled * (8 * entries + 16 * d)
     peak = max(threads * thread + 8 * weights, 16 * weights) + LABEL * labels
     return JobMemory(
         program=PROGRAM,
         features=(4 if shape.full else 8) * entries + 8 * n,
         labels=16 * positives + 8 * n + 56 * all_labels + 12 * d,
-        screen=max(touched.screened * (8 * entries + 12 * n + 13 * d), touched.sampled * (8 * entries + 16 * d)),
+        screen=max(*copies, touched.transposed * (8 * entries + 16 * d)),
         thread=thread,
         weights=peak - threads * thread,
         threads=threads,
@@ -189,6 +195,11 @@ def plain_thread(n, d):
         Bytes.
     """
     return 4 * (6 * n + 7 * d)
+
+
+def _on_features(shape):
+    """Scratch of L1 problems beside that of the plain solver: lists, flags, gradient, and columns of features."""
+    return 8 * shape.n + 25 * shape.d + math.ceil(8 * _FEATURES_TAKEN * shape.entries)
 
 
 def _screened(shape, touched, in_flight):
