@@ -50,7 +50,7 @@ def test_other_sections_of_the_config_do_not_disturb():
     ours = settings({}, train={"C": 3, "trace": 5})
     assert steps.figure_files(ours) == ["results/mine/trees/trees.json"]
     assert steps.warm_up_options(ours) == ["--fastxml"]
-    assert steps.warm_up_options(resolve({"runs": {"msi": {}}}, {"datasets": MINE})) == []
+    assert steps.warm_up_options(resolve({"runs": {"msi": {}}}, {"datasets": MINE})) == ["--problem=squared-hinge/l2"]
 
 
 def test_nothing_starts_from_trees():

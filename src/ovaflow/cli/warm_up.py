@@ -8,13 +8,24 @@ import numpy as np
 
 from ovaflow.cli import group
 from ovaflow.data.dataset import Split, write_dataset
+from ovaflow.solver.losses import LOSSES
+from ovaflow.solver.problem import REGULARIZATIONS
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.sparse.jit import cache_directory
 
 
 @click.command(short_help="Compile every kernel once.")
+@click.option(
+    "--problem",
+    "problems",
+    type=click.Choice([f"{loss}/{regularization}" for loss in LOSSES for regularization in REGULARIZATIONS]),
+    multiple=True,
+    default=["squared-hinge/l2"],
+    show_default=True,
+    help="Those of training with a loss and a regularisation.",
+)
 @click.option("--fastxml", is_flag=True, help="Those of fastxml, too.")
-def command(fastxml):
+def command(problems, fastxml):
     """Compile the kernels of training and prediction, by running these steps on a few made-up instances.
 
     Jobs that start together would each compile them otherwise.
@@ -22,7 +33,7 @@ def command(fastxml):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _write_tiny_dataset(folder / "dataset.h5")
-        for step in [*_steps(folder), *(_steps_of_trees(folder) if fastxml else ())]:
+        for step in [*_steps(folder, problems), *(_steps_of_trees(folder) if fastxml else ())]:
             group.main(step, standalone_mode=False)
     click.echo(f"kernels are compiled: {cache_directory()}")
 
@@ -30,22 +41,25 @@ def command(fastxml):
 def _write_tiny_dataset(path):
     generator = np.random.default_rng(0)
     # large enough for working sets, with labels for these and labels too frequent for them
-    X = generator.random((4000, 13)) * (generator.random((4000, 13)) < 0.4)
+    X = generator.random((6000, 13)) * (generator.random((6000, 13)) < 0.4)
     X[:, -1] = 1
-    Y = generator.random((4000, 6)) < [0.3, 0.1, 0.01, 0.001, 0.001, 0.001]
+    Y = generator.random((6000, 6)) < [0.3, 0.1, 0.01, 0.001, 0.001, 0.001]
     split = Split(from_scipy(X), from_scipy(Y))
     write_dataset(path, split, split, [f"label {j}" for j in range(6)], [], {"bias": 1.0})
 
 
-def _steps(folder):
+def _steps(folder, problems):
     dataset, means, plan = folder / "dataset.h5", folder / "means.h5", folder / "shards.tsv"
     model, training, predictions = folder / "model.h5", folder / "training.h5", folder / "predictions.h5"
     yield ["means", str(dataset), f"--output={means}"]
     yield ["plan", str(dataset), "--shards=1", f"--output={plan}"]
-    for start in ("zero", "mean-separating"):
-        shard = folder / f"{start}.h5"
+    for problem in problems:
+        loss, regularization = problem.split("/")
+        shard = folder / f"{loss}-{regularization}.h5"
         inputs = [str(dataset), f"--means={means}", f"--plan={plan}", "--shard=0"]
-        yield ["train-shard", *inputs, f"--initialization={start}", f"--output={shard}"]
+        options = [f"--loss={loss}", f"--regularization={regularization}"]
+        yield ["train-shard", *inputs, *options, "--initialization=zero", f"--output={folder / 'zero.h5'}"]
+        yield ["train-shard", *inputs, *options, f"--output={shard}"]
     yield ["merge", str(shard), f"--dataset={dataset}", f"--output={model}", f"--statistics={training}"]
     yield ["predict", str(model), f"--dataset={dataset}", f"--output={predictions}"]
     inputs = [str(predictions), f"--dataset={dataset}", f"--model={model}", f"--training={training}"]

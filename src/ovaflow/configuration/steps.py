@@ -233,7 +233,9 @@ def warm_up_options(settings):
     -------
     list of str
     """
-    return ["--fastxml"] if settings.runs_of("fastxml") else []
+    trains = [settings.train_of(run) for run in settings.runs_of("one-vs-all")]
+    problems = sorted({f"--problem={train.loss}/{train.regularization}" for train in trains})
+    return [*problems, *(["--fastxml"] if settings.runs_of("fastxml") else [])]
 
 
 def trace_options(settings, dataset, run):
