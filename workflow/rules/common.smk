@@ -38,6 +38,7 @@ wildcard_constraints:
     shard=r"\d+",
     name=one_of(read_catalogue()),
     role=one_of(ROLES),
+    embedding=one_of(steps.embeddings(SETTINGS)),
 
 
 # jobs run this ovaflow, whatever PATH says, and never import from the working directory
@@ -88,3 +89,40 @@ def shards_of_run(wildcards):
     """Shards that a model is merged from."""
     shards = range(SETTINGS.train_of(wildcards.run).shards)
     return [f"results/{wildcards.dataset}/{wildcards.run}/shards/{shard}.h5" for shard in shards]
+
+
+def megabytes_by(formula, *arguments):
+    """Memory of a job by its formula in ovaflow.rembrandt.memory; not known before there is a dataset."""
+    # imported here, since Numba takes half a second
+    from ovaflow.rembrandt import memory
+
+    try:
+        return getattr(memory, formula)(*arguments)
+    except InputError as error:
+        raise FileNotFoundError(errno.ENOENT, str(error), str(arguments[0])) from None
+
+
+def embedding_megabytes(wildcards, input):
+    """Memory of a job that embeds labels."""
+    run = steps.embeddings(SETTINGS)[wildcards.embedding]
+    embedding, threads = SETTINGS.embedding_of(run), SETTINGS.train_of(run).threads
+    return megabytes_by("embedding_megabytes", input.dataset, embedding.rank + embedding.oversampling, threads)
+
+
+def projecting_megabytes(wildcards, input):
+    """Memory of a job that projects instances."""
+    embedding = SETTINGS.embedding_of(wildcards.run)
+    features = 1 + (embedding.rank if embedding.features == "linear" else embedding.random_features)
+    threads = SETTINGS.train_of(wildcards.run).threads
+    return megabytes_by("projecting_megabytes", input.dataset, embedding.rank, features, threads)
+
+
+def decoding_megabytes(wildcards, input):
+    """Memory of a job that trains a decoder, as of any training on the projected instances."""
+    train = SETTINGS.train_of(wildcards.run)
+    return megabytes_by("decoding_megabytes", input.projected, train.threads, train.shards)
+
+
+def embedding_of_run(wildcards):
+    """Embedding that a run uses, which other runs may use, too."""
+    return f"results/{wildcards.dataset}/embeddings/{steps.embedding_name(SETTINGS, wildcards.run)}.h5"

@@ -25,7 +25,8 @@ from ovaflow.sparse.jit import cache_directory
     help="Those of training with a loss and a regularisation.",
 )
 @click.option("--fastxml", is_flag=True, help="Those of fastxml, too.")
-def command(problems, fastxml):
+@click.option("--rembrandt", is_flag=True, help="Those of rembrandt, too.")
+def command(problems, fastxml, rembrandt):
     """Compile the kernels of training and prediction, by running these steps on a few made-up instances.
 
     Jobs that start together would each compile them otherwise.
@@ -33,7 +34,8 @@ def command(problems, fastxml):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _write_tiny_dataset(folder / "dataset.h5")
-        for step in [*_steps(folder, problems), *(_steps_of_trees(folder) if fastxml else ())]:
+        steps = [*_steps(folder, problems), *(_steps_of_trees(folder) if fastxml else ())]
+        for step in [*steps, *(_steps_of_embedding(folder) if rembrandt else ())]:
             group.main(step, standalone_mode=False)
     click.echo(f"kernels are compiled: {cache_directory()}")
 
@@ -72,3 +74,14 @@ def _steps_of_trees(folder):
     yield ["train-trees", str(dataset), "--trees=1", f"--output={shard}"]
     yield ["merge-trees", str(shard), f"--dataset={dataset}", f"--output={model}", f"--statistics={training}"]
     yield ["predict", str(model), f"--dataset={dataset}", f"--output={folder / 'tree-predictions.h5'}"]
+
+
+def _steps_of_embedding(folder):
+    dataset, embedding, projected = (str(folder / f"{name}.h5") for name in ("dataset", "embedding", "projected"))
+    shard, model = str(folder / "decoder.h5"), str(folder / "embedded.h5")
+    yield ["embed", dataset, "--rank=4", f"--output={embedding}"]
+    yield ["project", dataset, f"--embedding={embedding}", f"--output={projected}"]
+    yield ["train-decoder", projected, f"--output={shard}"]
+    files = [f"--projected={projected}", f"--dataset={dataset}", f"--output={model}"]
+    yield ["join-decoder", shard, *files, f"--statistics={folder / 'embedded-training.h5'}"]
+    yield ["predict", model, f"--dataset={dataset}", f"--output={folder / 'embedded-predictions.h5'}"]

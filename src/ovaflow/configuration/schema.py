@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 from ovaflow.configuration.losses import NEGATIVE_SCORE
 
 NAME = r"^[A-Za-z0-9_][A-Za-z0-9._-]*$"
-RESERVED = frozenset({"dataset.h5", "means.h5", "label_tree.h5", "report.html"})
+RESERVED = frozenset({"dataset.h5", "means.h5", "label_tree.h5", "embeddings", "report.html"})
 ROLES = ("train", "test", "labels", "train_labels", "test_labels")
 TEXT_FORMATS = ("text-tsv", "jsonl", "csv", "parquet")
 
@@ -170,6 +170,36 @@ class Trees(Section):
     seed: int = Field(0, ge=0, lt=2**63, description="of the whole forest")
 
 
+class Embedding(Section):
+    """How Rembrandt embeds and decodes labels."""
+
+    rank: Positive = Field(100, description="dimensions that labels are embedded in; more: better and slower")
+    embedding: Literal["rembrandt", "compressed-sensing", "pca", "plst"] = Field(
+        "rembrandt", description="rembrandt, or what the paper compares: random, of the features, of the labels alone"
+    )
+    oversampling: int = Field(20, ge=0, description="dimensions more while the embedding is computed")
+    passes: Positive = Field(1, description="subspace iterations of the embedding")
+    ridge: float = Field(1.0, ge=0, description="regularisation of the least-squares fits")
+    decoder: Literal["auto", "softmax", "logistic"] = Field(
+        "auto", description="softmax where every instance has one label, otherwise a logistic loss for each label"
+    )
+    decoder_C: float | None = Field(
+        None, gt=0, description="weight of the decoder's loss; null: 1, with softmax 10, which is stopped early"
+    )
+    decoder_epsilon: float = Field(
+        0.1, gt=0, le=100, description="logistic decoder: relative gradient norm at which the solver stops"
+    )
+    held_out: float = Field(
+        0.1, ge=0, lt=1, description="softmax decoder: share of the instances that tell when to stop; 0: solved"
+    )
+    features: Literal["linear", "gaussian", "laplacian"] = Field(
+        "linear", description="of the decoder; gaussian and laplacian: random cosine features of that kernel"
+    )
+    random_features: Positive = Field(4000, description="their number")
+    bandwidth: float | None = Field(None, gt=0, description="of the kernel; null: chosen on held-out instances")
+    seed: int = Field(0, ge=0, lt=2**63, description="of all random draws")
+
+
 class Predict(Section):
     """From a model to predictions."""
 
@@ -216,7 +246,7 @@ class Sweep(Section):
 class Method(Section):
     """How a run trains."""
 
-    method: Literal["one-vs-all", "fastxml"] = Field("one-vs-all", description="family of models")
+    method: Literal["one-vs-all", "fastxml", "rembrandt"] = Field("one-vs-all", description="family of models")
     initialization: Literal["zero", "bias", "all-negative", "label-tree", "mean-separating", "pretrained"] = Field(
         "mean-separating", description="starting point"
     )
@@ -238,15 +268,19 @@ class Dataset(Evaluate, Prepare, Source):
     """A dataset: its source, and what it sets otherwise than ``prepare`` and ``evaluate`` do."""
 
 
+_SOLVED = frozenset({**Train.model_fields, **Method.model_fields}) - {"method", "shards", "threads"}
+_GROWN, _EMBEDDED = frozenset(Trees.model_fields), frozenset(Embedding.model_fields)
+
 FOREIGN = {
-    "one-vs-all": frozenset(Trees.model_fields),
-    "fastxml": frozenset({**Train.model_fields, **Method.model_fields}) - {"method", "shards", "threads", "weighting"},
+    "one-vs-all": _GROWN | _EMBEDDED,
+    "fastxml": (_SOLVED | _EMBEDDED) - _GROWN - {"weighting"},
+    "rembrandt": (_SOLVED | _GROWN) - _EMBEDDED,
 }
 """Keys of a run that mean nothing to its method."""
 
 
-class Run(Predict, Train, Trees, Method):
-    """A run: its method, and what it sets otherwise than ``train``, ``fastxml`` and ``predict`` do."""
+class Run(Predict, Train, Trees, Embedding, Method):
+    """A run: its method, and what it sets otherwise than ``train``, ``fastxml``, ``rembrandt`` and ``predict`` do."""
 
     @model_validator(mode="after")
     def _keys_of_its_method(self):
@@ -279,6 +313,7 @@ class Settings(Section):
     prepare: Prepare = Field(default_factory=Prepare, description="defaults of all datasets")
     train: Train = Field(default_factory=Train, description="defaults of all runs")
     fastxml: Trees = Field(default_factory=Trees, description="defaults of all runs with method: fastxml")
+    rembrandt: Embedding = Field(default_factory=Embedding, description="defaults of all runs with method: rembrandt")
     predict: Predict = Field(default_factory=Predict, description="defaults of all runs")
     evaluate: Evaluate = Field(default_factory=Evaluate, description="defaults of all datasets")
     report: Report = Field(default_factory=Report, description="the report page")
@@ -331,6 +366,10 @@ class Settings(Section):
     def trees_of(self, run):
         """FastXML settings of a run, its own keys first."""
         return _overridden(self.fastxml, self.runs[run])
+
+    def embedding_of(self, run):
+        """Rembrandt settings of a run, its own keys first."""
+        return _overridden(self.rembrandt, self.runs[run])
 
     def runs_of(self, method):
         """Names of the runs of a method."""

@@ -222,6 +222,92 @@ def trees_options(settings, dataset, run):
     return [*shards, *options_of(trees, type(trees).model_fields), *weighting_options(settings, dataset, run)]
 
 
+_EMBEDDING = ("embedding", "rank", "oversampling", "passes", "ridge", "seed")
+
+
+def embedding_name(settings, run):
+    """Name of the embedding of a run, the same for all runs that embed alike.
+
+    Parameters
+    ----------
+    settings : Settings
+    run : str
+
+    Returns
+    -------
+    str
+    """
+    embedding = settings.embedding_of(run)
+    tail = f"{embedding.rank}-p{embedding.oversampling}-q{embedding.passes}-ridge{embedding.ridge:g}-{embedding.seed}"
+    return f"{embedding.embedding}-{tail}"
+
+
+def embeddings(settings):
+    """The embeddings that runs need.
+
+    Parameters
+    ----------
+    settings : Settings
+
+    Returns
+    -------
+    dict of str to str
+        A run that has it, by name.
+    """
+    return {embedding_name(settings, run): run for run in settings.runs_of("rembrandt")}
+
+
+def embed_options(settings, run):
+    """Options of ``ovaflow embed``, without threads, which change no result.
+
+    Parameters
+    ----------
+    settings : Settings
+    run : str
+
+    Returns
+    -------
+    list of str
+    """
+    return options_of(settings.embedding_of(run), _EMBEDDING)
+
+
+def project_options(settings, run):
+    """Options of ``ovaflow project``, without threads, which change no result.
+
+    Parameters
+    ----------
+    settings : Settings
+    run : str
+
+    Returns
+    -------
+    list of str
+    """
+    embedding = settings.embedding_of(run)
+    random = () if embedding.features == "linear" else ("random_features", "bandwidth", "seed")
+    return options_of(embedding, ["decoder", "features", *random])
+
+
+def decoder_options(settings, run):
+    """Options of ``ovaflow train-decoder``, without threads, which change no result.
+
+    Parameters
+    ----------
+    settings : Settings
+    run : str
+
+    Returns
+    -------
+    list of str
+    """
+    embedding = settings.embedding_of(run)
+    given = {"C": embedding.decoder_C, "epsilon": embedding.decoder_epsilon}
+    shards = options_of(settings.train_of(run), ["shards"])
+    named = [_option(name, value) for name, value in given.items() if value is not None]
+    return [*shards, *named, *options_of(embedding, ["held_out", "seed"])]
+
+
 def warm_up_options(settings):
     """Options of ``ovaflow warm-up``.
 
@@ -235,7 +321,7 @@ def warm_up_options(settings):
     """
     trains = [settings.train_of(run) for run in settings.runs_of("one-vs-all")]
     problems = sorted({f"--problem={train.loss}/{train.regularization}" for train in trains})
-    return [*problems, *(["--fastxml"] if settings.runs_of("fastxml") else [])]
+    return [*problems, *(f"--{method}" for method in ("fastxml", "rembrandt") if settings.runs_of(method))]
 
 
 def trace_options(settings, dataset, run):
@@ -334,6 +420,7 @@ def figure_files(settings):
     curves = solved if settings.report.prune_thresholds else ()
     files = [(run, "trace.h5") for run in traced] + [(run, "prune.json") for run in curves]
     files += [(run, "trees.json") for run in settings.runs_of("fastxml")]
+    files += [(run, "embedding.json") for run in settings.runs_of("rembrandt")]
     return [f"results/{dataset}/{run}/{file}" for dataset in settings.datasets for run, file in files]
 
 

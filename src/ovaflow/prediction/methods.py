@@ -9,6 +9,9 @@ from ovaflow.fastxml.model_file import open_forest
 from ovaflow.fastxml.settings import METHOD as FASTXML
 from ovaflow.model.model_file import ONE_VS_ALL, method_of, open_model
 from ovaflow.prediction import top_k
+from ovaflow.rembrandt import scoring as embedded
+from ovaflow.rembrandt.model_file import open_embedding_model
+from ovaflow.rembrandt.settings import METHOD as REMBRANDT
 
 
 class Method(NamedTuple):
@@ -37,9 +40,14 @@ def _predict_fastxml(model, X, k, threads):
     return scoring.predict_trees(model.forest, X, k, threads)
 
 
+def _predict_rembrandt(model, X, k, threads):
+    return embedded.predict_embedded(model.projection, model.decoder, model.trained, X, k, threads)
+
+
 METHODS = {
     ONE_VS_ALL: Method(open_model, _predict_one_vs_all, top_k.load_kernels),
     FASTXML: Method(open_forest, _predict_fastxml, scoring.load_kernels),
+    REMBRANDT: Method(open_embedding_model, _predict_rembrandt, embedded.load_kernels),
 }
 """By the name in the model's ``parameters["train"]["method"]``."""
 

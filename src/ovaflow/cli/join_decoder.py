@@ -1,0 +1,24 @@
+"""``ovaflow join-decoder``."""
+
+from pathlib import Path
+
+import click
+
+from ovaflow.data.dataset import open_dataset
+from ovaflow.rembrandt.joining import join_decoder
+from ovaflow.rembrandt.projected_file import open_projected
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command("join-decoder")
+@click.argument("shards", nargs=-1, required=True, type=_FILE)
+@click.option("--projected", required=True, type=_FILE, help="What they were trained on, by ovaflow project.")
+@click.option("--dataset", required=True, type=_FILE, help="The dataset file, dataset.h5.")
+@click.option("--output", required=True, type=_FILE, help="Model file to write, model.h5.")
+@click.option("--statistics", required=True, type=_FILE, help="Statistics file to write, training.h5.")
+def command(shards, projected, dataset, output, statistics):
+    """Join a projection and the SHARDS of its decoder into one model."""
+    opened = open_projected(projected, verify=True), open_dataset(dataset, verify=True)
+    trained = join_decoder(shards, *opened, output, statistics)
+    click.echo(f"{output}: {trained:,} labels, {output.stat().st_size / 1e6:,.1f} MB")

@@ -1,0 +1,130 @@
+"""What is to be seen of an embedding: its spectrum, quality by rank, and which labels lie close together."""
+
+import numpy as np
+
+from ovaflow.console.errors import InputError
+from ovaflow.evaluation import ranking
+from ovaflow.evaluation.metrics import PLACES
+from ovaflow.rembrandt.blocks import in_blocks
+from ovaflow.rembrandt.panels import from_panels, product
+from ovaflow.rembrandt.projection import Projection
+from ovaflow.rembrandt.scoring import predict_embedded
+from ovaflow.sparse.csr import rows_of
+
+MOST_INSTANCES = 5000
+"""Test instances on which ranks are measured, a random sample where there are more."""
+
+RANKS = 8
+NEIGHBOURS = 5
+_SHRINKAGE = 1e-6
+
+
+def describe_embedding(embedding, dataset, threads=1, n_labels=12, seed=0):
+    """Spectrum, quality by rank and nearest labels.
+
+    Quality by rank is that of the embedding's first dimensions with a decoder
+    by least squares, so one embedding tells it for all ranks, without training.
+
+    Parameters
+    ----------
+    embedding : Embedding
+    dataset : Dataset
+        The one that it was made from.
+    threads : int
+        They change no result.
+    n_labels : int
+        Labels whose neighbours are looked up.
+    seed : int
+        Of the samples.
+
+    Returns
+    -------
+    dict
+        ``eigenvalues`` and ``label_covariance``, ``points`` (``rank`` and P@1,
+        P@3, P@5), and ``neighbours`` (``label`` and its ``nearest``, pairs of
+        label and cosine), empty where features were embedded instead of labels.
+
+    Raises
+    ------
+    InputError
+        If there are no test instances.
+    """
+    if not dataset.test.X.n_rows:
+        raise InputError("no test instances", path=dataset.path)
+    counts = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels)
+    return {
+        "eigenvalues": embedding.eigenvalues.tolist(),
+        "label_covariance": embedding.label_covariance.tolist(),
+        "points": _quality_by_rank(embedding, dataset, counts, threads, seed),
+        "neighbours": nearest_labels(embedding.vectors, counts, n_labels, seed),
+    }
+
+
+def _quality_by_rank(embedding, dataset, counts, threads, seed):
+    rows = np.arange(dataset.test.X.n_rows)
+    if len(rows) > MOST_INSTANCES:
+        rows = np.sort(np.random.default_rng(seed).choice(rows, MOST_INSTANCES, replace=False))
+    X, Y = rows_of(dataset.test.X, rows), rows_of(dataset.test.Y, rows)
+    with in_blocks(threads) as each:
+        panels = product(dataset.train.X, embedding.projection, each)
+        sums = from_panels(product(dataset.positives, panels, each), embedding.rank)
+        Z = from_panels(panels, embedding.rank, np.float32)
+        gram = (Z.T @ Z).astype(np.float64)
+    points = []
+    for rank in ranks_of(embedding.rank):
+        part = gram[:rank, :rank] + _SHRINKAGE * np.trace(gram) / len(gram) * np.eye(rank)
+        decoder = np.zeros((dataset.n_labels, rank + 1), np.float32)
+        decoder[:, :rank] = np.linalg.solve(part, sums[:, :rank].T).T
+        first = Projection(embedding.projection[: -(-rank // embedding.projection.shape[2])], rank)
+        ids, _ = predict_embedded(first, decoder, counts > 0, X, max(PLACES), threads)
+        hits = ranking.find_hits(ids, Y)
+        points.append({"rank": rank} | {f"P@{k}": ranking.precision(hits, k) for k in PLACES})
+    return points
+
+
+def ranks_of(rank):
+    """Ranks to measure: halved again and again.
+
+    Parameters
+    ----------
+    rank : int
+
+    Returns
+    -------
+    list of int
+        Ascending, this one last.
+    """
+    return sorted({-(-rank // 2**halvings) for halvings in range(RANKS)})
+
+
+def nearest_labels(vectors, counts, n_labels, seed=0):
+    """Neighbours of a sample of labels by cosine in the embedding.
+
+    Parameters
+    ----------
+    vectors : ndarray of float32, shape (l, k)
+    counts : ndarray of int, shape (l,)
+        Training positives; labels are drawn in proportion to their root, and those without have no place.
+    n_labels : int
+    seed : int
+
+    Returns
+    -------
+    list of dict
+        Most frequent label first.
+    """
+    chances = np.sqrt(counts) * (np.abs(vectors).max(axis=1, initial=0) > 0)
+    size = min(n_labels, int((chances > 0).sum()))
+    if not size:
+        return []
+    drawn = np.random.default_rng(seed).choice(len(counts), size, replace=False, p=chances / chances.sum())
+    lengths = np.sqrt(np.square(vectors).sum(axis=1))
+    units = np.where(chances[:, None] > 0, vectors / np.maximum(lengths, 1e-30)[:, None], 0)
+    found = []
+    for label in drawn[np.argsort(-counts[drawn], kind="stable")].tolist():
+        cosines = np.where(chances > 0, (units * units[label]).sum(axis=1), -np.inf)
+        cosines[label] = -np.inf
+        order = np.argsort(-cosines, kind="stable")[:NEIGHBOURS].tolist()
+        nearest = [[other, float(cosines[other])] for other in order if np.isfinite(cosines[other])]
+        found.append({"label": label, "nearest": nearest})
+    return found

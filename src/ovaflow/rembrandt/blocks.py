@@ -1,0 +1,42 @@
+"""Dense work in blocks: threads take whole blocks, so that their number changes no bit of a result.
+
+BLAS divides sums among its own threads, and rounds differently for each number
+of them. So it runs on one thread here, over blocks whose sizes depend on the
+data alone, and what blocks contribute is added up in their order.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+from threadpoolctl import threadpool_limits
+
+
+@contextmanager
+def in_blocks(threads):
+    """Threads that take blocks, with BLAS held to one thread in each.
+
+    Parameters
+    ----------
+    threads : int
+
+    Yields
+    ------
+    callable
+        ``map(function, items)``: results in the order of the items.
+    """
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
+        yield pool.map
+
+
+def row_blocks(n, size):
+    """Ranges of rows.
+
+    Parameters
+    ----------
+    n, size : int
+
+    Returns
+    -------
+    list of slice
+    """
+    return [slice(low, min(low + size, n)) for low in range(0, n, size)]

@@ -1,0 +1,138 @@
+"""The decoder: from the features of a projected training set to the labels (Algorithm 3, line 6).
+
+Independent logistic losses are one-vs-all problems, and solved as such, shard by
+shard. The softmax loss ties all labels together: its one problem belongs to the
+first shard, and the others are left without labels.
+"""
+
+import time
+
+import numpy as np
+
+from ovaflow.artifacts.means import compute_means
+from ovaflow.console.errors import InputError
+from ovaflow.initialization.starts import StartInputs
+from ovaflow.rembrandt.blocks import in_blocks
+from ovaflow.rembrandt.projected_file import SOFTMAX
+from ovaflow.rembrandt.softmax import MOST_ITERATIONS, Problem, fit_softmax
+from ovaflow.solver.problem import Status
+from ovaflow.sparse.csr import CSR
+from ovaflow.training.label_jobs import Training
+from ovaflow.training.memory import peak_rss_bytes
+from ovaflow.training.plan import estimated_work, plan_shards
+from ovaflow.training.shard_job import TrainedShard, train_labels
+
+
+def plan_decoder(counts, decoder, shards):
+    """Labels of each shard.
+
+    Parameters
+    ----------
+    counts : ndarray of int, shape (l,)
+    decoder : str
+    shards : int
+
+    Returns
+    -------
+    list of ndarray of int32
+    """
+    if decoder != SOFTMAX:
+        return plan_shards(estimated_work(counts), shards)
+    return [np.arange(len(counts), dtype=np.int32), *([np.empty(0, np.int32)] * (shards - 1))]
+
+
+def train_decoder(projected, labels, settings, threads=1, title="decoder"):
+    """Train one shard of a decoder.
+
+    Parameters
+    ----------
+    projected : Projected
+    labels : ndarray of int32, shape (m,)
+        With the softmax decoder all labels or none.
+    settings : Decoding
+    threads : int
+        They change no result.
+    title : str
+        Name of the step in its progress lines.
+
+    Returns
+    -------
+    TrainedShard
+        Statistics of the softmax problem are given to each of its labels.
+
+    Raises
+    ------
+    InputError
+        If the softmax decoder is asked for and instances have other than one label.
+    """
+    if projected.decoder == SOFTMAX:
+        return _train_softmax(projected.dataset, labels, settings, threads)
+    X = projected.dataset.train.X
+    training = Training(C=settings.C, loss="logistic", epsilon=settings.epsilon, stored_threshold=0.0)
+    inputs = StartInputs(compute_means(X, projected.dataset.positives, threads), X.n_rows, 1.0)
+    return train_labels(projected.dataset, inputs, labels, training, threads, title)
+
+
+def _train_softmax(dataset, labels, settings, threads):
+    started = time.perf_counter()
+    X, Y = dataset.train.X, dataset.train.Y
+    if not len(labels):
+        return _as_shard(np.empty((0, X.n_columns), np.float32), np.empty(0, np.int64), (0, 0.0, 0.0), 0.0)
+    if len(labels) != Y.n_columns or not (np.diff(Y.indptr) == 1).all():
+        raise InputError("the softmax decoder needs instances with one label each", path=dataset.path)
+    features = X.data.reshape(X.n_rows, X.n_columns)
+    with in_blocks(threads) as each:
+        iterations = MOST_ITERATIONS
+        if settings.held_out:
+            iterations = held_out_iterations(features, Y.indices, Y.n_columns, settings, each)
+        found = fit_softmax(Problem(features, Y.indices, Y.n_columns, settings.C, each), iterations)
+    weights = found.weights[labels]
+    counts = np.bincount(Y.indices, minlength=Y.n_columns)[labels]
+    figures = found.iterations, found.objective, found.gradient_norm
+    return _as_shard(weights, counts, figures, threads * (time.perf_counter() - started))
+
+
+def held_out_iterations(features, labels, n_labels, settings, each=map):
+    """Iterations after which the loss on held-out instances is smallest.
+
+    Parameters
+    ----------
+    features : ndarray of float32, shape (n, D)
+    labels : ndarray of int, shape (n,)
+    n_labels : int
+    settings : Decoding
+    each : callable
+
+    Returns
+    -------
+    int
+    """
+    order = np.random.default_rng(settings.seed).permutation(len(labels))
+    n_held_out = max(1, round(settings.held_out * len(labels)))
+    held_out, kept = np.sort(order[:n_held_out]), np.sort(order[n_held_out:])
+    watched = Problem(features[held_out], labels[held_out], n_labels, settings.C, each)
+    fitted = Problem(features[kept], labels[kept], n_labels, settings.C, each)
+    return max(1, fit_softmax(fitted, held_out=watched).iterations)
+
+
+def _as_shard(weights, counts, figures, core_seconds):
+    m, d = weights.shape
+    iterations, objective, norm = figures
+    matrix = CSR(
+        np.ascontiguousarray(weights).reshape(-1),
+        np.tile(np.arange(d, dtype=np.int32), m),
+        d * np.arange(m + 1, dtype=np.int64),
+        d,
+    )
+    zeros = dict.fromkeys(
+        ("cg_steps", "line_search_halvings", "active_start", "active_end", "gradient_target", "seconds"), np.zeros(m)
+    )
+    statistics = zeros | {
+        "positives": counts,
+        "newton_steps": np.full(m, iterations),
+        "full_passes": np.full(m, iterations),
+        "objective": np.full(m, objective),
+        "gradient_norm": np.full(m, norm),
+        "status": np.where(counts > 0, Status.CONVERGED, Status.NO_POSITIVES),
+    }
+    return TrainedShard(matrix, counts > 0, statistics, core_seconds, peak_rss_bytes())

@@ -1,0 +1,84 @@
+"""The embedding file: an embedding of a dataset, for every run that wants it."""
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from ovaflow.console.errors import InputError
+from ovaflow.rembrandt.embedding import Embedding
+from ovaflow.storage.arrays import map_array
+from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact, parameters_of
+
+KIND = "embedding"
+_ARRAYS = ("vectors", "eigenvalues", "label_covariance", "projection")
+
+
+@dataclass(frozen=True)
+class EmbeddingFile:
+    """An open embedding file.
+
+    Attributes
+    ----------
+    embedding : Embedding
+        Arrays are mapped.
+    core_seconds : float
+        Threads times wall seconds.
+    peak_rss_bytes : int
+    parameters : dict
+    """
+
+    embedding: Embedding
+    core_seconds: float
+    peak_rss_bytes: int
+    parameters: dict
+
+
+def write_embedding(path, embedding, settings, dataset, core_seconds, peak_rss_bytes):
+    """Write an embedding file.
+
+    Parameters
+    ----------
+    path : path-like
+    embedding : Embedding
+    settings : EmbeddingSettings
+    dataset : str
+        Checksum of the dataset file.
+    core_seconds : float
+    peak_rss_bytes : int
+    """
+    with create_artifact(path, KIND, asdict(settings), {"dataset": dataset}) as file:
+        for name in _ARRAYS:
+            file.create_dataset(name, data=getattr(embedding, name))
+        file.attrs["rank"] = np.int64(embedding.rank)
+        file.attrs["iterations"] = np.int64(embedding.iterations)
+        file.attrs["core_seconds"] = float(core_seconds)
+        file.attrs["peak_rss_bytes"] = int(peak_rss_bytes)
+
+
+def read_embedding(path, dataset=None, verify=False):
+    """Open an embedding file.
+
+    Parameters
+    ----------
+    path : path-like
+    dataset : str, optional
+        Checksum of the dataset file that it must have been made from.
+    verify : bool
+        Also compare the checksum of the whole content.
+
+    Returns
+    -------
+    EmbeddingFile
+
+    Raises
+    ------
+    InputError
+        If the file is missing, foreign, damaged, or belongs to another dataset file.
+    """
+    with open_artifact(path, KIND, verify) as file:
+        if dataset is not None and inputs_of(file)["dataset"] != dataset:
+            raise InputError("made from another dataset file", path=path, remedy="run `ovaflow embed` again")
+        arrays = {name: map_array(file[name]) for name in _ARRAYS}
+        embedding = Embedding(**arrays, rank=int(file.attrs["rank"]), iterations=int(file.attrs["iterations"]))
+        seconds, peak = float(file.attrs["core_seconds"]), int(file.attrs["peak_rss_bytes"])
+        return EmbeddingFile(embedding, seconds, peak, parameters_of(file))

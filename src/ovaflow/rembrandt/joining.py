@@ -1,0 +1,93 @@
+"""Joining: projection and the shards of the decoder become one model."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from ovaflow.console.errors import InputError
+from ovaflow.data.dataset import KIND as DATASET
+from ovaflow.model.merge import merge
+from ovaflow.model.model_file import KIND, Names, open_model, write_common
+from ovaflow.model.training_file import Training, read_training, write_training
+from ovaflow.rembrandt.projected_file import SOFTMAX
+from ovaflow.rembrandt.projection import write_projection
+from ovaflow.rembrandt.settings import METHOD
+from ovaflow.storage.artifact import create_artifact, open_artifact
+
+_ROWS = 4096
+
+
+def join_decoder(shards, projected, dataset, model_path, training_path):
+    """Write the model file and the training file of a run.
+
+    Parameters
+    ----------
+    shards : sequence of path-like
+        Every shard of the decoder.
+    projected : Projected
+        What they were trained on.
+    dataset : Dataset
+        What was projected.
+    model_path, training_path : path-like
+        Files to write; their bytes do not depend on how labels were divided into shards.
+
+    Returns
+    -------
+    int
+        Labels with a classifier.
+
+    Raises
+    ------
+    InputError
+        If the projected instances are those of another dataset, or shards do not belong together.
+    """
+    if projected.source != dataset.checksum:
+        raise InputError(
+            f"was not made from {dataset.path}", path=projected.dataset.path, remedy="run `ovaflow project`"
+        )
+    with tempfile.TemporaryDirectory(dir=Path(model_path).parent) as folder:
+        decoder_path, solved_path = Path(folder) / "decoder.h5", Path(folder) / "solved.h5"
+        merge(shards, projected.dataset, 0.0, decoder_path, solved_path)
+        decoder, solved = open_model(decoder_path), read_training(solved_path)
+        settings = _settings(projected, decoder.parameters["train"])
+        _write_model(model_path, decoder, projected, dataset, settings)
+    seconds = projected.core_seconds + solved.core_seconds
+    peak = max(projected.peak_rss_bytes, solved.peak_rss_bytes)
+    statistics = {} if projected.decoder == SOFTMAX else {name: np.array(v) for name, v in solved.statistics.items()}
+    iterations = int(solved.statistics["newton_steps"].max(initial=0)) if projected.decoder == SOFTMAX else 0
+    given = settings | ({"iterations": iterations} if iterations else {})
+    write_training(
+        training_path, Training(statistics, seconds, solved.shards, peak), given, {"dataset": dataset.checksum}
+    )
+    return int(decoder.trained.sum())
+
+
+def _settings(projected, train):
+    settings = {name: value for name, value in projected.dataset.parameters.items() if name != "bias"}
+    return (
+        settings
+        | {"method": METHOD, "C": train["C"]}
+        | {name: train[name] for name in (("held_out",) if projected.decoder == SOFTMAX else ("epsilon",))}
+    )
+
+
+def _write_model(path, decoder, projected, dataset, settings):
+    with open_artifact(dataset.path, DATASET) as file:
+        idf = file["idf"][()] if "idf" in file else None
+    parameters = {"train": settings, "transform": dataset.parameters}
+    with create_artifact(path, KIND, parameters, {"dataset": dataset.checksum}) as file:
+        write_projection(file.create_group("projection"), projected.projection)
+        stored = file.create_dataset("decoder", (decoder.n_labels, decoder.n_features), np.float32)
+        for low in range(0, decoder.n_labels, _ROWS):
+            high = min(low + _ROWS, decoder.n_labels)
+            stored[low:high] = _dense_rows(decoder.weights, low, high)
+        write_common(file, decoder.trained, decoder.counts, Names(dataset.label_names, dataset.feature_names, idf))
+
+
+def _dense_rows(weights, low, high):
+    out = np.zeros((high - low, weights.n_columns), np.float32)
+    start, end = weights.indptr[low], weights.indptr[high]
+    rows = np.repeat(np.arange(high - low), np.diff(weights.indptr[low : high + 1]))
+    out[rows, weights.indices[start:end]] = weights.data[start:end]
+    return out

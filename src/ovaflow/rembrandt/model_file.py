@@ -1,0 +1,70 @@
+"""The model file of a Rembrandt run: projection and decoder."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ovaflow.console.errors import InputError
+from ovaflow.model.model_file import KIND, ModelFile, method_of, read_common
+from ovaflow.rembrandt.projection import Projection, read_projection
+from ovaflow.rembrandt.settings import METHOD
+from ovaflow.storage.arrays import map_array
+from ovaflow.storage.artifact import open_artifact
+
+
+@dataclass(frozen=True)
+class EmbeddingModel(ModelFile):
+    """An open model; arrays are mapped.
+
+    Attributes
+    ----------
+    projection : Projection
+    decoder : ndarray of float32, shape (l, D)
+        A row a label, the weight of the constant last.
+    """
+
+    projection: Projection
+    decoder: np.ndarray
+
+    @property
+    def n_features(self):
+        """Number of features, bias feature included."""
+        return self.projection.panels.shape[1]
+
+    @property
+    def nonzeros(self):
+        """Number of weights of the projection and the decoder."""
+        random = self.projection.random
+        drawn = 0 if random is None else random.frequencies.size + random.phases.size
+        return self.n_features * self.projection.rank + drawn + self.decoder.size
+
+
+def open_embedding_model(path, verify=False):
+    """Open a model file of a Rembrandt run.
+
+    Parameters
+    ----------
+    path : path-like
+    verify : bool
+        Also compare the checksum of the whole content.
+
+    Returns
+    -------
+    EmbeddingModel
+
+    Raises
+    ------
+    InputError
+        If the file is missing, foreign, of another method or format version, or damaged.
+    """
+    if method_of(path) != METHOD:
+        raise InputError(f"a model of {method_of(path)}, which has no embedding", path=path)
+    with open_artifact(path, KIND, verify) as file:
+        model = EmbeddingModel(
+            **read_common(file, path),
+            projection=read_projection(file["projection"], map_array),
+            decoder=map_array(file["decoder"]),
+        )
+    if not len(model.decoder) == len(model.trained) == len(model.counts):
+        raise InputError("damaged: arrays of different lengths", path=path, remedy="delete it and join again")
+    return model

@@ -1,0 +1,93 @@
+"""Matrices of many columns as panels of 64, the form in which sparse products take them."""
+
+import numpy as np
+
+from ovaflow.rembrandt.blocks import row_blocks
+from ovaflow.sparse.csr import for_kernels, transpose
+from ovaflow.sparse.panel import WIDTH, panel_product
+
+_ROWS = 8192
+
+
+def to_panels(matrix):
+    """Cut a matrix into panels.
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (n, s)
+
+    Returns
+    -------
+    ndarray of float32, shape (ceil(s / 64), n, 64)
+        Columns beyond s are 0.
+    """
+    n, s = matrix.shape
+    panels = np.zeros((-(-s // WIDTH), n, WIDTH), np.float32)
+    for number, panel in enumerate(panels):
+        columns = matrix[:, number * WIDTH : (number + 1) * WIDTH]
+        panel[:, : columns.shape[1]] = columns
+    return panels
+
+
+def from_panels(panels, s, dtype=np.float64):
+    """Put panels together again.
+
+    Parameters
+    ----------
+    panels : ndarray of float32, shape (p, n, 64)
+    s : int
+        Columns to keep.
+    dtype : numpy dtype
+
+    Returns
+    -------
+    ndarray, shape (n, s)
+    """
+    matrix = np.empty((panels.shape[1], s), dtype)
+    for number, panel in enumerate(panels):
+        columns = matrix[:, number * WIDTH : (number + 1) * WIDTH]
+        columns[:] = panel[:, : columns.shape[1]]
+    return matrix
+
+
+def product(matrix, panels, each=map):
+    """Sparse times dense, X P.
+
+    Parameters
+    ----------
+    matrix : CSR, shape (n, d)
+    panels : ndarray of float32, shape (p, d, 64)
+    each : callable
+        Such as :func:`ovaflow.rembrandt.blocks.in_blocks` gives.
+
+    Returns
+    -------
+    ndarray of float32, shape (p, n, 64)
+    """
+    matrix = for_kernels(matrix)
+    out = np.empty((len(panels), matrix.n_rows, WIDTH), np.float32)
+    blocks = [(panel, rows) for panel in range(len(panels)) for rows in row_blocks(matrix.n_rows, _ROWS)]
+
+    def fill(block):
+        panel, rows = block
+        indptr = matrix.indptr[rows.start : rows.stop + 1]
+        panel_product(matrix.data, matrix.indices, indptr, panels[panel], out[panel, rows])
+
+    for _ in each(fill, blocks):
+        pass
+    return out
+
+
+def both_ways(matrix):
+    """A matrix and its transpose, as :func:`product` takes them.
+
+    Parameters
+    ----------
+    matrix : CSR, shape (n, d)
+
+    Returns
+    -------
+    (CSR, CSR)
+    """
+    matrix = for_kernels(matrix)
+    return matrix, transpose(matrix)

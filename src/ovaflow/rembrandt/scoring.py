@@ -1,0 +1,80 @@
+"""The k best labels of each instance: blocked dense products of projected instances and the decoder."""
+
+import numpy as np
+
+from ovaflow.console.progress import Progress
+from ovaflow.rembrandt.blocks import in_blocks, row_blocks
+from ovaflow.sparse.best import NO_LABEL, insert_label
+from ovaflow.sparse.csr import CSR
+from ovaflow.sparse.jit import strict_kernel
+
+_INSTANCES = 256
+"""Instances of a block, a whole of which is projected and scored at a time."""
+
+_LABELS = 4096
+"""Labels of a block: 4 MiB of scores."""
+
+
+def predict_embedded(projection, decoder, trained, X, k, threads=1):
+    """Score instances against all labels and keep the best k of each.
+
+    Parameters
+    ----------
+    projection : Projection
+    decoder : ndarray of float32, shape (l, D)
+    trained : ndarray of bool, shape (l,)
+        Labels without a classifier are never predicted.
+    X : CSR, shape (n, d)
+    k : int
+    threads : int
+        They change no result: instances are scored in the same blocks.
+
+    Returns
+    -------
+    ids : ndarray of int32, shape (n, k)
+        By falling score, ties by the smaller id; -1 where fewer than k labels have a classifier.
+    scores : ndarray of float32, shape (n, k)
+        -inf where the id is -1.
+
+    Raises
+    ------
+    ValueError
+        If X and the projection have different numbers of features.
+    """
+    if X.n_columns != projection.panels.shape[1]:
+        raise ValueError(f"instances have {X.n_columns} features, the model has {projection.panels.shape[1]}")
+    ids = np.full((X.n_rows, k), NO_LABEL, np.int32)
+    best = np.full((X.n_rows, k), -np.inf, np.float32)
+
+    def score(rows):
+        features = projection.features(_rows(X, rows))
+        for labels in row_blocks(len(decoder), _LABELS):
+            scores = features @ decoder[labels].T
+            scores[:, ~trained[labels]] = -np.inf
+            _keep_best(scores, labels.start, ids[rows], best[rows])
+        return rows.stop - rows.start
+
+    with in_blocks(threads) as each, Progress("predicting", X.n_rows, "instances") as progress:
+        for n_scored in each(score, row_blocks(X.n_rows, _INSTANCES)):
+            progress.advance(n_scored)
+    return ids, best
+
+
+def load_kernels():
+    """Load or compile the kernel, so that what is timed later is scoring alone."""
+    _keep_best(np.zeros((1, 1), np.float32), 0, np.full((1, 1), NO_LABEL, np.int32), np.zeros((1, 1), np.float32))
+
+
+def _rows(X, rows):
+    start, end = X.indptr[rows.start], X.indptr[rows.stop]
+    indptr = X.indptr[rows.start : rows.stop + 1] - start
+    return CSR(X.data[start:end], X.indices[start:end], indptr, X.n_columns)
+
+
+@strict_kernel
+def _keep_best(scores, first, ids, best):
+    """Insert scores above the last of the best of each instance."""
+    for i in range(len(scores)):
+        for j in range(scores.shape[1]):
+            if scores[i, j] > best[i, -1]:
+                insert_label(scores[i, j], first + j, ids[i], best[i])

@@ -1,0 +1,86 @@
+"""Settings of a Rembrandt run."""
+
+from dataclasses import asdict, dataclass, replace
+
+from ovaflow.rembrandt.random_features import MAPS
+
+METHOD = "rembrandt"
+"""Name of the method in configs and models."""
+
+DECODERS = ("auto", "softmax", "logistic")
+"""Losses of the decoder; auto: softmax where every training instance has one label."""
+
+LOSS_WEIGHT = {"softmax": 10.0, "logistic": 1.0}
+"""C of each decoder; early stopping is what regularises the softmax decoder."""
+
+
+@dataclass(frozen=True)
+class Projecting:
+    """How instances become features of the decoder.
+
+    Attributes
+    ----------
+    decoder : str
+        A name of :data:`DECODERS`.
+    features : str
+        ``"linear"``, or a name of :data:`ovaflow.rembrandt.random_features.MAPS`.
+    random_features : int
+        Number of random cosine features.
+    bandwidth : float or None
+        Of their kernel, in root mean squares of the projection; None: chosen on held-out instances.
+    seed : int
+    """
+
+    decoder: str = "auto"
+    features: str = "linear"
+    random_features: int = 4000
+    bandwidth: float | None = None
+    seed: int = 0
+
+    def __post_init__(self):
+        if self.features != "linear" and self.features not in MAPS:
+            raise ValueError(f"no features named {self.features!r}")
+
+    @property
+    def parameters(self):
+        """Settings that the result depends on."""
+        given = asdict(self)
+        if self.features == "linear":
+            for name in ("random_features", "bandwidth", "seed"):
+                given.pop(name)
+        return given
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """How the decoder is trained.
+
+    Attributes
+    ----------
+    C : float or None
+        Weight of the losses; None: :data:`LOSS_WEIGHT`.
+    epsilon : float
+        Relative gradient tolerance of the one-vs-all problems.
+    held_out : float
+        Share of the instances on which the softmax decoder's number of iterations is chosen; 0: it is solved.
+    seed : int
+        Of their choice.
+    """
+
+    C: float | None = None
+    epsilon: float = 0.1
+    held_out: float = 0.1
+    seed: int = 0
+
+    def of(self, decoder):
+        """The same with C filled in.
+
+        Parameters
+        ----------
+        decoder : str
+
+        Returns
+        -------
+        Decoding
+        """
+        return self if self.C is not None else replace(self, C=LOSS_WEIGHT[decoder])

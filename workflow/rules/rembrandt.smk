@@ -1,0 +1,123 @@
+# Labels are embedded once for all runs that want the same embedding; each run projects and trains a decoder, in shards.
+
+
+rule embed_labels:
+    input:
+        dataset="results/{dataset}/dataset.h5",
+    output:
+        "results/{dataset}/embeddings/{embedding}.h5",
+    log:
+        "logs/{dataset}/embed.{embedding}.log",
+    benchmark:
+        "logs/{dataset}/embed.{embedding}.tsv"
+    params:
+        options=lambda wildcards: steps.embed_options(SETTINGS, steps.embeddings(SETTINGS)[wildcards.embedding]),
+        code=steps.code_of("embed"),
+    threads: lambda wildcards: SETTINGS.train_of(steps.embeddings(SETTINGS)[wildcards.embedding]).threads
+    resources:
+        mem_mb=embedding_megabytes,
+        kernels=1,
+    conda:
+        "../../envs/ovaflow.yaml"
+    shell:
+        "ovaflow embed {input.dataset:q} {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
+
+
+rule project_instances:
+    input:
+        dataset="results/{dataset}/dataset.h5",
+        embedding=embedding_of_run,
+    output:
+        "results/{dataset}/{run}/projected.h5",
+    log:
+        "logs/{dataset}/{run}/project.log",
+    benchmark:
+        "logs/{dataset}/{run}/project.tsv"
+    params:
+        options=lambda wildcards: steps.project_options(SETTINGS, wildcards.run),
+        code=steps.code_of("project"),
+    wildcard_constraints:
+        run=one_of(SETTINGS.runs_of("rembrandt")),
+    threads: lambda wildcards: SETTINGS.train_of(wildcards.run).threads
+    resources:
+        mem_mb=projecting_megabytes,
+        kernels=1,
+    conda:
+        "../../envs/ovaflow.yaml"
+    shell:
+        "ovaflow project {input.dataset:q} --embedding={input.embedding:q} {params.options:q} --threads={threads}"
+        " --output={output:q} > {log:q} 2>&1"
+
+
+rule train_decoder:
+    input:
+        projected="results/{dataset}/{run}/projected.h5",
+    output:
+        "results/{dataset}/{run}/shards/{shard}.h5",
+    log:
+        "logs/{dataset}/{run}/train-decoder.{shard}.log",
+    benchmark:
+        "logs/{dataset}/{run}/train-decoder.{shard}.tsv"
+    params:
+        options=lambda wildcards: steps.decoder_options(SETTINGS, wildcards.run),
+        code=steps.code_of("train-decoder"),
+    wildcard_constraints:
+        run=one_of(SETTINGS.runs_of("rembrandt")),
+    threads: lambda wildcards: SETTINGS.train_of(wildcards.run).threads
+    resources:
+        mem_mb=decoding_megabytes,
+        kernels=1,
+    conda:
+        "../../envs/ovaflow.yaml"
+    shell:
+        "ovaflow train-decoder {input.projected:q} --shard={wildcards.shard} {params.options:q} --threads={threads}"
+        " --output={output:q} > {log:q} 2>&1"
+
+
+rule join_decoder:
+    input:
+        dataset="results/{dataset}/dataset.h5",
+        projected="results/{dataset}/{run}/projected.h5",
+        shards=shards_of_run,
+    output:
+        model="results/{dataset}/{run}/model.h5",
+        statistics="results/{dataset}/{run}/training.h5",
+    log:
+        "logs/{dataset}/{run}/join-decoder.log",
+    benchmark:
+        "logs/{dataset}/{run}/join-decoder.tsv"
+    params:
+        code=steps.code_of("join-decoder"),
+    wildcard_constraints:
+        run=one_of(SETTINGS.runs_of("rembrandt")),
+    resources:
+        mem_mb=megabytes(1000, 2),
+    conda:
+        "../../envs/ovaflow.yaml"
+    shell:
+        "ovaflow join-decoder {input.shards:q} --projected={input.projected:q} --dataset={input.dataset:q}"
+        " --output={output.model:q} --statistics={output.statistics:q} > {log:q} 2>&1"
+
+
+rule describe_embedding:
+    input:
+        dataset="results/{dataset}/dataset.h5",
+        embedding=embedding_of_run,
+    output:
+        "results/{dataset}/{run}/embedding.json",
+    log:
+        "logs/{dataset}/{run}/describe-embedding.log",
+    benchmark:
+        "logs/{dataset}/{run}/describe-embedding.tsv"
+    params:
+        code=steps.code_of("describe-embedding"),
+    wildcard_constraints:
+        run=one_of(SETTINGS.runs_of("rembrandt")),
+    threads: lambda wildcards: SETTINGS.train_of(wildcards.run).threads
+    resources:
+        mem_mb=megabytes(1500, 6),
+    conda:
+        "../../envs/ovaflow.yaml"
+    shell:
+        "ovaflow describe-embedding {input.embedding:q} --dataset={input.dataset:q} --threads={threads}"
+        " --output={output:q} > {log:q} 2>&1"
