@@ -160,7 +160,8 @@ def compute_embedding(dataset, settings, threads=1):
     X, Y = dataset.train.X, dataset.train.Y
     if not len(Y.data):
         raise InputError("no training instance has a label", path=dataset.path)
-    steps = 2 * (settings.passes + 1) + 1
+    decomposed = settings.embedding in ("rembrandt", PCA)
+    steps = (1 + decomposed) * (settings.passes + 1) + (settings.embedding != PCA)
     with in_blocks(threads) as each, Progress("embedding", steps, "passes") as progress:
         problem = _Problem(X, settings, each, LeastSquares(X, settings.ridge), (Y, dataset.positives), progress)
         covariance = problem.label_covariance()

@@ -15,6 +15,7 @@ from ovaflow.prediction.predictions_file import read_predictions
 from ovaflow.report import examples, frequency
 from ovaflow.report.card import Card, make_card
 from ovaflow.report.details import Details, read_details
+from ovaflow.report.embeddings import EmbeddingOfRun, read_embedding_of
 from ovaflow.report.label_trees import read_tree_of
 from ovaflow.report.published import results_for
 from ovaflow.report.resources import find_benchmarks, read_resources
@@ -58,6 +59,8 @@ class Run:
         None where the method keeps no such statistics.
     trees : Trees or None
         None where the method grows none.
+    embedding : EmbeddingOfRun or None
+        None where the method embeds no labels.
     trained : int or None
         Labels with a classifier.
     n_test : int
@@ -74,6 +77,7 @@ class Run:
     bins: list
     training: Training | None
     trees: Trees | None
+    embedding: EmbeddingOfRun | None
     trained: int | None
     n_test: int
     details: Details
@@ -263,6 +267,7 @@ def _run(folder, dataset, counts, series, ids, hits):
         bins=frequency.group(*outcome, frequency.BIN_STARTS),
         training=training,
         trees=trees,
+        embedding=read_embedding_of(folder, dataset.label_names),
         trained=trained if training is None else training.trained,
         n_test=len(ids),
         details=read_details(folder, metrics),

@@ -4,7 +4,17 @@ from pathlib import Path
 
 import jinja2
 
-from ovaflow.report import figures, galleries, sweep_figures, sweeps, tables, tree_figures, trees, wording
+from ovaflow.report import (
+    embedding_figures,
+    figures,
+    galleries,
+    sweep_figures,
+    sweeps,
+    tables,
+    tree_figures,
+    trees,
+    wording,
+)
 from ovaflow.report.label_trees import tree_table
 from ovaflow.report.power_law import fit_power_law
 
@@ -73,6 +83,7 @@ def _view(anchor, section):
     solved = [run for run in runs if run.training is not None]
     grown = [run for run in runs if run.trees is not None]
     curves = [run for run in grown if run.trees.curve]
+    embedded = [run for run in runs if run.embedding is not None]
     law = fit_power_law(section.card.counts)
     return {
         "anchor": anchor,
@@ -97,6 +108,9 @@ def _view(anchor, section):
         "grown": trees.trees_table(grown) if grown else None,
         "curves": curves,
         "by_trees": tree_figures.quality_by_trees(f"{anchor}-trees", curves) if curves else None,
+        "embedded": embedded,
+        "spectrum": embedding_figures.spectrum(f"{anchor}-spectrum", embedded) if embedded else None,
+        "by_rank": embedding_figures.error_by_rank(f"{anchor}-ranks", embedded) if embedded else None,
         "newton": figures.newton_histogram(f"{anchor}-newton", solved) if solved else None,
         "by_positives": galleries.draw(anchor, solved, galleries.BY_POSITIVES),
         "traced": galleries.draw(anchor, [run for run in runs if run.details.curves], galleries.BY_ITERATION),

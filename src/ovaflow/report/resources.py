@@ -17,14 +17,19 @@ STEPS = (
     "root",
     "train shard",
     "train trees",
+    "embed",
+    "project",
+    "train decoder",
     "cold start",
     "merge",
     "merge trees",
+    "join decoder",
     "predict",
     "evaluate",
     "trace",
     "prune curve",
     "tree curve",
+    "describe embedding",
 )
 ORDER = {step: place for place, step in enumerate(STEPS)}
 

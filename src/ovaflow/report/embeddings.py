@@ -1,0 +1,77 @@
+"""Label embeddings of runs: spectrum, quality by rank, nearest labels."""
+
+import json
+from dataclasses import dataclass
+
+from ovaflow.console.errors import InputError
+
+DESCRIPTION = "embedding.json"
+
+
+@dataclass(frozen=True)
+class EmbeddingOfRun:
+    """What is known of the embedding of a run.
+
+    Attributes
+    ----------
+    eigenvalues, label_covariance : list of float
+        Of what was embedded, and of the labels alone, by falling size, per instance.
+    points : list of dict
+        ``rank`` and P@1, P@3, P@5 of its first dimensions with a decoder by least squares.
+    neighbours : list of (str, list of (str, float))
+        Labels, and the names and cosines of those nearest to them.
+    """
+
+    eigenvalues: list
+    label_covariance: list
+    points: list
+    neighbours: list
+
+
+def read_embedding_of(folder, label_names):
+    """The embedding of a run.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Of the run.
+    label_names : sequence of str
+
+    Returns
+    -------
+    EmbeddingOfRun or None
+        None for methods without one.
+
+    Raises
+    ------
+    InputError
+        If the file holds something else.
+    """
+    path = folder / DESCRIPTION
+    if not path.exists():
+        return None
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        neighbours = [
+            (label_names[entry["label"]], [(label_names[label], cosine) for label, cosine in entry["nearest"]])
+            for entry in found["neighbours"]
+        ]
+        return EmbeddingOfRun(found["eigenvalues"], found["label_covariance"], found["points"], neighbours)
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        raise InputError(
+            f"no description of an embedding ({error})", path=path, remedy="run describe-embedding again"
+        ) from None
+
+
+def labels_alone(runs):
+    """The longest spectrum of the labels among runs, which is the same for all.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+
+    Returns
+    -------
+    list of float
+    """
+    return max((run.embedding.label_covariance for run in runs), key=len, default=[])

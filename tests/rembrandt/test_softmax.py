@@ -1,0 +1,57 @@
+"""The softmax decoder against scikit-learn."""
+
+import numpy as np
+import scipy.optimize
+from sklearn.linear_model import LogisticRegression
+
+from ovaflow.rembrandt.blocks import in_blocks
+from ovaflow.rembrandt.softmax import Problem, fit_softmax
+
+
+def problem(n=600, k=5, n_labels=7, scale=1.0):
+    generator = np.random.default_rng(2)
+    features = np.hstack([generator.standard_normal((n, k)) * scale, np.ones((n, 1))]).astype(np.float32)
+    scores = features @ generator.standard_normal((k + 1, n_labels)) + generator.gumbel(size=(n, n_labels))
+    return features, scores.argmax(axis=1)
+
+
+def test_as_scikit_learn_does():
+    features, labels = problem()
+    theirs = LogisticRegression(C=2.0, fit_intercept=False, tol=1e-10, max_iter=1000).fit(features, labels).coef_
+    ours = fit_softmax(Problem(features, labels, 7, C=2.0), tolerance=1e-12).weights
+    np.testing.assert_allclose(ours, theirs, atol=5e-3)
+
+
+def test_the_gradient():
+    features, labels = problem(n=50)
+    ours = Problem(features.astype(np.float64), labels, 7, C=0.5)
+    W = np.random.default_rng(0).standard_normal((6, 7)).astype(np.float32).astype(np.float64)
+    numerical = scipy.optimize.approx_fprime(W.ravel(), lambda w: ours.value_and_gradient(w.reshape(6, 7))[0], 1e-3)
+    np.testing.assert_allclose(ours.value_and_gradient(W)[1].ravel(), numerical, atol=2e-3)
+
+
+def test_features_of_very_different_sizes_take_no_more_iterations():
+    features, labels = problem()
+    stretched = features * np.array([1, 100, 0.01, 1, 10, 1], np.float32)
+    iterations = [fit_softmax(Problem(each, labels, 7, C=1e6)).iterations for each in (features, stretched)]
+    assert iterations[1] < 1.5 * iterations[0]
+
+
+def test_iterations_end_where_held_out_instances_are_best():
+    generator = np.random.default_rng(4)
+    features = generator.standard_normal((200, 40)).astype(np.float32)
+    labels = (features[:, :3] + generator.standard_normal((200, 3))).argmax(axis=1)
+    watched = Problem(features[100:], labels[100:], 3, C=1e4)
+    found = fit_softmax(Problem(features[:100], labels[:100], 3, C=1e4), held_out=watched)
+    assert found.iterations == int(np.argmin(found.held_out)) + 1 < len(found.held_out)
+    np.testing.assert_allclose(watched.loss(found.weights.T), min(found.held_out), rtol=1e-4)
+
+
+def test_threads_change_no_bit(monkeypatch):
+    monkeypatch.setattr("ovaflow.rembrandt.softmax._ROWS", 64)
+    features, labels = problem()
+    fits = []
+    for threads in (1, 3):
+        with in_blocks(threads) as each:
+            fits.append(fit_softmax(Problem(features, labels, 7, 1.0, each)).weights)
+    np.testing.assert_array_equal(*fits)
