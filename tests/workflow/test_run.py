@@ -106,7 +106,7 @@ def test_the_default_run_needs_no_config(place):
     assert "results/docstrings/dismec/shards/7.h5" in written
 
 
-@pytest.mark.parametrize("name", ["features", "own-csv", "public", "raw-tsv", "sweep"])
+@pytest.mark.parametrize("name", ["features", "own-csv", "public", "raw-tsv", "sweep", "rembrandt"])
 def test_examples_are_ready_to_run(place, name):
     tibkat = [f"data/tibkat/{file}" for file in ("train_raw.tsv.gz", "test_raw.tsv.gz", "labels.txt.gz")]
     for path in ("records.csv", *tibkat, "data/bibtex/train.txt.gz", "data/bibtex/test.txt.gz"):

@@ -22,7 +22,7 @@ _DEFAULT = Decoding()
 @click.option("--shard", type=click.IntRange(0), default=0, show_default=True, help="Number of the shard.")
 @click.option("--shards", type=click.IntRange(1), default=1, show_default=True, help="Shards of the decoder.")
 @click.option(
-    "--C", "C", type=Finite(0, min_open=True), help="Weight of the losses.  [default: logistic 1, softmax 10]"
+    "--C", "C", type=Finite(0, min_open=True), help="Weight of the losses.  [default: logistic 1, softmax 500]"
 )
 @click.option(
     "--epsilon",

@@ -184,7 +184,7 @@ class Embedding(Section):
         "auto", description="softmax where every instance has one label, otherwise a logistic loss for each label"
     )
     decoder_C: float | None = Field(
-        None, gt=0, description="weight of the decoder's loss; null: 1, with softmax 10, which is stopped early"
+        None, gt=0, description="weight of the decoder's loss; null: 1, with softmax 500, which is stopped early"
     )
     decoder_epsilon: float = Field(
         0.1, gt=0, le=100, description="logistic decoder: relative gradient norm at which the solver stops"

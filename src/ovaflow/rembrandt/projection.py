@@ -59,8 +59,9 @@ def make_projection(X, embedding, targets, settings, each=map):
     """Scale W, and draw the random features.
 
     Each dimension is divided by the root mean square of the training instances
-    in it, so that the regularisation of the decoder means the same for all
-    embeddings and all of their dimensions.
+    in it, and all by the square root of k, so that instances have about length
+    1, as they have before: the regularisation of the decoder then means the
+    same for all embeddings and ranks.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ def make_projection(X, embedding, targets, settings, each=map):
     for rows in row_blocks(len(Z), _ROWS):
         scale += np.square(Z[rows], dtype=np.float64).sum(axis=0)
     scale = np.sqrt(scale / len(Z))
-    factors = np.where(scale > 0, 1 / np.where(scale > 0, scale, 1), 0)
+    factors = np.where(scale > 0, 1 / (np.sqrt(rank) * np.where(scale > 0, scale, 1)), 0)
     panels = (embedding.projection * to_panels(factors[None, :])).astype(np.float32)
     if settings.features == "linear":
         return Projection(panels, rank)

@@ -10,7 +10,7 @@ METHOD = "rembrandt"
 DECODERS = ("auto", "softmax", "logistic")
 """Losses of the decoder; auto: softmax where every training instance has one label."""
 
-LOSS_WEIGHT = {"softmax": 10.0, "logistic": 1.0}
+LOSS_WEIGHT = {"softmax": 500.0, "logistic": 1.0}
 """C of each decoder; early stopping is what regularises the softmax decoder."""
 
 
@@ -27,7 +27,7 @@ class Projecting:
     random_features : int
         Number of random cosine features.
     bandwidth : float or None
-        Of their kernel, in root mean squares of the projection; None: chosen on held-out instances.
+        Of their kernel, where projected instances have about length 1; None: chosen on held-out instances.
     seed : int
     """
 
