@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ovaflow.fastxml.assignment import RESOLUTION, assign, gather_labels, pull_of_scores, rank, toss_sides
+from ovaflow.fastxml.assignment import (
+    RESOLUTION,
+    assign,
+    gather_labels,
+    number_of,
+    pull_of_scores,
+    rank_again,
+    toss_sides,
+)
 from ovaflow.fastxml.objectives import OBJECTIVES, make_gains
 from ovaflow.fastxml.scratch import make_scratch
 from ovaflow.sparse.csr import from_scipy
@@ -58,12 +66,17 @@ def test_pull_of_a_separator():
     np.testing.assert_allclose(pull, np.logaddexp(0, scores) - 2 * np.logaddexp(0, -scores), rtol=1e-12)
 
 
-@given(st.lists(st.integers(0, 2**40), min_size=1, max_size=40))
+@given(st.lists(st.integers(0, 2**40), min_size=1, max_size=40), st.data())
 @settings(max_examples=50, deadline=None)
-def test_rank(sums):
-    ours = np.empty(len(sums), np.int64)
-    rank(np.array(sums), ours)
-    np.testing.assert_array_equal(ours, np.argsort(-np.array(sums), kind="stable"))
+def test_ranking_some_sums_again(sums, data):
+    sums, n = np.array(sums), len(sums)
+    keys, fresh, changed = np.empty(n, np.int64), np.empty(n, np.int64), np.ones(n, bool)
+    for _ in range(3):
+        rank_again(sums, keys, changed, fresh)
+        ours = [number_of(key, n) for key in keys]
+        np.testing.assert_array_equal(ours, np.argsort(-sums, kind="stable"))
+        changed = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+        sums = np.where(changed, sums // 3, sums)
 
 
 def test_coins_are_fair_and_differ_between_seeds():

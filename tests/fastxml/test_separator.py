@@ -20,7 +20,8 @@ def fit(dataset, members, sides, costs, settings):
     weights = np.zeros(X.n_columns)
     weights[scratch.features[:count]] = scratch.problem.weights[:count]
     assert not scratch.reach.any()
-    assert (scratch.feature_number == -1).all()
+    assert (scratch.slots == -1).all()
+    assert not scratch.uses.any()
     return weights, scratch.problem.scores[: len(members)].copy(), count
 
 

@@ -71,13 +71,16 @@ def assign(members, sides, pull, gains, C_r, n_labels, scratch):
     """Repeat both steps until no instance changes sides (eq. 11 and 13); returns how many are on side +1."""
     worth, normalisers = _local_gains(members, gains, n_labels, scratch)
     sums = scratch.sums[: 2 * n_labels].reshape(2, n_labels)
+    keys = scratch.keys[: 2 * n_labels].reshape(2, n_labels)
+    lead, changed = scratch.lead[:n_labels], scratch.changed[:n_labels]
     _fill_sums(sides, worth, normalisers, sums, scratch)
-    lead, keys = scratch.lead[:n_labels], scratch.keys[:n_labels]
+    changed[:] = True
     for _ in range(MOST_ROUNDS):
-        lead[:] = 0.0
-        _add_discounts(sums[1], 1.0, gains.discounts, keys, lead)
-        _add_discounts(sums[0], -1.0, gains.discounts, keys, lead)
-        if not _reassign(sides, pull, C_r, worth, normalisers, lead, sums, scratch):
+        for side in range(2):
+            rank_again(sums[side], keys[side], changed, scratch.fresh)
+        _fill_lead(keys, gains.discounts, lead)
+        changed[:] = False
+        if not _reassign(sides, pull, C_r, worth, normalisers, lead, sums, changed, scratch):
             break
     return np.sum(sides)
 
@@ -110,30 +113,62 @@ def _fill_sums(sides, worth, normalisers, sums, scratch):
 
 
 @strict_kernel
-def _add_discounts(sums, sign, discounts, keys, lead):
-    """Rank labels by falling sum (eq. 11) and add each one's discount, times a sign."""
-    rank(sums, keys)
-    for place in range(len(keys)):
-        lead[keys[place]] += sign * discounts[place]
+def rank_again(sums, keys, changed, fresh):
+    """Order numbers by falling sum, ties to the smaller number (eq. 11), where only some sums have changed.
 
-
-@strict_kernel
-def rank(sums, order):
-    """Numbers of the sums by falling sum, ties to the smaller number."""
-    bits = np.int64(1)
-    while (np.int64(1) << bits) < len(sums):
-        bits += 1
+    ``keys`` holds sums and numbers in order, see :func:`number_of`; the sums that changed are sorted and merged in.
+    """
+    bits = _bits(len(sums))
+    kept = n_fresh = 0
     for c in range(len(sums)):
-        order[c] = ((-sums[c]) << bits) | c
-    order.sort()
-    for place in range(len(order)):
-        order[place] &= (np.int64(1) << bits) - 1
+        if changed[c]:
+            fresh[n_fresh] = ((-sums[c]) << bits) | c
+            n_fresh += 1
+    # at first there are no keys to keep
+    for place in range(len(keys) if n_fresh < len(keys) else 0):
+        if not changed[keys[place] & ((np.int64(1) << bits) - 1)]:
+            keys[kept] = keys[place]
+            kept += 1
+    fresh[:n_fresh].sort()
+    left, right = kept - 1, n_fresh - 1
+    while right >= 0:
+        if left >= 0 and keys[left] > fresh[right]:
+            keys[left + right + 1] = keys[left]
+            left -= 1
+        else:
+            keys[left + right + 1] = fresh[right]
+            right -= 1
 
 
 @strict_kernel
-def _reassign(sides, pull, C_r, worth, normalisers, lead, sums, scratch):
-    """delta_i = sign(v_i^- - v_i^+), unchanged on a tie; returns how many changed."""
-    changed = 0
+def number_of(key, n):
+    """Number in a key of :func:`rank_again` among n."""
+    return key & ((np.int64(1) << _bits(n)) - 1)
+
+
+@strict_kernel
+def _bits(n):
+    bits = np.int64(1)
+    while (np.int64(1) << bits) < n:
+        bits += 1
+    return bits
+
+
+@strict_kernel
+def _fill_lead(keys, discounts, lead):
+    """How much more each label's discount is on side +1."""
+    n = len(lead)
+    mask = (np.int64(1) << _bits(n)) - 1
+    for place in range(n):
+        lead[keys[1, place] & mask] = discounts[place]
+    for place in range(n):
+        lead[keys[0, place] & mask] -= discounts[place]
+
+
+@strict_kernel
+def _reassign(sides, pull, C_r, worth, normalisers, lead, sums, changed, scratch):
+    """delta_i = sign(v_i^- - v_i^+), unchanged on a tie; returns how many moved."""
+    moved = 0
     for m in range(len(sides)):
         gain = 0.0
         start, end = scratch.entry_start[m], scratch.entry_start[m + 1]
@@ -145,12 +180,13 @@ def _reassign(sides, pull, C_r, worth, normalisers, lead, sums, scratch):
         if better != sides[m]:
             for e in range(start, end):
                 c = scratch.entries[e]
-                moved = units(normalisers[m] * worth[c])
-                sums[better, c] += moved
-                sums[1 - better, c] -= moved
+                amount = units(normalisers[m] * worth[c])
+                sums[better, c] += amount
+                sums[1 - better, c] -= amount
+                changed[c] = True
             sides[m] = better
-            changed += 1
-    return changed
+            moved += 1
+    return moved
 
 
 @strict_kernel

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.fastxml.assignment import assign, gather_labels, pull_of_scores, rank, toss_sides, units
+from ovaflow.fastxml.assignment import assign, gather_labels, number_of, pull_of_scores, rank_again, toss_sides, units
 from ovaflow.fastxml.seeding import seed_of
 from ovaflow.fastxml.separator import fit_separator
 from ovaflow.sparse.jit import strict_kernel
@@ -143,7 +143,7 @@ def _copy_nonzero(count, scratch, weights, features):
 @strict_kernel
 def _fill_leaf(Y, members, worth, scratch, shares, labels):
     """P = the largest entries of g sum_i y_i / |Id|, labels ascending, ties to the smaller label; returns how many."""
-    counts, sums, keys = scratch.label_number, scratch.sums, scratch.keys
+    counts, sums, keys, changed = scratch.label_number, scratch.sums, scratch.keys, scratch.changed
     found = 0
     for i in members:
         for k in range(Y.indptr[i], Y.indptr[i + 1]):
@@ -159,8 +159,11 @@ def _fill_leaf(Y, members, worth, scratch, shares, labels):
         scratch.worth[c] = worth[label] * counts[label] / len(members)
         sums[c] = units(worth[label] * counts[label])
         counts[label] = -1
-    rank(sums[:found], keys[:found])
+        changed[c] = True
+    rank_again(sums[:found], keys[:found], changed, scratch.fresh)
     kept = min(found, len(labels))
+    for c in range(kept):
+        keys[c] = number_of(keys[c], found)
     keys[:kept].sort()
     for c in range(kept):
         labels[c] = scratch.labels[keys[c]]

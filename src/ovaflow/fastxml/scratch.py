@@ -32,14 +32,19 @@ class Scratch(NamedTuple):
         g, and the difference of both sides' discounts.
     sums : ndarray of int64, shape (2 l,)
         Gains of the labels on each side.
-    keys : ndarray of int64, shape (l,)
+    keys : ndarray of int64, shape (2 l,)
+        Sums and labels in order, for each side.
+    fresh : ndarray of int64, shape (l,)
         For sorting.
+    changed : ndarray of bool, shape (l,)
+        Labels whose sums are others than when they were ranked.
     reach : ndarray of float32, shape (d, 2)
         Bounds of each feature's gradient, from either side; 0 between uses.
-    feature_number : ndarray of int32, shape (d,)
-        -1 between uses.
+    uses : ndarray of int32, shape (d,)
+        Entries of each feature; 0 between uses.
+    slots : ndarray of int64, shape (d,)
+        Where the next entry of each feature goes; -1 between uses.
     features : ndarray of int32, shape (d,)
-    counts : ndarray of int64, shape (d + 1,)
     problem : Workspace
     """
 
@@ -56,10 +61,12 @@ class Scratch(NamedTuple):
     lead: np.ndarray
     sums: np.ndarray
     keys: np.ndarray
+    fresh: np.ndarray
+    changed: np.ndarray
     reach: np.ndarray
-    feature_number: np.ndarray
+    uses: np.ndarray
+    slots: np.ndarray
     features: np.ndarray
-    counts: np.ndarray
     problem: Workspace
 
 
@@ -89,10 +96,12 @@ def make_scratch(X, Y):
         worth=np.empty(labels),
         lead=np.empty(labels),
         sums=np.empty(2 * labels, np.int64),
-        keys=np.empty(labels, np.int64),
+        keys=np.empty(2 * labels, np.int64),
+        fresh=np.empty(labels, np.int64),
+        changed=np.empty(labels, bool),
         reach=np.zeros((d, 2), np.float32),
-        feature_number=np.full(d, -1, np.int32),
+        uses=np.zeros(d, np.int32),
+        slots=np.full(d, -1, np.int64),
         features=np.empty(d, np.int32),
-        counts=np.empty(d + 1, np.int64),
         problem=make_workspace(n, d),
     )

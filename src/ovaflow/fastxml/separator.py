@@ -23,8 +23,8 @@ def fit_separator(X, members, sides, costs, scratch, settings):
 
     Weights and <w, x_i> are in the beginnings of ``scratch.problem.weights`` and ``.scores``.
     """
-    count, violation = _choose_features(X, members, sides, costs, scratch)
-    columns = _gather_columns(X, members, count, scratch)
+    indptr, violation = _choose_features(X, members, sides, costs, scratch)
+    columns, count = _gather_columns(X, members, indptr, scratch), len(indptr) - 1
     view = _pose(len(members), count, sides, costs, scratch.problem)
     if violation > 0:
         minimise_l1(columns, settings.epsilon * violation, view, settings)
@@ -34,18 +34,18 @@ def fit_separator(X, members, sides, costs, scratch, settings):
 
 @strict_kernel
 def _choose_features(X, members, sides, costs, scratch):
-    """Features whose weight may become nonzero, ascending; returns how many, and the violation at w = 0."""
-    reach, features = scratch.reach, scratch.features
+    """Features whose weight may become nonzero, ascending; returns where their columns begin and the violation at 0."""
+    reach, uses, features = scratch.reach, scratch.uses, scratch.features
     met = 0
     for m in range(len(members)):
-        cost = np.float32(costs[sides[m]])
-        for k in range(X.indptr[members[m]], X.indptr[members[m] + 1]):
+        side, cost = sides[m], np.float32(costs[sides[m]])
+        for k in range(np.uint64(X.indptr[members[m]]), np.uint64(X.indptr[members[m] + 1])):
             f, x = np.uint32(X.indices[k]), X.data[k]
-            if scratch.feature_number[f] < 0:
-                scratch.feature_number[f] = 0
+            if uses[f] == 0:
                 features[met] = f
                 met += 1
-            reach[f, sides[m] if x > 0 else 1 - sides[m]] += cost * abs(x)
+            uses[f] += 1
+            reach[f, side if x > 0 else 1 - side] += cost * abs(x)
     count, violation = 0, 0.0
     for e in range(met):
         f = features[e]
@@ -53,36 +53,34 @@ def _choose_features(X, members, sides, costs, scratch):
             features[count] = f
             count += 1
             violation += max(0.0, 0.5 * abs(reach[f, 0] - reach[f, 1]) - 1.0)
+        else:
+            uses[f] = 0
         reach[f, 0] = reach[f, 1] = 0
-        scratch.feature_number[f] = -1
     features[:count].sort()
-    return count, violation
+    ends = np.zeros(count + 1, np.int64)
+    for e in range(count):
+        ends[e + 1] = ends[e] + uses[features[e]]
+        uses[features[e]] = 0
+    return ends, violation
 
 
 @strict_kernel
-def _gather_columns(X, members, count, scratch):
+def _gather_columns(X, members, indptr, scratch):
     """The chosen features by column, instances renumbered."""
-    number, counts, features = scratch.feature_number, scratch.counts[: count + 1], scratch.features
-    counts[:] = 0
+    slots, count = scratch.slots, len(indptr) - 1
     for e in range(count):
-        number[features[e]] = e
-    for i in members:
-        for k in range(X.indptr[i], X.indptr[i + 1]):
-            e = number[np.uint32(X.indices[k])]
-            if e >= 0:
-                counts[e + 1] += 1
-    indptr = np.cumsum(counts)
+        slots[scratch.features[e]] = indptr[e]
     data, indices = np.empty(indptr[count], np.float32), np.empty(indptr[count], np.int32)
-    counts[:] = indptr
     for m in range(len(members)):
-        for k in range(X.indptr[members[m]], X.indptr[members[m] + 1]):
-            e = number[np.uint32(X.indices[k])]
-            if e >= 0:
-                data[counts[e]] = X.data[k]
-                indices[counts[e]] = m
-                counts[e] += 1
+        for k in range(np.uint64(X.indptr[members[m]]), np.uint64(X.indptr[members[m] + 1])):
+            f = np.uint32(X.indices[k])
+            slot = slots[f]
+            if slot >= 0:
+                data[np.uint64(slot)] = X.data[k]
+                indices[np.uint64(slot)] = m
+                slots[f] = slot + 1
     for e in range(count):
-        number[features[e]] = -1
+        slots[scratch.features[e]] = -1
     return CSR(data, indices, indptr, len(members))
 
 
