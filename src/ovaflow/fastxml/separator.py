@@ -23,18 +23,20 @@ def fit_separator(X, members, sides, costs, scratch, settings):
 
     Weights and <w, x_i> are in the beginnings of ``scratch.problem.weights`` and ``.scores``.
     """
-    indptr, violation = _choose_features(X, members, sides, costs, scratch)
+    indptr, violation, largest = _choose_features(X, members, sides, costs, scratch)
     columns, count = _gather_columns(X, members, indptr, scratch), len(indptr) - 1
     view = _pose(len(members), count, sides, costs, scratch.problem)
     if violation > 0:
-        minimise_l1(columns, settings.epsilon * violation, view, settings)
+        minimise_l1(columns, settings.epsilon * violation, view, settings, largest)
     _score(columns, view)
     return count
 
 
 @strict_kernel
 def _choose_features(X, members, sides, costs, scratch):
-    """Features whose weight may become nonzero, ascending; returns where their columns begin and the violation at 0."""
+    """Features whose weight may become nonzero, ascending; returns where their columns begin, and the
+    sum and the largest of the violations at w = 0.
+    """
     reach, uses, features = scratch.reach, scratch.uses, scratch.features
     met = 0
     for m in range(len(members)):
@@ -46,13 +48,15 @@ def _choose_features(X, members, sides, costs, scratch):
                 met += 1
             uses[f] += 1
             reach[f, side if x > 0 else 1 - side] += cost * abs(x)
-    count, violation = 0, 0.0
+    count, violation, largest = 0, 0.0, 0.0
     for e in range(met):
         f = features[e]
         if reach[f, 0] > 1 or reach[f, 1] > 1:
             features[count] = f
             count += 1
-            violation += max(0.0, 0.5 * abs(reach[f, 0] - reach[f, 1]) - 1.0)
+            own = max(0.0, 0.5 * abs(reach[f, 0] - reach[f, 1]) - 1.0)
+            violation += own
+            largest = max(largest, own)
         else:
             uses[f] = 0
         reach[f, 0] = reach[f, 1] = 0
@@ -61,7 +65,7 @@ def _choose_features(X, members, sides, costs, scratch):
     for e in range(count):
         ends[e + 1] = ends[e] + uses[features[e]]
         uses[features[e]] = 0
-    return ends, violation
+    return ends, violation, largest
 
 
 @strict_kernel

@@ -66,11 +66,14 @@ def solve_label_l1(X, columns, positives, violation_target, work, settings, posi
 
 
 @kernel
-def minimise_l1(columns, target, work, settings):
-    """Newton steps from w, with costs and scores as in ``work``, until the violation is at most the target."""
+def minimise_l1(columns, target, work, settings, largest=np.inf):
+    """Newton steps from w, with costs and scores as in ``work``, until the violation is at most the target.
+
+    ``largest`` is the largest violation of a feature at w, where it is known: it narrows the first step to what may move.
+    """
     order = np.empty(len(work.weights), np.int32)
     first_active = active = _fill_slopes(work, settings.loss)
-    kept, violation, largest = _survey(columns, np.inf, order, work, settings.C)
+    kept, violation, largest = _survey(columns, largest, order, work, settings.C)
     newton = passes = halvings = 0
     status = _CONVERGED
     while violation > target:
