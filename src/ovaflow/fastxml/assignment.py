@@ -82,7 +82,16 @@ def assign(members, sides, pull, gains, C_r, n_labels, scratch):
         changed[:] = False
         if not _reassign(sides, pull, C_r, worth, normalisers, lead, sums, changed, scratch):
             break
-    return np.sum(sides)
+    return count_positive(sides)
+
+
+@strict_kernel
+def count_positive(sides):
+    """Instances on side +1."""
+    count = 0
+    for side in sides:
+        count += side
+    return count
 
 
 @strict_kernel

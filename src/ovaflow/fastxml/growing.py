@@ -39,7 +39,8 @@ def grow_tree(X, Y, gains, scratch, rules, settings, seed):
     weight_ends, leaf_ends = np.zeros(2 * n + 1, np.int64), np.zeros(2 * n + 1, np.int64)
     weights, features = np.empty(1024, np.float32), np.empty(1024, np.int32)
     shares, labels = np.empty(1024, np.float32), np.empty(1024, np.int32)
-    scratch.members[:] = np.arange(n)
+    for i in range(n):
+        scratch.members[i] = i
     bounds[0, 1] = n
     node, n_nodes = 0, 1
     while node < n_nodes:
@@ -91,20 +92,27 @@ def _split(X, Y, members, gains, scratch, rules, settings, seed):
     pull[:] = 0
     count = 0
     for _ in range(rules.updates):
-        before = sides.copy()
+        scratch.moved[:m] = sides
         positive = assign(members, sides, pull, gains, rules.C_r, n_labels, scratch)
         if positive == 0 or positive == m:
             return 0, 0
-        if count > 0 and (sides == before).all():
+        if count > 0 and _agree(sides, scratch.moved):
             break
         costs = _costs(rules, positive, m)
         count = fit_separator(X, members, sides, costs, scratch, settings)
         pull_of_scores(scores, costs, pull)
-    positive = np.sum(scores > 0)
+    positive = _divide(members, scores, scratch.moved)
     if positive == 0 or positive == m:
         return 0, 0
-    _divide(members, scores, scratch.moved)
     return count, positive
+
+
+@strict_kernel
+def _agree(sides, before):
+    for m in range(len(sides)):
+        if sides[m] != before[m]:
+            return False
+    return True
 
 
 @strict_kernel
@@ -117,7 +125,7 @@ def _costs(rules, positive, m):
 
 @strict_kernel
 def _divide(members, scores, moved):
-    """Members with <w, x> > 0 first, both parts in their order."""
+    """Bring members with <w, x> > 0 to the front, both parts in their order; returns how many they are."""
     kept = others = 0
     for m in range(len(members)):
         if scores[m] > 0:
@@ -126,7 +134,9 @@ def _divide(members, scores, moved):
         else:
             moved[others] = members[m]
             others += 1
-    members[kept:] = moved[:others]
+    for other in range(others):
+        members[kept + other] = moved[other]
+    return kept
 
 
 @strict_kernel

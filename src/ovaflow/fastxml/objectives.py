@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.sparse.jit import strict_kernel
-
 
 class _Measure(NamedTuple):
     places: int | None  # ranks that count, None: all
@@ -62,9 +60,7 @@ def make_gains(objective, Y, gains=None):
     measure = _MEASURES[objective]
     worth = np.ones(Y.n_columns) if gains is None else gains / gains.max()
     discounts = _discounts(measure, Y.n_columns)
-    normalisers = np.ones(Y.n_rows)
-    if measure.discounted:
-        _fill_normalisers(Y.indices, Y.indptr, worth, discounts, normalisers)
+    normalisers = _normalisers(Y, worth, discounts) if measure.discounted else np.ones(Y.n_rows)
     return Gains(discounts, normalisers, worth)
 
 
@@ -74,12 +70,10 @@ def _discounts(measure, n_labels):
     return np.where(ranks <= (measure.places or n_labels), discounts, 0.0)
 
 
-@strict_kernel
-def _fill_normalisers(indices, indptr, worth, discounts, out):
+def _normalisers(Y, worth, discounts):
     """I(y) = 1 / sum_r d_r g_(r), the instance's labels in the order of falling g (eq. 4)."""
-    for i in range(len(out)):
-        gains = -np.sort(-worth[indices[indptr[i] : indptr[i + 1]]])
-        ideal = 0.0
-        for r in range(len(gains)):
-            ideal += discounts[r] * gains[r]
-        out[i] = 1.0 / ideal if ideal > 0 else 0.0
+    rows = np.repeat(np.arange(Y.n_rows), np.diff(Y.indptr))
+    order = np.lexsort((-worth[Y.indices], rows))
+    places = np.arange(len(rows)) - Y.indptr[rows]
+    ideal = np.bincount(rows, worth[Y.indices[order]] * discounts[places], Y.n_rows)
+    return np.divide(1.0, ideal, out=np.zeros(Y.n_rows), where=ideal > 0)

@@ -24,7 +24,7 @@ class Scratch(NamedTuple):
     entries : ndarray of int32, shape (nonzeros of Y,)
         Labels of the node's instances, renumbered.
     entry_start : ndarray of int64, shape (n + 1,)
-    labels : ndarray of int32, shape (l,)
+    labels : ndarray of int64, shape (l,)
         Labels of the node, in the order of their numbers.
     label_number : ndarray of int32, shape (l,)
         The reverse; -1 between uses.
@@ -44,7 +44,7 @@ class Scratch(NamedTuple):
         Entries of each feature; 0 between uses.
     slots : ndarray of int64, shape (d,)
         Where the next entry of each feature goes; -1 between uses.
-    features : ndarray of int32, shape (d,)
+    features : ndarray of int64, shape (d,)
     problem : Workspace
     """
 
@@ -91,7 +91,7 @@ def make_scratch(X, Y):
         normalisers=np.empty(n),
         entries=np.empty(len(Y.indices), np.int32),
         entry_start=np.empty(n + 1, np.int64),
-        labels=np.empty(labels, np.int32),
+        labels=np.empty(labels, np.int64),
         label_number=np.full(labels, -1, np.int32),
         worth=np.empty(labels),
         lead=np.empty(labels),
@@ -102,6 +102,6 @@ def make_scratch(X, Y):
         reach=np.zeros((d, 2), np.float32),
         uses=np.zeros(d, np.int32),
         slots=np.full(d, -1, np.int64),
-        features=np.empty(d, np.int32),
+        features=np.empty(d, np.int64),
         problem=make_workspace(n, d),
     )
