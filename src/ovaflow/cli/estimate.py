@@ -7,6 +7,7 @@ import click
 
 from ovaflow.cli.earlier_model import earlier_option, read_earlier
 from ovaflow.cli.problem_options import problem_options
+from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.initialization.starts import STARTS
 from ovaflow.solver.losses import LOSSES
@@ -16,8 +17,24 @@ from ovaflow.training.label_jobs import Training
 _DEFAULT = Training()
 
 
+def _known(context, parameter, method):
+    if method != "one-vs-all":
+        raise InputError(
+            "fastxml solves no labels to take a sample of",
+            remedy="`ovaflow train-trees DATASET --trees=1 --output=FILE` says what a tree takes",
+        )
+
+
 @click.command("estimate")
 @click.argument("dataset", type=click.Path(path_type=Path, dir_okay=False))
+@click.option(
+    "--method",
+    type=click.Choice(["one-vs-all", "fastxml"]),
+    default="one-vs-all",
+    callback=_known,
+    expose_value=False,
+    help="Of fastxml nothing is estimated: try one tree.",
+)
 @click.option("--labels", type=click.IntRange(2), default=300, show_default=True, help="About how many to solve.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the sample.")
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="Threads of each job.")

@@ -96,7 +96,7 @@ def _split(X, Y, members, gains, scratch, rules, settings, seed):
         positive = assign(members, sides, pull, gains, rules.C_r, n_labels, scratch)
         if positive == 0 or positive == m:
             return 0, 0
-        if count > 0 and _agree(sides, scratch.moved):
+        if count > 0 and _differing(sides, scratch.moved) == 0:
             break
         costs = _costs(rules, positive, m)
         count = fit_separator(X, members, sides, costs, scratch, settings)
@@ -108,11 +108,11 @@ def _split(X, Y, members, gains, scratch, rules, settings, seed):
 
 
 @strict_kernel
-def _agree(sides, before):
+def _differing(sides, before):
+    count = 0
     for m in range(len(sides)):
-        if sides[m] != before[m]:
-            return False
-    return True
+        count += sides[m] != before[m]
+    return count
 
 
 @strict_kernel

@@ -69,7 +69,8 @@ def solve_label_l1(X, columns, positives, violation_target, work, settings, posi
 def minimise_l1(columns, target, work, settings, largest=np.inf):
     """Newton steps from w, with costs and scores as in ``work``, until the violation is at most the target.
 
-    ``largest`` is the largest violation of a feature at w, where it is known: it narrows the first step to what may move.
+    ``largest`` is the largest violation of a feature at w, where it is known: the first step leaves out what will
+    hardly move.
     """
     order = np.empty(len(work.weights), np.int32)
     first_active = active = _fill_slopes(work, settings.loss)
