@@ -65,3 +65,10 @@ def test_module_runs_as_a_program():
     missing = subprocess.run([sys.executable, "-m", "ovaflow", "means", "no.h5", "--output=m.h5"], capture_output=True)
     assert missing.returncode == 2
     assert missing.stderr.startswith(b"ovaflow: error: no.h5: ")
+
+
+def test_estimate_knows_no_trees(capsys):
+    assert main(["estimate", "dataset.h5", "--method=fastxml"]) == 2
+    line = capsys.readouterr().err
+    assert "train-trees DATASET --trees=1" in line
+    assert line.count("\n") == 1
