@@ -36,14 +36,14 @@ rule project_instances:
     params:
         options=lambda wildcards: steps.project_options(SETTINGS, wildcards.run),
         code=steps.code_of("project"),
-    wildcard_constraints:
-        run=one_of(SETTINGS.runs_of("rembrandt")),
     threads: lambda wildcards: SETTINGS.train_of(wildcards.run).threads
     resources:
         mem_mb=projecting_megabytes,
         kernels=1,
     conda:
         "../../envs/ovaflow.yaml"
+    wildcard_constraints:
+        run=one_of(SETTINGS.runs_of("rembrandt")),
     shell:
         "ovaflow project {input.dataset:q} --embedding={input.embedding:q} {params.options:q} --threads={threads}"
         " --output={output:q} > {log:q} 2>&1"
@@ -61,14 +61,14 @@ rule train_decoder:
     params:
         options=lambda wildcards: steps.decoder_options(SETTINGS, wildcards.run),
         code=steps.code_of("train-decoder"),
-    wildcard_constraints:
-        run=one_of(SETTINGS.runs_of("rembrandt")),
     threads: lambda wildcards: SETTINGS.train_of(wildcards.run).threads
     resources:
         mem_mb=decoding_megabytes,
         kernels=1,
     conda:
         "../../envs/ovaflow.yaml"
+    wildcard_constraints:
+        run=one_of(SETTINGS.runs_of("rembrandt")),
     shell:
         "ovaflow train-decoder {input.projected:q} --shard={wildcards.shard} {params.options:q} --threads={threads}"
         " --output={output:q} > {log:q} 2>&1"
@@ -88,12 +88,12 @@ rule join_decoder:
         "logs/{dataset}/{run}/join-decoder.tsv"
     params:
         code=steps.code_of("join-decoder"),
-    wildcard_constraints:
-        run=one_of(SETTINGS.runs_of("rembrandt")),
     resources:
         mem_mb=megabytes(1000, 2),
     conda:
         "../../envs/ovaflow.yaml"
+    wildcard_constraints:
+        run=one_of(SETTINGS.runs_of("rembrandt")),
     shell:
         "ovaflow join-decoder {input.shards:q} --projected={input.projected:q} --dataset={input.dataset:q}"
         " --output={output.model:q} --statistics={output.statistics:q} > {log:q} 2>&1"
@@ -111,13 +111,13 @@ rule describe_embedding:
         "logs/{dataset}/{run}/describe-embedding.tsv"
     params:
         code=steps.code_of("describe-embedding"),
-    wildcard_constraints:
-        run=one_of(SETTINGS.runs_of("rembrandt")),
     threads: lambda wildcards: SETTINGS.train_of(wildcards.run).threads
     resources:
         mem_mb=megabytes(1500, 6),
     conda:
         "../../envs/ovaflow.yaml"
+    wildcard_constraints:
+        run=one_of(SETTINGS.runs_of("rembrandt")),
     shell:
         "ovaflow describe-embedding {input.embedding:q} --dataset={input.dataset:q} --threads={threads}"
         " --output={output:q} > {log:q} 2>&1"
