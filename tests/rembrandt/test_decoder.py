@@ -14,13 +14,13 @@ from ovaflow.rembrandt.scoring import predict_embedded
 from ovaflow.rembrandt.settings import Decoding
 
 
-def run(dataset, folder, shards=1, threads=1, options=(), decoder=()):
+def run(dataset, folder, shards=1, threads=1, options=(), decoder=(), kind="rembrandt"):
     """All steps of a run; its model."""
     folder.mkdir(exist_ok=True)
     names = ("embedding", "projected", "model", "training")
     embedding, projected, model, training = (str(folder / f"{name}.h5") for name in names)
     data, threads = str(dataset.path), f"--threads={threads}"
-    assert main(["embed", data, "--rank=8", threads, f"--output={embedding}"]) == 0
+    assert main(["embed", data, "--rank=8", f"--embedding={kind}", threads, f"--output={embedding}"]) == 0
     assert main(["project", data, f"--embedding={embedding}", *options, threads, f"--output={projected}"]) == 0
     parts = [str(folder / f"{shard}.h5") for shard in range(shards)]
     for shard, part in enumerate(parts):
@@ -57,6 +57,15 @@ def test_shards_and_threads_change_no_byte(name, tmp_path, request):
     dataset = request.getfixturevalue(name)
     models = [run(dataset, tmp_path / str(shards), shards, threads) for shards, threads in ((1, 1), (3, 2))]
     assert models[0].path.read_bytes() == models[1].path.read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["compressed-sensing", "pca", "plst"])
+def test_other_embeddings_go_the_same_way(multilabel, tmp_path, kind):
+    model = run(multilabel, tmp_path / "run", kind=kind, options=["--features=laplacian", "--random-features=40"])
+    assert model.decoder.shape == (30, 41)
+    described, data = str(tmp_path / "embedding.json"), str(multilabel.path)
+    embedding = str(tmp_path / "run" / "embedding.h5")
+    assert main(["describe-embedding", embedding, f"--dataset={data}", f"--output={described}"]) == 0
 
 
 def test_random_features_of_a_run(multilabel, tmp_path):

@@ -5,7 +5,7 @@ import pytest
 import scipy.linalg
 
 from ovaflow.console.errors import InputError
-from ovaflow.rembrandt.embedding import EmbeddingSettings, compute_embedding
+from ovaflow.rembrandt.embedding import EMBEDDINGS, EmbeddingSettings, compute_embedding
 from ovaflow.rembrandt.embedding_file import read_embedding, write_embedding
 from ovaflow.rembrandt.panels import from_panels
 
@@ -79,11 +79,14 @@ def test_no_more_dimensions_than_labels(multiclass):
     assert compute_embedding(multiclass, EmbeddingSettings(rank=100)).rank <= 12
 
 
-def test_the_file_and_its_dataset(multilabel, multiclass, tmp_path):
-    path, settings = tmp_path / "embedding.h5", EmbeddingSettings(rank=5)
+@pytest.mark.parametrize("kind", EMBEDDINGS)
+def test_the_file_and_its_dataset(multilabel, multiclass, tmp_path, kind):
+    path, settings = tmp_path / "embedding.h5", EmbeddingSettings(kind, rank=5)
     embedding = compute_embedding(multilabel, settings)
     write_embedding(path, embedding, settings, multilabel.checksum, 1.0, 1)
     read = read_embedding(path, multilabel.checksum).embedding
     np.testing.assert_array_equal(read.projection, embedding.projection)
+    np.testing.assert_array_equal(read.vectors, embedding.vectors)
+    np.testing.assert_array_equal(read.eigenvalues, embedding.eigenvalues)
     with pytest.raises(InputError, match="another dataset"):
         read_embedding(path, multiclass.checksum)

@@ -48,7 +48,9 @@ def write_embedding(path, embedding, settings, dataset, core_seconds, peak_rss_b
     """
     with create_artifact(path, KIND, asdict(settings), {"dataset": dataset}) as file:
         for name in _ARRAYS:
-            file.create_dataset(name, data=getattr(embedding, name))
+            if getattr(embedding, name).size:
+                file.create_dataset(name, data=getattr(embedding, name))
+        file.attrs["labels"] = np.int64(len(embedding.vectors))
         file.attrs["rank"] = np.int64(embedding.rank)
         file.attrs["iterations"] = np.int64(embedding.iterations)
         file.attrs["core_seconds"] = float(core_seconds)
@@ -78,7 +80,10 @@ def read_embedding(path, dataset=None, verify=False):
     with open_artifact(path, KIND, verify) as file:
         if dataset is not None and inputs_of(file)["dataset"] != dataset:
             raise InputError("made from another dataset file", path=path, remedy="run `ovaflow embed` again")
-        arrays = {name: map_array(file[name]) for name in _ARRAYS}
+        arrays = {name: map_array(file[name]) for name in _ARRAYS if name in file}
+        # a random embedding has no spectrum, one of features no labels
+        absent = {"vectors": np.empty((int(file.attrs["labels"]), 0), np.float32), "eigenvalues": np.empty(0)}
+        arrays = absent | arrays
         embedding = Embedding(**arrays, rank=int(file.attrs["rank"]), iterations=int(file.attrs["iterations"]))
         seconds, peak = float(file.attrs["core_seconds"]), int(file.attrs["peak_rss_bytes"])
         return EmbeddingFile(embedding, seconds, peak, parameters_of(file))
