@@ -22,10 +22,10 @@ def spectrum(name, runs):
     def paint(axes):
         axes.set(xscale="log", yscale="log", xlabel="number of the eigenvalue", ylabel="eigenvalue / instances")
         alone = labels_alone(runs)
-        axes.plot(range(1, len(alone) + 1), alone, color=NAMED["muted"], linestyle=(0, (4, 3)), linewidth=1.3)
         for run in runs:
             values = run.embedding.eigenvalues
-            axes.plot(range(1, len(values) + 1), values, color=series(run.series), linewidth=1.5)
+            axes.plot(range(1, len(values) + 1), values, color=series(run.series), linewidth=1.8)
+        axes.plot(range(1, len(alone) + 1), alone, color=NAMED["ink"], linestyle=(0, (4, 4)), linewidth=1)
         logarithmic(axes.xaxis)
         logarithmic(axes.yaxis)
 
@@ -48,13 +48,15 @@ def error_by_rank(name, runs):
     """
 
     def paint(axes):
-        for run in runs:
+        for place, run in enumerate(runs):
             points, colour = run.embedding.points, series(run.series)
             ranks = [point["rank"] for point in points]
             axes.plot(ranks, [100 - 100 * point["P@1"] for point in points], color=colour, linewidth=1.3)
             if "P@1" in run.metrics:
                 marker = MARKERS[run.series % len(MARKERS)]
-                axes.plot(ranks[-1:], [100 - 100 * run.metrics["P@1"]], color=colour, marker=marker, markersize=7)
+                # beside one another, where runs have the same rank
+                at = ranks[-1] * 1.12 ** (1 + place)
+                axes.plot([at], [100 - 100 * run.metrics["P@1"]], color=colour, marker=marker, markersize=6)
         axes.set(xscale="log", xlabel="dimensions of the embedding", ylabel="100 − P@1, in %")
         logarithmic(axes.xaxis)
 
