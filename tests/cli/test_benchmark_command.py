@@ -32,7 +32,7 @@ def test_peers_prints_a_table_or_json(dataset, capsys):
 
 def test_unknown_peers_are_refused(dataset, capsys):
     assert main(["benchmark", "peers", dataset, "--peers=liblinear,tensorflow"]) == 2
-    assert "tensorflow; known: liblinear" in capsys.readouterr().err
+    assert "tensorflow; known: blas, liblinear" in capsys.readouterr().err
 
 
 def test_growth_writes_a_figure_and_prints_json(dataset, tmp_path, capsys):
