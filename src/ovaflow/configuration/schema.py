@@ -120,7 +120,9 @@ class Train(Section):
     """From a dataset to a model."""
 
     C: float = Field(1.0, gt=0, description="weight of the loss against the regularisation")
-    loss: Literal["squared-hinge", "logistic"] = Field("squared-hinge", description="loss of an instance")
+    loss: Literal["squared-hinge", "logistic"] = Field(
+        "squared-hinge", description="loss of an instance; logistic needs a larger C, 10 to 100"
+    )
     regularization: Literal["l2", "l1"] = Field(
         "l2", description="what keeps weights small: their sum of squares; l1: of sizes, which leaves few of each label"
     )
