@@ -41,7 +41,7 @@ def test_it_stands_beside_the_others(planted):
     assert curve[-1]["P@1"] == metrics["P@1"]
     page = (planted.folder / "results" / "report.html").read_text()
     assert "<h3>Trees of instances</h3>" in page
-    assert "Precision by number of trees" in page
+    assert "of the first trees alone" in page
 
 
 @pytest.mark.parametrize(

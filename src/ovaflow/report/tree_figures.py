@@ -28,11 +28,10 @@ def quality_by_trees(name, runs):
             amounts = [point["trees"] for point in run.trees.curve]
             for metric, style in zip(METRICS, _STYLES, strict=True):
                 values = [100 * point[metric] for point in run.trees.curve]
-                marker = MARKERS[run.series % len(MARKERS)]
+                marked = style == "solid" or len(values) == 1
+                marker = MARKERS[run.series % len(MARKERS)] if marked else None
                 axes.plot(amounts, values, color=series(run.series), linestyle=style, marker=marker, markersize=3.5)
-                axes.annotate(metric, (amounts[-1], values[-1]), (5, 0), textcoords="offset points", va="center")
-        axes.set(xlabel="trees", ylabel="%")
+        axes.set(xlabel="trees", ylabel="P@k in %", xlim=(0, None))
         axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
-        axes.margins(x=0.1)
 
     return draw(name, "P@1, P@3 and P@5 by number of trees", paint)
