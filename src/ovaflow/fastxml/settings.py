@@ -17,6 +17,10 @@ TOLERANCE = 0.01
 """Violation at which a separator is done, as a share of that at w = 0 (LIBLINEAR's default)."""
 
 
+INNER_TOLERANCE = 0.35
+"""Looser than for one-vs-all, whose problems are solved more exactly. Measured: a fifth less time than with 0.1."""
+
+
 @dataclass(frozen=True)
 class Forestry:
     """How trees are grown.
@@ -82,7 +86,11 @@ class Forestry:
     def separator(self):
         """Constants of the solver."""
         return Settings(
-            loss=LOGISTIC, epsilon=TOLERANCE, max_newton=int(self.outer_iterations), max_cg=int(self.inner_iterations)
+            loss=LOGISTIC,
+            epsilon=TOLERANCE,
+            max_newton=int(self.outer_iterations),
+            max_cg=int(self.inner_iterations),
+            inner_tolerance=INNER_TOLERANCE,
         )
 
     def gains(self, Y):

@@ -30,9 +30,6 @@ _CONVERGED = int(Status.CONVERGED)
 _ITERATION_LIMIT = int(Status.ITERATION_LIMIT)
 _LINE_SEARCH_FAILED = int(Status.LINE_SEARCH_FAILED)
 
-INNER = 0.1
-"""Violation of the quadratic model at which its minimisation stops, as a share of that before the step."""
-
 _MOSTLY = 0.5
 _FLATTEST = 1e-12
 _LONGEST = 10.0
@@ -81,7 +78,7 @@ def minimise_l1(columns, target, work, settings, largest=np.inf):
         if newton == settings.max_newton:
             status = _ITERATION_LIMIT
             break
-        passes += _fill_step(columns, order[:kept], active, INNER * violation, work, settings)
+        passes += _fill_step(columns, order[:kept], active, settings.inner_tolerance * violation, work, settings)
         length, halved = _search(work, settings)
         newton += 1
         halvings += halved

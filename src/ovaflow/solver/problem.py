@@ -35,6 +35,8 @@ class Settings(NamedTuple):
         Weight of the Hessian's diagonal against the identity.
     regularization : int
         A value of :data:`REGULARIZATIONS`.
+    inner_tolerance : float
+        With L1, violation at which the minimisation of a step's quadratic model stops, as a share of that before.
     """
 
     C: float = 1.0
@@ -46,6 +48,7 @@ class Settings(NamedTuple):
     sufficient_decrease: float = 0.01
     preconditioning: float = 0.01
     regularization: int = L2
+    inner_tolerance: float = 0.1
 
 
 class Workspace(NamedTuple):
