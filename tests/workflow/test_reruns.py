@@ -39,8 +39,11 @@ CHANGES = {
     "epsilon": ({"train": {"shards": 2, "epsilon": 0.1}}, AFTER_TRAIN),
     "t, with the start that uses it": ({"train": {"shards": 2, "t": -1.5}}, ONE_RUN),
     "t, said as it is by default": ({"train": {"shards": 2, "t": -2}}, {}),
-    "loss": ({"train": {"shards": 2, "loss": "logistic"}}, AFTER_TRAIN),
-    "regularization": ({"runs": {"msi": MSI, "dismec": DISMEC | {"regularization": "l1"}}}, ONE_RUN),
+    "loss": ({"train": {"shards": 2, "loss": "logistic"}}, {"warm_up": 1, **AFTER_TRAIN}),
+    "regularization": (
+        {"runs": {"msi": MSI, "dismec": DISMEC | {"regularization": "l1"}}},
+        {"warm_up": 1, **ONE_RUN},
+    ),
     "weighting": ({"runs": {"msi": MSI, "dismec": DISMEC | {"weighting": "propensity"}}}, ONE_RUN),
     "initialization": ({"runs": {"msi": MSI, "dismec": MSI}}, ONE_RUN),
     "the label tree": (
