@@ -175,7 +175,7 @@ def _solve(dataset, inputs, training, prune, strata, busy, setup):
     labels = np.concatenate([stratum.labels for stratum in strata])
     # kernels are loaded first; with too few labels a thread the columns of the fast path stay empty
     train_labels(dataset, inputs, labels[[0, -1]] if len(labels) > 1 else labels, training, title="warm up")
-    threads = max(1, min(busy, len(labels) // (2 * WIDTH)))
+    threads = max(1, min(busy, len(labels) // (4 * WIDTH)))
     # a label's time depends on its parent's solution, so that the way up to the root is solved with it
     solved = labels if inputs.parents is None else with_ancestors(labels, inputs.parents)
     done, wall, core = _solve_repeatedly(
