@@ -1,7 +1,9 @@
 """What every start offers to the threads that train labels."""
 
+from abc import ABC, abstractmethod
 
-class Start:
+
+class Start(ABC):
     """First weights of each label.
 
     Attributes
@@ -13,6 +15,7 @@ class Start:
 
     parents = None
 
+    @abstractmethod
     def fill(self, label, X, positives, weights):
         """Write the start of a label into ``weights``.
 
@@ -23,9 +26,8 @@ class Start:
         positives : ndarray of int32, shape (n_positives,)
         weights : ndarray of float32, shape (d,)
         """
-        raise NotImplementedError
 
-    def keep(self, label, features, weights):
+    def keep(self, label, features, weights):  # noqa: B027 (most starts learn nothing)
         """Learn the solution of a label, which starts of other labels may need.
 
         Parameters

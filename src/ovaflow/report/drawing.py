@@ -1,5 +1,6 @@
 """How figures are drawn: inline SVG, text stays text, colours are the page's CSS variables."""
 
+import functools
 import io
 import math
 import re
@@ -46,6 +47,31 @@ _STYLE = {
     "lines.linewidth": 1.8,
     "lines.solid_capstyle": "round",
 }
+
+
+def figure(title):
+    """Make a figure of what paints runs into axes.
+
+    Parameters
+    ----------
+    title : str
+        What it shows, for those who do not see it.
+
+    Returns
+    -------
+    callable
+        Decorator of ``paint(axes, runs)``; what it makes takes ``(name, runs)``,
+        see :func:`draw`.
+    """
+
+    def decorate(paint):
+        @functools.wraps(paint)
+        def drawn(name, runs):
+            return draw(name, title, lambda axes: paint(axes, runs))
+
+        return drawn
+
+    return decorate
 
 
 def draw(name, title, paint):

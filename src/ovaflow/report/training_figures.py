@@ -1,200 +1,83 @@
-"""How labels are solved: by Newton iteration, and by number of positives."""
+"""How labels are solved: by Newton iteration, and by number of positives.
+
+A figure takes its name on the page and runs: with curves of traced labels, or with training statistics.
+"""
 
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 from ovaflow.report import bands
-from ovaflow.report.drawing import draw, logarithmic, series, thousands
+from ovaflow.report.drawing import figure, logarithmic, series, thousands
 from ovaflow.report.traces import SMALLEST_GAP
 
 
-def objective(name, runs):
-    """Objective above the optimum by Newton iteration.
-
-    Parameters
-    ----------
-    name : str
-        Unique on the page.
-    runs : sequence of Run
-        With curves.
-
-    Returns
-    -------
-    Markup
-    """
-
-    def paint(axes):
-        _paint_bands(axes, runs, "gap")
-        _iterations(axes, runs, first=0)
-        axes.set(yscale="log", ylabel="objective above the optimum")
-        axes.set_ylim(bottom=SMALLEST_GAP / 2)
-        logarithmic(axes.yaxis)
-
-    return draw(name, "Objective above the optimum by Newton iteration", paint)
+@figure("Objective above the optimum by Newton iteration")
+def objective(axes, runs):
+    """Objective above the optimum by Newton iteration."""
+    _paint_bands(axes, runs, "gap")
+    _iterations(axes, runs, first=0)
+    axes.set(yscale="log", ylabel="objective above the optimum")
+    axes.set_ylim(bottom=SMALLEST_GAP / 2)
+    logarithmic(axes.yaxis)
 
 
-def multiplier(name, runs):
-    """Multiplier found by the line search, by Newton iteration.
-
-    Parameters
-    ----------
-    name : str
-        Unique on the page.
-    runs : sequence of Run
-        With curves.
-
-    Returns
-    -------
-    Markup
-    """
-
-    def paint(axes):
-        _paint_bands(axes, runs, "multiplier")
-        _iterations(axes, runs)
-        axes.set(ylabel="line-search multiplier", ylim=(0, 1.04))
-
-    return draw(name, "Line-search multiplier by Newton iteration", paint)
+@figure("Line-search multiplier by Newton iteration")
+def multiplier(axes, runs):
+    """Multiplier found by the line search, by Newton iteration."""
+    _paint_bands(axes, runs, "multiplier")
+    _iterations(axes, runs)
+    axes.set(ylabel="line-search multiplier", ylim=(0, 1.04))
 
 
-def active(name, runs):
-    """Share of the instances that each Newton iteration looks at.
-
-    Parameters
-    ----------
-    name : str
-        Unique on the page.
-    runs : sequence of Run
-        With curves.
-
-    Returns
-    -------
-    Markup
-    """
-
-    def paint(axes):
-        _paint_bands(axes, runs, "active")
-        _iterations(axes, runs)
-        axes.set(yscale="log", ylabel="active instances")
-        axes.set_ylim(top=1.3)
-        axes.yaxis.set_major_formatter(lambda share, _: f"{100 * share:g} %")
-        axes.yaxis.set_minor_formatter("")
-
-    return draw(name, "Share of active instances by Newton iteration", paint)
+@figure("Share of active instances by Newton iteration")
+def active(axes, runs):
+    """Share of the instances that each Newton iteration looks at."""
+    _paint_bands(axes, runs, "active")
+    _iterations(axes, runs)
+    axes.set(yscale="log", ylabel="active instances")
+    axes.set_ylim(top=1.3)
+    axes.yaxis.set_major_formatter(lambda share, _: f"{100 * share:g} %")
+    axes.yaxis.set_minor_formatter("")
 
 
-def duration(name, runs):
-    """Wall time of each Newton iteration.
-
-    Parameters
-    ----------
-    name : str
-        Unique on the page.
-    runs : sequence of Run
-        With curves.
-
-    Returns
-    -------
-    Markup
-    """
-
-    def paint(axes):
-        _paint_bands(axes, runs, "milliseconds")
-        _iterations(axes, runs)
-        _milliseconds(axes)
-
-    return draw(name, "Duration of Newton iterations", paint)
+@figure("Duration of Newton iterations")
+def duration(axes, runs):
+    """Processor time of each Newton iteration."""
+    _paint_bands(axes, runs, "milliseconds")
+    _iterations(axes, runs)
+    _milliseconds(axes)
 
 
-def traced_newton_by_positives(name, runs):
-    """Newton steps of the sampled labels by their training positives.
-
-    Parameters
-    ----------
-    name : str
-        Unique on the page.
-    runs : sequence of Run
-        With curves.
-
-    Returns
-    -------
-    Markup
-    """
-
-    def paint(axes):
-        _paint_bands(axes, runs, "newton_by_positives")
-        _newton_by_positives(axes)
-
-    return draw(name, "Newton steps of sampled labels by their training positives", paint)
+@figure("Newton steps of sampled labels by their training positives")
+def traced_newton_by_positives(axes, runs):
+    """Newton steps of the sampled labels by their training positives."""
+    _paint_bands(axes, runs, "newton_by_positives")
+    _newton_by_positives(axes)
 
 
-def traced_seconds_by_positives(name, runs):
-    """Time of the sampled labels by their training positives.
-
-    Parameters
-    ----------
-    name : str
-        Unique on the page.
-    runs : sequence of Run
-        With curves.
-
-    Returns
-    -------
-    Markup
-    """
-
-    def paint(axes):
-        _paint_bands(axes, runs, "milliseconds_by_positives")
-        _milliseconds_by_positives(axes)
-
-    return draw(name, "Time of sampled labels by their training positives", paint)
+@figure("Time of sampled labels by their training positives")
+def traced_seconds_by_positives(axes, runs):
+    """Time of the sampled labels by their training positives."""
+    _paint_bands(axes, runs, "milliseconds_by_positives")
+    _milliseconds_by_positives(axes)
 
 
-def newton_by_positives(name, runs):
-    """Newton steps of a label by its training positives.
-
-    Parameters
-    ----------
-    name : str
-        Unique on the page.
-    runs : sequence of Run
-        With training statistics.
-
-    Returns
-    -------
-    Markup
-    """
-
-    def paint(axes):
-        for run in runs:
-            each = run.training
-            _paint(axes, run, bands.by_positives(each.positives, each.newton_steps, np.mean))
-        _newton_by_positives(axes)
-
-    return draw(name, "Newton steps by training positives of the label", paint)
+@figure("Newton steps by training positives of the label")
+def newton_by_positives(axes, runs):
+    """Newton steps of a label by its training positives."""
+    for run in runs:
+        each = run.training
+        _paint(axes, run, bands.by_positives(each.positives, each.newton_steps, np.mean))
+    _newton_by_positives(axes)
 
 
-def seconds_by_positives(name, runs):
-    """Time of a label by its training positives.
-
-    Parameters
-    ----------
-    name : str
-        Unique on the page.
-    runs : sequence of Run
-        With training statistics.
-
-    Returns
-    -------
-    Markup
-    """
-
-    def paint(axes):
-        for run in runs:
-            each = run.training
-            _paint(axes, run, bands.by_positives(each.positives, 1000 * each.seconds))
-        _milliseconds_by_positives(axes)
-
-    return draw(name, "Time of a label by its training positives", paint)
+@figure("Time of a label by its training positives")
+def seconds_by_positives(axes, runs):
+    """Time of a label by its training positives."""
+    for run in runs:
+        each = run.training
+        _paint(axes, run, bands.by_positives(each.positives, 1000 * each.seconds))
+    _milliseconds_by_positives(axes)
 
 
 def _paint_bands(axes, runs, quantity):

@@ -2,36 +2,21 @@
 
 from matplotlib.ticker import MaxNLocator
 
-from ovaflow.report.drawing import MARKERS, draw, series
+from ovaflow.report.drawing import MARKERS, figure, series
 from ovaflow.report.trees import METRICS
 
 _STYLES = ("solid", (0, (5, 2)), (0, (1.5, 1.5)))
 
 
-def quality_by_trees(name, runs):
-    """P@1, P@3 and P@5 of each run against the number of trees (FastXML, fig. 1).
-
-    Parameters
-    ----------
-    name : str
-        Unique on the page.
-    runs : sequence of Run
-        Those with a curve over their trees.
-
-    Returns
-    -------
-    Markup
-    """
-
-    def paint(axes):
-        for run in runs:
-            amounts = [point["trees"] for point in run.trees.curve]
-            for metric, style in zip(METRICS, _STYLES, strict=True):
-                values = [100 * point[metric] for point in run.trees.curve]
-                marked = style == "solid" or len(values) == 1
-                marker = MARKERS[run.series % len(MARKERS)] if marked else None
-                axes.plot(amounts, values, color=series(run.series), linestyle=style, marker=marker, markersize=3.5)
-        axes.set(xlabel="trees", ylabel="P@k in %", xlim=(0, None))
-        axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
-
-    return draw(name, "P@1, P@3 and P@5 by number of trees", paint)
+@figure("P@1, P@3 and P@5 by number of trees")
+def quality_by_trees(axes, runs):
+    """P@1, P@3 and P@5 of each run against the number of trees (FastXML, fig. 1)."""
+    for run in runs:
+        amounts = [point["trees"] for point in run.trees.curve]
+        for metric, style in zip(METRICS, _STYLES, strict=True):
+            values = [100 * point[metric] for point in run.trees.curve]
+            marked = style == "solid" or len(values) == 1
+            marker = MARKERS[run.series % len(MARKERS)] if marked else None
+            axes.plot(amounts, values, color=series(run.series), linestyle=style, marker=marker, markersize=3.5)
+    axes.set(xlabel="trees", ylabel="P@k in %", xlim=(0, None))
+    axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ovaflow.report.drawing import draw, logarithmic, series
+from ovaflow.report.drawing import figure, logarithmic, series
 
 STYLES = {"P@1": "-", "P@3": (0, (5, 2)), "P@5": (0, (1.2, 1.6))}
 """Metrics drawn against the threshold, and how."""
@@ -12,33 +12,18 @@ _ALIKE = 0.01
 _BEYOND = 1e-4
 
 
-def histogram(name, runs):
-    """Weights of the sampled labels before (line) and after pruning (filled).
-
-    Parameters
-    ----------
-    name : str
-        Unique on the page.
-    runs : sequence of Run
-        With weights.
-
-    Returns
-    -------
-    Markup
-    """
-
-    def paint(axes):
-        for run in distinct(runs):
-            edges, before, after = run.details.weights.edges, run.details.weights.before, run.details.weights.after
-            axes.stairs(after, edges, baseline=_SMALLEST_SHARE, color=series(run.series), fill=True, alpha=0.35)
-            axes.stairs(before, edges, baseline=_SMALLEST_SHARE, color=series(run.series), linewidth=1.2)
-        most = max(_reach(run.details.weights) for run in runs)
-        axes.set(yscale="log", xlabel="weight", ylabel="share of the weights", xlim=(-most, most))
-        axes.set_ylim(_SMALLEST_SHARE, 1.5)
-        axes.yaxis.set_major_formatter(lambda share, _: f"{100 * share:g} %")
-        axes.grid(axis="x", visible=False)
-
-    return draw(name, "Weights before and after pruning", paint)
+@figure("Weights before and after pruning")
+def histogram(axes, runs):
+    """Weights of the sampled labels before (line) and after pruning (filled)."""
+    for run in distinct(runs):
+        edges, before, after = run.details.weights.edges, run.details.weights.before, run.details.weights.after
+        axes.stairs(after, edges, baseline=_SMALLEST_SHARE, color=series(run.series), fill=True, alpha=0.35)
+        axes.stairs(before, edges, baseline=_SMALLEST_SHARE, color=series(run.series), linewidth=1.2)
+    most = max(_reach(run.details.weights) for run in runs)
+    axes.set(yscale="log", xlabel="weight", ylabel="share of the weights", xlim=(-most, most))
+    axes.set_ylim(_SMALLEST_SHARE, 1.5)
+    axes.yaxis.set_major_formatter(lambda share, _: f"{100 * share:g} %")
+    axes.grid(axis="x", visible=False)
 
 
 def distinct(runs):
@@ -73,57 +58,27 @@ def _reach(weights):
     return max(float(magnitudes[order[np.argmax(beyond)]]), 0.1)
 
 
-def precision(name, runs):
-    """P@1, P@3 and P@5 by prune threshold.
-
-    Parameters
-    ----------
-    name : str
-        Unique on the page.
-    runs : sequence of Run
-        With a prune curve.
-
-    Returns
-    -------
-    Markup
-    """
-
-    def paint(axes):
-        for run in runs:
-            for metric, style in STYLES.items():
-                known = [(point["prune"], 100 * point[metric]) for point in run.details.pruning if metric in point]
-                axes.plot(*np.array(known).reshape(-1, 2).T, color=series(run.series), linestyle=style, linewidth=1.5)
-        _thresholds(axes, runs)
-        axes.set(ylabel="P@k in %")
-        axes.set_ylim(bottom=0)
-
-    return draw(name, "Precision by prune threshold", paint)
+@figure("Precision by prune threshold")
+def precision(axes, runs):
+    """P@1, P@3 and P@5 by prune threshold."""
+    for run in runs:
+        for metric, style in STYLES.items():
+            known = [(point["prune"], 100 * point[metric]) for point in run.details.pruning if metric in point]
+            axes.plot(*np.array(known).reshape(-1, 2).T, color=series(run.series), linestyle=style, linewidth=1.5)
+    _thresholds(axes, runs)
+    axes.set(ylabel="P@k in %")
+    axes.set_ylim(bottom=0)
 
 
-def size(name, runs):
-    """Bytes of the model file by prune threshold.
-
-    Parameters
-    ----------
-    name : str
-        Unique on the page.
-    runs : sequence of Run
-        With a prune curve.
-
-    Returns
-    -------
-    Markup
-    """
-
-    def paint(axes):
-        for run in runs:
-            points = [(point["prune"], point["model_bytes"] / (1 << 20)) for point in run.details.pruning]
-            axes.plot(*np.array(points).T, color=series(run.series), marker="o", markersize=3.5, linewidth=1.5)
-        _thresholds(axes, runs)
-        axes.set(yscale="log", ylabel="MiB")
-        logarithmic(axes.yaxis)
-
-    return draw(name, "Model size by prune threshold", paint)
+@figure("Model size by prune threshold")
+def size(axes, runs):
+    """Bytes of the model file by prune threshold."""
+    for run in runs:
+        points = [(point["prune"], point["model_bytes"] / (1 << 20)) for point in run.details.pruning]
+        axes.plot(*np.array(points).T, color=series(run.series), marker="o", markersize=3.5, linewidth=1.5)
+    _thresholds(axes, runs)
+    axes.set(yscale="log", ylabel="MiB")
+    logarithmic(axes.yaxis)
 
 
 def _thresholds(axes, runs):
