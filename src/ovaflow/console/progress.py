@@ -41,13 +41,16 @@ class Progress:
         Seconds between two lines of a log; a terminal is refreshed each 0.2 s.
     stream : file-like, optional
         Where to write, ``sys.stderr`` by default.
+    quiet : bool
+        Count and say nothing.
     """
 
-    def __init__(self, title, total, unit, every=10.0, stream=None):
+    def __init__(self, title, total, unit, every=10.0, stream=None, quiet=False):
         self._title, self._total, self._unit = title, total, unit
         self._stream = sys.stderr if stream is None else stream
         self._live = self._stream.isatty()
         self._every = 0.2 if self._live else every
+        self._quiet = quiet
         self._started = self._written = time.monotonic()
         self.done = 0
 
@@ -57,7 +60,7 @@ class Progress:
     def __exit__(self, kind, error, trace):
         if kind is None:
             self._write(self._line(finished=True), last=True)
-        elif self._live:
+        elif self._live and not self._quiet:
             self._stream.write("\n")
 
     def advance(self, amount=1):
@@ -84,6 +87,8 @@ class Progress:
         return f"{self._title}: {self.done:,} of {self._total:,} {self._unit} ({share} %), {clock(left)} left"
 
     def _write(self, line, last=False):
+        if self._quiet:
+            return
         if self._live:
             self._stream.write(f"\r\x1b[2K{line}" + ("\n" if last else ""))
         else:

@@ -112,20 +112,22 @@ class TfIdf:
         given = {name: parameters[name] for name in ("sublinear", "normalize", "bias", "token_pattern")}
         return cls(list(feature_names), weights, **given)
 
-    def transform(self, texts):
+    def transform(self, texts, quiet=False):
         """Features of texts.
 
         Parameters
         ----------
         texts : iterable of str
             Read once, in batches.
+        quiet : bool
+            Do not tell how far it is.
 
         Returns
         -------
         CSR, shape (n, d + 1), or (n, d) without a bias feature
         """
         tokenize = tokenizer(self.token_pattern)
-        blocks = [self._features(counts) for counts in _batches(texts, tokenize, self._columns)]
+        blocks = [self._features(counts) for counts in _batches(texts, tokenize, self._columns, quiet)]
         return _stack(blocks, self.n_columns)
 
     @property
@@ -390,9 +392,9 @@ class _Counts(NamedTuple):
     indptr: np.ndarray
 
 
-def _batches(texts, tokenize, vocabulary):
+def _batches(texts, tokenize, vocabulary, quiet=False):
     remaining = iter(texts)
-    with Progress("reading texts", 0, "texts") as progress:
+    with Progress("reading texts", 0, "texts", quiet=quiet) as progress:
         while True:
             counts = _count(remaining, tokenize, vocabulary)
             if len(counts.indptr) == 1:

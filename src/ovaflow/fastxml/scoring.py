@@ -19,7 +19,7 @@ BLOCK = 512
 """Instances that a thread takes at a time."""
 
 
-def predict_trees(forest, X, k, threads=1, amounts=None):
+def predict_trees(forest, X, k, threads=1, amounts=None, quiet=False):
     """Score instances and keep the best k labels of each.
 
     Sums run in float32, tree after tree: the result is the same for any number
@@ -33,6 +33,8 @@ def predict_trees(forest, X, k, threads=1, amounts=None):
     threads : int
     amounts : sequence of int, optional
         Predict with so many of the first trees, too; ascending.
+    quiet : bool
+        Do not tell how far it is.
 
     Returns
     -------
@@ -58,10 +60,30 @@ def predict_trees(forest, X, k, threads=1, amounts=None):
         _score_rows(X, *rows, forest, stops, ids, scores)
         return rows[1] - rows[0]
 
-    with Progress("predicting", X.n_rows, "instances") as progress, ThreadPoolExecutor(threads) as pool:
+    progress = Progress("predicting", X.n_rows, "instances", quiet=quiet)
+    with progress, ThreadPoolExecutor(threads) as pool:
         for scored in pool.map(score, blocks):
             progress.advance(scored)
     return (ids[0], scores[0]) if amounts is None else (ids, scores)
+
+
+def scores_of(forest, X, labels):
+    """Scores of chosen labels.
+
+    Parameters
+    ----------
+    forest : Forest
+    X : CSR, shape (n, d)
+    labels : ndarray of int32, shape (m,)
+
+    Returns
+    -------
+    ndarray of float32, shape (n, m)
+        0 where no leaf names the label.
+    """
+    out = np.empty((X.n_rows, len(labels)), np.float32)
+    _score_labels(X, forest, labels, out)
+    return out
 
 
 def load_kernels():
@@ -84,6 +106,22 @@ def _score_rows(X, low, high, forest, stops, ids, scores):
                 count = _add_leaf(forest.distributions, leaves[tree, i - low], totals, named, count)
                 tree += 1
             _keep_best(totals, named[:count], np.float32(tree), ids[s, i], scores[s, i])
+        for c in range(count):
+            totals[named[c]] = 0
+
+
+@strict_kernel
+def _score_labels(X, forest, labels, out):
+    n_trees = len(forest.starts) - 1
+    leaves = _find_leaves(X, 0, len(out), forest, n_trees)
+    totals = np.zeros(forest.distributions.n_columns, np.float32)
+    named = np.empty(forest.distributions.n_columns, np.int32)
+    for i in range(len(out)):
+        count = 0
+        for tree in range(n_trees):
+            count = _add_leaf(forest.distributions, leaves[tree, i], totals, named, count)
+        for c in range(len(labels)):
+            out[i, c] = totals[labels[c]] / np.float32(n_trees)
         for c in range(count):
             totals[named[c]] = 0
 

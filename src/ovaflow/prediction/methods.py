@@ -22,32 +22,47 @@ class Method(NamedTuple):
     open : callable
         Opens a model file: ``open(path, verify)``.
     predict : callable
-        Best labels and scores: ``predict(model, X, k, threads)``.
+        Best labels and scores: ``predict(model, X, k, threads, quiet)``.
+    score : callable
+        Scores of chosen labels: ``score(model, X, labels)``.
     load_kernels : callable
         Loads or compiles what scoring needs.
     """
 
     open: Callable
     predict: Callable
+    score: Callable
     load_kernels: Callable
 
 
-def _predict_one_vs_all(model, X, k, threads):
-    return top_k.predict_top_k(model.weights, model.trained, X, k, threads)
+def _predict_one_vs_all(model, X, k, threads, quiet):
+    return top_k.predict_top_k(model.weights, model.trained, X, k, threads, quiet=quiet)
 
 
-def _predict_fastxml(model, X, k, threads):
-    return scoring.predict_trees(model.forest, X, k, threads)
+def _score_one_vs_all(model, X, labels):
+    return top_k.scores_of(model.weights, X, labels)
 
 
-def _predict_rembrandt(model, X, k, threads):
-    return embedded.predict_embedded(model.projection, model.decoder, model.trained, X, k, threads)
+def _predict_fastxml(model, X, k, threads, quiet):
+    return scoring.predict_trees(model.forest, X, k, threads, quiet=quiet)
+
+
+def _score_fastxml(model, X, labels):
+    return scoring.scores_of(model.forest, X, labels)
+
+
+def _predict_rembrandt(model, X, k, threads, quiet):
+    return embedded.predict_embedded(model.projection, model.decoder, model.trained, X, k, threads, quiet)
+
+
+def _score_rembrandt(model, X, labels):
+    return embedded.scores_of(model.projection, model.decoder, X, labels)
 
 
 METHODS = {
-    ONE_VS_ALL: Method(open_model, _predict_one_vs_all, top_k.load_kernels),
-    FASTXML: Method(open_forest, _predict_fastxml, scoring.load_kernels),
-    REMBRANDT: Method(open_embedding_model, _predict_rembrandt, embedded.load_kernels),
+    ONE_VS_ALL: Method(open_model, _predict_one_vs_all, _score_one_vs_all, top_k.load_kernels),
+    FASTXML: Method(open_forest, _predict_fastxml, _score_fastxml, scoring.load_kernels),
+    REMBRANDT: Method(open_embedding_model, _predict_rembrandt, _score_rembrandt, embedded.load_kernels),
 }
 """By the name in the model's ``parameters["train"]["method"]``."""
 
@@ -73,6 +88,20 @@ def method_named(name, path):
     if name not in METHODS:
         raise InputError(f"a model of {name}, which this ovaflow does not know", path=path)
     return METHODS[name]
+
+
+def method_of_model(model):
+    """Look up the method of an open model.
+
+    Parameters
+    ----------
+    model : ovaflow.model.model_file.ModelFile
+
+    Returns
+    -------
+    Method
+    """
+    return method_named(model.parameters.get("train", {}).get("method", ONE_VS_ALL), model.path)
 
 
 def open_any_model(path, verify=False):

@@ -3,8 +3,7 @@
 import time
 
 from ovaflow.console.errors import InputError
-from ovaflow.model.model_file import ONE_VS_ALL
-from ovaflow.prediction.methods import method_named
+from ovaflow.prediction.methods import method_of_model
 from ovaflow.prediction.predictions_file import Predictions
 
 
@@ -33,9 +32,9 @@ def predict_test_set(model, dataset, k, threads=1):
         raise InputError(
             f"was not trained on {dataset.path}", path=model.path, remedy="run train-shard and merge again"
         )
-    method = method_named(model.parameters.get("train", {}).get("method", ONE_VS_ALL), model.path)
+    method = method_of_model(model)
     method.load_kernels()
     started = time.perf_counter()
-    ids, scores = method.predict(model, dataset.test.X, k, threads)
+    ids, scores = method.predict(model, dataset.test.X, k, threads, quiet=False)
     seconds = time.perf_counter() - started
     return Predictions(ids, scores, seconds, threads, {"dataset": dataset.checksum, "model": model.checksum})

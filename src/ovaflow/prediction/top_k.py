@@ -34,7 +34,7 @@ class _Panel(NamedTuple):
     dense: np.ndarray  # (h, m)
 
 
-def predict_top_k(weights, trained, X, k, threads=1, panel=PANEL):
+def predict_top_k(weights, trained, X, k, threads=1, panel=PANEL, quiet=False):
     """Score instances against all labels and keep the best k of each.
 
     The score of label j is <w_j, x>. Sums run in float32, in an order that
@@ -52,6 +52,8 @@ def predict_top_k(weights, trained, X, k, threads=1, panel=PANEL):
     threads : int
     panel : int
         Labels scored at a time.
+    quiet : bool
+        Do not tell how far it is.
 
     Returns
     -------
@@ -71,7 +73,8 @@ def predict_top_k(weights, trained, X, k, threads=1, panel=PANEL):
     ids, scores = _no_labels(X.n_rows, k)
     starts = range(0, weights.n_rows, panel)
     blocks = [(low, min(low + BLOCK, X.n_rows)) for low in range(0, X.n_rows, BLOCK)]
-    with Progress("predicting", X.n_rows * weights.n_rows, "scores") as progress, ThreadPoolExecutor(threads) as pool:
+    progress = Progress("predicting", X.n_rows * weights.n_rows, "scores", quiet=quiet)
+    with progress, ThreadPoolExecutor(threads) as pool:
 
         def score(part, rows):
             _score_block(part, X, rows, ids, scores)
@@ -84,6 +87,24 @@ def predict_top_k(weights, trained, X, k, threads=1, panel=PANEL):
             for n_scored in pool.map(score, [part] * len(blocks), blocks):
                 progress.advance(n_scored * len(part.base))
     return ids, scores
+
+
+def scores_of(weights, X, labels):
+    """Scores of chosen labels, bit by bit those of :func:`predict_top_k`.
+
+    Parameters
+    ----------
+    weights : CSR, shape (l, d)
+    X : CSR, shape (n, d)
+    labels : ndarray of int32, shape (m,)
+
+    Returns
+    -------
+    ndarray of float32, shape (n, m)
+    """
+    out = np.zeros((X.n_rows, len(labels)), np.float32)
+    _score_labels(*X.arrays, *weights.arrays, labels, out, np.zeros(X.n_columns, np.float32))
+    return out
 
 
 def load_kernels():
@@ -140,6 +161,21 @@ def _score(
                     list_data, list_labels, list_indptr[feature], list_indptr[feature + 1], data[k], panel_scores
                 )
         _keep_best(panel_scores, first, ids[i], best[i])
+
+
+@strict_kernel
+def _score_labels(data, indices, indptr, w_data, w_indices, w_indptr, labels, out, x):
+    """``x`` is 0 between uses. Features ascend, as they do when posting lists are added."""
+    for i in range(len(out)):
+        for k in range(indptr[i], indptr[i + 1]):
+            x[indices[k]] = data[k]
+        for c in range(len(labels)):
+            total = np.float32(0)
+            for k in range(np.uint64(w_indptr[labels[c]]), np.uint64(w_indptr[labels[c] + 1])):
+                total += x[np.uint32(w_indices[k])] * w_data[k]
+            out[i, c] = total
+        for k in range(indptr[i], indptr[i + 1]):
+            x[indices[k]] = 0
 
 
 @strict_kernel

@@ -15,7 +15,7 @@ _LABELS = 4096
 """Labels of a block: 4 MiB of scores."""
 
 
-def predict_embedded(projection, decoder, trained, X, k, threads=1):
+def predict_embedded(projection, decoder, trained, X, k, threads=1, quiet=False):
     """Score instances against all labels and keep the best k of each.
 
     Parameters
@@ -28,6 +28,8 @@ def predict_embedded(projection, decoder, trained, X, k, threads=1):
     k : int
     threads : int
         They change no result: instances are scored in the same blocks.
+    quiet : bool
+        Do not tell how far it is.
 
     Returns
     -------
@@ -54,10 +56,28 @@ def predict_embedded(projection, decoder, trained, X, k, threads=1):
             _keep_best(scores, labels.start, ids[rows], best[rows])
         return rows.stop - rows.start
 
-    with in_blocks(threads) as each, Progress("predicting", X.n_rows, "instances") as progress:
+    with in_blocks(threads) as each, Progress("predicting", X.n_rows, "instances", quiet=quiet) as progress:
         for n_scored in each(score, row_blocks(X.n_rows, _INSTANCES)):
             progress.advance(n_scored)
     return ids, best
+
+
+def scores_of(projection, decoder, X, labels):
+    """Scores of chosen labels.
+
+    Parameters
+    ----------
+    projection : Projection
+    decoder : ndarray of float32, shape (l, D)
+    X : CSR, shape (n, d)
+    labels : ndarray of int, shape (m,)
+
+    Returns
+    -------
+    ndarray of float32, shape (n, m)
+    """
+    with in_blocks(1):
+        return projection.features(X) @ decoder[labels].T
 
 
 def load_kernels():

@@ -1,0 +1,230 @@
+"""A model at work: texts or features in, labels with scores out."""
+
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse
+
+from ovaflow.console.errors import InputError
+from ovaflow.data.normalize import finish
+from ovaflow.data.tfidf import TfIdf, weigh, weigh_counts
+from ovaflow.prediction.methods import method_of_model, open_any_model
+from ovaflow.sparse.csr import from_scipy
+
+
+class Predictor:
+    """An open model of any method.
+
+    Arrays are mapped: processes that open the same file share its pages.
+
+    Parameters
+    ----------
+    model : ovaflow.model.model_file.ModelFile
+    """
+
+    def __init__(self, model):
+        self.model = model
+        self._method = method_of_model(model)
+
+    @classmethod
+    def open(cls, path, verify=False):
+        """Open a model file.
+
+        Parameters
+        ----------
+        path : path-like
+        verify : bool
+            Also read the whole file and compare its checksum.
+
+        Returns
+        -------
+        Predictor
+
+        Raises
+        ------
+        InputError
+            If the file is missing, foreign, of an unknown method or another format version, or damaged.
+        """
+        return cls(open_any_model(path, verify))
+
+    @property
+    def label_names(self):
+        """Names of the labels, in id order."""
+        return self.model.label_names
+
+    @property
+    def feature_names(self):
+        """Names of the features without the bias feature; empty when the source had none."""
+        return self.model.feature_names
+
+    @property
+    def n_labels(self):
+        """Number of labels, untrained ones included."""
+        return self.model.n_labels
+
+    @property
+    def n_features(self):
+        """Number of features, bias feature included."""
+        return self.model.n_features
+
+    @property
+    def takes_text(self):
+        """Whether the model was made from texts."""
+        return "token_pattern" in self._transform
+
+    def from_texts(self, texts):
+        """Features of texts.
+
+        Parameters
+        ----------
+        texts : iterable of str
+
+        Returns
+        -------
+        CSR, shape (n, d)
+
+        Raises
+        ------
+        InputError
+            If the model was made from features.
+        """
+        if not self.takes_text:
+            raise InputError(
+                "was trained on features, so it cannot read texts", path=self.model.path, remedy="give it features"
+            )
+        return self._tfidf.transform(texts, quiet=True)
+
+    def from_features(self, rows):
+        """Features as the model's dataset has them, from values as its source had them.
+
+        Parameters
+        ----------
+        rows : iterable of dict
+            Value of each feature that is not 0, by name, or by id where the
+            model's source had no names. For a model made from texts they are
+            counts of tokens, and unknown tokens are left out, as those of a text are.
+
+        Returns
+        -------
+        CSR, shape (n, d)
+
+        Raises
+        ------
+        InputError
+            If a feature or a value is not one of the model's.
+        """
+        values, columns, ends = [], [], [0]
+        for row in rows:
+            for feature, value in row.items():
+                column = self._column(feature)
+                if column is not None:
+                    columns.append(column)
+                    values.append(_finite(feature, value))
+            ends.append(len(values))
+        data = np.array(values, np.float32), np.array(columns, np.int32), np.array(ends, np.int64)
+        return self.transformed(
+            from_scipy(scipy.sparse.csr_array(data, shape=(len(ends) - 1, self._n_source_features)))
+        )
+
+    def transformed(self, matrix):
+        """What the model's dataset made of its source's features: weights, lengths and the bias feature.
+
+        Parameters
+        ----------
+        matrix : CSR, shape (n, d without bias)
+            Changed in place.
+
+        Returns
+        -------
+        CSR, shape (n, d)
+
+        Raises
+        ------
+        InputError
+            If a value is not a count where the model needs counts.
+        """
+        settings = self._transform
+        if self.takes_text:
+            matrix = weigh(matrix, self._tfidf.idf, settings["sublinear"])
+        elif settings.get("tfidf"):
+            matrix, _ = weigh_counts(matrix, settings["sublinear"], self.model.idf)
+        return finish(matrix, settings.get("normalize", False), settings.get("bias", 0.0))
+
+    def top_k(self, X, k, threads=1):
+        """Best labels of each instance.
+
+        Parameters
+        ----------
+        X : CSR, shape (n, d)
+        k : int
+        threads : int
+            They change no result.
+
+        Returns
+        -------
+        ids : ndarray of int32, shape (n, k)
+            By falling score, ties by the smaller id; -1 where there are fewer than k.
+        scores : ndarray of float32, shape (n, k)
+            -inf where the id is -1.
+        """
+        return self._method.predict(self.model, X, k, threads, quiet=True)
+
+    def scores(self, X, labels):
+        """Decision values of chosen labels.
+
+        Parameters
+        ----------
+        X : CSR, shape (n, d)
+        labels : array_like of int, shape (m,)
+
+        Returns
+        -------
+        ndarray of float32, shape (n, m)
+            -inf for labels without a classifier.
+
+        Raises
+        ------
+        InputError
+            If there is no label of one of these ids.
+        """
+        chosen = np.asarray(labels, np.int32).reshape(-1)
+        if len(chosen) and not 0 <= chosen.min() <= chosen.max() < self.n_labels:
+            raise InputError(f"label ids run from 0 to {self.n_labels - 1}", path=self.model.path)
+        scores = self._method.score(self.model, X, chosen)
+        scores[:, ~self.model.trained[chosen]] = -np.inf
+        return scores
+
+    @property
+    def _transform(self):
+        return self.model.parameters.get("transform", {})
+
+    @cached_property
+    def _tfidf(self):
+        return TfIdf.from_parameters(self._transform, self.feature_names, self.model.idf)
+
+    @cached_property
+    def _columns(self):
+        return {name: column for column, name in enumerate(self.feature_names)}
+
+    @property
+    def _n_source_features(self):
+        return self.n_features - (self._transform.get("bias", 0.0) != 0)
+
+    def _column(self, feature):
+        if isinstance(feature, str) and self.feature_names:
+            return self._columns.get(feature)
+        try:
+            column = int(feature)
+        except (TypeError, ValueError):
+            raise InputError(f"{feature!r} is no id of a feature", path=self.model.path) from None
+        if not 0 <= column < self._n_source_features:
+            raise InputError(
+                f"feature {feature} out of range, ids run from 0 to {self._n_source_features - 1}", path=self.model.path
+            )
+        return column
+
+
+def _finite(feature, value):
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not abs(value) < np.inf:
+        raise InputError(f"feature {feature!r}: {value!r} is no number")
+    return value

@@ -1,0 +1,100 @@
+"""The predictor against the dataset that the model was made from, for every method."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from ovaflow.console.errors import InputError
+from ovaflow.data.dataset import open_dataset
+from ovaflow.data.tfidf import tokenizer
+from ovaflow.prediction.methods import METHODS
+from ovaflow.prediction.predict_dataset import predict_test_set
+from ovaflow.prediction.predictor import Predictor
+from ovaflow.sparse.csr import from_scipy
+
+
+@pytest.fixture(scope="module", params=METHODS)
+def predictor(request, tiny_models):
+    return Predictor.open(tiny_models / f"{request.param}.h5", verify=True)
+
+
+@pytest.fixture(scope="module")
+def dataset(tiny_models):
+    return open_dataset(tiny_models / "dataset.h5")
+
+
+def same(ours, theirs):
+    return ours.n_columns == theirs.n_columns and all(map(np.array_equal, ours.arrays, theirs.arrays))
+
+
+def test_texts_become_what_the_dataset_holds(predictor, dataset):
+    texts = dataset.test_texts()
+    assert same(predictor.from_texts(texts), dataset.test.X)
+    counts = [Counter(tokenizer()(text)) for text in texts]
+    assert same(predictor.from_features(counts), dataset.test.X)
+    ids = [{predictor.feature_names.index(word): n for word, n in row.items() if word in predictor.feature_names}
+           for row in counts[:2]]  # fmt: skip
+    assert predictor.from_features(ids).data.tolist() == predictor.from_texts(texts[:2]).data.tolist()
+
+
+def test_the_best_labels_are_those_of_the_pipeline(predictor, dataset):
+    theirs = predict_test_set(predictor.model, dataset, 4)
+    for threads in (1, 3):
+        ids, scores = predictor.top_k(dataset.test.X, 4, threads)
+        assert np.array_equal(ids, theirs.ids)
+        assert np.array_equal(scores, theirs.scores)
+
+
+def test_scores_of_chosen_labels(predictor, dataset):
+    ids, best = predictor.top_k(dataset.test.X, 4)
+    every = predictor.scores(dataset.test.X, range(predictor.n_labels))
+    assert np.allclose(np.take_along_axis(every, ids.astype(int), axis=1), best, rtol=1e-5, atol=1e-6)
+    assert np.array_equal(np.sort(every)[:, :-5:-1][:, 0], every.max(axis=1))
+    chosen = predictor.scores(dataset.test.X, [7, 2])
+    assert np.allclose(chosen, every[:, [7, 2]], rtol=1e-5, atol=1e-6)
+    with pytest.raises(InputError, match="label ids run from 0 to 9"):
+        predictor.scores(dataset.test.X, [10])
+
+
+def test_scores_of_weights_are_the_products_bit_by_bit(tiny_models, dataset):
+    predictor = Predictor.open(tiny_models / "one-vs-all.h5")
+    ids, best = predictor.top_k(dataset.test.X, 10)
+    every = predictor.scores(dataset.test.X, np.arange(10))
+    assert np.array_equal(np.take_along_axis(every, ids.astype(int), axis=1), best)
+    theirs = dataset.test.X.to_scipy() @ predictor.model.weights.to_scipy().T
+    assert np.allclose(every, theirs.toarray(), atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("row", "complaint"),
+    [
+        ({-1: 1}, "feature -1 out of range"),
+        ({10**6: 1}, "feature 1000000 out of range"),
+        ({(): 1}, "no id of a feature"),
+        ({0: "many"}, "is no number"),
+        ({0: float("nan")}, "is no number"),
+    ],
+)
+def test_what_is_no_feature_is_refused(predictor, row, complaint):
+    with pytest.raises(InputError, match=complaint):
+        predictor.from_features([row])
+
+
+def test_a_model_of_features_reads_no_texts(tmp_path, tiny_models):
+    svmlight = tmp_path / "train.txt"
+    svmlight.write_text("0 1:1 3:2\n1 2:1\n0,1 1:2 2:4\n")
+    files = f"--dataset={tmp_path}/dataset.h5", f"--output={tmp_path}/model.h5", f"--statistics={tmp_path}/t.h5"
+    from ovaflow.cli import main
+
+    prepared = ["prepare", "--format=svmlight", f"--train={svmlight}", f"--test={svmlight}", "--tfidf=true"]
+    assert main([*prepared, f"--output={tmp_path}/dataset.h5"]) == 0
+    assert main(["train-trees", f"{tmp_path}/dataset.h5", "--trees=1", f"--output={tmp_path}/0.h5"]) == 0
+    assert main(["merge-trees", f"{tmp_path}/0.h5", *files]) == 0
+    predictor = Predictor.open(tmp_path / "model.h5")
+    with pytest.raises(InputError, match="trained on features"):
+        predictor.from_texts(["word"])
+    theirs = open_dataset(tmp_path / "dataset.h5").test.X
+    ours = predictor.from_features([{0: 1, 2: 2}, {"1": 1}, {0: 2, 1: 4}])
+    assert same(ours, from_scipy(scipy.sparse.csr_array(theirs.to_scipy())))
