@@ -66,6 +66,11 @@ class ModelFile:
         return self._strings("feature_names")
 
     @cached_property
+    def feature_ids(self):
+        """Feature id by name."""
+        return {name: number for number, name in enumerate(self.feature_names)}
+
+    @cached_property
     def idf(self):
         """Inverse document frequencies of the transform, float32 of shape (d without bias,); None without tf-idf."""
         with open_artifact(self.path, KIND) as file:

@@ -1,11 +1,13 @@
 """The model file of a Rembrandt run: projection and decoder."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.model.model_file import KIND, ModelFile, method_of, read_common
+from ovaflow.rembrandt.panels import from_panels
 from ovaflow.rembrandt.projection import Projection, read_projection
 from ovaflow.rembrandt.settings import METHOD
 from ovaflow.storage.arrays import map_array
@@ -30,6 +32,13 @@ class EmbeddingModel(ModelFile):
     def n_features(self):
         """Number of features, bias feature included."""
         return self.projection.panels.shape[1]
+
+    @cached_property
+    def gram(self):
+        """W^T W of the projection without the bias feature, float32 of shape (k, k)."""
+        rows = slice(-1 if self.parameters.get("transform", {}).get("bias", 0) else None)
+        W = from_panels(self.projection.panels[:, rows], self.projection.rank, np.float32)
+        return W.T @ W
 
     @property
     def nonzeros(self):

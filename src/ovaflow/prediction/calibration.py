@@ -1,0 +1,120 @@
+"""The calibration file: from scores to probabilities, and the threshold of each label."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+
+from ovaflow.console.errors import InputError
+from ovaflow.sparse.best import NO_LABEL
+from ovaflow.storage.arrays import map_array
+from ovaflow.storage.artifact import checksum_of, create_artifact, inputs_of, open_artifact, parameters_of
+
+KIND = "calibration"
+
+FILE_NAME = "calibration.h5"
+"""Beside the model that it belongs to."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A sigmoid and a threshold for each label.
+
+    Attributes
+    ----------
+    slope, intercept : ndarray of float32, shape (l,)
+        The probability of label j at the score s is 1 / (1 + exp(-(slope_j s + intercept_j))).
+    thresholds : ndarray of float32, shape (l,)
+        Scores from which on a label is predicted; inf where it never is.
+    parameters : dict
+        How it was fitted, see :mod:`ovaflow.prediction.calibrate`.
+    inputs : dict of str to str
+        Checksum of ``model``, and of what the fit was made from.
+    checksum : str
+    """
+
+    slope: np.ndarray
+    intercept: np.ndarray
+    thresholds: np.ndarray
+    parameters: dict
+    inputs: dict
+    checksum: str = ""
+
+    def probabilities(self, ids, scores):
+        """Probabilities of labels at their scores.
+
+        Parameters
+        ----------
+        ids : ndarray of int, any shape
+            -1 stands for no label.
+        scores : ndarray of float, same shape
+
+        Returns
+        -------
+        ndarray of float32, same shape
+            0 where there is no label.
+        """
+        ids = np.asarray(ids)
+        known = ids != NO_LABEL
+        finite = np.where(known, scores, 0).astype(np.float64)
+        return np.where(known, expit(self.slope[ids] * finite + self.intercept[ids]), 0).astype(np.float32)
+
+    def chosen(self, ids, scores):
+        """Labels whose scores reach their thresholds.
+
+        Parameters
+        ----------
+        ids : ndarray of int, any shape
+            -1 stands for no label.
+        scores : ndarray of float, same shape
+
+        Returns
+        -------
+        ndarray of bool, same shape
+        """
+        ids = np.asarray(ids)
+        return (ids != NO_LABEL) & (scores >= self.thresholds[ids])
+
+
+def write_calibration(path, calibration):
+    """Write the calibration file.
+
+    Parameters
+    ----------
+    path : path-like
+    calibration : Calibration
+    """
+    with create_artifact(path, KIND, calibration.parameters, calibration.inputs) as file:
+        for name in ("slope", "intercept", "thresholds"):
+            file.create_dataset(name, data=np.asarray(getattr(calibration, name), np.float32))
+
+
+def read_calibration(path, model=None, verify=False):
+    """Read the calibration file.
+
+    Parameters
+    ----------
+    path : path-like
+    model : ovaflow.model.model_file.ModelFile, optional
+        The one that it must belong to.
+    verify : bool
+        Also compare the checksum of the whole content.
+
+    Returns
+    -------
+    Calibration
+        Arrays are mapped.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, foreign, of another format version, damaged or of another model.
+    """
+    with open_artifact(path, KIND, verify) as file:
+        arrays = [map_array(file[name]) for name in ("slope", "intercept", "thresholds")]
+        calibration = Calibration(*arrays, parameters_of(file), inputs_of(file), checksum_of(file))
+    if len({len(array) for array in arrays}) != 1:
+        raise InputError("damaged: arrays of different lengths", path=path, remedy="delete it and run calibrate again")
+    if model is not None and calibration.inputs.get("model") != model.checksum:
+        raise InputError(f"does not belong to {model.path}", path=path, remedy="run calibrate again")
+    return calibration

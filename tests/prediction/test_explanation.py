@@ -1,0 +1,124 @@
+"""Explanations against dense products and scikit-learn's cosines."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics.pairwise import cosine_similarity
+
+from ovaflow.console.errors import InputError
+from ovaflow.data.tfidf import TOKEN_PATTERN
+from ovaflow.fastxml.forest import join_trees
+from ovaflow.fastxml.model_file import ForestModel
+from ovaflow.model.model_file import Model
+from ovaflow.prediction.explanation import contributions, nearest_labels, strongest_features, words_in_text
+from ovaflow.prediction.predictor import Predictor
+from ovaflow.rembrandt.model_file import EmbeddingModel
+from ovaflow.rembrandt.panels import to_panels
+from ovaflow.rembrandt.projection import Projection
+from ovaflow.rembrandt.random_features import draw_features
+from ovaflow.sparse.csr import from_scipy, rows_of
+
+L, D, RANK = 40, 30, 7
+
+
+def common(kind, bias=2.0, **more):
+    trained = np.arange(L) != 5
+    parameters = {"train": {"method": kind}, "transform": {"bias": bias}}
+    return {"path": "model.h5", "trained": trained, "counts": trained * 3, "checksum": "", "inputs": {}} | {
+        "parameters": parameters,
+        **more,
+    }
+
+
+@pytest.fixture(scope="module")
+def instances():
+    rng = np.random.default_rng(1)
+    X = scipy.sparse.random_array((9, D), density=0.4, rng=rng, data_sampler=rng.standard_normal).tolil()
+    X[:, D - 1] = 2.0
+    return from_scipy(X.tocsr())
+
+
+@pytest.fixture(scope="module", params=["one-vs-all", "rembrandt"])
+def model_and_weights(request):
+    """A model, its weights in full, and the constants of its scores."""
+    rng = np.random.default_rng(2)
+    if request.param == "one-vs-all":
+        W = np.where(rng.random((L, D)) < 0.5, rng.normal(size=(L, D)), 0).astype(np.float32)
+        W[5] = 0
+        return Predictor(Model(**common(request.param), weights=from_scipy(W))), W.astype(float), np.zeros(L)
+    P, decoder = rng.normal(size=(D, RANK)).astype(np.float32), rng.normal(size=(L, RANK + 1)).astype(np.float32)
+    model = EmbeddingModel(**common(request.param), projection=Projection(to_panels(P), RANK), decoder=decoder)
+    return Predictor(model), decoder[:, :-1].astype(float) @ P.astype(float).T, decoder[:, -1].astype(float)
+
+
+@given(st.integers(0, 8), st.integers(0, L - 1).filter(lambda label: label != 5), st.integers(0, D))
+def test_parts_add_up_to_the_score(model_and_weights, instances, row, label, top):
+    predictor, W, constants = model_and_weights
+    x = rows_of(instances, np.array([row]))
+    ours = contributions(predictor, x, label, top)
+    theirs = x.to_scipy().toarray()[0].astype(float) * W[label]
+    listed = [value for _, value in ours.up + ours.down]
+    assert ours.bias == pytest.approx(theirs[-1] + constants[label], abs=1e-12)
+    assert math.fsum([ours.bias, ours.others, *listed]) == pytest.approx(ours.score, abs=1e-14)
+    assert ours.score == pytest.approx(theirs.sum() + constants[label], abs=1e-12)
+    assert ours.score == pytest.approx(predictor.scores(x, [label])[0, 0], abs=1e-4)
+    strongest = sorted((f for f in range(D - 1) if theirs[f] > 0), key=lambda f: -theirs[f])
+    assert [f for f, _ in ours.up] == strongest[:top]
+    assert [value for _, value in ours.down] == pytest.approx(sorted(v for v in theirs[:-1] if v < 0)[:top], abs=1e-12)
+
+
+def test_strongest_features_are_those_of_the_weights(model_and_weights):
+    predictor, W, constants = model_and_weights
+    ours, theirs = strongest_features(predictor, 3, top=4), W[3, :-1]
+    assert [f for f, _ in ours.up] == np.argsort(-theirs)[:4].tolist()
+    assert [f for f, _ in ours.down] == np.argsort(theirs)[:4].tolist()
+    assert dict(ours.down) == pytest.approx({f: theirs[f] for f, _ in ours.down})
+    assert ours.bias == pytest.approx(2 * W[3, -1] + constants[3])
+
+
+def test_nearest_labels_like_scikit_learn(model_and_weights):
+    predictor, W, _ = model_and_weights
+    theirs = cosine_similarity(W[7:8, :-1], W[:, :-1])[0]
+    theirs[[5, 7]] = -1
+    ours = nearest_labels(predictor, 7, top=6)
+    assert [label for label, _ in ours] == np.argsort(-theirs)[:6].tolist()
+    assert [cosine for _, cosine in ours] == pytest.approx(np.sort(theirs)[::-1][:6], abs=1e-6)
+
+
+def test_equal_weights_are_nearest_by_the_smaller_id():
+    W = np.float32([[1, 0, 5], [3, 0, 0], [0, 1, 0], [2, 0, 1]] + [[0, 0, 1]] * (L - 4))
+    predictor = Predictor(Model(**common("one-vs-all"), weights=from_scipy(W)))
+    assert nearest_labels(predictor, 3) == [(0, 1.0), (1, 1.0)]
+    assert nearest_labels(predictor, 9) == []
+
+
+def test_words_of_a_text_and_their_features():
+    parameters = {"transform": {"bias": 0.0, "token_pattern": TOKEN_PATTERN}}
+    model = Model(**common("one-vs-all") | {"parameters": parameters}, weights=from_scipy(np.ones((L, 3))))
+    model.__dict__["feature_names"] = ["straße".casefold(), "café", "nie"]
+    text = "Die STRASSE, die Straße: Cafe\u0301"
+    ours = [(text[start:end], feature) for start, end, feature in words_in_text(Predictor(model), text)]
+    assert ours == [("STRASSE", 0), ("Straße", 0), ("Cafe\u0301", 1)]
+
+
+def test_what_cannot_be_said_is_refused_in_one_line(model_and_weights, instances):
+    predictor, _, _ = model_and_weights
+    x = rows_of(instances, np.array([0]))
+    with pytest.raises(InputError, match="no training positives"):
+        contributions(predictor, x, 5)
+    with pytest.raises(InputError, match="no label 40"):
+        strongest_features(predictor, L)
+    with pytest.raises(InputError, match="not from texts"):
+        words_in_text(predictor, "text")
+    forest = Predictor(ForestModel(**common("fastxml"), forest=join_trees([], D, L)))
+    with pytest.raises(InputError, match="mean of the leaves"):
+        contributions(forest, x, 0)
+    random = draw_features("gaussian", RANK, 11, 1.0, 0)
+    drawn = Projection(np.zeros((1, D, 64), np.float32), RANK, random)
+    kernel = Predictor(EmbeddingModel(**common("rembrandt"), projection=drawn, decoder=np.zeros((L, 12), np.float32)))
+    with pytest.raises(InputError, match="random cosine features"):
+        nearest_labels(kernel, 0)
