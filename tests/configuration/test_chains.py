@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ovaflow.configuration import steps
+from ovaflow.configuration import files, steps
 from ovaflow.configuration.chains import earlier_model, sweeps_of, swept_name
 from ovaflow.configuration.resolve import resolve
 from ovaflow.configuration.schema import NAME, Predict
@@ -50,7 +50,7 @@ def test_what_was_saved_is_counted_against_the_start_of_the_sweep(start, cold_st
     swept = settings({"a": start | {"sweep": {"C": [1, 3]}}})
     assert swept.runs["a.C-1"].initialization == start["initialization"]
     assert f"--initialization={cold_start}" in steps.cold_start_options(swept, "a.C-3")
-    assert steps.cold_starts(swept) == [f"results/{dataset}/a.C-3/cold_start.json" for dataset in MINE]
+    assert files.cold_starts(swept) == [f"results/{dataset}/a.C-3/cold_start.json" for dataset in MINE]
 
 
 def test_train_settings_reach_the_runs_of_a_sweep():
@@ -85,7 +85,7 @@ def test_a_run_starts_from_a_run_of_a_sweep_or_from_a_file():
     )
     assert earlier_model(chained, "more", "b") == "results/more/a.C-1/model.h5"
     assert earlier_model(chained, "more", "c") == "old/../model.h5"
-    assert steps.start_files(chained, "more", "c") == {"earlier": "old/../model.h5"}
+    assert files.start_files(chained, "more", "c") == {"earlier": "old/../model.h5"}
     assert "--initialization=pretrained" in steps.train_options(chained, "b")
     assert "--t=-2.0" in steps.train_options(chained, "b")
 
@@ -130,10 +130,10 @@ def test_earlier_models_must_be_there(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("a.csv", "b.csv"):
         (tmp_path / name).touch()
-    steps.require_files(settings({"msi": {}, "b": later("msi")}))
-    steps.require_files(settings({"msi": {}, "b": later("results/mine/msi/model.h5")}))
+    files.require_files(settings({"msi": {}, "b": later("msi")}))
+    files.require_files(settings({"msi": {}, "b": later("results/mine/msi/model.h5")}))
     missing = settings({"msi": {}, "b": later("mis")})
     with pytest.raises(InputError, match=r"runs\.b\.pretrained: no run and no file mis; did you mean msi"):
-        steps.require_files(missing)
+        files.require_files(missing)
     (tmp_path / "mis").touch()
-    steps.require_files(missing)
+    files.require_files(missing)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ovaflow.configuration import steps
+from ovaflow.configuration import files, steps
 from ovaflow.configuration.resolve import resolve
 from ovaflow.configuration.schema import Method, Train, Trees
 from ovaflow.console.errors import InputError
@@ -48,7 +48,7 @@ def test_what_only_fastxml_knows(key):
 
 def test_other_sections_of_the_config_do_not_disturb():
     ours = settings({}, train={"C": 3, "trace": 5})
-    assert steps.figure_files(ours) == ["results/mine/trees/trees.json"]
+    assert files.figure_files(ours) == ["results/mine/trees/trees.json"]
     assert steps.warm_up_options(ours) == ["--fastxml"]
     assert steps.warm_up_options(resolve({"runs": {"msi": {}}}, {"datasets": MINE})) == ["--problem=squared-hinge/l2"]
 

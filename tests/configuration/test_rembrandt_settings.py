@@ -2,7 +2,7 @@
 
 import pytest
 
-from ovaflow.configuration import steps
+from ovaflow.configuration import files, steps
 from ovaflow.configuration.resolve import resolve
 from ovaflow.configuration.schema import Embedding, Method, Train, Trees
 from ovaflow.console.errors import InputError
@@ -25,7 +25,7 @@ def test_a_run_may_set_its_own():
 def test_runs_that_embed_alike_share_the_embedding():
     same = {"method": "rembrandt", "rank": 7, "features": "gaussian", "decoder_C": 5}
     ours = settings({"rank": 7}, {"same": same, "other": {"method": "rembrandt", "rank": 8}})
-    assert len(steps.embeddings(ours)) == 2
+    assert len(files.embeddings(ours)) == 2
 
 
 def test_linear_features_need_no_settings():
@@ -55,5 +55,5 @@ def test_what_only_rembrandt_knows(method, key):
 
 def test_figures_and_kernels():
     ours = settings({})
-    assert steps.figure_files(ours) == ["results/mine/embedded/embedding.json"]
+    assert files.figure_files(ours) == ["results/mine/embedded/embedding.json"]
     assert steps.warm_up_options(ours) == ["--rembrandt"]

@@ -9,10 +9,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ovaflow.configuration.files import raw_files
 from ovaflow.configuration.places import snakefile
 from ovaflow.configuration.resolve import json_schema, load, resolve
 from ovaflow.configuration.schema import Evaluate, Predict, Prepare, Report, Train
-from ovaflow.configuration.steps import raw_files
 from ovaflow.console.errors import InputError
 from ovaflow.data.catalogue import files_of, read_catalogue
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from zlib import crc32
 
-from ovaflow.configuration import steps
+from ovaflow.configuration import chains, files, steps
 from ovaflow.configuration.places import published_results
 from ovaflow.configuration.resolve import load, resolve
 from ovaflow.configuration.schema import ROLES
@@ -21,7 +21,7 @@ try:
         path=", ".join(map(str, workflow.overwrite_configfiles)) or None,
         catalogue=files_of,
     )
-    steps.require_files(SETTINGS)
+    files.require_files(SETTINGS)
 except InputError as error:
     print(f"ovaflow: error: {error}", file=sys.stderr)
     sys.exit(2)
@@ -38,7 +38,7 @@ wildcard_constraints:
     shard=r"\d+",
     name=one_of(read_catalogue()),
     role=one_of(ROLES),
-    embedding=one_of(steps.embeddings(SETTINGS)),
+    embedding=one_of(files.embeddings(SETTINGS)),
 
 
 # jobs run this ovaflow, whatever PATH says, and never import from the working directory
@@ -104,7 +104,7 @@ def megabytes_by(formula, *arguments):
 
 def embedding_megabytes(wildcards, input):
     """Memory of a job that embeds labels."""
-    run = steps.embeddings(SETTINGS)[wildcards.embedding]
+    run = files.embeddings(SETTINGS)[wildcards.embedding]
     embedding, threads = SETTINGS.embedding_of(run), SETTINGS.train_of(run).threads
     return megabytes_by("embedding_megabytes", input.dataset, embedding.rank + embedding.oversampling, threads)
 
@@ -125,4 +125,4 @@ def decoding_megabytes(wildcards, input):
 
 def embedding_of_run(wildcards):
     """Embedding that a run uses, which other runs may use, too."""
-    return f"results/{wildcards.dataset}/embeddings/{steps.embedding_name(SETTINGS, wildcards.run)}.h5"
+    return f"results/{wildcards.dataset}/embeddings/{files.embedding_name(SETTINGS, wildcards.run)}.h5"

@@ -40,7 +40,7 @@ rule download_file:
 
 rule prepare_dataset:
     input:
-        unpack(lambda wildcards: steps.raw_files(SETTINGS, wildcards.dataset)),
+        unpack(lambda wildcards: files.raw_files(SETTINGS, wildcards.dataset)),
     output:
         "results/{dataset}/dataset.h5",
     log:

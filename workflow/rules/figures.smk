@@ -5,7 +5,7 @@ rule trace_labels:
     input:
         dataset="results/{dataset}/dataset.h5",
         means="results/{dataset}/means.h5",
-        earlier=lambda wildcards: steps.earlier_model(SETTINGS, wildcards.dataset, wildcards.run) or [],
+        earlier=lambda wildcards: chains.earlier_model(SETTINGS, wildcards.dataset, wildcards.run) or [],
     output:
         "results/{dataset}/{run}/trace.h5",
     log:

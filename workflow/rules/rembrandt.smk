@@ -11,9 +11,9 @@ rule embed_labels:
     benchmark:
         "logs/{dataset}/embed.{embedding}.tsv"
     params:
-        options=lambda wildcards: steps.embed_options(SETTINGS, steps.embeddings(SETTINGS)[wildcards.embedding]),
+        options=lambda wildcards: steps.embed_options(SETTINGS, files.embeddings(SETTINGS)[wildcards.embedding]),
         code=steps.code_of("embed"),
-    threads: lambda wildcards: SETTINGS.train_of(steps.embeddings(SETTINGS)[wildcards.embedding]).threads
+    threads: lambda wildcards: SETTINGS.train_of(files.embeddings(SETTINGS)[wildcards.embedding]).threads
     resources:
         mem_mb=embedding_megabytes,
         kernels=1,

@@ -7,8 +7,8 @@ rule write_report:
             run=SETTINGS.runs,
             file=["model.h5", "training.h5", "predictions.h5", "metrics.json"],
         ),
-        cold_starts=steps.cold_starts(SETTINGS),
-        figures=steps.figure_files(SETTINGS),
+        cold_starts=files.cold_starts(SETTINGS),
+        figures=files.figure_files(SETTINGS),
     output:
         "results/report.html",
     log:

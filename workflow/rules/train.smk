@@ -3,7 +3,7 @@
 
 rule plan_shards:
     input:
-        unpack(lambda wildcards: steps.tree_file(SETTINGS, wildcards.dataset, wildcards.run)),
+        unpack(lambda wildcards: files.tree_file(SETTINGS, wildcards.dataset, wildcards.run)),
         dataset="results/{dataset}/dataset.h5",
     output:
         "results/{dataset}/{run}/shards.tsv",
@@ -12,7 +12,7 @@ rule plan_shards:
     benchmark:
         "logs/{dataset}/{run}/plan.tsv"
     params:
-        tree=lambda wildcards: file_options(steps.tree_file(SETTINGS, wildcards.dataset, wildcards.run)),
+        tree=lambda wildcards: file_options(files.tree_file(SETTINGS, wildcards.dataset, wildcards.run)),
         options=lambda wildcards: steps.plan_options(SETTINGS, wildcards.run),
         code=steps.code_of("plan"),
     resources:
@@ -46,7 +46,7 @@ rule compute_root:
 
 rule train_shard:
     input:
-        unpack(lambda wildcards: steps.start_files(SETTINGS, wildcards.dataset, wildcards.run)),
+        unpack(lambda wildcards: files.start_files(SETTINGS, wildcards.dataset, wildcards.run)),
         dataset="results/{dataset}/dataset.h5",
         means="results/{dataset}/means.h5",
         plan="results/{dataset}/{run}/shards.tsv",
@@ -57,7 +57,7 @@ rule train_shard:
     benchmark:
         "logs/{dataset}/{run}/train-shard.{shard}.tsv"
     params:
-        start=lambda wildcards: file_options(steps.start_files(SETTINGS, wildcards.dataset, wildcards.run)),
+        start=lambda wildcards: file_options(files.start_files(SETTINGS, wildcards.dataset, wildcards.run)),
         options=lambda wildcards: [
             *steps.train_options(SETTINGS, wildcards.run),
             *steps.weighting_options(SETTINGS, wildcards.dataset, wildcards.run),
@@ -81,7 +81,7 @@ rule measure_cold_start:
     input:
         dataset="results/{dataset}/dataset.h5",
         means="results/{dataset}/means.h5",
-        earlier=lambda wildcards: steps.earlier_model(SETTINGS, wildcards.dataset, wildcards.run),
+        earlier=lambda wildcards: chains.earlier_model(SETTINGS, wildcards.dataset, wildcards.run),
     output:
         "results/{dataset}/{run}/cold_start.json",
     log:

@@ -8,8 +8,8 @@ import yaml
 from pydantic import ValidationError
 
 from ovaflow.configuration.chains import check_chains, expand_sweeps
+from ovaflow.configuration.files import DOWNLOADS
 from ovaflow.configuration.schema import Dataset, Settings
-from ovaflow.configuration.steps import DOWNLOADS
 from ovaflow.console.errors import InputError
 
 REPLACED_WHOLE = ("datasets", "runs")
