@@ -28,6 +28,7 @@ COMMANDS = {
     "join-decoder": "Join a projection and its decoder into one model (rembrandt).",
     "trace": "Record every iteration of a sample of labels.",
     "predict": "Score instances and keep the top labels.",
+    "explain": "Say which words push labels up and down.",
     "evaluate": "Compare predictions with the test labels.",
     "prune-curve": "Measure a model pruned at larger thresholds.",
     "tree-curve": "Measure a model by number of trees (fastxml).",

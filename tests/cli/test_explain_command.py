@@ -1,0 +1,117 @@
+"""ovaflow explain on a small model of words."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from sklearn.svm import LinearSVC
+
+from ovaflow.cli import main
+from ovaflow.data.tfidf import Selection, learn
+from ovaflow.model.model_file import Names, write_model
+from ovaflow.prediction.calibration import Calibration, write_calibration
+from ovaflow.prediction.predictor import Predictor
+from ovaflow.sparse.csr import from_scipy
+
+TOPICS = {
+    "Straßenbau": "Straße Asphalt Brücke Belag",
+    "Kaffee & Tee": "Café Tee Röstung Bohne",
+    "Tee": "Tee Tasse Kanne Blatt",
+    "empty": "",
+}
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    rng = np.random.default_rng(0)
+    names = list(TOPICS)
+    true = rng.integers(0, 3, 120)
+    filler = [f"füllwort{i}" for i in range(20)]
+    texts = [" ".join([*rng.choice(TOPICS[names[j]].split(), 3), *rng.choice(filler, 3)]) for j in true]
+    learned = learn(texts, Selection())
+    X = learned.X.to_scipy().toarray()
+    W = np.array([LinearSVC(fit_intercept=False).fit(X, true == j).coef_[0] for j in range(3)] + [0 * X[0]])
+    weights = from_scipy(W)
+    transform = {"bias": 1.0, "normalize": True, "sublinear": True, "token_pattern": learned.transform.token_pattern}
+    path = tmp_path_factory.mktemp("model") / "model.h5"
+    write_model(
+        path,
+        np.diff(weights.indptr),
+        [(weights.data, weights.indices)],
+        weights.n_columns,
+        [True, True, True, False],
+        [40, 40, 40, 0],
+        Names(names, learned.transform.feature_names, learned.transform.idf),
+        {"train": {"method": "one-vs-all"}, "transform": transform},
+        {},
+    )
+    return path
+
+
+def test_words_of_a_text_add_up_to_the_score(model, capsys):
+    text = "Kaffee im CAFE\u0301, dann über die STRASSE zum Tee"
+    assert main(["explain", f"--model={model}", "--text", text, "--label=kaffee & tee", "--label=Tee", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["text"] == text
+    predictor = Predictor.open(model)
+    theirs = predictor.scores(predictor.from_texts([text]), [1, 2])[0]
+    for ours, score in zip(answer["labels"], theirs, strict=True):
+        parts = [word["adds"] for side in ("up", "down") for word in ours[side]]
+        assert math.fsum([*parts, ours["bias"], ours["others"]]) == pytest.approx(score, abs=1e-6)
+    ours = answer["labels"][0]
+    assert (ours["label"], ours["id"]) == ("Kaffee & Tee", 1)
+    assert "probability" not in ours
+    places = {word["word"]: [text[start:end] for start, end in word["places"]] for word in ours["up"] + ours["down"]}
+    assert places["café"] == ["CAFE\u0301"]
+    assert places["strasse"] == ["STRASSE"]
+
+
+def test_on_a_terminal_with_a_probability(model, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "90")
+    beside = model.with_name("calibration.h5")
+    arrays = np.float32([2] * 4), np.float32([0] * 4), np.float32([0] * 4)
+    write_calibration(beside, Calibration(*arrays, {}, {"model": Predictor.open(model).model.checksum}))
+    try:
+        assert main(["explain", f"--model={model}", "--text=Straße und Asphalt", "--labels=1"]) == 0
+        written = capsys.readouterr().out
+        score = float(written.split("score ")[1].split(",")[0])
+        assert f"probability {100 / (1 + math.exp(-2 * score)):.0f} %" in written
+        assert {"Straßenbau", "strasse", "asphalt"} <= set(written.split())
+        write_calibration(beside, Calibration(*arrays, {}, {"model": "another"}))
+        assert main(["explain", f"--model={model}", "--text=Straße"]) == 2
+        assert "does not belong to" in capsys.readouterr().err
+    finally:
+        beside.unlink()
+
+
+def test_a_label_alone(model, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "90")
+    assert main(["explain", f"--model={model}", "--label=tee", "--top=2", "--json"]) == 0
+    (label,) = json.loads(capsys.readouterr().out)["labels"]
+    assert {word["word"] for word in label["up"]} <= {"blatt", "kanne", "tasse", "tee"}
+    assert label["positives"] == 40
+    assert all(near["label"] != "Tee" for near in label["nearest"])
+    assert main(["explain", f"--model={model}", "--label=tee", "--top=2"]) == 0
+    assert all(word["word"] in capsys.readouterr().out for word in label["up"][:1])
+
+
+def test_case_folding_finds_a_label(model, capsys):
+    assert main(["explain", f"--model={model}", "--label=STRASSENBAU", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["labels"][0]["label"] == "Straßenbau"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--label=Strasenbau"], "did you mean 'Straßenbau'?"),
+        (["--label=empty"], "no training positives"),
+        ([], "nothing to explain"),
+        (["--text=a", "--row=1"], "give either --text"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_line(model, capsys, arguments, said):
+    assert main(["explain", f"--model={model}", *arguments]) == 2
+    written = capsys.readouterr().err
+    assert said in written
+    assert written.count("\n") == 1
