@@ -30,6 +30,7 @@ COMMANDS = {
     "predict": "Score instances and keep the top labels.",
     "explain": "Say which words push labels up and down.",
     "evaluate": "Compare predictions with the test labels.",
+    "serve": "Answer over HTTP, with a page.",
     "prune-curve": "Measure a model pruned at larger thresholds.",
     "tree-curve": "Measure a model by number of trees (fastxml).",
     "describe-embedding": "Measure an embedding by its rank (rembrandt).",

@@ -1,0 +1,1 @@
+"""The model as an HTTP service with a page for people."""

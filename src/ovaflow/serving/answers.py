@@ -1,0 +1,274 @@
+"""Answers to requests: plain objects, made by one model each."""
+
+import numpy as np
+
+from ovaflow.console.errors import InputError
+from ovaflow.data.tfidf import normal_form
+from ovaflow.prediction.explanation import contributions, nearest_labels, strongest_features, words_in_text
+from ovaflow.serving.problems import Problem
+
+
+def predict(served, request):
+    """Best labels of the instances of a request.
+
+    Parameters
+    ----------
+    served : ovaflow.serving.served_model.ServedModel
+    request : PredictRequest
+
+    Returns
+    -------
+    dict
+        As :class:`ovaflow.serving.schemas.Predictions`.
+
+    Raises
+    ------
+    Problem
+        409 if the model cannot do what is asked, 422 if a feature is not one of the model's.
+    """
+    if request.probabilities or request.thresholds:
+        _needs_calibration(served)
+    X = _instances(served, request)
+    ids, scores = served.predictor.top_k(X, min(request.top_k, served.predictor.n_labels))
+    kept = np.isfinite(scores) & (ids >= 0)
+    if request.thresholds:
+        kept &= served.calibration.chosen(ids, scores)
+    probabilities = served.calibration.probabilities(ids, scores) if request.probabilities else None
+    known = _known_features(served, X)
+    predictions = [
+        {"labels": _labels(served, ids, scores, probabilities, row, np.flatnonzero(kept[row])), "features": known[row]}
+        for row in range(len(ids))
+    ]
+    return {"model": served.checksum, "predictions": predictions}
+
+
+def explain(served, request):
+    """Why the best labels, or those asked for, have their scores.
+
+    Parameters
+    ----------
+    served : ovaflow.serving.served_model.ServedModel
+    request : ExplainRequest
+
+    Returns
+    -------
+    dict
+        As :class:`ovaflow.serving.schemas.Explanation`.
+
+    Raises
+    ------
+    Problem
+        As of :func:`predict`; 404 if there is no such label.
+    """
+    if not served.explains:
+        raise Problem(409, "the served model has no weights of labels, so its scores cannot be explained")
+    if request.probabilities:
+        _needs_calibration(served)
+    X = _instances(served, request)
+    places = {} if request.text is None else _places(served.predictor, request.text)
+    labels = [
+        _explained(served, contributions(served.predictor, X, label, request.words), places, request.probabilities)
+        for label in _chosen_labels(served, X, request)
+    ]
+    return {"model": served.checksum, "labels": labels, "features": _known_features(served, X)[0]}
+
+
+def find_labels(served, search, offset, limit):
+    """Labels whose names contain a string, whatever the case; names that begin with it come first.
+
+    Parameters
+    ----------
+    served : ovaflow.serving.served_model.ServedModel
+    search : str
+        Empty: all labels.
+    offset, limit : int
+
+    Returns
+    -------
+    dict
+        As :class:`ovaflow.serving.schemas.LabelPage`.
+    """
+    wanted = normal_form(search.strip())
+    if wanted:
+        found = [label for label, name in enumerate(served.search_forms) if wanted in name]
+        found.sort(key=lambda label: not served.search_forms[label].startswith(wanted))
+    else:
+        found = range(served.predictor.n_labels)
+    page = [_label(served, label) for label in found[offset : offset + limit]]
+    return {"model": served.checksum, "total": len(found), "labels": page}
+
+
+def describe_label(served, label, words, nearest):
+    """A label with its strongest words and nearest labels.
+
+    Parameters
+    ----------
+    served : ovaflow.serving.served_model.ServedModel
+    label : int
+    words : int
+        Of each sign.
+    nearest : int
+
+    Returns
+    -------
+    dict
+        As :class:`ovaflow.serving.schemas.LabelDescription`.
+
+    Raises
+    ------
+    Problem
+        404 if there is no such label.
+    """
+    _needs_label(served, label)
+    answer = {"model": served.checksum, "label": _label(served, label), "up": None, "down": None, "nearest": None}
+    if not served.explains or not served.predictor.model.trained[label]:
+        return answer
+    strongest = strongest_features(served.predictor, label, words)
+    near = nearest_labels(served.predictor, label, nearest)
+    return answer | {
+        "up": _weights(served, strongest.up),
+        "down": _weights(served, strongest.down),
+        "nearest": [{"id": other, "name": _name(served, other), "cosine": _rounded(cosine)} for other, cosine in near],
+    }
+
+
+def health(served, remark=""):
+    """What is served.
+
+    Parameters
+    ----------
+    served : ovaflow.serving.served_model.ServedModel
+    remark : str
+        What the operator should know beside what the model says itself.
+
+    Returns
+    -------
+    dict
+        As :class:`ovaflow.serving.schemas.Health`.
+    """
+    predictor = served.predictor
+    return {
+        "status": "ready",
+        "model": served.checksum,
+        "method": predictor.model.parameters.get("train", {}).get("method", "one-vs-all"),
+        "labels": predictor.n_labels,
+        "features": predictor.n_features,
+        "takes_text": predictor.takes_text,
+        "probabilities": served.calibration is not None,
+        "explanations": served.explains,
+        "remark": remark or served.remark,
+    }
+
+
+def _instances(served, request):
+    """Features of the instances of a request."""
+    predictor = served.predictor
+    if request.features is None:
+        texts = getattr(request, "texts", None) or [request.text]
+        if not predictor.takes_text:
+            raise Problem(409, "the served model was trained on features: send features, not texts")
+        return predictor.from_texts(texts)
+    rows = request.features if isinstance(request.features, list) else [request.features]
+    try:
+        with np.errstate(all="ignore"):
+            X = predictor.from_features(rows)
+    except InputError as error:
+        raise Problem(422, "features: " + _without_path(error, predictor.model.path)) from None
+    if not np.isfinite(X.data).all():
+        raise Problem(422, "features: the model's transform makes no numbers of these values")
+    return X
+
+
+def _without_path(error, path):
+    return str(error).removeprefix(f"{path}: ")
+
+
+def _known_features(served, X):
+    """How many features of each instance are not the bias feature."""
+    transform = served.predictor.model.parameters.get("transform", {})
+    return (np.diff(X.indptr) - (transform.get("bias", 0.0) != 0)).tolist()
+
+
+def _chosen_labels(served, X, request):
+    if request.labels is None:
+        ids, scores = served.predictor.top_k(X, min(request.top_k, served.predictor.n_labels))
+        return [int(label) for label in ids[0][np.isfinite(scores[0]) & (ids[0] >= 0)]]
+    for label in request.labels:
+        _needs_label(served, label)
+        if not served.predictor.model.trained[label]:
+            raise Problem(404, f"label {label} had no training positives, so nothing explains it")
+    return request.labels
+
+
+def _labels(served, ids, scores, probabilities, row, columns):
+    labels = []
+    for column in columns:
+        label = int(ids[row, column])
+        entry = {"id": label, "name": _name(served, label), "score": _rounded(scores[row, column])}
+        if probabilities is not None:
+            entry["probability"] = _rounded(probabilities[row, column])
+        labels.append(entry)
+    return labels
+
+
+def _explained(served, explanation, places, probabilities):
+    label = explanation.label
+    entry = {"id": label, "name": _name(served, label), "score": _rounded(explanation.score)}
+    if probabilities:
+        pair = np.array([label]), np.array([explanation.score])
+        entry["probability"] = _rounded(served.calibration.probabilities(*pair)[0])
+    return entry | {
+        "bias": _rounded(explanation.bias),
+        "up": _contributions(served, explanation.up, places),
+        "down": _contributions(served, explanation.down, places),
+        "others": _rounded(explanation.others),
+    }
+
+
+def _contributions(served, parts, places):
+    return [
+        {"feature": _feature(served, feature), "contribution": _rounded(value), "spans": places.get(feature, [])}
+        for feature, value in parts
+    ]
+
+
+def _places(predictor, text):
+    places = {}
+    for start, end, feature in words_in_text(predictor, text):
+        places.setdefault(feature, []).append((start, end))
+    return places
+
+
+def _weights(served, features):
+    return [{"feature": _feature(served, feature), "weight": _rounded(weight)} for feature, weight in features]
+
+
+def _label(served, label):
+    model = served.predictor.model
+    positives, trained = int(model.counts[label]), bool(model.trained[label])
+    return {"id": label, "name": _name(served, label), "positives": positives, "trained": trained}
+
+
+def _name(served, label):
+    names = served.predictor.label_names
+    return names[label] if len(names) else ""
+
+
+def _feature(served, feature):
+    names = served.predictor.feature_names
+    return names[feature] if len(names) else str(feature)
+
+
+def _needs_label(served, label):
+    if not 0 <= label < served.predictor.n_labels:
+        raise Problem(404, f"no label {label}: their ids run from 0 to {served.predictor.n_labels - 1}")
+
+
+def _needs_calibration(served):
+    if served.calibration is None:
+        raise Problem(409, "the served model has no calibration, so there are no probabilities and thresholds")
+
+
+def _rounded(value):
+    """Seven significant digits, as many as float32 has."""
+    return float(f"{value:.7g}")

@@ -1,0 +1,285 @@
+"use strict";
+// Names and texts are foreign: they only ever become text nodes.
+const by = (id) => document.getElementById(id);
+const state = {health: null, asked: null, answer: null, turn: 0, label: null};
+
+function node(tag, properties, ...children) {
+  const made = Object.assign(document.createElement(tag), properties);
+  made.append(...children);
+  return made;
+}
+
+function nameOf(label) {
+  return node("bdi", {textContent: label.name.trim() || `label ${label.id}`});
+}
+
+function short(number) {
+  return Math.abs(number) < 0.0005 && number !== 0 ? number.toExponential(0) : number.toFixed(Math.abs(number) < 10 ? 3 : 1);
+}
+
+function signed(number) {
+  return (number < 0 ? "−" : "+") + short(Math.abs(number));
+}
+
+function percent(probability) {
+  if (probability > 0 && probability < 0.01) return "< 1 %";
+  return probability > 0.99 && probability < 1 ? "> 99 %" : `${Math.round(100 * probability)} %`;
+}
+
+async function ask(path, body) {
+  const options = body === undefined ? {} : {
+    method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(body),
+  };
+  let response;
+  try {
+    response = await fetch(path, options);
+  } catch {
+    throw new Error("The service does not answer.");
+  }
+  const answer = await response.json().catch(() => ({detail: `status ${response.status}`}));
+  if (!response.ok) throw new Error(answer.detail);
+  return answer;
+}
+
+function complain(error) {
+  by("error").textContent = error ? error.message : "";
+  by("error").hidden = !error;
+  if (error) by("status").textContent = "";
+}
+
+// what was typed, as a request: a text, or a feature and its value a line
+function typed() {
+  const text = by("text").value;
+  if (state.health.takes_text) return {text: text.toWellFormed ? text.toWellFormed() : text};
+  const features = {};
+  for (const line of text.split("\n")) {
+    if (!line.trim()) continue;
+    const [, feature, value] = line.trim().match(/^(.*?)(?:[\s:=]+([-+]?[\d.]+(?:e[-+]?\d+)?))?$/i);
+    features[feature] = value === undefined ? 1 : Number(value);
+  }
+  return {features};
+}
+
+async function predict() {
+  const turn = ++state.turn;
+  const asked = typed();
+  if (!by("text").value.trim()) {
+    by("text").focus();
+    return;
+  }
+  complain(null);
+  by("go").disabled = true;
+  by("status").textContent = "Looking …";
+  const instance = asked.features ? {features: [asked.features]} : asked;
+  const started = performance.now();
+  try {
+    const answer = await ask("predict", {
+      ...instance, top_k: Number(by("top-k").value), probabilities: state.health.probabilities,
+    });
+    if (turn !== state.turn) return;
+    Object.assign(state, {asked, answer});
+    show(answer.predictions[0], performance.now() - started);
+    const first = answer.predictions[0].labels[0];
+    if (first) await explain(first, false);
+  } catch (error) {
+    if (turn === state.turn) complain(error);
+  } finally {
+    by("go").disabled = false;
+  }
+}
+
+function show(prediction, milliseconds) {
+  const {labels, features} = prediction;
+  const kind = state.health.takes_text ? "word" : "feature";
+  const known = features === 0
+    ? `The model knows none of these ${kind}s: these labels mean nothing.`
+    : `${labels.length} labels from ${features.toLocaleString("en")} known ${kind}${features > 1 ? "s" : ""} in ${Math.max(1, Math.round(milliseconds))} ms.${state.health.probabilities ? "" : " Above 0, the classifier says yes."}`;
+  by("status").textContent = labels.length ? known : "No label.";
+  const scores = labels.map((label) => label.score);
+  const low = Math.min(0, ...scores) < 0 ? Math.min(-1, ...scores) : 0;
+  const high = Math.max(1, ...scores);
+  by("labels").replaceChildren(...labels.map((label) => {
+    const part = "probability" in label ? label.probability : (label.score - low) / (high - low);
+    const bar = node("span", {className: "bar", ariaHidden: "true"}, node("i", {}));
+    bar.firstChild.style.setProperty("--part", `${(100 * part).toFixed(1)}%`);
+    const figure = "probability" in label ? percent(label.probability) : signed(label.score);
+    const button = node("button", {type: "button", className: "label", title: `score ${signed(label.score)}`},
+      nameOf(label), node("data", {value: label.score, textContent: figure}), bar);
+    button.dataset.label = label.id;
+    button.addEventListener("click", () => explain(label, true));
+    return node("li", {}, button);
+  }));
+  by("copy").hidden = false;
+}
+
+async function explain(label, move) {
+  state.label = label.id;
+  for (const button of document.querySelectorAll("button.label")) {
+    button.setAttribute("aria-pressed", String(Number(button.dataset.label) === label.id));
+  }
+  try {
+    const explained = state.asked && state.health.explanations;
+    const [reasons, described] = await Promise.all([
+      explained ? ask("explain", {...state.asked, labels: [label.id], words: WORDS}).catch(() => null) : null,
+      ask(`labels/${label.id}`),
+    ]);
+    if (state.label !== label.id) return;
+    describe(described, reasons && reasons.labels[0]);
+    complain(null);
+    if (move) {
+      by("why").focus({preventScroll: true});
+      by("why").scrollIntoView({block: "nearest", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth"});
+    }
+  } catch (error) {
+    complain(error);
+  }
+}
+
+function describe(described, reasons) {
+  const {label} = described;
+  by("why-title").replaceChildren(nameOf(label));
+  const parts = [`${label.positives.toLocaleString("en")} training example${label.positives === 1 ? "" : "s"}`];
+  if (!label.trained) parts.push("no classifier, so it is never predicted");
+  if (reasons) parts.push(`score ${signed(reasons.score)}, of which ${signed(reasons.bias)} is there without any word`);
+  else if (label.trained && !state.health.explanations) parts.push("this kind of model cannot say which words a score is made of");
+  by("why-note").textContent = `${parts.join("; ")}.`;
+  const most = reasons ? largest([...reasons.up, ...reasons.down], "contribution") : 0;
+  fill("for", reasons && reasons.up, "contribution", most);
+  fill("against", reasons && reasons.down, "contribution", most);
+  fill("strongest", described.up, "weight", largest(described.up || [], "weight"));
+  const near = described.nearest || [];
+  by("nearest-part").hidden = !near.length;
+  by("nearest").replaceChildren(...near.map((other) => choice(other, other.cosine.toFixed(2), "cosine of the weights")));
+  by("reading").hidden = !(reasons && state.asked.text);
+  if (!by("reading").hidden) mark(state.asked.text, reasons);
+  by("why").hidden = false;
+}
+
+const SHOWN = 15;
+const FELT = 0.03; // words of less than this share of the strongest stay unmarked
+
+function largest(words, key) {
+  return Math.max(0, ...words.map((word) => Math.abs(word[key])));
+}
+
+function fill(id, words, key, most) {
+  const shown = (words || []).slice(0, SHOWN);
+  by(id).replaceChildren(...shown.map((word) => {
+    const bar = node("span", {className: "bar", ariaHidden: "true"}, node("i", {}));
+    bar.firstChild.style.setProperty("--part", `${(100 * Math.abs(word[key]) / most).toFixed(1)}%`);
+    return node("li", {}, node("bdi", {textContent: word.feature}), node("data", {value: word[key], textContent: signed(word[key])}), bar);
+  }));
+  by(`${id}-part`).hidden = !shown.length;
+}
+
+function choice(label, figure, title) {
+  const button = node("button", {type: "button", className: "label", title}, nameOf(label), node("data", {textContent: figure}));
+  button.dataset.label = label.id;
+  button.addEventListener("click", () => explain(label, true));
+  return node("li", {}, button);
+}
+
+// spans count code points; a text of JavaScript counts UTF-16 units
+function mark(text, reasons) {
+  const points = Array.from(text);
+  const words = [...reasons.up, ...reasons.down];
+  const most = largest(words, "contribution");
+  const felt = words.filter((word) => Math.abs(word.contribution) > FELT * most);
+  const spans = felt.flatMap((word) => word.spans.map((span) => [...span, word])).sort((a, b) => a[0] - b[0]);
+  const pieces = [];
+  let at = 0;
+  for (const [start, end, word] of spans) {
+    if (start < at) continue;
+    const marked = node("mark", {
+      className: word.contribution > 0 ? "up" : "down", title: `${word.feature} ${signed(word.contribution)}`,
+      textContent: points.slice(start, end).join(""),
+    });
+    marked.style.setProperty("--strength", `${Math.round(8 + 52 * Math.abs(word.contribution) / most)}%`);
+    pieces.push(points.slice(at, start).join(""), marked);
+    at = end;
+  }
+  by("marked").replaceChildren(...pieces, points.slice(at).join(""));
+}
+
+let waiting;
+
+function search() {
+  clearTimeout(waiting);
+  waiting = setTimeout(async () => {
+    const wanted = by("search").value;
+    if (!wanted.trim()) {
+      by("found-note").textContent = "";
+      by("found").replaceChildren();
+      return;
+    }
+    try {
+      const page = await ask(`labels?limit=12&search=${encodeURIComponent(wanted)}`);
+      if (wanted !== by("search").value) return;
+      const more = page.total > page.labels.length ? `, the first ${page.labels.length} of them` : "";
+      by("found-note").textContent = page.total ? `${page.total.toLocaleString("en")} found${more}.` : "None found.";
+      by("found").replaceChildren(...page.labels.map((label) => choice(label, label.positives.toLocaleString("en"), "training examples")));
+    } catch (error) {
+      by("found-note").textContent = error.message;
+    }
+  }, 150);
+}
+
+async function copy() {
+  const text = JSON.stringify(state.answer, null, 2);
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch { // without https, browsers have no clipboard but this
+    const field = node("textarea", {value: text, className: "offstage"});
+    document.body.append(field);
+    field.select();
+    document.execCommand("copy");
+    field.remove();
+    by("copy").focus();
+  }
+  by("copy").textContent = "Copied";
+  setTimeout(() => { by("copy").textContent = "Copy as JSON"; }, 1500);
+}
+
+function introduce(health) {
+  state.health = health;
+  const labels = `${health.labels.toLocaleString("en")} labels`;
+  by("about").textContent = health.takes_text
+    ? `Paste a text and see which of ${labels} fit it, and which of its words say so.`
+    : `Give the features of an instance and see which of ${labels} fit it.`;
+  by("model").textContent = `Model ${health.model}, ${health.method}, ${health.features.toLocaleString("en")} features. ${health.remark}`;
+  if (!health.takes_text) {
+    by("title").textContent = "Labels for an instance";
+    by("text-label").textContent = "Its features, one a line, with their values";
+    by("text").placeholder = "feature 1.5";
+  }
+  const example = health.takes_text ? '{"text": "How to train a dragon", "top_k": 3}' : '{"features": [{"0": 1.5}], "top_k": 3}';
+  const base = new URL(".", location.href).href;
+  const post = (path, body) => `curl ${base}${path} --json '${body}'`;
+  by("curl").textContent = [post("predict", example), post("explain", example.replace("[{", "{").replace("}]", "}")),
+    `curl '${base}labels?search=word'`].join("\n\n");
+}
+
+async function begin() {
+  by("form").addEventListener("submit", (event) => { event.preventDefault(); predict(); });
+  by("text").addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) predict();
+  });
+  by("search").addEventListener("input", search);
+  by("copy").addEventListener("click", copy);
+  try {
+    introduce(await ask("health"));
+  } catch (error) {
+    by("about").textContent = "";
+    complain(error);
+    return;
+  }
+  // a link may bring a text along: the part of an address behind # is never sent to a server
+  const text = new URLSearchParams(location.hash.slice(1)).get("text");
+  if (text) {
+    by("text").value = text;
+    await predict();
+  }
+}
+
+const WORDS = Number(document.documentElement.dataset.words);
+begin();

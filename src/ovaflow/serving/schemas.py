@@ -1,0 +1,182 @@
+"""What requests and answers look like; limits are part of it."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from ovaflow.serving.limits import LARGEST_FEATURE
+
+LARGEST_ID = (1 << 31) - 1
+
+_INSTANCES = ("text", "texts", "features")
+
+
+class _Request(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class _Answer(BaseModel):
+    model: str = Field(description="Checksum of the model that gave this answer.")
+
+
+class PredictedLabel(BaseModel):
+    """A label of an instance."""
+
+    id: int
+    name: str
+    score: float
+    probability: float | None = Field(None, description="Where asked for.")
+
+
+class Prediction(BaseModel):
+    """The best labels of an instance."""
+
+    labels: list[PredictedLabel]
+    features: int = Field(description="How many of the model's features it has; with 0 the labels mean nothing.")
+
+
+class Predictions(_Answer):
+    """Predictions in the order of the instances."""
+
+    predictions: list[Prediction]
+
+
+class Label(BaseModel):
+    """A label of the model."""
+
+    id: int
+    name: str
+    positives: int = Field(description="Training instances that have it.")
+    trained: bool = Field(description="Whether it can be predicted.")
+
+
+class LabelPage(_Answer):
+    """A page of the labels found."""
+
+    total: int = Field(description="Labels found on all pages.")
+    labels: list[Label]
+
+
+class Weight(BaseModel):
+    """A feature of a label."""
+
+    feature: str
+    weight: float
+
+
+class Neighbour(BaseModel):
+    """A label whose weights point in a similar direction."""
+
+    id: int
+    name: str
+    cosine: float
+
+
+class LabelDescription(_Answer):
+    """A label with its strongest words, which raise and lower its score, and its nearest labels.
+
+    They are null where the model has no weights of labels.
+    """
+
+    label: Label
+    up: list[Weight] | None
+    down: list[Weight] | None
+    nearest: list[Neighbour] | None
+
+
+class Contribution(BaseModel):
+    """What a feature adds to a score."""
+
+    feature: str
+    contribution: float
+    spans: list[tuple[int, int]] = Field(description="Where it stands in the text: start and end in code points.")
+
+
+class ExplainedLabel(PredictedLabel):
+    """A label with what its score is the sum of: bias, the contributions listed, and others."""
+
+    bias: float
+    up: list[Contribution]
+    down: list[Contribution]
+    others: float
+
+
+class Explanation(_Answer):
+    """Why labels have their scores."""
+
+    labels: list[ExplainedLabel]
+    features: int = Field(description="How many of the model's features the instance has.")
+
+
+class Health(_Answer):
+    """What is served."""
+
+    status: str
+    method: str
+    labels: int
+    features: int
+    takes_text: bool = Field(description="Whether it reads texts; features otherwise.")
+    probabilities: bool = Field(description="Whether it has a calibration.")
+    explanations: bool = Field(description="Whether its scores are sums over features.")
+    remark: str = Field(description="What the operator should know; empty if all is well.")
+
+
+def requests_within(limits):
+    """Models of the bodies of requests.
+
+    Parameters
+    ----------
+    limits : ovaflow.serving.limits.Limits
+
+    Returns
+    -------
+    predict, explain : type
+    """
+    Text = Annotated[str, Field(max_length=limits.text)]
+    Value = Annotated[float, Field(ge=-LARGEST_FEATURE, le=LARGEST_FEATURE, allow_inf_nan=False)]
+    Instance = Annotated[dict[str, Value], Field(max_length=limits.features)]
+    with_probabilities = Field(False, description="Also give probabilities; needs a calibration of the model.")
+
+    class PredictRequest(_Request):
+        """One text, several, or instances given by their features."""
+
+        model_config = _exactly_one_of(_INSTANCES, {"text": "How to train a dragon", "top_k": 3})
+        text: Text = Field(None)
+        texts: list[Text] = Field(None, min_length=1, max_length=limits.batch)
+        features: list[Instance] = Field(
+            None, min_length=1, max_length=limits.batch, description="Values by feature: its name, else its id."
+        )
+        top_k: int = Field(min(5, limits.top_k), ge=1, le=limits.top_k)
+        probabilities: bool = with_probabilities
+        thresholds: bool = Field(False, description="Only labels that reach their thresholds; needs a calibration.")
+        _one = model_validator(mode="after")(_one_of(_INSTANCES))
+
+    class ExplainRequest(_Request):
+        """A text, or an instance given by its features."""
+
+        model_config = _exactly_one_of(("text", "features"), {"text": "How to train a dragon", "words": 5})
+        text: Text = Field(None)
+        features: Instance = Field(None, description="Values by feature: its name, else its id.")
+        labels: list[Annotated[int, Field(ge=0, le=LARGEST_ID)]] = Field(
+            None, min_length=1, max_length=limits.top_k, description="Ids; without them the best labels."
+        )
+        top_k: int = Field(min(5, limits.top_k), ge=1, le=limits.top_k)
+        words: int = Field(min(10, limits.words), ge=1, le=limits.words, description="For and against each label.")
+        probabilities: bool = with_probabilities
+        _one = model_validator(mode="after")(_one_of(("text", "features")))
+
+    return PredictRequest, ExplainRequest
+
+
+def _exactly_one_of(names, example):
+    extra = {"oneOf": [{"required": [name]} for name in names], "example": example}
+    return ConfigDict(json_schema_extra=extra)
+
+
+def _one_of(names):
+    def check(self):
+        if len(self.model_fields_set & set(names)) != 1:
+            raise ValueError(f"give exactly one of {', '.join(names)}")
+        return self
+
+    return check
