@@ -1,6 +1,6 @@
 """``ovaflow train-decoder``."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import click
@@ -8,8 +8,11 @@ import numpy as np
 
 from ovaflow.cli.numbers import Finite
 from ovaflow.console.progress import clock
+from ovaflow.data.local_features import bring_near
+from ovaflow.machine.place import placed
 from ovaflow.model.shard_file import write_shard
 from ovaflow.rembrandt.decoder import plan_decoder, train_decoder
+from ovaflow.rembrandt.memory import decoding_megabytes
 from ovaflow.rembrandt.projected_file import open_projected
 from ovaflow.rembrandt.settings import Decoding
 
@@ -45,13 +48,20 @@ def command(projected, shard, shards, threads, output, **settings):
     """Train one shard of the decoder on PROJECTED (by ovaflow project)."""
     if shard >= shards:
         raise click.UsageError(f"shard {shard} of {shards}; the last is {shards - 1}")
-    opened = open_projected(projected, verify=True)
-    settings = Decoding(**settings).of(opened.decoder)
-    counts = np.diff(opened.dataset.positives.indptr)
-    labels = plan_decoder(counts, opened.decoder, shards)[shard]
-    done = train_decoder(opened, labels, settings, threads, title=f"shard {shard}")
+    title = f"shard {shard}"
+    with placed(threads) as place:
+        opened = open_projected(projected, verify=True)
+        settings = Decoding(**settings).of(opened.decoder)
+        place.confine(lambda: decoding_megabytes(projected, threads, shards))
+        near = replace(opened, dataset=bring_near(opened.dataset, place))
+        place.tell(title)
+        counts = np.diff(opened.dataset.positives.indptr)
+        labels = plan_decoder(counts, opened.decoder, shards)[shard]
+        done = train_decoder(near, labels, settings, threads, title)
+        place.check()
+        place.tell(title)
     parameters = {**asdict(settings), "stored_threshold": 0.0, "method": "one-vs-all"}
     inputs = {"dataset": opened.dataset.checksum}
     figures = done.weights, done.trained, done.statistics
     write_shard(output, labels, *figures, parameters, inputs, done.core_seconds, done.peak_rss_bytes)
-    click.echo(f"shard {shard}: {len(labels):,} labels, {clock(done.core_seconds)} of core time")
+    click.echo(f"{title}: {len(labels):,} labels, {clock(done.core_seconds)} of core time")

@@ -11,12 +11,15 @@ from ovaflow.cli.numbers import Finite
 from ovaflow.cli.problem_options import problem_options
 from ovaflow.console.progress import clock
 from ovaflow.data.dataset import open_dataset
+from ovaflow.data.local_features import bring_near
 from ovaflow.initialization.all_negative import read_root
 from ovaflow.initialization.starts import STARTS, StartInputs
+from ovaflow.machine.place import placed
 from ovaflow.model.shard_file import write_shard
 from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import Status
 from ovaflow.training.label_jobs import Training
+from ovaflow.training.memory import requested_megabytes
 from ovaflow.training.plan import read_plan
 from ovaflow.training.shard_job import train_labels
 
@@ -87,31 +90,30 @@ _DEFAULT = Training()
 @click.option("--output", type=_FILE, required=True, help="Shard file to write.")
 def command(dataset, means, plan, root, label_tree, shard, earlier, threads, output, **settings):
     """Train the labels of one shard of DATASET (dataset.h5)."""
-    opened = open_dataset(dataset, verify=True)
-    earlier, made_from = read_earlier(earlier, opened)
-    labels = read_plan(plan, shard, opened.n_labels)
-    training = Training(**settings)
-    more = {"earlier": earlier}
-    if root is not None:
-        more["root"] = read_root(root, opened.checksum, training)
-    if label_tree is not None:
-        more["parents"] = read_label_tree(label_tree, opened.checksum).parent
-    inputs = StartInputs.of(opened, read_means(means, opened.checksum), **more)
-    done = train_labels(opened, inputs, labels, training, threads, title=f"shard {shard}")
-    write_shard(
-        output,
-        labels,
-        done.weights,
-        done.trained,
-        done.statistics,
-        training.parameters,
-        {"dataset": opened.checksum} | made_from,
-        done.core_seconds,
-        done.peak_rss_bytes,
-    )
+    title, training = f"shard {shard}", Training(**settings)
+    with placed(threads) as place:
+        opened = open_dataset(dataset, verify=True)
+        earlier, made_from = read_earlier(earlier, opened)
+        labels = read_plan(plan, shard, opened.n_labels)
+        more = {"earlier": earlier}
+        if root is not None:
+            more["root"] = read_root(root, opened.checksum, training)
+        if label_tree is not None:
+            more["parents"] = read_label_tree(label_tree, opened.checksum).parent
+        shards = max(1, opened.n_labels // max(1, len(labels)))
+        place.confine(lambda: requested_megabytes(dataset, threads, shards, earlier is not None, training.loss))
+        near = bring_near(opened, place)
+        place.tell(title)
+        inputs = StartInputs.of(near, read_means(means, opened.checksum), **more)
+        done = train_labels(near, inputs, labels, training, threads, title)
+        place.check()
+        place.tell(title)
+    figures = done.weights, done.trained, done.statistics
+    inputs = {"dataset": opened.checksum} | made_from
+    write_shard(output, labels, *figures, training.parameters, inputs, done.core_seconds, done.peak_rss_bytes)
     unfinished = int((done.statistics["status"] == Status.ITERATION_LIMIT).sum())
     unfinished += int((done.statistics["status"] == Status.LINE_SEARCH_FAILED).sum())
     click.echo(
-        f"shard {shard}: {len(labels):,} labels, {len(done.weights.data):,} weights, "
+        f"{title}: {len(labels):,} labels, {len(done.weights.data):,} weights, "
         f"{clock(done.core_seconds)} of core time" + (f", {unfinished} labels not converged" if unfinished else "")
     )

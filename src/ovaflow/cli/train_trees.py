@@ -8,10 +8,13 @@ from ovaflow.cli.numbers import Finite
 from ovaflow.cli.problem_options import weighting_options
 from ovaflow.console.progress import clock
 from ovaflow.data.dataset import open_dataset
+from ovaflow.data.local_features import bring_near
+from ovaflow.fastxml.memory import requested_megabytes
 from ovaflow.fastxml.objectives import OBJECTIVES
 from ovaflow.fastxml.settings import Forestry, trees_of_shard
 from ovaflow.fastxml.shard_file import write_tree_shard
 from ovaflow.fastxml.training import grow_trees
+from ovaflow.machine.place import placed
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _DEFAULT = Forestry()
@@ -49,10 +52,16 @@ def command(dataset, shard, shards, threads, output, **settings):
     """Grow one shard of the trees of a FastXML model on DATASET (dataset.h5)."""
     if shard >= shards:
         raise click.UsageError(f"shard {shard} of {shards}; the last is {shards - 1}")
-    opened = open_dataset(dataset, verify=True)
-    forestry = Forestry(**settings)
+    title, forestry = f"shard {shard}", Forestry(**settings)
     numbers = trees_of_shard(forestry.trees, shards, shard)
-    grown = grow_trees(opened, numbers, forestry, threads, title=f"shard {shard}")
+    with placed(threads) as place:
+        opened = open_dataset(dataset, verify=True)
+        place.confine(lambda: requested_megabytes(dataset, threads))
+        near = bring_near(opened, place)
+        place.tell(title)
+        grown = grow_trees(near, numbers, forestry, threads, title)
+        place.check()
+        place.tell(title)
     write_tree_shard(output, numbers, grown, forestry.parameters, {"dataset": opened.checksum})
     nodes = len(grown.forest.children)
-    click.echo(f"shard {shard}: {len(numbers)} trees, {nodes:,} nodes, {clock(grown.core_seconds)} of core time")
+    click.echo(f"{title}: {len(numbers)} trees, {nodes:,} nodes, {clock(grown.core_seconds)} of core time")

@@ -14,6 +14,7 @@ from ovaflow.fastxml.forest import Forest, join_trees
 from ovaflow.fastxml.growing import grow_tree
 from ovaflow.fastxml.scratch import make_scratch
 from ovaflow.fastxml.seeding import seed_of
+from ovaflow.machine.place import settle_thread
 from ovaflow.sparse.csr import CSR
 from ovaflow.training.memory import peak_rss_bytes
 
@@ -76,7 +77,8 @@ def grow_trees(dataset, numbers, forestry, threads=1, title="grow"):
         return _forest_of(arrays, X.n_columns, Y.n_columns), time.perf_counter() - began
 
     grown = []
-    with Progress(title, len(numbers), "trees") as progress, ThreadPoolExecutor(threads) as pool:
+    pool = ThreadPoolExecutor(threads, initializer=settle_thread)
+    with Progress(title, len(numbers), "trees") as progress, pool:
         for tree in pool.map(grow, numbers):
             grown.append(tree)
             progress.advance()

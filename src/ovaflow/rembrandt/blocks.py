@@ -10,6 +10,8 @@ from contextlib import contextmanager
 
 from threadpoolctl import threadpool_limits
 
+from ovaflow.machine.place import settle_thread
+
 
 @contextmanager
 def in_blocks(threads):
@@ -24,7 +26,7 @@ def in_blocks(threads):
     callable
         ``map(function, items)``: results in the order of the items.
     """
-    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads, initializer=settle_thread) as pool:
         yield pool.map
 
 

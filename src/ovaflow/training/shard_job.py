@@ -9,6 +9,7 @@ import numpy as np
 
 from ovaflow.artifacts.label_tree import ROOT
 from ovaflow.console.progress import Progress
+from ovaflow.machine.place import settle_thread
 from ovaflow.solver.problem import Outcome, Status
 from ovaflow.sparse.csr import CSR
 from ovaflow.training.label_jobs import LabelJobs, solve_on_fast_path, solve_plainly
@@ -87,6 +88,7 @@ def _on_threads(jobs, labels, counts, threads):
 
     def work():
         try:
+            settle_thread()
             for solved in _solved(jobs, queue):
                 finished.put(solved)
         except BaseException as error:

@@ -1,0 +1,118 @@
+"""What a scheduler or a container left us of the machine: CPUs, nodes, CPU time, memory."""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from ovaflow.machine.topology import parse_list
+
+_UNLIMITED = 1 << 60
+"""Version 1 of control groups says "no limit" with a number near 2^63."""
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """Limits of this process.
+
+    Attributes
+    ----------
+    cpus : frozenset of int
+        That it may run on (sched_setaffinity, cpuset).
+    nodes : frozenset of int
+        That it may have memory of.
+    quota : float or None
+        CPUs whose time it gets in the mean; None: all.
+    memory : int or None
+        Bytes; None: no limit but the machine's.
+    memory_left : int or None
+        What of it is not taken yet, or by cached files alone.
+    """
+
+    cpus: frozenset
+    nodes: frozenset
+    quota: float | None
+    memory: int | None
+    memory_left: int | None
+
+    @property
+    def cores(self):
+        """CPUs that threads can keep busy."""
+        return len(self.cpus) if self.quota is None else max(1, min(len(self.cpus), math.ceil(self.quota)))
+
+
+def read_allowance(proc="/proc"):
+    """Limits of this process, from its affinity and its control groups (version 1 and 2).
+
+    Parameters
+    ----------
+    proc : path-like
+        Where this file system is mounted; mount points are taken to be beside it.
+
+    Returns
+    -------
+    Allowance
+    """
+    proc = Path(proc)
+    status = dict(line.split(":", 1) for line in (proc / "self/status").read_text(errors="replace").splitlines())
+    cpus, nodes = (frozenset(parse_list(status.get(f"{name}_allowed_list", ""))) for name in ("Cpus", "Mems"))
+    groups = list(_groups(proc))
+    quotas = [quota for group in groups for quota in _quotas(group)]
+    limits = [limit for group in groups for limit in _memory_limits(group)]
+    return Allowance(
+        cpus,
+        nodes,
+        min(quotas, default=None),
+        min((limit for limit, _ in limits), default=None),
+        min((max(0, limit - used) for limit, used in limits), default=None),
+    )
+
+
+def _groups(proc):
+    """Folders of the control groups of this process, and of those around them, whose limits hold as well."""
+    of_process = {}
+    for line in _lines(proc / "self/cgroup"):
+        _, controllers, path = line.split(":", 2)
+        of_process.update(dict.fromkeys(controllers.split(","), path))
+    for line in _lines(proc / "self/mountinfo"):
+        left, _, right = line.partition(" - ")
+        kind, _, options = right.split(" ", 2)
+        root, point = left.split()[3:5]
+        names = {"cgroup2": [""], "cgroup": ["cpu", "memory"]}.get(kind, [])
+        for name in names:
+            if name in of_process and (not name or name in options.split(",")):
+                yield from _upwards(proc.parent / point.lstrip("/"), root, of_process[name])
+
+
+def _upwards(point, root, path):
+    inside = path.removeprefix(root) if root != "/" else path
+    folder = point / inside.lstrip("/")
+    # a namespace may show a path that is not mounted here: then the mount point itself is the group
+    folder = folder if folder.is_dir() and ".." not in folder.parts else point
+    while folder.is_relative_to(point):
+        yield folder
+        folder = folder.parent
+
+
+def _quotas(group):
+    new = _words(group / "cpu.max")
+    old = _words(group / "cpu.cfs_quota_us") + _words(group / "cpu.cfs_period_us")
+    for words in (new, old):
+        if len(words) == 2 and words[0] not in ("max", "-1"):
+            yield int(words[0]) / int(words[1])
+
+
+def _memory_limits(group):
+    for limit, used in (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes")):
+        words = _words(group / limit)
+        if words and words[0] != "max" and int(words[0]) < _UNLIMITED:
+            statistics = dict(line.split() for line in _lines(group / "memory.stat"))
+            cached = int(statistics.get("inactive_file", 0))
+            yield int(words[0]), int((_words(group / used) or ["0"])[0]) - cached
+
+
+def _words(path):
+    return path.read_text(encoding="ascii").split() if path.is_file() else []
+
+
+def _lines(path):
+    return path.read_text(errors="replace").splitlines() if path.is_file() else []

@@ -1,0 +1,269 @@
+"""A place on the machine for one job: CPUs of its own, memory beside them, and a copy of shared arrays there.
+
+Linux gives a page to the node of the thread that touches it first, and keeps it
+there. So a job takes its place before it has memory worth moving, and what many
+jobs read, which the first reader would pull to its own node, is copied once for
+each node. On a machine of one node nothing is done.
+"""
+
+import contextlib
+import itertools
+import os
+
+from ovaflow.machine import system_calls
+from ovaflow.machine.allowance import read_allowance
+from ovaflow.machine.local_copy import LocalCopy
+from ovaflow.machine.placement import address_of, pages_by_node, private_ranges
+from ovaflow.machine.slots import private_folder, take_cpus
+from ovaflow.machine.topology import format_list, free_memory, read_topology
+
+OFF = "OVAFLOW_NUMA"
+"""``off`` in this variable of the environment leaves everything to the kernel."""
+
+_OF_A_NODE = 0.9
+
+
+class Place:
+    """Where a job runs.
+
+    Attributes
+    ----------
+    cpus : list of int
+        One for each thread; empty where the job is not pinned.
+    nodes : list of int
+        Of whose memory it takes, that of the most threads first; empty where nothing is bound.
+    notes : list of str
+        What happened, for the log.
+    """
+
+    def __init__(self, cpus=(), nodes=(), notes=(), share=0, folder=None, sys="/sys"):
+        self.cpus, self.nodes, self.notes = list(cpus), list(nodes), list(notes)
+        self._folder, self._sys = folder, sys
+        self._share, self._needed = share, 0
+        self._bound = False
+        self._seats = itertools.count()
+        self._copies = {}
+
+    def bind(self, others):
+        """Take memory of the place's node, and move there what the process has already.
+
+        Parameters
+        ----------
+        others : list of int
+            Other nodes, where it may have memory.
+        """
+        if len(self.nodes) > 1:
+            # each thread's own arrays go to the node where it runs, as the kernel does by itself
+            return
+        with self._noting("memory is not bound"):
+            if system_calls.policy() != system_calls.DEFAULT:
+                self.notes.append("the memory policy that was set from outside is kept")
+                return
+            system_calls.set_policy(system_calls.PREFERRED, self.nodes)
+            self._bound = True
+            system_calls.migrate(others, self.nodes[0])
+
+    def confine(self, megabytes):
+        """Take memory of the node alone, if the job's fair share of the node is large enough.
+
+        Until then, and otherwise, the node is preferred, but free memory of
+        another goes before files that this one has cached; if bound, a job that
+        outgrows the node is killed.
+
+        Parameters
+        ----------
+        megabytes : callable
+            Returns what the job will need at its peak.
+        """
+        if not self.nodes:
+            return
+        self._needed = int(1e6 * megabytes())
+        if not self._bound:
+            return
+        if self._needed > self._share:
+            need, share = self._needed / 1e6, self._share / 1e6
+            self.notes.append(f"node preferred, not forced: {need:,.0f} MB are more than a share of it ({share:,.0f})")
+            return
+        with self._noting("memory is not bound"):
+            system_calls.set_policy(system_calls.BIND, self.nodes)
+
+    def share(self, name, size, fill):
+        """Memory of the node with the same content for all jobs there.
+
+        Parameters
+        ----------
+        name : str
+            Of the content; must change with it.
+        size : int
+            Bytes.
+        fill : callable
+            Takes a writable buffer of this size, in the first of the jobs.
+
+        Returns
+        -------
+        mmap.mmap or None
+            Writable, to a private page each; None where there is no place, or no room.
+        """
+        if not self.nodes:
+            return None
+        try:
+            copy = LocalCopy(private_folder(self._folder), f"{name}-node{format_list(self.nodes)}", size)
+            shared = copy.open(self._prepare, fill)
+        except OSError as error:
+            self.notes.append(f"no local copy of {size / 1e6:,.0f} MB: {error.strerror or error}")
+            return None
+        self._copies[copy] = shared
+        return shared
+
+    def _prepare(self, shared):
+        size = len(shared)
+        files = os.statvfs(private_folder(self._folder))
+        left = [files.f_bavail * files.f_frsize, sum(free_memory(node, self._sys) for node in self.nodes)]
+        if size > _OF_A_NODE * min(left):
+            raise OSError(0, f"only {min(left) / 1e6:,.0f} MB are free there")
+        of_group = read_allowance().memory_left
+        if of_group is not None and max(size, self._needed) > of_group:
+            raise OSError(0, f"only {of_group / 1e6:,.0f} MB are left to this job")
+        mode = system_calls.BIND if len(self.nodes) == 1 else system_calls.INTERLEAVE
+        with self._noting("the local copy is not bound"):
+            system_calls.set_policy_of(*address_of(shared), mode, self.nodes)
+
+    def settle_thread(self):
+        """Pin the calling thread to a CPU of its own, where the threads of the job are on several nodes."""
+        if len(self.nodes) > 1:
+            with self._noting("a thread is not pinned"):
+                os.sched_setaffinity(0, [self.cpus[next(self._seats) % len(self.cpus)]])
+
+    def check(self):
+        """Ask the kernel where the job's memory lies, and note it."""
+        if not self.nodes:
+            return
+        kinds = {"private memory": private_ranges()} | ({"features": self._touched()} if self._copies else {})
+        with self._noting("where pages lie is not known"):
+            for kind, ranges in kinds.items():
+                pages = pages_by_node(ranges)
+                inside = sum(pages[node] for node in self.nodes)
+                self.notes.append(f"{kind}: {100 * inside / max(pages.total(), 1):.1f} % of the pages are there")
+
+    def _touched(self):
+        return [address_of(shared) for shared in self._copies.values()]
+
+    def release(self):
+        """Give up the copies; the last job of the node removes them."""
+        for copy in self._copies:
+            copy.release()
+
+    @contextlib.contextmanager
+    def _noting(self, what):
+        try:
+            yield
+        except OSError as error:
+            note = f"{what} ({error.strerror or error})"
+            if note not in self.notes:
+                self.notes.append(note)
+
+    def tell(self, title):
+        """Write what happened since the last call, in one line.
+
+        Parameters
+        ----------
+        title : str
+            Of the job.
+        """
+        if self.notes:
+            print(f"{title}: {'; '.join(self.notes)}", flush=True)
+        self.notes = []
+
+
+_present = Place()
+
+
+def settle_thread():
+    """Pin the calling thread as the job's place wants it; see :meth:`Place.settle_thread`."""
+    _present.settle_thread()
+
+
+@contextlib.contextmanager
+def placed(threads, folder=None, sys="/sys"):
+    """Take a place for some threads, held until the block or the process ends.
+
+    Parameters
+    ----------
+    threads : int
+    folder : path-like, optional
+        See :func:`~ovaflow.machine.slots.private_folder`.
+    sys : path-like
+        Where this file system is mounted.
+
+    Yields
+    ------
+    Place
+    """
+    global _present
+    nodes = read_topology(sys)
+    if os.environ.get(OFF) == "off":
+        yield Place(notes=[f"{OFF}=off: not placed"])
+    elif sum(node.memory > 0 for node in nodes) < 2:
+        yield Place(notes=["one NUMA node: threads are not pinned, memory is not bound"])
+    else:
+        with contextlib.ExitStack() as held:
+            _present = _take_place(nodes, threads, held, folder, sys)
+            held.callback(_leave)
+            yield _present
+
+
+def _leave():
+    global _present
+    _present.release()
+    _present = Place()
+
+
+def _take_place(nodes, threads, held, folder, sys):
+    allowance = read_allowance()
+    ours = [node.within(allowance.cpus) for node in nodes]
+    try:
+        cpus = held.enter_context(take_cpus(ours, threads, folder))
+    except OSError as error:
+        return Place(notes=[f"not placed: {error.strerror or error}"])
+    if not cpus:
+        free = f"fewer than {threads} of {len(allowance.cpus)} CPUs are free"
+        return Place(notes=[f"not placed: {free}, so that jobs share them"])
+    chosen, notes = _memory_of(cpus, nodes, allowance.nodes)
+    place = Place(cpus, chosen, notes, _share_of(nodes, chosen, threads), folder, sys)
+    _pin(place, cpus, held)
+    if place.nodes:
+        place.bind([node.number for node in nodes if node.number not in place.nodes])
+        held.callback(_restore_policy, place)
+    return place
+
+
+def _memory_of(cpus, nodes, allowed):
+    """Nodes whose memory is nearest to the CPUs, and a note that says so."""
+    homes = [next(node for node in nodes if cpu in node.cpus) for cpu in cpus]
+    with_memory = [node.number for node in nodes if node.memory and node.number in allowed]
+    if not with_memory:
+        return [], [f"CPUs {format_list(cpus)}; no node's memory is known to be allowed"]
+    nearest = [min(with_memory, key=lambda number: (home.distances[number], number)) for home in homes]
+    chosen = sorted(set(nearest), key=lambda number: (-nearest.count(number), number))
+    several = "" if len(chosen) == 1 else ", each thread on one of them"
+    name = "node" if len(chosen) == 1 else "nodes"
+    return chosen, [f"{name} {format_list(chosen)} of {len(nodes)}, CPUs {format_list(cpus)}{several}"]
+
+
+def _share_of(nodes, chosen, threads):
+    """Bytes of the first chosen node for some threads, if all of its CPUs get as much."""
+    home = [node for node in nodes if node.number in chosen[:1]]
+    return int(sum(_OF_A_NODE * node.memory * threads / max(len(node.cpus), 1) for node in home))
+
+
+def _pin(place, cpus, held):
+    before = os.sched_getaffinity(0)
+    with place._noting("threads are not pinned"):
+        for thread in os.listdir("/proc/self/task"):
+            os.sched_setaffinity(int(thread), cpus)
+        held.callback(os.sched_setaffinity, 0, before)
+
+
+def _restore_policy(place):
+    if place._bound:
+        system_calls.set_policy(system_calls.DEFAULT)

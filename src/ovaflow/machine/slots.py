@@ -1,0 +1,170 @@
+"""Which CPUs are free: a job holds a lock on each of its own, and the kernel releases them when it dies.
+
+A lock file for each CPU stands in a folder of memory (tmpfs), so it is of this
+machine and gone with a reboot. Jobs of any number of threads fit beside each
+other; schedulers that gave each job CPUs of its own are respected, since only
+those are asked for.
+"""
+
+import contextlib
+import fcntl
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+from ovaflow.machine.topology import NEAR
+
+
+def private_folder(base=None):
+    """Folder of this user in the memory of this machine, made if need be.
+
+    Parameters
+    ----------
+    base : path-like, optional
+        ``/dev/shm``, or else the system's temporary folder.
+
+    Returns
+    -------
+    pathlib.Path
+
+    Raises
+    ------
+    OSError
+        If it cannot be made, or belongs to somebody else.
+    """
+    shared = Path("/dev/shm")
+    base = Path(base) if base else shared if os.access(shared, os.W_OK) else Path(tempfile.gettempdir())
+    folder = base / f"ovaflow-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise PermissionError(f"{folder} is no private folder of this user")
+    return folder
+
+
+@contextlib.contextmanager
+def take_cpus(nodes, threads, folder=None):
+    """CPUs for some threads, held until the block or the process ends.
+
+    Parameters
+    ----------
+    nodes : list of Node
+        With the CPUs that may be taken.
+    threads : int
+    folder : path-like, optional
+        See :func:`private_folder`.
+
+    Yields
+    ------
+    list of int
+        A CPU for each thread; empty where too few are free.
+
+    Raises
+    ------
+    OSError
+        If there is no folder for the locks.
+    """
+    folder = private_folder(folder)
+    with contextlib.ExitStack() as held:
+        yield _take(nodes, threads, folder, held)
+
+
+def _take(nodes, threads, folder, held):
+    # one chooses at a time: two that try all CPUs at once would keep each other from what they do not take
+    choosing = open_locked(folder / "choice.lock", fcntl.LOCK_EX)
+    free = {}
+    try:
+        for cpu in (cpu for node in nodes for cpu in node.cpus):
+            with contextlib.suppress(BlockingIOError):
+                free[cpu] = open_locked(folder / f"cpu{cpu}.lock", fcntl.LOCK_EX | fcntl.LOCK_NB)
+        chosen = choose(nodes, set(free), threads)
+        for cpu in chosen:
+            held.callback(os.close, free.pop(cpu))
+        return chosen
+    finally:
+        for handle in (*free.values(), choosing):
+            os.close(handle)
+
+
+def open_locked(path, mode):
+    """Open a file, made if need be, and lock it for as long as it is open.
+
+    Parameters
+    ----------
+    path : path-like
+    mode : int
+        As of :func:`fcntl.flock`.
+
+    Returns
+    -------
+    int
+        Its descriptor.
+
+    Raises
+    ------
+    BlockingIOError
+        If another holds it and the mode does not wait.
+    """
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, mode)
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
+
+
+def choose(nodes, free, threads):
+    """CPUs for some threads: on one node rather than on several, on free cores rather than beside an SMT sibling.
+
+    Parameters
+    ----------
+    nodes : list of Node
+    free : set of int
+        CPUs that nobody holds.
+    threads : int
+
+    Returns
+    -------
+    list of int
+        A CPU for each thread, those of a node together; empty where too few are
+        free. Of nodes that fit, the one with the most free cores is taken, so
+        that jobs spread over the memory of all. What fits no node even when the
+        machine is empty takes cores of neighbours, nearest first, before siblings.
+    """
+    cores = {node.number: [core[0] for core in node.cores if free.issuperset(core)] for node in nodes}
+    every = {node.number: _cores_first(node, free) for node in nodes}
+    if all(threads > len(node.cores) for node in nodes):
+        ways = (_on_neighbours, cores), (_on_one_node, every), (_on_neighbours, every)
+    else:
+        ways = (_on_one_node, cores), (_on_one_node, every), (_on_neighbours, cores), (_on_neighbours, every)
+    for way, left in ways:
+        chosen = way(nodes, left, threads)
+        if chosen:
+            return chosen
+    return []
+
+
+def _cores_first(node, free):
+    """Free CPUs of a node, whole cores first, then siblings."""
+    depths = max((len(core) for core in node.cores), default=0)
+    ordered = [core[depth] for depth in range(depths) for core in node.cores if depth < len(core)]
+    whole = {cpu for core in node.cores if free.issuperset(core) for cpu in core}
+    left = [cpu for cpu in ordered if cpu in free]
+    return sorted(left, key=lambda cpu: cpu not in whole)
+
+
+def _on_one_node(nodes, left, threads):
+    fitting = [node.number for node in nodes if len(left[node.number]) >= threads]
+    if not fitting:
+        return []
+    return left[max(fitting, key=lambda number: (len(left[number]), -number))][:threads]
+
+
+def _on_neighbours(nodes, left, threads):
+    if sum(map(len, left.values())) < threads:
+        return []
+    first = max(nodes, key=lambda node: (len(left[node.number]), -node.number))
+    nearest = sorted(left, key=lambda number: (first.distances.get(number, NEAR), number != first.number, number))
+    return [cpu for number in nearest for cpu in left[number]][:threads]

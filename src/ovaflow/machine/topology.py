@@ -1,0 +1,152 @@
+"""NUMA nodes of a machine, as Linux describes them under /sys."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+NEAR = 10
+"""Distance of a node from itself, by the kernel's convention."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A part of the machine whose CPUs reach its memory fastest.
+
+    Attributes
+    ----------
+    number : int
+        As the kernel counts; there may be gaps.
+    cores : tuple of tuple of int
+        CPUs of each physical core, SMT siblings together; ascending.
+    memory : int
+        Bytes; 0 where the node has CPUs alone.
+    distances : dict of int to int
+        Relative latency of the memory of each node.
+    """
+
+    number: int
+    cores: tuple
+    memory: int
+    distances: dict
+
+    @property
+    def cpus(self):
+        """All its CPUs, ascending."""
+        return sorted(cpu for core in self.cores for cpu in core)
+
+    def within(self, cpus):
+        """The same node with no other CPUs than these.
+
+        Parameters
+        ----------
+        cpus : collection of int
+
+        Returns
+        -------
+        Node
+        """
+        left = (tuple(cpu for cpu in core if cpu in cpus) for core in self.cores)
+        return Node(self.number, tuple(core for core in left if core), self.memory, self.distances)
+
+
+def read_topology(sys="/sys", proc="/proc"):
+    """Nodes of this machine.
+
+    Parameters
+    ----------
+    sys, proc : path-like
+        Where these file systems are mounted.
+
+    Returns
+    -------
+    list of Node
+        By number; a single one where the kernel tells of none.
+    """
+    devices = Path(sys) / "devices/system"
+    folders = {int(path.name[4:]): path for path in devices.glob("node/node[0-9]*")}
+    if not folders:
+        online = parse_list(_text(devices / "cpu/online")) or [0]
+        return [Node(0, _cores(devices, online), _kilobytes(Path(proc) / "meminfo", "MemTotal:"), {0: NEAR})]
+    numbers = sorted(folders)
+    return [_node(devices, number, folders[number], numbers) for number in numbers]
+
+
+def _node(devices, number, folder, numbers):
+    distances = [int(word) for word in _text(folder / "distance").split()]
+    if len(distances) != len(numbers):
+        distances = [NEAR if other == number else 2 * NEAR for other in numbers]
+    cores = _cores(devices, parse_list(_text(folder / "cpulist")))
+    return Node(number, cores, _kilobytes(folder / "meminfo", "MemTotal:"), dict(zip(numbers, distances, strict=True)))
+
+
+def _cores(devices, cpus):
+    cores = {}
+    for cpu in cpus:
+        siblings = parse_list(_text(devices / f"cpu/cpu{cpu}/topology/thread_siblings_list"))
+        cores.setdefault(min(siblings, default=cpu), []).append(cpu)
+    return tuple(tuple(cores[first]) for first in sorted(cores))
+
+
+def free_memory(number, sys="/sys"):
+    """Memory of a node that is free or holds nothing but cached files.
+
+    Parameters
+    ----------
+    number : int
+    sys : path-like
+
+    Returns
+    -------
+    int
+        Bytes.
+    """
+    meminfo = Path(sys) / f"devices/system/node/node{number}/meminfo"
+    return sum(_kilobytes(meminfo, name) for name in ("MemFree:", "Active(file):", "Inactive(file):"))
+
+
+def parse_list(text):
+    """Numbers of a kernel's list.
+
+    Parameters
+    ----------
+    text : str
+        Such as ``"0-3,8"``.
+
+    Returns
+    -------
+    list of int
+        Ascending.
+    """
+    ranges = [part.partition("-") for part in text.split(",") if part.strip()]
+    return sorted(number for low, _, high in ranges for number in range(int(low), int(high or low) + 1))
+
+
+def format_list(numbers):
+    """The inverse of :func:`parse_list`.
+
+    Parameters
+    ----------
+    numbers : iterable of int
+
+    Returns
+    -------
+    str
+    """
+    runs = []
+    for number in sorted(numbers):
+        if runs and runs[-1][1] == number - 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in runs)
+
+
+def _text(path):
+    return path.read_text(encoding="ascii").strip() if path.is_file() else ""
+
+
+def _kilobytes(path, name):
+    for line in _text(path).splitlines():
+        words = line.split()
+        if name in words:
+            return 1024 * int(words[words.index(name) + 1])
+    return 0

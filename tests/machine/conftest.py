@@ -1,0 +1,52 @@
+"""Trees of files in the form of /sys and /proc, for machines that are not here."""
+
+import pytest
+
+
+class FakeSys:
+    """A /sys of some nodes.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+    """
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def write(self, path, text):
+        """Write a file of the tree."""
+        file = self.folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"{text}\n")
+
+    def node(self, number, cpus, megabytes, distances):
+        """Add a node."""
+        base = f"devices/system/node/node{number}"
+        self.write(f"{base}/cpulist", cpus)
+        self.write(f"{base}/distance", distances)
+        lines = (("MemTotal", megabytes), ("MemFree", megabytes / 2), ("Active(file)", 8), ("Inactive(file)", 16))
+        figures = "\n".join(f"Node {number} {name}:   {int(1024 * size)} kB" for name, size in lines)
+        self.write(f"{base}/meminfo", figures)
+
+    def siblings(self, *cpus):
+        """Say that these CPUs are one core."""
+        for cpu in cpus:
+            text = ",".join(map(str, cpus))
+            self.write(f"devices/system/cpu/cpu{cpu}/topology/thread_siblings_list", text)
+
+
+@pytest.fixture
+def fake_sys(tmp_path):
+    """An empty /sys to fill."""
+    return FakeSys(tmp_path / "sys")
+
+
+@pytest.fixture
+def two_sockets(fake_sys):
+    """Two nodes of four cores with two SMT siblings each: CPU c and c + 8 are a core."""
+    for core in range(8):
+        fake_sys.siblings(core, core + 8)
+    fake_sys.node(0, "0-3,8-11", 1000, "10 21")
+    fake_sys.node(1, "4-7,12-15", 1000, "21 10")
+    return fake_sys

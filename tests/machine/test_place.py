@@ -1,0 +1,133 @@
+import contextlib
+import os
+from dataclasses import replace
+
+import pytest
+
+from ovaflow.machine import system_calls
+from ovaflow.machine.allowance import read_allowance
+from ovaflow.machine.place import OFF, placed, settle_thread
+
+
+@pytest.fixture
+def two_nodes(fake_sys, monkeypatch):
+    """Two nodes of one real CPU each, of whose memory we may have both."""
+    monkeypatch.setattr("ovaflow.machine.place.read_allowance", lambda: replace(read_allowance(), nodes={0, 1}))
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        pytest.skip("needs two CPUs")
+    fake_sys.node(0, str(cpus[0]), 1000, "10 21")
+    fake_sys.node(1, str(cpus[1]), 1000, "21 10")
+    return fake_sys.folder, cpus[:2]
+
+
+@contextlib.contextmanager
+def only_on(cpu):
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {cpu})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def test_one_node_costs_nothing(fake_sys, tmp_path, monkeypatch):
+    monkeypatch.delenv(OFF, raising=False)
+    fake_sys.node(0, "0-7", 1000, "10")
+    before = os.sched_getaffinity(0)
+    with placed(2, tmp_path, fake_sys.folder) as place:
+        assert place.notes == ["one NUMA node: threads are not pinned, memory is not bound"]
+        assert os.sched_getaffinity(0) == before
+        assert place.share("x", 100, None) is None
+        place.check()
+        place.confine(lambda: pytest.fail("not asked for"))
+    assert [path.name for path in tmp_path.iterdir()] == ["sys"]
+
+
+def test_pinned_while_it_lasts(two_nodes, tmp_path):
+    sys, (first, second) = two_nodes
+    before = os.sched_getaffinity(0)
+    with placed(1, tmp_path, sys) as ours:
+        assert os.sched_getaffinity(0) == {first}
+        assert ours.nodes == [0]
+        assert ours.notes[0] == f"node 0 of 2, CPUs {first}"
+    assert os.sched_getaffinity(0) == before
+    assert system_calls.policy() == system_calls.DEFAULT
+    with only_on(second), placed(1, tmp_path, sys) as ours:
+        assert (ours.cpus, ours.nodes) == ([second], [1])
+        assert os.sched_getaffinity(0) == {second}
+
+
+def test_binding_that_is_refused_is_noted(two_nodes, tmp_path):
+    if os.path.exists("/sys/devices/system/node/node1"):
+        pytest.skip("node 1 is real here")
+    sys, (_, second) = two_nodes
+    with only_on(second):
+        with placed(1, tmp_path, sys) as place:
+            assert place.notes[1:] == ["memory is not bound (set_mempolicy: Invalid argument)"]
+            shared = place.share("x", 1 << 20, lambda memory: memory.write(b"content"))
+            assert shared[:7] == b"content"
+            assert place.notes[2:] == ["the local copy is not bound (mbind: Invalid argument)"]
+            assert len(list(tmp_path.glob("*/x-node1.copy"))) == 1
+        assert not list(tmp_path.glob("*/*.copy"))
+
+
+def test_memory_of_the_nearest_node_that_is_allowed(two_nodes, tmp_path, monkeypatch):
+    monkeypatch.setattr("ovaflow.machine.place.read_allowance", lambda: replace(read_allowance(), nodes={0}))
+    sys, (_, second) = two_nodes
+    with only_on(second), placed(1, tmp_path, sys) as place:
+        assert (place.cpus, place.nodes) == ([second], [0])
+
+
+def test_no_room_is_noted(two_nodes, tmp_path):
+    with placed(1, tmp_path, two_nodes[0]) as place:
+        assert place.share("x", 1 << 30, None) is None
+        assert place.notes[-1] == "no local copy of 1,074 MB: only 549 MB are free there"
+
+
+def test_more_than_a_fair_share_is_not_forced(two_nodes, tmp_path):
+    with placed(1, tmp_path, two_nodes[0]) as place:
+        place.confine(lambda: 900)
+        assert system_calls.policy() == system_calls.BIND
+        place.confine(lambda: 1000)
+        assert place.notes[-1] == "node preferred, not forced: 1,000 MB are more than a share of it (944)"
+
+
+def test_a_policy_from_outside_is_kept(two_nodes, tmp_path):
+    system_calls.set_policy(system_calls.BIND, [0])
+    try:
+        with placed(1, tmp_path, two_nodes[0]) as place:
+            assert place.notes[-1] == "the memory policy that was set from outside is kept"
+            place.confine(lambda: 1)
+        assert system_calls.policy() == system_calls.BIND
+    finally:
+        system_calls.set_policy(system_calls.DEFAULT)
+
+
+def test_threads_on_several_nodes_have_a_cpu_each(two_nodes, tmp_path):
+    sys, (first, second) = two_nodes
+    with placed(2, tmp_path, sys) as place:
+        assert (place.cpus, place.nodes) == ([first, second], [0, 1])
+        settle_thread()
+        assert os.sched_getaffinity(0) == {first}
+        settle_thread()
+        assert os.sched_getaffinity(0) == {second}
+    before = os.sched_getaffinity(0)
+    settle_thread()
+    assert os.sched_getaffinity(0) == before
+
+
+def test_a_full_machine(two_nodes, tmp_path):
+    before = os.sched_getaffinity(0)
+    with placed(2, tmp_path, two_nodes[0]):
+        os.sched_setaffinity(0, before)
+        with placed(1, tmp_path, two_nodes[0]) as place:
+            assert place.notes == [f"not placed: fewer than 1 of {len(before)} CPUs are free, so that jobs share them"]
+            assert os.sched_getaffinity(0) == before
+
+
+def test_switched_off(two_nodes, tmp_path, monkeypatch):
+    monkeypatch.setenv(OFF, "off")
+    with placed(1, tmp_path, two_nodes[0]) as place:
+        assert (place.cpus, place.nodes) == ([], [])
+        assert place.notes == ["OVAFLOW_NUMA=off: not placed"]
