@@ -32,7 +32,7 @@ def command(dataset, embedding, threads, output, **settings):
     """Project the training instances of DATASET (dataset.h5) into an embedding."""
     opened, settings, started = open_dataset(dataset, verify=True), Projecting(**settings), time.perf_counter()
     found = read_embedding(embedding, opened.checksum, verify=True)
-    projection, features = project(opened, found, settings, threads)
+    projection, features = project(opened, found.embedding, settings, threads)
     decoder = decoder_of(opened.train.Y, settings.decoder)
     parameters = found.parameters | settings.parameters | {"decoder": decoder}
     seconds = found.core_seconds + threads * (time.perf_counter() - started)

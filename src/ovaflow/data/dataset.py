@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ovaflow.data.names import Names, read_idf, read_names
 from ovaflow.sparse.csr import CSR, transpose
 from ovaflow.storage.arrays import read_csr, read_strings, write_csr, write_strings
 from ovaflow.storage.artifact import checksum_of, create_artifact, open_artifact, parameters_of
@@ -47,6 +48,8 @@ class Dataset:
     parameters : dict
         Settings of the prepare step; ``bias`` is the value of the bias feature,
         0 when there is none.
+    given : Names, optional
+        Of a dataset in memory; others read theirs when asked for.
     """
 
     path: Path
@@ -54,6 +57,7 @@ class Dataset:
     test: Split
     checksum: str
     parameters: dict
+    given: Names | None = None
 
     @property
     def n_features(self):
@@ -73,12 +77,17 @@ class Dataset:
     @cached_property
     def label_names(self):
         """Names of the labels, in id order."""
-        return self._strings("label_names")
+        return read_names(self.path, KIND, "label_names") if self.given is None else self.given.labels
 
     @cached_property
     def feature_names(self):
         """Names of the features without the bias feature, in id order; empty when the source has none."""
-        return self._strings("feature_names")
+        return read_names(self.path, KIND, "feature_names") if self.given is None else self.given.features
+
+    @cached_property
+    def names(self):
+        """Names of labels and features, with the inverse document frequencies."""
+        return self.given or Names(self.label_names, self.feature_names, read_idf(self.path, KIND))
 
     def test_texts(self, rows=None):
         """Beginnings of test texts.
@@ -95,10 +104,6 @@ class Dataset:
         """
         with open_artifact(self.path, KIND) as file:
             return read_strings(file, "test_texts", rows) if "test_texts" in file else []
-
-    def _strings(self, name):
-        with open_artifact(self.path, KIND) as file:
-            return read_strings(file, name) if name in file else []
 
 
 def write_dataset(path, train, test, label_names, feature_names, parameters, idf=None):

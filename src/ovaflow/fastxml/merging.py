@@ -6,12 +6,11 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
-from ovaflow.data.dataset import KIND as DATASET
 from ovaflow.fastxml.shape import SHAPE, shape_of
 from ovaflow.fastxml.shard_file import read_tree_shard
-from ovaflow.model.model_file import KIND, Names, write_common
+from ovaflow.model.model_file import KIND, write_common
 from ovaflow.model.training_file import Training, write_training
-from ovaflow.storage.artifact import create_artifact, open_artifact
+from ovaflow.storage.artifact import create_artifact
 
 
 def merge_trees(shards, dataset, model_path, training_path):
@@ -44,13 +43,11 @@ def merge_trees(shards, dataset, model_path, training_path):
     places = _places(opened, dataset)
     parameters, inputs = opened[0].parameters, {"dataset": dataset.checksum}
     trees = [(opened[shard].forest, place) for shard, place in places]
-    with open_artifact(dataset.path, DATASET) as file:
-        idf = file["idf"][()] if "idf" in file else None
     counts = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels)
     given = {"train": parameters, "transform": dataset.parameters}
     with create_artifact(model_path, KIND, given, inputs) as file:
         _write_trees(file.create_group("forest"), trees, dataset)
-        write_common(file, counts > 0, counts, Names(dataset.label_names, dataset.feature_names, idf))
+        write_common(file, counts > 0, counts, dataset.names)
     shapes = [shape_of(forest.tree(place), parameters["max_leaf"]) for forest, place in trees]
     statistics = {name: np.array([shape[name] for shape in shapes], dtype) for name, dtype in SHAPE.items()}
     statistics["seconds"] = np.array([opened[shard].seconds[place] for shard, place in places])

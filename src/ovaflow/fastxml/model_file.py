@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from ovaflow.console.errors import InputError
-from ovaflow.fastxml.forest import Forest, read_forest
+from ovaflow.fastxml.forest import Forest, read_forest, write_forest
 from ovaflow.fastxml.settings import METHOD
-from ovaflow.model.model_file import KIND, ModelFile, method_of, read_common
-from ovaflow.storage.artifact import open_artifact
+from ovaflow.model.model_file import KIND, ModelFile, method_of, read_common, write_common
+from ovaflow.storage.artifact import create_artifact, open_artifact
 
 
 @dataclass(frozen=True)
@@ -56,3 +56,16 @@ def open_forest(path, verify=False):
     if not model.forest.distributions.n_columns == len(model.trained) == len(model.counts):
         raise InputError("damaged: arrays of different lengths", path=path, remedy="delete it and merge again")
     return model
+
+
+def save_forest(path, model):
+    """Write a model of trees that is in memory.
+
+    Parameters
+    ----------
+    path : path-like
+    model : ForestModel
+    """
+    with create_artifact(path, KIND, model.parameters, model.inputs) as file:
+        write_forest(file.create_group("forest"), model.forest)
+        write_common(file, model.trained, model.counts, model.names)

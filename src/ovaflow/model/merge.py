@@ -7,12 +7,10 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
-from ovaflow.data.dataset import KIND as DATASET
-from ovaflow.model.model_file import Names, write_model
+from ovaflow.model.model_file import write_model
 from ovaflow.model.pruning import copy_kept, kept_per_row
 from ovaflow.model.shard_file import STATISTICS, read_shard
 from ovaflow.model.training_file import Training, write_training
-from ovaflow.storage.artifact import open_artifact
 
 PIECE = 1 << 24
 """Weights that are gathered before they are written: 128 MiB."""
@@ -68,8 +66,6 @@ def merge(shards, dataset, threshold, model_path, training_path, piece=PIECE):
         pruned at more than the threshold.
     """
     plan = _survey([Path(path) for path in shards], dataset, threshold)
-    with open_artifact(dataset.path, DATASET) as file:
-        idf = file["idf"][()] if "idf" in file else None
     write_model(
         model_path,
         plan.kept,
@@ -77,7 +73,7 @@ def merge(shards, dataset, threshold, model_path, training_path, piece=PIECE):
         dataset.n_features,
         plan.trained,
         np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels),
-        Names(dataset.label_names, dataset.feature_names, idf),
+        dataset.names,
         {"train": plan.parameters, "prune": threshold, "transform": dataset.parameters},
         {"dataset": dataset.checksum},
     )

@@ -1,14 +1,15 @@
 """The model file: sparse weights, names, and all that is needed to predict."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from ovaflow.console.errors import InputError
+from ovaflow.data.names import Names, read_idf, read_names
 from ovaflow.sparse.csr import CSR
-from ovaflow.storage.arrays import map_array, read_csr, read_strings, write_strings
+from ovaflow.storage.arrays import map_array, read_csr, write_strings
 from ovaflow.storage.artifact import (
     checksum_of,
     create_artifact,
@@ -41,6 +42,8 @@ class ModelFile:
         :class:`ovaflow.data.dataset.Dataset`).
     inputs : dict of str to str
         ``dataset``: checksum of the dataset that the model was trained on.
+    given : Names, optional
+        Of a model in memory; others read theirs when asked for.
     """
 
     path: Path
@@ -49,6 +52,7 @@ class ModelFile:
     checksum: str
     parameters: dict
     inputs: dict
+    given: Names | None = field(default=None, kw_only=True)
 
     @property
     def n_labels(self):
@@ -58,12 +62,12 @@ class ModelFile:
     @cached_property
     def label_names(self):
         """Names of the labels, in id order."""
-        return self._strings("label_names")
+        return read_names(self.path, KIND, "label_names") if self.given is None else self.given.labels
 
     @cached_property
     def feature_names(self):
         """Names of the features without the bias feature; empty when the source had none."""
-        return self._strings("feature_names")
+        return read_names(self.path, KIND, "feature_names") if self.given is None else self.given.features
 
     @cached_property
     def feature_ids(self):
@@ -73,12 +77,12 @@ class ModelFile:
     @cached_property
     def idf(self):
         """Inverse document frequencies of the transform, float32 of shape (d without bias,); None without tf-idf."""
-        with open_artifact(self.path, KIND) as file:
-            return file["idf"][()] if "idf" in file else None
+        return read_idf(self.path, KIND) if self.given is None else self.given.idf
 
-    def _strings(self, name):
-        with open_artifact(self.path, KIND) as file:
-            return read_strings(file, name) if name in file else []
+    @property
+    def names(self):
+        """Names of labels and features, with the inverse document frequencies."""
+        return Names(self.label_names, self.feature_names, self.idf)
 
 
 @dataclass(frozen=True)
@@ -103,23 +107,6 @@ class Model(ModelFile):
     def nonzeros(self):
         """Number of weights."""
         return len(self.weights.data)
-
-
-@dataclass(frozen=True)
-class Names:
-    """What a model knows beside its weights.
-
-    Attributes
-    ----------
-    labels : sequence of str, length l
-    features : sequence of str
-        Length d without the bias feature, or empty.
-    idf : ndarray of float32, optional
-    """
-
-    labels: list
-    features: list
-    idf: np.ndarray | None = None
 
 
 def write_model(path, weights_per_label, pieces, n_features, trained, counts, names, parameters, inputs):
@@ -153,6 +140,20 @@ def write_model(path, weights_per_label, pieces, n_features, trained, counts, na
     with create_artifact(path, KIND, parameters, inputs) as file:
         _write_weights(file.create_group("weights"), indptr, pieces, n_features)
         write_common(file, trained, counts, names)
+
+
+def save_model(path, model):
+    """Write a model of one-vs-all that is in memory.
+
+    Parameters
+    ----------
+    path : path-like
+    model : Model
+    """
+    weights = model.weights
+    pieces = [(weights.data, weights.indices)]
+    given = np.diff(weights.indptr), pieces, weights.n_columns, model.trained, model.counts
+    write_model(path, *given, model.names, model.parameters, model.inputs)
 
 
 def write_common(file, trained, counts, names):

@@ -6,14 +6,13 @@ from pathlib import Path
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import KIND as DATASET
 from ovaflow.model.merge import merge
-from ovaflow.model.model_file import KIND, Names, open_model, write_common
+from ovaflow.model.model_file import KIND, open_model, write_common
 from ovaflow.model.training_file import Training, read_training, write_training
 from ovaflow.rembrandt.projected_file import SOFTMAX
 from ovaflow.rembrandt.projection import write_projection
 from ovaflow.rembrandt.settings import METHOD
-from ovaflow.storage.artifact import create_artifact, open_artifact
+from ovaflow.storage.artifact import create_artifact
 
 _ROWS = 4096
 
@@ -50,7 +49,7 @@ def join_decoder(shards, projected, dataset, model_path, training_path):
         decoder_path, solved_path = Path(folder) / "decoder.h5", Path(folder) / "solved.h5"
         merge(shards, projected.dataset, 0.0, decoder_path, solved_path)
         decoder, solved = open_model(decoder_path), read_training(solved_path)
-        settings = _settings(projected, decoder.parameters["train"])
+        settings = model_settings(projected, decoder.parameters["train"])
         _write_model(model_path, decoder, projected, dataset, settings)
     seconds = projected.core_seconds + solved.core_seconds
     peak = max(projected.peak_rss_bytes, solved.peak_rss_bytes)
@@ -63,7 +62,19 @@ def join_decoder(shards, projected, dataset, model_path, training_path):
     return int(decoder.trained.sum())
 
 
-def _settings(projected, train):
+def model_settings(projected, train):
+    """Settings that a model depends on.
+
+    Parameters
+    ----------
+    projected : Projected
+    train : dict
+        Settings of the decoder's training.
+
+    Returns
+    -------
+    dict
+    """
     settings = {name: value for name, value in projected.dataset.parameters.items() if name != "bias"}
     return (
         settings
@@ -73,19 +84,28 @@ def _settings(projected, train):
 
 
 def _write_model(path, decoder, projected, dataset, settings):
-    with open_artifact(dataset.path, DATASET) as file:
-        idf = file["idf"][()] if "idf" in file else None
     parameters = {"train": settings, "transform": dataset.parameters}
     with create_artifact(path, KIND, parameters, {"dataset": dataset.checksum}) as file:
         write_projection(file.create_group("projection"), projected.projection)
         stored = file.create_dataset("decoder", (decoder.n_labels, decoder.n_features), np.float32)
         for low in range(0, decoder.n_labels, _ROWS):
             high = min(low + _ROWS, decoder.n_labels)
-            stored[low:high] = _dense_rows(decoder.weights, low, high)
-        write_common(file, decoder.trained, decoder.counts, Names(dataset.label_names, dataset.feature_names, idf))
+            stored[low:high] = dense_rows(decoder.weights, low, high)
+        write_common(file, decoder.trained, decoder.counts, dataset.names)
 
 
-def _dense_rows(weights, low, high):
+def dense_rows(weights, low, high):
+    """Rows of a sparse matrix in full.
+
+    Parameters
+    ----------
+    weights : CSR, shape (l, D)
+    low, high : int
+
+    Returns
+    -------
+    ndarray of float32, shape (high - low, D)
+    """
     out = np.zeros((high - low, weights.n_columns), np.float32)
     start, end = weights.indptr[low], weights.indptr[high]
     rows = np.repeat(np.arange(high - low), np.diff(weights.indptr[low : high + 1]))

@@ -6,12 +6,12 @@ from functools import cached_property
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.model.model_file import KIND, ModelFile, method_of, read_common
+from ovaflow.model.model_file import KIND, ModelFile, method_of, read_common, write_common
 from ovaflow.rembrandt.panels import from_panels
-from ovaflow.rembrandt.projection import Projection, read_projection
+from ovaflow.rembrandt.projection import Projection, read_projection, write_projection
 from ovaflow.rembrandt.settings import METHOD
 from ovaflow.storage.arrays import map_array
-from ovaflow.storage.artifact import open_artifact
+from ovaflow.storage.artifact import create_artifact, open_artifact
 
 
 @dataclass(frozen=True)
@@ -77,3 +77,17 @@ def open_embedding_model(path, verify=False):
     if not len(model.decoder) == len(model.trained) == len(model.counts):
         raise InputError("damaged: arrays of different lengths", path=path, remedy="delete it and join again")
     return model
+
+
+def save_embedding_model(path, model):
+    """Write a model that is in memory.
+
+    Parameters
+    ----------
+    path : path-like
+    model : EmbeddingModel
+    """
+    with create_artifact(path, KIND, model.parameters, model.inputs) as file:
+        write_projection(file.create_group("projection"), model.projection)
+        file.create_dataset("decoder", data=np.asarray(model.decoder, np.float32))
+        write_common(file, model.trained, model.counts, model.names)

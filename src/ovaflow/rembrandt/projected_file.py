@@ -46,13 +46,13 @@ class Projected:
     peak_rss_bytes: int
 
 
-def project(dataset, opened, settings, threads=1):
+def project(dataset, embedding, settings, threads=1):
     """Bring the training instances into the decoder's space.
 
     Parameters
     ----------
     dataset : Dataset
-    opened : EmbeddingFile
+    embedding : Embedding
     settings : Projecting
     threads : int
         They change no result.
@@ -63,8 +63,8 @@ def project(dataset, opened, settings, threads=1):
     features : ndarray of float32, shape (n, D)
     """
     with in_blocks(threads) as each:
-        targets = _targets(dataset.train.Y, opened.embedding.vectors, settings.seed)
-        projection = make_projection(dataset.train.X, opened.embedding, targets, settings, each)
+        targets = _targets(dataset.train.Y, embedding.vectors, settings.seed)
+        projection = make_projection(dataset.train.X, embedding, targets, settings, each)
         return projection, projection.features(dataset.train.X, each)
 
 
@@ -95,6 +95,21 @@ def decoder_of(Y, asked):
     return SOFTMAX if (np.diff(Y.indptr) == 1).all() else LOGISTIC
 
 
+def full_matrix(features):
+    """Dense features as datasets have them.
+
+    Parameters
+    ----------
+    features : ndarray of float32, shape (n, D)
+
+    Returns
+    -------
+    CSR, shape (n, D)
+    """
+    n, d = features.shape
+    return CSR(features.reshape(-1), np.tile(np.arange(d, dtype=np.int32), n), d * np.arange(n + 1, dtype=np.int64), d)
+
+
 def write_projected(path, dataset, projection, features, parameters, core_seconds, peak_rss_bytes):
     """Write a projected training set.
 
@@ -111,9 +126,8 @@ def write_projected(path, dataset, projection, features, parameters, core_second
         Of the embedding and the projection.
     peak_rss_bytes : int
     """
-    n, d = features.shape
-    X = CSR(features.reshape(-1), np.tile(np.arange(d, dtype=np.int32), n), d * np.arange(n + 1, dtype=np.int64), d)
-    empty = CSR(np.empty(0, np.float32), np.empty(0, np.int32), np.zeros(1, np.int64), d)
+    X = full_matrix(features)
+    empty = CSR(np.empty(0, np.float32), np.empty(0, np.int32), np.zeros(1, np.int64), X.n_columns)
     with create_artifact(path, KIND, {"bias": 1.0, **parameters}, {"dataset": dataset.checksum}) as file:
         write_csr(file.create_group("train/X"), X)
         write_csr(file.create_group("train/Y"), dataset.train.Y)

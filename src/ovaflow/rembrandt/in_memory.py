@@ -1,0 +1,64 @@
+"""Embedding, projection and decoder trained in this process, without files."""
+
+from dataclasses import asdict
+
+import numpy as np
+
+from ovaflow.data.dataset import Dataset, Split
+from ovaflow.rembrandt.decoder import train_decoder
+from ovaflow.rembrandt.embedding import compute_embedding
+from ovaflow.rembrandt.joining import dense_rows, model_settings
+from ovaflow.rembrandt.model_file import EmbeddingModel
+from ovaflow.rembrandt.projected_file import Projected, decoder_of, full_matrix, project
+
+
+def train_embedding_model(dataset, embedding, projecting, decoding, threads=1):
+    """Embed the labels of a dataset and decode them.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    embedding : EmbeddingSettings
+    projecting : Projecting
+    decoding : Decoding
+    threads : int
+        They change no result.
+
+    Returns
+    -------
+    EmbeddingModel
+        The one that shards of the same decoder are joined into.
+    """
+    projected = _project(dataset, embedding, projecting, threads)
+    decoding = decoding.of(projected.decoder)
+    labels = np.arange(dataset.n_labels, dtype=np.int32)
+    done = train_decoder(projected, labels, decoding, threads)
+    counts = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels)
+    settings = model_settings(projected, asdict(decoding))
+    return EmbeddingModel(
+        dataset.path,
+        done.trained,
+        counts,
+        checksum="",
+        parameters={"train": settings, "transform": dataset.parameters},
+        inputs={"dataset": dataset.checksum},
+        projection=projected.projection,
+        decoder=dense_rows(done.weights, 0, dataset.n_labels),
+        given=dataset.names,
+    )
+
+
+def _project(dataset, settings, projecting, threads):
+    embedding = compute_embedding(dataset, settings, threads)
+    projection, features = project(dataset, embedding, projecting, threads)
+    decoder = decoder_of(dataset.train.Y, projecting.decoder)
+    parameters = {"bias": 1.0} | asdict(settings) | projecting.parameters | {"decoder": decoder}
+    split = Split(full_matrix(features), dataset.train.Y)
+    return Projected(
+        Dataset(dataset.path, split, split, "", parameters),
+        projection,
+        decoder,
+        source=dataset.checksum,
+        core_seconds=0.0,
+        peak_rss_bytes=0,
+    )
