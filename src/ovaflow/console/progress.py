@@ -1,7 +1,27 @@
 """Progress with an estimate: a moving line on a terminal, plain periodic lines in a log."""
 
+import contextlib
+import contextvars
 import sys
 import time
+
+_SILENT = contextvars.ContextVar("silent", default=False)
+
+
+@contextlib.contextmanager
+def silence(silent=True):
+    """Let the steps that this thread takes meanwhile say nothing; other threads go on as they are.
+
+    Parameters
+    ----------
+    silent : bool
+        False: let them tell how far they are.
+    """
+    token = _SILENT.set(silent)
+    try:
+        yield
+    finally:
+        _SILENT.reset(token)
 
 
 def clock(seconds):
@@ -50,7 +70,7 @@ class Progress:
         self._stream = sys.stderr if stream is None else stream
         self._live = self._stream.isatty()
         self._every = 0.2 if self._live else every
-        self._quiet = quiet
+        self._quiet = quiet or _SILENT.get()
         self._started = self._written = time.monotonic()
         self.done = 0
 

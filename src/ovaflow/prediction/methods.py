@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 from ovaflow.console.errors import InputError
 from ovaflow.fastxml import scoring
-from ovaflow.fastxml.model_file import open_forest
+from ovaflow.fastxml.model_file import open_forest, save_forest
 from ovaflow.fastxml.settings import METHOD as FASTXML
-from ovaflow.model.model_file import ONE_VS_ALL, method_of, open_model
+from ovaflow.model.model_file import ONE_VS_ALL, method_of, open_model, save_model
 from ovaflow.prediction import top_k
 from ovaflow.rembrandt import scoring as embedded
-from ovaflow.rembrandt.model_file import open_embedding_model
+from ovaflow.rembrandt.model_file import open_embedding_model, save_embedding_model
 from ovaflow.rembrandt.settings import METHOD as REMBRANDT
 
 
@@ -25,6 +25,8 @@ class Method(NamedTuple):
         Best labels and scores: ``predict(model, X, k, threads, quiet)``.
     score : callable
         Scores of chosen labels: ``score(model, X, labels)``.
+    save : callable
+        Writes a model that is in memory: ``save(path, model)``.
     load_kernels : callable
         Loads or compiles what scoring needs.
     """
@@ -32,6 +34,7 @@ class Method(NamedTuple):
     open: Callable
     predict: Callable
     score: Callable
+    save: Callable
     load_kernels: Callable
 
 
@@ -60,9 +63,11 @@ def _score_rembrandt(model, X, labels):
 
 
 METHODS = {
-    ONE_VS_ALL: Method(open_model, _predict_one_vs_all, _score_one_vs_all, top_k.load_kernels),
-    FASTXML: Method(open_forest, _predict_fastxml, _score_fastxml, scoring.load_kernels),
-    REMBRANDT: Method(open_embedding_model, _predict_rembrandt, _score_rembrandt, embedded.load_kernels),
+    ONE_VS_ALL: Method(open_model, _predict_one_vs_all, _score_one_vs_all, save_model, top_k.load_kernels),
+    FASTXML: Method(open_forest, _predict_fastxml, _score_fastxml, save_forest, scoring.load_kernels),
+    REMBRANDT: Method(
+        open_embedding_model, _predict_rembrandt, _score_rembrandt, save_embedding_model, embedded.load_kernels
+    ),
 }
 """By the name in the model's ``parameters["train"]["method"]``."""
 

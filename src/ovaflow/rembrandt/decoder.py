@@ -83,7 +83,7 @@ def _train_softmax(dataset, labels, settings, threads):
     features = X.data.reshape(X.n_rows, X.n_columns)
     with in_blocks(threads) as each:
         iterations = MOST_ITERATIONS
-        if settings.held_out:
+        if settings.held_out and X.n_rows > 1:
             iterations = held_out_iterations(features, Y.indices, Y.n_columns, settings, each)
         found = fit_softmax(Problem(features, Y.indices, Y.n_columns, settings.C, each), iterations)
     weights = found.weights[labels]

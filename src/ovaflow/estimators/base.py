@@ -1,0 +1,315 @@
+"""What all classifiers share: forms of X and Y, prediction, files."""
+
+import hashlib
+from dataclasses import fields, replace
+
+import numpy as np
+from pydantic import ValidationError
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ovaflow.configuration.resolve import legal_values
+from ovaflow.console.errors import InputError
+from ovaflow.console.progress import silence
+from ovaflow.data.dataset import Dataset, Split
+from ovaflow.data.full_rows import fill_rows, is_dense
+from ovaflow.data.names import Names
+from ovaflow.data.normalize import finish
+from ovaflow.estimators.labels import CLASSES, LabelForm
+from ovaflow.evaluation.ranking import find_hits, precision
+from ovaflow.model.model_file import ONE_VS_ALL
+from ovaflow.prediction.methods import METHODS, open_any_model
+from ovaflow.prediction.predictor import Predictor
+from ovaflow.sparse.csr import CSR, from_scipy, rows_of
+
+_SCORES = 1 << 24
+"""Scores held at a time where all labels are scored: 64 MiB."""
+
+
+class LabelClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier for few or very many labels.
+
+    Subclasses name their settings in ``__init__`` and train in ``_train``.
+
+    Attributes
+    ----------
+    classes_ : ndarray, shape (l,)
+        Labels by their ids: sorted classes or label names, or the columns of an indicator.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X was a data frame.
+    model_ : ovaflow.model.model_file.ModelFile
+        What :meth:`save` writes.
+    """
+
+    method = ONE_VS_ALL
+    neutral = 0.0
+    """Score of a label that is as likely as not."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.multi_output = True
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    def fit(self, X, y, label_names=None, feature_names=None):
+        """Train.
+
+        Parameters
+        ----------
+        X : array_like or sparse matrix, shape (n, d)
+        y : array_like, sparse matrix, or sequence of sequences
+            One class for each instance, of shape (n,); an indicator of shape (n, l), dense or sparse; or a list of
+            labels (names or ids) for each instance.
+        label_names : sequence of str, length l, optional
+            Of the columns of an indicator.
+        feature_names : sequence of str, length d, optional
+            Kept in the model, for explanations.
+
+        Returns
+        -------
+        self
+        """
+        form = LabelForm.of(y, label_names)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float32)
+        Y = form.matrix(y)
+        if Y.n_rows != X.shape[0]:
+            raise ValueError(f"Found input variables with inconsistent numbers of samples: {[X.shape[0], Y.n_rows]}")
+        names = feature_names if feature_names is not None else getattr(self, "feature_names_in_", ())
+        if len(names) not in (0, X.shape[1]):
+            raise ValueError(f"{len(names)} feature_names for {X.shape[1]} features")
+        given = Names([str(label) for label in form.classes], [str(name) for name in names])
+        with silence(not self.verbose):
+            self.model_ = self._train(self._dataset(X, Y, given))
+        self._hold(form)
+        return self
+
+    def _hold(self, form):
+        self.classes_, self._form, self._predictor = form.classes, form, Predictor(self.model_)
+
+    def _dataset(self, X, Y, names):
+        """The training set as the pipeline's prepare step makes it of the same features."""
+        matrix = self._finished(X)
+        parameters = {"format": "arrays", "tfidf": False, "normalize": self.normalize, "bias": float(self.bias)}
+        parameters |= {"dense": is_dense(matrix)}
+        train = Split(fill_rows(matrix) if is_dense(matrix) else matrix, Y)
+        test = Split(rows_of(matrix, np.empty(0, int)), rows_of(Y, np.empty(0, int)))
+        return Dataset("X", train, test, _digest(train), parameters, names)
+
+    def _finished(self, X):
+        matrix = from_scipy(X)
+        # kernels are compiled for writable arrays only; rows are scaled in place
+        arrays = [np.array(array) for array in matrix.arrays]
+        return finish(CSR(*arrays, matrix.n_columns), self.normalize, float(self.bias))
+
+    def _instances(self, X):
+        check_is_fitted(self)
+        return self._finished(validate_data(self, X, accept_sparse="csr", dtype=np.float32, reset=False))
+
+    def _settings(self, section, names):
+        """Settings of this classifier that a section of the config has, checked as the config's are."""
+        given = {name: getattr(self, name) for name in names}
+        try:
+            return section.model_validate(given)
+        except ValidationError as error:
+            [name, *_] = error.errors()[0]["loc"]
+            legal = legal_values(section.model_json_schema()["properties"][name])
+            raise ValueError(f"{name}: found {given[name]!r}, expected {legal}") from None
+
+    def decision_function(self, X, labels=None):
+        """Scores of labels, above 0 where :meth:`predict` says that an instance has them.
+
+        Parameters
+        ----------
+        X : array_like or sparse matrix, shape (n, d)
+        labels : sequence, length m, optional
+            Some of ``classes_``; by default all of them, which takes n l numbers.
+
+        Returns
+        -------
+        ndarray of float32, shape (n, m)
+            -inf for labels without training instances. Of two classes: the second's score less the first's, shape (n,).
+
+        Raises
+        ------
+        ValueError
+            If a label is none of the classes.
+        """
+        instances = self._instances(X)
+        if labels is None:
+            scores = self._decisions(instances, np.arange(len(self.classes_)))
+            two = self._form.kind == CLASSES and len(self.classes_) == 2
+            return scores[:, 1] - scores[:, 0] if two else scores
+        places, known = self._form.places(labels)
+        if not known.all():
+            raise ValueError(f"no label {np.asarray(labels)[~known][0]} in classes_")
+        return self._decisions(instances, places)
+
+    def _decisions(self, instances, places):
+        return self._predictor.scores(instances, places) - np.float32(self.neutral)
+
+    def predict(self, X):
+        """Labels in the form in which they were given to :meth:`fit`.
+
+        Parameters
+        ----------
+        X : array_like or sparse matrix, shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,), indicator of shape (n, l) or list of ndarray
+            The class of the highest score where each instance has one; otherwise all labels with a decision
+            function above 0, which may be none: :meth:`predict_topk` always has some.
+        """
+        instances = self._instances(X)
+        if self._form.kind == CLASSES or self._has_one_label():
+            ids = self._predictor.top_k(instances, 1, self.threads)[0][:, 0]
+            ends = np.arange(len(ids) + 1, dtype=np.int64)
+            return self._form.given_back(CSR(np.ones(len(ids), np.float32), ids, ends, len(self.classes_)))
+        return self._form.given_back(self._above_threshold(instances))
+
+    def _has_one_label(self):
+        return False
+
+    def _above_threshold(self, instances):
+        step = max(1, _SCORES // max(1, len(self.classes_)))
+        lengths, found, all_labels = [], [np.empty(0, np.int32)], np.arange(len(self.classes_))
+        for low in range(0, instances.n_rows, step):
+            rows = rows_of(instances, np.arange(low, min(low + step, instances.n_rows)))
+            above = self._decisions(rows, all_labels) > 0
+            lengths.extend(above.sum(axis=1).tolist())
+            found.append(np.nonzero(above)[1].astype(np.int32))
+        ids, ends = np.concatenate(found), np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        return CSR(np.ones(len(ids), np.float32), ids, ends, len(self.classes_))
+
+    def predict_topk(self, X, k=5):
+        """Best labels of each instance.
+
+        Parameters
+        ----------
+        X : array_like or sparse matrix, shape (n, d)
+        k : int
+
+        Returns
+        -------
+        labels : ndarray, shape (n, k)
+            Of ``classes_``, by falling score, ties in the order of ``classes_``; None where there are fewer than k.
+        scores : ndarray of float32, shape (n, k)
+            -inf where there is no label.
+        """
+        ids, scores = self._predictor.top_k(self._instances(X), k, self.threads)
+        missing = ids < 0
+        labels = self.classes_[np.where(missing, 0, ids)]
+        if missing.any():
+            labels = labels.astype(object)
+            labels[missing] = None
+        return labels, scores
+
+    def precision_at_k(self, X, y, k=1):
+        """P@k: the share of true labels among the first k.
+
+        Parameters
+        ----------
+        X : array_like or sparse matrix, shape (n, d)
+        y : array_like, sparse matrix, or sequence of sequences
+            In any form that :meth:`fit` takes.
+        k : int
+
+        Returns
+        -------
+        float
+        """
+        ids, _ = self._predictor.top_k(self._instances(X), k, self.threads)
+        return float(precision(find_hits(ids, self._form.matrix(y)), k))
+
+    def score(self, X, y, sample_weight=None):
+        """P@1, which with one class for each instance is the accuracy.
+
+        Parameters
+        ----------
+        X : array_like or sparse matrix, shape (n, d)
+        y : array_like, sparse matrix, or sequence of sequences
+        sample_weight : array_like, shape (n,), optional
+
+        Returns
+        -------
+        float
+        """
+        ids, _ = self._predictor.top_k(self._instances(X), 1, self.threads)
+        return float(np.average(find_hits(ids, self._form.matrix(y))[:, 0], weights=sample_weight))
+
+    def save(self, path):
+        """Write the model file, which every subcommand of ``ovaflow`` reads.
+
+        Parameters
+        ----------
+        path : path-like
+        """
+        check_is_fitted(self)
+        parameters = self.model_.parameters | {"labels": self._form.parameters}
+        METHODS[self.method].save(path, replace(self.model_, parameters=parameters))
+
+    @classmethod
+    def load(cls, path):
+        """Read a model file of this method, the pipeline's or one of :meth:`save`.
+
+        Parameters
+        ----------
+        path : path-like
+
+        Returns
+        -------
+        LabelClassifier
+            Fitted; its settings are those of the training, as far as the file tells. A model of the pipeline
+            predicts sparse indicators. X are features as they were before normalisation and bias; of models made
+            from texts those after tf-idf.
+
+        Raises
+        ------
+        InputError
+            If the file is missing, foreign, damaged or of another method.
+        """
+        model = open_any_model(path, verify=True)
+        method = model.parameters.get("train", {}).get("method", ONE_VS_ALL)
+        if method != cls.method:
+            raise InputError(f"a model of {method}", path=path, remedy="load it with the class of its method")
+        transform = model.parameters.get("transform", {})
+        estimator = cls(**cls._settings_of(model.parameters)).set_params(
+            bias=transform.get("bias", 0.0), normalize=bool(transform.get("normalize", False))
+        )
+        estimator.model_ = replace(model, given=model.names)
+        estimator.n_features_in_ = model.n_features - (transform.get("bias", 0.0) != 0)
+        estimator._hold(LabelForm.from_parameters(model.parameters.get("labels", {}), model.label_names))
+        return estimator
+
+    @classmethod
+    def _settings_of(cls, parameters):
+        known = cls().get_params()
+        return {name: value for name, value in parameters["train"].items() if name in known}
+
+    def __getstate__(self):
+        return {name: value for name, value in super().__getstate__().items() if name != "_predictor"}
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        if "model_" in state:
+            parts = {part.name: _writable(getattr(self.model_, part.name)) for part in fields(self.model_)}
+            self.model_ = replace(self.model_, **parts)
+            self._predictor = Predictor(self.model_)
+
+
+def _writable(value):
+    """Arrays that joblib maps read-only are copied: kernels are compiled for writable arrays only."""
+    if isinstance(value, np.ndarray):
+        return value if value.flags.writeable else value.copy()
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*map(_writable, value))
+    return value
+
+
+def _digest(split):
+    digest = hashlib.blake2b(digest_size=16)
+    for array in (*split.X.arrays, *split.Y.arrays):
+        digest.update(memoryview(np.ascontiguousarray(array)).cast("B"))
+    return digest.hexdigest()

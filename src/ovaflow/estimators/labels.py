@@ -1,0 +1,194 @@
+"""The forms that labels come in: classes, indicators, lists; and predictions in the same form."""
+
+from dataclasses import dataclass
+from numbers import Number
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, column_or_1d
+
+from ovaflow.sparse.csr import CSR, from_scipy
+
+CLASSES, DENSE, SPARSE, LISTS = "classes", "dense indicator", "sparse indicator", "lists"
+
+
+@dataclass(frozen=True)
+class LabelForm:
+    """How labels were given, and what they are called.
+
+    Attributes
+    ----------
+    kind : str
+        ``"classes"`` (one for each instance), ``"dense indicator"``, ``"sparse indicator"`` or ``"lists"``.
+    classes : ndarray, shape (l,)
+        Ascending, but for indicators whose columns have names.
+    dtype : str
+        Of an indicator.
+    """
+
+    kind: str
+    classes: np.ndarray
+    dtype: str = "<i8"
+
+    @classmethod
+    def of(cls, Y, names=None):
+        """Form of some labels.
+
+        Parameters
+        ----------
+        Y : array_like, sparse matrix, or sequence of sequences
+        names : sequence of str, optional
+            Of the columns of an indicator.
+
+        Returns
+        -------
+        LabelForm
+
+        Raises
+        ------
+        ValueError
+            If Y is nothing of the kind.
+        """
+        if Y is None:
+            raise ValueError("requires y to be passed, but the target y is None")
+        if scipy.sparse.issparse(Y):
+            return cls(SPARSE, _columns(Y.shape[1], names), Y.dtype.str)
+        if _are_lists(Y):
+            return cls(LISTS, np.unique(np.array([label for labels in Y for label in labels])))
+        Y = _checked(Y)
+        if Y.ndim == 1:
+            return cls(CLASSES, np.unique(Y))
+        return cls(DENSE, _columns(Y.shape[1], names), Y.dtype.str)
+
+    @classmethod
+    def from_parameters(cls, parameters, names):
+        """Form that a model file tells.
+
+        Parameters
+        ----------
+        parameters : dict
+            See :attr:`parameters`; empty in models of the pipeline, whose labels are columns of a sparse indicator.
+        names : list of str
+
+        Returns
+        -------
+        LabelForm
+        """
+        classes = np.asarray(names, parameters.get("classes"))
+        return cls(parameters.get("kind", SPARSE), classes, parameters.get("indicator", "<i8"))
+
+    @property
+    def parameters(self):
+        """What a model file tells of the form."""
+        classes = np.array(self.classes.tolist()).dtype.str
+        return {"kind": self.kind, "classes": classes, "indicator": self.dtype}
+
+    def matrix(self, Y):
+        """Labels as every method takes them.
+
+        Parameters
+        ----------
+        Y : array_like, sparse matrix, or sequence of sequences
+            Labels that are none of the classes are left out.
+
+        Returns
+        -------
+        CSR, shape (n, l)
+        """
+        if scipy.sparse.issparse(Y):
+            return _indicated(Y, len(self.classes))
+        rows = Y
+        if not _are_lists(Y):
+            Y = _checked(Y)
+            if Y.ndim == 2:
+                return _indicated(Y, len(self.classes))
+            rows = Y[:, None]
+        lengths = [len(labels) for labels in rows]
+        flat = np.array([label for labels in rows for label in labels])
+        owners = np.repeat(np.arange(len(lengths)), lengths)
+        places, known = self.places(flat)
+        shape = len(lengths), len(self.classes)
+        ones = np.ones(known.sum())
+        return _indicated(scipy.sparse.coo_array((ones, (owners[known], places[known])), shape), shape[1])
+
+    def places(self, labels):
+        """Columns of some labels.
+
+        Parameters
+        ----------
+        labels : array_like, shape (m,)
+
+        Returns
+        -------
+        places : ndarray of int, shape (m,)
+        known : ndarray of bool, shape (m,)
+            False for labels that are none of the classes.
+        """
+        labels = np.asarray(labels)
+        if not labels.size or not len(self.classes):
+            return np.zeros(labels.shape, int), np.zeros(labels.shape, bool)
+        order = np.argsort(self.classes, kind="stable")
+        found = np.searchsorted(self.classes, labels, sorter=order)
+        places = order[np.minimum(found, len(order) - 1)]
+        return places, self.classes[places] == labels
+
+    def given_back(self, predicted):
+        """Predictions in the form of the labels.
+
+        Parameters
+        ----------
+        predicted : CSR, shape (n, l)
+            With one label for each instance where that is the form.
+
+        Returns
+        -------
+        ndarray, scipy.sparse.csr_array or list of ndarray
+        """
+        if self.kind == CLASSES:
+            return self.classes[predicted.indices]
+        if self.kind == LISTS:
+            return [self.classes[ids] for ids in np.split(predicted.indices, predicted.indptr[1:-1])]
+        indicator = predicted.to_scipy().astype(self.dtype)
+        return indicator if self.kind == SPARSE else indicator.toarray()
+
+
+def _columns(count, names):
+    if names is None:
+        return np.arange(count)
+    if len(names) != count:
+        raise ValueError(f"{len(names)} label_names for {count} columns of Y")
+    return np.asarray(names)
+
+
+def _are_lists(Y):
+    """Whether Y is a list of labels for each instance; rows of zeros and ones of one length are an indicator."""
+    Y = Y if isinstance(Y, list | tuple) else np.asarray(Y)
+    if isinstance(Y, np.ndarray) and (Y.dtype != object or Y.ndim != 1):
+        return False
+    if not len(Y) or not all(isinstance(labels, list | tuple | set | frozenset | np.ndarray) for labels in Y):
+        return False
+    lengths = {len(labels) for labels in Y}
+    alike = len(lengths) == 1 and lengths != {1} and lengths != {0}
+    return not (alike and all(isinstance(label, Number | np.bool_) and label in (0, 1) for row in Y for label in row))
+
+
+def _checked(Y):
+    Y = check_array(Y, ensure_2d=False, dtype=None, input_name="y")
+    check_classification_targets(Y)
+    if Y.ndim == 1 or Y.shape[1] == 1:
+        return column_or_1d(Y, warn=True)
+    if not np.isin(Y, (0, 1)).all():
+        raise ValueError("Unknown label type: a matrix of other values than 0 and 1")
+    return Y
+
+
+def _indicated(Y, n_labels):
+    """Ones where labels are, each once."""
+    matrix = scipy.sparse.csr_array(Y, copy=True)
+    if matrix.shape[1] != n_labels:
+        raise ValueError(f"Y has {matrix.shape[1]} columns where {n_labels} are expected")
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    matrix = from_scipy(matrix)
+    return CSR(np.ones(len(matrix.data), np.float32), matrix.indices, matrix.indptr, matrix.n_columns)

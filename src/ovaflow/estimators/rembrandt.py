@@ -1,0 +1,116 @@
+"""Embedded labels."""
+
+from ovaflow.configuration.schema import Embedding, Prepare, Train
+from ovaflow.estimators.base import LabelClassifier
+from ovaflow.rembrandt.embedding import EmbeddingSettings
+from ovaflow.rembrandt.in_memory import train_embedding_model
+from ovaflow.rembrandt.projected_file import SOFTMAX
+from ovaflow.rembrandt.settings import METHOD, Decoding, Projecting
+
+_EMBEDDING = ("embedding", "rank", "oversampling", "passes", "ridge", "seed")
+_PROJECTING = ("decoder", "features", "random_features", "bandwidth", "seed")
+
+
+class RembrandtClassifier(LabelClassifier):
+    """Rembrandt (Mineiro and Karampatziakis 2015): labels embedded in few dimensions, and decoded.
+
+    Settings have the names and the defaults of the config file; see the README's table.
+
+    Parameters
+    ----------
+    rank : int
+        Dimensions that labels are embedded in.
+    embedding : str
+        ``"rembrandt"``, ``"compressed-sensing"``, ``"pca"`` or ``"plst"``.
+    oversampling : int
+        Dimensions more while the embedding is computed.
+    passes : int
+        Subspace iterations of the embedding.
+    ridge : float
+        Regularisation of the least-squares fits.
+    decoder : str
+        ``"auto"``, ``"softmax"`` or ``"logistic"``.
+    decoder_C : float, optional
+        Weight of the decoder's loss; without one, what suits the decoder.
+    decoder_epsilon : float
+        Logistic decoder: relative gradient norm at which the solver stops.
+    held_out : float
+        Softmax decoder: share of the instances that tell when to stop; 0: solved.
+    features : str
+        Of the decoder: ``"linear"``, ``"gaussian"`` or ``"laplacian"``.
+    random_features : int
+        Their number.
+    bandwidth : float, optional
+        Of the kernel; without one, chosen on held-out instances.
+    seed : int
+    bias : float
+        Value of the bias feature; 0: none.
+    normalize : bool
+        Scale each instance to length 1, as the config does by default.
+    threads : int
+        They change no result.
+    verbose : bool
+        Tell how far the training is.
+    """
+
+    method = METHOD
+
+    def __init__(
+        self,
+        *,
+        rank=100,
+        embedding="rembrandt",
+        oversampling=20,
+        passes=1,
+        ridge=1.0,
+        decoder="auto",
+        decoder_C=None,
+        decoder_epsilon=0.1,
+        held_out=0.1,
+        features="linear",
+        random_features=4000,
+        bandwidth=None,
+        seed=0,
+        bias=1.0,
+        normalize=False,
+        threads=1,
+        verbose=False,
+    ):
+        self.rank = rank
+        self.embedding = embedding
+        self.oversampling = oversampling
+        self.passes = passes
+        self.ridge = ridge
+        self.decoder = decoder
+        self.decoder_C = decoder_C
+        self.decoder_epsilon = decoder_epsilon
+        self.held_out = held_out
+        self.features = features
+        self.random_features = random_features
+        self.bandwidth = bandwidth
+        self.seed = seed
+        self.bias = bias
+        self.normalize = normalize
+        self.threads = threads
+        self.verbose = verbose
+
+    def _train(self, dataset):
+        threads = self._settings(Train, ("threads",)).threads
+        self._settings(Prepare, ("bias", "normalize"))
+        given = self._settings(Embedding, Embedding.model_fields)
+        return train_embedding_model(
+            dataset,
+            EmbeddingSettings(**given.model_dump(include=set(_EMBEDDING))),
+            Projecting(**given.model_dump(include=set(_PROJECTING))),
+            Decoding(given.decoder_C, given.decoder_epsilon, given.held_out, given.seed),
+            threads,
+        )
+
+    def _has_one_label(self):
+        return self.model_.parameters["train"]["decoder"] == SOFTMAX
+
+    @classmethod
+    def _settings_of(cls, parameters):
+        train = parameters["train"]
+        given = {"decoder_C": train.get("C"), "decoder_epsilon": train.get("epsilon")}
+        return super()._settings_of(parameters) | {name: value for name, value in given.items() if value is not None}

@@ -1,0 +1,35 @@
+"""P@k for model selection."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class precision_at_k_scorer:
+    """P@k as ``scoring`` of ``GridSearchCV`` and ``cross_val_score``.
+
+    Parameters
+    ----------
+    k : int
+    """
+
+    k: int = 1
+
+    def __call__(self, estimator, X, Y):
+        """P@k of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : LabelClassifier
+            Or a pipeline that ends with one.
+        X : array_like, shape (n, d)
+        Y : array_like, sparse matrix, or sequence of sequences
+
+        Returns
+        -------
+        float
+            Share of true labels among the first k.
+        """
+        steps = getattr(estimator, "steps", None)
+        if steps is not None:
+            X, estimator = estimator[:-1].transform(X), steps[-1][1]
+        return estimator.precision_at_k(X, Y, self.k)

@@ -1,0 +1,168 @@
+"""Classifiers in a Python program."""
+
+import pickle
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.metrics import accuracy_score
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
+
+from ovaflow import FastXMLClassifier, OneVsAllClassifier, RembrandtClassifier, precision_at_k_scorer
+from ovaflow.configuration.schema import Dataset, Run
+from ovaflow.console.errors import InputError
+
+CLASSIFIERS = [OneVsAllClassifier(), FastXMLClassifier(trees=4), RembrandtClassifier(rank=4)]
+README = Path(__file__).parents[2] / "README.md"
+
+TEXTS = [f"{'salt' if i % 2 else 'rope'} {'sea' if i % 3 else 'hill'} number{i % 7}" for i in range(60)]
+TOPICS = [["cooking" if i % 2 else "climbing", *(["water"] if i % 3 else [])] for i in range(60)]
+
+
+@pytest.fixture(scope="module", params=CLASSIFIERS, ids=lambda model: model.method)
+def fitted(request, table):
+    return clone(request.param).fit(table.X, table.Y)
+
+
+def test_predictions_have_the_form_of_the_labels(table, fitted):
+    names = np.array([f"label {j:02}" for j in range(table.Y.shape[1])])
+    named = clone(fitted).fit(table.X, [names[row.indices].tolist() for row in table.Y])
+    dense = clone(fitted).fit(table.X.toarray(), table.Y.toarray())
+    indicator = fitted.predict(table.X)
+    assert sp.issparse(indicator)
+    np.testing.assert_array_equal(dense.predict(table.X), indicator.toarray())
+    assert [labels.tolist() for labels in named.predict(table.X)] == [
+        names[row.indices].tolist() for row in sp.csr_array(indicator)
+    ]
+    assert named.classes_.tolist() == names[:-1].tolist()
+    assert named.score(table.X, table.Y[:, :-1]) == fitted.score(table.X, table.Y)
+
+
+def test_scores_of_chosen_labels(table, fitted):
+    ours = fitted.decision_function(table.X, labels=[7, 2])
+    np.testing.assert_array_equal(ours, fitted.decision_function(table.X)[:, [7, 2]])
+    with pytest.raises(ValueError, match="no label 99"):
+        fitted.decision_function(table.X, labels=[7, 99])
+
+
+def test_the_first_labels_are_those_of_the_highest_scores(table, fitted):
+    scores = fitted.decision_function(table.X).astype(np.float64) + fitted.neutral
+    labels, found = fitted.predict_topk(table.X, 3)
+    # of equal scores the smaller label first, as in a stable sort
+    theirs = np.argsort(-scores, axis=1, kind="stable")[:, :3]
+    there = found > (0 if fitted.method == "fastxml" else -np.inf)
+    assert (labels == theirs)[there].all()
+    hits = np.array([[label in row.indices for label in best] for row, best in zip(table.Y, labels, strict=True)])
+    assert fitted.precision_at_k(table.X, table.Y, 3) == pytest.approx(hits.mean())
+    assert precision_at_k_scorer(1)(fitted, table.X, table.Y) == fitted.score(table.X, table.Y)
+
+
+def test_where_labels_are_missing_there_is_none(table):
+    model = OneVsAllClassifier().fit(table.X, table.Y)
+    labels, scores = model.predict_topk(table.X[:4], table.Y.shape[1])
+    assert (labels[:, -1] == None).all()  # noqa: E711
+    assert np.isneginf(scores[:, -1]).all()
+    assert np.isneginf(model.decision_function(table.X[:4])[:, -1]).all()
+
+
+def test_pickled_and_saved_models_score_alike(table, fitted, tmp_path):
+    fitted.save(tmp_path / "model.h5")
+    for other in (pickle.loads(pickle.dumps(fitted)), type(fitted).load(tmp_path / "model.h5")):
+        np.testing.assert_array_equal(other.decision_function(table.X), fitted.decision_function(table.X))
+        assert other.classes_.dtype == fitted.classes_.dtype
+        assert (other.predict(table.X) != fitted.predict(table.X)).nnz == 0
+    foreign = next(type(other) for other in CLASSIFIERS if type(other) is not type(fitted))
+    with pytest.raises(InputError, match=f"a model of {fitted.method}"):
+        foreign.load(tmp_path / "model.h5")
+
+
+def test_multiclass_as_liblinear_has_it(table):
+    X, y = table.X, np.array(["a", "b", "c"])[np.asarray(table.X[:, :3].toarray().argmax(axis=1))]
+    ours = OneVsAllClassifier(epsilon=1e-4, prune=0.0).fit(X, y)
+    theirs = LinearSVC(tol=1e-6, max_iter=100_000).fit(sp.csr_matrix(X), y)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=2e-3)
+    assert ours.score(X, y) == accuracy_score(y, ours.predict(X))
+
+
+@pytest.mark.parametrize("model", CLASSIFIERS, ids=lambda model: model.method)
+def test_settings_and_defaults_are_those_of_the_config(model):
+    defaults = {name: field.default for kind in (Run, Dataset) for name, field in kind.model_fields.items()}
+    ours = type(model)().get_params()
+    assert ours.pop("normalize") is False
+    assert ours.pop("verbose") is False
+    assert ours == {name: defaults[name] for name in ours}
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"C": 0}, "C: found 0, expected a number above 0"),
+        ({"loss": "hinge"}, "loss: found 'hinge', expected squared-hinge or logistic"),
+        ({"bias": -1}, "bias: found -1, expected a number of at least 0"),
+        ({"initialization": "warm"}, "unknown initialization"),
+    ],
+)
+def test_illegal_settings_are_refused(table, settings, message):
+    with pytest.raises((ValueError, InputError), match=message):
+        OneVsAllClassifier(**settings).fit(table.X, table.Y)
+
+
+@pytest.mark.parametrize(
+    ("Y", "message"),
+    [
+        (None, "target y is None"),
+        (np.full((300, 2), 2), "Unknown label type"),
+        ([["a"]] * 7, "inconsistent numbers of samples"),
+    ],
+)
+def test_labels_that_are_none_are_refused(table, Y, message):
+    with pytest.raises(ValueError, match=message):
+        OneVsAllClassifier().fit(table.X, Y)
+
+
+def test_training_says_nothing_unless_it_is_asked(table, capfd):
+    OneVsAllClassifier().fit(table.X, table.Y).predict_topk(table.X)
+    assert capfd.readouterr() == ("", "")
+    OneVsAllClassifier(verbose=True).fit(table.X, table.Y)
+    assert "12 labels" in capfd.readouterr().err
+
+
+def test_from_an_earlier_model(table):
+    first = OneVsAllClassifier(C=0.5).fit(table.X, table.Y)
+    ours = OneVsAllClassifier(initialization="pretrained", pretrained=first.model_, epsilon=1e-4, prune=0.0)
+    theirs = OneVsAllClassifier(epsilon=1e-4, prune=0.0).fit(table.X, table.Y)
+    ours = clone(ours).fit(table.X, table.Y)
+    np.testing.assert_allclose(
+        ours.decision_function(table.X, labels=range(11)),
+        theirs.decision_function(table.X, labels=range(11)),
+        atol=2e-3,
+    )
+
+
+def test_grid_search_over_a_pipeline_in_processes():
+    model = make_pipeline(TfidfVectorizer(), OneVsAllClassifier())
+    grid = {"onevsallclassifier__C": [0.01, 1.0]}
+    search = GridSearchCV(model, grid, scoring=precision_at_k_scorer(1), cv=KFold(2), n_jobs=2).fit(TEXTS, TOPICS)
+    assert search.best_score_ == 1
+    assert search.best_estimator_.predict(["salt hill", "rope sea"])[0].tolist() == ["cooking"]
+
+
+def test_the_lines_of_the_readme(capsys):
+    [block] = [code for code in re.findall(r"```python\n(.*?)```", README.read_text(), re.S) if "OneVsAll" in code]
+    given = {"texts": TEXTS[:40], "labels": TOPICS[:40], "test_texts": TEXTS[40:], "test_labels": TOPICS[40:]}
+    exec(block, given)
+    assert len(block.strip().splitlines()) <= 6
+    assert "1.0" in capsys.readouterr().out
+
+
+def test_the_command_line_loads_none_of_it():
+    code = "import sys, ovaflow; sys.exit('sklearn' in sys.modules or 'numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
