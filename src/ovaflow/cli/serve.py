@@ -35,6 +35,9 @@ _DEFAULT = Limits()
 @click.option(
     "--timeout", default=_DEFAULT.request_seconds, show_default=True, type=_SECONDS, help="Seconds for a request."
 )
+@click.option(
+    "--head-timeout", default=_DEFAULT.head_seconds, show_default=True, type=_SECONDS, help="Seconds for its head."
+)
 @click.option("--grace", default=30.0, show_default=True, type=_SECONDS, help="Seconds to finish after SIGTERM.")
 @click.option("--access-log/--no-access-log", default=True, show_default=True, help="One line a request, no texts.")
 @click.option("--verify", is_flag=True, help="Compare files with their checksums when they are opened.")
@@ -51,6 +54,7 @@ def command(context, model, calibration, host, port, unix_socket, root_path, wor
         top_k=options["max_top_k"],
         waiting=options["queue"],
         connections=options["max_connections"],
+        head_seconds=options["head_timeout"],
         request_seconds=options["timeout"],
     )
     settings = Settings(workers, threads, limits, root_path.rstrip("/"), options["access_log"], options["grace"])

@@ -31,6 +31,9 @@ _WHY = {
     503: "Too much is asked at once; try again after Retry-After seconds.",
 }
 
+_SAID = {400: "the body is not JSON in UTF-8", 404: "nothing is here; see /docs"}
+"""Instead of what the framework says."""
+
 _RETRY = {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer"}}}
 
 
@@ -131,14 +134,19 @@ def _add_errors(app):
 
     @app.exception_handler(HTTPException)
     async def of_the_framework(request, error):
-        response = response_to(Problem(error.status_code, str(error.detail)))
+        response = response_to(Problem(error.status_code, _SAID.get(error.status_code, str(error.detail))))
         response.headers.update(error.headers or {})
         return response
 
     @app.exception_handler(RequestValidationError)
     async def of_validation(request, error):
-        broken = any(found["type"] == "json_invalid" for found in error.errors())
-        return response_to(Problem(400 if broken else 422, describe(error.errors())))
+        found = error.errors()
+        if found[0]["type"] == "json_invalid":
+            _, place = found[0]["loc"]
+            return response_to(Problem(400, f"the body is not JSON: {found[0]['ctx']['error']}, character {place}"))
+        if tuple(found[0]["loc"]) == ("body",) and found[0]["type"] != "value_error":
+            return response_to(Problem(422, "the body must be a JSON object, with Content-Type: application/json"))
+        return response_to(Problem(422, describe(found)))
 
 
 def _documented(answer, *statuses):

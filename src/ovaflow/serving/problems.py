@@ -72,9 +72,13 @@ def describe(errors):
     str
         Such as ``"texts.3: String should have at most 1000 characters"``.
     """
-    shown = [": ".join(part for part in (_place(error["loc"]), error["msg"]) if part) for error in errors[:3]]
+    shown = [": ".join(filter(None, [_place(error["loc"]), _said(error["msg"])])) for error in errors[:3]]
     more = f" (and {len(errors) - 3} more)" if len(errors) > 3 else ""
     return "; ".join(shown) + more
+
+
+def _said(message):
+    return message.removeprefix("Value error, ")
 
 
 def _place(location):

@@ -2,13 +2,22 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from ovaflow.serving.limits import LARGEST_FEATURE
 
 LARGEST_ID = (1 << 31) - 1
 
 _INSTANCES = ("text", "texts", "features")
+
+
+def _whole(value):
+    """In JSON, 5.0 is a whole number, too."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _number(least, most):
+    return Annotated[int, Field(ge=least, le=most), BeforeValidator(_whole)]
 
 
 class _Request(BaseModel):
@@ -135,6 +144,7 @@ def requests_within(limits):
     Text = Annotated[str, Field(max_length=limits.text)]
     Value = Annotated[float, Field(ge=-LARGEST_FEATURE, le=LARGEST_FEATURE, allow_inf_nan=False)]
     Instance = Annotated[dict[str, Value], Field(max_length=limits.features)]
+    TopK, Words, LabelId = _number(1, limits.top_k), _number(1, limits.words), _number(0, LARGEST_ID)
     with_probabilities = Field(False, description="Also give probabilities; needs a calibration of the model.")
 
     class PredictRequest(_Request):
@@ -146,7 +156,7 @@ def requests_within(limits):
         features: list[Instance] = Field(
             None, min_length=1, max_length=limits.batch, description="Values by feature: its name, else its id."
         )
-        top_k: int = Field(min(5, limits.top_k), ge=1, le=limits.top_k)
+        top_k: TopK = Field(min(5, limits.top_k))
         probabilities: bool = with_probabilities
         thresholds: bool = Field(False, description="Only labels that reach their thresholds; needs a calibration.")
         _one = model_validator(mode="after")(_one_of(_INSTANCES))
@@ -157,11 +167,11 @@ def requests_within(limits):
         model_config = _exactly_one_of(("text", "features"), {"text": "How to train a dragon", "words": 5})
         text: Text = Field(None)
         features: Instance = Field(None, description="Values by feature: its name, else its id.")
-        labels: list[Annotated[int, Field(ge=0, le=LARGEST_ID)]] = Field(
+        labels: list[LabelId] = Field(
             None, min_length=1, max_length=limits.top_k, description="Ids; without them the best labels."
         )
-        top_k: int = Field(min(5, limits.top_k), ge=1, le=limits.top_k)
-        words: int = Field(min(10, limits.words), ge=1, le=limits.words, description="For and against each label.")
+        top_k: TopK = Field(min(5, limits.top_k))
+        words: Words = Field(min(10, limits.words), description="For and against each label.")
         probabilities: bool = with_probabilities
         _one = model_validator(mode="after")(_one_of(("text", "features")))
 

@@ -104,6 +104,7 @@ def _work(number, lifeline, files, served, listener, metrics, settings):
         ws="none",
         lifespan="off",
         log_config=None,
+        log_level="error",
         access_log=False,
         server_header=False,
         backlog=BACKLOG,
