@@ -94,5 +94,6 @@ def test_regularization_is_an_option_where_it_is_not_the_default():
 
 def test_threads_are_no_dependency():
     one, two = settings(), settings(train={"threads": 2})
-    for step in (steps.plan_options, steps.train_options, steps.merge_options, steps.predict_options):
+    for step in (steps.plan_options, steps.train_options, steps.merge_options):
         assert step(one, "msi") == step(two, "msi")
+    assert steps.predict_options(one, "docstrings", "msi") == steps.predict_options(two, "docstrings", "msi")

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from zlib import crc32
 
-from ovaflow.configuration import chains, files, steps
+from ovaflow.configuration import chains, files, folds, steps
 from ovaflow.configuration.places import published_results
 from ovaflow.configuration.resolve import load, resolve
 from ovaflow.configuration.schema import ROLES
@@ -33,7 +33,7 @@ def one_of(names):
 
 
 wildcard_constraints:
-    dataset=one_of(SETTINGS.datasets),
+    dataset=one_of([*SETTINGS.datasets, *folds.folds(SETTINGS)]),
     run=one_of(SETTINGS.runs),
     shard=r"\d+",
     name=one_of(read_catalogue()),

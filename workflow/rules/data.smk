@@ -55,5 +55,7 @@ rule prepare_dataset:
         mem_mb=reading_megabytes,
     conda:
         "../../envs/ovaflow.yaml"
+    wildcard_constraints:
+        dataset=one_of(SETTINGS.datasets),
     shell:
         "ovaflow prepare {params.files:q} {params.options:q} --output={output:q} > {log:q} 2>&1"

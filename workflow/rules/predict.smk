@@ -9,7 +9,7 @@ rule predict_labels:
     benchmark:
         "logs/{dataset}/{run}/predict.tsv"
     params:
-        options=lambda wildcards: steps.predict_options(SETTINGS, wildcards.run),
+        options=lambda wildcards: steps.predict_options(SETTINGS, wildcards.dataset, wildcards.run),
         code=steps.code_of("predict"),
     threads: lambda wildcards: SETTINGS.train_of(wildcards.run).threads
     resources:

@@ -9,6 +9,7 @@ rule write_report:
         ),
         cold_starts=files.cold_starts(SETTINGS),
         figures=files.figure_files(SETTINGS),
+        calibrations=folds.calibration_files(SETTINGS),
     output:
         "results/report.html",
     log:

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
+from ovaflow.configuration.folds import HELD_OUT
 from ovaflow.configuration.losses import NEGATIVE_SCORE
 
 NAME = r"^[A-Za-z0-9_][A-Za-z0-9._-]*$"
@@ -14,7 +15,7 @@ TEXT_FORMATS = ("text-tsv", "jsonl", "csv", "parquet")
 
 
 def _no_reserved_name(name):
-    if name in RESERVED:
+    if name in RESERVED or name.startswith(HELD_OUT):
         raise ValueError(f"{name} is the name of a result file; choose another name")
     return name
 
@@ -206,6 +207,12 @@ class Predict(Section):
     """From a model to predictions."""
 
     top_k: Positive = Field(5, description="labels predicted for each instance")
+    calibrate: float = Field(
+        0.0,
+        ge=0,
+        lt=1,
+        description="share of the training instances held out for probabilities and thresholds; 0: no calibration",
+    )
 
 
 class Evaluate(Section):
@@ -358,8 +365,8 @@ class Settings(Section):
         return _overridden(self.prepare, self.datasets[dataset])
 
     def evaluate_of(self, dataset):
-        """Evaluate settings of a dataset, its own keys first."""
-        return _overridden(self.evaluate, self.datasets[dataset])
+        """Evaluate settings of a dataset, or of what is held out of it; its own keys first."""
+        return _overridden(self.evaluate, self.datasets[dataset.split("/")[0]])
 
     def train_of(self, run):
         """Train settings of a run, its own keys first."""

@@ -5,6 +5,7 @@ re-runs the steps that it touches and no other.
 """
 
 from ovaflow.configuration.chains import sweeps_of
+from ovaflow.configuration.folds import BEST, is_fold
 from ovaflow.configuration.schema import TEXT_FORMATS
 from ovaflow.configuration.starts import OWN_SETTINGS
 from ovaflow.fingerprint import code_fingerprint, kernel_fingerprint
@@ -278,19 +279,20 @@ def merge_options(settings, run):
     return options_of(settings.train_of(run), ["prune"])
 
 
-def predict_options(settings, run):
+def predict_options(settings, dataset, run):
     """Options of ``ovaflow predict``, without threads, which change no result.
 
     Parameters
     ----------
     settings : Settings
+    dataset : str
     run : str
 
     Returns
     -------
     list of str
     """
-    return options_of(settings.predict_of(run), ["top_k"])
+    return [f"--top-k={BEST}"] if is_fold(dataset) else options_of(settings.predict_of(run), ["top_k"])
 
 
 def evaluate_options(settings, dataset):

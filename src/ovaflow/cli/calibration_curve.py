@@ -1,0 +1,35 @@
+"""ovaflow calibration-curve."""
+
+import json
+from pathlib import Path
+
+import click
+
+from ovaflow.data.dataset import open_dataset
+from ovaflow.evaluation.calibration_curve import calibration_curve
+from ovaflow.prediction.calibration import read_calibration
+from ovaflow.prediction.methods import open_any_model
+from ovaflow.storage.artifact import write_text
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command("calibration-curve")
+@click.argument("model", type=_FILE)
+@click.option("--calibration", required=True, type=_FILE, help="The model's calibration.h5.")
+@click.option("--dataset", required=True, type=_FILE, help="The dataset file, dataset.h5.")
+@click.option("--top-k", default=5, show_default=True, type=click.IntRange(min=1), help="Probabilities looked at.")
+@click.option("--threads", default=1, show_default=True, type=click.IntRange(min=1), help="They change no result.")
+@click.option("--output", required=True, type=_FILE, help="Measurements to write, calibration.json.")
+def command(model, calibration, dataset, top_k, threads, output):
+    """Reliability of MODEL's (model.h5) probabilities, and F1 at its thresholds, on the test instances."""
+    opened = open_any_model(model, verify=True)
+    read = read_calibration(calibration, opened, verify=True)
+    measured = calibration_curve(opened, read, open_dataset(dataset, verify=True), top_k, threads)
+    write_text(output, json.dumps(measured, indent=1) + "\n")
+    for way in measured["probabilities"]:
+        errors = f"expected calibration error {100 * way['ece']:.1f} %, log loss {way['log_loss']:.4f}"
+        click.echo(f"{way['name']}: {errors}, Brier {way['brier']:.4f}")
+    for way in measured["thresholds"]:
+        f1 = f"micro-F1 {100 * way['micro-F1']:.1f}, macro-F1 {100 * way['macro-F1']:.1f}"
+        click.echo(f"{way['name']}: {f1}, {way['predicted']:.1f} labels per instance")

@@ -1,0 +1,29 @@
+"""ovaflow hold-out."""
+
+from pathlib import Path
+
+import click
+
+from ovaflow.data.dataset import open_dataset, write_dataset
+from ovaflow.data.hold_out import hold_out
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command("hold-out")
+@click.argument("dataset", type=_FILE)
+@click.option(
+    "--fraction",
+    default=0.2,
+    show_default=True,
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Share of the training instances.",
+)
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Another one, other instances.")
+@click.option("--output", required=True, type=_FILE, help="Dataset file to write: they are its test instances.")
+def command(dataset, fraction, seed, output):
+    """Set training instances of DATASET (dataset.h5) aside, for calibration."""
+    opened = open_dataset(dataset, verify=True)
+    parts = hold_out(opened, fraction, seed)
+    write_dataset(output, parts.train, parts.test, opened.label_names, opened.feature_names, parts.parameters)
+    click.echo(f"{output}: {parts.test.X.n_rows:,} of {opened.train.X.n_rows:,} training instances held out")

@@ -1,0 +1,122 @@
+"""How far probabilities can be believed, and what thresholds are worth, on the test instances."""
+
+import numpy as np
+from scipy.special import expit
+
+from ovaflow.configuration.folds import BEST
+from ovaflow.console.errors import InputError
+from ovaflow.evaluation.ranking import find_hits
+from ovaflow.prediction.methods import method_of_model
+from ovaflow.prediction.sigmoids import common_lines
+
+BINS = 15
+"""Of equal width, as in Guo et al. 2017."""
+
+
+def calibration_curve(model, calibration, dataset, k, threads=1):
+    """Measure a calibration.
+
+    Parameters
+    ----------
+    model : ovaflow.model.model_file.ModelFile
+    calibration : ovaflow.prediction.calibration.Calibration
+        The model's.
+    dataset : ovaflow.data.dataset.Dataset
+        The one that the model was trained on.
+    k : int
+        Probabilities of the best k labels of each test instance are compared with what is true.
+    threads : int
+
+    Returns
+    -------
+    dict
+        ``calibration``, its checksum; ``probabilities``, one entry for each way
+        to them, see :func:`reliability`; ``thresholds``, one for each way to
+        choose labels: ``name``, ``macro-F1``, ``micro-F1`` and ``predicted``
+        labels per instance.
+
+    Raises
+    ------
+    InputError
+        If the model was trained on another dataset.
+    """
+    if model.inputs.get("dataset") != dataset.checksum:
+        raise InputError(f"was not trained on {dataset.path}", path=model.path)
+    method = method_of_model(model)
+    method.load_kernels()
+    ids, scores = method.predict(model, dataset.test.X, max(k, BEST), threads, quiet=False)
+    hits = find_hits(ids, dataset.test.Y)
+    return {
+        "calibration": calibration.checksum,
+        "k": k,
+        "probabilities": _probabilities(model, calibration, ids[:, :k], scores[:, :k], hits[:, :k]),
+        "thresholds": _thresholds(calibration, ids, scores, hits, dataset.test.Y),
+    }
+
+
+def _probabilities(model, calibration, ids, scores, hits):
+    known = ids >= 0
+    labels, values, true = ids[known], scores[known].astype(np.float64), hits[known]
+    slope, intercept = common_lines(calibration.parameters["common"], model.counts)
+    ways = {
+        "score as log-odds": expit(values),
+        "one sigmoid": expit(slope[labels] * values + intercept[labels]),
+        "a sigmoid per label": calibration.probabilities(labels, values).astype(np.float64),
+    }
+    return [{"name": name, **reliability(probabilities, true)} for name, probabilities in ways.items()]
+
+
+def reliability(probabilities, hits, bins=BINS):
+    """Compare probabilities with what came true.
+
+    Parameters
+    ----------
+    probabilities : ndarray of float64, shape (m,)
+    hits : ndarray of bool, shape (m,)
+    bins : int
+
+    Returns
+    -------
+    dict
+        ``log_loss`` and ``brier``, means over the predictions; ``ece``, the
+        expected calibration error: the mean difference of probability and
+        share of hits in a bin, weighted by its predictions; ``bins``, those
+        that have any: ``probability`` (mean), ``hits`` (share) and
+        ``predictions``.
+    """
+    place = np.minimum((probabilities * bins).astype(np.int64), bins - 1)
+    amounts = np.bincount(place, minlength=bins)
+    sums = [np.bincount(place, values, bins) for values in (probabilities, hits)]
+    means = [np.divide(total, amounts, out=np.zeros(bins), where=amounts > 0) for total in sums]
+    clipped = np.clip(probabilities, 1e-12, 1 - 1e-12)
+    return {
+        "log_loss": float(-np.mean(np.where(hits, np.log(clipped), np.log1p(-clipped)))),
+        "brier": float(np.mean((probabilities - hits) ** 2)),
+        "ece": float(np.abs(sums[0] - sums[1]).sum() / max(len(hits), 1)),
+        "bins": [
+            {"probability": float(means[0][b]), "hits": float(means[1][b]), "predictions": int(amounts[b])}
+            for b in np.flatnonzero(amounts)
+        ],
+    }
+
+
+def _thresholds(calibration, ids, scores, hits, Y):
+    parameters = calibration.parameters
+    common = expit(parameters["common_log_odds"])
+    ways = {
+        "score 0": scores >= 0,
+        f"score {parameters['common_score']:.2f}": scores >= parameters["common_score"],
+        f"probability {100 * common:.0f} %": calibration.probabilities(ids, scores) >= common,
+        "a threshold per label": calibration.chosen(ids, scores),
+    }
+    return [{"name": name, **_f1(ids, chosen & (ids >= 0), hits, Y)} for name, chosen in ways.items()]
+
+
+def _f1(ids, chosen, hits, Y):
+    true, predicted, positives = (
+        np.bincount(labels, minlength=Y.n_columns) for labels in (ids[chosen & hits], ids[chosen], Y.indices)
+    )
+    some = positives > 0
+    macro = np.mean(2 * true[some] / (predicted + positives)[some]) if some.any() else 0.0
+    micro = 2 * true.sum() / max(predicted.sum() + positives.sum(), 1)
+    return {"macro-F1": float(macro), "micro-F1": float(micro), "predicted": float(chosen.sum() / max(len(ids), 1))}

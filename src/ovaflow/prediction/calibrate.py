@@ -1,0 +1,92 @@
+"""Calibration of a model from the scores that a second model gives to held-out instances.
+
+Scores of training instances tell nothing: the model was fitted to them. The
+second model is trained with the same settings on the instances that were not
+held out. Only the best labels of each held-out instance are
+looked at, which bounds memory by the number of instances; below them
+probabilities are extrapolated, and they are hardly ever above a few percent.
+"""
+
+import numpy as np
+
+from ovaflow.console.errors import InputError
+from ovaflow.prediction.calibration import Calibration
+from ovaflow.prediction.sigmoids import fit_sigmoids, pairs_of
+from ovaflow.prediction.thresholds import choose_thresholds
+
+
+def calibrate(model, held_out, predictions, hits):
+    """Fit sigmoids and thresholds.
+
+    Parameters
+    ----------
+    model : ovaflow.model.model_file.ModelFile
+        The one to calibrate.
+    held_out : ovaflow.data.dataset.Dataset
+        Made by :func:`ovaflow.data.hold_out.hold_out` of the model's dataset;
+        its test instances are those held out.
+    predictions : ovaflow.prediction.predictions_file.Predictions
+        Their best labels under a model trained on the others.
+    hits : ndarray of bool, shape (n, k)
+        Which of them are true.
+
+    Returns
+    -------
+    Calibration
+
+    Raises
+    ------
+    InputError
+        If no prediction is true.
+    """
+    if not hits.any():
+        raise InputError("no label predicted for the held-out instances is true", path=held_out.path)
+    counts = np.bincount(held_out.train.Y.indices, minlength=held_out.n_labels)
+    positives = np.bincount(held_out.test.Y.indices, minlength=held_out.n_labels)
+    pairs = pairs_of(predictions.ids, predictions.scores, hits)
+    sigmoids = fit_sigmoids(pairs, counts)
+    slope, intercept = sigmoids.lines(counts)
+    log_odds = slope[pairs.labels] * pairs.scores + intercept[pairs.labels]
+    chosen = choose_thresholds(pairs.labels, log_odds, pairs.hits, positives, model.counts)
+    slope, intercept = sigmoids.lines(model.counts)
+    thresholds = (chosen.of_labels - intercept) / slope
+    thresholds[~model.trained] = np.inf
+    parameters = {
+        **held_out.parameters["held_out"],
+        "instances": held_out.test.X.n_rows,
+        "best": predictions.ids.shape[1],
+        "common": sigmoids.common.tolist(),
+        "precisions": list(sigmoids.precisions),
+        "common_log_odds": chosen.common,
+        "common_score": _common_score(pairs, positives.sum()),
+    }
+    inputs = {"model": model.checksum, "held_out": held_out.checksum, "held_out_model": predictions.inputs["model"]}
+    return Calibration(slope, intercept, thresholds, parameters, inputs)
+
+
+def require_parts_of_one(model, held_out, predictions):
+    """Refuse pieces that do not belong together.
+
+    Parameters
+    ----------
+    model : ovaflow.model.model_file.ModelFile
+    held_out : ovaflow.data.dataset.Dataset
+    predictions : ovaflow.prediction.predictions_file.Predictions
+
+    Raises
+    ------
+    InputError
+        Unless the instances were held out of the model's dataset, and the
+        predictions are theirs, of another model.
+    """
+    if held_out.parameters.get("held_out", {}).get("of") != model.inputs.get("dataset"):
+        raise InputError(f"was not held out of the dataset of {model.path}", path=held_out.path)
+    if predictions.inputs.get("dataset") != held_out.checksum:
+        raise InputError("the predictions are of other instances", path=held_out.path, remedy="predict again")
+
+
+def _common_score(pairs, positives):
+    """The one score from which on predicting every label makes micro-F1 largest."""
+    order = np.argsort(-pairs.scores, kind="stable")
+    f1 = 2 * np.cumsum(pairs.hits[order]) / (np.arange(1, len(order) + 1) + positives)
+    return float(pairs.scores[order[f1.argmax()]])

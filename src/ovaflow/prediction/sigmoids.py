@@ -1,0 +1,303 @@
+"""Sigmoids from held-out scores: one for all labels that knows how frequent they are, and each label's deviation.
+
+Most labels of a long tail have fewer than five held-out positives, far too few
+for a sigmoid of their own, and their scores mean something else than those of
+frequent labels. So the log-odds of the label j with c_j training positives at
+the score s are
+
+    a_0 + a_1 s + a_2 ln c_j + a_3 s ln c_j + u_j + v_j (s - m),
+
+a fitted to all labels together, u_j and v_j to those of the label under the
+prior u_j ~ N(0, 1/p), v_j ~ N(0, 1/q): a label without held-out positives
+keeps the common sigmoid, one with many gets its own (Platt, 1999, shrunk as in
+a hierarchical model). The precisions p and q are those with which the
+deviations fitted to one half of the instances predict the other half best. m
+is the mean score of the hits.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+from ovaflow.console.errors import InputError
+from ovaflow.console.progress import Progress
+from ovaflow.sparse.jit import strict_kernel
+
+PRECISIONS = [(p, q) for p in (1.0, 10.0, 100.0) for q in (1.0, 10.0, 100.0)]
+"""Of the prior of a label's deviations; measured: likelihood moves by 1 % from 1 to 100."""
+
+LEAST_SLOPE = 0.1
+"""No label's slope is below this share of the median label's: a higher score never means less."""
+
+
+class Pairs(NamedTuple):
+    """Held-out instances and the labels that were predicted for them, label after label.
+
+    Attributes
+    ----------
+    labels : ndarray of int32, shape (m,)
+        Ascending.
+    rows : ndarray of int32, shape (m,)
+    scores : ndarray of float64, shape (m,)
+    hits : ndarray of float64, shape (m,)
+        1 where the label is true.
+    """
+
+    labels: np.ndarray
+    rows: np.ndarray
+    scores: np.ndarray
+    hits: np.ndarray
+
+    def where(self, chosen):
+        """Some of the pairs.
+
+        Parameters
+        ----------
+        chosen : ndarray of bool, shape (m,)
+
+        Returns
+        -------
+        Pairs
+        """
+        return Pairs(*(array[chosen] for array in self))
+
+
+class Sigmoids(NamedTuple):
+    """Log-odds of labels at their scores.
+
+    Attributes
+    ----------
+    common : ndarray of float64, shape (4,)
+        a_0 to a_3.
+    deviations : ndarray of float64, shape (l, 2)
+        u_j and v_j.
+    middle : float
+        m.
+    precisions : (float, float)
+        p and q.
+    """
+
+    common: np.ndarray
+    deviations: np.ndarray
+    middle: float
+    precisions: tuple
+
+    def lines(self, counts):
+        """Log-odds of each label as a straight line over its score.
+
+        Parameters
+        ----------
+        counts : ndarray of int, shape (l,)
+            Training positives of the model whose scores they are: with more of
+            them, a label behaves as more frequent labels did.
+
+        Returns
+        -------
+        slope, intercept : ndarray of float64, shape (l,)
+
+        Raises
+        ------
+        InputError
+            If scores tell nothing about held-out instances.
+        """
+        slope, intercept = common_lines(self.common, counts)
+        least = LEAST_SLOPE * np.median(slope)
+        if least <= 0:
+            raise InputError("higher scores do not mean that labels are more probable on held-out instances")
+        level = slope * self.middle + intercept + self.deviations[:, 0]
+        slope = np.maximum(slope + self.deviations[:, 1], least)
+        return slope, level - slope * self.middle
+
+
+def pairs_of(ids, scores, hits):
+    """Predictions of held-out instances, label after label.
+
+    Parameters
+    ----------
+    ids : ndarray of int32, shape (n, k)
+        -1 for none.
+    scores : ndarray of float32, shape (n, k)
+    hits : ndarray of bool, shape (n, k)
+
+    Returns
+    -------
+    Pairs
+    """
+    known = np.flatnonzero(ids.reshape(-1) >= 0)
+    order = known[np.argsort(ids.reshape(-1)[known], kind="stable")]
+    rows = (order // ids.shape[1]).astype(np.int32)
+    values = [array.reshape(-1)[order].astype(np.float64) for array in (scores, hits)]
+    return Pairs(ids.reshape(-1)[order], rows, *values)
+
+
+def fit_sigmoids(pairs, counts, seed=0):
+    """Fit the sigmoids of all labels.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Scores of a model that has not seen these instances.
+    counts : ndarray of int, shape (l,)
+        Training positives of that model.
+    seed : int
+        Of the halves that choose the prior.
+
+    Returns
+    -------
+    Sigmoids
+    """
+    frequency = np.log(np.maximum(counts, 1))
+    common = fit_common(pairs, frequency)
+    middle = float(np.average(pairs.scores, weights=pairs.hits))
+    precisions = choose_precisions(pairs, frequency, middle, seed)
+    offsets = _log_odds(common, pairs.scores, frequency[pairs.labels])
+    return Sigmoids(common, fit_deviations(pairs, offsets, middle, precisions, len(counts)), middle, precisions)
+
+
+def common_lines(common, counts):
+    """Log-odds without the labels' deviations.
+
+    Parameters
+    ----------
+    common : array_like of float, shape (4,)
+    counts : ndarray of int, shape (l,)
+        Training positives.
+
+    Returns
+    -------
+    slope, intercept : ndarray of float64, shape (l,)
+    """
+    frequency = np.log(np.maximum(counts, 1))
+    return common[1] + common[3] * frequency, common[0] + common[2] * frequency
+
+
+def fit_common(pairs, frequency, iterations=50):
+    """Maximum likelihood of a_0 to a_3, by Newton's method.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    frequency : ndarray of float64, shape (l,)
+        ln c_j.
+    iterations : int
+        At most.
+
+    Returns
+    -------
+    ndarray of float64, shape (4,)
+    """
+    a = np.zeros(4)
+    features = _features(pairs.scores, frequency[pairs.labels])
+    loss = np.inf
+    for _ in range(iterations):
+        log_odds = features @ a
+        probability = expit(log_odds)
+        gradient = features.T @ (probability - pairs.hits)
+        curvature = features.T @ (features * (probability * (1 - probability))[:, None])
+        step = np.linalg.lstsq(curvature, gradient, rcond=1e-12)[0]
+        before, loss = loss, _loss(log_odds, pairs.hits)
+        if before - loss < 1e-9 * len(pairs.hits) and np.isfinite(before):
+            break
+        while _loss(features @ (a - step), pairs.hits) > loss:
+            step = step / 2
+        a = a - step
+    return a
+
+
+def choose_precisions(pairs, frequency, middle, seed=0):
+    """Precisions of the prior with which each half of the instances predicts the other best.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    frequency : ndarray of float64, shape (l,)
+    middle : float
+        m.
+    seed : int
+
+    Returns
+    -------
+    (float, float)
+        One of :data:`PRECISIONS`.
+    """
+    first = (np.random.default_rng(seed).random(pairs.rows.max(initial=0) + 1) < 0.5)[pairs.rows]
+    losses = np.zeros(len(PRECISIONS))
+    with Progress("choosing the prior", 2 * len(PRECISIONS), "fits") as progress:
+        for half in (first, ~first):
+            known, other = pairs.where(half), pairs.where(~half)
+            common = fit_common(known, frequency)
+            offsets, others = (_log_odds(common, side.scores, frequency[side.labels]) for side in (known, other))
+            for number, precisions in enumerate(PRECISIONS):
+                shifts = fit_deviations(known, offsets, middle, precisions, len(frequency))
+                own = shifts[other.labels, 0] + shifts[other.labels, 1] * (other.scores - middle)
+                losses[number] += _loss(others + own, other.hits)
+                progress.advance(1)
+    return PRECISIONS[int(losses.argmin())]
+
+
+def fit_deviations(pairs, offsets, middle, precisions, n_labels):
+    """Most probable u_j and v_j of each label, by Newton's method.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    offsets : ndarray of float64, shape (m,)
+        Log-odds of the common sigmoid.
+    middle : float
+        m.
+    precisions : (float, float)
+    n_labels : int
+        l.
+
+    Returns
+    -------
+    ndarray of float64, shape (l, 2)
+        0 for labels without pairs.
+    """
+    ends = np.searchsorted(pairs.labels, np.arange(n_labels + 1))
+    out = np.zeros((n_labels, 2))
+    _fit_deviations(ends, offsets, pairs.scores - middle, pairs.hits, *map(float, precisions), out)
+    return out
+
+
+def _features(scores, frequency):
+    return np.stack([np.ones(len(scores)), scores, frequency, scores * frequency], axis=1)
+
+
+def _log_odds(common, scores, frequency):
+    return common[0] + common[2] * frequency + (common[1] + common[3] * frequency) * scores
+
+
+def _loss(log_odds, hits):
+    """-log likelihood, summed over pairs."""
+    return float(np.logaddexp(0, log_odds).sum() - hits @ log_odds)
+
+
+@strict_kernel
+def _fit_deviations(ends, offsets, scores, hits, p, q, out):
+    """min_{u, v} sum_i log(1 + exp(z_i)) - y_i z_i + (p u^2 + q v^2) / 2 with z_i = o_i + u + v s_i."""
+    for j in range(len(out)):
+        if ends[j] == ends[j + 1]:
+            continue
+        u = v = 0.0
+        for _ in range(50):
+            gu, gv, huu, huv, hvv = p * u, q * v, p, 0.0, q
+            for k in range(ends[j], ends[j + 1]):
+                s = scores[k]
+                probability = 1 / (1 + np.exp(-(offsets[k] + u + v * s)))
+                residual, curvature = probability - hits[k], probability * (1 - probability)
+                gu += residual
+                gv += residual * s
+                huu += curvature
+                huv += curvature * s
+                hvv += curvature * s * s
+            determinant = huu * hvv - huv * huv
+            du, dv = (hvv * gu - huv * gv) / determinant, (huu * gv - huv * gu) / determinant
+            # far from the optimum the curvature may vanish: no step moves log-odds by more than 2 or so
+            damping = min(1.0, 2 / max(abs(du), abs(dv), 1e-12))
+            u -= damping * du
+            v -= damping * dv
+            if max(abs(du), abs(dv)) < 1e-8:
+                break
+        out[j, 0], out[j, 1] = u, v

@@ -1,0 +1,41 @@
+"""Instances held out: a partition that repeated instances never cross."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from ovaflow.console.errors import InputError
+from ovaflow.data.dataset import Dataset, Split
+from ovaflow.data.hold_out import held_out, hold_out
+from ovaflow.sparse.csr import from_scipy
+
+
+@pytest.fixture
+def dataset():
+    rng = np.random.default_rng(0)
+    X = scipy.sparse.random_array((300, 40), density=0.1, rng=rng).tocsr()
+    X = scipy.sparse.vstack([X, X[:100]])
+    Y = scipy.sparse.random_array((400, 6), density=0.3, rng=rng, data_sampler=lambda size: np.ones(size))
+    split = Split(from_scipy(X), from_scipy(Y))
+    return Dataset("memory.h5", split, split, "abc", {"bias": 0.0})
+
+
+def test_the_parts_are_the_training_set(dataset):
+    parts = hold_out(dataset, 0.25)
+    held = held_out(dataset.train.X, 0.25)
+    assert 60 < held.sum() < 140
+    for part, rows in ((parts.train, ~held), (parts.test, held)):
+        for ours, theirs in ((part.X, dataset.train.X), (part.Y, dataset.train.Y)):
+            assert (ours.to_scipy() != theirs.to_scipy()[rows]).nnz == 0
+    assert parts.parameters == {"bias": 0.0, "held_out": {"of": "abc", "fraction": 0.25, "seed": 0}}
+
+
+def test_repeated_instances_stay_together(dataset):
+    held = held_out(dataset.train.X, 0.3)
+    assert np.array_equal(held[300:], held[:100])
+    assert not np.array_equal(held_out(dataset.train.X, 0.3, seed=1), held)
+
+
+def test_nothing_held_out_is_refused(dataset):
+    with pytest.raises(InputError, match="0 of 400 training instances would be held out"):
+        hold_out(dataset, 1e-9)

@@ -1,0 +1,145 @@
+"""Sigmoids against scikit-learn and SciPy, and what shrinkage is for."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
+
+from ovaflow.console.errors import InputError
+from ovaflow.prediction.sigmoids import (
+    LEAST_SLOPE,
+    Pairs,
+    common_lines,
+    fit_common,
+    fit_deviations,
+    fit_sigmoids,
+    pairs_of,
+)
+
+L = 300
+
+
+def simulate(seed, n=3000, k=5, spread=0.7):
+    """Held-out predictions of labels whose sigmoids deviate from a common one; frequent labels are predicted more."""
+    rng, fixed = np.random.default_rng(seed), np.random.default_rng(99)
+    counts = np.maximum(1, (2000 / np.arange(1, L + 1)).astype(int))
+    frequency = np.log(counts)
+    level, slope = spread * fixed.normal(size=L), 4 - 0.3 * frequency + spread * fixed.normal(size=L)
+    ids = np.array([rng.choice(L, k, replace=False, p=(counts + 5) / (counts + 5).sum()) for _ in range(n)], np.int32)
+    scores = rng.normal(-0.4, 0.6, ids.shape).astype(np.float32)
+    truth = expit(0.5 + level[ids] + slope[ids] * scores)
+    return ids, scores, rng.random(ids.shape) < truth, counts
+
+
+def test_pairs_stand_label_after_label():
+    ids = np.int32([[2, 0], [0, -1], [2, 1]])
+    scores = np.float32([[5, 4], [3, -np.inf], [2, 1]])
+    pairs = pairs_of(ids, scores, np.array([[True, False], [True, False], [False, True]]))
+    assert pairs.labels.tolist() == [0, 0, 1, 2, 2]
+    assert pairs.rows.tolist() == [0, 1, 2, 0, 2]
+    assert pairs.scores.tolist() == [4, 3, 1, 5, 2]
+    assert pairs.hits.tolist() == [0, 1, 1, 1, 0]
+
+
+def test_common_sigmoid_like_scikit_learn():
+    ids, scores, hits, counts = simulate(0)
+    pairs, frequency = pairs_of(ids, scores, hits), np.log(counts)
+    f = frequency[pairs.labels]
+    features = np.stack([pairs.scores, f, pairs.scores * f], axis=1)
+    theirs = LogisticRegression(C=np.inf, tol=1e-10, max_iter=1000).fit(features, pairs.hits)
+    ours = fit_common(pairs, frequency)
+    assert ours == pytest.approx([theirs.intercept_[0], *theirs.coef_[0]], rel=1e-3)
+
+
+def test_common_sigmoid_of_labels_that_are_all_as_frequent():
+    pairs = pairs_of(*simulate(0)[:3])
+    ours = common_lines(fit_common(pairs, np.full(L, 2.0)), np.exp([2.0]))
+    theirs = LogisticRegression(C=np.inf, tol=1e-10).fit(pairs.scores[:, None], pairs.hits)
+    assert [ours[0][0], ours[1][0]] == pytest.approx([theirs.coef_[0, 0], theirs.intercept_[0]], rel=1e-4)
+
+
+@pytest.mark.parametrize("precisions", [(1.0, 10.0), (0.01, 0.01)])
+def test_deviations_are_the_most_probable(precisions):
+    pairs = pairs_of(*simulate(1, n=400)[:3])
+    offsets = 0.3 + 2 * pairs.scores
+    ours = fit_deviations(pairs, offsets, -0.2, precisions, L + 1)
+    assert not ours[L].any()
+
+    for label in (0, 1, 10, 200, L - 1):
+        own = pairs.labels == label
+        o, s, y = offsets[own], pairs.scores[own] + 0.2, pairs.hits[own]
+
+        def loss(w, o=o, s=s, y=y):
+            z = o + w[0] + w[1] * s
+            return np.logaddexp(0, z).sum() - y @ z + np.dot(precisions, w**2) / 2
+
+        assert ours[label] == pytest.approx(minimize(loss, np.zeros(2), tol=1e-12).x, abs=1e-4)
+
+
+class _Scores(ClassifierMixin, BaseEstimator):
+    """A classifier whose decision values are its one feature."""
+
+    def fit(self, X, y):
+        self.classes_, self.n_features_in_ = np.array([0, 1]), 1
+        return self
+
+    def decision_function(self, X):
+        return X[:, 0]
+
+    def predict(self, X):
+        return (X[:, 0] > 0).astype(int)
+
+
+def test_a_frequent_label_has_the_sigmoid_that_scikit_learn_gives_it():
+    *held_out, counts = simulate(2, n=10000, spread=0.3)
+    pairs = pairs_of(*held_out)
+    slope, intercept = fit_sigmoids(pairs, counts).lines(counts)
+    for label in (0, 3):
+        own = pairs.labels == label
+        X, y = pairs.scores[own][:, None], pairs.hits[own].astype(int)
+        theirs = CalibratedClassifierCV(FrozenEstimator(_Scores().fit(X, y)), method="sigmoid").fit(X, y)
+        ours = expit(slope[label] * X[:, 0] + intercept[label])
+        assert len(y) > 1000
+        assert np.abs(ours - theirs.predict_proba(X)[:, 1]).max() < 0.02
+
+
+def test_shrinkage_predicts_new_instances_best():
+    *held_out, counts = simulate(3)
+    pairs, fresh = pairs_of(*held_out), pairs_of(*simulate(4)[:3])
+    fitted = fit_sigmoids(pairs, counts)
+    frequency = np.log(counts)
+    offsets = (fitted.common @ [np.ones(L), 0 * frequency, frequency, 0 * frequency])[pairs.labels]
+    offsets = offsets + common_lines(fitted.common, counts)[0][pairs.labels] * pairs.scores
+    alone = fitted._replace(deviations=fit_deviations(pairs, offsets, fitted.middle, (1e-4, 1e-4), L))
+    together = fitted._replace(deviations=np.zeros((L, 2)))
+    losses = {}
+    for name, sigmoids in (("shrunk", fitted), ("alone", alone), ("together", together)):
+        slope, intercept = sigmoids.lines(counts)
+        losses[name] = log_loss(fresh.hits, expit(slope[fresh.labels] * fresh.scores + intercept[fresh.labels]))
+    assert losses["shrunk"] < losses["together"]
+    assert losses["shrunk"] < losses["alone"]
+    assert min(fitted.precisions) <= 10
+
+
+def test_labels_that_do_not_deviate_are_shrunk_away():
+    *held_out, counts = simulate(5, spread=0.0)
+    assert max(fit_sigmoids(pairs_of(*held_out), counts).precisions) == 100
+
+
+def test_a_higher_score_never_means_less():
+    rng = np.random.default_rng(6)
+    labels = np.repeat(np.arange(4, dtype=np.int32), 1000)
+    scores = rng.normal(size=4000)
+    hits = (rng.random(4000) < expit(np.where(labels == 0, -3, 3) * scores)).astype(float)
+    counts = np.full(5, 50)
+    slope, _ = fit_sigmoids(Pairs(labels, np.arange(4000) % 1000, scores, hits), counts).lines(counts)
+    assert slope[0] == pytest.approx(LEAST_SLOPE * slope[4])
+    assert slope[4] > 0.5
+    upside_down = fit_sigmoids(Pairs(labels, np.arange(4000) % 1000, -scores, hits), counts)
+    with pytest.raises(InputError, match="higher scores"):
+        upside_down.lines(counts)
