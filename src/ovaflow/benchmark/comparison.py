@@ -16,17 +16,9 @@ from ovaflow.benchmark.sample import columns_of, sample_labels
 from ovaflow.benchmark.worker import TOP_K
 from ovaflow.console.progress import Progress
 from ovaflow.evaluation import ranking
+from ovaflow.machine.threads import ONE_THREAD
 from ovaflow.sparse.csr import CSR, rows_of
 from ovaflow.storage.artifact import write_text
-
-ONE_THREAD = dict.fromkeys(
-    [
-        "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "NUMEXPR_NUM_THREADS",
-        "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS",
-    ],
-    "1",
-)  # fmt: skip
-"""Environment that keeps libraries from starting threads of their own."""
 
 PLACES = (1, 3, 5)
 

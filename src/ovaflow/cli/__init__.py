@@ -8,6 +8,7 @@ import click
 
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
+from ovaflow.machine.threads import hold_libraries
 
 COMMANDS = {
     "download": "Fetch a public dataset or a file.",
@@ -77,6 +78,8 @@ def main(arguments=None):
     int
         0 done, 1 failed, 2 something given by the user is wrong.
     """
+    # before any library is loaded
+    hold_libraries()
     try:
         group.main(arguments, prog_name="ovaflow", standalone_mode=False)
     except click.exceptions.Exit as stop:

@@ -12,7 +12,7 @@ import mmap
 import os
 from pathlib import Path
 
-from ovaflow.machine.slots import open_locked
+from ovaflow.machine.locks import open_locked
 
 _COMPLETE = b"complete"
 _SUFFIX = ".copy"

@@ -13,6 +13,7 @@ import stat
 import tempfile
 from pathlib import Path
 
+from ovaflow.machine.locks import open_locked
 from ovaflow.machine.topology import NEAR
 
 
@@ -85,34 +86,6 @@ def _take(nodes, threads, folder, held):
     finally:
         for handle in (*free.values(), choosing):
             os.close(handle)
-
-
-def open_locked(path, mode):
-    """Open a file, made if need be, and lock it for as long as it is open.
-
-    Parameters
-    ----------
-    path : path-like
-    mode : int
-        As of :func:`fcntl.flock`.
-
-    Returns
-    -------
-    int
-        Its descriptor.
-
-    Raises
-    ------
-    BlockingIOError
-        If another holds it and the mode does not wait.
-    """
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(handle, mode)
-    except BaseException:
-        os.close(handle)
-        raise
-    return handle
 
 
 def choose(nodes, free, threads):

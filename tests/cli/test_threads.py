@@ -1,0 +1,77 @@
+"""Jobs have as many threads as they are told, whatever the machine and the environment offer."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import h5py
+import pytest
+from synthetic import topics
+
+from ovaflow.data.dataset import write_dataset
+from ovaflow.machine.threads import ONE_THREAD
+
+THREADS = 3
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A dataset, and everything that the commands below take."""
+    folder = tmp_path_factory.mktemp("threads")
+    made = topics(n=1500, d=400, n_labels=12)
+    names = [f"label {j}" for j in range(made.n_labels)]
+    write_dataset(folder / "dataset.h5", made.train, made.train, names, [], {"bias": 1.0})
+    most_threads(folder, "plan dataset.h5 --shards=1 --output=plan.tsv")
+    return folder
+
+
+def most_threads(folder, line):
+    """Run a command where libraries are offered eight threads each; the most threads that it had."""
+    environment = os.environ | dict.fromkeys(ONE_THREAD, "8")
+    command = [sys.executable, "-m", "ovaflow", *line.split()]
+    process = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    tasks, most = Path(f"/proc/{process.pid}/task"), 0
+    while process.poll() is None:
+        most = max(most, sum(1 for _ in tasks.iterdir()) if tasks.exists() else 0)
+        time.sleep(0.001)
+    assert process.returncode == 0, process.stdout.read().decode()
+    return most
+
+
+@pytest.mark.parametrize(
+    ("command", "waiting"),
+    [
+        ("means dataset.h5 --output=means.h5", 1),
+        ("train-shard dataset.h5 --means=means.h5 --plan=plan.tsv --shard=0 --output=shard.h5", 1),
+        ("train-trees dataset.h5 --trees=6 --output=trees.h5", 1),
+        ("embed dataset.h5 --rank=4 --output=embedding.h5", 1),
+        ("project dataset.h5 --embedding=embedding.h5 --output=projected.h5", 1),
+        ("train-decoder projected.h5 --output=decoder.h5", 1),
+        ("merge shard.h5 --dataset=dataset.h5 --output=model.h5 --statistics=training.h5", None),
+        ("predict model.h5 --dataset=dataset.h5 --output=predictions.h5", 1),
+    ],
+)
+def test_threads_of_a_command(folder, command, waiting):
+    """The main thread waits for those that work."""
+    counted = most_threads(folder, command if waiting is None else f"{command} --threads={THREADS}")
+    assert 1 <= counted <= (1 if waiting is None else THREADS + waiting)
+    if command.startswith(("train-shard", "train-trees")):
+        assert counted == THREADS + waiting
+
+
+def test_libraries_would_have_more(folder):
+    """The test counts what it means to count: NumPy alone takes what it is offered."""
+    code = "import numpy, os; print(len(os.listdir('/proc/self/task')))"
+    environment = os.environ | dict.fromkeys(ONE_THREAD, "8")
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert int(done.stdout) > 1
+
+
+def test_threads_change_no_bit(folder):
+    command = "train-shard dataset.h5 --means=means.h5 --plan=plan.tsv --shard=0"
+    most_threads(folder, f"{command} --output=alone.h5")
+    with h5py.File(folder / "shard.h5") as ours, h5py.File(folder / "alone.h5") as theirs:
+        for name in ("data", "indices", "indptr"):
+            assert ours["weights"][name][()].tobytes() == theirs["weights"][name][()].tobytes()
