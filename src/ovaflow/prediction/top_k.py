@@ -1,45 +1,36 @@
 """The k best labels of each instance under a sparse one-vs-all model, exactly.
 
-Labels are scored panel by panel, so that the scores of one instance stay in
-cache and memory does not grow with the model. Within a panel the weights are
-kept by feature: a feature that many labels use as a dense row, which is added
-with vector instructions, the others as posting lists.
+The score of label j is <w_j, x>, summed in float32 by ascending features
+whatever the way by which the best are found: the same for any number of
+threads, for any instances scored together, and for chosen labels. Ties go to
+the smaller id.
 """
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
 
 import numpy as np
 
 from ovaflow.console.progress import Progress
+from ovaflow.prediction.index import PANEL, build_panel, error_bound, panel_ranges, rounded_scores
 from ovaflow.sparse.best import NO_LABEL, insert_label
-from ovaflow.sparse.csr import CSR, transpose
+from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.jit import strict_kernel
-
-PANEL = 8192
-"""Labels scored at a time: 32 KiB of scores. Measured: 2,048 to 16,384 differ by 15 %."""
-
-DENSE_SHARE = 0.25
-"""A feature with weights in this share of a panel becomes a dense row. Measured: 1/8 to 0.4 differ by 10 %."""
 
 BLOCK = 512
 """Instances that a thread takes at a time."""
 
+_RUN = 64
+"""Labels that are skipped together."""
 
-class _Panel(NamedTuple):
-    first: int
-    base: np.ndarray  # (m,) 0, or -inf where the label has no classifier
-    postings: CSR  # (d, m)
-    dense_row: np.ndarray  # (d,) position in dense, or -1
-    dense: np.ndarray  # (h, m)
+LONGEST_LIST = 1024
+"""Up to this k, best labels are kept in order while labels are scored; beyond it, all scores are sorted."""
 
 
 def predict_top_k(weights, trained, X, k, threads=1, panel=PANEL, quiet=False):
-    """Score instances against all labels and keep the best k of each.
+    """Best labels of many instances, in memory that does not grow with the model.
 
-    The score of label j is <w_j, x>. Sums run in float32, in an order that
-    depends on the model alone: the result is the same for any number of
-    threads and for any set of instances scored together.
+    Labels are indexed panel by panel; the next one while instances are scored.
 
     Parameters
     ----------
@@ -51,7 +42,7 @@ def predict_top_k(weights, trained, X, k, threads=1, panel=PANEL, quiet=False):
     k : int
     threads : int
     panel : int
-        Labels scored at a time.
+        Labels indexed at a time.
     quiet : bool
         Do not tell how far it is.
 
@@ -68,29 +59,123 @@ def predict_top_k(weights, trained, X, k, threads=1, panel=PANEL, quiet=False):
     ValueError
         If X and the weights have different numbers of features.
     """
-    if X.n_columns != weights.n_columns:
-        raise ValueError(f"instances have {X.n_columns} features, the model has {weights.n_columns}")
-    ids, scores = _no_labels(X.n_rows, k)
-    starts = range(0, weights.n_rows, panel)
-    blocks = [(low, min(low + BLOCK, X.n_rows)) for low in range(0, X.n_rows, BLOCK)]
+    check_features(weights, X)
+    if k > LONGEST_LIST:
+        return sort_all(weights, trained, X, k)
+    ids, scores = no_labels(X.n_rows, k)
+    ranges, blocks = panel_ranges(weights.n_rows, panel), _blocks(X.n_rows)
     progress = Progress("predicting", X.n_rows * weights.n_rows, "scores", quiet=quiet)
     with progress, ThreadPoolExecutor(threads) as pool:
 
-        def score(part, rows):
-            _score_block(part, X, rows, ids, scores)
+        def search(part, rows):
+            search_panel(part, weights, X, *rows, ids, scores)
             return rows[1] - rows[0]
 
-        upcoming = pool.submit(_panel, weights, trained, 0, panel)
-        for start in starts:
-            part = upcoming.result()
-            upcoming = pool.submit(_panel, weights, trained, start + panel, panel)
-            for n_scored in pool.map(score, [part] * len(blocks), blocks):
-                progress.advance(n_scored * len(part.base))
+        upcoming = [pool.submit(build_panel, weights, trained, *labels) for labels in ranges[:1]]
+        for labels in [*ranges[1:], None]:
+            part = upcoming.pop().result() if upcoming else None
+            if labels:
+                upcoming.append(pool.submit(build_panel, weights, trained, *labels))
+            if part:
+                for n_scored in pool.map(search, [part] * len(blocks), blocks):
+                    progress.advance(n_scored * len(part.base))
+    return ids, scores
+
+
+def search_index(panels, weights, X, k, threads=1):
+    """Best labels by an index of the whole model; panels are shared out where there are fewer instances than threads.
+
+    Parameters
+    ----------
+    panels : sequence of Panel
+    weights : CSR, shape (l, d)
+    X : CSR, shape (n, d)
+    k : int
+    threads : int
+
+    Returns
+    -------
+    ids : ndarray of int32, shape (n, k)
+    scores : ndarray of float32, shape (n, k)
+    """
+    ids, scores = no_labels(X.n_rows, k)
+    if threads == 1 or (X.n_rows < threads and len(panels) == 1):
+        for panel in panels:
+            search_panel(panel, weights, X, 0, X.n_rows, ids, scores)
+        return ids, scores
+    if X.n_rows >= threads:
+
+        def search_all(rows):
+            for panel in panels:
+                search_panel(panel, weights, X, *rows, ids, scores)
+
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(search_all, _blocks(X.n_rows, min(BLOCK, -(-X.n_rows // threads)))))
+        return ids, scores
+
+    def search_one(panel):
+        found = no_labels(X.n_rows, k)
+        search_panel(panel, weights, X, 0, X.n_rows, *found)
+        return found
+
+    return _joined(search_one, panels, threads, ids, scores)
+
+
+def scan(weights, trained, X, k, threads=1):
+    """Best labels without an index: every label is scored exactly.
+
+    Parameters
+    ----------
+    weights : CSR, shape (l, d)
+    trained : ndarray of bool, shape (l,)
+    X : CSR, shape (n, d)
+    k : int
+    threads : int
+        Labels are shared out.
+
+    Returns
+    -------
+    ids : ndarray of int32, shape (n, k)
+    scores : ndarray of float32, shape (n, k)
+    """
+
+    def scan_labels(labels):
+        found = no_labels(X.n_rows, k)
+        _scan(*X.arrays, *weights.arrays, *labels, trained, *found)
+        return found
+
+    ranges = panel_ranges(weights.n_rows, max(-(-weights.n_rows // threads), 1))
+    return _joined(scan_labels, ranges, threads, *no_labels(X.n_rows, k))
+
+
+def sort_all(weights, trained, X, k):
+    """Best labels by scoring all and sorting.
+
+    Parameters
+    ----------
+    weights : CSR, shape (l, d)
+    trained : ndarray of bool, shape (l,)
+    X : CSR, shape (n, d)
+    k : int
+
+    Returns
+    -------
+    ids : ndarray of int32, shape (n, k)
+    scores : ndarray of float32, shape (n, k)
+    """
+    ids, scores = no_labels(X.n_rows, k)
+    labels = np.flatnonzero(trained).astype(np.int32)
+    best = min(k, len(labels))
+    for i in range(X.n_rows):
+        row = CSR(X.data, X.indices, X.indptr[i : i + 2], X.n_columns)
+        every = scores_of(weights, row, labels)[0]
+        order = np.argsort(-every, kind="stable")[:best]
+        ids[i, :best], scores[i, :best] = labels[order], every[order]
     return ids, scores
 
 
 def scores_of(weights, X, labels):
-    """Scores of chosen labels, bit by bit those of :func:`predict_top_k`.
+    """Scores of chosen labels, bit by bit those of the best.
 
     Parameters
     ----------
@@ -102,105 +187,190 @@ def scores_of(weights, X, labels):
     -------
     ndarray of float32, shape (n, m)
     """
+    check_features(weights, X)
     out = np.zeros((X.n_rows, len(labels)), np.float32)
-    _score_labels(*X.arrays, *weights.arrays, labels, out, np.zeros(X.n_columns, np.float32))
+    _score_labels(*X.arrays, *weights.arrays, labels, out)
     return out
+
+
+def check_features(weights, X):
+    """Refuse instances of another number of features.
+
+    Parameters
+    ----------
+    weights : CSR, shape (l, d)
+    X : CSR, shape (n, d)
+
+    Raises
+    ------
+    ValueError
+    """
+    if X.n_columns != weights.n_columns:
+        raise ValueError(f"instances have {X.n_columns} features, the model has {weights.n_columns}")
+
+
+def no_labels(n, k):
+    """Lists of best labels that are still empty.
+
+    Parameters
+    ----------
+    n, k : int
+
+    Returns
+    -------
+    ids : ndarray of int32, shape (n, k)
+    scores : ndarray of float32, shape (n, k)
+    """
+    return np.full((n, k), NO_LABEL, np.int32), np.full((n, k), -np.inf, np.float32)
 
 
 def load_kernels():
     """Load or compile the kernels, so that what is timed later is scoring alone."""
-    weights = CSR(np.ones(1, np.float32), np.zeros(1, np.int32), np.array([0, 1]), 1)
-    _score_block(_panel(weights, np.ones(1, bool), 0, 1), weights, (0, 1), *_no_labels(1, 1))
+    weights, trained = CSR(np.ones(1, np.float32), np.zeros(1, np.int32), np.array([0, 1]), 1), np.ones(1, bool)
+    search_index([build_panel(weights, trained, 0, 1)], weights, weights, 1)
+    scan(weights, trained, weights, 1)
 
 
-def _no_labels(n, k):
-    return np.full((n, k), NO_LABEL, np.int32), np.full((n, k), -np.inf, np.float32)
+def search_panel(panel, weights, X, low, high, ids, scores):
+    """Put a panel's labels that are among the best of some instances into their lists.
+
+    Parameters
+    ----------
+    panel : Panel
+    weights : CSR, shape (l, d)
+    X : CSR, shape (n, d)
+    low, high : int
+        The instances.
+    ids : ndarray of int32, shape (n, k)
+    scores : ndarray of float32, shape (n, k)
+        May hold the best of smaller labels already.
+    """
+    _search(*X.arrays, low, high, panel, *weights.arrays, _scratch.take(len(panel.base)), ids, scores)
 
 
-def _score_block(part, X, rows, ids, scores):
-    postings = part.postings.arrays
-    _score(*X.arrays, *rows, *postings, part.dense_row, part.dense, part.base, part.first, ids, scores)
+def _blocks(n, size=None):
+    size = size or BLOCK
+    return [(low, min(low + size, n)) for low in range(0, n, size)]
 
 
-def _panel(weights, trained, first, size):
-    last = min(first + size, weights.n_rows)
-    if last <= first:
-        return None
-    start, end = weights.indptr[first], weights.indptr[last]
-    rows = CSR(
-        weights.data[start:end],
-        weights.indices[start:end],
-        weights.indptr[first : last + 1] - start,
-        weights.n_columns,
-    )
-    postings = transpose(rows)
-    frequent = np.flatnonzero(np.diff(postings.indptr) >= DENSE_SHARE * (last - first))
-    dense_row = np.full(weights.n_columns, -1, np.int32)
-    dense_row[frequent] = np.arange(len(frequent))
-    dense = np.zeros((len(frequent), last - first), np.float32)
-    for row, feature in zip(dense, frequent, strict=True):
-        entries = slice(postings.indptr[feature], postings.indptr[feature + 1])
-        row[postings.indices[entries]] = postings.data[entries]
-    base = np.where(trained[first:last], np.float32(0), np.float32(-np.inf))
-    return _Panel(first, base, postings, dense_row, dense)
+def _joined(search, parts, threads, ids, scores):
+    """Best of the best of several ranges of labels, which ascend."""
+    if threads == 1 or len(parts) < 2:
+        found = [search(part) for part in parts]
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            found = list(pool.map(search, parts))
+    for part in found:
+        _join(*part, ids, scores)
+    return ids, scores
+
+
+class _Scratch(threading.local):
+    """An array that a thread uses again: a fresh one costs more in page faults than it takes to fill."""
+
+    def __init__(self):
+        self._scores = np.zeros(0, np.float32)
+
+    def take(self, size):
+        if len(self._scores) < size:
+            self._scores = np.empty(size, np.float32)
+        return self._scores[:size]
+
+
+_scratch = _Scratch()
 
 
 @strict_kernel
-def _score(
-    data, indices, indptr, low, high, list_data, list_labels, list_indptr, dense_row, dense, base, first, ids, best
-):
-    panel_scores = np.empty(len(base), np.float32)
+def _search(data, indices, indptr, low, high, panel, w_data, w_indices, w_indptr, rounded, ids, best):
+    near, near_ids = np.empty(ids.shape[1], np.float32), np.empty(ids.shape[1], np.int32)
     for i in range(low, high):
-        panel_scores[:] = base
-        for k in range(indptr[i], indptr[i + 1]):
-            feature = indices[k]
-            if dense_row[feature] >= 0:
-                _add_dense(dense[dense_row[feature]], data[k], panel_scores)
-            else:
-                _add_postings(
-                    list_data, list_labels, list_indptr[feature], list_indptr[feature + 1], data[k], panel_scores
-                )
-        _keep_best(panel_scores, first, ids[i], best[i])
+        start, end = indptr[i], indptr[i + 1]
+        error = error_bound(data, indices, start, end, panel)
+        rounded_scores(data, indices, start, end, panel, rounded)
+        near[:] = -np.inf
+        _keep_near(rounded, near, near_ids)
+        # k labels of this panel have exact scores of near[-1] - error or more
+        floor = np.float32(max(near[-1] - 2 * error, best[i, -1] - error))
+        _keep_exact(
+            rounded, floor, error, panel, w_data, w_indices, w_indptr, data, indices, start, end, ids[i], best[i]
+        )
 
 
 @strict_kernel
-def _score_labels(data, indices, indptr, w_data, w_indices, w_indptr, labels, out, x):
-    """``x`` is 0 between uses. Features ascend, as they do when posting lists are added."""
-    for i in range(len(out)):
-        for k in range(indptr[i], indptr[i + 1]):
-            x[indices[k]] = data[k]
-        for c in range(len(labels)):
-            total = np.float32(0)
-            for k in range(np.uint64(w_indptr[labels[c]]), np.uint64(w_indptr[labels[c] + 1])):
-                total += x[np.uint32(w_indices[k])] * w_data[k]
-            out[i, c] = total
-        for k in range(indptr[i], indptr[i + 1]):
-            x[indices[k]] = 0
-
-
-@strict_kernel
-def _add_dense(row, factor, out):
-    for j in range(len(out)):
-        out[j] += factor * row[j]
-
-
-@strict_kernel
-def _add_postings(data, labels, start, end, factor, out):
-    for k in range(start, end):
-        # unsigned: no test for indices that count from the end
-        out[np.uint32(labels[k])] += factor * data[k]
-
-
-@strict_kernel
-def _keep_best(scores, first, ids, best):
-    """Insert scores above the last of the best; a whole run of labels is skipped when none is."""
-    run = 64
-    for start in range(0, len(scores), run):
-        end = min(start + run, len(scores))
+def _keep_near(scores, near, ids):
+    """The best rounded scores, best first; a whole run of labels is skipped when none is among them."""
+    for start in range(0, len(scores), _RUN):
+        end = min(start + _RUN, len(scores))
         above = False
         for j in range(start, end):
-            above |= scores[j] > best[-1]
+            above |= scores[j] > near[-1]
         if above:
             for j in range(start, end):
-                if scores[j] > best[-1]:
-                    insert_label(scores[j], first + j, ids, best)
+                if scores[j] > near[-1]:
+                    insert_label(scores[j], j, ids, near)
+
+
+@strict_kernel
+def _keep_exact(rounded, floor, error, panel, w_data, w_indices, w_indptr, data, indices, start, end, ids, best):
+    """Score exactly what is not below the floor; so is everything where the floor is nan, by overflow."""
+    for low in range(0, len(rounded), _RUN):
+        high = min(low + _RUN, len(rounded))
+        above = False
+        for j in range(low, high):
+            above |= not rounded[j] < floor
+        if above:
+            for j in range(low, high):
+                if panel.trained[j] and not (rounded[j] < floor or rounded[j] + error <= best[-1]):
+                    label = panel.first + j
+                    score = _dot(w_data, w_indices, w_indptr[label], w_indptr[label + 1], data, indices, start, end)
+                    if score > best[-1]:
+                        insert_label(score, label, ids, best)
+
+
+@strict_kernel
+def _scan(data, indices, indptr, w_data, w_indices, w_indptr, first, last, trained, ids, best):
+    for i in range(len(ids)):
+        start, end = indptr[i], indptr[i + 1]
+        for label in range(first, last):
+            if trained[label]:
+                score = _dot(w_data, w_indices, w_indptr[label], w_indptr[label + 1], data, indices, start, end)
+                if score > best[i, -1]:
+                    insert_label(score, label, ids[i], best[i])
+
+
+@strict_kernel
+def _score_labels(data, indices, indptr, w_data, w_indices, w_indptr, labels, out):
+    for i in range(len(out)):
+        start, end = indptr[i], indptr[i + 1]
+        for c in range(len(labels)):
+            label = labels[c]
+            out[i, c] = _dot(w_data, w_indices, w_indptr[label], w_indptr[label + 1], data, indices, start, end)
+
+
+@strict_kernel
+def _join(part_ids, part_best, ids, best):
+    """Labels of a part are larger than those that stand there already."""
+    for i in range(len(ids)):
+        for place in range(ids.shape[1]):
+            if part_best[i, place] > best[i, -1]:
+                insert_label(part_best[i, place], part_ids[i, place], ids[i], best[i])
+
+
+@strict_kernel
+def _dot(w_data, w_indices, w_start, w_end, data, indices, start, end):
+    """<w_j, x> over the features of x, ascending; each is searched for in what is left of w, by doubled steps."""
+    total, one = np.float32(0), np.uint64(1)
+    low, last = np.uint64(w_start), np.uint64(w_end)
+    for k in range(np.uint64(start), np.uint64(end)):
+        feature, step = np.uint32(indices[k]), one
+        while low + step < last and np.uint32(w_indices[low + step]) <= feature:
+            low += step
+            step += step
+        left = min(step, last - low)
+        while left > one:
+            half = left >> one
+            low = low + half if np.uint32(w_indices[low + half]) <= feature else low
+            left -= half
+        if low < last and np.uint32(w_indices[low]) == feature:
+            total += data[k] * w_data[low]
+    return total

@@ -1,0 +1,94 @@
+"""The index beside a model file: its weights by feature, mapped by every process that scores with it.
+
+It is no part of the model: 0.53 times its size on 35,116 labels of library
+subjects, and what scores a whole test set builds it panel by panel in less
+time than it takes to read. It knows the model's checksum, and one of another
+model is not used.
+"""
+
+from pathlib import Path
+
+from ovaflow.prediction.index import Panel, build_panel, panel_ranges
+from ovaflow.storage.arrays import map_array
+from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact, parameters_of
+
+KIND = "index"
+
+SCHEME = 1
+"""Changes whenever panels come to mean something else."""
+
+
+def index_path(model_path):
+    """Where the index of a model is looked for.
+
+    Parameters
+    ----------
+    model_path : path-like
+
+    Returns
+    -------
+    pathlib.Path
+        ``model.index.h5`` beside ``model.h5``.
+    """
+    return Path(model_path).with_suffix(".index.h5")
+
+
+def build_index(model):
+    """Panels of a whole model.
+
+    Parameters
+    ----------
+    model : ovaflow.model.model_file.Model
+
+    Yields
+    ------
+    Panel
+    """
+    for first, end in panel_ranges(model.n_labels):
+        yield build_panel(model.weights, model.trained, first, end)
+
+
+def write_index(path, model):
+    """Build and write the index of a model, holding one panel at a time in memory.
+
+    Parameters
+    ----------
+    path : path-like
+    model : ovaflow.model.model_file.Model
+    """
+    with create_artifact(path, KIND, {"scheme": SCHEME}, {"model": model.checksum}) as file:
+        for number, panel in enumerate(build_index(model)):
+            group = file.create_group(f"{number:06d}")
+            group.attrs["first"] = panel.first
+            for name, array in panel._asdict().items():
+                if name != "first":
+                    group.create_dataset(name, data=array)
+
+
+def open_index(model):
+    """The index that lies beside a model.
+
+    Parameters
+    ----------
+    model : ovaflow.model.model_file.Model
+
+    Returns
+    -------
+    list of Panel, or None
+        Arrays are mapped. None where there is no index, or that of another model.
+
+    Raises
+    ------
+    InputError
+        If the file is damaged.
+    """
+    path = index_path(model.path)
+    if not path.exists():
+        return None
+    with open_artifact(path, KIND) as file:
+        if inputs_of(file).get("model") != model.checksum or parameters_of(file).get("scheme") != SCHEME:
+            return None
+        return [
+            Panel(int(group.attrs["first"]), *(map_array(group[name]) for name in Panel._fields[1:]))
+            for _, group in sorted(file.items())
+        ]
