@@ -83,7 +83,7 @@ def open_index(model):
         If the file is damaged.
     """
     path = index_path(model.path)
-    if not path.exists():
+    if model.given is not None or not path.exists():
         return None
     with open_artifact(path, KIND) as file:
         if inputs_of(file).get("model") != model.checksum or parameters_of(file).get("scheme") != SCHEME:

@@ -8,7 +8,8 @@ import scipy.sparse
 from ovaflow.console.errors import InputError
 from ovaflow.data.normalize import finish
 from ovaflow.data.tfidf import TfIdf, weigh, weigh_counts
-from ovaflow.prediction.methods import method_of_model, open_any_model
+from ovaflow.prediction.methods import open_any_model
+from ovaflow.prediction.search import search_of
 from ovaflow.sparse.csr import from_scipy
 
 
@@ -24,7 +25,7 @@ class Predictor:
 
     def __init__(self, model):
         self.model = model
-        self._method = method_of_model(model)
+        self._search = search_of(model)
 
     @classmethod
     def open(cls, path, verify=False):
@@ -46,6 +47,16 @@ class Predictor:
             If the file is missing, foreign, of an unknown method or another format version, or damaged.
         """
         return cls(open_any_model(path, verify))
+
+    def prepare(self):
+        """Make ready for many calls: load kernels, names and, unless it lies on disk, build the index.
+
+        Without it the first calls are slower, and one of them builds the index
+        in memory, see :mod:`ovaflow.prediction.search`.
+        """
+        self._search.prepare()
+        if self.takes_text:
+            self.from_texts([""])
 
     @property
     def label_names(self):
@@ -167,7 +178,7 @@ class Predictor:
         scores : ndarray of float32, shape (n, k)
             -inf where the id is -1.
         """
-        return self._method.predict(self.model, X, k, threads, quiet=True)
+        return self._search.top_k(X, k, threads)
 
     def scores(self, X, labels):
         """Decision values of chosen labels.
@@ -190,7 +201,7 @@ class Predictor:
         chosen = np.asarray(labels, np.int32).reshape(-1)
         if len(chosen) and not 0 <= chosen.min() <= chosen.max() < self.n_labels:
             raise InputError(f"label ids run from 0 to {self.n_labels - 1}", path=self.model.path)
-        scores = self._method.score(self.model, X, chosen)
+        scores = self._search.scores(X, chosen)
         scores[:, ~self.model.trained[chosen]] = -np.inf
         return scores
 
@@ -202,17 +213,13 @@ class Predictor:
     def _tfidf(self):
         return TfIdf.from_parameters(self._transform, self.feature_names, self.model.idf)
 
-    @cached_property
-    def _columns(self):
-        return {name: column for column, name in enumerate(self.feature_names)}
-
     @property
     def _n_source_features(self):
         return self.n_features - (self._transform.get("bias", 0.0) != 0)
 
     def _column(self, feature):
         if isinstance(feature, str) and self.feature_names:
-            return self._columns.get(feature)
+            return self.model.feature_ids.get(feature)
         try:
             column = int(feature)
         except (TypeError, ValueError):

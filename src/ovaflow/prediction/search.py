@@ -1,7 +1,9 @@
 """Searching an open model again and again, whatever its method."""
 
+from ovaflow.model.model_file import Model
 from ovaflow.prediction.index_file import build_index, open_index
-from ovaflow.prediction.top_k import LONGEST_LIST, check_features, scan, scores_of, search_index, sort_all
+from ovaflow.prediction.methods import method_of_model
+from ovaflow.prediction.top_k import LONGEST_LIST, check_features, load_kernels, scan, scores_of, search_index, sort_all
 
 SCANS = 16
 """Instances that are scored without an index before one is built, which takes as long as 20 to 30 of them."""
@@ -21,7 +23,8 @@ class OneVsAllSearch:
         self._scans_left = SCANS
 
     def prepare(self):
-        """Make the index now, so that no later search waits for it."""
+        """Make the index and load the kernels now, so that no later search waits for them."""
+        load_kernels()
         if self._panels is None:
             self._panels = list(build_index(self._model))
 
@@ -49,21 +52,34 @@ class PlainSearch:
     Parameters
     ----------
     model : ovaflow.model.model_file.ModelFile
-    predict : callable
-        ``predict(model, X, k, threads, quiet)``.
-    score : callable
-        ``score(model, X, labels)``.
-    load_kernels : callable
     """
 
-    def __init__(self, model, predict, score, load_kernels):
-        self._model, self._predict, self.prepare = model, predict, load_kernels
-        self._score = score
+    def __init__(self, model):
+        self._model, self._method = model, method_of_model(model)
+
+    def prepare(self):
+        """Load or compile the kernels."""
+        self._method.load_kernels()
 
     def top_k(self, X, k, threads):
         """Best labels, see :meth:`ovaflow.prediction.predictor.Predictor.top_k`."""
-        return self._predict(self._model, X, k, threads, quiet=True)
+        return self._method.predict(self._model, X, k, threads, quiet=True)
 
     def scores(self, X, labels):
         """Scores of chosen labels, see :meth:`ovaflow.prediction.predictor.Predictor.scores`."""
-        return self._score(self._model, X, labels)
+        return self._method.score(self._model, X, labels)
+
+
+def search_of(model):
+    """How an open model is searched.
+
+    Parameters
+    ----------
+    model : ovaflow.model.model_file.ModelFile
+        Of any method.
+
+    Returns
+    -------
+    OneVsAllSearch or PlainSearch
+    """
+    return OneVsAllSearch(model) if isinstance(model, Model) else PlainSearch(model)

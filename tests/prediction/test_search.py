@@ -1,0 +1,194 @@
+"""Every way to search a model of one-vs-all, against SciPy's product and a full sort."""
+
+import naive
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import example, given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from ovaflow.cli import main
+from ovaflow.console.errors import InputError
+from ovaflow.data.names import Names
+from ovaflow.model.model_file import ModelFile, open_model, write_model
+from ovaflow.prediction import top_k
+from ovaflow.prediction.index import build_panel, error_bound, panel_ranges, rounded_scores
+from ovaflow.prediction.index_file import index_path, open_index, write_index
+from ovaflow.prediction.predictor import Predictor
+from ovaflow.prediction.search import SCANS
+from ovaflow.prediction.top_k import scan, scores_of, search_index, sort_all
+from ovaflow.sparse.csr import CSR, from_scipy, rows_of
+
+# whole numbers: float32 sums are exact and ties are frequent
+WHOLE = st.sampled_from([0.0, 0.0, 0.0, 1.0, -1.0, 2.0, -0.5])
+WILD = st.floats(-4, 4, width=32) | st.sampled_from([0.0, 0.0, 1e-38, 1e-20, 1e4, -1e4])
+
+
+@st.composite
+def problems(draw, values=WHOLE):
+    n, n_labels, d = draw(st.integers(0, 4)), draw(st.integers(1, 12)), draw(st.integers(1, 6))
+    X, W = draw(arrays(np.float32, (n, d), elements=values)), draw(arrays(np.float32, (n_labels, d), elements=values))
+    bias = draw(st.sampled_from([None, -1.0, -3.0]))
+    if bias is not None:
+        X[:, -1], W[:, -1] = 1, bias
+    return X, W, draw(arrays(bool, n_labels))
+
+
+def panels_of(weights, trained, size):
+    return [build_panel(weights, trained, *labels) for labels in panel_ranges(weights.n_rows, size)]
+
+
+@given(problems(), st.integers(1, 14), st.integers(1, 12), st.integers(1, 3))
+@example((np.zeros((2, 1), np.float32), np.zeros((12, 1), np.float32), np.ones(12, bool)), 3, 5, 2)
+def test_like_brute_force(problem, k, panel, threads):
+    X, W, trained = problem
+    theirs = naive.top_k(X, W, trained, k)
+    weights, instances = from_scipy(W), from_scipy(X)
+    panels = panels_of(weights, trained, panel)
+    for ours in (
+        search_index(panels, weights, instances, k, threads),
+        scan(weights, trained, instances, k, threads),
+        sort_all(weights, trained, instances, k),
+    ):
+        assert np.array_equal(ours[0], theirs[0])
+        assert np.array_equal(ours[1], theirs[1])
+
+
+def in_float32(X, W):
+    """Scores summed one feature after the other, in float32."""
+    return np.add.accumulate(X[:, None, :] * W[None, :, :], axis=2, dtype=np.float32)[:, :, -1]
+
+
+@given(problems(WILD), st.integers(1, 5))
+def test_float32_by_ascending_features(problem, k):
+    X, W, trained = problem
+    theirs = np.where(trained, in_float32(X, W), -np.inf)
+    weights, instances = from_scipy(W), from_scipy(X)
+    labels = np.arange(len(W), dtype=np.int32)
+    assert np.array_equal(scores_of(weights, instances, labels)[:, trained], theirs[:, trained])
+    order = np.argsort(-theirs, axis=1, kind="stable")[:, :k]
+    for ours in (
+        scan(weights, trained, instances, k),
+        search_index(panels_of(weights, trained, 5), weights, instances, k),
+    ):
+        for i, ids in enumerate(ours[0]):
+            found = ids[ids >= 0]
+            assert np.array_equal(found, order[i][trained[order[i]]])
+            assert np.array_equal(ours[1][i][: len(found)], theirs[i, found])
+
+
+@given(problems(WILD))
+def test_the_error_bound_holds(problem):
+    X, W, trained = problem
+    weights, instances = from_scipy(W), from_scipy(X)
+    panel = build_panel(weights, trained, 0, len(W))
+    exact, summed, out = X.astype(float) @ W.astype(float).T, in_float32(X, W), np.empty(len(W), np.float32)
+    for i in range(len(X)):
+        row = instances.data, instances.indices, instances.indptr[i], instances.indptr[i + 1], panel
+        rounded_scores(*row, out)
+        bound = error_bound(*row)
+        assert (np.abs(out - exact[i])[trained] <= bound).all()
+        assert (np.abs(out - summed[i])[trained] <= bound).all()
+        assert (out[~trained] == -np.inf).all()
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    """A model of 900 labels, and instances: some features in most labels, most in few."""
+    rng = np.random.default_rng(0)
+    density = np.append(rng.beta(0.3, 2, 60), 1)
+    W = np.where(rng.random((900, 61)) < density, rng.normal(size=(900, 61)) / 9, 0).astype(np.float32)
+    W[:, -1] = -1 + rng.normal(size=900) / 30
+    trained = rng.random(900) < 0.9
+    W[~trained] = 0
+    X = scipy.sparse.random_array((800, 60), density=0.2, rng=rng)
+    X = from_scipy(scipy.sparse.hstack([X, np.ones((800, 1))]))
+    weights = from_scipy(W)
+    path = tmp_path_factory.mktemp("model") / "model.h5"
+    pieces = [(weights.data, weights.indices)]
+    names = Names([str(j) for j in range(900)], [])
+    write_model(
+        path, np.diff(weights.indptr), pieces, 61, trained, trained * 3, names, {"transform": {"bias": 1.0}}, {}
+    )
+    return path, X
+
+
+def same(ours, theirs):
+    return all(map(np.array_equal, ours, theirs))
+
+
+def test_like_a_product_and_a_full_sort(model):
+    path, X = model
+    predictor = Predictor.open(path)
+    ids, scores = predictor.top_k(X, 7)
+    product = X.to_scipy().astype(float) @ predictor.model.weights.to_scipy().astype(float).T
+    theirs = np.where(predictor.model.trained, product.toarray(), -np.inf)
+    assert np.allclose(scores, -np.sort(-theirs, axis=1)[:, :7], atol=1e-5)
+    assert np.allclose(np.take_along_axis(theirs, ids.astype(int), axis=1), scores, atol=1e-5)
+
+
+def test_one_by_one_together_and_from_disk(model):
+    path, X = model
+    together = Predictor.open(path).top_k(X, 7)
+    assert same(Predictor.open(path).top_k(X, 7, threads=3), together)
+    alone = Predictor.open(path)
+    for i in range(SCANS + 10):
+        x = rows_of(X, np.array([i]))
+        assert same(alone.top_k(x, 7, threads=2), [part[i : i + 1] for part in together])
+    everything = alone.top_k(rows_of(X, np.arange(3)), 2000)
+    assert np.array_equal(everything[0][:, :7], together[0][:3])
+    assert (everything[0] >= 0).sum(axis=1).tolist() == [alone.model.trained.sum()] * 3
+    assert main(["index", str(path)]) == 0
+    mapped = Predictor.open(path)
+    assert open_index(mapped.model) is not None
+    assert same(mapped.top_k(X, 7), together)
+    index_path(path).unlink()
+
+
+def test_panels_are_shared_out_for_one_instance(model, monkeypatch):
+    path, X = model
+    opened = open_model(path)
+    panels = panels_of(opened.weights, opened.trained, 100)
+    assert len(panels) == 9
+    one = rows_of(X, np.array([5]))
+    assert same(search_index(panels, opened.weights, one, 7, threads=3), search_index(panels, opened.weights, one, 7))
+    monkeypatch.setattr(top_k, "BLOCK", 7)
+    assert same(search_index(panels, opened.weights, X, 7, 3), search_index(panels, opened.weights, X, 7))
+
+
+def test_few_labels_are_scored_exactly(model):
+    path, X = model
+    opened = open_model(path)
+    [panel] = panels_of(opened.weights, opened.trained, 900)
+    best = search_index([panel], opened.weights, X, 5)[1][:, -1]
+    out, near = np.empty(900, np.float32), []
+    for i in range(X.n_rows):
+        row = X.data, X.indices, X.indptr[i], X.indptr[i + 1], panel
+        rounded_scores(*row, out)
+        near.append((out >= best[i] - 2 * error_bound(*row)).sum())
+    assert np.mean(near) < 6
+
+
+def test_the_index_of_another_model_is_not_used(model):
+    path, _ = model
+    opened = open_model(path)
+    write_index(index_path(path), opened)
+    other = ModelFile.__new__(type(opened))
+    vars(other).update(vars(opened) | {"checksum": "another"})
+    assert open_index(other) is None
+    assert open_index(opened) is not None
+    index_path(path).write_bytes(index_path(path).read_bytes()[:5000])
+    with pytest.raises(InputError, match="not a readable HDF5 file"):
+        open_index(opened)
+    index_path(path).unlink()
+
+
+def test_an_instance_without_entries(model):
+    path, _ = model
+    nothing = CSR(np.zeros(0, np.float32), np.zeros(0, np.int32), np.zeros(2, np.int64), 61)
+    predictor = Predictor.open(path)
+    predictor.prepare()
+    ids, scores = predictor.top_k(nothing, 3)
+    assert ids[0].tolist() == np.flatnonzero(predictor.model.trained)[:3].tolist()
+    assert scores[0].tolist() == [0, 0, 0]
