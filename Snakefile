@@ -21,15 +21,12 @@ include: "workflow/rules/figures.smk"
 include: "workflow/rules/report.smk"
 
 
+# on a cluster these stay where Snakemake runs: compute nodes rarely reach the internet
 localrules:
     all,
     download_dataset,
     download_arrays,
     download_file,
-    warm_up,
-    plan_shards,
-    evaluate_predictions,
-    write_report,
 
 
 rule all:
