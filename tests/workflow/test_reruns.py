@@ -14,7 +14,8 @@ AFTER_MERGE = {"merge_shards": 2, **AFTER_PREDICT, **FIGURES}
 AFTER_TRAIN = {"train_shard": 4, **AFTER_MERGE}
 AFTER_PLAN = {"plan_shards": 2, **AFTER_TRAIN}
 AFTER_MEANS = {"compute_means": 1, **AFTER_TRAIN}
-AFTER_PREPARE = {"prepare_dataset": 1, "compute_means": 1, **AFTER_PLAN}
+ESTIMATE = {"estimate_training": 1}
+AFTER_PREPARE = {"prepare_dataset": 1, "compute_means": 1, **AFTER_PLAN, **ESTIMATE}
 ONE_RUN = {
     "train_shard": 2,
     "merge_shards": 1,
@@ -34,17 +35,17 @@ CHANGES = {
     "bias": ({"prepare": {"bias": 0}}, AFTER_PREPARE),
     "test_fraction": ({"datasets": {"tiny": TINY | {"test_fraction": 0.3}}}, AFTER_PREPARE),
     "shards": ({"train": {"shards": 3}}, AFTER_PLAN | {"train_shard": 6}),
-    "C": ({"train": {"shards": 2, "C": 2}}, AFTER_TRAIN),
-    "C of one run": ({"runs": {"msi": MSI, "dismec": DISMEC | {"C": 2}}}, ONE_RUN),
-    "epsilon": ({"train": {"shards": 2, "epsilon": 0.1}}, AFTER_TRAIN),
+    "C": ({"train": {"shards": 2, "C": 2}}, AFTER_TRAIN | ESTIMATE),
+    "C of one run": ({"runs": {"msi": MSI, "dismec": DISMEC | {"C": 2}}}, ONE_RUN | ESTIMATE),
+    "epsilon": ({"train": {"shards": 2, "epsilon": 0.1}}, AFTER_TRAIN | ESTIMATE),
     "t, with the start that uses it": ({"train": {"shards": 2, "t": -1.5}}, ONE_RUN),
     "t, said as it is by default": ({"train": {"shards": 2, "t": -2}}, {}),
-    "loss": ({"train": {"shards": 2, "loss": "logistic"}}, {"warm_up": 1, **AFTER_TRAIN}),
+    "loss": ({"train": {"shards": 2, "loss": "logistic"}}, {"warm_up": 1, **AFTER_TRAIN, **ESTIMATE}),
     "regularization": (
         {"runs": {"msi": MSI, "dismec": DISMEC | {"regularization": "l1"}}},
-        {"warm_up": 1, **ONE_RUN},
+        {"warm_up": 1, **ONE_RUN, **ESTIMATE},
     ),
-    "weighting": ({"runs": {"msi": MSI, "dismec": DISMEC | {"weighting": "propensity"}}}, ONE_RUN),
+    "weighting": ({"runs": {"msi": MSI, "dismec": DISMEC | {"weighting": "propensity"}}}, ONE_RUN | ESTIMATE),
     "initialization": ({"runs": {"msi": MSI, "dismec": MSI}}, ONE_RUN),
     "the label tree": (
         {"runs": {"msi": MSI, "dismec": TREE}},
@@ -55,7 +56,7 @@ CHANGES = {
         {"compute_root": 1, **ONE_RUN},
     ),
     "settings of starts that no run has": ({"train": {"shards": 2, "bias_lambda": 3, "root_epsilon": 0.1}}, {}),
-    "less pruning": ({"train": {"shards": 2, "prune": 0.001}}, AFTER_TRAIN),
+    "less pruning": ({"train": {"shards": 2, "prune": 0.001}}, AFTER_TRAIN | ESTIMATE),
     "more pruning": ({"train": {"shards": 2, "prune": 0.1}}, AFTER_MERGE),
     "threads": ({"train": {"shards": 2, "threads": 2}}, {}),
     "top_k": ({"predict": {"top_k": 3}}, AFTER_PREDICT),
@@ -65,7 +66,7 @@ CHANGES = {
     "no prune_thresholds": ({"report": {"examples": 3, "prune_thresholds": []}}, {"write_report": 1}),
     "examples": ({"report": {"examples": 5}}, {"write_report": 1}),
     "a run less": ({"runs": {"msi": MSI}}, {"write_report": 1}),
-    "a run more": ({"runs": {"msi": MSI, "dismec": DISMEC, "new": MSI | {"C": 3}}}, ONE_RUN | {"plan_shards": 1}),
+    "a run more": ({"runs": {"msi": MSI, "dismec": DISMEC, "new": MSI | {"C": 3}}}, ONE_RUN | ESTIMATE | {"plan_shards": 1}),
     "a dataset more": ({"datasets": {"tiny": TINY, "new": TINY | {"seed": 1}}}, AFTER_PREPARE),
     "columns that are not used": ({"prepare": {"max_features": None, "label_separator": "/"}}, {}),
 }
@@ -100,9 +101,10 @@ def test_changed_data(finished, tmp_path):
     ("module", "expected"),
     [
         ("data/tfidf.py", AFTER_PREPARE),
-        ("artifacts/means.py", {"warm_up": 1, **AFTER_MEANS}),
-        ("training/plan.py", AFTER_PLAN),
-        ("solver/newton.py", {"warm_up": 1, **AFTER_TRAIN}),
+        ("artifacts/means.py", {"warm_up": 1, **AFTER_MEANS, **ESTIMATE}),
+        ("training/plan.py", AFTER_PLAN | ESTIMATE),
+        ("training/estimate.py", ESTIMATE),
+        ("solver/newton.py", {"warm_up": 1, **AFTER_TRAIN, **ESTIMATE}),
         ("model/merge.py", AFTER_MERGE),
         ("prediction/predictions_file.py", AFTER_PREDICT),
         ("report/tables.py", {"write_report": 1}),

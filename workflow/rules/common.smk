@@ -6,12 +6,13 @@ import sys
 from pathlib import Path
 from zlib import crc32
 
-from ovaflow.configuration import chains, files, folds, steps
+from ovaflow.configuration import chains, files, folds, problems, steps
 from ovaflow.configuration.places import published_results
 from ovaflow.configuration.resolve import load, resolve
 from ovaflow.configuration.schema import ROLES
 from ovaflow.console.errors import InputError
 from ovaflow.data.catalogue import files_of, read_catalogue
+from ovaflow.training.shard_request import shard_request
 
 try:
     # no configfile: directive, which would merge the default datasets and runs with the user's
@@ -39,6 +40,7 @@ wildcard_constraints:
     name=one_of(read_catalogue()),
     role=one_of(ROLES),
     embedding=one_of(files.embeddings(SETTINGS)),
+    problem=one_of(problems.by_name(SETTINGS)),
 
 
 # jobs run this ovaflow, whatever PATH says, and never import from the working directory
@@ -52,37 +54,58 @@ def file_options(files):
 
 
 def megabytes(base, factor):
-    """Memory of a job: a base for the program, and a multiple of its inputs."""
-    return lambda wildcards, input: base + int(factor * input.size_mb)
+    """Memory of a job: a base for the program, and a multiple of its inputs. Here and below, a job sent again asks for more."""
+    return lambda wildcards, input, attempt: attempt * (base + int(factor * input.size_mb))
 
 
-def reading_megabytes(wildcards, input):
+def reading_megabytes(wildcards, input, attempt):
     """Memory of a job that reads raw files; packed ones hold a multiple of their size."""
     packed = any(path.endswith((".gz", ".bz2", ".xz", ".zst", ".parquet", ".npz")) for path in input)
-    return 1500 + int((12 if packed else 4) * input.size_mb)
+    return attempt * (1500 + int((12 if packed else 4) * input.size_mb))
 
 
-def training_megabytes(wildcards, input):
-    """Memory of a training job by its formula; not known before there is a dataset."""
+def once_there(path, formula, *arguments):
+    """What a formula says of a dataset; not known before that is there."""
+    try:
+        return formula(path, *arguments)
+    except InputError as error:
+        raise FileNotFoundError(errno.ENOENT, str(error), str(path)) from None
+
+
+def training_megabytes(wildcards, input, attempt):
+    """Memory of a job that trains any of a run's labels by its formula."""
     # imported here, since Numba takes half a second
     from ovaflow.training.memory import requested_megabytes
 
-    train, pretrained = SETTINGS.train_of(wildcards.run), SETTINGS.runs[wildcards.run].pretrained is not None
-    try:
-        return requested_megabytes(input.dataset, train.threads, train.shards, pretrained, train.loss)
-    except InputError as error:
-        raise FileNotFoundError(errno.ENOENT, str(error), str(input.dataset)) from None
+    run = wildcards.run if "run" in wildcards.keys() else problems.by_name(SETTINGS)[wildcards.problem]
+    train, pretrained = SETTINGS.train_of(run), SETTINGS.runs[run].pretrained is not None
+    arguments = train.threads, train.shards, pretrained, train.loss
+    return attempt * once_there(input.dataset, requested_megabytes, *arguments)
 
 
-def growing_megabytes(wildcards, input):
-    """Memory of a job that grows trees by its formula; not known before there is a dataset."""
+def asked_by_shard(wildcards, input):
+    """Memory and minutes of a shard, from what a sample of the labels took."""
+    pretrained = SETTINGS.runs[wildcards.run].pretrained is not None
+    threads = SETTINGS.train_of(wildcards.run).threads
+    return shard_request(input.estimate, input.plan, int(wildcards.shard), threads, pretrained)
+
+
+def shard_megabytes(wildcards, input, attempt):
+    """Memory of a shard."""
+    return attempt * asked_by_shard(wildcards, input).mem_mb
+
+
+def shard_minutes(wildcards, input, attempt):
+    """Time of a shard."""
+    return attempt * asked_by_shard(wildcards, input).runtime
+
+
+def growing_megabytes(wildcards, input, attempt):
+    """Memory of a job that grows trees by its formula."""
     # imported here, since Numba takes half a second
     from ovaflow.fastxml.memory import requested_megabytes
 
-    try:
-        return requested_megabytes(input.dataset, SETTINGS.train_of(wildcards.run).threads)
-    except InputError as error:
-        raise FileNotFoundError(errno.ENOENT, str(error), str(input.dataset)) from None
+    return attempt * once_there(input.dataset, requested_megabytes, SETTINGS.train_of(wildcards.run).threads)
 
 
 def shards_of_run(wildcards):
@@ -91,36 +114,35 @@ def shards_of_run(wildcards):
     return [f"results/{wildcards.dataset}/{wildcards.run}/shards/{shard}.h5" for shard in shards]
 
 
-def megabytes_by(formula, *arguments):
-    """Memory of a job by its formula in ovaflow.rembrandt.memory; not known before there is a dataset."""
+def megabytes_by(formula, path, *arguments):
+    """Memory of a job by its formula in ovaflow.rembrandt.memory."""
     # imported here, since Numba takes half a second
     from ovaflow.rembrandt import memory
 
-    try:
-        return getattr(memory, formula)(*arguments)
-    except InputError as error:
-        raise FileNotFoundError(errno.ENOENT, str(error), str(arguments[0])) from None
+    return once_there(path, getattr(memory, formula), *arguments)
 
 
-def embedding_megabytes(wildcards, input):
+def embedding_megabytes(wildcards, input, attempt):
     """Memory of a job that embeds labels."""
     run = files.embeddings(SETTINGS)[wildcards.embedding]
     embedding, threads = SETTINGS.embedding_of(run), SETTINGS.train_of(run).threads
-    return megabytes_by("embedding_megabytes", input.dataset, embedding.rank + embedding.oversampling, threads)
+    return attempt * megabytes_by(
+        "embedding_megabytes", input.dataset, embedding.rank + embedding.oversampling, threads
+    )
 
 
-def projecting_megabytes(wildcards, input):
+def projecting_megabytes(wildcards, input, attempt):
     """Memory of a job that projects instances."""
     embedding = SETTINGS.embedding_of(wildcards.run)
     features = 1 + (embedding.rank if embedding.features == "linear" else embedding.random_features)
     threads = SETTINGS.train_of(wildcards.run).threads
-    return megabytes_by("projecting_megabytes", input.dataset, embedding.rank, features, threads)
+    return attempt * megabytes_by("projecting_megabytes", input.dataset, embedding.rank, features, threads)
 
 
-def decoding_megabytes(wildcards, input):
+def decoding_megabytes(wildcards, input, attempt):
     """Memory of a job that trains a decoder, as of any training on the projected instances."""
     train = SETTINGS.train_of(wildcards.run)
-    return megabytes_by("decoding_megabytes", input.projected, train.threads, train.shards)
+    return attempt * megabytes_by("decoding_megabytes", input.projected, train.threads, train.shards)
 
 
 def embedding_of_run(wildcards):

@@ -44,12 +44,38 @@ rule compute_root:
         "ovaflow root {input.dataset:q} {params.options:q} --output={output:q} > {log:q} 2>&1"
 
 
+# What memory and time shards ask a cluster for. Ancient to them: another estimate trains nothing again.
+rule estimate_training:
+    input:
+        dataset="results/{dataset}/dataset.h5",
+    output:
+        "results/{dataset}/estimates/{problem}.json",
+    log:
+        "logs/{dataset}/estimate.{problem}.log",
+    benchmark:
+        "logs/{dataset}/estimate.{problem}.tsv"
+    params:
+        options=lambda wildcards: steps.sample_options(
+            SETTINGS, wildcards.dataset, problems.by_name(SETTINGS)[wildcards.problem]
+        ),
+        code=steps.code_of("estimate"),
+    resources:
+        mem_mb=training_megabytes,
+        kernels=1,
+    conda:
+        "../../envs/ovaflow.yaml"
+    shell:
+        "ovaflow estimate {input.dataset:q} {params.options:q} --labels=200 --threads=1 --shards=1"
+        " --output={output:q} > {log:q} 2>&1"
+
+
 rule train_shard:
     input:
         unpack(lambda wildcards: files.start_files(SETTINGS, wildcards.dataset, wildcards.run)),
         dataset="results/{dataset}/dataset.h5",
         means="results/{dataset}/means.h5",
         plan="results/{dataset}/{run}/shards.tsv",
+        estimate=lambda wildcards: ancient(problems.estimate_file(SETTINGS, wildcards.dataset, wildcards.run)),
     output:
         "results/{dataset}/{run}/shards/{shard}.h5",
     log:
@@ -65,7 +91,8 @@ rule train_shard:
         code=steps.code_of("train-shard"),
     threads: lambda wildcards: SETTINGS.train_of(wildcards.run).threads
     resources:
-        mem_mb=training_megabytes,
+        mem_mb=shard_megabytes,
+        runtime=shard_minutes,
         kernels=1,
     conda:
         "../../envs/ovaflow.yaml"

@@ -11,7 +11,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.initialization.starts import STARTS
 from ovaflow.solver.losses import LOSSES
-from ovaflow.training.estimate import as_record, describe, estimate_training
+from ovaflow.training.estimate import as_record, describe, estimate_training, write_demand
 from ovaflow.training.label_jobs import Training
 
 _DEFAULT = Training()
@@ -54,7 +54,12 @@ def _known(context, parameter, method):
 )
 @earlier_option
 @click.option("--json", "as_json", is_flag=True, help="One line of JSON.")
-def command(dataset, labels, seed, threads, shards, prune, stored_threshold, earlier, as_json, **settings):
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="JSON to write: what any shard's memory and time follow from; with one shard and thread.",
+)
+def command(dataset, labels, seed, threads, shards, prune, stored_threshold, earlier, as_json, output, **settings):
     """Say what training DATASET (dataset.h5) will take: time, memory, size of the model.
 
     A random sample of the labels is solved, more of the frequent ones. Times are
@@ -65,6 +70,8 @@ def command(dataset, labels, seed, threads, shards, prune, stored_threshold, ear
     opened = open_dataset(dataset)
     start = read_earlier(earlier, opened)[0]
     estimate = estimate_training(opened, training, prune, labels, threads, shards, seed, start)
+    if output is not None:
+        write_demand(output, estimate)
     if as_json:
         click.echo(json.dumps(as_record(estimate)))
         return

@@ -6,12 +6,10 @@ re-runs the steps that it touches and no other.
 
 from ovaflow.configuration.chains import sweeps_of
 from ovaflow.configuration.folds import BEST, is_fold
+from ovaflow.configuration.problems import stored_threshold
 from ovaflow.configuration.schema import TEXT_FORMATS
 from ovaflow.configuration.starts import OWN_SETTINGS
 from ovaflow.fingerprint import code_fingerprint, kernel_fingerprint
-
-STORED_THRESHOLD = 0.01
-"""Shards keep all weights of at least this size, so that pruning more needs no training."""
 
 _TEXT = ("min_df", "max_df", "max_features")
 _SPLIT = ("test_fraction", "seed")
@@ -129,6 +127,26 @@ def cold_start_options(settings, run):
     return _solver_options(settings, run, settings.runs[run].cold_start)
 
 
+def sample_options(settings, dataset, run):
+    """Options of ``ovaflow estimate``, from the mean-separating start, wherever the run starts.
+
+    Parameters
+    ----------
+    settings : Settings
+    dataset, run : str
+
+    Returns
+    -------
+    list of str
+    """
+    train = settings.train_of(run)
+    return [
+        *options_of(train, ["C", "loss", "epsilon", "regularization"]),
+        *weighting_options(settings, dataset, run),
+        f"--prune={stored_threshold(train)}",
+    ]
+
+
 def _solver_options(settings, run, initialization):
     train = settings.train_of(run)
     train = train.model_copy(update={"t": train.negative_score})
@@ -136,7 +154,7 @@ def _solver_options(settings, run, initialization):
         f"--initialization={initialization}",
         *options_of(train, ["C", "loss", "epsilon", *OWN_SETTINGS[initialization]]),
         *(["--regularization=l1"] if train.regularization == "l1" else []),
-        f"--stored-threshold={min(train.prune, STORED_THRESHOLD)}",
+        f"--stored-threshold={stored_threshold(train)}",
     ]
 
 

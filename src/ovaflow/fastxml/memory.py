@@ -10,7 +10,8 @@ of that.
 """
 
 from ovaflow.data.dataset import open_dataset
-from ovaflow.training.memory import PROGRAM, Shape, with_margin
+from ovaflow.training.memory import PROGRAM, Shape
+from ovaflow.training.shard_request import with_margin
 
 
 def job_bytes(shape, threads):

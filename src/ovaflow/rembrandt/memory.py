@@ -4,7 +4,8 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.rembrandt.least_squares import DIRECT
 from ovaflow.rembrandt.projected_file import SOFTMAX, open_projected
 from ovaflow.sparse.panel import WIDTH
-from ovaflow.training.memory import PROGRAM, Shape, requested_megabytes, with_margin
+from ovaflow.training.memory import PROGRAM, Shape, requested_megabytes
+from ovaflow.training.shard_request import with_margin
 
 
 def embedding_megabytes(path, columns, threads):

@@ -1,9 +1,10 @@
 """What training will take, from solving a sample of the labels."""
 
+import json
 import math
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -15,12 +16,13 @@ from ovaflow.model.pruning import kept_per_row
 from ovaflow.solver.problem import L1
 from ovaflow.sparse.csr import rows_of
 from ovaflow.sparse.panel import WIDTH
-from ovaflow.storage.artifact import open_artifact
+from ovaflow.storage.artifact import open_artifact, write_text
 from ovaflow.training.fast_path import FAST_PATHS, Samples, WorkingSets
 from ovaflow.training.label_jobs import LabelJobs
 from ovaflow.training.memory import JobMemory, Shape, Touched, job_memory, megabytes_to_request
 from ovaflow.training.sampling import Total, stratified_sample, total_of
 from ovaflow.training.shard_job import train_labels
+from ovaflow.training.shard_request import WRITTEN_PER_SECOND, Demand, minutes_of
 from ovaflow.training.start_inputs import compute_start_inputs
 
 JOB_SECONDS = 0.9
@@ -28,9 +30,6 @@ JOB_SECONDS = 0.9
 
 LOADING_SECONDS = 0.2
 """Of a job while training: kernels are loaded from their cache (measured)."""
-
-WRITTEN_PER_SECOND = 150e6
-"""Bytes of weights that are written and hashed in a second (measured)."""
 
 _STEADY = 2.0
 _REPEATS = 5
@@ -287,8 +286,30 @@ def _suggest(dataset, shape, counts, suited, sample, cores):
     by_weights = math.ceil(16 * sample.stored.value / _WEIGHTS_OF_A_JOB)
     shards = max(1, math.ceil(seconds / _LONG_JOB), worthwhile, by_weights)
     memory = _job_memory(dataset, shape, counts, suited, sample, 1, shards)
-    minutes = math.ceil(2 * _job_seconds(sample, 1, shards) / 60) + 1
+    minutes = minutes_of(_job_seconds(sample, 1, shards))
     return {"shards": shards, "threads": 1, "mem_mb": megabytes_to_request(memory), "runtime": minutes}
+
+
+def write_demand(path, estimate):
+    """Write what the shards' requests are made from, see :mod:`ovaflow.training.shard_request`.
+
+    Parameters
+    ----------
+    path : path-like
+        JSON.
+    estimate : Estimate
+        Of one shard and one thread, which has the largest labels.
+    """
+    sample, memory = estimate.sample, estimate.memory
+    demand = Demand(
+        seconds=sample.label_seconds.value,
+        error=sample.label_seconds.error,
+        start_seconds=JOB_SECONDS + LOADING_SECONDS + sample.setup_seconds,
+        weights=sample.stored.value,
+        shared_bytes=memory.total - memory.thread - memory.weights - memory.earlier,
+        thread_bytes=memory.thread,
+    )
+    write_text(path, json.dumps({"kind": "estimate", **asdict(demand)}, indent=1) + "\n")
 
 
 def as_record(estimate):

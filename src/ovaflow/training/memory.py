@@ -22,18 +22,14 @@ from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.screening import STRIPE
 from ovaflow.sparse.panel import WIDTH
 from ovaflow.training.fast_path import FAST_PATHS, LARGEST_SAMPLE, LARGEST_WORKING_SET, Samples
+from ovaflow.training.shard_request import LABEL, with_margin
 
 PROGRAM = 190_000_000
 """Interpreter, libraries and kernels: resident size of a job with nearly no data (CPython 3.11, Numba 0.68)."""
 
-LABEL = 1000
-"""Bytes that Python's objects of a solved label take beside its weights."""
-
 HUGE_PAGE = 1 << 21
 """NumPy asks for pages of this size: the first touch makes so much of an array resident."""
 
-_MARGIN = 1.25
-_SCHEDULER = 200_000_000
 _WEIGHTS_PER_ENTRY = 4
 _FEATURES_TAKEN = 0.1
 
@@ -273,20 +269,6 @@ def megabytes_to_request(job):
     int
     """
     return with_margin(job.total)
-
-
-def with_margin(n_bytes):
-    """Megabytes to ask a scheduler for, so that a job of this peak runs.
-
-    Parameters
-    ----------
-    n_bytes : int
-
-    Returns
-    -------
-    int
-    """
-    return math.ceil((_MARGIN * n_bytes + _SCHEDULER) / 1e8) * 100
 
 
 def peak_rss_bytes():
