@@ -66,7 +66,10 @@ CHANGES = {
     "no prune_thresholds": ({"report": {"examples": 3, "prune_thresholds": []}}, {"write_report": 1}),
     "examples": ({"report": {"examples": 5}}, {"write_report": 1}),
     "a run less": ({"runs": {"msi": MSI}}, {"write_report": 1}),
-    "a run more": ({"runs": {"msi": MSI, "dismec": DISMEC, "new": MSI | {"C": 3}}}, ONE_RUN | ESTIMATE | {"plan_shards": 1}),
+    "a run more": (
+        {"runs": {"msi": MSI, "dismec": DISMEC, "new": MSI | {"C": 3}}},
+        ONE_RUN | ESTIMATE | {"plan_shards": 1},
+    ),
     "a dataset more": ({"datasets": {"tiny": TINY, "new": TINY | {"seed": 1}}}, AFTER_PREPARE),
     "columns that are not used": ({"prepare": {"max_features": None, "label_separator": "/"}}, {}),
 }

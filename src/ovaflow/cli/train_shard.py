@@ -9,6 +9,7 @@ from ovaflow.artifacts.means import read_means
 from ovaflow.cli.earlier_model import earlier_option, read_earlier
 from ovaflow.cli.numbers import Finite
 from ovaflow.cli.problem_options import problem_options
+from ovaflow.cli.scratch_option import scratch_option
 from ovaflow.console.progress import clock
 from ovaflow.data.dataset import open_dataset
 from ovaflow.data.local_features import bring_near
@@ -88,6 +89,7 @@ _DEFAULT = Training()
 )
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="They change no result.")
 @click.option("--output", type=_FILE, required=True, help="Shard file to write.")
+@scratch_option
 def command(dataset, means, plan, root, label_tree, shard, earlier, threads, output, **settings):
     """Train the labels of one shard of DATASET (dataset.h5)."""
     title, training = f"shard {shard}", Training(**settings)

@@ -6,6 +6,7 @@ import click
 
 from ovaflow.cli.numbers import Finite
 from ovaflow.cli.problem_options import weighting_options
+from ovaflow.cli.scratch_option import scratch_option
 from ovaflow.console.progress import clock
 from ovaflow.data.dataset import open_dataset
 from ovaflow.data.local_features import bring_near
@@ -48,6 +49,7 @@ def _option(name, kind, text):
 @weighting_options("Gain of a label: 1, or 1/p with the propensity p (PfastXML).")
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="They change no result.")
 @click.option("--output", type=_FILE, required=True, help="Shard file to write.")
+@scratch_option
 def command(dataset, shard, shards, threads, output, **settings):
     """Grow one shard of the trees of a FastXML model on DATASET (dataset.h5)."""
     if shard >= shards:

@@ -66,21 +66,26 @@ def _own_folder(scratch):
 
 
 def _share(source, folder, name):
-    """Shared lock on a complete copy, made under an exclusive one."""
+    """Shared lock on a complete copy; who finds none makes it under an exclusive one."""
     copy, lock_file = folder / f"{name}.h5", folder / f"{name}.lock"
     while True:
-        lock = _locked(lock_file, fcntl.LOCK_EX)
-        try:
-            if not (copy.exists() and copy.stat().st_size == source.stat().st_size):
-                _copy(source, copy)
-            # not atomic: in between the last user of an old copy may remove it
-            fcntl.flock(lock, fcntl.LOCK_SH)
-        except BaseException:
-            os.close(lock)
-            raise
-        if copy.exists() and _is_lock_of(lock, lock_file):
+        lock = _locked(lock_file, fcntl.LOCK_SH)
+        if _complete(copy, source):
             return lock, copy
         os.close(lock)
+        lock = _locked(lock_file, fcntl.LOCK_EX)
+        try:
+            if not _complete(copy, source):
+                _copy(source, copy)
+        except BaseException:
+            _remove(copy)
+            raise
+        finally:
+            os.close(lock)
+
+
+def _complete(copy, source):
+    return copy.exists() and copy.stat().st_size == source.stat().st_size
 
 
 def _copy(source, copy):

@@ -1,0 +1,144 @@
+"""Copies of a dataset on a local disk: one for all jobs of a machine, none left, none needed."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from ovaflow.data.dataset import Split, open_dataset, write_dataset
+from ovaflow.sparse.csr import from_scipy
+from ovaflow.training import staging
+from ovaflow.training.staging import staged
+
+JOB = """
+import sys, time
+from ovaflow.training.staging import staged
+
+with staged(sys.argv[1], sys.argv[2]) as copy:
+    print(copy, flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    return write_random(tmp_path / "dataset.h5", 0)
+
+
+@pytest.fixture
+def scratch(tmp_path):
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    return folder
+
+
+def write_random(path, seed):
+    rng = np.random.default_rng(seed)
+    X, Y = (sp.random_array((40, columns), density=0.2, rng=rng, format="csr") for columns in (9, 4))
+    Y.data[:] = 1
+    split = Split(from_scipy(X), from_scipy(Y))
+    write_dataset(path, split, split, [f"label {j}" for j in range(4)], [f"word {j}" for j in range(9)], {"bias": 0.0})
+    return path
+
+
+def left_in(scratch):
+    return [path.name for path in scratch.rglob("*") if path.is_file()]
+
+
+def start_job(dataset, scratch):
+    command = [sys.executable, "-c", JOB, str(dataset), str(scratch)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_a_copy_while_it_is_needed(dataset, scratch):
+    with staged(dataset, scratch) as copy:
+        assert scratch in copy.parents
+        assert copy.read_bytes() == dataset.read_bytes()
+        assert open_dataset(copy, verify=True).checksum == open_dataset(dataset).checksum
+        assert copy.parent.stat().st_mode & 0o777 == 0o700
+    assert left_in(scratch) == []
+
+
+def test_without_scratch_nothing_is_copied(dataset):
+    with staged(dataset) as place:
+        assert place == dataset
+
+
+def test_jobs_side_by_side_share_one_copy_and_the_last_removes_it(dataset, scratch):
+    jobs = [start_job(dataset, scratch) for _ in range(4)]
+    try:
+        copies = {job.stdout.readline() for job in jobs}
+        assert len(copies) == 1
+        for job in jobs:
+            assert [name for name in left_in(scratch) if name.endswith(".h5")]
+            job.send_signal(signal.SIGTERM)
+            job.wait(30)
+        assert left_in(scratch) == []
+        assert sum("copied to" in job.stderr.read() for job in jobs) == 1
+    finally:
+        for job in jobs:
+            job.kill()
+            job.communicate()
+
+
+def test_a_killed_jobs_copy_is_used_again(dataset, scratch, monkeypatch):
+    kill_a_job(dataset, scratch)
+    monkeypatch.setattr(staging, "_copy", lambda *paths: pytest.fail("copied again"))
+    with staged(dataset, scratch) as copy:
+        assert copy.read_bytes() == dataset.read_bytes()
+    assert left_in(scratch) == []
+
+
+def test_a_killed_jobs_copy_is_removed_by_a_job_of_another_dataset(dataset, scratch, tmp_path):
+    kill_a_job(dataset, scratch)
+    other = write_random(tmp_path / "other.h5", 1)
+    with staged(other, scratch):
+        assert len(left_in(scratch)) == 2
+    assert left_in(scratch) == []
+
+
+def kill_a_job(dataset, scratch):
+    job = start_job(dataset, scratch)
+    job.stdout.readline()
+    job.kill()
+    job.communicate()
+    assert len(left_in(scratch)) == 2
+
+
+def test_half_a_copy_is_made_anew(dataset, scratch):
+    kill_a_job(dataset, scratch)
+    (copy,) = scratch.rglob("*.h5")
+    os.truncate(copy, 1000)
+    with staged(dataset, scratch) as copy:
+        assert copy.read_bytes() == dataset.read_bytes()
+
+
+def test_a_disk_that_takes_half_of_it(dataset, scratch, capsys):
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (dataset.stat().st_size // 2, hard))
+    try:
+        with staged(dataset, scratch) as place:
+            assert place == dataset
+            assert left_in(scratch) == []
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert "read where it is: File too large" in capsys.readouterr().err
+
+
+def test_a_disk_that_would_be_full(dataset, scratch, monkeypatch, capsys):
+    monkeypatch.setattr(staging, "_SPARE", 1 << 62)
+    with staged(dataset, scratch) as place:
+        assert place == dataset
+        assert left_in(scratch) == []
+    assert "MB needed and some to spare" in capsys.readouterr().err
+
+
+def test_a_folder_that_is_not_there(dataset, tmp_path, capsys):
+    with staged(dataset, tmp_path / "nowhere") as place:
+        assert place == dataset
+    assert "read where it is: No such file or directory" in capsys.readouterr().err
