@@ -65,9 +65,11 @@ def estimate_file(settings, dataset, run):
     ----------
     settings : Settings
     dataset, run : str
+        That of the whole dataset serves one without its held-out instances, too.
 
     Returns
     -------
     str
     """
+    dataset = dataset.partition("/")[0]
     return f"results/{dataset}/estimates/{problem_of(settings, run)}.json"
