@@ -1,5 +1,7 @@
 """The start at an earlier model, against matrices mapped by name with SciPy and dictionaries."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -103,6 +105,20 @@ def test_the_bias_scores_what_it_scored(tmp_path, bias, old_bias):
     if bias:
         theirs = old[:, 3] * old_bias if old_bias else np.zeros(2)
         assert ours[:, 3] * bias == pytest.approx(theirs)
+
+
+def test_features_score_what_they_scored_under_another_idf(tmp_path):
+    """<w, x> stays the same where x is made of the same counts with other inverse document frequencies."""
+    labels, features = ["x", "y"], ["a", "b", "new"]
+    dataset = dataset_at(tmp_path / "d.h5", labels, features)
+    model = model_at(tmp_path / "m.h5", labels, ["b", "a", "gone"])
+    idf, old_idf = np.array([1.5, 2.0, 4.0], np.float32), np.array([3.0, 2.5, 1.0], np.float32)
+    dataset = replace(dataset, given=Names(labels, features, idf))
+    model = replace(model, given=Names(labels, ["b", "a", "gone"], old_idf))
+    counts, old_counts = np.array([2.0, 3.0, 0.0]), np.array([3.0, 2.0, 0.0])
+    ours = starts(dataset, model) @ np.append(counts * idf, 1)
+    theirs = model.weights.to_scipy() @ np.append(old_counts * old_idf, 1)
+    assert ours == pytest.approx(theirs)
 
 
 def test_without_names_equal_numbers_are_matched_by_position(tmp_path):

@@ -26,7 +26,9 @@ def inputs_of(dataset, training):
     inputs = StartInputs.of(dataset, compute_means(dataset.train.X, dataset.positives))
     done = train_labels(dataset, inputs, np.arange(dataset.n_labels), training)
     rows = np.where(done.trained, np.arange(dataset.n_labels), -1)
-    earlier = Earlier(done.weights, rows, np.arange(dataset.n_features), 1.0)
+    d = dataset.n_features
+    same = np.arange(d), np.ones(d, np.float32), done.statistics["positives"]
+    earlier = Earlier(done.weights, rows, *same)
     return StartInputs.of(dataset, inputs.means, earlier=earlier)
 
 

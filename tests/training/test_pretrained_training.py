@@ -35,7 +35,9 @@ def as_earlier(dataset, labels, done):
     """Trained weights as the earlier model of the same dataset."""
     rows = np.full(dataset.n_labels, -1)
     rows[labels] = np.arange(len(labels))
-    return Earlier(done.weights, rows, np.arange(dataset.n_features), 1.0)
+    d = dataset.n_features
+    same = np.arange(d), np.ones(d, np.float32), done.statistics["positives"]
+    return Earlier(done.weights, rows, *same)
 
 
 @pytest.mark.parametrize("reference", [False, True])

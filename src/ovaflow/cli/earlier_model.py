@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from ovaflow.initialization.pretrained import match_model
+from ovaflow.initialization.pretrained import match_model, require_same_problem
 from ovaflow.model.model_file import open_model
 
 earlier_option = click.option(
@@ -14,13 +14,15 @@ earlier_option = click.option(
 )
 
 
-def read_earlier(path, dataset):
+def read_earlier(path, dataset, training=None):
     """Match an earlier model with a dataset and say how much of it fits.
 
     Parameters
     ----------
     path : path-like or None
     dataset : Dataset
+    training : Training, optional
+        What the model's labels must have been trained with, where they are taken over.
 
     Returns
     -------
@@ -31,6 +33,8 @@ def read_earlier(path, dataset):
     if path is None:
         return None, {}
     model = open_model(path, verify=True)
+    if training is not None:
+        require_same_problem(model, training)
     earlier = match_model(model, dataset)
     click.echo(earlier.words, err=True)
     return earlier, {"earlier": model.checksum}

@@ -14,6 +14,7 @@ from ovaflow.console.progress import clock
 from ovaflow.data.dataset import open_dataset
 from ovaflow.data.local_features import bring_near
 from ovaflow.initialization.all_negative import read_root
+from ovaflow.initialization.pretrained import RETRAIN
 from ovaflow.initialization.starts import STARTS, StartInputs
 from ovaflow.machine.place import placed
 from ovaflow.model.shard_file import write_shard
@@ -74,6 +75,13 @@ _DEFAULT = Training()
 @problem_options
 @earlier_option
 @click.option(
+    "--retrain",
+    type=click.Choice(RETRAIN),
+    default=_DEFAULT.retrain,
+    show_default=True,
+    help="Pretrained start: labels that are trained; the others keep their weights.",
+)
+@click.option(
     "--bias-lambda",
     type=Finite(0, min_open=True),
     default=_DEFAULT.bias_lambda,
@@ -115,7 +123,10 @@ def command(dataset, means, plan, root, label_tree, shard, earlier, threads, out
     write_shard(output, labels, *figures, training.parameters, inputs, done.core_seconds, done.peak_rss_bytes)
     unfinished = int((done.statistics["status"] == Status.ITERATION_LIMIT).sum())
     unfinished += int((done.statistics["status"] == Status.LINE_SEARCH_FAILED).sum())
+    taken_over = int((done.statistics["status"] == Status.TAKEN_OVER).sum())
     click.echo(
         f"{title}: {len(labels):,} labels, {len(done.weights.data):,} weights, "
-        f"{clock(done.core_seconds)} of core time" + (f", {unfinished} labels not converged" if unfinished else "")
+        f"{clock(done.core_seconds)} of core time"
+        + (f", {taken_over:,} labels taken over" if taken_over else "")
+        + (f", {unfinished} labels not converged" if unfinished else "")
     )

@@ -146,7 +146,11 @@ class Train(Section):
         lt=1,
         description="all-negative and label-tree starts: relative gradient norm at which the root is stopped early",
     )
-
+    retrain: Literal["all", "changed", "new"] = Field(
+        "all",
+        description="pretrained start: labels that are trained, the others keep the earlier model's weights; "
+        "changed: those with another number of positives; new: those that it lacks",
+    )
     trace: int = Field(
         0, ge=0, description="labels of which every Newton iteration is recorded for the report; 0: none"
     )
@@ -302,6 +306,8 @@ class Run(Predict, Train, Trees, Embedding, Method):
     def _one_C(self):
         if self.sweep is not None and "C" in self.model_fields_set:
             raise ValueError("C and sweep.C exclude each other")
+        if self.sweep is not None and self.retrain != "all":
+            raise ValueError("retrain keeps weights of one C, sweep changes it")
         return self
 
 

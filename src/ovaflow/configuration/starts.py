@@ -12,7 +12,7 @@ OWN_SETTINGS = {
     "label-tree": ("root_epsilon",),
     "mean-separating": ("s", "t"),
     # labels that an earlier model lacks start mean-separating
-    "pretrained": ("s", "t"),
+    "pretrained": ("s", "t", "retrain"),
     "zero": (),
 }
 """Settings that each start alone depends on."""

@@ -3,7 +3,7 @@
 from ovaflow.configuration.schema import Evaluate, Prepare, Train
 from ovaflow.configuration.steps import STORED_THRESHOLD
 from ovaflow.estimators.base import LabelClassifier
-from ovaflow.initialization.pretrained import match_model
+from ovaflow.initialization.pretrained import match_model, require_same_problem
 from ovaflow.model.model_file import ONE_VS_ALL, Model, open_model
 from ovaflow.training.in_memory import train_model
 from ovaflow.training.label_jobs import Training
@@ -19,6 +19,7 @@ _TRAIN = (
     "t",
     "bias_lambda",
     "root_epsilon",
+    "retrain",
     "threads",
 )
 _PROPENSITY = ("propensity_a", "propensity_b")
@@ -57,6 +58,9 @@ class OneVsAllClassifier(LabelClassifier):
     pretrained : path-like or Model, optional
         Earlier model for the start of that name: its file, or ``model_`` of a fitted classifier. Labels and features
         are found by name.
+    retrain : str
+        Pretrained start: labels that are trained, ``"all"``, ``"changed"`` (another number of positives) or ``"new"``;
+        the others keep the earlier model's weights.
     bias : float
         Value of the bias feature; 0: none.
     normalize : bool
@@ -86,6 +90,7 @@ class OneVsAllClassifier(LabelClassifier):
         propensity_a=0.55,
         propensity_b=1.5,
         pretrained=None,
+        retrain="all",
         bias=1.0,
         normalize=False,
         threads=1,
@@ -105,6 +110,7 @@ class OneVsAllClassifier(LabelClassifier):
         self.propensity_a = propensity_a
         self.propensity_b = propensity_b
         self.pretrained = pretrained
+        self.retrain = retrain
         self.bias = bias
         self.normalize = normalize
         self.threads = threads
@@ -117,15 +123,16 @@ class OneVsAllClassifier(LabelClassifier):
         given = train.model_dump(exclude={"prune", "threads", "shards", "trace"}) | propensities
         stored = min(train.prune, STORED_THRESHOLD)
         training = Training(self.initialization, stored_threshold=stored, **given)
-        return train_model(dataset, training, train.prune, train.threads, self._earlier(dataset))
+        return train_model(dataset, training, train.prune, train.threads, self._earlier(dataset, training))
 
-    def _earlier(self, dataset):
+    def _earlier(self, dataset, training):
         if self.initialization != "pretrained":
             return None
         if self.pretrained is None:
             raise ValueError("initialization='pretrained' needs pretrained: a path, or model_ of a fitted classifier")
-        given = isinstance(self.pretrained, Model)
-        return match_model(self.pretrained if given else open_model(self.pretrained), dataset)
+        model = self.pretrained if isinstance(self.pretrained, Model) else open_model(self.pretrained)
+        require_same_problem(model, training)
+        return match_model(model, dataset)
 
     @classmethod
     def _settings_of(cls, parameters):

@@ -8,6 +8,11 @@ from ovaflow.console.errors import InputError
 from ovaflow.initialization.start import Start
 from ovaflow.sparse.csr import CSR
 
+RETRAIN = ("all", "changed", "new")
+"""Labels that are trained beside an earlier model: all, those with another number of positives, or those it lacks."""
+
+_PROBLEM = ("C", "loss", "regularization", "weighting", "propensity_a", "propensity_b")
+
 
 class Earlier(NamedTuple):
     """An earlier model as a dataset sees it; read by all threads.
@@ -20,15 +25,58 @@ class Earlier(NamedTuple):
         Row of each label of the dataset, -1 where the model has no classifier for it.
     columns : ndarray of int64, shape (d_0,)
         Column of the dataset for each of the model's, -1 where there is none.
-    bias_factor : float
-        What the model's bias weight is multiplied with: its bias feature may
-        have had another value. The bias is column d_0 - 1; 1 where there is none.
+    factors : ndarray of float32, shape (d_0,)
+        What the model's weights are multiplied with, so that a feature that had
+        another scale then adds to scores what it added: another inverse
+        document frequency, or another value of the bias feature.
+    counts : ndarray of int64, shape (l_0,)
+        Training positives of the model's labels.
     """
 
     weights: CSR
     rows: np.ndarray
     columns: np.ndarray
-    bias_factor: float
+    factors: np.ndarray
+    counts: np.ndarray
+
+    def weights_of(self, label):
+        """A label's weights as the dataset's features have them.
+
+        Parameters
+        ----------
+        label : int
+            With a row.
+
+        Returns
+        -------
+        indices : ndarray of int64
+            Ascending.
+        data : ndarray of float32
+        """
+        stored = slice(*self.weights.indptr[self.rows[label] : self.rows[label] + 2])
+        old = self.weights.indices[stored]
+        places, data = self.columns[old], self.factors[old] * self.weights.data[stored]
+        order = np.argsort(places, kind="stable")[np.count_nonzero(places < 0) :]
+        return places[order], data[order]
+
+    def taken_over(self, labels, counts, retrain):
+        """Which labels keep their weights.
+
+        Parameters
+        ----------
+        labels : ndarray of int, shape (m,)
+        counts : ndarray of int64, shape (m,)
+            Their positives now.
+        retrain : str
+            A name of :data:`RETRAIN`.
+
+        Returns
+        -------
+        ndarray of bool, shape (m,)
+        """
+        rows = self.rows[labels]
+        known = (rows >= 0) & (retrain != "all")
+        return known & (self.counts[rows] == counts) if retrain == "changed" else known
 
     @property
     def words(self):
@@ -71,7 +119,46 @@ def match_model(model, dataset):
     columns[places[places >= 0]] = np.flatnonzero(places >= 0)
     if bias and old_bias:
         columns[-1] = d
-    return Earlier(model.weights, rows, columns, old_bias / bias if bias and old_bias else 1.0)
+    return Earlier(model.weights, rows, columns, _factors(model, dataset, columns), model.counts)
+
+
+def require_same_problem(model, training):
+    """Refuse to mix labels of an earlier model with labels of another problem.
+
+    Parameters
+    ----------
+    model : ovaflow.model.model_file.Model
+    training : ovaflow.training.label_jobs.Training
+
+    Raises
+    ------
+    InputError
+        Unless all labels are trained, or the earlier model's were trained as these are.
+    """
+    old, new = model.parameters.get("train", {}), training.parameters
+    differing = [name for name in _PROBLEM if old.get(name) != new.get(name)]
+    if training.retrain != "all" and differing:
+        name = differing[0]
+        raise InputError(
+            f"its labels were trained with {name} {old.get(name)}, new ones would be with {new.get(name)}",
+            path=model.path,
+            remedy="set retrain: all, or the same value",
+        )
+
+
+def _factors(model, dataset, columns):
+    """Scale of each of the model's features then, divided by that now."""
+    factors = np.ones(model.n_features, np.float32)
+    if model.inputs.get("dataset") == dataset.checksum:
+        return factors
+    bias, old_bias = dataset.parameters.get("bias", 0), model.parameters["transform"].get("bias", 0)
+    old, new = model.idf, dataset.names.idf
+    if old is not None and new is not None:
+        known = columns[: len(old)]
+        factors[: len(old)][known >= 0] = old[known >= 0] / new[known[known >= 0]]
+    if bias and old_bias:
+        factors[-1] = old_bias / bias
+    return factors
 
 
 def _places(names, old_names, count, old_count, kind, model, dataset):
@@ -128,15 +215,9 @@ class Pretrained(Start):
         self._earlier, self._otherwise = earlier, otherwise
 
     def fill(self, label, X, positives, weights):
-        old, rows, columns, bias_factor = self._earlier
-        row = rows[label]
-        if row < 0:
+        if self._earlier.rows[label] < 0:
             self._otherwise.fill(label, X, positives, weights)
             return
-        stored = slice(old.indptr[row], old.indptr[row + 1])
-        indices, data = old.indices[stored], old.data[stored]
-        if bias_factor != 1:
-            data = np.where(indices == old.n_columns - 1, np.float32(bias_factor) * data, data)
-        places = columns[indices]
+        places, data = self._earlier.weights_of(label)
         weights[:] = 0.0
-        weights[places[places >= 0]] = data[places >= 0]
+        weights[places] = data

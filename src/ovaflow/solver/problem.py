@@ -132,6 +132,7 @@ class Status(IntEnum):
     ITERATION_LIMIT = 1
     LINE_SEARCH_FAILED = 2
     NO_POSITIVES = 3
+    TAKEN_OVER = 4
 
 
 class Outcome(NamedTuple):

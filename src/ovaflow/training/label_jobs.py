@@ -48,6 +48,9 @@ class Training:
     root_epsilon : float
         Relative gradient norm at which the problem without positives is
         stopped, where labels start from there.
+    retrain : str
+        A name of :data:`ovaflow.initialization.pretrained.RETRAIN`, for the
+        pretrained start.
     reference : bool
         Use the plain solver for every label.
     """
@@ -65,6 +68,7 @@ class Training:
     propensity_b: float = B
     bias_lambda: float = 2.0
     root_epsilon: float = 0.01
+    retrain: str = "all"
     reference: bool = False
 
     def __post_init__(self):
@@ -109,9 +113,25 @@ class TrainedLabel(NamedTuple):
 
 _NO_MORE = object()
 
-UNTRAINED = TrainedLabel(
-    np.empty(0, np.int32), np.empty(0, np.float32), Outcome(0, 0, 0, 0, 0, 0.0, 0.0, 0.0, Status.NO_POSITIVES, 0), 0.0
-)
+
+def unsolved(status, indices=(), data=()):
+    """A label that the solver never saw.
+
+    Parameters
+    ----------
+    status : Status
+    indices, data : array_like
+        Its weights.
+
+    Returns
+    -------
+    TrainedLabel
+    """
+    outcome = Outcome(0, 0, 0, 0, 0, 0.0, 0.0, 0.0, status, 0)
+    return TrainedLabel(np.asarray(indices, np.int32), np.asarray(data, np.float32), outcome, 0.0)
+
+
+UNTRAINED = unsolved(Status.NO_POSITIVES)
 """A label without positives."""
 
 

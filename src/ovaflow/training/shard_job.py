@@ -12,7 +12,7 @@ from ovaflow.console.progress import Progress
 from ovaflow.machine.place import settle_thread
 from ovaflow.solver.problem import Outcome, Status
 from ovaflow.sparse.csr import CSR
-from ovaflow.training.label_jobs import LabelJobs, solve_on_fast_path, solve_plainly
+from ovaflow.training.label_jobs import LabelJobs, solve_on_fast_path, solve_plainly, unsolved
 from ovaflow.training.label_queue import Hand, LabelQueue
 from ovaflow.training.memory import peak_rss_bytes
 from ovaflow.training.plan import estimated_work
@@ -71,15 +71,24 @@ def train_labels(dataset, inputs, labels, training, threads=1, title="train"):
     """
     started = time.perf_counter()
     jobs, counts = LabelJobs.of(dataset, inputs.within(labels), training), inputs.means.counts[labels]
-    results = {}
-    with Progress(title, len(labels), "labels") as progress:
-        for label, trained in _on_threads(jobs, labels, counts, threads):
+    results = _taken_over(inputs.earlier, labels, counts, training)
+    left = ~np.isin(labels, list(results))
+    with Progress(title, int(left.sum()), "labels") as progress:
+        for label, trained in _on_threads(jobs, labels[left], counts[left], threads):
             if not np.isfinite(trained.outcome.objective):
                 raise ArithmeticError(f"label {label}: the objective became {trained.outcome.objective}")
             results[label] = trained
             progress.advance()
     core_seconds = threads * (time.perf_counter() - started)
     return _assemble([results.pop(label) for label in labels.tolist()], counts, dataset.n_features, core_seconds)
+
+
+def _taken_over(earlier, labels, counts, training):
+    """Labels that keep the weights of the earlier model."""
+    if earlier is None or training.initialization != "pretrained":
+        return {}
+    kept = labels[earlier.taken_over(labels, counts, training.retrain)]
+    return {label: unsolved(Status.TAKEN_OVER, *earlier.weights_of(label)) for label in kept.tolist()}
 
 
 def _on_threads(jobs, labels, counts, threads):
