@@ -122,6 +122,8 @@ def test_in_the_pipeline(grown, earlier, scratch, tmp_path, capsys):
     for step in steps:
         assert main([str(word) for word in step]) == 0
     assert f"{OLD_L} labels taken over" in capsys.readouterr().out
+    assert main([*map(str, steps[2]), "--C=2"]) == 2
+    assert "its labels were trained with C 1.0, new ones would be with 2.0" in capsys.readouterr().err
     ours, old, theirs = (weights(model) for model in (open_model(files["model"]), earlier, scratch))
     assert open_dataset(files["dataset"]).n_labels == len(ours)
     for name in ours:

@@ -103,7 +103,7 @@ def command(dataset, means, plan, root, label_tree, shard, earlier, threads, out
     title, training = f"shard {shard}", Training(**settings)
     with placed(threads) as place:
         opened = open_dataset(dataset, verify=True)
-        earlier, made_from = read_earlier(earlier, opened)
+        earlier, made_from = read_earlier(earlier, opened, training)
         labels = read_plan(plan, shard, opened.n_labels)
         more = {"earlier": earlier}
         if root is not None:
