@@ -1,43 +1,13 @@
 """Two models of texts with hostile names, and a service of one of them."""
 
-import csv
-import random
-
 import numpy as np
 import pytest
+from hostile_table import HOSTILE, write_texts
 from running_service import running_service
 
 from ovaflow.cli import main
 from ovaflow.prediction.calibration import Calibration, write_calibration
 from ovaflow.prediction.predictor import Predictor
-
-HOSTILE = [
-    "<script>document.title='taken'</script>",
-    '"><img src=x onerror="document.title=\'taken\'">',
-    "{{7*7}}${7*7}<%= 7*7 %>",
-    "\u202eright to left\u202c",
-    "a\u0000b\tc\nd",
-    "Größe \U0001f600 \U00020000",
-    "'; DROP TABLE labels; --",
-    "</script></style><b>bold",
-    "javascript:document.title='taken'",
-    "plain",
-]
-"""Names of labels."""
-
-
-def write_texts(path, rows=240):
-    """A table whose words tell the labels, among them words beyond ASCII and beyond 16 bits."""
-    generator = random.Random(11)
-    own = [[f"word{j}{i}" for i in range(4)] + [f"größe{j}", f"Ⅳx\U00010400{j}"] for j in range(len(HOSTILE))]
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        table = csv.writer(file)
-        table.writerow(["text", "labels"])
-        for _ in range(rows):
-            chosen = generator.sample(range(len(HOSTILE)), generator.randint(1, 2))
-            words = [generator.choice(own[j]) for j in chosen for _ in range(5)]
-            words += [f"filler{generator.randrange(25)}" for _ in range(6)]
-            table.writerow([" ".join(words), "¦".join(HOSTILE[j] for j in chosen)])
 
 
 def _run(folder, *arguments):

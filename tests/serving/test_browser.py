@@ -1,0 +1,170 @@
+"""The page in a real browser: what a person does, by mouse and keyboard, with hostile names and texts."""
+
+import re
+import shutil
+from urllib.parse import quote
+
+import pytest
+
+playwright = pytest.importorskip("playwright.sync_api")
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+TEXT = "word00 größe0 and WORD11; \U00010400Ⅳx\U000104003 <img src=x onerror=\"document.title='taken'\"> word92"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if CHROMIUM is None:
+        pytest.skip("no chromium on this machine")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser, service):
+    """A page that fails the test when it complains or asks anybody but the service."""
+    context = browser.new_context()
+    page, complaints = context.new_page(), []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda message: "status of 503" in message.text or complaints.append(message.text))
+    page.on("request", lambda request: request.url.startswith((service.url, "data:")) or complaints.append(request.url))
+    page.on("dialog", lambda dialog: complaints.append(dialog.message))
+    yield page
+    assert page.title() == "Labels for a text · ovaflow"
+    assert not complaints
+    context.close()
+
+
+def predict(page, service, text):
+    page.goto(service.url)
+    page.get_by_role("textbox", name="Your text").fill(text)
+    page.get_by_role("button", name="Find labels").click()
+    page.wait_for_selector("#why:not([hidden])")
+
+
+def test_a_pasted_text_gets_its_labels_and_their_reasons(page, service, predictor):
+    predict(page, service, TEXT)
+    _, theirs = service.ask("/predict", {"text": TEXT, "top_k": 10, "probabilities": True})
+    ours = page.locator("#labels bdi").all_text_contents()
+    labels = theirs["predictions"][0]["labels"]
+    assert ours == [label["name"] for label in labels]
+    assert sorted(ours) == sorted(predictor.label_names)
+    assert page.locator("#why-title").text_content() == labels[0]["name"]
+    assert page.locator("#marked").text_content() == TEXT
+    marked = page.locator("#marked mark").all_text_contents()
+    assert set(marked) <= {"word00", "größe0", "WORD11", "Ⅳx\U000104003", "word92"}
+    assert len(marked) >= 3
+    figures = page.locator("#labels data").all_text_contents()
+    assert all(figure.endswith("%") for figure in figures)
+
+
+def test_clicking_a_label_shows_its_own_reasons(page, service):
+    predict(page, service, TEXT)
+    button = page.locator("#labels button").nth(3)
+    button.click()
+    name = button.locator("bdi").text_content()
+    page.wait_for_function("name => document.getElementById('why-title').textContent === name", arg=name)
+    assert button.get_attribute("aria-pressed") == "true"
+    assert page.locator("#labels [aria-pressed=true]").count() == 1
+    _, labels = service.ask("/predict", {"text": TEXT, "top_k": 10})
+    label = labels["predictions"][0]["labels"][3]["id"]
+    _, theirs = service.ask("/explain", {"text": TEXT, "labels": [label], "words": 15})
+    for side, key in (("#for", "up"), ("#against", "down")):
+        words = page.locator(f"{side} bdi").all_text_contents()
+        assert words == [word["feature"] for word in theirs["labels"][0][key]]
+    _, described = service.ask(f"/labels/{label}")
+    assert page.locator("#strongest bdi").all_text_contents() == [word["feature"] for word in described["up"]]
+    assert page.locator("#nearest bdi").all_text_contents() == [other["name"] for other in described["nearest"]]
+
+
+def test_everything_works_from_the_keyboard(page, service):
+    page.goto(service.url)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "text"
+    page.keyboard.type("word30 word31")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector("#why:not([hidden])")
+    first = page.locator("#why-title").text_content()
+    for _ in range(5):  # the button, the number of labels, copy, the first label, the second
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_function("name => document.getElementById('why-title').textContent !== name", arg=first)
+    assert page.evaluate("document.activeElement.id") == "why"
+
+
+def test_names_and_roles_for_screen_readers(page, service):
+    predict(page, service, TEXT)
+    assert page.get_by_role("list").count() >= 4
+    assert page.get_by_role("status").first.text_content().startswith("10 labels from")
+    unnamed = page.evaluate(
+        "[...document.querySelectorAll('button, input, select, textarea')]"
+        ".filter(one => !one.innerText.trim() && !(one.labels && one.labels.length)).map(one => one.id)"
+    )
+    assert unnamed == []
+    assert page.locator("html").get_attribute("lang") == "en"
+
+
+def test_a_label_is_looked_up_by_name(page, service):
+    predict(page, service, TEXT)
+    page.get_by_label(re.compile("Part of its name")).fill("GRÖSSE")
+    page.locator("#found button").click()
+    page.wait_for_function("document.getElementById('why-title').textContent.startsWith('Größe')")
+    assert page.locator("#found-note").text_content() == "1 found."
+
+
+def test_the_answer_is_copied_as_json(browser, service):
+    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    predict(page, service, TEXT)
+    page.get_by_role("button", name="Copy as JSON").click()
+    page.get_by_role("button", name="Copied").wait_for()
+    copied = page.evaluate("navigator.clipboard.readText().then(JSON.parse)")
+    assert copied == service.ask("/predict", {"text": TEXT, "top_k": 10, "probabilities": True})[1]
+    context.close()
+
+
+def test_a_link_brings_a_text_and_errors_are_told(page, service):
+    page.goto(f"{service.url}/#text={quote('word50 word51')}")
+    page.wait_for_selector("#why:not([hidden])")
+    page.evaluate("document.getElementById('text').maxLength = 100000")
+    page.evaluate("document.getElementById('text').value = 'x'.repeat(2001)")
+    page.route("**/predict", lambda route: route.fulfill(status=503, body='{"detail": "later <b>please</b>"}'))
+    page.get_by_role("button", name="Find labels").click()
+    page.get_by_role("alert").filter(has_text="later <b>please</b>").wait_for()
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_sticks_out_and_everything_can_be_read(browser, service, width, scheme):
+    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page = context.new_page()
+    predict(page, service, TEXT + " word" + "0" * 300)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert contrast(page, "body") >= 4.5
+    assert contrast(page, "#status") >= 4.5
+    assert contrast(page, "#go") >= 4.5
+    page.goto(f"{service.url}/docs")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    context.close()
+
+
+def contrast(page, selector):
+    """WCAG's contrast ratio of an element's text and what is behind it."""
+    colours = page.locator(selector).first.evaluate(
+        """one => {
+          const colour = getComputedStyle(one).color;
+          while (getComputedStyle(one).backgroundColor === "rgba(0, 0, 0, 0)") one = one.parentElement;
+          return [colour, getComputedStyle(one).backgroundColor];
+        }"""
+    )
+    light, dark = sorted((_luminance(colour) for colour in colours), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(colour):
+    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
