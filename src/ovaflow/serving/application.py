@@ -74,14 +74,14 @@ def _add_answers(app, reloading, queue, limits, metrics):
 
     @app.post("/predict", **_documented(schemas.Predictions, 400, 408, 409, 413, 422, 503))
     async def predict(request: PredictRequest):
-        """Best labels of texts or instances, by falling score."""
+        """Best labels by falling score: of one text, of several texts, or of instances given by their features."""
         answer = await queue.run(answers.predict, reloading.served, request)
         metrics.count_instances(len(answer["predictions"]))
         return _json(answer)
 
     @app.post("/explain", **_documented(schemas.Explanation, 400, 404, 408, 409, 413, 422, 503))
     async def explain(request: ExplainRequest):
-        """Why the best labels, or labels asked for, have their scores: the words for and against each."""
+        """Why labels have their scores for a text or an instance: the words for and against each."""
         return _json(await queue.run(answers.explain, reloading.served, request))
 
     @app.get("/labels", **_documented(schemas.LabelPage, 422, 503))

@@ -120,19 +120,21 @@ def _example(document, schema):
     return None if example is None else json.dumps(example)
 
 
+_BOUNDS = (
+    ("minimum", "from {:,.0f}"),
+    ("maximum", "to {:,.0f}"),
+    ("minItems", "at least {:,}"),
+    ("maxItems", "at most {:,}"),
+    ("maxLength", "at most {:,} characters"),
+)
+
+
 def _field(name, described, schema, document=None):
     kind, inner = _kind(schema, document)
-    bounds = [
-        f"{word} {schema[key]:,}"
-        for key, word in (
-            ("minimum", "from"), ("maximum", "to"), ("minItems", "at least"), ("maxItems", "at most"),
-            ("maxLength", "at most"),
-        )
-        if key in schema
-    ]  # fmt: skip
+    bounds = " ".join(words.format(schema[key]) for key, words in _BOUNDS if key in schema)
     default = f"default {json.dumps(schema['default'])}" if schema.get("default") not in (None, "") else ""
     about = described.get("description", schema.get("description", ""))
-    return {"name": name, "kind": " ".join(filter(None, [kind, *bounds, default])), "about": about, "inner": inner}
+    return {"name": name, "kind": ", ".join(filter(None, [kind, bounds, default])), "about": about, "inner": inner}
 
 
 def _kind(schema, document):
@@ -141,7 +143,9 @@ def _kind(schema, document):
         return _kind(schema["anyOf"][0], document)
     if "$ref" in schema:
         return "object", _fields(document, schema)
+    if "prefixItems" in schema:
+        return "pair", []
     if schema.get("type") == "array" and "items" in schema:
         kind, inner = _kind(schema["items"], document)
         return f"list of {kind}s", inner
-    return schema.get("type", "pair"), []
+    return schema["type"], []

@@ -191,13 +191,14 @@ class Supervisor:
             os._exit(status)
 
     def _reap(self):
-        """Processes that have ended, with their exit codes."""
+        """Workers that have ended, with their exit codes; process 1 of a container hears of others, too."""
         with contextlib.suppress(ChildProcessError):
             while True:
                 process, status = os.waitpid(-1, os.WNOHANG)
                 if process == 0:
                     return
-                yield process, os.waitstatus_to_exitcode(status)
+                if process in self._numbers:
+                    yield process, os.waitstatus_to_exitcode(status)
 
     def _restart_the_dead(self):
         for process, code in self._reap():

@@ -155,15 +155,15 @@ function describe(described, reasons) {
   by("why").hidden = false;
 }
 
-const SHOWN = 15;
-const FELT = 0.03; // words of less than this share of the strongest stay unmarked
+const SHOWN = 12;
+const FELT = 0.02; // words of less than this share of the strongest are neither marked nor listed
 
 function largest(words, key) {
   return Math.max(0, ...words.map((word) => Math.abs(word[key])));
 }
 
 function fill(id, words, key, most) {
-  const shown = (words || []).slice(0, SHOWN);
+  const shown = (words || []).filter((word) => Math.abs(word[key]) > FELT * most).slice(0, SHOWN);
   by(id).replaceChildren(...shown.map((word) => {
     const bar = node("span", {className: "bar", ariaHidden: "true"}, node("i", {}));
     bar.firstChild.style.setProperty("--part", `${(100 * Math.abs(word[key]) / most).toFixed(1)}%`);
