@@ -11,6 +11,7 @@ from ovaflow.data.normalize import finish
 from ovaflow.data.preparation import Prepared, checked_counts
 from ovaflow.data.readers.formats import read_feature_splits
 from ovaflow.data.readers.label_names import read_label_names
+from ovaflow.data.readers.svmlight import read_counted
 from ovaflow.data.split import in_test
 from ovaflow.data.tfidf import weigh_counts
 from ovaflow.sparse.csr import rows_of
@@ -38,7 +39,7 @@ def prepare_feature_files(source, settings):
         If there are no training instances or no labels in them, names do not
         fit the labels, or tf-idf is asked for values that are no counts.
     """
-    (X, Y), (X_test, Y_test) = _read(source, settings)
+    counting, ((X, Y), (X_test, Y_test)) = _read(source, settings)
     names = _label_names(source, Y.n_columns)
     Y, Y_test = (labels._replace(n_columns=len(names)) for labels in (Y, Y_test))
     weighed, idf = {"tfidf": bool(settings.tfidf)}, None
@@ -50,6 +51,7 @@ def prepare_feature_files(source, settings):
     splits = Split(X, Y), Split(X_test, Y_test)
     parameters = {
         "format": source.format,
+        **counting,
         **weighed,
         "normalize": settings.normalize,
         "bias": settings.bias,
@@ -62,13 +64,20 @@ def prepare_feature_files(source, settings):
 
 def _read(source, settings):
     if source.test is not None:
-        paths, labels_paths = [source.train, source.test], [source.train_labels, source.test_labels]
-        return read_feature_splits(source.format, paths, labels_paths=labels_paths)
-    [(X, Y)] = read_feature_splits(source.format, [source.train], labels_paths=[source.train_labels])
+        return _read_files(source.format, [source.train, source.test], [source.train_labels, source.test_labels])
+    counting, [(X, Y)] = _read_files(source.format, [source.train], [source.train_labels])
     held_out = _held_out(X, settings.test_fraction, settings.seed)
     if held_out.all():
         raise InputError("no training instances are left", path=source.train, remedy="name a test file")
-    return [(rows_of(X, rows), rows_of(Y, rows)) for rows in map(np.flatnonzero, (~held_out, held_out))]
+    return counting, [(rows_of(X, rows), rows_of(Y, rows)) for rows in map(np.flatnonzero, (~held_out, held_out))]
+
+
+def _read_files(format, paths, labels_paths):
+    """How features are numbered, as far as the format leaves it open, and the splits."""
+    if format == "svmlight":
+        first, splits = read_counted(paths)
+        return {"first_feature": first}, splits
+    return {}, read_feature_splits(format, paths, labels_paths=labels_paths)
 
 
 def _held_out(X, fraction, seed):

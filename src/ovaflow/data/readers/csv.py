@@ -4,6 +4,7 @@ import csv
 import sys
 
 from ovaflow.console.errors import InputError
+from ovaflow.data.readers.instances import check_columns
 from ovaflow.data.readers.streams import read_lines
 
 _DELIMITERS = ",;\t"
@@ -28,12 +29,44 @@ def read(path, columns):
         If columns are missing, a record has too few or too many fields, or
         quotes are not closed.
     """
-    csv.field_size_limit(sys.maxsize)
     lines = (line for _, line in read_lines(path, keep_ends=True))
+    for number, (*texts, labels) in read_fields(lines, (*columns.texts, columns.labels), path):
+        try:
+            yield columns.instance(texts, labels)
+        except ValueError as error:
+            raise InputError(str(error), path=path, line=number) from None
+
+
+def read_fields(lines, wanted, path, remedy="set text_column and labels_column"):
+    """Chosen fields of each record.
+
+    Parameters
+    ----------
+    lines : iterator of str
+        With their ends.
+    wanted : sequence of str
+        Names of columns.
+    path : path-like
+        For messages.
+    remedy : str
+        Where columns are missing.
+
+    Yields
+    ------
+    int, list of str
+        Number of the line on which the record begins, and its fields.
+
+    Raises
+    ------
+    InputError
+        If columns are missing, a record has too few or too many fields, or
+        quotes are not closed.
+    """
+    csv.field_size_limit(sys.maxsize)
     first = next(lines, "")
-    names, delimiter = _header(first, columns)
-    columns.check(names, path, 1)
-    chosen = [names.index(name) for name in (*columns.texts, columns.labels)]
+    names, delimiter = _header(first, wanted)
+    check_columns(wanted, names, path, 1, remedy)
+    chosen = [names.index(name) for name in wanted]
     for number, record in _records(lines, delimiter, path):
         if not record:
             continue
@@ -44,17 +77,13 @@ def read(path, columns):
                 line=number,
                 remedy=f'quote fields that contain {delimiter!r}, line ends or quotes ("")',
             )
-        *texts, labels = (record[place] for place in chosen)
-        try:
-            yield columns.instance(texts, labels)
-        except ValueError as error:
-            raise InputError(str(error), path=path, line=number) from None
+        yield number, [record[place] for place in chosen]
 
 
-def _header(line, columns):
+def _header(line, wanted):
     for delimiter in _DELIMITERS:
         names = [name.strip() for name in next(csv.reader([line], delimiter=delimiter), [])]
-        if {*columns.texts, columns.labels}.issubset(names):
+        if set(wanted).issubset(names):
             return names, delimiter
     return max((next(csv.reader([line], delimiter=mark), []) for mark in _DELIMITERS), key=len), ","
 

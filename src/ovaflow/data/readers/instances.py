@@ -85,14 +85,7 @@ class Columns(NamedTuple):
         InputError
             Naming the columns that exist.
         """
-        missing = [name for name in (*self.texts, self.labels) if name not in existing]
-        if missing:
-            raise InputError(
-                f"no column {', '.join(map(repr, missing))}, there are {', '.join(map(repr, existing)) or 'none'}",
-                path=path,
-                line=line,
-                remedy="set text_column and labels_column",
-            )
+        check_columns((*self.texts, self.labels), existing, path, line)
 
     def instance(self, texts, labels):
         """Make an instance of the fields' contents.
@@ -113,7 +106,7 @@ class Columns(NamedTuple):
         ValueError
             Saying which kind of content does not fit.
         """
-        return TextInstance(clean(" ".join(filter(None, map(_text_of, texts)))), self._labels_of(labels))
+        return TextInstance(clean(" ".join(filter(None, map(text_of, texts)))), self._labels_of(labels))
 
     def _labels_of(self, content):
         if isinstance(content, str):
@@ -128,6 +121,31 @@ class Columns(NamedTuple):
         if self.n_labels is not None:
             _check_ids(found, self.n_labels)
         return found
+
+
+def check_columns(wanted, existing, path, line=None, remedy="set text_column and labels_column"):
+    """Refuse a source that lacks one of the columns.
+
+    Parameters
+    ----------
+    wanted, existing : collection of str
+    path : path-like
+    line : int, optional
+    remedy : str
+
+    Raises
+    ------
+    InputError
+        Naming the columns that exist.
+    """
+    missing = [name for name in wanted if name not in existing]
+    if missing:
+        raise InputError(
+            f"no column {', '.join(map(repr, missing))}, there are {', '.join(map(repr, existing)) or 'none'}",
+            path=path,
+            line=line,
+            remedy=remedy,
+        )
 
 
 def clean(text):
@@ -149,11 +167,26 @@ def clean(text):
     return text
 
 
-def _text_of(content):
+def text_of(content):
+    """Text of a field.
+
+    Parameters
+    ----------
+    content : str, number, None, or list of such
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        If it is of another type.
+    """
     if content is None or isinstance(content, str):
         return content or ""
     if isinstance(content, list):
-        return " ".join(filter(None, map(_text_of, content)))
+        return " ".join(filter(None, map(text_of, content)))
     if isinstance(content, bool | dict) or not isinstance(content, int | float):
         raise ValueError(f"the text is of type {type(content).__name__}")
     return str(content)

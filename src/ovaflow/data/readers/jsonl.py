@@ -28,7 +28,7 @@ def read(path, columns):
     for number, line in read_lines(path):
         if not line.strip():
             continue
-        entry = _object(line, path, number)
+        entry = json_object(line, path, number)
         columns.check(entry, path, number)
         try:
             yield columns.instance([entry[name] for name in columns.texts], entry[columns.labels])
@@ -36,7 +36,25 @@ def read(path, columns):
             raise InputError(str(error), path=path, line=number) from None
 
 
-def _object(line, path, number):
+def json_object(line, path, number):
+    """The object that a line holds.
+
+    Parameters
+    ----------
+    line : str
+    path : path-like
+    number : int
+        Of the line, for messages.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
     try:
         entry = json.loads(line)
     except RecursionError:

@@ -30,13 +30,12 @@ from ovaflow.data.readers.row_kernels import (
     Rows,
     parse_lines,
 )
-from ovaflow.data.readers.streams import is_compressed
+from ovaflow.data.readers.streams import LONGEST_LINE, is_compressed
 from ovaflow.sparse.csr import CSR
 
 BLOCK = 1 << 20
 """Bytes read at a time."""
 
-LONGEST_LINE = 1 << 30
 ID_LIMIT = (1 << 31) - 1
 """Ids are stored as int32."""
 
@@ -110,6 +109,39 @@ def parse_rows(stream, path, bounds, lines_before=0, block=BLOCK):
             total += end
             progress.advance(total // _MEGABYTE - progress.done)
     return parser.finish()
+
+
+def parse_blocks(stream, path, bounds, lines_before=0, block=BLOCK):
+    """Parse the rest of a stream in bounded memory.
+
+    Parameters
+    ----------
+    stream : io.BufferedReader
+    path : path-like
+        For messages.
+    bounds : Bounds
+        ``rows`` must be -1: it bounds each block alone.
+    lines_before : int
+        Lines of the file that were read already.
+    block : int
+        Bytes read at a time.
+
+    Yields
+    ------
+    ParsedRows
+        ``lines`` count from the file's beginning.
+
+    Raises
+    ------
+    InputError
+        With the number of the first line that does not fit.
+    """
+    for buffer, end in whole_lines(stream, path, block):
+        parser = _Parser(path, bounds, lines_before, block)
+        parser.parse(buffer, end)
+        rows = parser.finish()
+        lines_before = rows.lines
+        yield rows
 
 
 def whole_lines(stream, path, block):

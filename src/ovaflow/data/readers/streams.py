@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import zlib
+from collections import deque
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +16,8 @@ import pyarrow
 from ovaflow.console.errors import InputError
 
 LONGEST_MAGIC = 10
+LONGEST_LINE = 1 << 30
+_BLOCK = 1 << 17
 
 
 class _Compression(NamedTuple):
@@ -170,11 +173,70 @@ def read_lines(path, keep_ends=False):
         If a line is no UTF-8.
     """
     with open_stream(path) as stream:
-        for number, line in enumerate(stream, 1):
-            if number == 1:
-                line = _without_mark(line, path)
-            text = _decode(line, path, number)
-            yield number, text if keep_ends else text.removesuffix("\n").removesuffix("\r")
+        for number, text in Lines(stream, path):
+            yield number, text if keep_ends else without_end(text)
+
+
+class Lines:
+    """Lines of a stream of UTF-8, with their numbers from 1; see :func:`read_lines`.
+
+    Parameters
+    ----------
+    stream : io.BufferedReader
+    path : path-like
+        For messages.
+    """
+
+    def __init__(self, stream, path):
+        self._stream, self._path = stream, path
+        self._lines, self._rest, self._number = deque(), b"", 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if not self._lines:
+            self._read()
+        if not self._lines:
+            raise StopIteration
+        line = self._lines.popleft()
+        self._number += 1
+        if self._number == 1:
+            line = _without_mark(line, self._path)
+        return self._number, _decode(line, self._path, self._number)
+
+    @property
+    def ready(self):
+        """Whether the next line is there, so that asking for it does not wait for whoever writes into the stream."""
+        return bool(self._lines)
+
+    def _read(self):
+        pieces, size, block = [self._rest], len(self._rest), b"-"
+        while block and b"\n" not in block:
+            block = self._stream.read1(_BLOCK)
+            pieces.append(block)
+            size += len(block)
+            if size > LONGEST_LINE:
+                raise InputError(f"a line of more than {LONGEST_LINE:,} bytes", path=self._path, line=self._number + 1)
+        *lines, self._rest = b"".join(pieces).split(b"\n")
+        self._lines.extend(line + b"\n" for line in lines)
+        if not block and self._rest:
+            self._lines.append(self._rest)
+            self._rest = b""
+
+
+def without_end(line):
+    """A line without its line feed, and the carriage return before it.
+
+    Parameters
+    ----------
+    line : str
+
+    Returns
+    -------
+    str
+    """
+    return line.removesuffix("\n").removesuffix("\r")
 
 
 def _without_mark(line, path):

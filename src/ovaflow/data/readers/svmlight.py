@@ -52,6 +52,23 @@ def read_splits(paths, zero_based="auto", block=BLOCK):
     InputError
         With the line that does not fit.
     """
+    return read_counted(paths, zero_based, block)[1]
+
+
+def read_counted(paths, zero_based="auto", block=BLOCK):
+    """Read files that belong together, and tell from which number on they count features.
+
+    Parameters
+    ----------
+    paths, zero_based, block
+        See :func:`read_splits`.
+
+    Returns
+    -------
+    first : int
+        0 or 1, the feature that became column 0.
+    splits : list of (CSR, CSR)
+    """
     first = 1 if zero_based is False else 0
     parsed = [_parse(path, Bounds(-1, first, ID_LIMIT, ID_LIMIT, True), block) for path in paths]
     if zero_based == "auto":
@@ -60,7 +77,7 @@ def read_splits(paths, zero_based="auto", block=BLOCK):
         rows.X.indices[:] -= first
     d = max(0, *(rows.highest - first + 1 for rows in parsed))
     l = max(0, *(int(rows.Y.indices.max(initial=-1)) + 1 for rows in parsed))  # noqa: E741
-    return [(rows.X._replace(n_columns=d), rows.Y._replace(n_columns=l)) for rows in parsed]
+    return first, [(rows.X._replace(n_columns=d), rows.Y._replace(n_columns=l)) for rows in parsed]
 
 
 def _parse(path, bounds, block):

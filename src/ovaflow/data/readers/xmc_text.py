@@ -42,7 +42,7 @@ def read(path, block=BLOCK):
         counts are wrong.
     """
     with open_stream(path) as stream:
-        n, d, l = _read_header(stream, path)  # noqa: E741
+        n, d, l = read_header(stream, path)  # noqa: E741
         parsed = parse_rows(stream, path, Bounds(n, 0, d, l, False), 1, block)
     if parsed.X.n_rows != n:
         raise InputError(
@@ -54,7 +54,25 @@ def read(path, block=BLOCK):
     return parsed.X, parsed.Y
 
 
-def _read_header(stream, path):
+def read_header(stream, path):
+    """Read the first line.
+
+    Parameters
+    ----------
+    stream : io.BufferedReader
+    path : path-like
+        For messages.
+
+    Returns
+    -------
+    list of int
+        Instances, features, labels.
+
+    Raises
+    ------
+    InputError
+        If it is no header.
+    """
     line = stream.readline(_LONGEST_HEADER).removeprefix(codecs.BOM_UTF8)
     counts = [int(field) for field in line.split() if field.isdigit()]
     if len(counts) != 3 or len(line.split()) != 3 or len(line) == _LONGEST_HEADER:
