@@ -1,33 +1,135 @@
 """ovaflow predict."""
 
+import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
-from ovaflow.data.dataset import open_dataset
-from ovaflow.prediction.methods import open_any_model
-from ovaflow.prediction.predict_dataset import predict_test_set
-from ovaflow.prediction.predictions_file import write_predictions
+from ovaflow.console.progress import Progress
+from ovaflow.prediction.answers import Csv, JsonLines, Table, XmcText, labels_of
+from ovaflow.prediction.predictor import Predictor
+from ovaflow.prediction.sources import FORMATS, Batch, Source, batches_of, format_of
+from ovaflow.storage.artifact import write_atomically
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
+_OUTPUTS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".txt": "xmc-text"}
 
 
 @click.command("predict")
-@click.argument("model", type=_FILE)
-@click.option("--dataset", required=True, type=_FILE, help="The dataset file, dataset.h5.")
+@click.argument("inputs", nargs=-1, metavar="[MODEL] [FILE]...")
+@click.option("--model", type=_FILE, help="The model file, model.h5, unless it is the first argument.")
+@click.option("--text", "texts", multiple=True, help="A text; repeatable.")
+@click.option("--format", type=click.Choice(FORMATS), help="Of the files; by default by their names.")
+@click.option("--text-column", default="text", show_default=True, help="Of jsonl and csv; several by comma.")
+@click.option("--first-feature", type=click.IntRange(0, 1), help="Of svmlight; by default as in the model's data.")
+@click.option("--dataset", type=_FILE, help="Predict the test instances of this dataset.h5 instead.")
 @click.option("--top-k", default=5, show_default=True, type=click.IntRange(min=1), help="Labels kept per instance.")
+@click.option("--probabilities", is_flag=True, help="Add the labels' probabilities.")
+@click.option("--thresholds", is_flag=True, help="Of the top labels, keep those that reach their thresholds.")
+@click.option("--calibration", type=_FILE, help="For these two; by default calibration.h5 beside the model.")
 @click.option("--threads", default=1, show_default=True, type=click.IntRange(min=1), help="They change no result.")
 @click.option(
-    "--output",
-    required=True,
-    type=_FILE,
-    help="Predictions file to write, predictions.h5.",
+    "--output", type=_FILE, help="File to write; of a dataset predictions.h5, else standard output by default."
 )
-def command(model, dataset, top_k, threads, output):
-    """Predict the best labels of each test instance with MODEL (model.h5)."""
+@click.option("--output-format", type=click.Choice(["jsonl", "csv", "xmc-text", "table"]),
+              help="By default by the output's name; jsonl, or a table on a terminal.")  # fmt: skip
+def command(inputs, model, texts, dataset, top_k, threads, output, **options):
+    """Find the best labels of texts, of files of texts or features, or of a dataset's test instances.
+
+    A FILE holds a text a line, JSON Lines, CSV, svmlight or XMC text,
+    compressed or not; - is standard input. Nothing but the dataset's
+    predictions is kept in memory.
+    """
+    if model is None:
+        if not inputs:
+            raise click.UsageError("missing MODEL")
+        model, *inputs = inputs
+    if dataset is not None:
+        if inputs or texts or output is None or any(options[name] for name in ("probabilities", "thresholds")):
+            raise click.UsageError("a dataset goes with a model, --output, --top-k and --threads alone")
+        _predict_dataset(model, dataset, top_k, threads, output)
+    elif inputs or texts:
+        _predict_raw(Path(model), inputs, texts, top_k, threads, output, **options)
+    else:
+        raise click.UsageError("nothing to predict: give --text, a file, - for standard input, or --dataset")
+
+
+def _predict_dataset(model, dataset, top_k, threads, output):
+    from ovaflow.data.dataset import open_dataset
+    from ovaflow.prediction.methods import open_any_model
+    from ovaflow.prediction.predict_dataset import predict_test_set
+    from ovaflow.prediction.predictions_file import write_predictions
+
     opened = open_any_model(model, verify=True), open_dataset(dataset, verify=True)
     predictions = predict_test_set(*opened, top_k, threads)
     write_predictions(output, predictions)
     n = len(predictions.ids)
     each = 1000 * predictions.seconds * threads / max(n, 1)
     click.echo(f"{output}: top {top_k} of {n:,} instances in {predictions.seconds:.1f} s, {each:.2f} core-ms each")
+
+
+def _predict_raw(
+    model, inputs, texts, top_k, threads, output, format, text_column, first_feature, output_format, **options
+):
+    predictor = Predictor.open(model)
+    calibrated = options | {"calibration": _calibration(predictor.model, **options)}
+    sources = [
+        Source(str(path), format or format_of(str(path), predictor.takes_text), text_column, first_feature)
+        for path in inputs
+    ]
+    titled = bool(sources) or len(texts) > 1
+    writer = _writer(output_format, output, predictor.n_labels, options["probabilities"], titled)
+    quiet = not inputs or (output is None and sys.stdout.isatty())
+    with _destination(output) as out, Progress("predicting", 0, "instances", quiet=quiet) as progress:
+        out.write(writer.start())
+        for batch in _batches(predictor, texts, sources):
+            found = labels_of(predictor, batch.X, top_k, threads, **calibrated)
+            numbers = range(progress.done + 1, progress.done + 1 + len(found))
+            shown = batch.texts or [None] * len(found)
+            out.writelines(map(writer.write, numbers, batch.names, shown, found))
+            out.flush()
+            progress.advance(len(found))
+        if isinstance(writer, XmcText):
+            out.seek(0)
+            out.write(writer.first_line(progress.done))
+
+
+def _batches(predictor, texts, sources):
+    if texts:
+        yield Batch(predictor.from_texts(texts), [None] * len(texts), list(texts))
+    for source in sources:
+        yield from batches_of(source, predictor)
+
+
+def _calibration(model, calibration, probabilities, thresholds):
+    if not (probabilities or thresholds):
+        return None
+    from ovaflow.prediction.calibration import FILE_NAME, read_calibration
+
+    return read_calibration(calibration or model.path.with_name(FILE_NAME), model)
+
+
+def _writer(name, output, n_labels, probabilities, titled):
+    if name is None and output is not None:
+        name = _OUTPUTS.get(output.suffix.lower(), "jsonl")
+    elif name is None:
+        name = "table" if sys.stdout.isatty() else "jsonl"
+    if name == "xmc-text":
+        if output is None:
+            raise click.UsageError("xmc-text begins with the number of instances: name a file with --output")
+        return XmcText(n_labels, probabilities)
+    if name == "table":
+        return Table(titled)
+    return Csv(probabilities) if name == "csv" else JsonLines()
+
+
+@contextmanager
+def _destination(path):
+    if path is not None:
+        with write_atomically(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+            yield file
+        return
+    sys.stdout.reconfigure(encoding="utf-8")
+    yield sys.stdout
+    sys.stdout.flush()

@@ -133,9 +133,7 @@ class Predictor:
                     values.append(_finite(feature, value))
             ends.append(len(values))
         data = np.array(values, np.float32), np.array(columns, np.int32), np.array(ends, np.int64)
-        return self.transformed(
-            from_scipy(scipy.sparse.csr_array(data, shape=(len(ends) - 1, self._n_source_features)))
-        )
+        return self.transformed(from_scipy(scipy.sparse.csr_array(data, shape=(len(ends) - 1, self.n_source_features))))
 
     def transformed(self, matrix):
         """What the model's dataset made of its source's features: weights, lengths and the bias feature.
@@ -214,7 +212,8 @@ class Predictor:
         return TfIdf.from_parameters(self._transform, self.feature_names, self.model.idf)
 
     @property
-    def _n_source_features(self):
+    def n_source_features(self):
+        """Number of features without the bias feature."""
         return self.n_features - (self._transform.get("bias", 0.0) != 0)
 
     def _column(self, feature):
@@ -224,9 +223,9 @@ class Predictor:
             column = int(feature)
         except (TypeError, ValueError):
             raise InputError(f"{feature!r} is no id of a feature", path=self.model.path) from None
-        if not 0 <= column < self._n_source_features:
+        if not 0 <= column < self.n_source_features:
             raise InputError(
-                f"feature {feature} out of range, ids run from 0 to {self._n_source_features - 1}", path=self.model.path
+                f"feature {feature} out of range, ids run from 0 to {self.n_source_features - 1}", path=self.model.path
             )
         return column
 

@@ -1,0 +1,221 @@
+"""Instances to predict, read as they come: files or standard input, in any format, a few at a time."""
+
+import sys
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from ovaflow.console.errors import InputError
+from ovaflow.data.readers.csv import read_fields
+from ovaflow.data.readers.instances import check_columns, clean, text_of
+from ovaflow.data.readers.jsonl import json_object
+from ovaflow.data.readers.row_kernels import Bounds
+from ovaflow.data.readers.rows import ID_LIMIT, parse_blocks
+from ovaflow.data.readers.streams import Lines, open_stream, without_end
+from ovaflow.data.readers.xmc_text import read_header
+from ovaflow.sparse.csr import CSR
+
+STDIN = "-"
+
+SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".svm": "svmlight", ".svmlight": "svmlight",
+            ".libsvm": "svmlight"}  # fmt: skip
+"""Formats that a file's name tells."""
+
+BATCH = 512
+"""Most instances scored together."""
+
+_REMEDY = "name it with --text-column"
+
+
+class Batch(NamedTuple):
+    """Some instances.
+
+    Attributes
+    ----------
+    X : CSR
+    names : list
+        What the source calls each instance (``id`` in JSON Lines), or None.
+    texts : list of str, or None
+        None where the source has features.
+    """
+
+    X: CSR
+    names: list
+    texts: list | None
+
+
+class Source(NamedTuple):
+    """Where instances come from, and in which form.
+
+    Attributes
+    ----------
+    path : str
+        ``"-"`` is standard input.
+    format : str
+        ``"lines"``, ``"jsonl"``, ``"csv"``, ``"svmlight"`` or ``"xmc-text"``.
+    text_column : str
+        Of jsonl and csv; several, separated by commas, are joined by a space.
+    first_feature : int or None
+        Of svmlight: the number of the first feature; None: as in the model's own data.
+    """
+
+    path: str
+    format: str
+    text_column: str = "text"
+    first_feature: int | None = None
+
+    @property
+    def name(self):
+        """As messages call it."""
+        return "standard input" if self.path == STDIN else self.path
+
+    @property
+    def has_texts(self):
+        """Whether it holds texts instead of features."""
+        return self.format in _TEXTS
+
+    @property
+    def columns(self):
+        """Names of the columns that hold the text."""
+        return [name.strip() for name in self.text_column.split(",") if name.strip()]
+
+
+def format_of(path, takes_text):
+    """Format of a file by its name, compressed or not.
+
+    Parameters
+    ----------
+    path : str
+    takes_text : bool
+        Whether the model does, which decides about other names.
+
+    Returns
+    -------
+    str
+    """
+    name = path.lower()
+    for suffix in (".gz", ".bz2", ".xz", ".zst"):
+        name = name.removesuffix(suffix)
+    for suffix, format in SUFFIXES.items():
+        if name.endswith(suffix):
+            return format
+    return "lines" if takes_text else "svmlight"
+
+
+def batches_of(source, predictor):
+    """Read instances and bring them into the form that the model knows.
+
+    Batches are small enough for memory, and end where the next line would have
+    to be waited for, so that each line of a pipe is answered when it comes.
+
+    Parameters
+    ----------
+    source : Source
+    predictor : ovaflow.prediction.predictor.Predictor
+
+    Yields
+    ------
+    Batch
+
+    Raises
+    ------
+    InputError
+        With the line that does not fit, or if the model needs features and the
+        source has texts.
+    """
+    if source.has_texts:
+        predictor.from_texts([])
+    with _opened(source) as stream:
+        if source.has_texts:
+            for names, texts in _batched(_TEXTS[source.format], source, stream):
+                yield Batch(predictor.from_texts(texts), names, texts)
+        else:
+            for X in _ROWS[source.format](source, stream, predictor):
+                yield Batch(predictor.transformed(X), [None] * X.n_rows, None)
+
+
+@contextmanager
+def _opened(source):
+    if source.path == STDIN:
+        yield sys.stdin.buffer
+    else:
+        with open_stream(source.path) as stream:
+            yield stream
+
+
+def _batched(read, source, stream):
+    lines = Lines(stream, source.name)
+    names, texts = [], []
+    for name, text in read(source, lines):
+        names.append(name)
+        texts.append(clean(text))
+        if len(texts) == BATCH or not lines.ready:
+            yield names, texts
+            names, texts = [], []
+    if texts:
+        yield names, texts
+
+
+def _read_lines(source, lines):
+    for _, line in lines:
+        yield None, without_end(line)
+
+
+def _read_jsonl(source, lines):
+    for number, line in lines:
+        if line.strip():
+            entry = json_object(line, source.name, number)
+            check_columns(source.columns, entry, source.name, number, _REMEDY)
+            yield entry.get("id"), _joined([entry[name] for name in source.columns], source.name, number)
+
+
+def _read_csv(source, lines):
+    for number, fields in read_fields((line for _, line in lines), source.columns, source.name, _REMEDY):
+        yield None, _joined(fields, source.name, number)
+
+
+def _joined(fields, name, number):
+    try:
+        return " ".join(filter(None, map(text_of, fields)))
+    except ValueError as error:
+        raise InputError(str(error), path=name, line=number) from None
+
+
+_TEXTS = {"lines": _read_lines, "jsonl": _read_jsonl, "csv": _read_csv}
+
+
+def _read_svmlight(source, stream, predictor):
+    first = source.first_feature
+    if first is None:
+        first = _first_feature(predictor.model, source)
+    bounds = Bounds(-1, first, first + predictor.n_source_features, ID_LIMIT, True)
+    for rows in parse_blocks(stream, source.name, bounds):
+        rows.X.indices[:] -= first
+        yield rows.X._replace(n_columns=predictor.n_source_features)
+
+
+def _first_feature(model, source):
+    transform = model.parameters.get("transform", {})
+    if transform.get("format") == "svmlight" and "first_feature" not in transform:
+        raise InputError(
+            "the model's own data do not say whether its first feature is number 0 or 1",
+            path=source.name,
+            remedy="give --first-feature",
+        )
+    return transform.get("first_feature", 0)
+
+
+def _read_xmc_text(source, stream, predictor):
+    n, d, _ = read_header(stream, source.name)
+    if d != predictor.n_source_features:
+        raise InputError(f"{d} features, the model has {predictor.n_source_features}", path=source.name, line=1)
+    count, last = 0, 1
+    for rows in parse_blocks(stream, source.name, Bounds(-1, 0, d, ID_LIMIT, False), 1):
+        count, last = count + rows.X.n_rows, rows.lines
+        yield rows.X
+    if count != n:
+        raise InputError(f"the header promises {n} instances, the file has {count}", path=source.name, line=last)
+
+
+_ROWS = {"svmlight": _read_svmlight, "xmc-text": _read_xmc_text}
+
+FORMATS = (*_TEXTS, *_ROWS)

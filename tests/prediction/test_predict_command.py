@@ -1,0 +1,235 @@
+"""ovaflow predict on texts and features, in every form, against the pipeline's predictions."""
+
+import csv
+import gzip
+import io
+import json
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from sklearn.datasets import dump_svmlight_file
+
+from ovaflow.cli import main
+from ovaflow.data.dataset import open_dataset
+from ovaflow.prediction.calibration import Calibration, write_calibration
+from ovaflow.prediction.predict_dataset import predict_test_set
+from ovaflow.prediction.predictor import Predictor
+from ovaflow.prediction.sources import format_of
+
+
+@pytest.fixture(scope="module")
+def expected(tiny_models):
+    """Model, test texts, and the pipeline's predictions for them."""
+    path = tiny_models / "one-vs-all.h5"
+    dataset = open_dataset(tiny_models / "dataset.h5")
+    return path, dataset.test_texts(), predict_test_set(Predictor.open(path).model, dataset, 3)
+
+
+def run(*arguments, status=0):
+    assert main(["predict", *map(str, arguments)]) == status
+
+
+def answers(out):
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def check(found, predictions, names):
+    assert [[label["id"] for label in entry["labels"]] for entry in found] == predictions.ids.tolist()
+    scores = [[label["score"] for label in entry["labels"]] for entry in found]
+    assert np.array_equal(np.float32(scores), predictions.scores)
+    assert all(label["label"] == names[label["id"]] for entry in found for label in entry["labels"])
+
+
+def write_lines(path, texts):
+    path.write_text("\n".join(texts) + "\n", encoding="utf-8")
+
+
+def write_jsonl(path, texts):
+    path.write_text("".join(json.dumps({"text": text, "more": 1}) + "\n\n" for text in texts))
+
+
+def write_csv(path, texts):
+    with open(path, "w", newline="") as file:
+        csv.writer(file).writerows([["more", "text"], *(["1", text.replace(" ", "\n", 1)] for text in texts)])
+
+
+def write_gzip(path, texts):
+    path.write_bytes(gzip.compress("\r\n".join(texts).encode()))
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [("in.txt", write_lines), ("in.jsonl", write_jsonl), ("in.csv", write_csv), ("in.text.gz", write_gzip)],
+)
+def test_files_of_texts(expected, tmp_path, capsys, name, write):
+    model, texts, predictions = expected
+    write(tmp_path / name, texts)
+    run(model, tmp_path / name, "--top-k=3", "--threads=2")
+    check(answers(capsys.readouterr().out), predictions, Predictor.open(model).label_names)
+
+
+def test_texts_of_the_command_line_come_before_files(expected, tmp_path, capsys):
+    model, texts, predictions = expected
+    (tmp_path / "rest.jsonl").write_text(
+        "".join(f'{{"id": "n{i}", "title": "{t}"}}\n' for i, t in enumerate(texts[1:]))
+    )
+    given = "--model", model, "--text", texts[0], tmp_path / "rest.jsonl", "--text-column=title", "--top-k=3"
+    run(*given)
+    found = answers(capsys.readouterr().out)
+    check(found, predictions, Predictor.open(model).label_names)
+    assert [entry.get("id") for entry in found[:3]] == [None, "n0", "n1"]
+    run(*given, f"--output={tmp_path}/out.csv")
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "out.csv").read_text())))
+    assert len(rows) == 3 * len(texts)
+    assert [int(row["id"]) for row in rows] == predictions.ids.ravel().tolist()
+    assert np.array_equal(np.float32([row["score"] for row in rows]), predictions.scores.ravel())
+    assert [row["instance"] for row in rows[:7]] == ["1"] * 3 + ["n0"] * 3 + ["n1"]
+    run(*given, f"--output={tmp_path}/out.txt")
+    head, *lines = (tmp_path / "out.txt").read_text().splitlines()
+    assert head.split() == [str(len(texts)), "10"]
+    assert [[int(pair.split(":")[0]) for pair in line.split()] for line in lines] == predictions.ids.tolist()
+    run("--model", model, "--text", texts[0], "--output-format=table", "--top-k=2")
+    table = capsys.readouterr().out.splitlines()
+    best = Predictor.open(model).label_names[predictions.ids[0, 0]]
+    assert (len(table), table[0].split(maxsplit=2)) == (2, ["1", f"{predictions.scores[0, 0]:.4f}", best])
+
+
+def test_features(expected, tiny_models, tmp_path, capsys):
+    """Counts of tokens: what the dataset was made from."""
+    _, _, predictions = expected
+    model, dataset = tiny_models / "one-vs-all.h5", open_dataset(tiny_models / "dataset.h5")
+    idf, d = Predictor.open(model).model.idf, dataset.n_features - 1
+    X = dataset.test.X.to_scipy()[:, :d].toarray()
+    # a row's smallest weight over idf is that of a count of 1, since every text has such a token
+    ratio = np.where(X > 0, X / idf, np.inf)
+    counts = np.rint(np.where(X > 0, np.expm1(np.log(2) * ratio / ratio.min(axis=1, keepdims=True)), 0))
+    dump_svmlight_file(counts, np.zeros((len(X), 1)), str(tmp_path / "in.svm"), multilabel=True)
+    body = (tmp_path / "in.svm").read_text().splitlines()
+    body = [" ".join(pair for pair in line.split() if ":" in pair) for line in body if not line.startswith("#")]
+    (tmp_path / "in.svm").write_text("\n".join(f"0 {line}" for line in body))
+    (tmp_path / "in.xmc").write_text(f"{len(body)} {d} 5\n" + "\n".join(f"1,4 {line}" for line in body) + "\n")
+    for file, *options in (["in.svm"], ["in.xmc", "--format=xmc-text"]):
+        run(model, tmp_path / file, "--top-k=3", *options)
+        found = answers(capsys.readouterr().out)
+        assert [[label["id"] for label in entry["labels"]] for entry in found] == predictions.ids.tolist()
+        assert np.allclose(
+            [[label["score"] for label in entry["labels"]] for entry in found], predictions.scores, atol=1e-5
+        )
+
+
+def test_probabilities_and_thresholds(expected, tmp_path, capsys):
+    model, texts, predictions = expected
+    opened, calibration = Predictor.open(model).model, tmp_path / "calibration.h5"
+    thresholds = np.full(10, np.median(predictions.scores), np.float32)
+    write_calibration(calibration, Calibration(np.ones(10), np.zeros(10), thresholds, {}, {"model": opened.checksum}))
+    write_lines(tmp_path / "in.txt", texts)
+    run(model, tmp_path / "in.txt", "--top-k=3", "--probabilities", "--thresholds", f"--calibration={calibration}")
+    found = answers(capsys.readouterr().out)
+    assert [len(entry["labels"]) for entry in found] == (predictions.scores >= thresholds[0]).sum(axis=1).tolist()
+    labels = [label for entry in found for label in entry["labels"]]
+    assert np.allclose(
+        [label["probability"] for label in labels], [1 / (1 + np.exp(-label["score"])) for label in labels]
+    )
+    run(model, tmp_path / "in.txt", "--probabilities", status=2)
+    assert "calibration.h5: no such file" in capsys.readouterr().err
+
+
+BAD = [
+    ("in.jsonl", b'{"text": "a"}\n{"text": \n', "in.jsonl, line 2: no JSON"),
+    ("in.jsonl", b'{"text": "a"}\n\n{"body": "b"}\n', "in.jsonl, line 3: no column 'text', there are 'body'"),
+    ("in.jsonl", b'{"text": {"a": 1}}\n', "in.jsonl, line 1: the text is of type dict"),
+    ("in.txt", b"good\nb\xff\n", "in.txt, line 2: byte 2 of the line (0xff) is no UTF-8"),
+    ("in.csv", b"title,body\na,b\n", "in.csv, line 1: no column 'text'"),
+    ("in.csv", b"text,more\na,b\nc\n", "in.csv, line 3: 1 fields, the header has 2"),
+    ("in.svm", b"0 1:1\n0 9999:1\n", "in.svm, line 2: feature id out of range in '9999:1'"),
+    ("in.svm", b"0 1:1\n0 1:x\n", "in.svm, line 2: '1:x' has no finite number"),
+    ("in.xmc", b"2 5 3\n0 1:1\n", "in.xmc, line 1: 5 features, the model has"),
+    ("in.gz", b"text", "named .gz but its content is not gzip"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "complaint"), BAD)
+def test_bad_input_is_named_with_its_line(expected, tmp_path, capsys, name, content, complaint):
+    (tmp_path / name).write_bytes(content)
+    options = ["--format=xmc-text"] if name == "in.xmc" else []
+    run(expected[0], tmp_path / name, f"--output={tmp_path}/out.jsonl", *options, status=2)
+    errors = [line for line in capsys.readouterr().err.splitlines() if line.startswith("ovaflow: error")]
+    assert len(errors) == 1
+    assert complaint in errors[0]
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ([], "missing MODEL"),
+        (["{model}"], "nothing to predict"),
+        (["{model}", "--text=a", "--dataset=d.h5", "--output=p.h5"], "a dataset goes with"),
+        (["{model}", "--text=a", "--output-format=xmc-text"], "name a file with --output"),
+        (["nowhere.h5", "--text=a"], "nowhere.h5: no such file"),
+        (["{model}", "nowhere.txt"], "nowhere.txt: cannot be read"),
+    ],
+)
+def test_what_does_not_go_together(expected, capsys, arguments, complaint):
+    run(*(argument.format(model=expected[0]) for argument in arguments), status=2)
+    assert complaint in capsys.readouterr().err
+
+
+def test_svmlight_counts_features_as_the_models_data_did(tmp_path, capsys):
+    (tmp_path / "train.svm").write_text("0 1:1 3:2\n1 2:1\n0,1 1:2 2:4\n1 2:3\n")
+    made = f"--dataset={tmp_path}/dataset.h5", f"--output={tmp_path}/model.h5", f"--statistics={tmp_path}/t.h5"
+    files = f"--train={tmp_path}/train.svm", f"--test={tmp_path}/train.svm"
+    assert main(["prepare", "--format=svmlight", *files, f"--output={tmp_path}/dataset.h5"]) == 0
+    assert main(["train-trees", f"{tmp_path}/dataset.h5", "--trees=1", f"--output={tmp_path}/0.h5"]) == 0
+    assert main(["merge-trees", f"{tmp_path}/0.h5", *made]) == 0
+    capsys.readouterr()
+    run(tmp_path / "model.h5", tmp_path / "train.svm")
+    ours = answers(capsys.readouterr().out)
+    (tmp_path / "from-0.svm").write_text("0 0:1 2:2\n1 1:1\n0,1 0:2 1:4\n1 1:3\n")
+    run(tmp_path / "model.h5", tmp_path / "from-0.svm", "--first-feature=0")
+    assert answers(capsys.readouterr().out) == ours
+    run(tmp_path / "model.h5", tmp_path / "from-0.svm", status=2)
+    assert "from-0.svm, line 1: feature id out of range in '0:1', ids run from 1 to 3" in capsys.readouterr().err
+    run(tmp_path / "model.h5", "--text=word", status=2)
+    assert "was trained on features, so it cannot read texts; give it features" in capsys.readouterr().err
+
+
+def test_formats_by_name():
+    names = ("a.jsonl.gz", "b.CSV", "c.svm.xz", "d.txt", "-", "e")
+    assert [format_of(name, True) for name in names] == ["jsonl", "csv", "svmlight", "lines", "lines", "lines"]
+    assert format_of("-", False) == "svmlight"
+
+
+def test_a_pipe_is_answered_line_by_line(expected):
+    model, texts, predictions = expected
+    command = [sys.executable, "-m", "ovaflow", "predict", str(model), "-", "--top-k=3"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        watchdog = threading.Timer(120, process.kill)
+        watchdog.start()
+        found = []
+        for text in texts[:3]:
+            process.stdin.write(text.encode() + b"\n")
+            process.stdin.flush()
+            found.append(json.loads(process.stdout.readline()))
+        process.stdin.close()
+        assert process.wait() == 0
+        watchdog.cancel()
+    assert [[label["id"] for label in entry["labels"]] for entry in found] == predictions.ids[:3].tolist()
+
+
+def test_a_reader_that_has_enough_is_no_error(expected, tmp_path):
+    model, texts, _ = expected
+    write_lines(tmp_path / "in.txt", texts * 200)
+    reading, writing = os.pipe()
+    command = [sys.executable, "-m", "ovaflow", "predict", str(model), str(tmp_path / "in.txt")]
+    with subprocess.Popen(command, stdout=writing, stderr=subprocess.PIPE) as process:
+        os.close(writing)
+        os.read(reading, 100)
+        os.close(reading)
+        _, errors = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert b"rror" not in errors
