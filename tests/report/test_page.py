@@ -10,6 +10,7 @@ import pytest
 
 from ovaflow.cli import main
 from ovaflow.data.dataset import Split, write_dataset
+from ovaflow.model.model_file import Names, write_model
 from ovaflow.prediction.predictions_file import Predictions, write_predictions
 from ovaflow.report.gather import gather
 from ovaflow.report.page import render
@@ -126,7 +127,7 @@ def test_run_of_another_method_without_statistics(runs, tmp_path):
     copy = tmp_path / "mine"
     shutil.copytree(runs[0].parent, copy)
     (copy / "msi" / "training.h5").unlink()
-    with create_artifact(copy / "msi" / "model.h5", "model", {"method": "fastxml", "trees": 50}):
+    with create_artifact(copy / "msi" / "model.h5", "model", {"train": {"method": "fastxml", "trees": 50}}):
         pass
     text = "".join(Reader(render(gather([copy / "msi", copy / "dismec"]))).text)
     assert "fastxml" in text
@@ -152,8 +153,8 @@ def _smallest(folder, n_test):
     ids = np.full((n_test, 2), [0, -1], np.int32)
     scores = np.full((n_test, 2), [-1, -np.inf], np.float32)
     write_predictions(folder / "run" / "predictions.h5", Predictions(ids, scores, 0.0, 1, {}))
-    with create_artifact(folder / "run" / "model.h5", "model"):
-        pass
+    names, weights = Names(["only"], []), [(np.float32([-1]), np.int32([1]))]
+    write_model(folder / "run" / "model.h5", [1], weights, 2, [True], [1], names, {"transform": {"bias": 1.0}}, {})
     (folder / "run" / "metrics.json").write_text('{"P@1": NaN, "P@3": null, "train_seconds": 0}')
     return folder / "run"
 

@@ -105,7 +105,7 @@ def _thresholds(calibration, ids, scores, hits, Y):
     common = expit(parameters["common_log_odds"])
     ways = {
         "score 0": scores >= 0,
-        f"score {parameters['common_score']:.2f}": scores >= parameters["common_score"],
+        f"score {parameters['common_score']:.2f}".replace("-", "−"): scores >= parameters["common_score"],
         f"probability {100 * common:.0f} %": calibration.probabilities(ids, scores) >= common,
         "a threshold per label": calibration.chosen(ids, scores),
     }

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ovaflow.report import wording
+from ovaflow.report.explained import Piece, cut_text, parts_of, words_of
 
 EXCERPT = 420
 """Characters of a text that are shown."""
@@ -43,11 +44,15 @@ class Prediction:
     name : str
     score : float
     hit : bool
+    up, down : list of (str, float)
+        Words that push its score up and down most, and by how much; empty where not known.
     """
 
     name: str
     score: float
     hit: bool
+    up: list
+    down: list
 
 
 @dataclass(frozen=True)
@@ -58,8 +63,8 @@ class Example:
     ----------
     row : int
         Its place in the test set, from 0.
-    text : str
-        Its beginning; empty when the source had features only.
+    pieces : list of Piece
+        The beginning of its text; empty when the source had features only.
     features : list of str
         Names of its heaviest features; empty when there is a text.
     true : list of TrueLabel
@@ -70,7 +75,7 @@ class Example:
     """
 
     row: int
-    text: str
+    pieces: list
     features: list
     true: list
     more: int
@@ -121,7 +126,7 @@ def _allot(sizes, wanted):
     return amounts
 
 
-def describe(dataset, counts, rows, outcomes):
+def describe(dataset, counts, rows, outcomes, explained=None):
     """Put names and texts to drawn documents.
 
     Parameters
@@ -132,30 +137,45 @@ def describe(dataset, counts, rows, outcomes):
     rows : ndarray of int
     outcomes : list of (int, ndarray, ndarray, ndarray)
         For each run its number and ids, scores and hits, all of shape (n, k).
+    explained : (int, Predictor), optional
+        The run whose predictions are explained, see :func:`ovaflow.report.explained.first_explained`.
 
     Returns
     -------
     list of Example
     """
     texts = dataset.test_texts(rows) or [""] * len(rows)
-    return [_example(dataset, counts, int(row), text, outcomes) for row, text in zip(rows, texts, strict=True)]
+    return [
+        _example(dataset, counts, int(row), text, outcomes, explained) for row, text in zip(rows, texts, strict=True)
+    ]
 
 
-def _example(dataset, counts, row, text, outcomes):
+def _example(dataset, counts, row, text, outcomes, explained):
     true = _entries(dataset.test.Y, row)[0]
     order = true[np.argsort(-counts[true], kind="stable")]
     labels = [
         TrueLabel(label_name(dataset, label), int(counts[label]), [n for n, ids, _, _ in outcomes if label in ids[row]])
         for label in order[:TRUE_SHOWN]
     ]
-    predictions = [(n, _predictions(dataset, ids[row], scores[row], hits[row])) for n, ids, scores, hits in outcomes]
     features = [] if text else _heaviest(dataset, row)
-    return Example(row, wording.plain(text, EXCERPT), features, labels, len(true) - len(labels), predictions)
+    text, words = wording.plain(text, EXCERPT), {}
+    pieces = [Piece(text)] if text else []
+    if explained is not None:
+        number, predictor = explained
+        _, ids, _, hits = outcomes[number]
+        parts = parts_of(predictor, dataset.test.X, row, ids[row][ids[row] >= 0])
+        words = {number: {label: words_of(predictor, part) for label, part in parts.items()}}
+        pieces = cut_text(predictor, text, parts, set(ids[row][hits[row]].tolist()))
+    predictions = [
+        (n, _predictions(dataset, ids[row], scores[row], hits[row], words.get(n, {})))
+        for n, ids, scores, hits in outcomes
+    ]
+    return Example(row, pieces, features, labels, len(true) - len(labels), predictions)
 
 
-def _predictions(dataset, ids, scores, hits):
+def _predictions(dataset, ids, scores, hits, words):
     return [
-        Prediction(label_name(dataset, label), float(score), bool(hit))
+        Prediction(label_name(dataset, label), float(score), bool(hit), *words.get(int(label), ([], [])))
         for label, score, hit in zip(ids, scores, hits, strict=True)
         if label >= 0
     ]

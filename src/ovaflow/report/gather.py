@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +14,11 @@ from ovaflow.model.model_file import KIND as MODEL
 from ovaflow.model.training_file import read_training
 from ovaflow.prediction.predictions_file import read_predictions
 from ovaflow.report import examples, frequency
+from ovaflow.report.calibrations import CalibrationOfRun, read_calibration_of
 from ovaflow.report.card import Card, make_card
 from ovaflow.report.details import Details, read_details
 from ovaflow.report.embeddings import EmbeddingOfRun, read_embedding_of
+from ovaflow.report.explained import first_explained, sample_labels
 from ovaflow.report.label_trees import read_tree_of
 from ovaflow.report.published import results_for
 from ovaflow.report.resources import find_benchmarks, read_resources
@@ -65,6 +68,8 @@ class Run:
         Labels with a classifier.
     n_test : int
     details : Details
+    calibration : CalibrationOfRun or None
+        None where the run is not calibrated.
     """
 
     name: str
@@ -81,6 +86,7 @@ class Run:
     trained: int | None
     n_test: int
     details: Details
+    calibration: CalibrationOfRun | None = None
 
     def _metric(self, name):
         value = self.metrics.get(name)
@@ -155,6 +161,10 @@ class Section:
         True (instance, label) pairs of the test set whose label has no training
         positives.
     examples : list of Example
+    explained : int or None
+        Number of the run whose predictions the examples explain.
+    labels : list of LabelWords
+        Of that run.
     published : list of Published
     resources : list of Resource
     sweeps : list of Sweep
@@ -168,6 +178,8 @@ class Section:
     bins: list
     unseen: int
     examples: list
+    explained: int | None
+    labels: list
     published: list
     resources: list
     sweeps: list
@@ -218,6 +230,7 @@ def _section(folder, run_folders, published, benchmarks, n_examples, seed, sweep
         _run(run, dataset, card.counts, number, ids, hits)
         for run, (number, ids, _, hits) in zip(run_folders, outcomes, strict=True)
     ]
+    explained = first_explained(run_folders) if n_examples else None
     chosen = examples.choose(outcomes[0][3], np.diff(dataset.test.Y.indptr), n_examples, seed)
     return Section(
         card=card,
@@ -225,7 +238,9 @@ def _section(folder, run_folders, published, benchmarks, n_examples, seed, sweep
         groups=runs[0].groups,
         bins=runs[0].bins,
         unseen=int((card.counts[dataset.test.Y.indices] == 0).sum()),
-        examples=examples.describe(dataset, card.counts, chosen, outcomes),
+        examples=examples.describe(dataset, card.counts, chosen, outcomes, explained),
+        explained=explained and explained[0],
+        labels=sample_labels(explained[1], partial(examples.label_name, dataset)) if explained else [],
         published=results_for(published, folder.name),
         resources=read_resources(find_benchmarks(run_folders, benchmarks)),
         sweeps=read_sweeps(sweeps, folder, runs),
@@ -271,6 +286,7 @@ def _run(folder, dataset, counts, series, ids, hits):
         trained=trained if training is None else training.trained,
         n_test=len(ids),
         details=read_details(folder, metrics),
+        calibration=read_calibration_of(folder, checksum),
     )
 
 

@@ -5,6 +5,8 @@ from pathlib import Path
 import jinja2
 
 from ovaflow.report import (
+    calibration_figures,
+    calibrations,
     embedding_figures,
     figures,
     galleries,
@@ -83,6 +85,7 @@ def _view(anchor, section):
     solved = [run for run in runs if run.training is not None]
     grown = [run for run in runs if run.trees is not None]
     curves = [run for run in grown if run.trees.curve]
+    calibrated = [run for run in runs if run.calibration is not None]
     embedded = [run for run in runs if run.embedding is not None]
     law = fit_power_law(section.card.counts)
     return {
@@ -108,6 +111,10 @@ def _view(anchor, section):
         "grown": trees.trees_table(grown) if grown else None,
         "curves": curves,
         "by_trees": tree_figures.quality_by_trees(f"{anchor}-trees", curves) if curves else None,
+        "calibrated": [
+            (run, calibrations.probability_table(run), calibrations.threshold_table(run)) for run in calibrated
+        ],
+        "reliability": calibration_figures.reliability(f"{anchor}-reliability", calibrated) if calibrated else None,
         "embedded": embedded,
         "spectrum": embedding_figures.spectrum(f"{anchor}-spectrum", embedded) if embedded else None,
         "by_rank": embedding_figures.error_by_rank(f"{anchor}-ranks", embedded) if embedded else None,

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from ovaflow.configuration.folds import HELD_OUT
+
 MIB = 1 << 20
 
 STEPS = (
@@ -80,7 +82,8 @@ def find_benchmarks(run_folders, folder=None):
     Returns
     -------
     list of (str, list of pathlib.Path)
-        Run (empty: shared by all) and its files, sorted.
+        Run (empty: shared by all; held-out-0.2: of all runs, trained again
+        without these instances) and its files, sorted.
     """
     dataset = run_folders[0].parent
     if folder is None:
@@ -93,7 +96,14 @@ def find_benchmarks(run_folders, folder=None):
         shared = [*base.glob("*.tsv"), *(base / "benchmarks").rglob("*.tsv")]
         own = [(base / run.name).rglob("*.tsv") for run in run_folders]
     names = ["", *(run.name for run in run_folders)]
-    return [(name, sorted(files)) for name, files in zip(names, [shared, *own], strict=True)]
+    found = [(name, sorted(files)) for name, files in zip(names, [shared, *own], strict=True)]
+    return found if folder is None else found + _without_held_out(base)
+
+
+def _without_held_out(base):
+    """What was trained without held-out instances: runs have the same names in a folder of their own."""
+    folds = [fold for fold in sorted(base.glob(f"{HELD_OUT}*")) if fold.is_dir()]
+    return [(fold.name, sorted(fold.rglob("*.tsv"))) for fold in folds]
 
 
 def read_resources(found):
