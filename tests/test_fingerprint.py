@@ -1,3 +1,4 @@
+import ast
 import shutil
 import subprocess
 import sys
@@ -6,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import ovaflow
+from ovaflow import fingerprint
 from ovaflow.fingerprint import code_fingerprint, kernel_fingerprint
 
 CODE = (
@@ -41,6 +43,21 @@ def test_a_change_reaches_the_steps_that_execute_it(copied):
 def test_fingerprints_are_of_this_source_and_repeat():
     assert code_fingerprint("ovaflow.cli.plan") == code_fingerprint("ovaflow.cli.plan")
     assert len(kernel_fingerprint()) == 32
+
+
+def test_imports_are_those_that_python_sees():
+    package = Path(ovaflow.__file__).parent
+    for path in package.rglob("*.py"):
+        names = set()
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.Import):
+                names.update(alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                names.update(f"{node.module}.{alias.name}" for alias in node.names)
+        parts = [name.split(".")[1:] for name in names if name.split(".")[0] == "ovaflow"]
+        sources = {package.joinpath(*part[:depth]) for part in parts for depth in range(len(part) + 1)}
+        theirs = {file for source in sources for file in (source.with_suffix(".py"), source / "__init__.py")}
+        assert fingerprint._imports_of(path) == {file for file in theirs if file.is_file()}
 
 
 def test_unknown_module():

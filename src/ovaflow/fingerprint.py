@@ -1,11 +1,18 @@
 """Hashes of ovaflow's own source: what makes caches and results of older code stale."""
 
-import ast
 import hashlib
+import re
 from functools import cache
 from pathlib import Path
 
 _PACKAGE = Path(__file__).parent
+
+# each start of each command comes by here, and parsing every module would take a quarter of a second
+_OWN = rf"{_PACKAGE.name}\b[\w.]*"
+_IMPORT = re.compile(
+    rf"^[ \t]*(?:from[ \t]+({_OWN})[ \t]+import[ \t]*(\([^)]*\)|[^\n]*)|import[ \t]+({_OWN}[^\n]*))", re.MULTILINE
+)
+_NAME = re.compile(r"(?<!as )\b(?!as\b)[\w.]+")
 
 
 def _digest(paths):
@@ -86,15 +93,9 @@ def _source_of(dotted):
 @cache
 def _imports_of(path):
     found = set()
-    for node in ast.walk(ast.parse(path.read_bytes())):
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        else:
-            continue
-        for name in names:
-            parts = name.split(".")
+    for module, names, modules in _IMPORT.findall(path.read_text(encoding="utf-8")):
+        dotted = [f"{module}.{name}" for name in _NAME.findall(names)] + _NAME.findall(modules)
+        for parts in (name.split(".") for name in dotted):
             ancestors = (".".join(parts[:depth]) for depth in range(1, len(parts) + 1))
             found.update(source for source in map(_source_of, ancestors) if source is not None)
     return frozenset(found)

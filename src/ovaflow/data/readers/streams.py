@@ -11,8 +11,6 @@ from collections import deque
 from pathlib import Path
 from typing import NamedTuple
 
-import pyarrow
-
 from ovaflow.console.errors import InputError
 
 LONGEST_MAGIC = 10
@@ -26,17 +24,23 @@ class _Compression(NamedTuple):
     open: callable
 
 
-# zstd by Arrow: the zstandard package takes a truncated file for a whole one
+def _open_zstd(raw):
+    # the zstandard package takes a truncated file for a whole one; Arrow takes a tenth of a second to load
+    import pyarrow
+
+    return pyarrow.CompressedInputStream(raw, "zstd")
+
+
 COMPRESSIONS = {
     ".gz": _Compression("gzip", (b"\x1f\x8b",), lambda raw: gzip.GzipFile(fileobj=raw)),
     ".bz2": _Compression("bzip2", tuple(b"BZh%c1AY&SY" % level for level in b"123456789"), bz2.BZ2File),
     ".xz": _Compression("xz", (b"\xfd7zXZ\x00",), lzma.LZMAFile),
-    ".zst": _Compression("zstd", (b"\x28\xb5\x2f\xfd",), lambda raw: pyarrow.CompressedInputStream(raw, "zstd")),
+    ".zst": _Compression("zstd", (b"\x28\xb5\x2f\xfd",), _open_zstd),
 }
 """What a suffix stands for: its name, how such files begin, and how to read them."""
 
 _EMPTY_BZIP2 = b"\x17\x72\x45\x38\x50\x90"
-_DAMAGED = (EOFError, zlib.error, lzma.LZMAError, pyarrow.ArrowException, OSError)
+_DAMAGED = (EOFError, zlib.error, lzma.LZMAError, OSError)
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -140,7 +144,9 @@ class _ReportingDamage(io.RawIOBase):
     def readinto(self, buffer):
         try:
             return self._inner.readinto(buffer)
-        except _DAMAGED as error:
+        except Exception as error:
+            if not (isinstance(error, _DAMAGED) or type(error).__module__.startswith("pyarrow")):
+                raise
             reason = " ".join(str(error).split()) or type(error).__name__
             raise InputError(
                 f"truncated or damaged {self._compression.name} file ({reason})",
