@@ -28,6 +28,8 @@ COMMANDS = {
     "merge": "Join trained shards into one model.",
     "merge-trees": "Join grown trees into one model (fastxml).",
     "join-decoder": "Join a projection and its decoder into one model (rembrandt).",
+    "prune": "Make a model as small as a number of bytes.",
+    "convert": "Bring a model from or to npz, DiSMEC and DiSMEC++.",
     "trace": "Record every iteration of a sample of labels.",
     "predict": "Find the best labels of texts, features or a test set.",
     "calibrate": "Turn scores into probabilities, from held-out instances.",

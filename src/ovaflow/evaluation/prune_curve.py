@@ -41,8 +41,7 @@ def prune_curve(model, dataset, thresholds, threads=1, a=A, b=B):
     InputError
         If the model was trained on another dataset.
     """
-    if model.inputs.get("dataset") != dataset.checksum:
-        raise InputError(f"was not trained on {dataset.path}", path=model.path, remedy="train again")
+    _check(model, dataset)
     wanted = sorted({float(threshold) for threshold in thresholds if threshold > model.parameters["prune"]})
     inverse = inverse_propensity(model.counts, dataset.train.X.n_rows, a, b)
     load_kernels()
@@ -59,6 +58,35 @@ def _sizes(model, pruned):
     dropped = len(model.weights.data) - len(pruned.weights.data)
     n_bytes = model.path.stat().st_size - _BYTES_OF_A_WEIGHT * dropped
     return {"nonzeros": len(pruned.weights.data), "model_bytes": n_bytes}
+
+
+def quality_of(model, dataset, threads=1):
+    """Quality of a model on the test instances.
+
+    Parameters
+    ----------
+    model : ovaflow.model.model_file.Model
+    dataset : ovaflow.data.dataset.Dataset
+        The one that the model was trained on.
+    threads : int
+
+    Returns
+    -------
+    dict of str to float
+        P@1, P@3, P@5, PSP@1, PSP@3, PSP@5.
+
+    Raises
+    ------
+    InputError
+        If the model was trained on another dataset.
+    """
+    _check(model, dataset)
+    return _quality(model, dataset, inverse_propensity(model.counts, dataset.train.X.n_rows, A, B), threads)
+
+
+def _check(model, dataset):
+    if model.inputs.get("dataset") != dataset.checksum:
+        raise InputError(f"was not trained on {dataset.path}", path=model.path, remedy="train again")
 
 
 def _quality(pruned, dataset, inverse, threads):
