@@ -1,7 +1,7 @@
 """One exact linear classifier for each label."""
 
+from ovaflow.configuration.problems import stored_threshold
 from ovaflow.configuration.schema import Evaluate, Prepare, Train
-from ovaflow.configuration.steps import STORED_THRESHOLD
 from ovaflow.estimators.base import LabelClassifier
 from ovaflow.initialization.pretrained import match_model, require_same_problem
 from ovaflow.model.model_file import ONE_VS_ALL, Model, open_model
@@ -121,8 +121,7 @@ class OneVsAllClassifier(LabelClassifier):
         self._settings(Prepare, ("bias", "normalize"))
         propensities = self._settings(Evaluate, _PROPENSITY).model_dump()
         given = train.model_dump(exclude={"prune", "threads", "shards", "trace"}) | propensities
-        stored = min(train.prune, STORED_THRESHOLD)
-        training = Training(self.initialization, stored_threshold=stored, **given)
+        training = Training(self.initialization, stored_threshold=stored_threshold(train), **given)
         return train_model(dataset, training, train.prune, train.threads, self._earlier(dataset, training))
 
     def _earlier(self, dataset, training):
