@@ -11,6 +11,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.tfidf import normal_form
 from ovaflow.prediction.calibration import FILE_NAME, Calibration, read_calibration
 from ovaflow.prediction.explanation import explains, nearest_labels, strongest_features
+from ovaflow.prediction.index_file import index_path
 from ovaflow.prediction.predictor import Predictor
 
 
@@ -39,7 +40,7 @@ class Files:
         tuple
             Equal as long as the files stay the same.
         """
-        return tuple(_state_of(path) for path in (self.model, self._calibration_path))
+        return tuple(_state_of(path) for path in (self.model, self._calibration_path, index_path(self.model)))
 
     def open(self):
         """Open the files and load all that answers need.
@@ -118,10 +119,10 @@ class ServedModel:
         return [normal_form(name) for name in self.predictor.label_names]
 
     def warm_up(self):
-        """Answer a made-up request of each kind, so that kernels, names and the vocabulary are there."""
+        """Load kernels, names, vocabulary and index, and answer a made-up request of each kind."""
         predictor = self.predictor
-        instances = predictor.from_texts([""]) if predictor.takes_text else predictor.from_features([{}])
-        predictor.top_k(instances, 1)
+        predictor.prepare()
+        predictor.top_k(predictor.from_features([{}]), 1)
         assert len(self.search_forms) in (0, predictor.n_labels)
         trained = np.flatnonzero(predictor.model.trained[:1000])
         if self.explains and len(trained):

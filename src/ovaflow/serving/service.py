@@ -1,11 +1,13 @@
 """``ovaflow serve``, all parts put together."""
 
+import contextlib
 import sys
 import time
 from dataclasses import dataclass, field
 
 import uvicorn
 
+from ovaflow.console.errors import InputError
 from ovaflow.serving.application import application
 from ovaflow.serving.boundary import Boundary
 from ovaflow.serving.limits import Limits
@@ -64,17 +66,27 @@ def serve(files, listener, settings):
     """
     began = time.perf_counter()
     served = files.open()
+    seen = served.state
     metrics = Metrics(settings.workers)
 
     def work(number, lifeline):
         _work(number, lifeline, files, served, listener, metrics, settings)
+
+    def follow():
+        nonlocal served, seen
+        if files.state() == seen:
+            return
+        seen = files.state()
+        with contextlib.suppress(InputError, OSError):  # the workers say so
+            served = files.open()
+            log(f"further workers begin with model {served.checksum}")
 
     listener.listen(BACKLOG)
     log(
         f"{address_of(listener)} serves model {served.checksum}: {served.predictor.n_labels:,} labels, "
         f"opened in {time.perf_counter() - began:.2f} s. {served.remark}".rstrip()
     )
-    return Supervisor(settings.workers, work, settings.grace + 5, log).run()
+    return Supervisor(settings.workers, work, follow, settings.grace + 5, log).run()
 
 
 def log(line):
@@ -111,5 +123,5 @@ def _work(number, lifeline, files, served, listener, metrics, settings):
         timeout_keep_alive=75,
         timeout_graceful_shutdown=int(settings.grace),
     )
-    Worker(config, lifeline, reloading.watch, lambda: reloading.look(again=True)).run(sockets=[listener])
+    Worker(config, lifeline, reloading).run(sockets=[listener])
     queue.close()

@@ -96,23 +96,22 @@ class Worker(uvicorn.Server):
     config : uvicorn.Config
     lifeline : int
         File descriptor that closes when the watching process is no more.
-    background : callable
-        Coroutine function that runs beside the server.
-    reload : callable
-        Coroutine function to call on SIGHUP.
+    reloading : ovaflow.serving.reloading.Reloading
+        Looked after beside the server, and at once on SIGHUP.
     """
 
-    def __init__(self, config, lifeline, background, reload):
+    def __init__(self, config, lifeline, reloading):
         super().__init__(config)
-        self._lifeline, self._background, self._reload = lifeline, background, reload
+        self._lifeline, self._reloading = lifeline, reloading
 
     async def serve(self, sockets=None):
         """Serve until told to stop, then finish what is in flight."""
-        loop = asyncio.get_running_loop()
-        jobs = {loop.create_task(self._background())}
+        loop, reloading = asyncio.get_running_loop(), self._reloading
+        await reloading.look()
+        jobs = {loop.create_task(reloading.watch())}
         loop.add_reader(self._lifeline, self._stop)
         loop.add_signal_handler(signal.SIGTERM, self._stop)
-        loop.add_signal_handler(signal.SIGHUP, lambda: jobs.add(loop.create_task(self._reload())))
+        loop.add_signal_handler(signal.SIGHUP, lambda: jobs.add(loop.create_task(reloading.look(again=True))))
         await self._serve(sockets)
         for job in jobs:
             job.cancel()
@@ -131,14 +130,16 @@ class Supervisor:
         Of workers.
     work : callable
         ``work(number, lifeline)``, what worker ``number`` does, in its own process.
+    follow : callable
+        Called every second, so that a worker that takes the place of another begins with what the others have.
     grace : float
         Seconds that workers have to finish once told to stop.
     log : callable
         Told what happened, in one line.
     """
 
-    def __init__(self, count, work, grace, log):
-        self._count, self._work, self._grace, self._log = count, work, grace, log
+    def __init__(self, count, work, follow, grace, log):
+        self._count, self._work, self._follow, self._grace, self._log = count, work, follow, grace, log
         self._started, self._numbers, self._hasty = {}, {}, 0
         self._lifeline = None
 
@@ -156,10 +157,12 @@ class Supervisor:
         for number in range(self._count):
             self._start(number)
         while self._hasty < _HASTY_DEATHS:
-            received = signal.sigwait(_WATCHED)
-            if received == signal.SIGCHLD:
+            received = signal.sigtimedwait(_WATCHED, 1.0)
+            if received is None:
+                self._follow()
+            elif received.si_signo == signal.SIGCHLD:
                 self._restart_the_dead()
-            elif received == signal.SIGHUP:
+            elif received.si_signo == signal.SIGHUP:
                 self._tell_all(signal.SIGHUP)
             else:
                 return self._stop()
