@@ -11,10 +11,11 @@ from ovaflow.cli import main
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
 from ovaflow.initialization.starts import StartInputs
+from ovaflow.machine.capacity import Capacity
 from ovaflow.model.merge import merge
 from ovaflow.model.shard_file import write_shard
 from ovaflow.sparse.csr import from_scipy
-from ovaflow.training.estimate import as_record, estimate_training
+from ovaflow.training.estimate import as_record, describe, estimate_training
 from ovaflow.training.label_jobs import Training
 from ovaflow.training.shard_job import train_labels
 
@@ -71,6 +72,22 @@ def test_shares_of_jobs_add_up(path):
     assert figures["suggested_mem_mb"] * 1e6 > figures["job_bytes"]
 
 
+@pytest.mark.parametrize("gigabytes", [256, 8, 1])
+def test_suggestions_follow_the_nodes(path, monkeypatch, gigabytes):
+    capacity = Capacity(128, (64, 64), gigabytes << 30)
+    monkeypatch.setattr("ovaflow.training.estimate.read_capacity", lambda: capacity)
+    # the labels are worth many jobs
+    monkeypatch.setattr("ovaflow.training.estimate._WORTHWHILE", 1e-6)
+    ours = estimate_training(open_dataset(path), Training(), 0.01, 40, 1, 8)
+    shards, threads = ours.suggestion["shards"], ours.suggestion["threads"]
+    assert capacity.whole_jobs(threads) == capacity.jobs(threads) == shards
+    assert shards * threads == 128
+    # interpreter and kernels alone take 190 MB of each job
+    assert (threads == 1) == (gigabytes == 256)
+    assert shards / 2 * 190e6 < max(gigabytes << 30, 190e6)
+    assert "8 jobs at a time, 120 CPUs idle: shards: 128 would use them" in dict(describe(ours))["machine"]
+
+
 def test_weights_that_no_shard_keeps_cannot_be_in_the_model(path):
     with pytest.raises(InputError, match="below the stored threshold"):
         estimate_training(open_dataset(path), Training(), 0.001, 50, 1, 1)
@@ -87,7 +104,7 @@ def test_command(path, capsys):
     assert main(["estimate", str(path), "--labels=40", "--shards=2", "--prune=0.001", "--initialization=zero"]) == 0
     written = capsys.readouterr().out
     names = [line.split()[0] for line in written.splitlines()]
-    assert names == ["solved", "core", "wall", "memory", "model", "suggestion"]
+    assert names == ["solved", "core", "wall", "memory", "machine", "model", "suggestion"]
     assert "of 599 labels with positives" in written
     assert "2 jobs of one thread" in written
     assert main(["estimate", str(path), "--labels=40", "--threads=2", "--json"]) == 0

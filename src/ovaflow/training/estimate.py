@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 import time
 from dataclasses import asdict, dataclass
 
@@ -12,6 +11,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.console.progress import clock
 from ovaflow.data.dataset import KIND
 from ovaflow.initialization.label_tree import with_ancestors
+from ovaflow.machine.capacity import Capacity, read_capacity
 from ovaflow.model.pruning import kept_per_row
 from ovaflow.solver.problem import L1
 from ovaflow.sparse.csr import rows_of
@@ -38,6 +38,7 @@ _WORTHWHILE = 20.0
 _WEIGHTS_OF_A_JOB = 1e9
 _FILE = 1 << 16
 _NOTABLE = 1.2
+_OF_A_NODE = 0.9
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class Estimate:
     sample : Sample
     threads, shards : int
         As asked for.
-    cores : int
+    capacity : ovaflow.machine.capacity.Capacity
         Of this machine.
     at_a_time : int
         Jobs that run side by side on them.
@@ -105,7 +106,7 @@ class Estimate:
     sample: Sample
     threads: int
     shards: int
-    cores: int
+    capacity: Capacity
     at_a_time: int
     core_seconds: float
     job_seconds: float
@@ -153,14 +154,14 @@ def estimate_training(dataset, training, prune, n_labels, threads, shards, seed=
     means = inputs.means
     if not means.counts.any():
         raise InputError("no label has positives", path=dataset.path)
-    cores = len(os.sched_getaffinity(0))
-    at_a_time = max(1, min(shards, cores // threads))
+    capacity = read_capacity()
+    cores, at_a_time = capacity.cores, min(shards, capacity.jobs(threads))
     jobs, setup = _timed(lambda: LabelJobs.of(dataset, inputs, training))
     suited = jobs.suits_fast_path(means.counts)
     strata = stratified_sample(means.counts, suited, n_labels, seed)
     busy = min(cores, threads * at_a_time)
     sample = _solve(dataset, inputs, training, prune, strata, busy, setup)
-    return _conclude(dataset, means.counts, suited, sample, threads, shards, cores, at_a_time)
+    return _conclude(dataset, means.counts, suited, sample, threads, shards, capacity, at_a_time)
 
 
 def _timed(call):
@@ -206,22 +207,22 @@ def _solve_repeatedly(solve, setup):
     return done, wall / repeats, core / repeats
 
 
-def _conclude(dataset, counts, suited, sample, threads, shards, cores, at_a_time):
+def _conclude(dataset, counts, suited, sample, threads, shards, capacity, at_a_time):
     shape = Shape.of(dataset)
-    job_seconds = _job_seconds(sample, min(threads, cores), shards)
+    job_seconds = _job_seconds(sample, min(threads, capacity.cores), shards)
     overhead = threads * shards * (sample.setup_seconds + LOADING_SECONDS)
     return Estimate(
         sample=sample,
         threads=threads,
         shards=shards,
-        cores=cores,
+        capacity=capacity,
         at_a_time=at_a_time,
         core_seconds=sample.label_seconds.value + overhead,
         job_seconds=job_seconds,
         wall_seconds=job_seconds * math.ceil(shards / at_a_time),
         memory=_job_memory(dataset, shape, counts, suited, sample, threads, shards),
         model_bytes=_model_bytes(dataset, shape, sample.kept.value),
-        suggestion=_suggest(dataset, shape, counts, suited, sample, cores),
+        suggestion=_suggest(dataset, shape, counts, suited, sample, capacity),
     )
 
 
@@ -278,16 +279,34 @@ def _model_bytes(dataset, shape, weights):
     return int(8 * weights) + 17 * shape.labels + beside + _FILE
 
 
-def _suggest(dataset, shape, counts, suited, sample, cores):
-    """Jobs of ten minutes at most, one on each core if that is worth their start, with a gigabyte of weights each."""
+def _suggest(dataset, shape, counts, suited, sample, capacity):
+    """Jobs of ten minutes at most, one on each core if that is worth their start, with a gigabyte of weights each.
+
+    Where so many jobs do not fit a node's memory, each has more threads, which
+    share what is not theirs alone; more jobs than run at a time are whole rounds
+    of them, so that no core waits for the last.
+    """
     start = JOB_SECONDS + LOADING_SECONDS + sample.setup_seconds
-    seconds = sample.label_seconds.value
-    worthwhile = min(cores, int(seconds / (_WORTHWHILE * start)))
+    seconds, threads = sample.label_seconds.value, 1
     by_weights = math.ceil(16 * sample.stored.value / _WEIGHTS_OF_A_JOB)
-    shards = max(1, math.ceil(seconds / _LONG_JOB), worthwhile, by_weights)
-    memory = _job_memory(dataset, shape, counts, suited, sample, 1, shards)
-    minutes = minutes_of(_job_seconds(sample, 1, shards))
-    return {"shards": shards, "threads": 1, "mem_mb": megabytes_to_request(memory), "runtime": minutes}
+    while True:
+        at_a_time = capacity.jobs(threads)
+        worthwhile = min(at_a_time, int(seconds / (threads * _WORTHWHILE * start)))
+        shards = max(1, math.ceil(seconds / threads / _LONG_JOB), worthwhile, by_weights)
+        if shards > at_a_time:
+            shards = at_a_time * math.ceil(shards / at_a_time)
+        memory = _job_memory(dataset, shape, counts, suited, sample, threads, shards)
+        if 2 * threads > max(capacity.nodes) or _fit(memory, min(shards, at_a_time), capacity):
+            break
+        threads *= 2
+    minutes = minutes_of(_job_seconds(sample, threads, shards))
+    return {"shards": shards, "threads": threads, "mem_mb": megabytes_to_request(memory), "runtime": minutes}
+
+
+def _fit(memory, jobs, capacity):
+    """Whether jobs side by side fit the nodes' memory, with one copy of the features on each."""
+    on_a_node = math.ceil(jobs / len(capacity.nodes))
+    return on_a_node * (memory.total - memory.features) + memory.features <= _OF_A_NODE * capacity.memory
 
 
 def write_demand(path, estimate):
@@ -343,7 +362,7 @@ def as_record(estimate):
         "sampled_labels": sample.labels,
         "threads": estimate.threads,
         "shards": estimate.shards,
-        "cores": estimate.cores,
+        "cores": estimate.capacity.cores,
         **{f"suggested_{name}": value for name, value in estimate.suggestion.items()},
     }
 
@@ -370,13 +389,14 @@ def describe(estimate):
         (
             "wall time",
             f"{clock(estimate.wall_seconds)}: {jobs} of {threads} and {clock(estimate.job_seconds)}, "
-            f"{estimate.at_a_time} at a time on {estimate.cores} idle cores{_load(sample.slowdown)}",
+            f"{estimate.at_a_time} at a time on {estimate.capacity.cores} idle cores{_load(sample.slowdown)}",
         ),
         (
             "memory",
             f"{memory.total / 1e6:,.0f} MB a job: {memory.thread / 1e6:,.0f} MB each thread, "
             f"{shared:,.0f} MB features, {memory.weights / 1e6:,.0f} MB weights",
         ),
+        ("machine", estimate.capacity.describe(estimate.shards, estimate.threads)),
         ("model", f"{estimate.model_bytes / 1e6:,.0f} MB, {sample.kept.value:,.0f} weights{_range(sample.kept)}"),
         (
             "suggestion",

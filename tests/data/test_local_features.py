@@ -1,0 +1,56 @@
+import os
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from synthetic import topics
+
+from ovaflow.data.dataset import open_dataset, write_dataset
+from ovaflow.data.local_features import bring_near
+from ovaflow.machine.allowance import read_allowance
+from ovaflow.machine.place import Place, placed
+from ovaflow.training.label_jobs import Training
+from ovaflow.training.shard_job import train_labels
+from ovaflow.training.start_inputs import compute_start_inputs
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    made = topics(n=2000, d=500, n_labels=10)
+    write_dataset(tmp_path / "dataset.h5", made.train, made.train, [f"label {j}" for j in range(10)], [], {"bias": 1.0})
+    return open_dataset(tmp_path / "dataset.h5")
+
+
+@pytest.fixture
+def sys_of_two(tmp_path):
+    """A /sys with a second node, which is not here."""
+    cpus = sorted(os.sched_getaffinity(0))
+    for node in (0, 1):
+        folder = tmp_path / f"sys/devices/system/node/node{node}"
+        folder.mkdir(parents=True)
+        (folder / "cpulist").write_text(str(cpus[node]) if node < len(cpus) else "")
+        (folder / "meminfo").write_text(f"Node {node} MemTotal: 4000000 kB\nNode {node} MemFree: 2000000 kB\n")
+    return tmp_path / "sys"
+
+
+def test_training_on_the_copy_changes_no_bit(dataset, sys_of_two, tmp_path, monkeypatch):
+    monkeypatch.setattr("ovaflow.machine.place.read_allowance", lambda: replace(read_allowance(), nodes={0, 1}))
+    training, labels = Training(), np.arange(10)
+    inputs = compute_start_inputs(dataset, training)
+    theirs = train_labels(dataset, inputs, labels, training)
+    with placed(1, tmp_path, sys_of_two) as place:
+        near = bring_near(dataset, place)
+        (copy,) = tmp_path.glob("*/*.copy")
+        assert copy.name == f"{dataset.checksum}-features-node0.copy"
+        for ours, mapped in zip(near.train.X.arrays, dataset.train.X.arrays, strict=True):
+            assert not np.shares_memory(ours, mapped)
+            assert ours.tobytes() == mapped.tobytes()
+            assert ours.dtype == mapped.dtype
+        ours = train_labels(near, inputs, labels, training)
+    assert not copy.exists()
+    for mine, other in zip(ours.weights.arrays, theirs.weights.arrays, strict=True):
+        assert mine.tobytes() == other.tobytes()
+
+
+def test_without_a_place_the_file_is_read(dataset):
+    assert bring_near(dataset, Place()) is dataset
