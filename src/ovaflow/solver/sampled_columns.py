@@ -17,7 +17,7 @@ from ovaflow.solver.screening import BLOCK, collect_above, threshold_for
 from ovaflow.solver.working_set import local_problem
 from ovaflow.sparse.csr import product, row_dot
 from ovaflow.sparse.jit import kernel, strict_kernel
-from ovaflow.sparse.panel import WIDTH, panel_product, panel_row
+from ovaflow.sparse.panel import WIDTH, panel_product
 
 INNER_TOLERANCE = 0.5
 """Gradient of a sampled problem, as a share of what the label's gradient must reach."""
@@ -103,12 +103,13 @@ def step_and_score(X, panel):
             panel.weights[f, c] -= panel.gradients[f, c]
     n = len(panel.slopes)
     for start in range(0, n, BLOCK):
-        for i in range(start, min(start + BLOCK, n)):
-            panel_row(X.data, X.indices, X.indptr[i], X.indptr[i + 1], panel.weights, panel.slopes[i])
+        end = min(start + BLOCK, n)
+        panel_product(X.data, X.indices, X.indptr[start : end + 1], panel.weights, panel.slopes[start:end])
+        for i in range(start, end):
             for c in range(WIDTH):
                 panel.slopes[i, c] = -loss_slope(LOGISTIC, -panel.slopes[i, c])
         for c in range(WIDTH):
-            for i in range(start, min(start + BLOCK, n)):
+            for i in range(start, end):
                 panel.by_label[c, i] = panel.slopes[i, c]
 
 

@@ -13,12 +13,37 @@ from ovaflow.sparse.jit import kernel
 WIDTH = 64
 """Vectors of a panel: four vectors of 16 floats, a compile-time constant for the inner loop."""
 
+_PART = 128
+"""Features of a panel's part: 32 KiB, which the first cache holds."""
+
+_ROWS = 256
+
 
 @kernel
 def panel_product(data, indices, indptr, panel, out):
     """out = X P."""
+    if indices is None:
+        _product_of_full_rows(data, indices, indptr, panel, out)
+        return
     for i in range(len(indptr) - 1):
         panel_row(data, indices, indptr[i], indptr[i + 1], panel, out[i])
+
+
+@kernel
+def _product_of_full_rows(data, indices, indptr, panel, out):
+    """out = X P, by parts of the panel that stay in the first cache while many rows are multiplied with them."""
+    n, d = len(indptr) - 1, len(panel)
+    part = np.empty(WIDTH, np.float32)
+    for low in range(0, n, _ROWS):
+        for first in range(0, d, _PART):
+            last = min(first + _PART, d)
+            for i in range(low, min(low + _ROWS, n)):
+                start = indptr[i]
+                target = out[i] if first == 0 else part
+                panel_row(data, indices, start + first, start + last, panel[first:last], target)
+                if first > 0:
+                    for c in range(WIDTH):
+                        out[i, c] += part[c]
 
 
 @kernel
