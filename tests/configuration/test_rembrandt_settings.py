@@ -19,7 +19,24 @@ def test_a_run_may_set_its_own():
     ours = settings({"rank": 7, "decoder_C": 2}, rembrandt={"rank": 9, "ridge": 3}, train={"shards": 3})
     assert ours.embedding_of("embedded") == Embedding(rank=7, decoder_C=2, ridge=3)
     assert {"--rank=7", "--ridge=3.0", "--embedding=rembrandt"} <= set(steps.embed_options(ours, "embedded"))
-    assert steps.decoder_options(ours, "embedded")[:2] == ["--shards=3", "--C=2.0"]
+    assert steps.decoder_options(ours, "embedded") == ["--shards=3"]
+    assert steps.tune_options(ours, "embedded") == ["--C=2.0", "--epsilon=0.1", "--held-out=0.1", "--seed=0"]
+
+
+def test_values_to_choose_from():
+    ours = settings({"decoder_C": [1, 10, 1], "ridge": [0, 2.5]})
+    assert steps.tune_options(ours, "embedded")[:2] == ["--C=1.0", "--C=10.0"]
+    assert steps.embed_options(ours, "embedded")[-2:] == ["--ridge=0.0", "--ridge=2.5"]
+    assert files.embedding_name(ours, "embedded") == "rembrandt-100-p20-q1-ridge0_2.5-0"
+    for given in ({"decoder_C": [0]}, {"decoder_C": []}, {"ridge": [-1]}, {"decoder_C": [1, 2], "held_out": 0}):
+        with pytest.raises(InputError, match="embedded"):
+            settings(given)
+
+
+def test_without_an_embedding_no_setting_of_it_matters():
+    ours = settings({"embedding": "none", "rank": 7}, {"other": {"method": "rembrandt", "embedding": "none"}})
+    assert list(files.embeddings(ours)) == ["none"]
+    assert steps.embed_options(ours, "embedded") == ["--embedding=none"]
 
 
 def test_runs_that_embed_alike_share_the_embedding():

@@ -33,9 +33,11 @@ def by_pipeline(table, folder, method, *options):
         embedding, projected = folder / "embedding.h5", folder / "projected.h5"
         run("embed", dataset, *options, f"--output={embedding}")
         run("project", dataset, f"--embedding={embedding}", f"--output={projected}")
+        tuned = folder / "decoder.json"
+        run("tune-decoder", projected, f"--output={tuned}")
         for k, shard in enumerate(shards):
-            run("train-decoder", projected, f"--shard={k}", "--shards=2", f"--output={shard}")
-        run("join-decoder", *shards, f"--projected={projected}", f"--dataset={dataset}", *written)
+            run("train-decoder", projected, f"--tuned={tuned}", f"--shard={k}", "--shards=2", f"--output={shard}")
+        run("join-decoder", *shards, f"--projected={projected}", f"--tuned={tuned}", f"--dataset={dataset}", *written)
     return model
 
 

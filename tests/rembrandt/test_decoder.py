@@ -14,7 +14,7 @@ from ovaflow.rembrandt.scoring import predict_embedded
 from ovaflow.rembrandt.settings import Decoding
 
 
-def run(dataset, folder, shards=1, threads=1, options=(), decoder=(), kind="rembrandt"):
+def run(dataset, folder, shards=1, threads=1, options=(), tune=(), kind="rembrandt"):
     """All steps of a run; its model."""
     folder.mkdir(exist_ok=True)
     names = ("embedding", "projected", "model", "training")
@@ -22,17 +22,19 @@ def run(dataset, folder, shards=1, threads=1, options=(), decoder=(), kind="remb
     data, threads = str(dataset.path), f"--threads={threads}"
     assert main(["embed", data, "--rank=8", f"--embedding={kind}", threads, f"--output={embedding}"]) == 0
     assert main(["project", data, f"--embedding={embedding}", *options, threads, f"--output={projected}"]) == 0
+    tuned = f"--tuned={folder / 'decoder.json'}"
+    assert main(["tune-decoder", projected, *tune, threads, f"--output={folder / 'decoder.json'}"]) == 0
     parts = [str(folder / f"{shard}.h5") for shard in range(shards)]
     for shard, part in enumerate(parts):
         numbers = [f"--shard={shard}", f"--shards={shards}"]
-        assert main(["train-decoder", projected, *numbers, *decoder, threads, f"--output={part}"]) == 0
-    files = [f"--projected={projected}", f"--dataset={data}", f"--output={model}", f"--statistics={training}"]
+        assert main(["train-decoder", projected, tuned, *numbers, threads, f"--output={part}"]) == 0
+    files = [f"--projected={projected}", tuned, f"--dataset={data}", f"--output={model}", f"--statistics={training}"]
     assert main(["join-decoder", *parts, *files]) == 0
     return open_embedding_model(model, verify=True)
 
 
 def test_one_vs_rest_as_scikit_learn_does(multilabel, tmp_path):
-    model = run(multilabel, tmp_path / "run", decoder=["--epsilon=0.0001"])
+    model = run(multilabel, tmp_path / "run", tune=["--C=1", "--epsilon=0.0001"])
     features = model.projection.features(multilabel.train.X)
     Y = multilabel.train.Y.to_scipy().toarray()
     for label in (0, 7, 29):
@@ -42,7 +44,7 @@ def test_one_vs_rest_as_scikit_learn_does(multilabel, tmp_path):
 
 
 def test_softmax_where_every_instance_has_one_label(multiclass, tmp_path):
-    model = run(multiclass, tmp_path / "run", decoder=["--held-out=0", "--C=1"])
+    model = run(multiclass, tmp_path / "run", tune=["--held-out=0", "--C=1"])
     assert model.parameters["train"]["decoder"] == "softmax"
     features = model.projection.features(multiclass.train.X)
     solver = LogisticRegression(C=1.0, fit_intercept=False, tol=1e-10, max_iter=1000)
@@ -59,9 +61,15 @@ def test_shards_and_threads_change_no_byte(name, tmp_path, request):
     assert models[0].path.read_bytes() == models[1].path.read_bytes()
 
 
-@pytest.mark.parametrize("kind", ["compressed-sensing", "pca", "plst"])
+@pytest.mark.parametrize("kind", ["compressed-sensing", "pca", "plst", "none"])
 def test_other_embeddings_go_the_same_way(multilabel, tmp_path, kind):
-    model = run(multilabel, tmp_path / "run", kind=kind, options=["--features=laplacian", "--random-features=40"])
+    model = run(
+        multilabel,
+        tmp_path / "run",
+        kind=kind,
+        options=["--features=laplacian", "--random-features=40"],
+        tune=["--C=1"],
+    )
     assert model.decoder.shape == (30, 41)
     described, data = str(tmp_path / "embedding.json"), str(multilabel.path)
     embedding = str(tmp_path / "run" / "embedding.h5")

@@ -1,5 +1,7 @@
 """Embeddings against exact decompositions."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -8,6 +10,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.rembrandt.embedding import EMBEDDINGS, EmbeddingSettings, compute_embedding
 from ovaflow.rembrandt.embedding_file import read_embedding, write_embedding
 from ovaflow.rembrandt.panels import from_panels
+from ovaflow.sparse.csr import from_scipy
 
 EXACT = {"passes": 6, "ridge": 0.0}
 
@@ -58,12 +61,49 @@ def test_pca_projects_onto_the_principal_features(multilabel):
     assert ours.vectors.shape == (30, 0)
 
 
-def test_compressed_sensing_is_random(multilabel):
+def test_compressed_sensing_is_a_random_projection_of_the_predictions(multilabel):
     X, Y = dense(multilabel)
     ours = compute_embedding(multilabel, EmbeddingSettings("compressed-sensing", rank=8, ridge=0.0))
-    assert abs(ours.vectors.std() - 1 / np.sqrt(8)) < 0.05
+    Q = np.random.default_rng(0).standard_normal((30, 8))
+    theirs = Y.T @ X @ np.linalg.lstsq(X, Y @ Q, rcond=None)[0]
+    assert degrees(ours.vectors, theirs) < 0.1
+    np.testing.assert_allclose(ours.vectors.T @ ours.vectors, np.eye(8), atol=1e-5)
     theirs = np.linalg.lstsq(X, Y @ ours.vectors, rcond=None)[0]
     np.testing.assert_allclose(from_panels(ours.projection, 8), theirs, atol=1e-3)
+    assert not len(ours.eigenvalues)
+
+
+def test_without_an_embedding_features_stay_as_they_are(multilabel, monkeypatch):
+    X, _ = dense(multilabel)
+    ours = compute_embedding(multilabel, EmbeddingSettings("none"))
+    np.testing.assert_array_equal(X @ from_panels(ours.projection, ours.rank), X[:, :-1])
+    monkeypatch.setattr("ovaflow.rembrandt.embedding.MOST_FEATURES", 50)
+    with pytest.raises(InputError, match="59 features are too many"):
+        compute_embedding(multilabel, EmbeddingSettings("none"))
+
+
+@pytest.mark.parametrize("kind", ["rembrandt", "plst", "compressed-sensing"])
+def test_the_ridge_that_predicts_held_out_labels_best(multilabel, tmp_path, kind):
+    ridges = (0.01, 10.0, 1e4)
+    settings = EmbeddingSettings(kind, rank=5, ridge=ridges)
+    ours = compute_embedding(multilabel, settings)
+    X, Y = dense(multilabel)
+    order = np.random.default_rng(0).permutation(400)
+    held_out, kept = order[:40], order[40:]
+    part = replace(multilabel, train=replace(multilabel.train, X=from_scipy(X[kept]), Y=from_scipy(Y[kept])))
+    for ridge in ridges:
+        fitted = compute_embedding(part, replace(settings, ridge=ridge))
+        predicted = X[held_out] @ from_panels(fitted.projection, 5) @ fitted.vectors.T
+        theirs = np.square(Y[held_out] - predicted).sum() / np.square(Y[held_out]).sum()
+        # instances are in another order here, and so rounded otherwise
+        assert ours.held_out_errors[ridge] == pytest.approx(theirs, rel=0.02)
+    assert ours.ridge == min(ours.held_out_errors, key=ours.held_out_errors.get)
+    alone = compute_embedding(multilabel, replace(settings, ridge=ours.ridge))
+    np.testing.assert_array_equal(ours.projection, alone.projection)
+    write_embedding(tmp_path / "embedding.h5", ours, settings, multilabel.checksum, 1.0, 1)
+    written = read_embedding(tmp_path / "embedding.h5").parameters
+    assert written["ridge"] == ours.ridge
+    assert set(written["held_out_errors"]) == {"0.01", "10", "10000"}
 
 
 @pytest.mark.parametrize("embedding", ["rembrandt", "pca", "plst", "compressed-sensing"])

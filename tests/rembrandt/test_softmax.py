@@ -43,7 +43,7 @@ def test_iterations_end_where_held_out_instances_are_best():
     labels = (features[:, :3] + generator.standard_normal((200, 3))).argmax(axis=1)
     watched = Problem(features[100:], labels[100:], 3, C=1e4)
     found = fit_softmax(Problem(features[:100], labels[:100], 3, C=1e4), held_out=watched)
-    assert found.iterations == int(np.argmin(found.held_out)) + 1 < len(found.held_out)
+    assert 0 < found.iterations == int(np.argmin(found.held_out)) < len(found.held_out) - 1
     np.testing.assert_allclose(watched.loss(found.weights.T), min(found.held_out), rtol=1e-4)
 
 

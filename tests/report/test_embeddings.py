@@ -28,7 +28,14 @@ def test_labels_by_their_names(tmp_path):
 
 def test_figures_of_embeddings_with_and_without_a_spectrum(tmp_path):
     (tmp_path / "embedding.json").write_text(json.dumps(FOUND))
-    runs = [SimpleNamespace(series=0, metrics={"P@1": 0.5}, embedding=read_embedding_of(tmp_path, ["a", "b"]))]
+    made = read_embedding_of(tmp_path, ["a", "b"])
+    (tmp_path / "embedding.json").write_text(json.dumps({key: [] for key in FOUND}))
+    none = read_embedding_of(tmp_path, ["a", "b"])
+    runs = [
+        SimpleNamespace(series=number, metrics={"P@1": 0.5}, embedding=embedding)
+        for number, embedding in enumerate((made, made, none))
+    ]
+    assert spectrum("name", runs[2:]).startswith("<svg")
     for figure in (spectrum, error_by_rank):
         first, second = (figure("name", runs) for _ in range(2))
         assert first == second

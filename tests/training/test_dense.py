@@ -74,12 +74,15 @@ def test_optimum_of_liblinear(sparse):
         np.testing.assert_allclose(weights, theirs, atol=0.02)
 
 
-def test_company_threads_and_place_in_memory_change_no_bit(sparse):
+@pytest.mark.parametrize("loss", ["squared-hinge", "logistic"])
+def test_company_threads_and_place_in_memory_change_no_bit(sparse, loss):
     dense = in_full(sparse)
     moved = np.empty(len(dense.train.X.data) + 7, np.float32)[7:]
     moved[:] = dense.train.X.data
     elsewhere = replace(dense, train=replace(dense.train, X=dense.train.X._replace(data=moved)))
-    together, threaded, other = trained(dense), trained(dense, threads=3), trained(elsewhere)
+    together, threaded, other = (
+        trained(made, threads=threads, loss=loss) for made, threads in ((dense, 1), (dense, 3), (elsewhere, 1))
+    )
     assert together.weights.data.tobytes() == threaded.weights.data.tobytes() == other.weights.data.tobytes()
     start, end = together.weights.indptr[9:11]
-    assert trained(dense, [9]).weights.data.tobytes() == together.weights.data[start:end].tobytes()
+    assert trained(dense, [9], loss=loss).weights.data.tobytes() == together.weights.data[start:end].tobytes()

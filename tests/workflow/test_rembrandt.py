@@ -9,7 +9,8 @@ pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
 
 EMBEDDED = {"method": "rembrandt", "rank": 8}
 AFTER_JOIN = {"join_decoder": 1, "predict_labels": 1, "evaluate_predictions": 1, "write_report": 1}
-AFTER_PROJECT = {"project_instances": 1, "train_decoder": 2, **AFTER_JOIN}
+AFTER_TUNE = {"tune_decoder": 1, "train_decoder": 2, **AFTER_JOIN}
+AFTER_PROJECT = {"project_instances": 1, **AFTER_TUNE}
 ALL = {"embed_labels": 1, "describe_embedding": 1, **AFTER_PROJECT}
 
 
@@ -46,7 +47,11 @@ def test_it_stands_beside_the_others(embedded):
         ({"rembrandt": {"embedding": "plst"}}, ALL),
         ({"embedded": EMBEDDED | {"features": "gaussian", "random_features": 20}}, AFTER_PROJECT),
         ({"embedded": EMBEDDED | {"random_features": 20}}, {}),
-        ({"embedded": EMBEDDED | {"decoder_C": 2}}, {"train_decoder": 2, **AFTER_JOIN}),
+        ({"embedded": EMBEDDED | {"ridge": [1, 10]}}, ALL),
+        ({"embedded": EMBEDDED | {"decoder_C": 2}}, AFTER_TUNE),
+        ({"embedded": EMBEDDED | {"decoder_C": [1, 2]}}, AFTER_TUNE),
+        ({"embedded": EMBEDDED | {"decoder_epsilon": 0.01}}, AFTER_TUNE),
+        ({"embedded": EMBEDDED | {"shards": 3}}, {"train_decoder": 3, **AFTER_JOIN}),
         ({"embedded": EMBEDDED | {"threads": 2}}, {}),
         (
             {"embedded": EMBEDDED | {"top_k": 3}},

@@ -126,23 +126,27 @@ def embedding_megabytes(wildcards, input, attempt):
     """Memory of a job that embeds labels."""
     run = files.embeddings(SETTINGS)[wildcards.embedding]
     embedding, threads = SETTINGS.embedding_of(run), SETTINGS.train_of(run).threads
-    return attempt * megabytes_by(
-        "embedding_megabytes", input.dataset, embedding.rank + embedding.oversampling, threads
-    )
+    columns = None if embedding.embedding == "none" else embedding.rank + embedding.oversampling
+    return attempt * megabytes_by("embedding_megabytes", input.dataset, columns, threads)
 
 
 def projecting_megabytes(wildcards, input, attempt):
     """Memory of a job that projects instances."""
-    embedding = SETTINGS.embedding_of(wildcards.run)
-    features = 1 + (embedding.rank if embedding.features == "linear" else embedding.random_features)
-    threads = SETTINGS.train_of(wildcards.run).threads
-    return attempt * megabytes_by("projecting_megabytes", input.dataset, embedding.rank, features, threads)
+    embedding, threads = SETTINGS.embedding_of(wildcards.run), SETTINGS.train_of(wildcards.run).threads
+    rank = None if embedding.embedding == "none" else embedding.rank
+    random = None if embedding.features == "linear" else embedding.random_features
+    return attempt * megabytes_by("projecting_megabytes", input.dataset, rank, random, threads)
 
 
 def decoding_megabytes(wildcards, input, attempt):
     """Memory of a job that trains a decoder, as of any training on the projected instances."""
     train = SETTINGS.train_of(wildcards.run)
     return attempt * megabytes_by("decoding_megabytes", input.projected, train.threads, train.shards)
+
+
+def tuning_megabytes(wildcards, input, attempt):
+    """Memory of a job that chooses what a decoder is trained with."""
+    return attempt * megabytes_by("tuning_megabytes", input[0], SETTINGS.train_of(wildcards.run).threads)
 
 
 def embedding_of_run(wildcards):

@@ -49,9 +49,34 @@ rule project_instances:
         " --output={output:q} > {log:q} 2>&1"
 
 
+rule tune_decoder:
+    input:
+        "results/{dataset}/{run}/projected.h5",
+    output:
+        "results/{dataset}/{run}/decoder.json",
+    log:
+        "logs/{dataset}/{run}/tune-decoder.log",
+    benchmark:
+        "logs/{dataset}/{run}/tune-decoder.tsv"
+    params:
+        options=lambda wildcards: steps.tune_options(SETTINGS, wildcards.run),
+        code=steps.code_of("tune-decoder"),
+    threads: lambda wildcards: SETTINGS.train_of(wildcards.run).threads
+    resources:
+        mem_mb=tuning_megabytes,
+        kernels=1,
+    conda:
+        "../../envs/ovaflow.yaml"
+    wildcard_constraints:
+        run=one_of(SETTINGS.runs_of("rembrandt")),
+    shell:
+        "ovaflow tune-decoder {input:q} {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
+
+
 rule train_decoder:
     input:
         projected="results/{dataset}/{run}/projected.h5",
+        tuned="results/{dataset}/{run}/decoder.json",
     output:
         "results/{dataset}/{run}/shards/{shard}.h5",
     log:
@@ -70,14 +95,15 @@ rule train_decoder:
     wildcard_constraints:
         run=one_of(SETTINGS.runs_of("rembrandt")),
     shell:
-        "ovaflow train-decoder {input.projected:q} --shard={wildcards.shard} {params.options:q} --threads={threads}"
-        " --output={output:q} > {log:q} 2>&1"
+        "ovaflow train-decoder {input.projected:q} --tuned={input.tuned:q} --shard={wildcards.shard} {params.options:q}"
+        " --threads={threads} --output={output:q} > {log:q} 2>&1"
 
 
 rule join_decoder:
     input:
         dataset="results/{dataset}/dataset.h5",
         projected="results/{dataset}/{run}/projected.h5",
+        tuned="results/{dataset}/{run}/decoder.json",
         shards=shards_of_run,
     output:
         model="results/{dataset}/{run}/model.h5",
@@ -95,8 +121,8 @@ rule join_decoder:
     wildcard_constraints:
         run=one_of(SETTINGS.runs_of("rembrandt")),
     shell:
-        "ovaflow join-decoder {input.shards:q} --projected={input.projected:q} --dataset={input.dataset:q}"
-        " --output={output.model:q} --statistics={output.statistics:q} > {log:q} 2>&1"
+        "ovaflow join-decoder {input.shards:q} --projected={input.projected:q} --tuned={input.tuned:q}"
+        " --dataset={input.dataset:q} --output={output.model:q} --statistics={output.statistics:q} > {log:q} 2>&1"
 
 
 rule describe_embedding:

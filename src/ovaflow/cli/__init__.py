@@ -23,6 +23,7 @@ COMMANDS = {
     "train-trees": "Grow the trees of one shard (fastxml).",
     "embed": "Embed the labels in few dimensions (rembrandt).",
     "project": "Project the training instances into an embedding (rembrandt).",
+    "tune-decoder": "Choose what a decoder is trained with (rembrandt).",
     "train-decoder": "Train one shard of a decoder (rembrandt).",
     "cold-start": "Measure what starting from an earlier model saves.",
     "merge": "Join trained shards into one model.",

@@ -26,7 +26,14 @@ def _option(name, kind, text):
 @_option("rank", click.IntRange(1), "Dimensions.")
 @_option("oversampling", click.IntRange(0), "Dimensions more while the embedding is computed.")
 @_option("passes", click.IntRange(1), "Subspace iterations.")
-@_option("ridge", Finite(0), "Regularisation of the least-squares fits.")
+@click.option(
+    "--ridge",
+    type=Finite(0),
+    multiple=True,
+    default=[_DEFAULT.ridge],
+    show_default=True,
+    help="Regularisation of the least-squares fits; given several times: to choose from on held-out instances.",
+)
 @_option("seed", click.IntRange(0), "Of the random vectors.")
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="They change no result.")
 @click.option("--output", type=_FILE, required=True, help="Embedding file to write.")
@@ -36,7 +43,9 @@ def command(dataset, threads, output, **settings):
     embedding = compute_embedding(opened, settings, threads)
     seconds = threads * (time.perf_counter() - started)
     write_embedding(output, embedding, settings, opened.checksum, seconds, peak_rss_bytes())
-    fewer = "" if embedding.rank == settings.rank else f" (the data have no more than {embedding.rank})"
+    for ridge, error in embedding.held_out_errors.items():
+        click.echo(f"ridge {ridge:g}: squared error {error:.4f} on held-out instances")
+    fewer = "" if embedding.rank >= settings.rank else f" (the data have no more than {embedding.rank})"
     click.echo(
         f"{output}: {opened.n_labels:,} labels in {embedding.rank} dimensions{fewer}, {clock(seconds)} of core time"
     )

@@ -6,7 +6,6 @@ from pathlib import Path
 import click
 import numpy as np
 
-from ovaflow.cli.numbers import Finite
 from ovaflow.console.progress import clock
 from ovaflow.data.local_features import bring_near
 from ovaflow.machine.place import placed
@@ -14,44 +13,26 @@ from ovaflow.model.shard_file import write_shard
 from ovaflow.rembrandt.decoder import plan_decoder, train_decoder
 from ovaflow.rembrandt.memory import decoding_megabytes
 from ovaflow.rembrandt.projected_file import open_projected
-from ovaflow.rembrandt.settings import Decoding
+from ovaflow.rembrandt.tuning import read_tuned
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
-_DEFAULT = Decoding()
 
 
 @click.command("train-decoder")
 @click.argument("projected", type=_FILE)
+@click.option("--tuned", type=_FILE, required=True, help="What it is trained with, by ovaflow tune-decoder.")
 @click.option("--shard", type=click.IntRange(0), default=0, show_default=True, help="Number of the shard.")
 @click.option("--shards", type=click.IntRange(1), default=1, show_default=True, help="Shards of the decoder.")
-@click.option(
-    "--C", "C", type=Finite(0, min_open=True), help="Weight of the losses.  [default: logistic 1, softmax 500]"
-)
-@click.option(
-    "--epsilon",
-    type=Finite(0, min_open=True),
-    default=_DEFAULT.epsilon,
-    show_default=True,
-    help="Logistic decoder: relative gradient tolerance.",
-)
-@click.option(
-    "--held-out",
-    type=click.FloatRange(0, 1, max_open=True),
-    default=_DEFAULT.held_out,
-    show_default=True,
-    help="Softmax decoder: share of the instances that tell when to stop; 0: solved.",
-)
-@click.option("--seed", type=click.IntRange(0), default=_DEFAULT.seed, show_default=True, help="Of their choice.")
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="They change no result.")
 @click.option("--output", type=_FILE, required=True, help="Shard file to write.")
-def command(projected, shard, shards, threads, output, **settings):
+def command(projected, tuned, shard, shards, threads, output):
     """Train one shard of the decoder on PROJECTED (by ovaflow project)."""
     if shard >= shards:
         raise click.UsageError(f"shard {shard} of {shards}; the last is {shards - 1}")
     title = f"shard {shard}"
     with placed(threads) as place:
         opened = open_projected(projected, verify=True)
-        settings = Decoding(**settings).of(opened.decoder)
+        settings = read_tuned(tuned, opened).decoding
         place.confine(lambda: decoding_megabytes(projected, threads, shards))
         near = replace(opened, dataset=bring_near(opened.dataset, place))
         place.tell(title)

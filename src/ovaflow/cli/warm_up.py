@@ -81,7 +81,9 @@ def _steps_of_embedding(folder):
     shard, model = str(folder / "decoder.h5"), str(folder / "embedded.h5")
     yield ["embed", dataset, "--rank=4", f"--output={embedding}"]
     yield ["project", dataset, f"--embedding={embedding}", f"--output={projected}"]
-    yield ["train-decoder", projected, f"--output={shard}"]
-    files = [f"--projected={projected}", f"--dataset={dataset}", f"--output={model}"]
+    tuned = str(folder / "decoder.json")
+    yield ["tune-decoder", projected, "--C=1", f"--output={tuned}"]
+    yield ["train-decoder", projected, f"--tuned={tuned}", f"--output={shard}"]
+    files = [f"--tuned={tuned}", f"--projected={projected}", f"--dataset={dataset}", f"--output={model}"]
     yield ["join-decoder", shard, *files, f"--statistics={folder / 'embedded-training.h5'}"]
     yield ["predict", model, f"--dataset={dataset}", f"--output={folder / 'embedded-predictions.h5'}"]

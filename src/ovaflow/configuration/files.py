@@ -116,7 +116,10 @@ def embedding_name(settings, run):
     str
     """
     embedding = settings.embedding_of(run)
-    tail = f"{embedding.rank}-p{embedding.oversampling}-q{embedding.passes}-ridge{embedding.ridge:g}-{embedding.seed}"
+    if embedding.embedding == "none":
+        return "none"
+    ridges = "_".join(f"{ridge:g}" for ridge in embedding.ridges)
+    tail = f"{embedding.rank}-p{embedding.oversampling}-q{embedding.passes}-ridge{ridges}-{embedding.seed}"
     return f"{embedding.embedding}-{tail}"
 
 

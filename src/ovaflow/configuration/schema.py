@@ -31,6 +31,7 @@ def _plain_path(path):
 Name = Annotated[str, StringConstraints(pattern=NAME, max_length=100), AfterValidator(_no_reserved_name)]
 Location = Annotated[str, StringConstraints(min_length=1), AfterValidator(_plain_path)]
 Positive = Annotated[int, Field(ge=1)]
+AtLeastZero, AboveZero = Annotated[float, Field(ge=0)], Annotated[float, Field(gt=0)]
 Frequency = Positive | Annotated[float, Field(gt=0, le=1)]
 
 
@@ -181,23 +182,26 @@ class Embedding(Section):
     """How Rembrandt embeds and decodes labels."""
 
     rank: Positive = Field(100, description="dimensions that labels are embedded in; more: better and slower")
-    embedding: Literal["rembrandt", "compressed-sensing", "pca", "plst"] = Field(
-        "rembrandt", description="rembrandt, or what the paper compares: random, of the features, of the labels alone"
+    embedding: Literal["rembrandt", "compressed-sensing", "pca", "plst", "none"] = Field(
+        "rembrandt",
+        description="rembrandt, or what the paper compares: random, of the features, of the labels alone, none",
     )
     oversampling: int = Field(20, ge=0, description="dimensions more while the embedding is computed")
     passes: Positive = Field(1, description="subspace iterations of the embedding")
-    ridge: float = Field(1.0, ge=0, description="regularisation of the least-squares fits")
+    ridge: AtLeastZero | Annotated[list[AtLeastZero], Field(min_length=1)] = Field(
+        1.0, description="regularisation of the least-squares fits; of a list, the best on held-out instances"
+    )
     decoder: Literal["auto", "softmax", "logistic"] = Field(
         "auto", description="softmax where every instance has one label, otherwise a logistic loss for each label"
     )
-    decoder_C: float | None = Field(
-        None, gt=0, description="weight of the decoder's loss; null: 1, with softmax 500, which is stopped early"
+    decoder_C: AboveZero | Annotated[list[AboveZero], Field(min_length=1)] | None = Field(
+        None, description="weight of the decoder's loss; of a list, the best on held-out instances; null: a list"
     )
     decoder_epsilon: float = Field(
         0.1, gt=0, le=100, description="logistic decoder: relative gradient norm at which the solver stops"
     )
     held_out: float = Field(
-        0.1, ge=0, lt=1, description="softmax decoder: share of the instances that tell when to stop; 0: solved"
+        0.1, ge=0, lt=1, description="share of the instances that tell the best C, and when softmax stops; 0: solved"
     )
     features: Literal["linear", "gaussian", "laplacian"] = Field(
         "linear", description="of the decoder; gaussian and laplacian: random cosine features of that kernel"
@@ -205,6 +209,28 @@ class Embedding(Section):
     random_features: Positive = Field(4000, description="their number")
     bandwidth: float | None = Field(None, gt=0, description="of the kernel; null: chosen on held-out instances")
     seed: int = Field(0, ge=0, lt=2**63, description="of all random draws")
+
+    @model_validator(mode="after")
+    def _instances_to_choose_on(self):
+        if isinstance(self.decoder_C, list) and len(self.decoder_C) > 1 and not self.held_out:
+            raise ValueError("decoder_C: several are chosen from on held-out instances, and held_out is 0")
+        return self
+
+    @property
+    def decoder_candidates(self):
+        """Values of the decoder's C; none where the decoder has its own."""
+        return _several(self.decoder_C)
+
+    @property
+    def ridges(self):
+        """Values of the ridge."""
+        return _several(self.ridge)
+
+
+def _several(value):
+    if value is None:
+        return ()
+    return tuple(dict.fromkeys(value)) if isinstance(value, list) else (value,)
 
 
 class Predict(Section):

@@ -194,7 +194,7 @@ def trees_options(settings, dataset, run):
     return [*shards, *options_of(trees, type(trees).model_fields), *weighting_options(settings, dataset, run)]
 
 
-_EMBEDDING = ("embedding", "rank", "oversampling", "passes", "ridge", "seed")
+_EMBEDDING = ("embedding", "rank", "oversampling", "passes", "seed")
 
 
 def embed_options(settings, run):
@@ -209,7 +209,10 @@ def embed_options(settings, run):
     -------
     list of str
     """
-    return options_of(settings.embedding_of(run), _EMBEDDING)
+    embedding = settings.embedding_of(run)
+    if embedding.embedding == "none":
+        return options_of(embedding, ["embedding"])
+    return [*options_of(embedding, _EMBEDDING), *(_option("ridge", ridge) for ridge in embedding.ridges)]
 
 
 def project_options(settings, run):
@@ -229,6 +232,23 @@ def project_options(settings, run):
     return options_of(embedding, ["decoder", "features", *random])
 
 
+def tune_options(settings, run):
+    """Options of ``ovaflow tune-decoder``, without threads, which change no result.
+
+    Parameters
+    ----------
+    settings : Settings
+    run : str
+
+    Returns
+    -------
+    list of str
+    """
+    embedding = settings.embedding_of(run)
+    weights = [_option("C", C) for C in embedding.decoder_candidates]
+    return [*weights, _option("epsilon", embedding.decoder_epsilon), *options_of(embedding, ["held_out", "seed"])]
+
+
 def decoder_options(settings, run):
     """Options of ``ovaflow train-decoder``, without threads, which change no result.
 
@@ -241,11 +261,7 @@ def decoder_options(settings, run):
     -------
     list of str
     """
-    embedding = settings.embedding_of(run)
-    given = {"C": embedding.decoder_C, "epsilon": embedding.decoder_epsilon}
-    shards = options_of(settings.train_of(run), ["shards"])
-    named = [_option(name, value) for name, value in given.items() if value is not None]
-    return [*shards, *named, *options_of(embedding, ["held_out", "seed"])]
+    return options_of(settings.train_of(run), ["shards"])
 
 
 def warm_up_options(settings):

@@ -5,7 +5,7 @@ from ovaflow.estimators.base import LabelClassifier
 from ovaflow.rembrandt.embedding import EmbeddingSettings
 from ovaflow.rembrandt.in_memory import train_embedding_model
 from ovaflow.rembrandt.projected_file import SOFTMAX
-from ovaflow.rembrandt.settings import METHOD, Decoding, Projecting
+from ovaflow.rembrandt.settings import METHOD, Projecting, Tuning
 
 _EMBEDDING = ("embedding", "rank", "oversampling", "passes", "ridge", "seed")
 _PROJECTING = ("decoder", "features", "random_features", "bandwidth", "seed")
@@ -21,21 +21,21 @@ class RembrandtClassifier(LabelClassifier):
     rank : int
         Dimensions that labels are embedded in.
     embedding : str
-        ``"rembrandt"``, ``"compressed-sensing"``, ``"pca"`` or ``"plst"``.
+        ``"rembrandt"``, ``"compressed-sensing"``, ``"pca"``, ``"plst"`` or ``"none"``.
     oversampling : int
         Dimensions more while the embedding is computed.
     passes : int
         Subspace iterations of the embedding.
-    ridge : float
-        Regularisation of the least-squares fits.
+    ridge : float or list of float
+        Regularisation of the least-squares fits; of several, the best on held-out instances.
     decoder : str
         ``"auto"``, ``"softmax"`` or ``"logistic"``.
-    decoder_C : float, optional
-        Weight of the decoder's loss; without one, what suits the decoder.
+    decoder_C : float or list of float, optional
+        Weight of the decoder's loss; of several, the best on held-out instances; without one, several are tried.
     decoder_epsilon : float
         Logistic decoder: relative gradient norm at which the solver stops.
     held_out : float
-        Softmax decoder: share of the instances that tell when to stop; 0: solved.
+        Share of the instances that C is chosen on, and when the softmax decoder stops; 0: it is solved.
     features : str
         Of the decoder: ``"linear"``, ``"gaussian"`` or ``"laplacian"``.
     random_features : int
@@ -102,7 +102,7 @@ class RembrandtClassifier(LabelClassifier):
             dataset,
             EmbeddingSettings(**given.model_dump(include=set(_EMBEDDING))),
             Projecting(**given.model_dump(include=set(_PROJECTING))),
-            Decoding(given.decoder_C, given.decoder_epsilon, given.held_out, given.seed),
+            Tuning(given.decoder_candidates, given.decoder_epsilon, given.held_out, given.seed),
             threads,
         )
 

@@ -43,6 +43,7 @@ def describe_embedding(embedding, dataset, threads=1, n_labels=12, seed=0):
         ``eigenvalues`` and ``label_covariance``, ``points`` (``rank`` and P@1,
         P@3, P@5), and ``neighbours`` (``label`` and its ``nearest``, pairs of
         label and cosine), empty where features were embedded instead of labels.
+        Without an embedding all are empty.
 
     Raises
     ------
@@ -61,6 +62,8 @@ def describe_embedding(embedding, dataset, threads=1, n_labels=12, seed=0):
 
 
 def _quality_by_rank(embedding, dataset, counts, threads, seed):
+    if not embedding.ordered:
+        return []
     rows = np.arange(dataset.test.X.n_rows)
     if len(rows) > MOST_INSTANCES:
         rows = np.sort(np.random.default_rng(seed).choice(rows, MOST_INSTANCES, replace=False))

@@ -73,46 +73,41 @@ def train_decoder(projected, labels, settings, threads=1, title="decoder"):
     return train_labels(projected.dataset, inputs, labels, training, threads, title)
 
 
-def _train_softmax(dataset, labels, settings, threads):
-    started = time.perf_counter()
-    X, Y = dataset.train.X, dataset.train.Y
-    if not len(labels):
-        return _as_shard(np.empty((0, X.n_columns), np.float32), np.empty(0, np.int64), (0, 0.0, 0.0), 0.0)
-    if len(labels) != Y.n_columns or not (np.diff(Y.indptr) == 1).all():
-        raise InputError("the softmax decoder needs instances with one label each", path=dataset.path)
-    features = X.data.reshape(X.n_rows, X.n_columns)
-    with in_blocks(threads) as each:
-        iterations = MOST_ITERATIONS
-        if settings.held_out and X.n_rows > 1:
-            iterations = held_out_iterations(features, Y.indices, Y.n_columns, settings, each)
-        found = fit_softmax(Problem(features, Y.indices, Y.n_columns, settings.C, each), iterations)
-    weights = found.weights[labels]
-    counts = np.bincount(Y.indices, minlength=Y.n_columns)[labels]
-    figures = found.iterations, found.objective, found.gradient_norm
-    return _as_shard(weights, counts, figures, threads * (time.perf_counter() - started))
-
-
-def held_out_iterations(features, labels, n_labels, settings, each=map):
-    """Iterations after which the loss on held-out instances is smallest.
+def multiclass(dataset):
+    """The label of each training instance.
 
     Parameters
     ----------
-    features : ndarray of float32, shape (n, D)
-    labels : ndarray of int, shape (n,)
-    n_labels : int
-    settings : Decoding
-    each : callable
+    dataset : Dataset
 
     Returns
     -------
-    int
+    ndarray of int32, shape (n,)
+
+    Raises
+    ------
+    InputError
+        If instances have other than one label.
     """
-    order = np.random.default_rng(settings.seed).permutation(len(labels))
-    n_held_out = max(1, round(settings.held_out * len(labels)))
-    held_out, kept = np.sort(order[:n_held_out]), np.sort(order[n_held_out:])
-    watched = Problem(features[held_out], labels[held_out], n_labels, settings.C, each)
-    fitted = Problem(features[kept], labels[kept], n_labels, settings.C, each)
-    return max(1, fit_softmax(fitted, held_out=watched).iterations)
+    if not (np.diff(dataset.train.Y.indptr) == 1).all():
+        raise InputError("the softmax decoder needs instances with one label each", path=dataset.path)
+    return dataset.train.Y.indices
+
+
+def _train_softmax(dataset, labels, settings, threads):
+    started = time.perf_counter()
+    X, of_instances, n_labels = dataset.train.X, multiclass(dataset), dataset.train.Y.n_columns
+    if not len(labels):
+        return _as_shard(np.empty((0, X.n_columns), np.float32), np.empty(0, np.int64), (0, 0.0, 0.0), 0.0)
+    if len(labels) != n_labels:
+        raise ValueError(f"the softmax decoder has {n_labels} labels, not {len(labels)}")
+    iterations = MOST_ITERATIONS if settings.iterations is None else settings.iterations
+    with in_blocks(threads) as each:
+        problem = Problem(X.data.reshape(X.n_rows, X.n_columns), of_instances, n_labels, settings.C, each)
+        found = fit_softmax(problem, iterations, seed=settings.seed)
+    counts = np.bincount(of_instances, minlength=n_labels)[labels]
+    figures = found.iterations, found.objective, found.gradient_norm
+    return _as_shard(found.weights[labels], counts, figures, threads * (time.perf_counter() - started))
 
 
 def _as_shard(weights, counts, figures, core_seconds):

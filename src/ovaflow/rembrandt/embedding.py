@@ -1,6 +1,6 @@
 """The embeddings: Rembrandt's, and those that the paper compares it with."""
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from ovaflow.rembrandt.blocks import in_blocks
 from ovaflow.rembrandt.least_squares import LeastSquares
 from ovaflow.rembrandt.panels import both_ways, from_panels, product, to_panels
 from ovaflow.rembrandt.range_finder import OVERSAMPLING, PASSES, top_eigenvectors
+from ovaflow.sparse.csr import rows_of, transpose
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,11 @@ class Embedding:
         k, after what the data have.
     iterations : int
         Of the last least-squares fit; 0 where it was direct.
+    ridge : float
+        Of the least-squares fits.
+    held_out_errors : dict of float to float
+        Squared error of the predicted labels on held-out instances, as a share of the labels' squares, by ridge;
+        empty where there was no choice.
     """
 
     vectors: np.ndarray
@@ -38,6 +44,13 @@ class Embedding:
     projection: np.ndarray
     rank: int
     iterations: int = 0
+    ridge: float = 0.0
+    held_out_errors: dict = field(default_factory=dict)
+
+    @property
+    def ordered(self):
+        """Whether the first dimensions are an embedding, too."""
+        return bool(self.vectors.shape[1] or len(self.eigenvalues))
 
 
 @dataclass(frozen=True)
@@ -51,8 +64,8 @@ class EmbeddingSettings:
     rank : int
     oversampling, passes : int
         p and q.
-    ridge : float
-        Of the least-squares fits.
+    ridge : float or tuple of float
+        Of the least-squares fits; of several, the best on held-out instances.
     seed : int
     """
 
@@ -60,8 +73,31 @@ class EmbeddingSettings:
     rank: int = 100
     oversampling: int = OVERSAMPLING
     passes: int = PASSES
-    ridge: float = 1.0
+    ridge: float | tuple = 1.0
     seed: int = 0
+
+    @property
+    def ridges(self):
+        """Values of the ridge to choose from."""
+        return (self.ridge,) if isinstance(self.ridge, int | float) else tuple(self.ridge)
+
+    def parameters(self, embedding):
+        """What an embedding depends on.
+
+        Parameters
+        ----------
+        embedding : Embedding
+            Made with these settings.
+
+        Returns
+        -------
+        dict
+        """
+        if self.embedding == NONE:
+            return {"embedding": NONE}
+        errors = {f"{ridge:g}": error for ridge, error in embedding.held_out_errors.items()}
+        chosen = {"ridge": float(embedding.ridge)} | ({"held_out_errors": errors} if errors else {})
+        return asdict(self) | chosen
 
 
 @dataclass(frozen=True)
@@ -86,13 +122,24 @@ class _Problem:
     def decompose(self, multiply, size):
         """Leading eigenvectors of a matrix given by its products."""
         settings = self.settings
+        return top_eigenvectors(
+            self.counted(multiply), size, settings.rank, settings.oversampling, settings.passes, settings.seed
+        )
 
-        def counted(Q):
+    def counted(self, multiply):
+        """The same products, seen by whoever waits."""
+
+        def counting(Q):
             found = multiply(Q)
             self.progress.advance()
             return found
 
-        return top_eigenvectors(counted, size, settings.rank, settings.oversampling, settings.passes, settings.seed)
+        return counting
+
+    def times_predictions(self, Q):
+        """Y^T X Z with Z = argmin |Y Q - X Z|^2 (Algorithm 2, lines 6 and 7)."""
+        fitted = self.fit.solve(self.times_labels(Q), self.each)
+        return self.times_positives(product(self.X, fitted, self.each), Q.shape[1])
 
     def fit_labels(self, vectors):
         """W = argmin |Y R - X W|^2 (Algorithm 3, line 4), in panels."""
@@ -107,17 +154,16 @@ class _Problem:
 
 
 def _rembrandt(problem):
-    def multiply(Q):
-        fitted = problem.fit.solve(problem.times_labels(Q), problem.each)
-        return problem.times_positives(product(problem.X, fitted, problem.each), Q.shape[1])
-
-    return problem.decompose(multiply, problem.labels[0].n_columns)
+    return problem.decompose(problem.times_predictions, problem.labels[0].n_columns)
 
 
 def _compressed_sensing(problem):
-    size, rank = problem.labels[0].n_columns, problem.settings.rank
-    drawn = np.random.default_rng(problem.settings.seed).standard_normal((size, rank))
-    return drawn / np.sqrt(rank), np.empty(0)
+    """Algorithm 2 with p = 0 and q = 0: "a whitened random projection of the labels" (paper, sec. 2.4)."""
+    size, settings = problem.labels[0].n_columns, problem.settings
+    multiply = problem.counted(problem.times_predictions)
+    found, _ = top_eigenvectors(multiply, size, settings.rank, 0, 0, settings.seed)
+    # values of a range that nothing brought near the leading eigenvectors are no eigenvalues
+    return found, np.empty(0)
 
 
 def _principal_features(problem):
@@ -135,7 +181,16 @@ OF_LABELS = {"rembrandt": _rembrandt, "compressed-sensing": _compressed_sensing,
 PCA = "pca"
 """The embedding of features: instances are projected onto their principal components."""
 
-EMBEDDINGS = (*OF_LABELS, PCA)
+NONE = "none"
+"""No embedding: the decoder takes the features as they are."""
+
+EMBEDDINGS = (*OF_LABELS, PCA, NONE)
+
+MOST_FEATURES = 4096
+"""Features of which a decoder can be trained without an embedding: the identity is stored in full."""
+
+HELD_OUT = 0.1
+"""Share of the instances on which the ridge is chosen."""
 
 
 def compute_embedding(dataset, settings, threads=1):
@@ -155,25 +210,79 @@ def compute_embedding(dataset, settings, threads=1):
     Raises
     ------
     InputError
-        If no instance has a label.
+        If no instance has a label, or there are too many features for none to be embedded.
     """
-    X, Y = dataset.train.X, dataset.train.Y
-    if not len(Y.data):
+    if not len(dataset.train.Y.data):
         raise InputError("no training instance has a label", path=dataset.path)
-    decomposed = settings.embedding in ("rembrandt", PCA)
-    steps = (1 + decomposed) * (settings.passes + 1) + (settings.embedding != PCA)
-    with in_blocks(threads) as each, Progress("embedding", steps, "passes") as progress:
-        problem = _Problem(X, settings, each, LeastSquares(X, settings.ridge), (Y, dataset.positives), progress)
+    if settings.embedding == NONE:
+        return _no_embedding(dataset)
+    ridges = settings.ridges if settings.embedding in OF_LABELS else settings.ridges[:1]
+    errors = {}
+    with in_blocks(threads) as each, Progress("embedding", _steps(settings, ridges), "passes") as progress:
+        if len(ridges) > 1:
+            errors = _errors_by_ridge(dataset, settings, ridges, each, progress)
+        best = min(errors, key=errors.get) if errors else ridges[0]
+        whole = dataset.train.X, dataset.train.Y, dataset.positives
+        problem = _pose(*whole, replace(settings, ridge=best), each, progress)
         covariance = problem.label_covariance()
-        if settings.embedding == PCA:
-            found, values = _principal_features(problem)
-            vectors, projection = np.empty((Y.n_columns, 0)), to_panels(found)
-        else:
-            plst = settings.embedding == "plst"
-            vectors, values = covariance if plst else OF_LABELS[settings.embedding](problem)
-            projection = problem.fit_labels(vectors)
-            found = vectors
-    n = X.n_rows
+        vectors, values, projection, rank = _embed(problem, covariance)
+    n = dataset.train.X.n_rows
     return Embedding(
-        vectors.astype(np.float32), values / n, covariance[1] / n, projection, found.shape[1], problem.fit.iterations
-    )
+        vectors.astype(np.float32), values / n, covariance[1] / n, projection, rank, problem.fit.iterations,
+        float(best), errors,
+    )  # fmt: skip
+
+
+def _steps(settings, ridges):
+    passes = {"rembrandt": settings.passes + 1, PCA: settings.passes + 1, "compressed-sensing": 1}
+    alike = passes.get(settings.embedding, 0) + (settings.embedding != PCA)
+    plst = settings.embedding == "plst"
+    choices = len(ridges) if len(ridges) > 1 else 0
+    return (settings.passes + 1) * (1 + plst * choices) + alike * (1 + choices)
+
+
+def _no_embedding(dataset):
+    """The features, but for the constant one, which decoders have anyway."""
+    d = dataset.train.X.n_columns
+    rank = d - bool(dataset.parameters["bias"])
+    if rank > MOST_FEATURES:
+        raise InputError(
+            f"{rank:,} features are too many to decode without an embedding, {MOST_FEATURES:,} are not",
+            path=dataset.path,
+            remedy="method: one-vs-all with loss: logistic is the same for labels that do not exclude each other",
+        )
+    vectors = np.empty((dataset.n_labels, 0), np.float32)
+    return Embedding(vectors, np.empty(0), np.empty(0), to_panels(np.eye(d, rank)), rank)
+
+
+def _pose(X, Y, positives, settings, each, progress):
+    return _Problem(X, settings, each, LeastSquares(X, settings.ridges[0]), (Y, positives), progress)
+
+
+def _embed(problem, covariance=None):
+    """Embedding, eigenvalues, projection and rank."""
+    kind = problem.settings.embedding
+    if kind == PCA:
+        found, values = _principal_features(problem)
+        return np.empty((problem.labels[0].n_columns, 0)), values, to_panels(found), found.shape[1]
+    plst = kind == "plst" and covariance is not None
+    vectors, values = covariance if plst else OF_LABELS[kind](problem)
+    return vectors, values, problem.fit_labels(vectors), vectors.shape[1]
+
+
+def _errors_by_ridge(dataset, settings, ridges, each, progress):
+    """|Y - X W R^T|^2 / |Y|^2 of held-out instances, where R has orthonormal columns."""
+    X, Y = dataset.train.X, dataset.train.Y
+    order = np.random.default_rng(settings.seed).permutation(X.n_rows)
+    size = max(1, round(HELD_OUT * X.n_rows))
+    held_out, kept = np.sort(order[:size]), np.sort(order[size:])
+    fitted, seen = (rows_of(X, kept), rows_of(Y, kept)), (rows_of(X, held_out), rows_of(Y, held_out))
+    positives, errors = transpose(fitted[1]), {}
+    for ridge in ridges:
+        problem = _pose(*fitted, positives, replace(settings, ridge=ridge), each, progress)
+        vectors, _, projection, rank = _embed(problem)
+        predicted = from_panels(product(seen[0], projection, each), rank)
+        embedded = from_panels(product(seen[1], to_panels(vectors), each), rank)
+        squares = len(seen[1].data) + np.square(predicted).sum() - 2 * (predicted * embedded).sum()
+        errors[ridge] = float(squares / max(len(seen[1].data), 1))
+    return errors

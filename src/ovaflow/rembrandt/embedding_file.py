@@ -1,6 +1,6 @@
 """The embedding file: an embedding of a dataset, for every run that wants it."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -46,7 +46,7 @@ def write_embedding(path, embedding, settings, dataset, core_seconds, peak_rss_b
     core_seconds : float
     peak_rss_bytes : int
     """
-    with create_artifact(path, KIND, asdict(settings), {"dataset": dataset}) as file:
+    with create_artifact(path, KIND, settings.parameters(embedding), {"dataset": dataset}) as file:
         for name in _ARRAYS:
             if getattr(embedding, name).size:
                 file.create_dataset(name, data=getattr(embedding, name))
@@ -82,7 +82,8 @@ def read_embedding(path, dataset=None, verify=False):
             raise InputError("made from another dataset file", path=path, remedy="run `ovaflow embed` again")
         arrays = {name: map_array(file[name]) for name in _ARRAYS if name in file}
         # a random embedding has no spectrum, one of features no labels
-        absent = {"vectors": np.empty((int(file.attrs["labels"]), 0), np.float32), "eigenvalues": np.empty(0)}
+        absent = {"vectors": np.empty((int(file.attrs["labels"]), 0), np.float32)}
+        absent |= dict.fromkeys(("eigenvalues", "label_covariance"), np.empty(0))
         arrays = absent | arrays
         embedding = Embedding(**arrays, rank=int(file.attrs["rank"]), iterations=int(file.attrs["iterations"]))
         seconds, peak = float(file.attrs["core_seconds"]), int(file.attrs["peak_rss_bytes"])

@@ -1,7 +1,5 @@
 """Embedding, projection and decoder trained in this process, without files."""
 
-from dataclasses import asdict
-
 import numpy as np
 
 from ovaflow.data.dataset import Dataset, Split
@@ -10,9 +8,10 @@ from ovaflow.rembrandt.embedding import compute_embedding
 from ovaflow.rembrandt.joining import dense_rows, model_settings
 from ovaflow.rembrandt.model_file import EmbeddingModel
 from ovaflow.rembrandt.projected_file import Projected, decoder_of, full_matrix, project
+from ovaflow.rembrandt.tuning import tune
 
 
-def train_embedding_model(dataset, embedding, projecting, decoding, threads=1):
+def train_embedding_model(dataset, embedding, projecting, tuning, threads=1):
     """Embed the labels of a dataset and decode them.
 
     Parameters
@@ -20,7 +19,7 @@ def train_embedding_model(dataset, embedding, projecting, decoding, threads=1):
     dataset : Dataset
     embedding : EmbeddingSettings
     projecting : Projecting
-    decoding : Decoding
+    tuning : Tuning
     threads : int
         They change no result.
 
@@ -29,12 +28,12 @@ def train_embedding_model(dataset, embedding, projecting, decoding, threads=1):
     EmbeddingModel
         The one that shards of the same decoder are joined into.
     """
-    projected = _project(dataset, embedding, projecting, threads)
-    decoding = decoding.of(projected.decoder)
+    projected = projected_in_memory(dataset, embedding, projecting, threads)
+    tuned = tune(projected, tuning, threads)
     labels = np.arange(dataset.n_labels, dtype=np.int32)
-    done = train_decoder(projected, labels, decoding, threads)
+    done = train_decoder(projected, labels, tuned.decoding, threads)
     counts = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels)
-    settings = model_settings(projected, asdict(decoding))
+    settings = model_settings(projected, tuned)
     return EmbeddingModel(
         dataset.path,
         done.trained,
@@ -48,11 +47,25 @@ def train_embedding_model(dataset, embedding, projecting, decoding, threads=1):
     )
 
 
-def _project(dataset, settings, projecting, threads):
+def projected_in_memory(dataset, settings, projecting, threads=1):
+    """Embed the labels of a dataset, and project its training instances.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    settings : EmbeddingSettings
+    projecting : Projecting
+    threads : int
+
+    Returns
+    -------
+    Projected
+        As if read from a file, but for its checksum.
+    """
     embedding = compute_embedding(dataset, settings, threads)
     projection, features = project(dataset, embedding, projecting, threads)
     decoder = decoder_of(dataset.train.Y, projecting.decoder)
-    parameters = {"bias": 1.0} | asdict(settings) | projecting.parameters | {"decoder": decoder}
+    parameters = {"bias": 1.0} | settings.parameters(embedding) | projecting.parameters | {"decoder": decoder}
     split = Split(full_matrix(features), dataset.train.Y)
     return Projected(
         Dataset(dataset.path, split, split, "", parameters),

@@ -17,7 +17,7 @@ from ovaflow.storage.artifact import create_artifact
 _ROWS = 4096
 
 
-def join_decoder(shards, projected, dataset, model_path, training_path):
+def join_decoder(shards, projected, tuned, dataset, model_path, training_path):
     """Write the model file and the training file of a run.
 
     Parameters
@@ -26,6 +26,8 @@ def join_decoder(shards, projected, dataset, model_path, training_path):
         Every shard of the decoder.
     projected : Projected
         What they were trained on.
+    tuned : Tuned
+        What they were trained with.
     dataset : Dataset
         What was projected.
     model_path, training_path : path-like
@@ -49,10 +51,10 @@ def join_decoder(shards, projected, dataset, model_path, training_path):
         decoder_path, solved_path = Path(folder) / "decoder.h5", Path(folder) / "solved.h5"
         merge(shards, projected.dataset, 0.0, decoder_path, solved_path)
         decoder, solved = open_model(decoder_path), read_training(solved_path)
-        settings = model_settings(projected, decoder.parameters["train"])
+        settings = model_settings(projected, tuned)
         _write_model(model_path, decoder, projected, dataset, settings)
-    seconds = projected.core_seconds + solved.core_seconds
-    peak = max(projected.peak_rss_bytes, solved.peak_rss_bytes)
+    seconds = projected.core_seconds + tuned.core_seconds + solved.core_seconds
+    peak = max(projected.peak_rss_bytes, tuned.peak_rss_bytes, solved.peak_rss_bytes)
     statistics = {} if projected.decoder == SOFTMAX else {name: np.array(v) for name, v in solved.statistics.items()}
     iterations = int(solved.statistics["newton_steps"].max(initial=0)) if projected.decoder == SOFTMAX else 0
     given = settings | ({"iterations": iterations} if iterations else {})
@@ -62,25 +64,22 @@ def join_decoder(shards, projected, dataset, model_path, training_path):
     return int(decoder.trained.sum())
 
 
-def model_settings(projected, train):
+def model_settings(projected, tuned):
     """Settings that a model depends on.
 
     Parameters
     ----------
     projected : Projected
-    train : dict
-        Settings of the decoder's training.
+    tuned : Tuned
 
     Returns
     -------
     dict
     """
     settings = {name: value for name, value in projected.dataset.parameters.items() if name != "bias"}
-    return (
-        settings
-        | {"method": METHOD, "C": train["C"]}
-        | {name: train[name] for name in (("held_out",) if projected.decoder == SOFTMAX else ("epsilon",))}
-    )
+    other = ("epsilon",) if projected.decoder == SOFTMAX else ("iterations",)
+    own = {name: value for name, value in tuned.parameters.items() if name not in (*other, "seed")}
+    return settings | {"method": METHOD} | own
 
 
 def _write_model(path, decoder, projected, dataset, settings):

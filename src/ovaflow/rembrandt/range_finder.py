@@ -23,7 +23,7 @@ def top_eigenvectors(multiply, size, rank, oversampling=OVERSAMPLING, passes=PAS
     rank : int
         k.
     oversampling, passes : int
-        p and q; q is at least 1.
+        p and q.
     seed : int
 
     Returns

@@ -1,6 +1,6 @@
 """Settings of a Rembrandt run."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 
 from ovaflow.rembrandt.random_features import MAPS
 
@@ -10,8 +10,8 @@ METHOD = "rembrandt"
 DECODERS = ("auto", "softmax", "logistic")
 """Losses of the decoder; auto: softmax where every training instance has one label."""
 
-LOSS_WEIGHT = {"softmax": 500.0, "logistic": 1.0}
-"""C of each decoder; early stopping is what regularises the softmax decoder."""
+CANDIDATES = {"softmax": (500.0,), "logistic": (0.3, 1.0, 3.0, 10.0)}
+"""C of each decoder to choose from; early stopping is what regularises the softmax decoder."""
 
 
 @dataclass(frozen=True)
@@ -52,28 +52,29 @@ class Projecting:
 
 
 @dataclass(frozen=True)
-class Decoding:
-    """How the decoder is trained.
+class Tuning:
+    """How the decoder's settings are chosen.
 
     Attributes
     ----------
-    C : float or None
-        Weight of the losses; None: :data:`LOSS_WEIGHT`.
+    C : tuple of float
+        Weights of the losses to choose from; empty: :data:`CANDIDATES`.
     epsilon : float
         Relative gradient tolerance of the one-vs-all problems.
     held_out : float
-        Share of the instances on which the softmax decoder's number of iterations is chosen; 0: it is solved.
+        Share of the instances on which C is chosen, and the softmax decoder's number of iterations;
+        0: C is given, and the softmax decoder is solved.
     seed : int
         Of their choice.
     """
 
-    C: float | None = None
+    C: tuple = ()
     epsilon: float = 0.1
     held_out: float = 0.1
     seed: int = 0
 
-    def of(self, decoder):
-        """The same with C filled in.
+    def candidates(self, decoder):
+        """Values of C to choose from.
 
         Parameters
         ----------
@@ -81,6 +82,28 @@ class Decoding:
 
         Returns
         -------
-        Decoding
+        tuple of float
         """
-        return self if self.C is not None else replace(self, C=LOSS_WEIGHT[decoder])
+        return self.C or CANDIDATES[decoder]
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """How the decoder is trained, after all choices.
+
+    Attributes
+    ----------
+    C : float
+        Weight of the losses.
+    epsilon : float
+        Relative gradient tolerance of the one-vs-all problems.
+    iterations : int or None
+        Of the softmax decoder; None: it is solved.
+    seed : int
+        Of its first phase.
+    """
+
+    C: float
+    epsilon: float = 0.1
+    iterations: int | None = None
+    seed: int = 0

@@ -48,16 +48,30 @@ def error_by_rank(name, runs):
     """
 
     def paint(axes):
-        for place, run in enumerate(runs):
+        plotted = [run for run in runs if run.embedding.points]
+        for run in runs:
+            if run not in plotted and "P@1" in run.metrics:
+                axes.axhline(_error(run.metrics), color=series(run.series), linestyle=(0, (4, 4)), linewidth=1.3)
+        for run, at in zip(plotted, _apart([run.embedding.points[-1]["rank"] for run in plotted]), strict=True):
             points, colour = run.embedding.points, series(run.series)
-            ranks = [point["rank"] for point in points]
-            axes.plot(ranks, [100 - 100 * point["P@1"] for point in points], color=colour, linewidth=1.3)
+            axes.plot([point["rank"] for point in points], list(map(_error, points)), color=colour, linewidth=1.3)
             if "P@1" in run.metrics:
                 marker = MARKERS[run.series % len(MARKERS)]
-                # beside one another, where runs have the same rank
-                at = ranks[-1] * 1.12 ** (1 + place)
-                axes.plot([at], [100 - 100 * run.metrics["P@1"]], color=colour, marker=marker, markersize=6)
+                axes.plot([at], [_error(run.metrics)], color=colour, marker=marker, markersize=6)
         axes.set(xscale="log", xlabel="dimensions of the embedding", ylabel="100 − P@1, in %")
         logarithmic(axes.xaxis)
 
     return draw(name, "Error by dimensions of the embedding", paint)
+
+
+def _error(metrics):
+    return 100 - 100 * metrics["P@1"]
+
+
+def _apart(ranks):
+    """Where to draw markers: at the rank, side by side where it is that of several runs."""
+    places = []
+    for number, rank in enumerate(ranks):
+        left = ranks[:number].count(rank)
+        places.append(rank * 1.06 ** (left - (ranks.count(rank) - 1) / 2))
+    return places

@@ -21,6 +21,7 @@ STEPS = (
     "train trees",
     "embed",
     "project",
+    "tune decoder",
     "train decoder",
     "cold start",
     "merge",
