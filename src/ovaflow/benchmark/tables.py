@@ -145,3 +145,26 @@ def growth_table(growth):
         f"{fit['solver']}: CPU time a label grows as {fit['axis']}^{fit['exponent']:.2f}" for fit in growth["fits"]
     ]
     return "\n".join([f"{growth['labels']} labels", aligned([GROWTH_COLUMNS, *rows]), "", *lines])
+
+
+def prediction_table(timings):
+    """Table of what finding the best labels takes.
+
+    Parameters
+    ----------
+    timings : list of ovaflow.benchmark.prediction.Timing
+
+    Returns
+    -------
+    str
+    """
+    rows = [["package", "batch ms", "ratio", "single ms", "ratio", "p50 ms", "p99 ms", "same labels"]]
+    for timing in timings:
+        if timing.failure:
+            rows.append([timing.name, MISSING])
+            continue
+        same = "own model" if timing.same is None else f"{100 * timing.same:.1f} %"
+        figures = (timing.batch_ms, timing.batch_ratio, timing.single_ms, timing.single_ratio)
+        rows.append([timing.name, *(f"{value:.3g}" for value in (*figures, timing.p50_ms, timing.p99_ms)), same])
+    notes = "batch, single: CPU ms an instance, together and one at a time; p50, p99: wall ms of one at a time"
+    return f"{aligned(rows)}\n\n{notes}"

@@ -44,7 +44,7 @@ COMMANDS = {
     "describe-embedding": "Measure an embedding by its rank (rembrandt).",
     "report": "Write the report page.",
     "warm-up": "Compile every kernel once.",
-    "benchmark": "Measure the solver.",
+    "benchmark": "Measure the solver and prediction.",
     "snakefile": "Print where the workflow's Snakefile is.",
 }
 

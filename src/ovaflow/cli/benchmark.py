@@ -4,13 +4,15 @@ import json
 from pathlib import Path
 
 import click
+from threadpoolctl import threadpool_limits
 
 from ovaflow.benchmark.comparison import Comparison, compare, summarise
 from ovaflow.benchmark.growth import measure_growth
 from ovaflow.benchmark.growth_figure import check_figure_path, write_growth_figure
 from ovaflow.benchmark.peers.registry import PACKAGES, methods_of
+from ovaflow.benchmark.prediction import CONTESTANTS, benchmark_prediction
 from ovaflow.benchmark.solver import benchmark_solver
-from ovaflow.benchmark.tables import growth_table, peers_table
+from ovaflow.benchmark.tables import growth_table, peers_table, prediction_table
 from ovaflow.cli.earlier_model import earlier_option, read_earlier
 from ovaflow.cli.problem_options import problem_options
 from ovaflow.data.dataset import open_dataset
@@ -27,7 +29,7 @@ _json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead
 
 @click.group("benchmark")
 def command():
-    """Measure the solver."""
+    """Measure the solver, prediction, and other packages beside them."""
 
 
 @command.command()
@@ -48,6 +50,32 @@ def solver(dataset, labels, seed, threads, earlier, **settings):
     start = read_earlier(earlier, opened)[0]
     figures = benchmark_solver(opened, labels, seed, threads, Training(**settings), start)
     click.echo(json.dumps(figures))
+
+
+def _contestants(context, parameter, value):
+    names = [name.strip() for name in value.split(",") if name.strip()]
+    unknown = sorted(set(names) - set(CONTESTANTS))
+    if unknown:
+        raise click.BadParameter(f"{', '.join(unknown)}; known: {', '.join(CONTESTANTS)}")
+    return names
+
+
+@command.command()
+@click.argument("model", type=click.Path(path_type=Path, dir_okay=False))
+@_dataset
+@click.option("--peers", callback=_contestants, default="scipy,pecos", show_default=True,
+              help="By comma; napkinxc and omikuji train first.")  # fmt: skip
+@click.option("--top-k", default=5, show_default=True, type=click.IntRange(min=1))
+@click.option("--instances", default=1000, show_default=True, type=click.IntRange(min=1), help="Of the batch.")
+@click.option("--singles", default=300, show_default=True, type=click.IntRange(min=1), help="Scored one at a time.")
+@click.option("--repeats", default=3, show_default=True, type=click.IntRange(1), help="Interleaved rounds.")
+@_seed
+@_json
+def predict(model, dataset, peers, top_k, instances, singles, repeats, seed, as_json):
+    """Find the best labels of test instances with MODEL (model.h5) and with other packages, on one thread."""
+    with threadpool_limits(1):
+        timings = benchmark_prediction(model, open_dataset(dataset), peers, top_k, instances, singles, repeats, seed)
+    click.echo(json.dumps([timing._asdict() for timing in timings]) if as_json else prediction_table(timings))
 
 
 def _packages(context, parameter, value):

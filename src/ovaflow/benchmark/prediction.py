@@ -1,0 +1,265 @@
+"""Finding the best labels: ovaflow beside others, in batches and one instance at a time, on one thread.
+
+SciPy and PECOS score with the weights of the model, so that all three must find
+the same labels; napkinXC and omikuji cannot be given weights and train first.
+"""
+
+import importlib.util
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse
+
+from ovaflow.benchmark.peers.interface import Problem, as_matrix
+from ovaflow.benchmark.sample import columns_of
+from ovaflow.console.errors import InputError
+from ovaflow.prediction.predictor import Predictor
+from ovaflow.sparse.csr import rows_of
+
+_BLOCK = 256
+"""Instances that SciPy scores at a time: the product of more would not fit into memory."""
+
+
+class Own:
+    """ovaflow, with an index in memory.
+
+    Parameters
+    ----------
+    predictor : Predictor
+    dataset : Dataset
+    k : int
+    """
+
+    requires, trains = "ovaflow", False
+
+    def __init__(self, predictor, dataset, k):
+        predictor.prepare()
+        self._predictor, self._k = predictor, k
+
+    def prepare(self, X):
+        """Instances in the form that the package takes; not timed."""
+        return X
+
+    def best(self, prepared):
+        """Labels of prepared instances, best first."""
+        return self._predictor.top_k(prepared, self._k)[0]
+
+
+class SciPy(Own):
+    """Sparse product, then a partial sort. See :class:`Own`."""
+
+    requires = "scipy"
+
+    def __init__(self, predictor, dataset, k):
+        self._weights, self._k = predictor.model.weights.to_scipy().T.tocsr(), k
+        self._untrained = ~predictor.model.trained
+
+    def prepare(self, X):
+        return as_matrix(X)
+
+    def best(self, prepared):
+        return np.concatenate([self._block(prepared[i : i + _BLOCK]) for i in range(0, prepared.shape[0], _BLOCK)])
+
+    def _block(self, X):
+        scores = (X @ self._weights).toarray()
+        scores[:, self._untrained] = -np.inf
+        k = min(self._k, scores.shape[1] - 1)
+        found = np.argpartition(-scores, k, axis=1)[:, : self._k]
+        order = np.argsort(-np.take_along_axis(scores, found, axis=1), axis=1)
+        return np.take_along_axis(found, order, axis=1)
+
+
+class Pecos(Own):
+    """Its one-vs-all layer, with the model's weights. See :class:`Own`."""
+
+    requires = "pecos"
+
+    def __init__(self, predictor, dataset, k):
+        from pecos.xmc.base import HierarchicalMLModel, MLModel
+        from pecos.xmc.xlinear.model import XLinearModel
+
+        self._bias, self._k = float(dataset.parameters.get("bias", 0.0)), k
+        plain = MLModel.PredParams(only_topk=k, post_processor="noop")
+        weights = as_matrix(predictor.model.weights).T.tocsc()
+        layer = MLModel(W=weights, bias=self._bias or -1.0, pred_params=plain)
+        with tempfile.TemporaryDirectory() as folder:
+            XLinearModel(HierarchicalMLModel([layer])).save(folder)
+            self._model = XLinearModel.load(folder, is_predict_only=True)
+
+    def prepare(self, X):
+        return as_matrix(columns_of(X, np.arange(X.n_columns - (self._bias != 0))))
+
+    def best(self, prepared):
+        found = self._model.predict(prepared, only_topk=self._k, threads=1, post_processor="noop")
+        found = scipy.sparse.csr_matrix(found)
+        return [
+            found.indices[a:b][np.argsort(-found.data[a:b])]
+            for a, b in zip(found.indptr[:-1], found.indptr[1:], strict=True)
+        ]
+
+
+class _Trained(Own):
+    trains = True
+
+    def __init__(self, predictor, dataset, k):
+        self._folder = tempfile.TemporaryDirectory()
+        labels = np.flatnonzero(predictor.model.trained)
+        settings = {"C": 1.0, "epsilon": 0.01, "threshold": 0.01, "seed": 0, "folder": Path(self._folder.name)}
+        self._problem, self._k = Problem(dataset, labels, **settings), k
+        self._peer = self._kind()(self._problem)
+        self._peer.train()
+
+    def prepare(self, X):
+        return self._problem.without_bias(X)
+
+
+class NapkinXC(_Trained):
+    """Its binary relevance, trained on the dataset. See :class:`Own`."""
+
+    requires = "napkinxc"
+
+    def _kind(self):
+        from ovaflow.benchmark.peers.napkinxc import BinaryRelevance
+
+        return BinaryRelevance
+
+    def best(self, prepared):
+        return self._peer._model.predict(prepared, top_k=self._k)
+
+
+class Omikuji(_Trained):
+    """Parabel's three trees, trained on the dataset. See :class:`Own`."""
+
+    requires = "omikuji"
+
+    def __init__(self, predictor, dataset, k):
+        super().__init__(predictor, dataset, k)
+        self._peer._model.init_prediction_thread_pool(1)
+
+    def _kind(self):
+        from ovaflow.benchmark.peers.omikuji import Parabel
+
+        return Parabel
+
+    def prepare(self, X):
+        rows = super().prepare(X)
+        return [list(zip(row.indices.tolist(), row.data.tolist(), strict=True)) for row in rows]
+
+    def best(self, prepared):
+        return [self._peer._model.predict(row, 10, self._k) for row in prepared]
+
+
+CONTESTANTS = {"ovaflow": Own, "scipy": SciPy, "pecos": Pecos, "napkinxc": NapkinXC, "omikuji": Omikuji}
+"""By name."""
+
+
+class Timing(NamedTuple):
+    """What a contestant took.
+
+    Attributes
+    ----------
+    name : str
+    batch_ms, single_ms : float
+        CPU milliseconds an instance: of a whole batch, and one at a time; medians over the rounds.
+    p50_ms, p99_ms : float
+        Wall milliseconds of one instance at a time.
+    batch_ratio, single_ratio : float
+        CPU time over ovaflow's of the same round, medians.
+    same : float or None
+        Share of instances with ovaflow's labels; None for models of its own.
+    failure : str
+        Why there are no figures.
+    """
+
+    name: str
+    batch_ms: float = np.nan
+    single_ms: float = np.nan
+    p50_ms: float = np.nan
+    p99_ms: float = np.nan
+    batch_ratio: float = np.nan
+    single_ratio: float = np.nan
+    same: float | None = None
+    failure: str = ""
+
+
+def benchmark_prediction(model, dataset, names, k=5, instances=1000, singles=300, rounds=3, seed=0):
+    """Time contestants in turn, round after round, on random test instances.
+
+    Parameters
+    ----------
+    model : path-like
+        Of one-vs-all.
+    dataset : Dataset
+        Which it was trained on.
+    names : sequence of str
+        Of :data:`CONTESTANTS`, beside ovaflow.
+    k : int
+    instances, singles : int
+        Size of the batch, and how many of them are also scored one at a time.
+    rounds : int
+    seed : int
+
+    Returns
+    -------
+    list of Timing
+        ovaflow's first.
+
+    Raises
+    ------
+    InputError
+        If the model is no model of one-vs-all, or of another dataset.
+    """
+    predictor = Predictor.open(model)
+    if not hasattr(predictor.model, "weights"):
+        raise InputError("has no weights of labels", path=model, remedy="give a model of one-vs-all")
+    if predictor.model.inputs.get("dataset") != dataset.checksum:
+        raise InputError(f"was not trained on {dataset.path}", path=model)
+    rng = np.random.default_rng(seed)
+    rows = rng.choice(dataset.test.X.n_rows, min(instances, dataset.test.X.n_rows), replace=False)
+    X = rows_of(dataset.test.X, rows)
+    chosen = ["ovaflow", *(name for name in names if name != "ovaflow")]
+    missing = {name for name in chosen if importlib.util.find_spec(CONTESTANTS[name].requires) is None}
+    running = {name: CONTESTANTS[name](predictor, dataset, k) for name in chosen if name not in missing}
+    times = {name: [] for name in running}
+    found = {}
+    for _ in range(rounds + 1):
+        for name, contestant in running.items():
+            found[name], measured = _measure(contestant, X, min(singles, X.n_rows))
+            times[name].append(measured)
+    return [
+        Timing(name, failure="not installed") if name in missing else _timing(name, running[name], times, found)
+        for name in chosen
+    ]
+
+
+def _measure(contestant, X, singles):
+    prepared = contestant.prepare(X)
+    cpu = time.process_time()
+    found = contestant.best(prepared)
+    batch = (time.process_time() - cpu) / X.n_rows
+    alone = [contestant.prepare(rows_of(X, np.array([i]))) for i in range(singles)]
+    walls, cpu = np.empty(singles), time.process_time()
+    for i, row in enumerate(alone):
+        wall = time.perf_counter()
+        contestant.best(row)
+        walls[i] = time.perf_counter() - wall
+    single = (time.process_time() - cpu) / singles
+    return found, (1e3 * batch, 1e3 * single, 1e3 * walls)
+
+
+def _timing(name, contestant, times, found):
+    # the first round warms up
+    batch, single = (np.array([entry[place] for entry in times[name][1:]]) for place in (0, 1))
+    own = [np.array([entry[place] for entry in times["ovaflow"][1:]]) for place in (0, 1)]
+    walls = np.concatenate([entry[2] for entry in times[name][1:]])
+    same = None
+    if not contestant.trains:
+        pairs = zip(found["ovaflow"], found[name], strict=True)
+        same = float(np.mean([np.array_equal(ours[ours >= 0], theirs[: (ours >= 0).sum()]) for ours, theirs in pairs]))
+    return Timing(
+        name, *(float(np.median(values)) for values in (batch, single)), *np.percentile(walls, [50, 99]).tolist(),
+        *(float(np.median(values / of)) for values, of in zip((batch, single), own, strict=True)), same,
+    )  # fmt: skip
