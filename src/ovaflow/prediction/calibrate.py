@@ -2,9 +2,10 @@
 
 Scores of training instances tell nothing: the model was fitted to them. The
 second model is trained with the same settings on the instances that were not
-held out. Only the best labels of each held-out instance are
-looked at, which bounds memory by the number of instances; below them
-probabilities are extrapolated, and they are hardly ever above a few percent.
+held out. Only the best labels of each held-out instance are looked at, which
+bounds memory by the number of instances: thresholds are chosen on all that the
+predictions hold, sigmoids fitted to the first :data:`LIKELY`, since it is the
+probabilities of predicted labels that have to be right.
 """
 
 import numpy as np
@@ -13,6 +14,11 @@ from ovaflow.console.errors import InputError
 from ovaflow.prediction.calibration import Calibration
 from ovaflow.prediction.sigmoids import fit_sigmoids, pairs_of
 from ovaflow.prediction.thresholds import choose_thresholds
+
+
+LIKELY = 10
+"""Labels of an instance that sigmoids are fitted to. Measured, calibration error of the best 5 labels with 10, 20, 100:
+docstrings 1.7, 2.5, 3.6 %, tibkat 3.0, 4.2, 5.8 %: many low scores bend the sigmoid away from where it is used."""
 
 
 def calibrate(model, held_out, predictions, hits):
@@ -39,12 +45,12 @@ def calibrate(model, held_out, predictions, hits):
     InputError
         If no prediction is true.
     """
-    if not hits.any():
+    if not hits[:, :LIKELY].any():
         raise InputError("no label predicted for the held-out instances is true", path=held_out.path)
     counts = np.bincount(held_out.train.Y.indices, minlength=held_out.n_labels)
     positives = np.bincount(held_out.test.Y.indices, minlength=held_out.n_labels)
-    pairs = pairs_of(predictions.ids, predictions.scores, hits)
-    sigmoids = fit_sigmoids(pairs, counts)
+    pairs, likely = (pairs_of(predictions.ids[:, :k], predictions.scores[:, :k], hits[:, :k]) for k in (None, LIKELY))
+    sigmoids = fit_sigmoids(likely, counts)
     slope, intercept = sigmoids.lines(counts)
     log_odds = slope[pairs.labels] * pairs.scores + intercept[pairs.labels]
     chosen = choose_thresholds(pairs.labels, log_odds, pairs.hits, positives, model.counts)
