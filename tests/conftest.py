@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from pipeline_place import Place
+from tiny_table import write_config, write_table
 
 # the first example compiles kernels: no deadline
 settings.register_profile("ovaflow", deadline=None)
@@ -20,3 +22,22 @@ def real_data():
     if not Path(folder).is_dir():
         pytest.fail(f"OVAFLOW_DATA={folder} is no folder")
     return Path(folder)
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A place with the tiny table and its config, nothing run."""
+    place = Place(tmp_path)
+    write_table(place.folder / "records.csv")
+    write_config(place.folder / "my.yaml")
+    return place
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory):
+    """A finished run of two runs and two shards, and what it wrote; tests that change more than the config copy it."""
+    place = Place(tmp_path_factory.mktemp("finished"))
+    write_table(place.folder / "records.csv")
+    write_config(place.folder / "my.yaml")
+    place.written = place.snakemake()
+    return place

@@ -15,9 +15,12 @@ from ovaflow.machine.capacity import Capacity
 from ovaflow.model.merge import merge
 from ovaflow.model.shard_file import write_shard
 from ovaflow.sparse.csr import from_scipy
-from ovaflow.training.estimate import as_record, describe, estimate_training
+from ovaflow.training.estimate import as_record, describe, estimate_training, write_demand
 from ovaflow.training.label_jobs import Training
+from ovaflow.training.memory import megabytes_to_request
+from ovaflow.training.plan import write_plan
 from ovaflow.training.shard_job import train_labels
+from ovaflow.training.shard_request import shard_request
 
 N, D, LABELS = 3000, 400, 600
 
@@ -114,3 +117,12 @@ def test_command(path, capsys):
     error = capsys.readouterr().err
     assert "give --stored-threshold=0.001" in error
     assert error.splitlines()[-1].startswith("ovaflow: error: ")
+
+
+@pytest.mark.parametrize(("shards", "threads"), [(1, 1), (6, 1), (2, 4)])
+def test_what_shards_ask_for_covers_the_estimate_of_a_job(path, tmp_path, shards, threads):
+    write_demand(tmp_path / "estimate.json", estimate_training(open_dataset(path), Training(), 0.05, 150, 1, 1))
+    write_plan(tmp_path / "shards.tsv", np.array_split(np.arange(LABELS), shards), np.ones(LABELS))
+    ours = shard_request(tmp_path / "estimate.json", tmp_path / "shards.tsv", 0, threads)
+    theirs = megabytes_to_request(estimate_training(open_dataset(path), Training(), 0.05, 150, threads, shards).memory)
+    assert theirs <= ours.mem_mb <= 1.2 * theirs + 100

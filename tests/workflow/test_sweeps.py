@@ -24,6 +24,10 @@ WARM = {
 }
 
 
+# the estimate is that of the first run of a sweep
+FIRST = {"measure_cold_start": 3, "estimate_training": 1}
+
+
 def runs(*values):
     return {"msi": {"sweep": {"C": list(values)}}, "later": LATER, "last": LAST}
 
@@ -75,7 +79,7 @@ def test_what_a_changed_value_runs(swept):
     # a value in between: itself and those above it
     assert jobs_after(swept, runs=runs(0.3, 1, 2, 3)) == dict.fromkeys(WARM, 2) | one
     # a value at the lower end: all, and the two runs that start from them
-    assert jobs_after(swept, runs=runs(0.1, 0.3, 1, 3)) == dict.fromkeys(WARM, 6) | {"measure_cold_start": 3} | one
+    assert jobs_after(swept, runs=runs(0.1, 0.3, 1, 3)) == dict.fromkeys(WARM, 6) | FIRST | one
     scored = {"predict_labels": 5, "evaluate_predictions": 5, "write_report": 1}
     assert jobs_after(swept, predict={"top_k": 3}) == scored
     assert jobs_after(swept) == {}

@@ -62,7 +62,7 @@ rule measure_calibration:
     params:
         options=lambda wildcards: steps.predict_options(SETTINGS, wildcards.dataset, wildcards.run),
         code=steps.code_of("calibration-curve"),
-    threads: lambda wildcards: SETTINGS.train_of(wildcards.run).threads
+    threads: threads_of_run
     resources:
         mem_mb=megabytes(1000, 4),
     conda:

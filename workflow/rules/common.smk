@@ -3,6 +3,7 @@ import errno
 import re
 import shlex
 import sys
+from functools import cache
 from pathlib import Path
 from zlib import crc32
 
@@ -58,6 +59,11 @@ def megabytes(base, factor):
     return lambda wildcards, input, attempt: attempt * (base + int(factor * input.size_mb))
 
 
+def merging_megabytes(wildcards, input, attempt):
+    """Memory of a job that joins shards piece by piece: the dataset and some pieces, whatever the shards hold."""
+    return attempt * (1500 + int(2 * input.size_files_mb[list(input).index(input.dataset)]))
+
+
 def reading_megabytes(wildcards, input, attempt):
     """Memory of a job that reads raw files; packed ones hold a multiple of their size."""
     packed = any(path.endswith((".gz", ".bz2", ".xz", ".zst", ".parquet", ".npz")) for path in input)
@@ -78,7 +84,7 @@ def training_megabytes(wildcards, input, attempt):
     from ovaflow.training.memory import requested_megabytes
 
     run = wildcards.run if "run" in wildcards.keys() else problems.by_name(SETTINGS)[wildcards.problem]
-    train, pretrained = SETTINGS.train_of(run), SETTINGS.runs[run].pretrained is not None
+    train, pretrained = train_of(run), SETTINGS.runs[run].pretrained is not None
     arguments = train.threads, train.shards, pretrained, train.loss
     return attempt * once_there(input.dataset, requested_megabytes, *arguments)
 
@@ -86,7 +92,7 @@ def training_megabytes(wildcards, input, attempt):
 def asked_by_shard(wildcards, input):
     """Memory and minutes of a shard, from what a sample of the labels took."""
     pretrained = SETTINGS.runs[wildcards.run].pretrained is not None
-    threads = SETTINGS.train_of(wildcards.run).threads
+    threads = train_of(wildcards.run).threads
     return shard_request(input.estimate, input.plan, int(wildcards.shard), threads, pretrained)
 
 
@@ -105,13 +111,47 @@ def growing_megabytes(wildcards, input, attempt):
     # imported here, since Numba takes half a second
     from ovaflow.fastxml.memory import requested_megabytes
 
-    return attempt * once_there(input.dataset, requested_megabytes, SETTINGS.train_of(wildcards.run).threads)
+    return attempt * once_there(input.dataset, requested_megabytes, train_of(wildcards.run).threads)
+
+
+@cache
+def train_of(run):
+    """Train settings of a run, validated once and not for each of its shards."""
+    return SETTINGS.train_of(run)
+
+
+def threads_of_run(wildcards):
+    """Threads of each job of a run."""
+    return train_of(wildcards.run).threads
+
+
+@cache
+def shard_files(dataset, run):
+    """What a shard needs beside dataset, means and plan."""
+    estimate = ancient(problems.estimate_file(SETTINGS, dataset, run))
+    return files.start_files(SETTINGS, dataset, run) | {"estimate": estimate}
+
+
+@cache
+def shard_options(dataset, run):
+    """Options of all shards of a run."""
+    return [
+        *file_options(files.start_files(SETTINGS, dataset, run)),
+        *steps.train_options(SETTINGS, run),
+        *steps.weighting_options(SETTINGS, dataset, run),
+    ]
 
 
 def shards_of_run(wildcards):
     """Shards that a model is merged from."""
-    shards = range(SETTINGS.train_of(wildcards.run).shards)
+    shards = range(train_of(wildcards.run).shards)
     return [f"results/{wildcards.dataset}/{wildcards.run}/shards/{shard}.h5" for shard in shards]
+
+
+def shards_in_shell(wildcards):
+    """The same for the shell, whose commands may not be as long as the names of thousands of files."""
+    last = train_of(wildcards.run).shards - 1
+    return f"{shlex.quote(f'results/{wildcards.dataset}/{wildcards.run}/shards')}/{{0..{last}}}.h5"
 
 
 def megabytes_by(formula, path, *arguments):
@@ -132,7 +172,7 @@ def embedding_megabytes(wildcards, input, attempt):
 
 def projecting_megabytes(wildcards, input, attempt):
     """Memory of a job that projects instances."""
-    embedding, threads = SETTINGS.embedding_of(wildcards.run), SETTINGS.train_of(wildcards.run).threads
+    embedding, threads = SETTINGS.embedding_of(wildcards.run), train_of(wildcards.run).threads
     rank = None if embedding.embedding == "none" else embedding.rank
     random = None if embedding.features == "linear" else embedding.random_features
     return attempt * megabytes_by("projecting_megabytes", input.dataset, rank, random, threads)
@@ -140,7 +180,7 @@ def projecting_megabytes(wildcards, input, attempt):
 
 def decoding_megabytes(wildcards, input, attempt):
     """Memory of a job that trains a decoder, as of any training on the projected instances."""
-    train = SETTINGS.train_of(wildcards.run)
+    train = train_of(wildcards.run)
     return attempt * megabytes_by("decoding_megabytes", input.projected, train.threads, train.shards)
 
 

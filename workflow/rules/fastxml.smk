@@ -13,7 +13,7 @@ rule train_trees:
     params:
         options=lambda wildcards: steps.trees_options(SETTINGS, wildcards.dataset, wildcards.run),
         code=steps.code_of("train-trees"),
-    threads: lambda wildcards: SETTINGS.train_of(wildcards.run).threads
+    threads: threads_of_run
     resources:
         mem_mb=growing_megabytes,
         kernels=1,
@@ -38,6 +38,7 @@ rule merge_trees:
     benchmark:
         "logs/{dataset}/{run}/merge-trees.tsv"
     params:
+        shards=shards_in_shell,
         code=steps.code_of("merge-trees"),
     resources:
         mem_mb=megabytes(1000, 2),
@@ -46,7 +47,7 @@ rule merge_trees:
     wildcard_constraints:
         run=one_of(SETTINGS.runs_of("fastxml")),
     shell:
-        "ovaflow merge-trees {input.shards:q} --dataset={input.dataset:q}"
+        "ovaflow merge-trees {params.shards} --dataset={input.dataset:q}"
         " --output={output.model:q} --statistics={output.statistics:q} > {log:q} 2>&1"
 
 
@@ -63,7 +64,7 @@ rule measure_trees:
     params:
         options=lambda wildcards: steps.evaluate_options(SETTINGS, wildcards.dataset),
         code=steps.code_of("tree-curve"),
-    threads: lambda wildcards: SETTINGS.train_of(wildcards.run).threads
+    threads: threads_of_run
     resources:
         mem_mb=megabytes(1000, 3),
     conda:

@@ -39,7 +39,7 @@ rule measure_pruning:
     params:
         options=lambda wildcards: steps.prune_curve_options(SETTINGS, wildcards.dataset),
         code=steps.code_of("prune-curve"),
-    threads: lambda wildcards: SETTINGS.train_of(wildcards.run).threads
+    threads: threads_of_run
     resources:
         mem_mb=megabytes(1000, 3),
     conda:

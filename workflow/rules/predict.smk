@@ -11,7 +11,7 @@ rule predict_labels:
     params:
         options=lambda wildcards: steps.predict_options(SETTINGS, wildcards.dataset, wildcards.run),
         code=steps.code_of("predict"),
-    threads: lambda wildcards: SETTINGS.train_of(wildcards.run).threads
+    threads: threads_of_run
     resources:
         mem_mb=megabytes(1000, 3),
     conda:

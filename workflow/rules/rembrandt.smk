@@ -36,7 +36,7 @@ rule project_instances:
     params:
         options=lambda wildcards: steps.project_options(SETTINGS, wildcards.run),
         code=steps.code_of("project"),
-    threads: lambda wildcards: SETTINGS.train_of(wildcards.run).threads
+    threads: threads_of_run
     resources:
         mem_mb=projecting_megabytes,
         kernels=1,
@@ -86,7 +86,7 @@ rule train_decoder:
     params:
         options=lambda wildcards: steps.decoder_options(SETTINGS, wildcards.run),
         code=steps.code_of("train-decoder"),
-    threads: lambda wildcards: SETTINGS.train_of(wildcards.run).threads
+    threads: threads_of_run
     resources:
         mem_mb=decoding_megabytes,
         kernels=1,
@@ -113,6 +113,7 @@ rule join_decoder:
     benchmark:
         "logs/{dataset}/{run}/join-decoder.tsv"
     params:
+        shards=shards_in_shell,
         code=steps.code_of("join-decoder"),
     resources:
         mem_mb=megabytes(1000, 2),
@@ -121,7 +122,7 @@ rule join_decoder:
     wildcard_constraints:
         run=one_of(SETTINGS.runs_of("rembrandt")),
     shell:
-        "ovaflow join-decoder {input.shards:q} --projected={input.projected:q} --tuned={input.tuned:q}"
+        "ovaflow join-decoder {params.shards} --projected={input.projected:q} --tuned={input.tuned:q}"
         " --dataset={input.dataset:q} --output={output.model:q} --statistics={output.statistics:q} > {log:q} 2>&1"
 
 
@@ -137,7 +138,7 @@ rule describe_embedding:
         "logs/{dataset}/{run}/describe-embedding.tsv"
     params:
         code=steps.code_of("describe-embedding"),
-    threads: lambda wildcards: SETTINGS.train_of(wildcards.run).threads
+    threads: threads_of_run
     resources:
         mem_mb=megabytes(1500, 6),
     conda:

@@ -71,11 +71,10 @@ rule estimate_training:
 
 rule train_shard:
     input:
-        unpack(lambda wildcards: files.start_files(SETTINGS, wildcards.dataset, wildcards.run)),
+        unpack(lambda wildcards: shard_files(wildcards.dataset, wildcards.run)),
         dataset="results/{dataset}/dataset.h5",
         means="results/{dataset}/means.h5",
         plan="results/{dataset}/{run}/shards.tsv",
-        estimate=lambda wildcards: ancient(problems.estimate_file(SETTINGS, wildcards.dataset, wildcards.run)),
     output:
         "results/{dataset}/{run}/shards/{shard}.h5",
     log:
@@ -83,13 +82,9 @@ rule train_shard:
     benchmark:
         "logs/{dataset}/{run}/train-shard.{shard}.tsv"
     params:
-        start=lambda wildcards: file_options(files.start_files(SETTINGS, wildcards.dataset, wildcards.run)),
-        options=lambda wildcards: [
-            *steps.train_options(SETTINGS, wildcards.run),
-            *steps.weighting_options(SETTINGS, wildcards.dataset, wildcards.run),
-        ],
+        options=lambda wildcards: shard_options(wildcards.dataset, wildcards.run),
         code=steps.code_of("train-shard"),
-    threads: lambda wildcards: SETTINGS.train_of(wildcards.run).threads
+    threads: threads_of_run
     resources:
         mem_mb=shard_megabytes,
         runtime=shard_minutes,
@@ -100,7 +95,7 @@ rule train_shard:
         run=one_of(SETTINGS.runs_of("one-vs-all")),
     shell:
         "ovaflow train-shard {input.dataset:q} --means={input.means:q} --plan={input.plan:q} --shard={wildcards.shard}"
-        " {params.start:q} {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
+        " {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
 
 
 # What the neighbour's weights saved in a sweep: about 2 % of the labels are solved once more, from a cold start too.
@@ -143,14 +138,15 @@ rule merge_shards:
     benchmark:
         "logs/{dataset}/{run}/merge.tsv"
     params:
+        shards=shards_in_shell,
         options=lambda wildcards: steps.merge_options(SETTINGS, wildcards.run),
         code=steps.code_of("merge"),
     resources:
-        mem_mb=megabytes(1000, 3),
+        mem_mb=merging_megabytes,
     conda:
         "../../envs/ovaflow.yaml"
     wildcard_constraints:
         run=one_of(SETTINGS.runs_of("one-vs-all")),
     shell:
-        "ovaflow merge {input.shards:q} --dataset={input.dataset:q} {params.options:q}"
+        "ovaflow merge {params.shards} --dataset={input.dataset:q} {params.options:q}"
         " --output={output.model:q} --statistics={output.statistics:q} > {log:q} 2>&1"

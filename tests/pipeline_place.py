@@ -1,4 +1,4 @@
-"""A tiny pipeline run that the tests share: a table of 200 rows, two runs, two shards."""
+"""A folder in which tests run the pipeline."""
 
 import os
 import re
@@ -7,10 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-from tiny_table import write_config, write_table
-
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 
 
 class Place:
@@ -63,22 +60,3 @@ class Place:
         """The same place with all results, elsewhere."""
         shutil.copytree(self.folder, folder, dirs_exist_ok=True)
         return Place(folder, checkout or self.checkout)
-
-
-@pytest.fixture
-def place(tmp_path):
-    """A place with the tiny table and its config, nothing run."""
-    place = Place(tmp_path)
-    write_table(place.folder / "records.csv")
-    write_config(place.folder / "my.yaml")
-    return place
-
-
-@pytest.fixture(scope="session")
-def finished(tmp_path_factory):
-    """A finished run and what it wrote; tests that change more than the config work on a copy."""
-    place = Place(tmp_path_factory.mktemp("finished"))
-    write_table(place.folder / "records.csv")
-    write_config(place.folder / "my.yaml")
-    place.written = place.snakemake()
-    return place

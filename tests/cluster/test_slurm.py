@@ -1,0 +1,207 @@
+"""The pipeline on a real Slurm cluster of four nodes on this host, started by slurm-up."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+from pipeline_place import Place
+from tiny_table import write_config
+
+pytestmark = [pytest.mark.workflow, pytest.mark.cluster, pytest.mark.timeout(3000)]
+
+HERE = Path(__file__).parent
+MODEL = "results/tiny/msi/model.h5"
+
+# what a shard does when it has written its file and not yet renamed it, if there is a file shard-K beside this one
+HOOK = """
+import os, sys, time
+from pathlib import Path
+
+fsync = os.fsync
+
+
+def act(handle):
+    shard = [option.removeprefix("--shard=") for option in sys.argv if option.startswith("--shard=")]
+    trick = Path(__file__).with_name(f"shard-{shard[0] if shard else None}")
+    what = trick.read_text() if sys.argv[1:2] == ["train-shard"] and trick.exists() else ""
+    if what == "hang":
+        trick.unlink()
+        told = trick.with_suffix(".partial")
+        told.write_text(os.environ["SLURM_JOB_ID"])
+        told.rename(trick.with_suffix(".hanging"))
+        time.sleep(600)
+    if what == "grow":
+        held = bytearray(os.urandom(1 << 20)) * 450
+        time.sleep(5)
+    if what == "fail":
+        raise OSError(f"shard {shard[0]} fails as it was told")
+    fsync(handle)
+
+
+os.fsync = act
+"""
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """A cluster; its folder."""
+    missing = [name for name in ("slurmctld", "slurmd", "munged", "sbatch", "srun") if shutil.which(name) is None]
+    if missing:
+        pytest.skip(f"no {', '.join(missing)}: install Debian's slurm-wlm and munge")
+    if os.geteuid() != 0:
+        pytest.skip("only root can start Slurm")
+    if os.path.lexists("/etc/slurm/slurm.conf"):
+        pytest.skip("/etc/slurm/slurm.conf is there already: this host belongs to a cluster")
+    # munge asks for a folder that everybody may enter
+    folder = Path(tempfile.mkdtemp(prefix="slurm-", dir="/tmp"))
+    folder.chmod(0o755)
+    started = subprocess.run([HERE / "slurm-up", folder], capture_output=True, text=True, timeout=60)
+    try:
+        assert started.returncode == 0, started.stdout + started.stderr
+        yield folder
+    finally:
+        subprocess.run([HERE / "slurm-down", folder], check=True, timeout=60)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class ClusterPlace(Place):
+    """A folder in which Snakemake runs the pipeline on the cluster, asked often how its jobs are."""
+
+    def command(self, *arguments):
+        """Command line, with the profile by its name."""
+        often = ["--slurm-init-seconds-before-status-checks=1", "--seconds-between-status-checks=1"]
+        return super().command("--workflow-profile=slurm", *often, *arguments)
+
+    def environment(self, **variables):
+        """As on one machine, with the hook."""
+        hook = self.folder / "hook"
+        hook.mkdir(exist_ok=True)
+        (hook / "sitecustomize.py").write_text(HOOK)
+        return super().environment() | {"PYTHONPATH": f"{hook}:{self.checkout / 'src'}"} | variables
+
+    def tell(self, shard, what):
+        """Tell a shard what to do at its end."""
+        (self.folder / "hook").mkdir(exist_ok=True)
+        (self.folder / "hook" / f"shard-{shard}").write_text(what)
+
+
+@pytest.fixture
+def untrained(cluster, finished, tmp_path):
+    """A place where all is done but one run's two shards and what follows; the model that they should give."""
+    place = ClusterPlace(finished.copy(tmp_path / "place").folder)
+    model = (place.folder / MODEL).read_bytes()
+    (place.folder / MODEL).unlink()
+    shutil.rmtree(place.folder / "results/tiny/msi/shards")
+    return place, model
+
+
+def submitted(written):
+    """Slurm's job ids, with the group or the rule of each."""
+    of_log = r"SLURM jobid (\d+) \(log: .*?/logs/slurm/(?:group_(start|shards|end)|rule_(\w+))"
+    return {job: group or rule for job, group, rule in re.findall(of_log, written)}
+
+
+def asked(jobs):
+    """Megabytes and minutes that Slurm jobs asked for."""
+    command = ["squeue", "--states=all", "--noheader", f"--jobs={','.join(jobs)}", "--format=%i %m %l"]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    return {job: (memory, minutes) for job, memory, minutes in map(str.split, lines)}
+
+
+def wait_for(path, process):
+    deadline = time.monotonic() + 1000
+    while not path.exists():
+        assert process.poll() is None, process.communicate()[0]
+        assert time.monotonic() < deadline, f"no {path}"
+        time.sleep(0.1)
+
+
+def start(place, *arguments):
+    """Snakemake in the background."""
+    return subprocess.Popen(
+        place.command(MODEL, "--configfile", "my.yaml", *arguments),
+        cwd=place.folder,
+        env=place.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def hanging(place, shard, process):
+    """Slurm's job of a shard that hangs: its process says which."""
+    told = place.folder / "hook" / f"shard-{shard}.hanging"
+    wait_for(told, process)
+    return told.read_text()
+
+
+def test_the_whole_run_with_groups(cluster, place, finished):
+    place = ClusterPlace(place.folder)
+    write_config(place.folder / "my.yaml", runs={"msi": {"initialization": "mean-separating"}}, train={"shards": 4})
+    groups = ["--group-components", "start=8", "shards=2"]
+    written = place.snakemake(*groups)
+    jobs = submitted(written)
+    names = sorted(jobs.values())
+    assert names == ["end", "prepare_dataset", "shards", "shards", "start", "warm_up", "write_report"]
+    assert (place.folder / MODEL).read_bytes() == (finished.folder / MODEL).read_bytes()
+    # two shards side by side, each by the formula of its memory; minutes of the one that takes longer
+    requests = asked([job for job, name in jobs.items() if name == "shards"])
+    assert set(requests.values()) == {("1000M", "2:00")}
+    assert (place.folder / "logs" / "tiny" / "msi" / "train-shard.3.log").is_file()
+    assert written.splitlines()[-1].startswith("The report is ready: ")
+
+
+def test_a_cancelled_shard_is_sent_again_and_one_without_memory_asks_for_more(untrained):
+    place, model = untrained
+    place.tell(0, "grow")
+    place.tell(1, "hang")
+    process = start(place, "--group-components", "shards=1")
+    subprocess.run(["scancel", hanging(place, 1, process)], check=True)
+    written, _ = process.communicate(timeout=1500)
+    assert process.returncode == 0, written
+    assert (place.folder / MODEL).read_bytes() == model
+    shards = [job for job, name in submitted(written).items() if name == "shards"]
+    assert [memory for memory, _ in asked(shards).values()] == ["500M", "500M", "1000M", "1000M"]
+
+
+def test_a_failing_shard_shows_its_log(untrained):
+    place, _ = untrained
+    place.tell(1, "fail")
+    written = place.snakemake(MODEL, "--retries=0", "--group-components", "shards=2", status=1)
+    assert "logs/tiny/msi/train-shard.1.log" in written
+    assert "OSError: shard 1 fails as it was told" in written
+    assert "fails as it was told" in (place.folder / "logs/tiny/msi/train-shard.1.log").read_text()
+    # the other shard of its group is kept
+    assert (place.folder / "results/tiny/msi/shards/0.h5").is_file()
+
+
+def test_the_driver_killed_and_the_run_continued(untrained):
+    place, model = untrained
+    place.tell(1, "hang")
+    process = start(place, "--group-components", "shards=2")
+    job = hanging(place, 1, process)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    subprocess.run(["scancel", job], check=True)
+    place.snakemake("--unlock")
+    written = place.snakemake(MODEL, "--group-components", "shards=2")
+    assert (place.folder / MODEL).read_bytes() == model
+    assert list(submitted(written).values()) == ["shards", "end"]
+
+
+def test_any_scheduler_that_takes_a_script(untrained):
+    place, model = untrained
+    submit = "sbatch --parsable --cpus-per-task={threads} --mem={resources.mem_mb} --time={resources.runtime}"
+    options = [f"--cluster-generic-submit-cmd={submit}", "--group-components", "shards=2"]
+    generic = Place(place.folder)
+    written = generic.snakemake("--workflow-profile=cluster-generic", *options, MODEL)
+    assert (place.folder / MODEL).read_bytes() == model
+    sent = re.findall(r"external jobid '(\d+)'", written)
+    assert sorted(asked(sent).values()) == [("1000M", "2:00"), ("1000M", "1:00:00")]
