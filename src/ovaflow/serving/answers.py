@@ -4,6 +4,7 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.tfidf import normal_form
+from ovaflow.prediction.answers import labels_of
 from ovaflow.prediction.explanation import contributions, nearest_labels, strongest_features, words_in_text
 from ovaflow.serving.problems import Problem
 
@@ -29,16 +30,9 @@ def predict(served, request):
     if request.probabilities or request.thresholds:
         _needs_calibration(served)
     X = _instances(served, request)
-    ids, scores = served.predictor.top_k(X, min(request.top_k, served.predictor.n_labels))
-    kept = np.isfinite(scores) & (ids >= 0)
-    if request.thresholds:
-        kept &= served.calibration.chosen(ids, scores)
-    probabilities = served.calibration.probabilities(ids, scores) if request.probabilities else None
-    known = _known_features(served, X)
-    predictions = [
-        {"labels": _labels(served, ids, scores, probabilities, row, np.flatnonzero(kept[row])), "features": known[row]}
-        for row in range(len(ids))
-    ]
+    asked = request.top_k, 1, served.calibration, request.probabilities, request.thresholds
+    rows = zip(labels_of(served.predictor, X, *asked), _known_features(served, X), strict=True)
+    predictions = [{"labels": [_predicted(label) for label in labels], "features": known} for labels, known in rows]
     return {"model": served.checksum, "predictions": predictions}
 
 
@@ -191,8 +185,7 @@ def _known_features(served, X):
 
 def _chosen_labels(served, X, request):
     if request.labels is None:
-        ids, scores = served.predictor.top_k(X, min(request.top_k, served.predictor.n_labels))
-        return [int(label) for label in ids[0][np.isfinite(scores[0]) & (ids[0] >= 0)]]
+        return [label.id for label in labels_of(served.predictor, X, request.top_k)[0]]
     for label in request.labels:
         _needs_label(served, label)
         if not served.predictor.model.trained[label]:
@@ -200,15 +193,9 @@ def _chosen_labels(served, X, request):
     return request.labels
 
 
-def _labels(served, ids, scores, probabilities, row, columns):
-    labels = []
-    for column in columns:
-        label = int(ids[row, column])
-        entry = {"id": label, "name": _name(served, label), "score": _rounded(scores[row, column])}
-        if probabilities is not None:
-            entry["probability"] = _rounded(probabilities[row, column])
-        labels.append(entry)
-    return labels
+def _predicted(label):
+    entry = {"id": label.id, "name": label.name, "score": _rounded(label.score)}
+    return entry if label.probability is None else entry | {"probability": _rounded(label.probability)}
 
 
 def _explained(served, explanation, places, probabilities):
@@ -270,5 +257,5 @@ def _needs_calibration(served):
 
 
 def _rounded(value):
-    """Seven significant digits, as many as float32 has."""
-    return float(f"{value:.7g}")
+    """Fewest digits that give the same float32 again."""
+    return float(str(np.float32(value)))
