@@ -79,11 +79,14 @@ class ClusterPlace(Place):
         return super().command("--workflow-profile=slurm", *often, *arguments)
 
     def environment(self, **variables):
-        """As on one machine, with the hook."""
+        """As on one machine, with the hook and a folder for local copies."""
         hook = self.folder / "hook"
         hook.mkdir(exist_ok=True)
         (hook / "sitecustomize.py").write_text(HOOK)
-        return super().environment() | {"PYTHONPATH": f"{hook}:{self.checkout / 'src'}"} | variables
+        scratch = self.folder / "scratch"
+        scratch.mkdir(exist_ok=True)
+        own = {"PYTHONPATH": f"{hook}:{self.checkout / 'src'}", "OVAFLOW_SCRATCH": str(scratch)}
+        return super().environment() | own | variables
 
     def tell(self, shard, what):
         """Tell a shard what to do at its end."""
@@ -149,12 +152,15 @@ def test_the_whole_run_with_groups(cluster, place, finished):
     written = place.snakemake(*groups)
     jobs = submitted(written)
     names = sorted(jobs.values())
-    assert names == ["end", "prepare_dataset", "shards", "shards", "start", "warm_up", "write_report"]
+    alone = ["merge_shards", "prepare_dataset", "warm_up", "write_report"]
+    assert names == sorted(["start", "shards", "shards", "end", "end", *alone])
     assert (place.folder / MODEL).read_bytes() == (finished.folder / MODEL).read_bytes()
     # two shards side by side, each by the formula of its memory; minutes of the one that takes longer
     requests = asked([job for job, name in jobs.items() if name == "shards"])
     assert set(requests.values()) == {("1000M", "2:00")}
-    assert (place.folder / "logs" / "tiny" / "msi" / "train-shard.3.log").is_file()
+    logs = [(place.folder / f"logs/tiny/msi/train-shard.{shard}.log").read_text() for shard in range(4)]
+    assert sum("copied to" in log for log in logs) >= 1
+    assert not list((place.folder / "scratch").rglob("*.h5"))
     assert written.splitlines()[-1].startswith("The report is ready: ")
 
 
@@ -193,7 +199,7 @@ def test_the_driver_killed_and_the_run_continued(untrained):
     place.snakemake("--unlock")
     written = place.snakemake(MODEL, "--group-components", "shards=2")
     assert (place.folder / MODEL).read_bytes() == model
-    assert list(submitted(written).values()) == ["shards", "end"]
+    assert list(submitted(written).values()) == ["shards", "merge_shards"]
 
 
 def test_any_scheduler_that_takes_a_script(untrained):
