@@ -5,6 +5,7 @@ import shutil
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from ovaflow.data.dataset import open_dataset
 from ovaflow.data.tfidf import TOKEN_PATTERN
@@ -104,6 +105,11 @@ def calibrated(runs, tmp_path):
 def test_a_calibrated_run_has_its_section(calibrated):
     sections = gather(calibrated)
     assert [run.calibration is not None for run in sections[0].runs] == [True, False]
+    listed = [dict(example.predictions) for example in sections[0].examples]
+    probabilities = [each.probability for predictions in listed for each in predictions[0]]
+    scores = [each.score for predictions in listed for each in predictions[0]]
+    assert probabilities == pytest.approx(expit(3 * np.array(scores) + 1), rel=1e-5)
+    assert {each.probability for predictions in listed for each in predictions[1]} == {None}
     page = render(sections)
     assert "Probabilities and thresholds" in page
     assert "each &lt;b&gt;" in page

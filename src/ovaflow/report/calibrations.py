@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 
 from ovaflow.console.errors import InputError
-from ovaflow.prediction.calibration import FILE_NAME, read_calibration
+from ovaflow.prediction.calibration import FILE_NAME, Calibration, read_calibration
 from ovaflow.report import tables, wording
 
 
@@ -14,6 +14,7 @@ class CalibrationOfRun:
 
     Attributes
     ----------
+    sigmoids : Calibration
     instances : int
         Held out.
     share : float
@@ -24,6 +25,7 @@ class CalibrationOfRun:
         See :func:`ovaflow.evaluation.calibration_curve.calibration_curve`.
     """
 
+    sigmoids: Calibration
     instances: int
     share: float
     k: int
@@ -63,7 +65,8 @@ def read_calibration_of(folder, model):
         raise InputError(f"no calibration curve ({error})", path=path, remedy="run calibration-curve again") from None
     if calibration.inputs.get("model") != model or checksum != calibration.checksum:
         return None
-    return CalibrationOfRun(calibration.parameters["instances"], calibration.parameters["fraction"], *shown)
+    held_out = (calibration.parameters[name] for name in ("instances", "fraction"))
+    return CalibrationOfRun(calibration, *held_out, *shown)
 
 
 def probability_table(run):

@@ -44,6 +44,8 @@ class Prediction:
     name : str
     score : float
     hit : bool
+    probability : float or None
+        None where the run is not calibrated.
     up, down : list of (str, float)
         Words that push its score up and down most, and by how much; empty where not known.
     """
@@ -51,6 +53,7 @@ class Prediction:
     name: str
     score: float
     hit: bool
+    probability: float | None
     up: list
     down: list
 
@@ -126,7 +129,7 @@ def _allot(sizes, wanted):
     return amounts
 
 
-def describe(dataset, counts, rows, outcomes, explained=None):
+def describe(dataset, counts, rows, outcomes, explained=None, sigmoids=None):
     """Put names and texts to drawn documents.
 
     Parameters
@@ -139,6 +142,8 @@ def describe(dataset, counts, rows, outcomes, explained=None):
         For each run its number and ids, scores and hits, all of shape (n, k).
     explained : (int, Predictor), optional
         The run whose predictions are explained, see :func:`ovaflow.report.explained.first_explained`.
+    sigmoids : dict of int to Calibration, optional
+        By the numbers of the runs that are calibrated.
 
     Returns
     -------
@@ -146,11 +151,12 @@ def describe(dataset, counts, rows, outcomes, explained=None):
     """
     texts = dataset.test_texts(rows) or [""] * len(rows)
     return [
-        _example(dataset, counts, int(row), text, outcomes, explained) for row, text in zip(rows, texts, strict=True)
+        _example(dataset, counts, int(row), text, outcomes, explained, sigmoids or {})
+        for row, text in zip(rows, texts, strict=True)
     ]
 
 
-def _example(dataset, counts, row, text, outcomes, explained):
+def _example(dataset, counts, row, text, outcomes, explained, sigmoids):
     true = _entries(dataset.test.Y, row)[0]
     order = true[np.argsort(-counts[true], kind="stable")]
     labels = [
@@ -167,16 +173,17 @@ def _example(dataset, counts, row, text, outcomes, explained):
         words = {number: {label: words_of(predictor, part) for label, part in parts.items()}}
         pieces = cut_text(predictor, text, parts, set(ids[row][hits[row]].tolist()))
     predictions = [
-        (n, _predictions(dataset, ids[row], scores[row], hits[row], words.get(n, {})))
+        (n, _predictions(dataset, ids[row], scores[row], hits[row], sigmoids.get(n), words.get(n, {})))
         for n, ids, scores, hits in outcomes
     ]
     return Example(row, pieces, features, labels, len(true) - len(labels), predictions)
 
 
-def _predictions(dataset, ids, scores, hits, words):
+def _predictions(dataset, ids, scores, hits, sigmoids, words):
+    likely = [None] * len(ids) if sigmoids is None else sigmoids.probabilities(ids, scores).tolist()
     return [
-        Prediction(label_name(dataset, label), float(score), bool(hit), *words.get(int(label), ([], [])))
-        for label, score, hit in zip(ids, scores, hits, strict=True)
+        Prediction(label_name(dataset, label), float(score), bool(hit), probability, *words.get(int(label), ([], [])))
+        for label, score, hit, probability in zip(ids, scores, hits, likely, strict=True)
         if label >= 0
     ]
 

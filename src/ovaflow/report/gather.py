@@ -230,6 +230,7 @@ def _section(folder, run_folders, published, benchmarks, n_examples, seed, sweep
         _run(run, dataset, card.counts, number, ids, hits)
         for run, (number, ids, _, hits) in zip(run_folders, outcomes, strict=True)
     ]
+    sigmoids = {run.series: run.calibration.sigmoids for run in runs if run.calibration is not None}
     explained = first_explained(run_folders) if n_examples else None
     chosen = examples.choose(outcomes[0][3], np.diff(dataset.test.Y.indptr), n_examples, seed)
     return Section(
@@ -238,7 +239,7 @@ def _section(folder, run_folders, published, benchmarks, n_examples, seed, sweep
         groups=runs[0].groups,
         bins=runs[0].bins,
         unseen=int((card.counts[dataset.test.Y.indices] == 0).sum()),
-        examples=examples.describe(dataset, card.counts, chosen, outcomes, explained),
+        examples=examples.describe(dataset, card.counts, chosen, outcomes, explained, sigmoids),
         explained=explained and explained[0],
         labels=sample_labels(explained[1], partial(examples.label_name, dataset)) if explained else [],
         published=results_for(published, folder.name),
