@@ -4,6 +4,7 @@ import pytest
 
 from ovaflow.configuration import steps
 from ovaflow.configuration.resolve import resolve
+from ovaflow.console.errors import InputError
 
 MINE = {"mine": {"format": "csv", "train": "a b'c;d.csv.gz"}}
 
@@ -49,6 +50,19 @@ def test_shards_keep_enough_to_prune_more_later(prune, stored):
 def test_train_depends_on_s_and_t_only_with_the_start_that_uses_them():
     assert "--s=1.0" in steps.train_options(settings(), "msi")
     assert not [option for option in steps.train_options(settings(), "dismec") if option.startswith(("--s=", "--t="))]
+
+
+def test_train_depends_on_what_is_retrained_only_beside_an_earlier_model():
+    now = {"initialization": "pretrained", "pretrained": "model.h5"}
+    config = settings(runs={"cold": {}, "all": now, "new": now | {"retrain": "new"}})
+    options = {run: set(steps.train_options(config, run)) for run in ("cold", "all", "new")}
+    assert not any(option.startswith("--retrain") for option in options["cold"])
+    assert options["all"] ^ options["new"] == {"--retrain=all", "--retrain=new"}
+
+
+def test_a_sweep_retrains_every_label():
+    with pytest.raises(InputError, match="retrain keeps weights of one C, sweep changes it"):
+        settings(runs={"a": {"sweep": {"C": [1, 2]}, "retrain": "new"}})
 
 
 def test_negatives_start_where_the_loss_wants_them():
