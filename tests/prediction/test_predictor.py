@@ -12,7 +12,7 @@ from ovaflow.data.tfidf import tokenizer
 from ovaflow.prediction.methods import METHODS
 from ovaflow.prediction.predict_dataset import predict_test_set
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.sparse.csr import from_scipy
+from ovaflow.sparse.csr import from_scipy, rows_of
 
 
 @pytest.fixture(scope="module", params=METHODS)
@@ -56,6 +56,17 @@ def test_scores_of_chosen_labels(predictor, dataset):
     assert np.allclose(chosen, every[:, [7, 2]], rtol=1e-5, atol=1e-6)
     with pytest.raises(InputError, match="label ids run from 0 to 9"):
         predictor.scores(dataset.test.X, [10])
+
+
+def test_scores_do_not_depend_on_how_many_instances_are_scored(predictor, dataset):
+    X, labels = dataset.test.X, range(predictor.n_labels)
+    ours = predictor.scores(X, labels)
+    theirs = np.vstack([predictor.scores(rows_of(X, np.array([row])), labels) for row in range(X.n_rows)])
+    # products of matrices, as Rembrandt has them, add in an order of their own
+    close = (
+        {"rtol": 1e-5, "atol": 1e-6} if predictor.model.parameters["train"]["method"] == "rembrandt" else {"rtol": 0}
+    )
+    np.testing.assert_allclose(ours, theirs, **close)
 
 
 def test_scores_of_weights_are_the_products_bit_by_bit(tiny_models, dataset):

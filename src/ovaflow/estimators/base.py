@@ -22,8 +22,8 @@ from ovaflow.prediction.methods import METHODS, open_any_model
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.sparse.csr import CSR, from_scipy, rows_of
 
-_SCORES = 1 << 24
-"""Scores held at a time where all labels are scored: 64 MiB."""
+_FIRST_BEST = 16
+"""Best labels of an instance among which all likely ones are sought first."""
 
 
 class LabelClassifier(ClassifierMixin, BaseEstimator):
@@ -167,21 +167,26 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
             ids = self._predictor.top_k(instances, 1, self.threads)[0][:, 0]
             ends = np.arange(len(ids) + 1, dtype=np.int64)
             return self._form.given_back(CSR(np.ones(len(ids), np.float32), ids, ends, len(self.classes_)))
-        return self._form.given_back(self._above_threshold(instances))
+        return self._form.given_back(self._likely(instances))
 
     def _has_one_label(self):
         return False
 
-    def _above_threshold(self, instances):
-        step = max(1, _SCORES // max(1, len(self.classes_)))
-        lengths, found, all_labels = [], [np.empty(0, np.int32)], np.arange(len(self.classes_))
-        for low in range(0, instances.n_rows, step):
-            rows = rows_of(instances, np.arange(low, min(low + step, instances.n_rows)))
-            above = self._decisions(rows, all_labels) > 0
-            lengths.extend(above.sum(axis=1).tolist())
-            found.append(np.nonzero(above)[1].astype(np.int32))
-        ids, ends = np.concatenate(found), np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        return CSR(np.ones(len(ids), np.float32), ids, ends, len(self.classes_))
+    def _likely(self, instances):
+        """Labels that are more likely than not, from lists of best labels that are long enough."""
+        l, n = len(self.classes_), instances.n_rows  # noqa: E741
+        found = [np.empty(0, np.int32)] * n
+        rows, k = np.arange(n), min(_FIRST_BEST, l)
+        while len(rows):
+            ids, scores = self._predictor.top_k(rows_of(instances, rows), k, self.threads)
+            likely = scores > self.neutral
+            whole = ~likely[:, -1] | (k == l)
+            for row, best, many in zip(rows[whole], ids[whole], likely[whole].sum(axis=1), strict=True):
+                found[row] = np.sort(best[:many])
+            rows, k = rows[~whole], min(4 * k, l)
+        ends = np.concatenate([[0], np.cumsum([len(ids) for ids in found])]).astype(np.int64)
+        ids = np.concatenate([np.empty(0, np.int32), *found])
+        return CSR(np.ones(len(ids), np.float32), ids, ends, l)
 
     def predict_topk(self, X, k=5):
         """Best labels of each instance.

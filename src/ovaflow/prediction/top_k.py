@@ -23,6 +23,9 @@ BLOCK = 512
 _RUN = 64
 """Labels that are skipped together."""
 
+FEW_INSTANCES = 4
+"""Below, features are searched for in the weights of chosen labels; else weights are spread out."""
+
 LONGEST_LIST = 1024
 """Up to this k, best labels are kept in order while labels are scored; beyond it, all scores are sorted."""
 
@@ -189,7 +192,10 @@ def scores_of(weights, X, labels):
     """
     check_features(weights, X)
     out = np.zeros((X.n_rows, len(labels)), np.float32)
-    _score_labels(*X.arrays, *weights.arrays, labels, out)
+    if X.n_rows < FEW_INSTANCES:
+        _score_labels(*X.arrays, *weights.arrays, labels, out)
+    else:
+        _score_spread_labels(*X.arrays, *weights.arrays, labels, np.zeros(weights.n_columns, np.float32), out)
     return out
 
 
@@ -345,6 +351,22 @@ def _score_labels(data, indices, indptr, w_data, w_indices, w_indptr, labels, ou
         for c in range(len(labels)):
             label = labels[c]
             out[i, c] = _dot(w_data, w_indices, w_indptr[label], w_indptr[label + 1], data, indices, start, end)
+
+
+@strict_kernel
+def _score_spread_labels(data, indices, indptr, w_data, w_indices, w_indptr, labels, spread, out):
+    """As above, bit by bit: each label's weights are spread out once for all instances, and zeros add nothing."""
+    for c in range(len(labels)):
+        start, end = w_indptr[labels[c]], w_indptr[labels[c] + 1]
+        for j in range(start, end):
+            spread[np.uint32(w_indices[j])] = w_data[j]
+        for i in range(len(out)):
+            total = np.float32(0)
+            for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+                total += data[k] * spread[np.uint32(indices[k])]
+            out[i, c] = total
+        for j in range(start, end):
+            spread[np.uint32(w_indices[j])] = 0
 
 
 @strict_kernel
