@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ovaflow.console.errors import InputError
+from ovaflow.machine.topology import processor
 from ovaflow.report import figures, page, wording
-from ovaflow.report.machine import describe_machine, describe_software, processor
+from ovaflow.report.machine import describe_machine, describe_software
 from ovaflow.report.power_law import fit_power_law
 from ovaflow.report.published import read_published, results_for
 from ovaflow.report.resources import find_benchmarks, read_resources, step_of
@@ -143,7 +144,7 @@ def test_machine_and_software(tmp_path):
     (tmp_path / "cpuinfo").write_text("processor\t: 0\nmodel name\t: A CPU\nmodel name\t: A CPU\n")
     assert processor(tmp_path / "cpuinfo") == "A CPU"
     assert processor(tmp_path / "none")
-    assert [name for name, _ in describe_machine()] == ["processor", "cores", "memory", "system"]
+    assert [name for name, _ in describe_machine()] == ["processor", "cores", "NUMA nodes", "memory", "system"]
     assert {"ovaflow", "Python", "numba"} <= {name for name, _ in describe_software()}
 
 

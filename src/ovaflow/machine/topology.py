@@ -1,5 +1,6 @@
-"""NUMA nodes of a machine, as Linux describes them under /sys."""
+"""Processors and NUMA nodes of a machine, as Linux describes them under /proc and /sys."""
 
+import platform
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -138,6 +139,25 @@ def format_list(numbers):
         else:
             runs.append([number, number])
     return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in runs)
+
+
+def processor(cpuinfo="/proc/cpuinfo"):
+    """Name of the CPU.
+
+    Parameters
+    ----------
+    cpuinfo : path-like
+        Linux's description of the processors.
+
+    Returns
+    -------
+    str
+        The architecture where the system does not tell more.
+    """
+    path = Path(cpuinfo)
+    lines = path.read_text(errors="replace").splitlines() if path.is_file() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
 
 
 def _text(path):

@@ -2,11 +2,11 @@
 
 import platform
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 import psutil
 
 from ovaflow import __version__
+from ovaflow.machine.topology import processor, read_topology
 from ovaflow.report import wording
 
 PACKAGES = ("numba", "numpy", "scipy", "scikit-learn", "h5py", "snakemake")
@@ -25,28 +25,10 @@ def describe_machine():
     return [
         ("processor", processor()),
         ("cores", cores),
+        ("NUMA nodes", str(len(read_topology()))),
         ("memory", wording.size(memory)),
         ("system", f"{platform.system()} {platform.release()}, {platform.machine()}"),
     ]
-
-
-def processor(cpuinfo="/proc/cpuinfo"):
-    """Name of the CPU.
-
-    Parameters
-    ----------
-    cpuinfo : path-like
-        Linux's description of the processors.
-
-    Returns
-    -------
-    str
-        The architecture where the system does not tell more.
-    """
-    path = Path(cpuinfo)
-    lines = path.read_text(errors="replace").splitlines() if path.is_file() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
 
 
 def describe_software():
