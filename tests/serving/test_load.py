@@ -2,6 +2,7 @@
 
 import http.client
 import os
+import re
 import shutil
 import signal
 import threading
@@ -51,6 +52,10 @@ class Clients:
         return self
 
     def __exit__(self, *error):
+        self.stop()
+
+    def stop(self):
+        """Tell them to stop, wait for them, and raise what they found wrong."""
         self._over.set()
         self._pool.shutdown()
         for each in self._work:
@@ -193,15 +198,39 @@ def test_a_killed_worker_is_replaced_and_all_follow_their_parent(models, expecte
 def test_it_ends_when_what_is_in_flight_is_answered(models, expected, tmp_path):
     with running_service(tmp_path, models / "a.h5", "--workers=2", "--max-body=30000000") as service:
         heavy = {"texts": [TEXTS[0] + " x" * 20_000] * 128}  # words of one letter are none
-        asking = [service.connect() for _ in range(4)]
-        with ThreadPoolExecutor(4) as pool:
-            answers = [pool.submit(exchange, connection, "/predict", heavy) for connection in asking]
-            while ("ovaflow_busy 4.0\n") not in service.ask("/metrics")[1]:
-                assert not any(each.done() for each in answers)
+
+        def ask(_):
+            try:
+                status, _, answer = exchange(service.connect(), "/predict", heavy)
+            except ConnectionError:  # not accepted any more
+                return False
+            assert status == 200
+            assert_right(answer, np.zeros(len(heavy["texts"]), int), expected)
+            return told.is_set()
+
+        told = threading.Event()
+        with ThreadPoolExecutor(8) as pool:
+            answered_later = pool.map(ask, range(8))
+            while not re.search("ovaflow_busy [2-8]", service.ask("/metrics")[1]):
+                time.sleep(0.005)
+            told.set()
             service.process.send_signal(signal.SIGTERM)
-            for status, _, answer in (each.result() for each in answers):
-                assert status == 200
-                assert_right(answer, np.zeros(len(heavy["texts"]), int), expected)
+            assert sum(answered_later) >= 2
         assert service.process.wait(30) == 0
         with pytest.raises(OSError, match="refused"):
             service.ask("/health")
+
+
+def test_a_restart_refuses_cleanly_and_goes_on(models, expected, tmp_path):
+    a, b = expected
+    with running_service(tmp_path, models / "a.h5") as first:
+        port = first.url.rpartition(":")[2]
+        with Clients(first, expected) as clients:
+            clients.wait_for(100)
+            first.process.send_signal(signal.SIGTERM)
+            assert first.process.wait(30) == 0
+            with running_service(tmp_path, models / "b.h5", f"--port={port}"):
+                clients.wait_for(100)
+                assert clients.models == {a, b}
+                clients.stop()
+    assert all(isinstance(error, ConnectionError) for error in clients.broken), "no answer broke off"

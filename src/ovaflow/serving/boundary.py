@@ -35,7 +35,7 @@ class Boundary:
         """Answer a request."""
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        exchange = _Exchange(send)
+        exchange = _Exchange(send, lambda: self._note(scope, exchange))
         try:
             body = await self._body(scope, receive)
             if body is not None:
@@ -47,7 +47,7 @@ class Boundary:
                 await response_to(Problem(500, "the service failed; its log says why"))(scope, receive, exchange.send)
             raise
         finally:
-            self._note(scope, exchange)
+            exchange.finish()
 
     def _note(self, scope, exchange):
         route = getattr(scope.get("route"), "path", "other")
@@ -104,9 +104,9 @@ def _replay(body, receive):
 class _Exchange:
     """What is sent in answer to a request."""
 
-    def __init__(self, send):
+    def __init__(self, send, note):
         self.started, self.status, self.sent = time.perf_counter(), 0, 0
-        self._send = send
+        self._send, self._note = send, note
 
     async def send(self, message):
         if message["type"] == "http.response.start":
@@ -116,4 +116,12 @@ class _Exchange:
             message = {**message, "headers": [*message["headers"], *own]}
         else:
             self.sent += len(message.get("body", b""))
+            if not message.get("more_body", False):
+                self.finish()  # before the client has it: who asks for figures then finds this request among them
         await self._send(message)
+
+    def finish(self):
+        """Note the request, once."""
+        if self._note is not None:
+            self._note()
+            self._note = None
