@@ -13,7 +13,7 @@ import pytest
 from pipeline_place import Place
 from tiny_table import write_config
 
-pytestmark = [pytest.mark.workflow, pytest.mark.cluster, pytest.mark.timeout(3000)]
+pytestmark = [pytest.mark.workflow, pytest.mark.cluster, pytest.mark.timeout(900)]
 
 HERE = Path(__file__).parent
 MODEL = "results/tiny/msi/model.h5"
@@ -118,7 +118,7 @@ def asked(jobs):
 
 
 def wait_for(path, process):
-    deadline = time.monotonic() + 1000
+    deadline = time.monotonic() + 400
     while not path.exists():
         assert process.poll() is None, process.communicate()[0]
         assert time.monotonic() < deadline, f"no {path}"
@@ -170,11 +170,11 @@ def test_a_cancelled_shard_is_sent_again_and_one_without_memory_asks_for_more(un
     place.tell(1, "hang")
     process = start(place, "--group-components", "shards=1")
     subprocess.run(["scancel", hanging(place, 1, process)], check=True)
-    written, _ = process.communicate(timeout=1500)
+    written, _ = process.communicate(timeout=600)
     assert process.returncode == 0, written
     assert (place.folder / MODEL).read_bytes() == model
     shards = [job for job, name in submitted(written).items() if name == "shards"]
-    assert [memory for memory, _ in asked(shards).values()] == ["500M", "500M", "1000M", "1000M"]
+    assert sorted(memory for memory, _ in asked(shards).values()) == ["1000M", "1000M", "500M", "500M"]
 
 
 def test_a_failing_shard_shows_its_log(untrained):
