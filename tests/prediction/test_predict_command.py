@@ -72,6 +72,19 @@ def test_files_of_texts(expected, tmp_path, capsys, name, write):
     check(answers(capsys.readouterr().out), predictions, Predictor.open(model).label_names)
 
 
+@pytest.mark.parametrize("method", ["fastxml", "rembrandt"])
+def test_other_methods(tiny_models, tmp_path, capsys, method):
+    dataset = open_dataset(tiny_models / "dataset.h5")
+    predictor = Predictor.open(tiny_models / f"{method}.h5")
+    write_lines(tmp_path / "in.txt", dataset.test_texts())
+    run(tiny_models / f"{method}.h5", tmp_path / "in.txt", "--top-k=3")
+    found = answers(capsys.readouterr().out)
+    theirs = predict_test_set(predictor.model, dataset, 3).ids
+    assert [[label["id"] for label in entry["labels"]] for entry in found] == [
+        [j for j in ids if j >= 0] for ids in theirs
+    ]
+
+
 def test_texts_of_the_command_line_come_before_files(expected, tmp_path, capsys):
     model, texts, predictions = expected
     (tmp_path / "rest.jsonl").write_text(
