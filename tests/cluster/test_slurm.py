@@ -173,6 +173,7 @@ def test_a_cancelled_shard_is_sent_again_and_one_without_memory_asks_for_more(un
     written, _ = process.communicate(timeout=600)
     assert process.returncode == 0, written
     assert (place.folder / MODEL).read_bytes() == model
+    assert "exceeded memory limit" in written
     shards = [job for job, name in submitted(written).items() if name == "shards"]
     assert sorted(memory for memory, _ in asked(shards).values()) == ["1000M", "1000M", "500M", "500M"]
 
@@ -182,10 +183,8 @@ def test_a_failing_shard_shows_its_log(untrained):
     place.tell(1, "fail")
     written = place.snakemake(MODEL, "--retries=0", "--group-components", "shards=2", status=1)
     assert "logs/tiny/msi/train-shard.1.log" in written
-    assert "OSError: shard 1 fails as it was told" in written
+    assert "ovaflow: error: input/output: shard 1 fails as it was told" in written
     assert "fails as it was told" in (place.folder / "logs/tiny/msi/train-shard.1.log").read_text()
-    # the other shard of its group is kept
-    assert (place.folder / "results/tiny/msi/shards/0.h5").is_file()
 
 
 def test_the_driver_killed_and_the_run_continued(untrained):
