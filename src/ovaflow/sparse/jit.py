@@ -54,7 +54,10 @@ def cache_directory():
     return base / key
 
 
-numba.config.CACHE_DIR = str(cache_directory())
+_DIRECTORY = cache_directory()
+
+# Numba reads this once for each kernel; what is set here is lost when it looks at its environment again
+numba.config.CACHE_DIR = str(_DIRECTORY)
 
 
 class _SharedCache(FunctionCache):
@@ -74,7 +77,7 @@ class _SharedCache(FunctionCache):
 
     @property
     def _lock_path(self):
-        return Path(numba.config.CACHE_DIR) / f"{self._py_func.__module__}.{self._py_func.__qualname__}.lock"
+        return _DIRECTORY / f"{self._py_func.__module__}.{self._py_func.__qualname__}.lock"
 
     def close(self):
         """Let another process compile."""
