@@ -206,7 +206,7 @@ def test_any_scheduler_that_takes_a_script(untrained):
     submit = "sbatch --parsable --cpus-per-task={threads} --mem={resources.mem_mb} --time={resources.runtime}"
     options = [f"--cluster-generic-submit-cmd={submit}", "--group-components", "shards=2"]
     generic = Place(place.folder)
-    written = generic.snakemake("--workflow-profile=cluster-generic", *options, MODEL)
+    written = generic.snakemake(MODEL, "--workflow-profile=cluster-generic", *options)
     assert (place.folder / MODEL).read_bytes() == model
     sent = re.findall(r"external jobid '(\d+)'", written)
     assert sorted(asked(sent).values()) == [("1000M", "2:00"), ("1000M", "1:00:00")]
