@@ -34,6 +34,22 @@ def cache_folder(**environment):
     return done.stdout.strip()
 
 
+def test_cache_stays_where_it_is_when_numba_reads_its_settings_anew(tmp_path):
+    code = """
+import os, numba, ovaflow.sparse.csr
+os.environ["NUMBA_NUM_THREADS"] = "1"
+numba.njit(lambda: 1)()
+from ovaflow.sparse.panel import panel_row
+print(panel_row._cache.cache_path)
+exec(os.environ["WORK"])
+"""
+    environment = {**os.environ, "OVAFLOW_CACHE": str(tmp_path / "cache"), "WORK": WORK}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith(str(tmp_path / "cache"))
+    assert [path.name for path in tmp_path.iterdir()] == ["cache"]
+
+
 def test_cache_stands_where_it_is_asked_for(tmp_path):
     assert cache_folder(OVAFLOW_CACHE=str(tmp_path)).startswith(f"{tmp_path}{os.sep}kernels-")
 

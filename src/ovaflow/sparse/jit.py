@@ -56,9 +56,6 @@ def cache_directory():
 
 _DIRECTORY = cache_directory()
 
-# Numba reads this once for each kernel; what is set here is lost when it looks at its environment again
-numba.config.CACHE_DIR = str(_DIRECTORY)
-
 
 class _SharedCache(FunctionCache):
     """Cache of a kernel's versions; whoever finds none there holds a lock until it has compiled one."""
@@ -90,6 +87,8 @@ def _compiled(**flags):
     """Decorator of kernels; a kernel holds its callers' locks and never waits for them, since calls have no cycle."""
 
     def decorate(function):
+        # again for each kernel: Numba forgets it when a variable of its own changes and it reads its settings anew
+        numba.config.CACHE_DIR = str(_DIRECTORY)
         dispatcher = numba.njit(nogil=True, error_model="numpy", **flags)(function)
         compile_version = dispatcher.compile
         dispatcher._cache = cache = _SharedCache(function)
