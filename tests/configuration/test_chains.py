@@ -120,6 +120,11 @@ def later(name):
         ({"a": later("a")}, "runs.a.pretrained: runs start in a circle: a from a"),
         ({"a": later("b"), "b": later("a")}, "runs.a.pretrained: runs start in a circle: a from b from a"),
         ({"a": later("results/more/a/model.h5")}, "runs start in a circle: a from a"),
+        ({"a": {"sweep": {"C": [1]}, "retrain": "new"}}, "runs.a: retrain keeps weights of one C, sweep changes it"),
+        (
+            {"a": {}, "b": later("a") | {"retrain": "changed", "calibrate": 0.2}},
+            "runs.b: calibrate needs retrain: all, weights that are kept may have seen what is held out",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(runs, expected):

@@ -332,8 +332,6 @@ class Run(Predict, Train, Trees, Embedding, Method):
     def _one_C(self):
         if self.sweep is not None and "C" in self.model_fields_set:
             raise ValueError("C and sweep.C exclude each other")
-        if self.sweep is not None and self.retrain != "all":
-            raise ValueError("retrain keeps weights of one C, sweep changes it")
         return self
 
 
@@ -381,6 +379,19 @@ class Settings(Section):
             train = self.train_of(name)
             if train.trace and train.regularization == "l1":
                 raise ValueError(f"runs.{name}: trace follows Newton's method, which regularization: l1 does not use")
+        return self
+
+    @model_validator(mode="after")
+    def _kept_weights_fit(self):
+        for name, run in self.runs.items():
+            if run.method != "one-vs-all" or self.train_of(name).retrain == "all":
+                continue
+            if run.sweep is not None:
+                raise ValueError(f"runs.{name}: retrain keeps weights of one C, sweep changes it")
+            if run.pretrained is not None and self.predict_of(name).calibrate:
+                raise ValueError(
+                    f"runs.{name}: calibrate needs retrain: all, weights that are kept may have seen what is held out"
+                )
         return self
 
     @model_validator(mode="after")
