@@ -19,9 +19,11 @@ from ovaflow.machine.topology import parse_list, read_topology
 
 PATIENCE = 1200
 CLAIM = """
+import os, sys
 from ovaflow.machine.place import placed
+os.sched_setaffinity(0, {int(sys.argv[1])})
 with placed(1) as place:
-    print(place.cpus[0], place.nodes[0])
+    print(*place.cpus, *place.nodes)
 """
 
 
@@ -64,7 +66,7 @@ def wait(condition, what):
     end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end, f"waited too long for {what}"
-        time.sleep(0.2)
+        time.sleep(0.1)
 
 
 def shared_kilobytes(pid):
@@ -86,9 +88,8 @@ def copies():
 def prove(data, output):
     """Everything that is claimed, in the order in which it happens."""
     jobs = [Job(data, shard, number, output) for number, shard in enumerate((0, 1, 0))]
-    wait(lambda: all(job.is_placed for job in jobs), "three places")
-    for job in jobs:
-        job.find_place()
+    # all are looked at in each turn: one that is through before the others have begun must be halted
+    wait(lambda: sum(map(is_halted, jobs)) == len(jobs), "features read by all")
     print("jobs on", [(job.node, sorted(job.cpus)) for job in jobs], flush=True)
     assert {job.node for job in jobs} == {0, 1}
     assert len(set.union(*(job.cpus for job in jobs))) == 3
@@ -96,7 +97,6 @@ def prove(data, output):
 
     pair = [job for job in jobs if sum(other.node == job.node for other in jobs) == 2]
     (alone,) = (job for job in jobs if job not in pair)
-    wait(lambda: all(is_halted(job) for job in jobs), "features read by all")
     for job in jobs:
         assert job.seen["features"].keys() == {job.node}, job.seen
         assert job.seen["private"][job.node] >= 0.99 * job.seen["private"].total(), job.seen
@@ -106,11 +106,12 @@ def prove(data, output):
     assert sum(pss for _, pss in sizes) <= 1.1 * max(rss for rss, _ in sizes)
 
     killed, left = pair
+    (cpu,) = killed.cpus
+    assert claimed(cpu) == []
     killed.process.send_signal(signal.SIGKILL)
     killed.process.wait()
-    claimed = subprocess.run([sys.executable, "-c", CLAIM], capture_output=True, text=True, check=True).stdout
-    print("CPU and node of the next after a kill:", claimed.split())
-    assert int(claimed.split()[0]) in killed.cpus
+    assert claimed(cpu) == [cpu, killed.node]
+    print("after a kill the next has CPU", cpu, flush=True)
     for job in (left, alone):
         job.process.send_signal(signal.SIGCONT)
     for job in (left, alone):
@@ -120,10 +121,19 @@ def prove(data, output):
     assert copies() == []
 
 
+def claimed(cpu):
+    """A CPU and its node, if a process gets it that may have no other; nothing if it is taken."""
+    done = subprocess.run([sys.executable, "-c", CLAIM, str(cpu)], stdout=subprocess.PIPE, text=True, check=True)
+    return [int(word) for word in done.stdout.split()]
+
+
 def is_halted(job):
     """Whether a job stands still, which it is made to as soon as it has read its features."""
     if not job.halted:
         assert job.process.poll() is None, job.log.read_text()
+        if not job.is_placed:
+            return False
+        job.find_place()
         job.look()
         pages = sum(size for _, size in job.copy_ranges()) // os.sysconf("SC_PAGE_SIZE")
         job.halted = job.seen.get("features", {}).get(job.node, 0) > 0.9 * pages
