@@ -53,14 +53,22 @@ def test_common_sigmoid_like_scikit_learn():
     features = np.stack([pairs.scores, f, pairs.scores * f], axis=1)
     theirs = LogisticRegression(C=np.inf, tol=1e-10, max_iter=1000).fit(features, pairs.hits)
     ours = fit_common(pairs, frequency)
-    assert ours == pytest.approx([theirs.intercept_[0], *theirs.coef_[0]], rel=1e-3)
+    assert ours == pytest.approx([theirs.intercept_[0], *theirs.coef_[0]], abs=1e-3)
 
 
 def test_common_sigmoid_of_labels_that_are_all_as_frequent():
     pairs = pairs_of(*simulate(0)[:3])
     ours = common_lines(fit_common(pairs, np.full(L, 2.0)), np.exp([2.0]))
     theirs = LogisticRegression(C=np.inf, tol=1e-10).fit(pairs.scores[:, None], pairs.hits)
-    assert [ours[0][0], ours[1][0]] == pytest.approx([theirs.coef_[0, 0], theirs.intercept_[0]], rel=1e-4)
+    assert [ours[0][0], ours[1][0]] == pytest.approx([theirs.coef_[0, 0], theirs.intercept_[0]], rel=1e-3)
+
+
+def test_scores_that_make_no_error_are_not_believed_without_end():
+    scores = np.linspace(-1, 1, 40)
+    pairs = Pairs(np.zeros(40, np.int32), np.arange(40, dtype=np.int32), scores, (scores > 0).astype(float))
+    slope, intercept = common_lines(fit_common(pairs, np.zeros(1)), np.ones(1))
+    assert 5 < slope[0] < 60
+    assert expit(0.05 * slope[0] + intercept[0]) < 0.95
 
 
 @pytest.mark.parametrize("precisions", [(1.0, 10.0), (0.01, 0.01)])
