@@ -10,7 +10,7 @@ METHOD = "rembrandt"
 DECODERS = ("auto", "softmax", "logistic")
 """Losses of the decoder; auto: softmax where every training instance has one label."""
 
-CANDIDATES = {"softmax": (500.0,), "logistic": (0.3, 1.0, 3.0, 10.0)}
+CANDIDATES = {"softmax": (500.0,), "logistic": (1.0, 3.0, 10.0, 30.0)}
 """C of each decoder to choose from; early stopping is what regularises the softmax decoder."""
 
 
