@@ -64,7 +64,7 @@ def test_nothing_to_choose(multilabel, multiclass):
     assert tune(projected(multilabel), Tuning(C=(2.0,))).decoding == Decoding(2.0)
     assert tune(projected(multiclass), Tuning(held_out=0.0)).decoding == Decoding(500.0)
     with pytest.raises(InputError, match="none are held out"):
-        tune(projected(multilabel), Tuning(held_out=0.0))
+        tune(projected(multilabel), Tuning(C=(1.0, 2.0), held_out=0.0))
 
 
 def test_the_file_and_its_instances(multilabel, tmp_path):

@@ -195,7 +195,8 @@ class Embedding(Section):
         "auto", description="softmax where every instance has one label, otherwise a logistic loss for each label"
     )
     decoder_C: AboveZero | Annotated[list[AboveZero], Field(min_length=1)] | None = Field(
-        None, description="weight of the decoder's loss; of a list, the best on held-out instances; null: a list"
+        None,
+        description="weight of the decoder's loss; of a list, the best on held-out instances; null: 1, softmax 500",
     )
     decoder_epsilon: float = Field(
         0.1, gt=0, le=100, description="logistic decoder: relative gradient norm at which the solver stops"

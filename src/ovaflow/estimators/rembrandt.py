@@ -31,7 +31,7 @@ class RembrandtClassifier(LabelClassifier):
     decoder : str
         ``"auto"``, ``"softmax"`` or ``"logistic"``.
     decoder_C : float or list of float, optional
-        Weight of the decoder's loss; of several, the best on held-out instances; without one, several are tried.
+        Weight of the decoder's loss; of several, the best on held-out instances; without one, what suits the decoder.
     decoder_epsilon : float
         Logistic decoder: relative gradient norm at which the solver stops.
     held_out : float

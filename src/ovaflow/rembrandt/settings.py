@@ -10,8 +10,8 @@ METHOD = "rembrandt"
 DECODERS = ("auto", "softmax", "logistic")
 """Losses of the decoder; auto: softmax where every training instance has one label."""
 
-CANDIDATES = {"softmax": (500.0,), "logistic": (1.0, 3.0, 10.0, 30.0)}
-"""C of each decoder to choose from; early stopping is what regularises the softmax decoder."""
+CANDIDATES = {"softmax": (500.0,), "logistic": (1.0,)}
+"""C of each decoder, to choose from where there are several; early stopping is what regularises the softmax decoder."""
 
 
 @dataclass(frozen=True)
