@@ -130,3 +130,17 @@ def test_the_cache_of_changed_code_is_not_used(tmp_path):
 def test_the_cache_is_of_the_cpu_that_is_compiled_for(tmp_path):
     places = {"OVAFLOW_CACHE": str(tmp_path)}
     assert cache_folder(**places, NUMBA_CPU_NAME="x86-64", NUMBA_CPU_FEATURES="").endswith("-x86-64")
+
+
+def test_nothing_is_left_in_other_folders(tmp_path):
+    code = WORK.replace(
+        "import numpy", "import os\nimport ovaflow.sparse.jit\nos.environ['NUMBA_NUM_THREADS'] = '1'\nimport numpy"
+    )
+    code = code.replace("X = CSR", "import numba\nnumba.njit(lambda x: x)(1)\nX = CSR")
+    environment = {**os.environ, "OVAFLOW_CACHE": str(tmp_path / "cache")}
+    (tmp_path / "here").mkdir()
+    subprocess.run(
+        [sys.executable, "-c", code], env=environment, cwd=tmp_path / "here", check=True, capture_output=True
+    )
+    assert list((tmp_path / "here").iterdir()) == []
+    assert len(list((tmp_path / "cache").rglob("*.nbi"))) >= 3
