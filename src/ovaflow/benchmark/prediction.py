@@ -7,6 +7,7 @@ the same labels; napkinXC and omikuji cannot be given weights and train first.
 import importlib.util
 import tempfile
 import time
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,33 +24,72 @@ _BLOCK = 256
 """Instances that SciPy scores at a time: the product of more would not fit into memory."""
 
 
-class Own:
-    """ovaflow, with an index in memory.
+class Contestant(ABC):
+    """What finds the k best labels.
 
     Parameters
     ----------
     predictor : Predictor
     dataset : Dataset
     k : int
+
+    Attributes
+    ----------
+    requires : str
+        Module that must be installed.
+    trains : bool
+        Whether it has a model of its own.
     """
 
     requires, trains = "ovaflow", False
+
+    @abstractmethod
+    def __init__(self, predictor, dataset, k): ...
+
+    @abstractmethod
+    def prepare(self, X):
+        """Instances in the form that the package takes; not timed.
+
+        Parameters
+        ----------
+        X : CSR, shape (n, d)
+
+        Returns
+        -------
+        object
+        """
+
+    @abstractmethod
+    def best(self, prepared):
+        """Labels of prepared instances, best first.
+
+        Parameters
+        ----------
+        prepared : object
+
+        Returns
+        -------
+        sequence
+            n of them.
+        """
+
+
+class Own(Contestant):
+    """ovaflow, with an index in memory."""
 
     def __init__(self, predictor, dataset, k):
         predictor.prepare()
         self._predictor, self._k = predictor, k
 
     def prepare(self, X):
-        """Instances in the form that the package takes; not timed."""
         return X
 
     def best(self, prepared):
-        """Labels of prepared instances, best first."""
         return self._predictor.top_k(prepared, self._k)[0]
 
 
-class SciPy(Own):
-    """Sparse product, then a partial sort. See :class:`Own`."""
+class SciPy(Contestant):
+    """Sparse product, then a partial sort."""
 
     requires = "scipy"
 
@@ -72,8 +112,8 @@ class SciPy(Own):
         return np.take_along_axis(found, order, axis=1)
 
 
-class Pecos(Own):
-    """Its one-vs-all layer, with the model's weights. See :class:`Own`."""
+class Pecos(Contestant):
+    """Its one-vs-all layer, with the model's weights."""
 
     requires = "pecos"
 
@@ -101,7 +141,7 @@ class Pecos(Own):
         ]
 
 
-class _Trained(Own):
+class _Trained(Contestant):
     trains = True
 
     def __init__(self, predictor, dataset, k):
@@ -117,7 +157,7 @@ class _Trained(Own):
 
 
 class NapkinXC(_Trained):
-    """Its binary relevance, trained on the dataset. See :class:`Own`."""
+    """Its binary relevance, trained on the dataset."""
 
     requires = "napkinxc"
 
@@ -131,7 +171,7 @@ class NapkinXC(_Trained):
 
 
 class Omikuji(_Trained):
-    """Parabel's three trees, trained on the dataset. See :class:`Own`."""
+    """Parabel's three trees, trained on the dataset."""
 
     requires = "omikuji"
 

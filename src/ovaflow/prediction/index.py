@@ -177,12 +177,8 @@ def rounded_scores(data, indices, start, end, panel, out):
     # each pass over the sums costs a load and a store beside its products, so it takes four rows
     rows[dense : dense + 3] = 0
     for r in range(0, dense, 4):
-        q0, q1, q2, q3 = (
-            panel.dense[rows[r]],
-            panel.dense[rows[r + 1]],
-            panel.dense[rows[r + 2]],
-            panel.dense[rows[r + 3]],
-        )
+        q0, q1 = panel.dense[rows[r]], panel.dense[rows[r + 1]]
+        q2, q3 = panel.dense[rows[r + 2]], panel.dense[rows[r + 3]]
         f0, f1, f2, f3 = factors[r], factors[r + 1], factors[r + 2], factors[r + 3]
         for j in range(len(out)):
             out[j] += f0 * q0[j] + f1 * q1[j] + f2 * q2[j] + f3 * q3[j]
