@@ -91,8 +91,6 @@ def _compiled(**flags):
         numba.config.CACHE_DIR = str(_DIRECTORY)
         dispatcher = numba.njit(nogil=True, error_model="numpy", **flags)(function)
         compile_version = dispatcher.compile
-        # set anew for each: Numba forgets it when a NUMBA_ variable of the environment changes
-        numba.config.CACHE_DIR = str(_DIRECTORY)
         dispatcher._cache = cache = _SharedCache(function)
 
         def compile_once(signature):
