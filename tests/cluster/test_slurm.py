@@ -209,4 +209,4 @@ def test_any_scheduler_that_takes_a_script(untrained):
     written = generic.snakemake(MODEL, "--workflow-profile=cluster-generic", *options)
     assert (place.folder / MODEL).read_bytes() == model
     sent = re.findall(r"external jobid '(\d+)'", written)
-    assert sorted(asked(sent).values()) == [("1000M", "2:00"), ("1000M", "1:00:00")]
+    assert sorted(asked(sent).values()) == [("1000M", "2:00"), ("1500M", "1:00:00")]
