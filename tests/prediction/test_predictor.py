@@ -86,6 +86,8 @@ def test_scores_of_weights_are_the_products_bit_by_bit(tiny_models, dataset):
         ({(): 1}, "no id of a feature"),
         ({0: "many"}, "is no number"),
         ({0: float("nan")}, "is no number"),
+        ({0: -2}, "feature 0 has the value -2, which is not a count"),
+        ({0: 0.5}, "feature 0 has the value 0.5, which is not a count"),
     ],
 )
 def test_what_is_no_feature_is_refused(predictor, row, complaint):

@@ -254,7 +254,7 @@ def weigh_counts(matrix, sublinear, idf=None):
             raise InputError(
                 f"feature {matrix.indices[start + strange.argmax()]} has the value {values[strange.argmax()]:g}, "
                 "which is not a count, so tf-idf makes no sense",
-                remedy="set tfidf to false or auto",
+                remedy="set tfidf to false or auto" if idf is None else "give counts, as the training set has",
             )
     if idf is None:
         document_frequency = np.bincount(matrix.indices[matrix.data > 0], minlength=matrix.n_columns)

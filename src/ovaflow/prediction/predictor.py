@@ -7,7 +7,7 @@ import scipy.sparse
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.normalize import finish
-from ovaflow.data.tfidf import TfIdf, weigh, weigh_counts
+from ovaflow.data.tfidf import TfIdf, weigh_counts
 from ovaflow.prediction.methods import open_any_model
 from ovaflow.prediction.search import search_of
 from ovaflow.sparse.csr import from_scipy
@@ -153,10 +153,9 @@ class Predictor:
             If a value is not a count where the model needs counts.
         """
         settings = self._transform
-        if self.takes_text:
-            matrix = weigh(matrix, self._tfidf.idf, settings["sublinear"])
-        elif settings.get("tfidf"):
-            matrix, _ = weigh_counts(matrix, settings["sublinear"], self.model.idf)
+        if self.takes_text or settings.get("tfidf"):
+            idf = self._tfidf.idf if self.takes_text else self.model.idf
+            matrix, _ = weigh_counts(matrix, settings["sublinear"], idf)
         return finish(matrix, settings.get("normalize", False), settings.get("bias", 0.0))
 
     def top_k(self, X, k, threads=1):
