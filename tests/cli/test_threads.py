@@ -48,7 +48,10 @@ def most_threads(folder, line):
         ("train-trees dataset.h5 --trees=6 --output=trees.h5", 1),
         ("embed dataset.h5 --rank=4 --output=embedding.h5", 1),
         ("project dataset.h5 --embedding=embedding.h5 --output=projected.h5", 1),
-        ("tune-decoder projected.h5 --C=1 --C=2 --output=decoder.json", 1),
+        (
+            "tune-decoder projected.h5 --dataset=dataset.h5 --embedding=embedding.h5 --C=1 --C=2 --output=decoder.json",
+            1,
+        ),
         ("train-decoder projected.h5 --tuned=decoder.json --output=decoder.h5", 1),
         ("merge shard.h5 --dataset=dataset.h5 --output=model.h5 --statistics=training.h5", None),
         ("predict model.h5 --dataset=dataset.h5 --output=predictions.h5", 1),

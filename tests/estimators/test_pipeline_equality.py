@@ -34,7 +34,7 @@ def by_pipeline(table, folder, method, *options):
         run("embed", dataset, *options, f"--output={embedding}")
         run("project", dataset, f"--embedding={embedding}", f"--output={projected}")
         tuned = folder / "decoder.json"
-        run("tune-decoder", projected, f"--output={tuned}")
+        run("tune-decoder", projected, f"--dataset={dataset}", f"--embedding={embedding}", f"--output={tuned}")
         for k, shard in enumerate(shards):
             run("train-decoder", projected, f"--tuned={tuned}", f"--shard={k}", "--shards=2", f"--output={shard}")
         run("join-decoder", *shards, f"--projected={projected}", f"--tuned={tuned}", f"--dataset={dataset}", *written)

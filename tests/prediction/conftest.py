@@ -28,7 +28,7 @@ def _fastxml(folder):
 def _rembrandt(folder):
     _run(folder, "embed", "{}/dataset.h5", "--rank=8", "--output={}/e.h5")
     _run(folder, "project", "{}/dataset.h5", "--embedding={}/e.h5", "--output={}/p.h5")
-    _run(folder, "tune-decoder", "{}/p.h5", "--C=1", "--output={}/d.json")
+    _run(folder, "tune-decoder", "{}/p.h5", "--dataset={}/dataset.h5", "--embedding={}/e.h5", "--output={}/d.json")
     _run(folder, "train-decoder", "{}/p.h5", "--tuned={}/d.json", "--output={}/d.h5")
     _run(folder, "join-decoder", "{}/d.h5", "--projected={}/p.h5", "--tuned={}/d.json", "--dataset={}/dataset.h5",
          "--output={}/rembrandt.h5", "--statistics={}/t.h5")  # fmt: skip

@@ -23,7 +23,20 @@ def run(dataset, folder, shards=1, threads=1, options=(), tune=(), kind="rembran
     assert main(["embed", data, "--rank=8", f"--embedding={kind}", threads, f"--output={embedding}"]) == 0
     assert main(["project", data, f"--embedding={embedding}", *options, threads, f"--output={projected}"]) == 0
     tuned = f"--tuned={folder / 'decoder.json'}"
-    assert main(["tune-decoder", projected, *tune, threads, f"--output={folder / 'decoder.json'}"]) == 0
+    assert (
+        main(
+            [
+                "tune-decoder",
+                projected,
+                f"--dataset={data}",
+                f"--embedding={embedding}",
+                *tune,
+                threads,
+                f"--output={folder / 'decoder.json'}",
+            ]
+        )
+        == 0
+    )
     parts = [str(folder / f"{shard}.h5") for shard in range(shards)]
     for shard, part in enumerate(parts):
         numbers = [f"--shard={shard}", f"--shards={shards}"]

@@ -5,32 +5,42 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from ovaflow.console.errors import InputError
+from ovaflow.data.dataset import Split
 from ovaflow.rembrandt import tuning
-from ovaflow.rembrandt.embedding import EmbeddingSettings
-from ovaflow.rembrandt.in_memory import projected_in_memory
+from ovaflow.rembrandt.embedding import EmbeddingSettings, compute_embedding
+from ovaflow.rembrandt.in_memory import project_in_memory
 from ovaflow.rembrandt.settings import Decoding, Projecting, Tuning
 from ovaflow.rembrandt.tuning import read_tuned, tune, write_tuned
+from ovaflow.sparse.csr import from_scipy
 
 
-def projected(dataset):
-    return projected_in_memory(dataset, EmbeddingSettings(rank=8), Projecting())
+def made(dataset):
+    """Projected instances, dataset and embedding."""
+    settings = EmbeddingSettings(rank=8)
+    embedding = compute_embedding(dataset, settings)
+    return project_in_memory(dataset, embedding, settings, Projecting()), dataset, embedding
 
 
-def divided(made):
-    X = made.dataset.train.X.data.reshape(400, -1)
+def divided(dataset, embedding):
+    """Instances projected by a ridge regression that has not seen the held-out ones, and which these are."""
+    X, Y = dataset.train.X.to_scipy().toarray(), dataset.train.Y.to_scipy().toarray()
     order = np.random.default_rng(0).permutation(400)
-    return X, order[:80], order[80:]
+    held_out, kept = order[:80], order[80:]
+    targets = Y[kept] @ embedding.vectors
+    Z = X @ np.linalg.solve(X[kept].T @ X[kept] + np.eye(X.shape[1]), X[kept].T @ targets)
+    Z /= np.sqrt(8 * np.square(Z[kept]).mean(axis=0))
+    return np.hstack([Z, np.ones((400, 1))]), Y, held_out, kept
 
 
 def test_the_logistic_decoders_loss(multilabel):
-    made = projected(multilabel)
-    X, held_out, kept = divided(made)
-    Y = multilabel.train.Y.to_scipy().toarray()
-    ours = tune(made, Tuning(C=(0.01, 1.0, 1000.0), epsilon=1e-4, held_out=0.2))
+    given = made(multilabel)
+    X, Y, held_out, kept = divided(multilabel, given[-1])
+    ours = tune(*given, Tuning(C=(0.01, 1.0, 1000.0), epsilon=1e-4, held_out=0.2))
     for C, loss in ours.losses.items():
         theirs = 0.0
         for label in range(30):
@@ -42,39 +52,51 @@ def test_the_logistic_decoders_loss(multilabel):
 
 
 def test_a_sample_of_labels_tells_as_much(multilabel, monkeypatch):
-    made, settings = projected(multilabel), Tuning(C=(0.01, 1.0), held_out=0.2)
-    theirs = tune(made, settings).losses
+    given, settings = made(multilabel), Tuning(C=(0.01, 1.0), held_out=0.2)
+    theirs = tune(*given, settings).losses
     monkeypatch.setattr(tuning, "MOST_LABELS", 20)
-    ours = tune(made, settings).losses
+    ours = tune(*given, settings).losses
     assert list(ours.values()) == pytest.approx(list(theirs.values()), rel=0.1)
 
 
 def test_the_softmax_decoders_loss_and_iterations(multiclass):
-    made = projected(multiclass)
-    ours = tune(made, Tuning(C=(1e-3, 1.0), held_out=0.2))
-    X, held_out, kept = divided(made)
-    y = multiclass.train.Y.indices
+    given = made(multiclass)
+    ours = tune(*given, Tuning(C=(1e-3, 1.0), held_out=0.2))
+    X, Y, held_out, kept = divided(multiclass, given[-1])
+    y = Y.argmax(axis=1)
     theirs = LogisticRegression(C=1.0, fit_intercept=False, tol=1e-8, max_iter=1000).fit(X[kept], y[kept])
     assert ours.decoding.C == 1.0
     assert ours.decoding.iterations > 0
     assert ours.losses[1.0] == pytest.approx(log_loss(y[held_out], theirs.predict_proba(X[held_out])), rel=0.03)
 
 
+def test_random_labels_tell_nothing(multilabel):
+    """Held-out instances that the projection had seen would be decoded better than by chance."""
+    generator = np.random.default_rng(3)
+    X = scipy.sparse.random_array((400, 350), density=0.3, rng=generator)
+    train = Split(from_scipy(X), from_scipy(generator.random((400, 30)) < 0.1))
+    noise = replace(multilabel, train=train)
+    losses = tune(*made(noise), Tuning(C=(1.0, 100.0), held_out=0.2)).losses
+    share = train.Y.to_scipy().mean()
+    by_chance = -np.log(share) - (1 - share) / share * np.log(1 - share)
+    assert by_chance < losses[1.0] < losses[100.0]
+
+
 def test_nothing_to_choose(multilabel, multiclass):
-    assert tune(projected(multilabel), Tuning(C=(2.0,))).decoding == Decoding(2.0)
-    assert tune(projected(multiclass), Tuning(held_out=0.0)).decoding == Decoding(500.0)
+    assert tune(*made(multilabel), Tuning(C=(2.0,))).decoding == Decoding(2.0)
+    assert tune(*made(multiclass), Tuning(held_out=0.0)).decoding == Decoding(500.0)
     with pytest.raises(InputError, match="none are held out"):
-        tune(projected(multilabel), Tuning(C=(1.0, 2.0), held_out=0.0))
+        tune(*made(multilabel), Tuning(C=(1.0, 2.0), held_out=0.0))
 
 
 def test_the_file_and_its_instances(multilabel, tmp_path):
-    made, path = projected(multilabel), tmp_path / "decoder.json"
-    made = replace(made, dataset=replace(made.dataset, checksum="a"))
-    ours = tune(made, Tuning(C=(0.1, 1.0)))
-    write_tuned(path, ours, made)
-    assert read_tuned(path, made) == ours
+    given, path = made(multilabel), tmp_path / "decoder.json"
+    at_hand = replace(given[0], dataset=replace(given[0].dataset, checksum="a"))
+    ours = tune(*given, Tuning(C=(0.1, 1.0)))
+    write_tuned(path, ours, at_hand)
+    assert read_tuned(path, at_hand) == ours
     with pytest.raises(InputError, match="other projected instances"):
-        read_tuned(path, replace(made, dataset=replace(made.dataset, checksum="b")))
+        read_tuned(path, given[0])
     path.write_text(json.dumps({"projected": "a"}))
     with pytest.raises(InputError, match="run tune-decoder"):
-        read_tuned(path, made)
+        read_tuned(path, at_hand)

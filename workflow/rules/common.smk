@@ -185,8 +185,10 @@ def decoding_megabytes(wildcards, input, attempt):
 
 
 def tuning_megabytes(wildcards, input, attempt):
-    """Memory of a job that chooses what a decoder is trained with."""
-    return attempt * megabytes_by("tuning_megabytes", input[0], SETTINGS.train_of(wildcards.run).threads)
+    """Memory of a job that chooses what a decoder is trained with, where the instances are projected once more."""
+    threads = SETTINGS.train_of(wildcards.run).threads
+    decoding = megabytes_by("tuning_megabytes", input.projected, threads)
+    return attempt * (decoding + projecting_megabytes(wildcards, input, 1))
 
 
 def embedding_of_run(wildcards):

@@ -51,7 +51,9 @@ rule project_instances:
 
 rule tune_decoder:
     input:
-        "results/{dataset}/{run}/projected.h5",
+        dataset="results/{dataset}/dataset.h5",
+        embedding=embedding_of_run,
+        projected="results/{dataset}/{run}/projected.h5",
     output:
         "results/{dataset}/{run}/decoder.json",
     log:
@@ -70,7 +72,8 @@ rule tune_decoder:
     wildcard_constraints:
         run=one_of(SETTINGS.runs_of("rembrandt")),
     shell:
-        "ovaflow tune-decoder {input:q} {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
+        "ovaflow tune-decoder {input.projected:q} --dataset={input.dataset:q} --embedding={input.embedding:q}"
+        " {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
 
 
 rule train_decoder:

@@ -5,7 +5,10 @@ from pathlib import Path
 import click
 
 from ovaflow.cli.numbers import Finite
+from ovaflow.console.errors import InputError
 from ovaflow.console.progress import clock
+from ovaflow.data.dataset import open_dataset
+from ovaflow.rembrandt.embedding_file import read_embedding
 from ovaflow.rembrandt.projected_file import open_projected
 from ovaflow.rembrandt.settings import Tuning
 from ovaflow.rembrandt.tuning import tune, write_tuned
@@ -16,6 +19,8 @@ _DEFAULT = Tuning()
 
 @click.command("tune-decoder")
 @click.argument("projected", type=_FILE)
+@click.option("--dataset", required=True, type=_FILE, help="The dataset file, dataset.h5.")
+@click.option("--embedding", required=True, type=_FILE, help="Embedding of the dataset, by ovaflow embed.")
 @click.option(
     "--C",
     "C",
@@ -40,10 +45,13 @@ _DEFAULT = Tuning()
 @click.option("--seed", type=click.IntRange(0), default=_DEFAULT.seed, show_default=True, help="Of their choice.")
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="They change no result.")
 @click.option("--output", type=_FILE, required=True, help="File to write, for ovaflow train-decoder.")
-def command(projected, threads, output, **settings):
+def command(projected, dataset, embedding, threads, output, **settings):
     """Choose what the decoder is trained with on held-out instances of PROJECTED (by ovaflow project)."""
-    opened = open_projected(projected, verify=True)
-    tuned = tune(opened, Tuning(**settings), threads)
+    opened, source = open_projected(projected, verify=True), open_dataset(dataset, verify=True)
+    if opened.source != source.checksum:
+        raise InputError(f"was not made from {dataset}", path=projected, remedy="run `ovaflow project`")
+    found = read_embedding(embedding, source.checksum, verify=True).embedding
+    tuned = tune(opened, source, found, Tuning(**settings), threads)
     write_tuned(output, tuned, opened)
     for C, loss in tuned.losses.items():
         click.echo(f"C {C:g}: loss {loss:.4f} on held-out instances")

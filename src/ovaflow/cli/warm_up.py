@@ -82,7 +82,7 @@ def _steps_of_embedding(folder):
     yield ["embed", dataset, "--rank=4", f"--output={embedding}"]
     yield ["project", dataset, f"--embedding={embedding}", f"--output={projected}"]
     tuned = str(folder / "decoder.json")
-    yield ["tune-decoder", projected, "--C=1", f"--output={tuned}"]
+    yield ["tune-decoder", projected, f"--dataset={dataset}", f"--embedding={embedding}", f"--output={tuned}"]
     yield ["train-decoder", projected, f"--tuned={tuned}", f"--output={shard}"]
     files = [f"--tuned={tuned}", f"--projected={projected}", f"--dataset={dataset}", f"--output={model}"]
     yield ["join-decoder", shard, *files, f"--statistics={folder / 'embedded-training.h5'}"]

@@ -85,6 +85,8 @@ def read_embedding(path, dataset=None, verify=False):
         absent = {"vectors": np.empty((int(file.attrs["labels"]), 0), np.float32)}
         absent |= dict.fromkeys(("eigenvalues", "label_covariance"), np.empty(0))
         arrays = absent | arrays
-        embedding = Embedding(**arrays, rank=int(file.attrs["rank"]), iterations=int(file.attrs["iterations"]))
+        parameters = parameters_of(file)
+        numbers = {name: int(file.attrs[name]) for name in ("rank", "iterations")}
+        embedding = Embedding(**arrays, **numbers, ridge=parameters.get("ridge", 0.0))
         seconds, peak = float(file.attrs["core_seconds"]), int(file.attrs["peak_rss_bytes"])
-        return EmbeddingFile(embedding, seconds, peak, parameters_of(file))
+        return EmbeddingFile(embedding, seconds, peak, parameters)

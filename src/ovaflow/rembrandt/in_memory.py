@@ -28,8 +28,9 @@ def train_embedding_model(dataset, embedding, projecting, tuning, threads=1):
     EmbeddingModel
         The one that shards of the same decoder are joined into.
     """
-    projected = projected_in_memory(dataset, embedding, projecting, threads)
-    tuned = tune(projected, tuning, threads)
+    made = compute_embedding(dataset, embedding, threads)
+    projected = project_in_memory(dataset, made, embedding, projecting, threads)
+    tuned = tune(projected, dataset, made, tuning, threads)
     labels = np.arange(dataset.n_labels, dtype=np.int32)
     done = train_decoder(projected, labels, tuned.decoding, threads)
     counts = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels)
@@ -47,13 +48,15 @@ def train_embedding_model(dataset, embedding, projecting, tuning, threads=1):
     )
 
 
-def projected_in_memory(dataset, settings, projecting, threads=1):
-    """Embed the labels of a dataset, and project its training instances.
+def project_in_memory(dataset, embedding, settings, projecting, threads=1):
+    """Bring the training instances of a dataset into the decoder's space.
 
     Parameters
     ----------
     dataset : Dataset
+    embedding : Embedding
     settings : EmbeddingSettings
+        What it was made with.
     projecting : Projecting
     threads : int
 
@@ -62,7 +65,6 @@ def projected_in_memory(dataset, settings, projecting, threads=1):
     Projected
         As if read from a file, but for its checksum.
     """
-    embedding = compute_embedding(dataset, settings, threads)
     projection, features = project(dataset, embedding, projecting, threads)
     decoder = decoder_of(dataset.train.Y, projecting.decoder)
     parameters = {"bias": 1.0} | settings.parameters(embedding) | projecting.parameters | {"decoder": decoder}

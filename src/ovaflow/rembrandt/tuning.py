@@ -1,4 +1,9 @@
-"""What the decoder is trained with, chosen on held-out instances: C, and how long the softmax decoder is fitted."""
+"""What the decoder is trained with, chosen on held-out instances: C, and how long the softmax decoder is fitted.
+
+The projection is fitted again without these instances. Of those that it was
+fitted on it tells the labels far better than of others, wherever there are
+nearly as many features as instances.
+"""
 
 import json
 import time
@@ -7,10 +12,14 @@ from dataclasses import asdict, dataclass, field, replace
 import numpy as np
 
 from ovaflow.console.errors import InputError
+from ovaflow.data.dataset import Split
 from ovaflow.rembrandt.blocks import in_blocks, row_blocks
 from ovaflow.rembrandt.decoder import multiclass, train_decoder
+from ovaflow.rembrandt.least_squares import LeastSquares
+from ovaflow.rembrandt.panels import product, to_panels
 from ovaflow.rembrandt.projected_file import SOFTMAX, full_matrix
-from ovaflow.rembrandt.settings import Decoding
+from ovaflow.rembrandt.projection import make_projection
+from ovaflow.rembrandt.settings import Decoding, Projecting
 from ovaflow.rembrandt.softmax import Problem, fit_softmax
 from ovaflow.sparse.csr import rows_of
 from ovaflow.storage.artifact import write_text
@@ -51,12 +60,16 @@ class Tuned:
         return asdict(self.decoding) | {"held_out": self.held_out} | chosen
 
 
-def tune(projected, settings, threads=1):
+def tune(projected, dataset, embedding, settings, threads=1):
     """Choose what a decoder is trained with.
 
     Parameters
     ----------
     projected : Projected
+    dataset : Dataset
+        What was projected.
+    embedding : Embedding
+        Into which.
     settings : Tuning
     threads : int
         They change no result.
@@ -81,10 +94,11 @@ def tune(projected, settings, threads=1):
     if not settings.held_out or n < 2 or (len(decodings) == 1 and not softmax):
         return Tuned(decodings[0])
     kept, held_out = _divide(n, settings)
+    fitted, watched = _project_anew(projected, dataset, embedding, kept, held_out, threads)
     watch = _watch_softmax if softmax else _watch_logistic
-    watched = [watch(projected, decoding, kept, held_out, threads) for decoding in decodings]
-    best, _ = min(watched, key=lambda found: found[1])
-    losses = {decoding.C: loss for decoding, loss in watched}
+    found = [watch(fitted, watched, decoding, threads) for decoding in decodings]
+    best, _ = min(found, key=lambda pair: pair[1])
+    losses = {decoding.C: loss for decoding, loss in found}
     seconds = threads * (time.perf_counter() - started)
     return Tuned(best, losses, settings.held_out, seconds, peak_rss_bytes())
 
@@ -95,36 +109,49 @@ def _divide(n, settings):
     return np.sort(order[size:]), np.sort(order[:size])
 
 
-def _watch_softmax(projected, decoding, kept, held_out, threads):
-    """The decoding with the best number of iterations, and the mean loss then."""
-    X, Y = projected.dataset.train.X, projected.dataset.train.Y
-    features = X.data.reshape(X.n_rows, X.n_columns)
+def _project_anew(projected, dataset, embedding, kept, held_out, threads):
+    """Projected training sets of kept and of held-out instances, where the projection has not seen the latter."""
+    X, Y = dataset.train.X, dataset.train.Y
+    parts = [Split(rows_of(X, rows), rows_of(Y, rows)) for rows in (kept, held_out)]
     with in_blocks(threads) as each:
-        fitted, watched = (
-            Problem(features[rows], Y.indices[rows], Y.n_columns, decoding.C, each) for rows in (kept, held_out)
+        if embedding.vectors.shape[1]:
+            targets = product(parts[0].Y, to_panels(embedding.vectors), each)
+            fitted = LeastSquares(parts[0].X, embedding.ridge).solve(targets, each)
+            embedding = replace(embedding, projection=fitted)
+        linear = make_projection(parts[0].X, embedding, None, Projecting(), each)
+        projection = linear._replace(random=projected.projection.random)
+        features = [full_matrix(projection.features(part.X, each)) for part in parts]
+    made = [replace(projected.dataset, train=Split(X, part.Y)) for X, part in zip(features, parts, strict=True)]
+    return [replace(projected, dataset=each) for each in made]
+
+
+def _watch_softmax(fitted, watched, decoding, threads):
+    """The decoding with the best number of iterations, and the mean loss then."""
+    with in_blocks(threads) as each:
+        problem, unseen = (
+            Problem(_features(made), multiclass(made.dataset), made.dataset.n_labels, decoding.C, each)
+            for made in (fitted, watched)
         )
-        found = fit_softmax(fitted, held_out=watched, seed=decoding.seed)
+        found = fit_softmax(problem, held_out=unseen, seed=decoding.seed)
     return replace(decoding, iterations=found.iterations), float(min(found.held_out))
 
 
-def _watch_logistic(projected, decoding, kept, held_out, threads):
+def _watch_logistic(fitted, watched, decoding, threads):
     """The decoding, and the losses of labels on the held-out instances, over their positives."""
-    dataset = projected.dataset
-    counts = np.diff(dataset.positives.indptr)
-    labels, importance = _sample(counts, decoding.seed)
-    train = replace(dataset.train, X=_rows(dataset.train.X, kept), Y=rows_of(dataset.train.Y, kept))
-    fitted = replace(projected, dataset=replace(dataset, train=train))
+    labels, importance = _sample(np.diff(fitted.dataset.positives.indptr), decoding.seed)
     done = train_decoder(fitted, labels, decoding, threads, title=f"C {decoding.C:g}")
-    weights = np.ascontiguousarray(done.weights.to_scipy().toarray())
-    X, Y = _rows(dataset.train.X, held_out), rows_of(dataset.train.Y, held_out).to_scipy()[:, labels]
-    losses = np.zeros(len(labels))
-    for rows in row_blocks(len(held_out), _ROWS):
-        scores = X.data.reshape(X.n_rows, X.n_columns)[rows] @ weights.T
+    weights, features = done.weights.to_scipy().toarray(), _features(watched)
+    Y, losses = watched.dataset.train.Y.to_scipy()[:, labels], np.zeros(len(labels))
+    for rows in row_blocks(len(features), _ROWS):
         signs = np.where(Y[rows].toarray() > 0, -1, 1).astype(np.float32)
-        losses += np.logaddexp(0, signs * scores, dtype=np.float64).sum(axis=0)
-    losses[~done.trained] = 0
+        losses += np.logaddexp(0, signs * (features[rows] @ weights.T), dtype=np.float64).sum(axis=0)
     positives = np.asarray(Y.sum(axis=0)).ravel()
     return decoding, float((importance * losses).sum() / max((importance * positives).sum(), 1e-30))
+
+
+def _features(projected):
+    X = projected.dataset.train.X
+    return X.data.reshape(X.n_rows, X.n_columns)
 
 
 def _sample(counts, seed):
@@ -135,10 +162,6 @@ def _sample(counts, seed):
     chances = counts[trained] / counts.sum()
     drawn = np.sort(np.random.default_rng(seed).choice(trained, MOST_LABELS, replace=False, p=chances))
     return drawn.astype(np.int32), 1 / counts[drawn]
-
-
-def _rows(X, rows):
-    return full_matrix(X.data.reshape(X.n_rows, X.n_columns)[rows])
 
 
 def write_tuned(path, tuned, projected):
