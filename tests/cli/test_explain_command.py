@@ -60,7 +60,7 @@ def test_words_of_a_text_add_up_to_the_score(model, capsys):
         parts = [word["adds"] for side in ("up", "down") for word in ours[side]]
         assert math.fsum([*parts, ours["bias"], ours["others"]]) == pytest.approx(score, abs=1e-6)
     ours = answer["labels"][0]
-    assert (ours["label"], ours["id"]) == ("Kaffee & Tee", 1)
+    assert (ours["name"], ours["id"]) == ("Kaffee & Tee", 1)
     assert "probability" not in ours
     places = {word["word"]: [text[start:end] for start, end in word["places"]] for word in ours["up"] + ours["down"]}
     assert places["café"] == ["CAFE\u0301"]
@@ -91,14 +91,14 @@ def test_a_label_alone(model, capsys, monkeypatch):
     (label,) = json.loads(capsys.readouterr().out)["labels"]
     assert {word["word"] for word in label["up"]} <= {"blatt", "kanne", "tasse", "tee"}
     assert label["positives"] == 40
-    assert all(near["label"] != "Tee" for near in label["nearest"])
+    assert all(near["name"] != "Tee" for near in label["nearest"])
     assert main(["explain", f"--model={model}", "--label=tee", "--top=2"]) == 0
     assert all(word["word"] in capsys.readouterr().out for word in label["up"][:1])
 
 
 def test_case_folding_finds_a_label(model, capsys):
     assert main(["explain", f"--model={model}", "--label=STRASSENBAU", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["labels"][0]["label"] == "Straßenbau"
+    assert json.loads(capsys.readouterr().out)["labels"][0]["name"] == "Straßenbau"
 
 
 @pytest.mark.parametrize(

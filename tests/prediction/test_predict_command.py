@@ -41,7 +41,7 @@ def check(found, predictions, names):
     assert [[label["id"] for label in entry["labels"]] for entry in found] == predictions.ids.tolist()
     scores = [[label["score"] for label in entry["labels"]] for entry in found]
     assert np.array_equal(np.float32(scores), predictions.scores)
-    assert all(label["label"] == names[label["id"]] for entry in found for label in entry["labels"])
+    assert all(label["name"] == names[label["id"]] for entry in found for label in entry["labels"])
 
 
 def write_lines(path, texts):

@@ -84,7 +84,7 @@ def _instance(predictor, text, dataset, row):
 
 def _explained(predictor, x, label, top, places, calibration):
     explanation = contributions(predictor, x, label, top)
-    answer = {"label": shown_name(predictor, label), "id": int(label), "score": explanation.score}
+    answer = {"name": shown_name(predictor, label), "id": int(label), "score": explanation.score}
     if calibration is not None:
         answer["probability"] = float(calibration.probabilities([label], [explanation.score])[0])
     standing = {}
@@ -100,13 +100,13 @@ def _explained(predictor, x, label, top, places, calibration):
 
 def _label(predictor, label, top):
     strongest = strongest_features(predictor, label, top)
-    answer = {"label": shown_name(predictor, label), "id": label, "positives": int(predictor.model.counts[label])}
+    answer = {"name": shown_name(predictor, label), "id": label, "positives": int(predictor.model.counts[label])}
     for side in ("up", "down"):
         answer[side] = [
             {"word": _word(predictor, feature), "weight": value} for feature, value in getattr(strongest, side)
         ]
     nearest = [
-        {"label": shown_name(predictor, other), "id": other, "cosine": cosine}
+        {"name": shown_name(predictor, other), "id": other, "cosine": cosine}
         for other, cosine in nearest_labels(predictor, label, top)
     ]
     return answer | {"bias": strongest.bias, "nearest": nearest}

@@ -44,12 +44,12 @@ def show_label(console, answer):
     console.print()
     console.print(_heading(answer, f"{answer['positives']:,} training positives, bias {answer['bias']:+.3f}"))
     console.print(_two_sides(answer, "weight", ("strongest for it", "strongest against it")))
-    nearest = _table("nearest labels", [(each["label"], each["cosine"]) for each in answer["nearest"]], "cyan", "")
+    nearest = _table("nearest labels", [(each["name"], each["cosine"]) for each in answer["nearest"]], "cyan", "")
     console.print(nearest if answer["nearest"] else Text("no label near it", style="dim"))
 
 
 def _heading(answer, outcome):
-    return Text.assemble((_plain(answer["label"]), "bold"), "  ", (outcome, "cyan"))
+    return Text.assemble((_plain(answer["name"]), "bold"), "  ", (outcome, "cyan"))
 
 
 def _outcome(explained):

@@ -63,7 +63,7 @@ def _number(value):
 
 
 class JsonLines:
-    """An object a line, ``{"labels": [{"id": 3, "label": "name", "score": 0.5}]}``, with the instance's ``id``."""
+    """An object a line, ``{"labels": [{"id": 3, "name": "name", "score": 0.5}]}``, with the instance's ``id``."""
 
     def start(self):
         """What stands before the first instance."""
@@ -87,7 +87,7 @@ class JsonLines:
         """
         entry = {} if name is None else {"id": name}
         entry["labels"] = [
-            {"id": label.id, "label": label.name, "score": _number(label.score)}
+            {"id": label.id, "name": label.name, "score": _number(label.score)}
             | ({} if label.probability is None else {"probability": _number(label.probability)})
             for label in labels
         ]
