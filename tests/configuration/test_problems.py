@@ -13,7 +13,7 @@ def settings(runs, **sections):
 
 
 def names(found):
-    return [problems.problem_of(found, run) for run in found.runs]
+    return [problems.problem_of(found, "mine", run) for run in found.runs]
 
 
 def test_runs_that_differ_in_their_start_share_one():
@@ -27,6 +27,12 @@ def test_runs_that_differ_in_their_start_share_one():
 def test_runs_that_solve_other_problems_do_not(change):
     first, second = names(settings({"msi": MSI, "other": MSI | change}))
     assert first != second
+
+
+@pytest.mark.parametrize(("weighting", "same"), [("none", True), ("propensity", False)])
+def test_propensities_are_part_of_the_problem_where_they_weigh(weighting, same):
+    runs = {"msi": MSI | {"weighting": weighting}}
+    assert (names(settings(runs)) == names(settings(runs, evaluate={"propensity_a": 0.6}))) == same
 
 
 def test_pruning_more_needs_no_other_estimate():

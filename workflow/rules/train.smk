@@ -45,6 +45,8 @@ rule compute_root:
 
 
 # What memory and time shards ask a cluster for. Ancient to them: another estimate trains nothing again.
+# Snakemake does not look for other reasons to run a job while one that is ancient to it runs. So an estimate runs again
+# only where shards do anyway: for another dataset. All settings are in its name, and code that changes leaves it alone.
 rule estimate_training:
     input:
         dataset="results/{dataset}/dataset.h5",
@@ -58,7 +60,6 @@ rule estimate_training:
         options=lambda wildcards: steps.sample_options(
             SETTINGS, wildcards.dataset, problems.by_name(SETTINGS)[wildcards.problem]
         ),
-        code=steps.code_of("estimate"),
     resources:
         mem_mb=training_megabytes,
         kernels=1,

@@ -18,23 +18,25 @@ def stored_threshold(train):
     return min(train.prune, STORED_THRESHOLD)
 
 
-def problem_of(settings, run):
+def problem_of(settings, dataset, run):
     """Name of the problem that a run solves, wherever it starts.
 
     Parameters
     ----------
     settings : Settings
-    run : str
+    dataset, run : str
 
     Returns
     -------
     str
-        Runs that start from others have the name of the first of them, so
-        that a sweep needs one sample.
+        All that the problem depends on beside the dataset. Runs that start
+        from others have the name of the first of them, so that a sweep needs
+        one sample.
     """
-    train = settings.train_of(_first(settings, run))
+    train, evaluate = settings.train_of(_first(settings, run)), settings.evaluate_of(dataset)
+    propensities = f"-{evaluate.propensity_a:g}-{evaluate.propensity_b:g}" if train.weighting != "none" else ""
     tail = f"C{train.C:g}-epsilon{train.epsilon:g}-stored{stored_threshold(train):g}"
-    return f"{train.loss}-{train.regularization}-{train.weighting}-{tail}"
+    return f"{train.loss}-{train.regularization}-{train.weighting}{propensities}-{tail}"
 
 
 def _first(settings, run):
@@ -55,7 +57,11 @@ def by_name(settings):
     dict of str to str
         A run that solves it, by name.
     """
-    return {problem_of(settings, run): _first(settings, run) for run in settings.runs_of("one-vs-all")}
+    return {
+        problem_of(settings, dataset, run): _first(settings, run)
+        for dataset in settings.datasets
+        for run in settings.runs_of("one-vs-all")
+    }
 
 
 def estimate_file(settings, dataset, run):
@@ -72,4 +78,4 @@ def estimate_file(settings, dataset, run):
     str
     """
     dataset = dataset.partition("/")[0]
-    return f"results/{dataset}/estimates/{problem_of(settings, run)}.json"
+    return f"results/{dataset}/estimates/{problem_of(settings, dataset, run)}.json"
