@@ -57,8 +57,15 @@ def describe_embedding(embedding, dataset, threads=1, n_labels=12, seed=0):
         "eigenvalues": embedding.eigenvalues.tolist(),
         "label_covariance": embedding.label_covariance.tolist(),
         "points": _quality_by_rank(embedding, dataset, counts, threads, seed),
-        "neighbours": nearest_labels(embedding.vectors, counts, n_labels, seed),
+        "neighbours": nearest_labels(_scaled(embedding), counts, n_labels, seed),
     }
+
+
+def _scaled(embedding):
+    """V Sigma, whose inner products are those of the predicted labels; V itself where nothing was decomposed."""
+    if not len(embedding.eigenvalues) or not embedding.vectors.shape[1]:
+        return embedding.vectors
+    return embedding.vectors * np.sqrt(np.maximum(embedding.eigenvalues, 0)).astype(np.float32)
 
 
 def _quality_by_rank(embedding, dataset, counts, threads, seed):

@@ -73,5 +73,5 @@ def _apart(ranks):
     places = []
     for number, rank in enumerate(ranks):
         left = ranks[:number].count(rank)
-        places.append(rank * 1.06 ** (left - (ranks.count(rank) - 1) / 2))
+        places.append(rank * 1.1 ** (left - (ranks.count(rank) - 1) / 2))
     return places

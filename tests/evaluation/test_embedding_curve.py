@@ -1,0 +1,40 @@
+"""Nearest labels of an embedding against those of the least-squares predictions."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from ovaflow.data.dataset import Dataset, Split
+from ovaflow.evaluation.embedding_curve import describe_embedding
+from ovaflow.rembrandt.embedding import EmbeddingSettings, compute_embedding
+from ovaflow.sparse.csr import from_scipy
+
+
+@pytest.fixture
+def dataset():
+    generator = np.random.default_rng(0)
+    X = scipy.sparse.random_array((400, 40), density=0.3, rng=generator)
+    Y = X @ generator.standard_normal((40, 12)) > 0.7
+    split = Split(from_scipy(X), from_scipy(Y.astype(float)))
+    return Dataset("memory", split, split, "", {"bias": 0.0})
+
+
+def test_labels_are_near_that_are_predicted_together(dataset):
+    X, Y = dataset.train.X.to_scipy().toarray(), dataset.train.Y.to_scipy().toarray()
+    predictions = X @ np.linalg.lstsq(X, Y, rcond=None)[0]
+    units = predictions / np.linalg.norm(predictions, axis=0)
+    cosines = units.T @ units
+    embedding = compute_embedding(dataset, EmbeddingSettings(rank=12, ridge=0.0))
+    ours = describe_embedding(embedding, dataset)["neighbours"]
+    assert len(ours) == 12
+    for label in ours:
+        theirs = np.argsort(-cosines[label["label"]])[1:6]
+        np.testing.assert_array_equal([other for other, _ in label["nearest"]], theirs)
+        np.testing.assert_allclose(
+            [cosine for _, cosine in label["nearest"]], cosines[label["label"], theirs], atol=1e-4
+        )
+
+
+def test_without_an_embedding_there_is_nothing_to_see(dataset):
+    described = describe_embedding(compute_embedding(dataset, EmbeddingSettings("none")), dataset)
+    assert described == {"eigenvalues": [], "label_covariance": [], "points": [], "neighbours": []}
