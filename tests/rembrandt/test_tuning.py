@@ -85,6 +85,7 @@ def test_random_labels_tell_nothing(multilabel):
 def test_nothing_to_choose(multilabel, multiclass):
     assert tune(*made(multilabel), Tuning(C=(2.0,))).decoding == Decoding(2.0)
     assert tune(*made(multiclass), Tuning(held_out=0.0)).decoding == Decoding(500.0)
+    assert Tuning().candidates("logistic", random=True) == (30.0,)
     with pytest.raises(InputError, match="none are held out"):
         tune(*made(multilabel), Tuning(C=(1.0, 2.0), held_out=0.0))
 

@@ -26,7 +26,7 @@ _DEFAULT = Tuning()
     "C",
     type=Finite(0, min_open=True),
     multiple=True,
-    help="Weight of the losses; given several times: to choose from.  [default: logistic 1, softmax 500]",
+    help="Weight of the losses; given several times: to choose from.  [default: 1, random features 30, softmax 500]",
 )
 @click.option(
     "--epsilon",

@@ -83,7 +83,8 @@ def tune(projected, dataset, embedding, settings, threads=1):
     InputError
         If there is nothing to choose by, or the softmax decoder's instances have other than one label.
     """
-    started, candidates = time.perf_counter(), settings.candidates(projected.decoder)
+    started = time.perf_counter()
+    candidates = settings.candidates(projected.decoder, projected.projection.random is not None)
     decodings = [Decoding(C, settings.epsilon, seed=settings.seed) for C in candidates]
     softmax = projected.decoder == SOFTMAX
     if softmax:
