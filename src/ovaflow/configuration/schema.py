@@ -196,7 +196,7 @@ class Embedding(Section):
     )
     decoder_C: AboveZero | Annotated[list[AboveZero], Field(min_length=1)] | None = Field(
         None,
-        description="weight of the losses; of a list, the best on held-out instances; null: 1 (kernels 30, softmax 500)",
+        description="weight of the losses; of a list, the best on held-out instances; null: 1, kernels 30, softmax 500",
     )
     decoder_epsilon: float = Field(
         0.1, gt=0, le=100, description="logistic decoder: relative gradient norm at which the solver stops"
