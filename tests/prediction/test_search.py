@@ -79,6 +79,8 @@ def test_float32_by_ascending_features(problem, k):
 
 
 @given(problems(WILD))
+@example((np.full((1, 2), 1e-38, np.float32), np.eye(1, 2, dtype=np.float32), np.ones(1, bool)))
+@example((np.full((1, 4), 3e-45, np.float32), np.ones((3, 4), np.float32) / 3, np.ones(3, bool)))
 def test_the_error_bound_holds(problem):
     X, W, trained = problem
     weights, instances = from_scipy(W), from_scipy(X)

@@ -150,12 +150,14 @@ def error_bound(data, indices, start, end, panel):
     """Most by which a rounded score of an instance and its score differ, both summed in float32.
 
     Rounding to whole steps: 1/2 step |x_f|, and float32 rounds w / step too;
-    the sums: n terms of at most |x_f| LARGEST step, n 2^-24 of them each.
+    the sums: n terms of at most |x_f| LARGEST step, n 2^-24 of them each;
+    underflow: 2^-150 of a factor x_f step, which counts up to LARGEST times, and of each product.
     """
     steps = 0.0
     for k in range(start, end):
         steps += abs(np.float64(data[k])) * panel.step[indices[k]]
-    return steps * (0.51 + 2.0 * LARGEST * (end - start + 8) / 2.0**24)
+    underflow = (end - start + 1) * (LARGEST + 4) * 2.0**-150
+    return steps * (0.51 + 2.0 * LARGEST * (end - start + 8) / 2.0**24) + underflow
 
 
 @kernel
