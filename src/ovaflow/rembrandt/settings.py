@@ -11,8 +11,10 @@ DECODERS = ("auto", "softmax", "logistic")
 """Losses of the decoder; auto: softmax where every training instance has one label."""
 
 WEIGHTS = {"softmax": 500.0, "logistic": 1.0, "kernel": 30.0}
-"""C of each decoder, the last with random features and logistic losses; what held-out instances of aloi, delicious and
-bibtex said. Early stopping is what regularises the softmax decoder."""
+"""C of each decoder, the last with random features and logistic losses.
+
+What held-out instances said: of aloi for the softmax, of delicious for the logistic, of bibtex for the last. Early
+stopping is what regularises the softmax decoder."""
 
 
 @dataclass(frozen=True)
