@@ -58,7 +58,6 @@ def peak_of_training(folder, *options):
     return 1024 * int(done.stdout.split()[-1]), int(done.stdout.split(" weights")[0].split()[-1].replace(",", ""))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc")
 @pytest.mark.parametrize(("loss", "threads"), [("squared-hinge", 1), ("squared-hinge", 2), ("logistic", 1)])
 def test_formula_agrees_with_the_peak_of_a_job(folder, loss, threads):
     theirs, weights = peak_of_training(folder, f"--threads={threads}", f"--loss={loss}")
@@ -70,7 +69,6 @@ def test_formula_agrees_with_the_peak_of_a_job(folder, loss, threads):
     assert 1e6 * requested_megabytes(folder / "dataset.h5", threads, 1, loss=loss) > theirs
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc")
 @pytest.mark.parametrize("loss", LOSSES)
 def test_formula_agrees_with_the_peak_of_an_l1_job(folder, loss):
     options = ["--regularization=l1", f"--loss={loss}"]
