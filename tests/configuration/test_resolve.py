@@ -215,3 +215,11 @@ def test_editors_refuse_unknown_keys():
 
 def test_the_workflow_is_found():
     assert snakefile().read_bytes() == (ROOT / "Snakefile").read_bytes()
+
+
+def test_editors_describe_every_key():
+    schema = json.loads(json_schema())
+    sections = {"config file": schema, **schema["$defs"]}
+    assert len(sections) > 9
+    for name, section in sections.items():
+        assert [f"{name}: {key}" for key, entry in section["properties"].items() if "description" not in entry] == []

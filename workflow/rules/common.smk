@@ -19,7 +19,7 @@ try:
     # no configfile: directive, which would merge the default datasets and runs with the user's
     SETTINGS = resolve(
         config,
-        defaults=load(Path(workflow.basedir) / "config" / "config.yaml"),
+        defaults=load(workflow.source_path("../../config/config.yaml")),
         path=", ".join(map(str, workflow.overwrite_configfiles)) or None,
         catalogue=files_of,
     )

@@ -1,0 +1,51 @@
+"""What the world around the package reads: citation, change log, workflow catalogue, editors."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+import ovaflow
+
+ROOT = Path(__file__).parents[1]
+CONFIGS = [ROOT / "config" / "config.yaml", *sorted((ROOT / "config" / "examples").glob("*.yaml"))]
+
+
+def test_all_files_tell_the_same_version():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert project["version"] == citation["version"] == ovaflow.__version__
+    assert project["license"] == citation["license"]
+
+
+def test_the_changelog_keeps_its_form():
+    # https://keepachangelog.com/en/1.1.0/
+    text = (ROOT / "CHANGELOG.md").read_text()
+    headings = re.findall(r"^##+ (.*)$", text, re.MULTILINE)
+    assert headings[0] == "[Unreleased]"
+    kinds = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+    versions = r"\[(Unreleased|\d+\.\d+\.\d+)\]( - \d{4}-\d\d-\d\d)?"
+    assert [heading for heading in headings if heading not in kinds and not re.fullmatch(versions, heading)] == []
+    assert set(headings) & kinds
+
+
+def test_the_catalogue_finds_a_standardized_workflow():
+    # https://snakemake.github.io/snakemake-workflow-catalog/docs/catalog.html
+    usage = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text())["usage"]
+    assert set(usage) == {"mandatory-flags", "software-stack-deployment"}
+    assert set(usage["mandatory-flags"]) == {"desc", "flags"}
+    assert set(usage["software-stack-deployment"]) == {"conda", "apptainer", "apptainer+conda", "report"}
+    readme = (ROOT / "README.md").read_text().lower()
+    assert all(word in readme for word in ("snakemake", "workflow"))
+    assert all((ROOT / path).is_file() for path in ("workflow/Snakefile", "config/README.md", "LICENSE"))
+    assert list((ROOT / "workflow" / "rules").glob("*.smk"))
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
+def test_editors_find_the_schema_of_the_config(path):
+    line = path.read_text().splitlines()[0]
+    schema = re.fullmatch(r"# yaml-language-server: \$schema=(.*)", line)
+    assert schema is not None
+    assert (path.parent / schema[1]).resolve() == ROOT / "workflow" / "schemas" / "config.schema.json"
