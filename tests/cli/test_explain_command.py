@@ -115,3 +115,14 @@ def test_what_is_wrong_is_said_in_a_line(model, capsys, arguments, said):
     written = capsys.readouterr().err
     assert said in written
     assert written.count("\n") == 1
+
+
+def test_the_model_may_be_an_argument(model, capsys):
+    assert main(["explain", str(model), "--text=zzz", "--json"]) == 0
+    written = capsys.readouterr()
+    assert written.err == "ovaflow: the text has no word that the model knows\n"
+    assert main(["explain", f"--model={model}", "--text=zzz", "--json"]) == 0
+    assert capsys.readouterr().out == written.out
+    for arguments in ([], [str(model), f"--model={model}"]):
+        assert main(["explain", *arguments, "--text=Tee"]) == 2
+        assert "give one MODEL" in capsys.readouterr().err

@@ -14,6 +14,7 @@ import pytest
 import scipy.sparse
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
+from tiny_table import write_table
 
 from ovaflow.cli import main
 from ovaflow.data import dataset as dataset_module
@@ -249,6 +250,35 @@ def test_clear_lines(tmp_path, capsys, content, arguments, message):
     (tmp_path / "train.tsv").write_text(content)
     prepare(tmp_path, "--format=text-tsv", f"--train={tmp_path / 'train.tsv'}", *arguments, status=2)
     assert any(part in capsys.readouterr().err for part in message.split("|"))
+
+
+@pytest.mark.parametrize("mark", [";", ",", "|"])
+def test_labels_that_were_not_taken_apart_are_refused(tmp_path, capsys, mark):
+    write_table(tmp_path / "train.csv", separator=mark)
+    wrong = "|" if mark == ";" else ";"
+    prepare(tmp_path, "--format=csv", f"--train={tmp_path}/train.csv", f"--label-separator={wrong}", status=2)
+    assert capsys.readouterr().err.endswith(f'set label_separator: "{mark}"\n')
+    prepared = prepare(tmp_path, "--format=csv", f"--train={tmp_path}/train.csv", f"--label-separator={mark}")
+    assert len(prepared.label_names) == 10
+
+
+def test_one_label_each_with_commas_in_names_is_data(tmp_path):
+    rows = [(f"text number{i % 5}", [f"Name, of {i % 5}"]) for i in range(60)]
+    path = write_texts(tmp_path, "csv", "train", rows)
+    prepared = prepare(tmp_path, "--format=csv", f"--train={path}", "--label-separator=;")
+    assert prepared.label_names == [f"Name, of {i}" for i in range(5)]
+
+
+def test_remarks_on_the_data(tmp_path, capsys):
+    train, test = (write_texts(tmp_path, "csv", name, rows) for name, rows in (("train", TEXTS), ("test", TEST)))
+    prepare(tmp_path, "--format=csv", f"--train={train}", f"--test={test}", *ALL_TOKENS)
+    remarks = [line for line in capsys.readouterr().out.splitlines() if line.startswith("remark: ")]
+    assert [remark[:52] for remark in remarks] == [
+        "remark: 1 of 5 training instances have no feature: a",
+        "remark: 1 of 5 training instances have no label",
+        "remark: 1 of 2 test instances have no feature: an em",
+        "remark: 1 of 3 labels of test instances occur in no ",
+    ]
 
 
 def test_missing_files(tmp_path, capsys):

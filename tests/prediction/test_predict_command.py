@@ -12,6 +12,7 @@ import threading
 import numpy as np
 import pytest
 from sklearn.datasets import dump_svmlight_file
+from tiny_table import write_table
 
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
@@ -148,7 +149,31 @@ def test_probabilities_and_thresholds(expected, tmp_path, capsys):
         [label["probability"] for label in labels], [1 / (1 + np.exp(-label["score"])) for label in labels]
     )
     run(model, tmp_path / "in.txt", "--probabilities", status=2)
-    assert "calibration.h5: no such file" in capsys.readouterr().err
+    assert "calibration.h5: no calibration, which probabilities" in capsys.readouterr().err
+
+
+def test_texts_without_a_known_word_are_counted(expected, capsys):
+    run(expected[0], "--text=zzz", "--text=wordless", f"--text={expected[1][0]}")
+    said = capsys.readouterr().err
+    assert said == "ovaflow: 2 of 3 texts have no word that the model knows: what is predicted fits any text\n"
+    run(expected[0], f"--text={expected[1][0]}")
+    assert capsys.readouterr().err == ""
+
+
+def test_the_column_is_that_of_the_training_data(tmp_path, capsys):
+    write_table(tmp_path / "train.csv", 20, columns=("title", "subjects"))
+    columns = "--text-column=title", "--labels-column=subjects", "--label-separator=|"
+    assert (
+        main(["prepare", "--format=csv", f"--train={tmp_path}/train.csv", *columns, f"--output={tmp_path}/d.h5"]) == 0
+    )
+    assert main(["train-trees", f"{tmp_path}/d.h5", "--trees=1", f"--output={tmp_path}/t.h5"]) == 0
+    joined = f"--output={tmp_path}/m.h5", f"--statistics={tmp_path}/s.h5"
+    assert main(["merge-trees", f"{tmp_path}/t.h5", f"--dataset={tmp_path}/d.h5", *joined]) == 0
+    capsys.readouterr()
+    run(tmp_path / "m.h5", tmp_path / "train.csv")
+    assert len(answers(capsys.readouterr().out)) == 20
+    run(tmp_path / "m.h5", tmp_path / "train.csv", "--text-column=text", status=2)
+    assert "no column 'text'" in capsys.readouterr().err
 
 
 BAD = [

@@ -11,6 +11,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.machine.threads import hold_libraries
 
 COMMANDS = {
+    "run": "Run the pipeline: from a config file to the report.",
     "download": "Fetch a public dataset or a file.",
     "prepare": "Turn a dataset's source into dataset.h5.",
     "hold-out": "Set training instances aside, for calibration.",

@@ -13,14 +13,15 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.prediction.calibration import FILE_NAME, read_calibration
 from ovaflow.prediction.explanation import contributions, nearest_labels, strongest_features, words_in_text
 from ovaflow.prediction.label_search import find_labels, shown_name
-from ovaflow.prediction.predictor import Predictor
+from ovaflow.prediction.predictor import Predictor, without_words
 from ovaflow.sparse.csr import rows_of
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command("explain")
-@click.option("--model", required=True, type=_FILE, help="The model file, model.h5.")
+@click.argument("path", required=False, type=_FILE, metavar="[MODEL]")
+@click.option("--model", type=_FILE, help="The model file, model.h5, unless it is the argument.")
 @click.option("--text", help="Explain what is predicted for it; - reads standard input.")
 @click.option("--dataset", type=_FILE, help="Explain a test instance of this dataset.h5 instead of a text.")
 @click.option("--row", type=click.IntRange(min=0), help="Its number, from 0.")
@@ -29,13 +30,15 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--top", default=10, show_default=True, type=click.IntRange(min=1), help="Words listed of each sign.")
 @click.option("--calibration", type=_FILE, help="For probabilities; by default calibration.h5 beside the model.")
 @click.option("--json", "as_json", is_flag=True, help="JSON instead of tables.")
-def command(model, text, dataset, row, names, labels, top, calibration, as_json):
+def command(path, model, text, dataset, row, names, labels, top, calibration, as_json):
     """Say which words push labels up and down.
 
     With a text, or a test instance, what each word adds to the scores of the
     labels; with labels alone, their strongest words and nearest labels.
     """
-    predictor = Predictor.open(model)
+    if (path is None) == (model is None):
+        raise click.UsageError("give one MODEL")
+    predictor = Predictor.open(path or model)
     chosen = find_labels(predictor, names)
     calibrated = _calibration(calibration, predictor.model)
     if text is None and dataset is None:
@@ -44,6 +47,8 @@ def command(model, text, dataset, row, names, labels, top, calibration, as_json)
         answers, show = [_label(predictor, label, top) for label in chosen], show_label
     else:
         text, x = _instance(predictor, text, dataset, row)
+        if text is not None and without_words(predictor, x):
+            click.echo("ovaflow: the text has no word that the model knows", err=True)
         if not chosen:
             chosen = [label for label in predictor.top_k(x, labels)[0][0] if label >= 0]
         places = words_in_text(predictor, text) if text is not None else []

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import click
 
+from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.prediction.answers import Csv, JsonLines, Table, XmcText, labels_of
-from ovaflow.prediction.predictor import Predictor
-from ovaflow.prediction.sources import FORMATS, Batch, Source, batches_of, format_of
+from ovaflow.prediction.predictor import Predictor, without_words
+from ovaflow.prediction.sources import FORMATS, Batch, Source, batches_of, format_of, text_column_of
 from ovaflow.storage.artifact import write_atomically
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
@@ -21,7 +22,7 @@ _OUTPUTS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".txt": "xmc-t
 @click.option("--model", type=_FILE, help="The model file, model.h5, unless it is the first argument.")
 @click.option("--text", "texts", multiple=True, help="A text; repeatable.")
 @click.option("--format", type=click.Choice(FORMATS), help="Of the files; by default by their names.")
-@click.option("--text-column", default="text", show_default=True, help="Of jsonl and csv; several by comma.")
+@click.option("--text-column", help="Of jsonl and csv; several by comma; by default as in the model's data.")
 @click.option("--first-feature", type=click.IntRange(0, 1), help="Of svmlight; by default as in the model's data.")
 @click.option("--dataset", type=_FILE, help="Predict the test instances of this dataset.h5 instead.")
 @click.option("--top-k", default=5, show_default=True, type=click.IntRange(min=1), help="Labels kept per instance.")
@@ -74,8 +75,9 @@ def _predict_raw(
 ):
     predictor = Predictor.open(model)
     calibrated = options | {"calibration": _calibration(predictor.model, **options)}
+    column = text_column or text_column_of(predictor.model)
     sources = [
-        Source(str(path), format or format_of(str(path), predictor.takes_text), text_column, first_feature)
+        Source(str(path), format or format_of(str(path), predictor.takes_text), column, first_feature)
         for path in inputs
     ]
     titled = bool(sources) or len(texts) > 1
@@ -83,7 +85,9 @@ def _predict_raw(
     quiet = not inputs or (output is None and sys.stdout.isatty())
     with _destination(output) as out, Progress("predicting", 0, "instances", quiet=quiet) as progress:
         out.write(writer.start())
+        strange = 0
         for batch in _batches(predictor, texts, sources):
+            strange += 0 if batch.texts is None else without_words(predictor, batch.X)
             found = labels_of(predictor, batch.X, top_k, threads, **calibrated)
             numbers = range(progress.done + 1, progress.done + 1 + len(found))
             shown = batch.texts or [None] * len(found)
@@ -93,6 +97,11 @@ def _predict_raw(
         if isinstance(writer, XmcText):
             out.seek(0)
             out.write(writer.first_line(progress.done))
+    if strange:
+        told = (
+            f"{strange:,} of {progress.done:,} texts have no word that the model knows: what is predicted fits any text"
+        )
+        click.echo(f"ovaflow: {told}", err=True)
 
 
 def _batches(predictor, texts, sources):
@@ -107,7 +116,11 @@ def _calibration(model, calibration, probabilities, thresholds):
         return None
     from ovaflow.prediction.calibration import FILE_NAME, read_calibration
 
-    return read_calibration(calibration or model.path.with_name(FILE_NAME), model)
+    beside = model.path.with_name(FILE_NAME)
+    if calibration is None and not beside.exists():
+        remedy = "set predict: {calibrate: 0.2} in the config and run again"
+        raise InputError("no calibration, which probabilities and thresholds need", path=beside, remedy=remedy)
+    return read_calibration(calibration or beside, model)
 
 
 def _writer(name, output, n_labels, probabilities, titled):

@@ -65,3 +65,5 @@ def command(output, tfidf, min_df, max_df, max_features, **options):
     prepared = prepare(source, Settings(_TFIDF[tfidf], Selection(min_df, max_df, max_features), **options))
     prepared.write(output)
     click.echo(f"{output}: {prepared.summary()}")
+    for remark in prepared.remarks():
+        click.echo(f"remark: {remark}")

@@ -5,6 +5,7 @@ from array import array
 import numpy as np
 import scipy.sparse
 
+from ovaflow.console.errors import InputError
 from ovaflow.sparse.csr import from_scipy
 
 
@@ -92,6 +93,41 @@ class NumberedLabels:
     def finish(self):
         """Names and matrices; as :meth:`NamedLabels.finish`."""
         return self._names, self._train.matrix(self.n_labels), self._test.matrix(self.n_labels), {}
+
+
+SEPARATORS = (";", "|", ",", "\t")
+"""What tables usually have between labels."""
+
+_FEW = 20
+
+
+def check_separator(Y, names, source):
+    """Refuse labels that were not taken apart: one an instance, hardly any twice, with another separator inside.
+
+    Parameters
+    ----------
+    Y : CSR, shape (n, l)
+    names : list of str, length l
+    source : ovaflow.data.preparation.Source
+
+    Raises
+    ------
+    InputError
+        Naming the separator that stands in most of them.
+    """
+    n = np.count_nonzero(np.diff(Y.indptr))
+    if n < _FEW or len(Y.indices) > n or len(names) < n / 2:
+        return
+    inside = {mark: sum(mark in name for name in names) for mark in SEPARATORS if mark != source.label_separator}
+    mark = max(inside, key=inside.get)
+    if inside[mark] > len(names) / 2:
+        example = next(name for name in names if mark in name)
+        raise InputError(
+            f"no instance has two labels, hardly any label occurs twice, and {inside[mark]:,} of {len(names):,} labels "
+            f"contain {mark!r}, such as {example[:60]!r}",
+            path=source.train,
+            remedy=f'set label_separator: "{mark}"',
+        )
 
 
 class _Rows:

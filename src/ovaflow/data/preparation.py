@@ -12,6 +12,9 @@ from ovaflow.data.dataset import Split, write_dataset
 from ovaflow.data.tfidf import Selection
 from ovaflow.sparse.csr import nonzeros_of_rows
 
+COLUMN_FORMATS = ("csv", "jsonl", "parquet")
+"""Formats whose text stands in a named column."""
+
 
 @dataclass(frozen=True)
 class Source:
@@ -54,7 +57,8 @@ class Source:
         roles = ("train", "train_labels", "test", "test_labels", "labels")
         given = {role: getattr(self, role) for role in roles}
         files = {role: _identity(path) for role, path in given.items() if path is not None}
-        return {"format": self.format, "files": files}
+        columns = {"text_column": self.text_column} if self.format in COLUMN_FORMATS else {}
+        return {"format": self.format, "files": files, **columns}
 
 
 def _identity(path):
@@ -126,8 +130,37 @@ class Prepared(NamedTuple):
         n, m, nnz = self.train.X.n_rows, self.test.X.n_rows, int(nonzeros_of_rows(self.train.X).sum())
         return (
             f"{n:,} training and {m:,} test instances, {self.train.X.n_columns:,} features, "
-            f"{self.train.Y.n_columns:,} labels, {nnz:,} nonzeros in training ({nnz / n:.1f} an instance)"
+            f"{self.train.Y.n_columns:,} labels ({len(self.train.Y.indices) / n:.1f} an instance), "
+            f"{nnz:,} nonzeros in training ({nnz / n:.1f} an instance)"
         )
+
+    def remarks(self):
+        """What a person should know of the data before believing a figure.
+
+        Returns
+        -------
+        list of str
+        """
+        counts = self.parameters["source"]["counts"]
+        told = [
+            f"{counts[f'{part}_without_{what}']:,} of {counts[f'{part}_instances']:,} {name} instances have {words}"
+            for part, name in (("train", "training"), ("test", "test"))
+            for what, words in _LACKING.items()
+            if counts[f"{part}_without_{what}"]
+        ]
+        if unknown := counts.get("test_labels_unknown_in_train"):
+            total = unknown + len(self.test.Y.indices)
+            told.append(
+                f"{unknown:,} of {total:,} labels of test instances occur in no training instance: "
+                "nobody can learn them, metrics leave them out"
+            )
+        return told
+
+
+_LACKING = {
+    "features": "no feature: an empty text, or only words that are too rare or too frequent",
+    "labels": "no label",
+}
 
 
 def checked_counts(train, test, bias):

@@ -5,7 +5,7 @@ from functools import partial
 
 from ovaflow.data.dataset import EXCERPT, Split
 from ovaflow.data.docstrings import docstrings
-from ovaflow.data.labels import NamedLabels, NumberedLabels
+from ovaflow.data.labels import NamedLabels, NumberedLabels, check_separator
 from ovaflow.data.preparation import Prepared, checked_counts
 from ovaflow.data.readers.formats import read_texts
 from ovaflow.data.readers.label_names import read_label_names
@@ -57,7 +57,10 @@ def prepare_text_files(source, settings):
         test = (instance for instance in read(source.train) if held_out(instance.text))
     else:
         train, test = read(source.train), read(source.test)
-    return prepare_texts(train, test, labels, settings, source.provenance())
+    prepared = prepare_texts(train, test, labels, settings, source.provenance())
+    if source.labels is None:
+        check_separator(prepared.train.Y, prepared.label_names, source)
+    return prepared
 
 
 def prepare_texts(train, test, labels, settings, provenance):

@@ -233,3 +233,20 @@ def _finite(feature, value):
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not abs(value) < np.inf:
         raise InputError(f"feature {feature!r}: {value!r} is no number")
     return value
+
+
+def without_words(predictor, X):
+    """Number of texts that have no word the model knows.
+
+    Parameters
+    ----------
+    predictor : Predictor
+    X : CSR, shape (n, d)
+        Their features.
+
+    Returns
+    -------
+    int
+    """
+    bias = 1 if predictor.model.parameters["transform"].get("bias") else 0
+    return int(np.count_nonzero(np.diff(X.indptr) == bias))

@@ -101,6 +101,21 @@ def format_of(path, takes_text):
     return "lines" if takes_text else "svmlight"
 
 
+def text_column_of(model):
+    """Column of the text in the files that a model was trained on.
+
+    Parameters
+    ----------
+    model : ovaflow.model.model_file.ModelFile
+
+    Returns
+    -------
+    str
+        ``"text"`` where they had no columns.
+    """
+    return model.parameters.get("transform", {}).get("source", {}).get("text_column", "text")
+
+
 def batches_of(source, predictor):
     """Read instances and bring them into the form that the model knows.
 

@@ -177,7 +177,9 @@ def open_artifact(path, kind, verify=False):
     try:
         file = h5py.File(path, "r")
     except FileNotFoundError:
-        raise InputError("no such file", path=path, remedy=f"make it first ({kind})") from None
+        raise InputError(
+            "no such file", path=path, remedy=f"give the path of a {kind} file; runs write theirs below results/"
+        ) from None
     except OSError as error:
         raise InputError(f"not a readable HDF5 file ({error})", path=path, remedy="delete it and run again") from None
     with file:

@@ -141,11 +141,17 @@ def check_columns(wanted, existing, path, line=None, remedy="set text_column and
     missing = [name for name in wanted if name not in existing]
     if missing:
         raise InputError(
-            f"no column {', '.join(map(repr, missing))}, there are {', '.join(map(repr, existing)) or 'none'}",
+            f"no column {', '.join(map(repr, missing))}, there are {_shown(existing)}",
             path=path,
             line=line,
             remedy=remedy,
         )
+
+
+def _shown(names):
+    short = [repr(name if len(name) <= 40 else f"{name[:37]}...") for name in names]
+    more = [f"{len(short) - 20} more"] if len(short) > 20 else []
+    return ", ".join(short[:20] + more) or "none"
 
 
 def clean(text):
