@@ -1,5 +1,8 @@
 """Errors that a person can mend: one clear line, exit status 2."""
 
+LONGEST = 2000
+"""Characters of a message; what a file or a server says may be of any length."""
+
 
 class InputError(Exception):
     """Something given by the user is wrong.
@@ -19,4 +22,24 @@ class InputError(Exception):
     def __init__(self, message, path=None, line=None, remedy=None):
         where = "" if path is None else f"{path}: " if line is None else f"{path}, line {line}: "
         text = f"{where}{message}" + ("" if remedy is None else f"; {remedy}")
-        super().__init__(" ".join(text.split()))
+        super().__init__(printable(" ".join(text.split())))
+
+
+def printable(text):
+    """A text without what moves a terminal's cursor, hides letters or fills the screen.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+        Characters that cannot be printed are escaped, as in Python; a text that
+        is too long loses its middle.
+    """
+    if len(text) > LONGEST:
+        text = f"{text[: LONGEST - 500]} [...] {text[-400:]}"
+    if text.isprintable():
+        return text
+    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)

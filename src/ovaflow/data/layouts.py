@@ -7,6 +7,9 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 
+_DIGITS = 20
+"""Of a number of lines."""
+
 
 def read_header(path):
     """Numbers in the first line of an XMC text file.
@@ -57,6 +60,8 @@ def split_instances(data, train_ids, test_ids, train, test):
     if len(header) != 3:
         raise InputError("the header must be n d l", path=data, line=1)
     n, n_features, n_labels = header
+    if n > Path(data).stat().st_size:
+        raise InputError(f"fewer lines than the {n} of its header", path=data, line=1)
     side = np.zeros(n, np.int8)
     for number, ids in enumerate((train_ids, test_ids), 1):
         chosen = _first_column(ids, n)
@@ -80,7 +85,7 @@ def _first_column(path, n):
             word = line.split(maxsplit=1)[:1]
             if not word:
                 continue
-            if not word[0].isdigit() or not 1 <= int(word[0]) <= n:
+            if not word[0].isdigit() or len(word[0]) > _DIGITS or not 1 <= int(word[0]) <= n:
                 raise InputError(f"not the id of an instance (1 to {n})", path=path, line=number)
             ids.append(int(word[0]))
     if len(set(ids)) != len(ids):
@@ -128,6 +133,12 @@ def join_features_and_labels(features, labels, output):
         target.write(b"%d %d %d\n" % (n, n_features, n_labels))
         pairs = zip(_rows(rows, n, features), _rows(label_rows, n, labels), strict=True)
         for row, label_row in pairs:
-            pairs_of_label = (pair.partition(b":") for pair in label_row.split())
-            ids = b",".join(label for label, _, value in pairs_of_label if not value or float(value))
-            target.write(ids + b" " + row.strip() + b"\n")
+            target.write(b",".join(_labels_of(label_row, labels)) + b" " + row.strip() + b"\n")
+
+
+def _labels_of(row, path):
+    pairs = [pair.partition(b":") for pair in row.split()]
+    try:
+        return [label for label, _, value in pairs if not value or float(value)]
+    except ValueError:
+        raise InputError(f"expected label:value, found {row[:40]!r}", path=path) from None

@@ -1,6 +1,8 @@
 """What the prepare step is given and what it makes."""
 
 import hashlib
+import os
+import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -47,6 +49,23 @@ class Source:
     labels_column: str = "labels"
     label_separator: str = ","
 
+    @property
+    def _files(self):
+        roles = ("train", "train_labels", "test", "test_labels", "labels")
+        given = {role: getattr(self, role) for role in roles}
+        return {role: path for role, path in given.items() if path is not None}
+
+    def require_files(self):
+        """Refuse what cannot be read several times, or has no end.
+
+        Raises
+        ------
+        InputError
+            If a file is missing, or is a pipe, a device or a folder.
+        """
+        for path in self._files.values():
+            _refuse_no_file(path)
+
     def provenance(self):
         """Format, and each file's name, size and hash.
 
@@ -54,20 +73,26 @@ class Source:
         -------
         dict
         """
-        roles = ("train", "train_labels", "test", "test_labels", "labels")
-        given = {role: getattr(self, role) for role in roles}
-        files = {role: _identity(path) for role, path in given.items() if path is not None}
+        files = {role: _identity(path) for role, path in self._files.items()}
         columns = {"text_column": self.text_column} if self.format in COLUMN_FORMATS else {}
         return {"format": self.format, "files": files, **columns}
 
 
-def _identity(path):
+def _refuse_no_file(path):
     try:
-        with open(path, "rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-            return {"name": Path(path).name, "bytes": file.tell(), "sha256": digest}
+        mode = os.stat(path).st_mode
     except FileNotFoundError:
         raise InputError("no such file", path=path) from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot be read ({getattr(error, 'strerror', error)})", path=path) from None
+    if not stat.S_ISREG(mode):
+        raise InputError("is no regular file", path=path, remedy="write its content to a file, which is read twice")
+
+
+def _identity(path):
+    with open(path, "rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return {"name": Path(path).name, "bytes": file.tell(), "sha256": digest}
 
 
 @dataclass(frozen=True)

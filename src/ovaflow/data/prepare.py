@@ -24,6 +24,7 @@ def prepare(source, settings):
     InputError
         If the source or a setting does not fit.
     """
+    source.require_files()
     if source.format == "builtin":
         return prepare_docstrings(source, settings)
     if source.format in TEXT_FORMATS:

@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from functools import partial
 
+from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import EXCERPT, Split
 from ovaflow.data.docstrings import docstrings
 from ovaflow.data.labels import NamedLabels, NumberedLabels, check_separator
@@ -42,7 +43,7 @@ def prepare_text_files(source, settings):
     -------
     Prepared
     """
-    labels = NamedLabels() if source.labels is None else NumberedLabels(read_label_names(source.labels))
+    labels = _labels_of(source)
     read = partial(
         read_texts,
         source.format,
@@ -61,6 +62,15 @@ def prepare_text_files(source, settings):
     if source.labels is None:
         check_separator(prepared.train.Y, prepared.label_names, source)
     return prepared
+
+
+def _labels_of(source):
+    if source.labels is None:
+        return NamedLabels()
+    names = read_label_names(source.labels)
+    if not names:
+        raise InputError("has no names", path=source.labels)
+    return NumberedLabels(names)
 
 
 def prepare_texts(train, test, labels, settings, provenance):

@@ -35,8 +35,12 @@ TOKEN_PATTERN = rf"\b(?!\d+\b)\w[\w{_combining_marks()}]+"
 """Words of two characters or more that are not numbers; Python's ``\\w`` lacks the marks that are part of them."""
 _LARGEST_COUNT = 1 << 24
 """float32 holds whole numbers exactly up to here."""
+_MOST_COUNTED = 1 << 27
+"""Features whose instances are counted; more of them would take gigabytes, however few occur."""
 _BATCH = 1 << 20
 """Entries of a batch of counts."""
+_PIECE = 1 << 20
+"""Characters of a long text whose tokens are counted together."""
 _ROOM = 1 << 22
 """Tokens that the growing vocabulary may hold, about 0.7 GB."""
 
@@ -245,8 +249,12 @@ def weigh_counts(matrix, sublinear, idf=None):
     Raises
     ------
     InputError
-        If a value is not a count.
+        If a value is not a count, or there are too many features.
     """
+    if matrix.n_columns > _MOST_COUNTED:
+        raise InputError(
+            f"{matrix.n_columns:,} features, tf-idf counts at most {_MOST_COUNTED:,}", remedy="set tfidf to false"
+        )
     for start in range(0, len(matrix.data), _BATCH):
         values = matrix.data[start : start + _BATCH]
         strange = ~((values >= 0) & (values < _LARGEST_COUNT) & (values == np.rint(values)))
@@ -406,13 +414,24 @@ def _batches(texts, tokenize, vocabulary, quiet=False):
 def _count(texts, tokenize, vocabulary):
     tf, ids, indptr = array("f"), array("i"), array("q", [0])
     for text in texts:
-        counts = Counter(tokenize(text))
+        counts = Counter()
+        for piece in _pieces(text):
+            counts.update(tokenize(piece))
         tf.extend(counts.values())
         ids.extend(map(vocabulary.__getitem__, counts))
         indptr.append(len(ids))
         if len(ids) >= _BATCH:
             break
     return _Counts(np.frombuffer(tf, np.float32), np.frombuffer(ids, np.int32), np.frombuffer(indptr, np.int64))
+
+
+def _pieces(text):
+    """A text cut before spaces, which no token and no composed character contains: a long one's tokens fill memory."""
+    start = 0
+    while len(text) - start > _PIECE and (end := text.find(" ", start + _PIECE)) >= 0:
+        yield text[start:end]
+        start = end
+    yield text[start:] if start else text
 
 
 def _document_frequency(batches, n_tokens):

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_svmlight_file
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.readers import rows, xmc_text
+from ovaflow.data.readers import streams, xmc_text
 
 VALUES = st.one_of(
     st.sampled_from(["1", "-1", "0", "0.5", "+2.5e-3", "1e-46", "16777217.00000000000000000001", ".5", "5."]),
@@ -149,8 +149,9 @@ MALFORMED = [
     ("1 2.0 3\n", 1, "expected a header"),
     ("1" * 500, 1, "expected a header"),
     ("\0\1\2\377" * 500, 1, "expected a header"),
-    ("1 99999999999 3\n", 1, "too large"),
-    ("99999999999999999999 3 3\n", 1, "too large"),
+    ("1 99999999999 3\n", 1, "too many features"),
+    ("99999999999999999999 3 3\n", 1, "too many instances"),
+    ("1 3 10000001\n", 1, "too many labels (at most 10,000,000)"),
     ("2 7 5\n0 1:1\n", 2, "promises 2 instances, the file has 1"),
     ("2 7 5\n", 1, "promises 2 instances, the file has 0"),
     ("1 7 5\n0 1:1\n\n\n0 1:1\n", 5, "more instances than the 1 promised"),
@@ -190,7 +191,8 @@ MALFORMED = [
     ("1 7 5\n1 1:-1e999999999999999999\n", 2, "too large for 32 bits"),
     ("1 7 5\n1 1:3.40282356779733661637539395458142568448e38\n", 2, "too large for 32 bits"),
     (f"3 7 5\n1 1:{HARD_NUMBER}\n\n1 1:{HARD_NUMBER} 2:3.40282356779733661637539395458142568448e38\n", 4, "too large"),
-    ("1 7 5\n1 1:3e38 1:3e38\n", None, "sum to infinity"),
+    ("1 7 5\n1 1:3e38 1:3e38\n", 2, "sum to infinity"),
+    ("4 7 5\n\n1 1:1\n1 2:3e38 1:3e38 1:3e38\n1 1:3e38 1:3e38\n", 4, "sum to infinity"),
     ("1 7 5\n\u0661 1:1\n", 2, "expected label ids"),
     ("3 7 5\n1 1:1\n1 2:1 garbage" + "x" * 300 + "\n1 1:1\n", 3, "expected feature:value"),
     ("3 7 5\n" + "1," * 100 + "x\n", 2, "expected label ids"),
@@ -229,10 +231,10 @@ def test_malformed_likely_characters_never_crash(tmp_path, body, block):
 
 
 def test_endless_lines_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(rows, "LONGEST_LINE", 1000)
+    monkeypatch.setattr(streams, "LONGEST_LINE", 1000)
     path = tmp_path / "file.txt"
     path.write_text("1 7 5\n" + "1," * 5000 + "1\n")
-    with pytest.raises(InputError, match="a line of more than 1,000 bytes"):
+    with pytest.raises(InputError, match="line 2: a line of more than 1,000 bytes"):
         xmc_text.read(path, 16)
 
 

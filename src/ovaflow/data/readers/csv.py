@@ -1,9 +1,9 @@
 """Comma-separated values with a header."""
 
 import csv
-import sys
 
 from ovaflow.console.errors import InputError
+from ovaflow.data.readers import streams
 from ovaflow.data.readers.instances import check_columns
 from ovaflow.data.readers.streams import read_lines
 
@@ -62,9 +62,9 @@ def read_fields(lines, wanted, path, remedy="set text_column and labels_column")
         If columns are missing, a record has too few or too many fields, or
         quotes are not closed.
     """
-    csv.field_size_limit(sys.maxsize)
+    csv.field_size_limit(streams.LONGEST_LINE)
     first = next(lines, "")
-    names, delimiter = _header(first, wanted)
+    names, delimiter = _header(first, wanted, path)
     check_columns(wanted, names, path, 1, remedy)
     chosen = [names.index(name) for name in wanted]
     for number, record in _records(lines, delimiter, path):
@@ -80,12 +80,25 @@ def read_fields(lines, wanted, path, remedy="set text_column and labels_column")
         yield number, [record[place] for place in chosen]
 
 
-def _header(line, wanted):
+def _header(line, wanted, path):
+    kinds, complaint = [], None
     for delimiter in _DELIMITERS:
-        names = [name.strip() for name in next(csv.reader([line], delimiter=delimiter), [])]
-        if set(wanted).issubset(names):
-            return names, delimiter
-    return max((next(csv.reader([line], delimiter=mark), []) for mark in _DELIMITERS), key=len), ","
+        try:
+            names = next(csv.reader([line], delimiter=delimiter, strict=True), [])
+        except csv.Error as error:
+            complaint = complaint or error
+            continue
+        kinds.append([name.strip() for name in names])
+        if set(wanted).issubset(kinds[-1]):
+            return kinds[-1], delimiter
+    if not kinds:
+        raise _malformed(complaint, path, 1)
+    return max(kinds, key=len), ","
+
+
+def _malformed(error, path, line):
+    remedy = "lines must end with a line feed" if "new-line" in str(error) else "check the quotes from here on"
+    return InputError(f"malformed record ({str(error).partition(' - ')[0]})", path=path, line=line, remedy=remedy)
 
 
 def _records(lines, delimiter, path):
@@ -96,9 +109,7 @@ def _records(lines, delimiter, path):
         try:
             record = next(reader, None)
         except csv.Error as error:
-            raise InputError(
-                f"malformed record ({error})", path=path, line=number, remedy="check the quotes from here on"
-            ) from None
+            raise _malformed(error, path, number) from None
         if record is None:
             return
         yield number, record

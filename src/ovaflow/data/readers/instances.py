@@ -1,10 +1,16 @@
 """A text with its labels, and how fields of any format become one."""
 
 import json
+import math
 import re
 from typing import NamedTuple
 
 from ovaflow.console.errors import InputError
+
+_SHOWN = 60
+"""Characters of a label in a message."""
+_DIGITS = 20
+"""Of an id."""
 
 
 class TextInstance(NamedTuple):
@@ -106,7 +112,10 @@ class Columns(NamedTuple):
         ValueError
             Saying which kind of content does not fit.
         """
-        return TextInstance(clean(" ".join(filter(None, map(text_of, texts)))), self._labels_of(labels))
+        try:
+            return TextInstance(clean(" ".join(filter(None, map(text_of, texts)))), self._labels_of(labels))
+        except RecursionError:
+            raise ValueError("nested too deeply") from None
 
     def _labels_of(self, content):
         if isinstance(content, str):
@@ -146,6 +155,9 @@ def check_columns(wanted, existing, path, line=None, remedy="set text_column and
             line=line,
             remedy=remedy,
         )
+    twice = [name for name in wanted if isinstance(existing, list) and existing.count(name) > 1]
+    if twice:
+        raise InputError(f"there are several columns {twice[0]!r}", path=path, line=line, remedy="rename all but one")
 
 
 def _shown(names):
@@ -195,7 +207,10 @@ def text_of(content):
         return " ".join(filter(None, map(text_of, content)))
     if isinstance(content, bool | dict) or not isinstance(content, int | float):
         raise ValueError(f"the text is of type {type(content).__name__}")
-    return str(content)
+    if isinstance(content, float) and math.isinf(content):
+        raise ValueError("the text is a number that is not finite")
+    # tables have nan where a number is missing
+    return str(content) if content == content else ""
 
 
 def _label_of(content):
@@ -208,9 +223,9 @@ def _label_of(content):
 
 def _check_ids(labels, n_labels):
     for label in labels:
-        if not (label.isdecimal() and int(label) < n_labels):
+        if not (label.isascii() and label.isdigit() and len(label) <= _DIGITS and int(label) < n_labels):
             raise ValueError(
-                f"label {label!r} is no id from 0 to {n_labels - 1}; "
+                f"label {label[:_SHOWN]!r} is no id from 0 to {n_labels - 1}; "
                 "leave out the file of label names if the data holds the names themselves"
             )
 

@@ -1,6 +1,7 @@
 """JSON Lines: an object a line."""
 
 import json
+from collections import Counter
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.readers.streams import read_lines
@@ -36,6 +37,18 @@ def read(path, columns):
             raise InputError(str(error), path=path, line=number) from None
 
 
+def _object(pairs):
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        [(key, _)] = Counter(key for key, _ in pairs).most_common(1)
+        raise ValueError(f"the key {key[:60]!r} stands twice")
+    return found
+
+
+def _refuse_constant(name):
+    raise ValueError(f"{name} is no number of JSON")
+
+
 def json_object(line, path, number):
     """The object that a line holds.
 
@@ -56,7 +69,7 @@ def json_object(line, path, number):
         If there is none.
     """
     try:
-        entry = json.loads(line)
+        entry = json.loads(line, object_pairs_hook=_object, parse_constant=_refuse_constant)
     except RecursionError:
         raise InputError("nested too deeply", path=path, line=number) from None
     except json.JSONDecodeError as error:

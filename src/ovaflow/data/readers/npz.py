@@ -1,5 +1,7 @@
 """Pairs of npz or npy files: features and labels, as SciPy's sparse matrices or NumPy's arrays."""
 
+import io
+import math
 import zipfile
 import zlib
 from pathlib import Path
@@ -8,8 +10,8 @@ import numpy as np
 import scipy.sparse
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.readers.rows import ID_LIMIT
-from ovaflow.data.readers.streams import open_seekable
+from ovaflow.data.readers.rows import ID_LIMIT, LABEL_LIMIT
+from ovaflow.data.readers.streams import allowed_in_memory, open_seekable
 from ovaflow.sparse.csr import CSR, from_scipy
 
 _FOREIGN = (ValueError, KeyError, TypeError, AttributeError, OSError, EOFError, zipfile.BadZipFile, zlib.error)
@@ -42,7 +44,7 @@ def read(path, labels_path=None):
         If a file is no such matrix, or the two have different numbers of rows.
     """
     labels_path = labels_file(path) if labels_path is None else labels_path
-    X, Y = _load(path), _load(labels_path)
+    X, Y = _load(path, ID_LIMIT), _load(labels_path, LABEL_LIMIT)
     if X.n_rows != Y.n_rows:
         raise InputError(f"{Y.n_rows} rows of labels for {X.n_rows} rows of features in {path}", path=labels_path)
     Y.data[:] = 1
@@ -74,20 +76,55 @@ def labels_file(path):
     raise InputError("cannot tell where its labels are", path=path, remedy="name the two files X.npz and Y.npz")
 
 
-def _load(path):
+def _load(path, most_columns):
     with open_seekable(path) as stream:
         try:
+            size = _checked_sizes(stream)
             array = _array(stream)
-            if array is not None:
-                return _without_zeros(array)
-            stream.seek(0)
-            return from_scipy(_checked(scipy.sparse.load_npz(stream)))
+            if array is None:
+                stream.seek(0)
+                array = scipy.sparse.load_npz(stream)
+            _check_kind(array, most_columns, allowed_in_memory(size))
+            return _without_zeros(array) if isinstance(array, np.ndarray) else from_scipy(_checked(array))
         except _FOREIGN as error:
             raise InputError(
-                f"no matrix of scipy.sparse.save_npz or numpy.save ({error})",
+                f"no matrix of scipy.sparse.save_npz or numpy.save ({error or type(error).__name__})",
                 path=path,
                 remedy="write it with one of these",
             ) from None
+
+
+def _checked_sizes(stream):
+    """Size of the file, whose headers must promise what it has, since NumPy makes room for what they promise."""
+    size = stream.seek(0, io.SEEK_END)
+    stream.seek(0)
+    if stream.read(2) != b"PK":
+        stream.seek(0)
+        _check_header(stream, size)
+    else:
+        with zipfile.ZipFile(stream) as archive:
+            members = archive.infolist()
+            if sum(member.file_size for member in members) > allowed_in_memory(size):
+                raise ValueError(f"unpacks to more than {allowed_in_memory(size):,} bytes")
+            for member in members:
+                with archive.open(member) as content:
+                    _check_header(content, member.file_size)
+    stream.seek(0)
+    return size
+
+
+def _check_header(stream, size):
+    version = np.lib.format.read_magic(stream)
+    if version not in _HEADERS:
+        raise ValueError(f"version {version} of the format")
+    shape, _, dtype = _HEADERS[version](stream)
+    if not all(isinstance(count, int) and count >= 0 for count in shape):
+        raise ValueError(f"shape {shape}")
+    if not dtype.hasobject and math.prod(shape) * dtype.itemsize != size - stream.tell():
+        raise ValueError(f"the header promises {shape} values of type {dtype}, the file has other {size:,} bytes")
+
+
+_HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 
 def _array(stream):
@@ -100,9 +137,6 @@ def _array(stream):
 
 def _without_zeros(array):
     """CSR of a dense array, by blocks of rows: SciPy would take several times its memory."""
-    if array.ndim != 2:
-        raise ValueError(f"{array.ndim} dimensions instead of 2")
-    _check_kind(array)
     n, d = array.shape
     indptr = np.zeros(n + 1, np.int64)
     blocks = [slice(low, low + _BLOCK // max(d, 1) + 1) for low in range(0, n, _BLOCK // max(d, 1) + 1)]
@@ -126,7 +160,6 @@ def _single(values):
 
 def _checked(matrix):
     """CSR without zeros; a file that lies about its arrays must not reach SciPy's unchecked loops."""
-    _check_kind(matrix)
     if hasattr(matrix, "indptr"):
         matrix.check_format(full_check=True)
     with np.errstate(over="ignore"):
@@ -137,8 +170,12 @@ def _checked(matrix):
     return csr
 
 
-def _check_kind(matrix):
-    if max(matrix.shape) > ID_LIMIT or matrix.dtype.kind not in "biuf":
+def _check_kind(matrix, most_columns, allowed):
+    if len(matrix.shape) != 2:
+        raise ValueError(f"{len(matrix.shape)} dimensions instead of 2")
+    n, d = matrix.shape
+    # a row takes 8 bytes, and coordinates alone can promise any number of them
+    if n > min(ID_LIMIT, allowed // 8) or d > most_columns or matrix.dtype.kind not in "biuf":
         raise ValueError(f"shape {matrix.shape}, type {matrix.dtype}")
 
 

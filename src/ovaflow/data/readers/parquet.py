@@ -43,10 +43,23 @@ def _instances(stream, path, columns):
     chosen = [*columns.texts, columns.labels]
     row = 0
     for batch in file.iter_batches(BATCH, columns=chosen):
-        lists = [batch.column(name).to_pylist() for name in chosen]
+        lists = [_contents(batch, name, row, path) for name in chosen]
         for *texts, labels in zip(*lists, strict=True):
             row += 1
             try:
                 yield columns.instance(texts, labels)
             except ValueError as error:
                 raise InputError(f"row {row}: {error}", path=path) from None
+
+
+def _contents(batch, name, row, path):
+    column = batch.column(name)
+    try:
+        return column.to_pylist()
+    except (ValueError, OverflowError, RecursionError):
+        for number in range(len(column)):
+            try:
+                column[number].as_py()
+            except (ValueError, OverflowError, RecursionError) as error:
+                raise InputError(f"row {row + number + 1}, column {name!r}: {error}", path=path) from None
+        raise

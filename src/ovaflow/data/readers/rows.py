@@ -9,6 +9,7 @@ import scipy.sparse
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
+from ovaflow.data.readers import streams
 from ovaflow.data.readers.number_kernels import BAD_NUMBER, GOOD, OVERFLOW
 from ovaflow.data.readers.row_kernels import (
     BAD_FEATURE,
@@ -30,7 +31,7 @@ from ovaflow.data.readers.row_kernels import (
     Rows,
     parse_lines,
 )
-from ovaflow.data.readers.streams import LONGEST_LINE, is_compressed
+from ovaflow.data.readers.streams import is_compressed
 from ovaflow.sparse.csr import CSR
 
 BLOCK = 1 << 20
@@ -38,6 +39,9 @@ BLOCK = 1 << 20
 
 ID_LIMIT = (1 << 31) - 1
 """Ids are stored as int32."""
+
+LABEL_LIMIT = 10**7
+"""Labels of a dataset: each has a name in memory. The largest public one has 2.8 million."""
 
 _MEGABYTE = 10**6
 _NEWLINE = 10
@@ -104,7 +108,7 @@ def parse_rows(stream, path, bounds, lines_before=0, block=BLOCK):
     size = 0 if is_compressed(path) else os.stat(path).st_size // _MEGABYTE
     with Progress(f"reading {Path(path).name}", size, "MB") as progress:
         total = 0
-        for buffer, end in whole_lines(stream, path, block):
+        for buffer, end in whole_lines(stream, path, block, lines_before):
             parser.parse(buffer, end)
             total += end
             progress.advance(total // _MEGABYTE - progress.done)
@@ -136,7 +140,7 @@ def parse_blocks(stream, path, bounds, lines_before=0, block=BLOCK):
     InputError
         With the number of the first line that does not fit.
     """
-    for buffer, end in whole_lines(stream, path, block):
+    for buffer, end in whole_lines(stream, path, block, lines_before):
         parser = _Parser(path, bounds, lines_before, block)
         parser.parse(buffer, end)
         rows = parser.finish()
@@ -144,7 +148,7 @@ def parse_blocks(stream, path, bounds, lines_before=0, block=BLOCK):
         yield rows
 
 
-def whole_lines(stream, path, block):
+def whole_lines(stream, path, block, lines_before=0):
     """The stream in blocks that end with a line's end; the last line gets one if it has none.
 
     Parameters
@@ -154,13 +158,15 @@ def whole_lines(stream, path, block):
         For messages.
     block : int
         Bytes of a block; it grows when a line is longer.
+    lines_before : int
+        Lines of the file that were read already.
 
     Yields
     ------
     bytearray, int
         A buffer that is used again, and how many of its bytes are valid.
     """
-    buffer, kept = bytearray(block + 1), 0
+    buffer, kept, lines = bytearray(block + 1), 0, lines_before
     while True:
         filled = _fill(stream, buffer, kept)
         if filled == kept:
@@ -168,9 +174,12 @@ def whole_lines(stream, path, block):
         end = buffer.rfind(b"\n", kept, filled) + 1
         if end:
             yield buffer, end
+            lines += buffer.count(b"\n", 0, end)
             buffer[: filled - end] = buffer[end:filled]
         elif filled == len(buffer) - 1:
-            buffer = _grown(buffer, path)
+            if filled > streams.LONGEST_LINE:
+                raise streams.too_long(path, lines + 1)
+            buffer += bytes(len(buffer))
         kept = filled - end
     if kept:
         buffer[kept] = _NEWLINE
@@ -187,12 +196,6 @@ def _fill(stream, buffer, filled):
     return filled
 
 
-def _grown(buffer, path):
-    if len(buffer) > LONGEST_LINE:
-        raise InputError(f"a line of more than {LONGEST_LINE:,} bytes", path=path, remedy="is it a text file?")
-    return buffer + bytearray(len(buffer))
-
-
 class _Parser:
     """The growing arrays, and the cursor that the kernel moves."""
 
@@ -205,16 +208,18 @@ class _Parser:
             labels=np.zeros(few, np.int32),
             feature_indptr=np.zeros(few, np.int64),
             label_indptr=np.zeros(few, np.int64),
-            hard=np.zeros(3, np.int64),
+            hard=np.zeros(few, np.int64),
         )
         self._cursor = np.zeros(10, np.int64)
         self._cursor[LOWEST], self._cursor[HIGHEST] = ID_LIMIT, -1
+        self._tried = -1
 
     def parse(self, buffer, end):
         """Append the rows of ``buffer[:end]``, which ends with a line feed."""
         text = np.frombuffer(buffer, np.uint8)
         before = self._cursor.copy()
         self._cursor[[POSITION, SORTED_FEATURES, SORTED_LABELS]] = 0, 1, 1
+        self._tried = -1
         outcome = FULL
         while outcome == FULL:
             self._make_room(buffer)
@@ -223,7 +228,7 @@ class _Parser:
         if outcome != GOOD:
             raise self._complaint(outcome, buffer, position, before)
         if not self._cursor[SORTED_FEATURES]:
-            self._sort_features(before)
+            self._sort_features(buffer, before)
         if not self._cursor[SORTED_LABELS]:
             self._sort_labels(before)
 
@@ -232,6 +237,7 @@ class _Parser:
         rows, cursor = self._rows, self._cursor
         for array, count in self._used():
             array.resize(count, refcheck=False)
+        rows.hard.resize(0, refcheck=False)
         ones = np.ones(len(rows.labels), np.float32)
         X = CSR(rows.values, rows.features, rows.feature_indptr, max(self._bounds.end_feature, 0))
         Y = CSR(ones, rows.labels, rows.label_indptr, max(self._bounds.end_label, 0))
@@ -245,16 +251,21 @@ class _Parser:
             (rows.labels, cursor[LABELS]),
             (rows.feature_indptr, cursor[ROWS] + 1),
             (rows.label_indptr, cursor[ROWS] + 1),
-            (rows.hard, cursor[HARDS]),
         )
 
     def _make_room(self, buffer):
-        position = int(self._cursor[POSITION])
-        line = buffer.find(b"\n", position) + 1 - position
-        for array, used in self._used():
-            # the next line has at most as many entries of any kind as bytes
+        """Room for the next line at least, and for its hard numbers, which are few, by trying."""
+        start = int(self._cursor[POSITION])
+        end = buffer.find(b"\n", start) + 1
+        # "0:1 " and "0," are the shortest entries
+        features = min(buffer.count(b":", start, end), (end - start) // 4 + 1)
+        labels = min(buffer.count(b",", start, end), (end - start) // 2) + 1
+        for (array, used), line in zip(self._used(), (features, features, labels, 1, 1), strict=True):
             if len(array) < used + line:
                 array.resize(int(used + line + used // 8), refcheck=False)
+        if start == self._tried:
+            self._rows.hard.resize(2 * len(self._rows.hard), refcheck=False)
+        self._tried = start
 
     def _settle_hard_numbers(self, buffer, before):
         hards = int(self._cursor[HARDS])
@@ -266,13 +277,14 @@ class _Parser:
             self._rows.values[slot] = value
         self._cursor[HARDS] = 0
 
-    def _sort_features(self, before):
+    def _sort_features(self, buffer, before):
         rows, cursor = self._rows, self._cursor
         start, end = before[FEATURES], cursor[FEATURES]
         indptr = rows.feature_indptr[before[ROWS] : cursor[ROWS] + 1]
         values, _ = _make_canonical(rows.values[start:end], rows.features[start:end], indptr)
         if not np.isfinite(values).all():
-            raise InputError("the values of a feature that occurs twice in a row sum to infinity", path=self._path)
+            row = np.searchsorted(indptr - start, np.argmin(np.isfinite(values)), side="right") - 1
+            raise self._on_row("the values of a feature that occurs twice sum to infinity", buffer, int(row), before)
         cursor[FEATURES] = start + len(values)
 
     def _sort_labels(self, before):
@@ -291,8 +303,18 @@ class _Parser:
             last_feature=bounds.end_feature - 1,
             n=bounds.rows,
         )
-        line = self._lines_before + int(before[LINES]) + buffer.count(b"\n", 0, position) + 1
-        return InputError(message, path=self._path, line=line, remedy="correct or delete the line")
+        return self._at(message, buffer.count(b"\n", 0, position), before)
+
+    def _on_row(self, message, buffer, row, before):
+        """A complaint about a row of the block, counted from 0."""
+        lines = [line.strip(b" \t\r") for line in buffer.split(b"\n")]
+        numbers = [number for number, line in enumerate(lines) if not self._bounds.comments or line[:1] not in b"#"]
+        return self._at(message, numbers[row], before)
+
+    def _at(self, message, line, before):
+        """A complaint about a line of the block, counted from 0."""
+        number = self._lines_before + int(before[LINES]) + line + 1
+        return InputError(message, path=self._path, line=number, remedy="correct or delete the line")
 
 
 def _make_canonical(values, indices, indptr):

@@ -14,8 +14,17 @@ from typing import NamedTuple
 from ovaflow.console.errors import InputError
 
 LONGEST_MAGIC = 10
-LONGEST_LINE = 1 << 30
+LONGEST_LINE = 1 << 26
+"""Bytes of a line, and characters of a field of CSV: what a file may make the readers hold at once."""
+UNPACKED_IN_MEMORY = 1 << 30
+"""Bytes that a packed file may have in memory, however small it is, where a format needs all of it."""
+LARGEST_RATIO = 100
+"""How many times a packed file's size it may have beyond that."""
 _BLOCK = 1 << 17
+_FED = 1 << 13
+_UNPACKED = 1 << 20
+_WINDOW = 1 << 29
+"""Bytes that a file of xz may ask for; ``xz -9`` needs 65 MB."""
 
 
 class _Compression(NamedTuple):
@@ -31,10 +40,18 @@ def _open_zstd(raw):
     return pyarrow.CompressedInputStream(raw, "zstd")
 
 
+def _open_xz(raw):
+    return _Streams(raw, lambda: lzma.LZMADecompressor(memlimit=_WINDOW), padding=b"\0")
+
+
+def _open_bzip2(raw):
+    return _Streams(raw, bz2.BZ2Decompressor, padding=b"")
+
+
 COMPRESSIONS = {
     ".gz": _Compression("gzip", (b"\x1f\x8b",), lambda raw: gzip.GzipFile(fileobj=raw)),
-    ".bz2": _Compression("bzip2", tuple(b"BZh%c1AY&SY" % level for level in b"123456789"), bz2.BZ2File),
-    ".xz": _Compression("xz", (b"\xfd7zXZ\x00",), lzma.LZMAFile),
+    ".bz2": _Compression("bzip2", tuple(b"BZh%c1AY&SY" % level for level in b"123456789"), _open_bzip2),
+    ".xz": _Compression("xz", (b"\xfd7zXZ\x00",), _open_xz),
     ".zst": _Compression("zstd", (b"\x28\xb5\x2f\xfd",), _open_zstd),
 }
 """What a suffix stands for: its name, how such files begin, and how to read them."""
@@ -101,9 +118,41 @@ def open_seekable(path):
     ------
     file-like
         Binary and seekable.
+
+    Raises
+    ------
+    InputError
+        If it unpacks to more than ``UNPACKED_IN_MEMORY`` and ``LARGEST_RATIO`` allow.
     """
     with open_stream(path) as stream:
-        yield io.BytesIO(stream.read()) if is_compressed(path) else stream
+        yield _unpacked(stream, Path(path)) if is_compressed(path) else stream
+
+
+def allowed_in_memory(packed):
+    """Bytes that may come out of a packed file, or of what a file says about itself.
+
+    Parameters
+    ----------
+    packed : int
+        Its size.
+
+    Returns
+    -------
+    int
+    """
+    return max(UNPACKED_IN_MEMORY, LARGEST_RATIO * packed)
+
+
+def _unpacked(stream, path):
+    allowed, content = allowed_in_memory(path.stat().st_size), io.BytesIO()
+    while block := stream.read(_UNPACKED):
+        content.write(block)
+        if content.tell() > allowed:
+            raise InputError(
+                f"unpacks to more than {allowed:,} bytes: refused as a bomb", path=path, remedy="unpack it first"
+            )
+    content.seek(0)
+    return content
 
 
 def _compression_of(path, raw):
@@ -130,6 +179,53 @@ def _refuse_suffix(path, named, found, suffix, head):
         path=path,
         remedy="download or copy it again, or rename it if it is not compressed",
     )
+
+
+class _Streams(io.RawIOBase):
+    """Compressed streams, one after the other; Python's own readers take damage in a later one for the end.
+
+    Parameters
+    ----------
+    raw : file-like
+    new : callable
+        Makes a decompressor.
+    padding : bytes
+        What may stand between streams.
+    """
+
+    def __init__(self, raw, new, padding):
+        self._raw, self._new, self._padding = raw, new, padding
+        self._decompressor, self._left = new(), b""
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        data = b""
+        while not data and not self._ended():
+            fed = self._taken() if self._decompressor.needs_input else b""
+            data = self._decompressor.decompress(fed, len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def _taken(self):
+        fed, self._left = self._left or self._raw.read(_FED), b""
+        if not fed:
+            raise EOFError("its end is missing")
+        return fed
+
+    def _ended(self):
+        """Whether there is nothing more to unpack; where a stream has ended and another follows, that is begun."""
+        if not self._decompressor.eof:
+            return False
+        rest = self._decompressor.unused_data.lstrip(self._padding)
+        while not rest:
+            block = self._raw.read(_FED)
+            if not block:
+                return True
+            rest = block.lstrip(self._padding)
+        self._decompressor, self._left = self._new(), rest
+        return False
 
 
 class _ReportingDamage(io.RawIOBase):
@@ -223,12 +319,28 @@ class Lines:
             pieces.append(block)
             size += len(block)
             if size > LONGEST_LINE:
-                raise InputError(f"a line of more than {LONGEST_LINE:,} bytes", path=self._path, line=self._number + 1)
+                raise too_long(self._path, self._number + 1)
         *lines, self._rest = b"".join(pieces).split(b"\n")
         self._lines.extend(line + b"\n" for line in lines)
         if not block and self._rest:
             self._lines.append(self._rest)
             self._rest = b""
+
+
+def too_long(path, line):
+    """What is said of a line beyond :data:`LONGEST_LINE`.
+
+    Parameters
+    ----------
+    path : path-like
+    line : int
+
+    Returns
+    -------
+    InputError
+    """
+    remedy = "is it a text file whose lines end with a line feed?"
+    return InputError(f"a line of more than {LONGEST_LINE:,} bytes", path=path, line=line, remedy=remedy)
 
 
 def without_end(line):
@@ -246,7 +358,8 @@ def without_end(line):
 
 
 def _without_mark(line, path):
-    if line.startswith(_UTF_16) or b"\0" in line[:4]:
+    # letters of ASCII in UTF-16 have a NUL before or behind each; a single NUL is one
+    if line.startswith(_UTF_16) or b"\0\0" in (line[:4:2], line[1:4:2]):
         raise InputError("looks like UTF-16", path=path, line=1, remedy="convert it to UTF-8")
     return line.removeprefix(codecs.BOM_UTF8)
 

@@ -4,7 +4,7 @@ import codecs
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.readers.row_kernels import Bounds
-from ovaflow.data.readers.rows import BLOCK, ID_LIMIT, parse_rows
+from ovaflow.data.readers.rows import BLOCK, ID_LIMIT, LABEL_LIMIT, parse_rows
 from ovaflow.data.readers.streams import open_stream
 
 
@@ -70,7 +70,7 @@ def read_counted(paths, zero_based="auto", block=BLOCK):
     splits : list of (CSR, CSR)
     """
     first = 1 if zero_based is False else 0
-    parsed = [_parse(path, Bounds(-1, first, ID_LIMIT, ID_LIMIT, True), block) for path in paths]
+    parsed = [_parse(path, Bounds(-1, first, ID_LIMIT, LABEL_LIMIT, True), block) for path in paths]
     if zero_based == "auto":
         first = 0 if min(rows.lowest for rows in parsed) == 0 else 1
     for rows in parsed:

@@ -3,6 +3,8 @@
 from ovaflow.console.errors import InputError
 from ovaflow.data.readers.streams import read_lines
 
+_LINE_FEEDS = "they must end with a line feed"
+
 
 def read(path, columns):
     """Read a file; blank lines are skipped.
@@ -25,6 +27,8 @@ def read(path, columns):
     """
     for number, line in read_lines(path):
         labels, tab, text = line.partition("\t")
+        if "\r" in line and "\t" in text.partition("\r")[2]:
+            raise InputError("lines end with carriage returns alone", path=path, line=number, remedy=_LINE_FEEDS)
         if tab:
             try:
                 yield columns.instance((text,), labels)

@@ -8,11 +8,11 @@ import codecs
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.readers.row_kernels import Bounds
-from ovaflow.data.readers.rows import BLOCK, ID_LIMIT, parse_rows
+from ovaflow.data.readers.rows import BLOCK, ID_LIMIT, LABEL_LIMIT, parse_rows
 from ovaflow.data.readers.streams import open_stream
 
 _LONGEST_HEADER = 200
-_LARGEST_COUNT = 10**15
+_LIMITS = 10**15, ID_LIMIT, LABEL_LIMIT
 
 
 def read(path, block=BLOCK):
@@ -82,6 +82,7 @@ def read_header(stream, path):
             line=1,
             remedy="a file without a header can be read with format svmlight",
         )
-    if max(counts[1:]) > ID_LIMIT or counts[0] > _LARGEST_COUNT:
-        raise InputError(f"a count of the header is too large (ids go up to {ID_LIMIT:,})", path=path, line=1)
+    for count, limit, name in zip(counts, _LIMITS, ("instances", "features", "labels"), strict=True):
+        if count > limit:
+            raise InputError(f"the header promises too many {name} (at most {limit:,})", path=path, line=1)
     return counts
