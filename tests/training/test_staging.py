@@ -17,7 +17,10 @@ from ovaflow.training.staging import staged
 
 JOB = """
 import sys, time
+from ovaflow.machine.stopping import end_by_signals
 from ovaflow.training.staging import staged
+
+end_by_signals()
 
 with staged(sys.argv[1], sys.argv[2]) as copy:
     print(copy, flush=True)

@@ -1,5 +1,6 @@
 """The command line: one module a subcommand, loaded when it is called."""
 
+import contextlib
 import importlib
 import os
 import sys
@@ -8,7 +9,9 @@ import click
 
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
+from ovaflow.machine.stopping import give_way
 from ovaflow.machine.threads import hold_libraries
+from ovaflow.storage.writing import explanation_of
 
 COMMANDS = {
     "run": "Run the pipeline: from a config file to the report.",
@@ -107,10 +110,21 @@ def main(arguments=None):
     except OSError as error:
         if os.environ.get("OVAFLOW_TRACEBACK"):
             raise
-        return _complain(f"{error.filename or 'input/output'}: {error.strerror or error}", 1)
+        return _complain_of(error)
     return 0
 
 
+def _complain_of(error):
+    name = error.filename or "input/output"
+    explanation = explanation_of(error, name)
+    if explanation is None:
+        return _complain(f"{name}: {error.strerror or error}", 1)
+    return _complain(f"{name}: {'; '.join(explanation)}", 2)
+
+
 def _complain(message, status):
-    print(f"ovaflow: error: {message}", file=sys.stderr)
+    give_way()
+    # the log may be on the disk that is full
+    with contextlib.suppress(OSError):
+        print(f"ovaflow: error: {message}", file=sys.stderr, flush=True)
     return status

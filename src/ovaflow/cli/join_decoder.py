@@ -8,6 +8,7 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.rembrandt.joining import join_decoder
 from ovaflow.rembrandt.projected_file import open_projected
 from ovaflow.rembrandt.tuning import read_tuned
+from ovaflow.storage.journal import remove_journals
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -24,4 +25,5 @@ def command(shards, projected, tuned, dataset, output, statistics):
     instances = open_projected(projected, verify=True)
     chosen, source = read_tuned(tuned, instances), open_dataset(dataset, verify=True)
     trained = join_decoder(shards, instances, chosen, source, output, statistics)
+    remove_journals(shards)
     click.echo(f"{output}: {trained:,} labels, {output.stat().st_size / 1e6:,.1f} MB")

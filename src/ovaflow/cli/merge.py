@@ -7,6 +7,7 @@ import click
 from ovaflow.cli.numbers import Finite
 from ovaflow.data.dataset import open_dataset
 from ovaflow.model.merge import merge
+from ovaflow.storage.journal import remove_journals
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -26,5 +27,6 @@ def command(shards, dataset, prune, output, statistics):
     """Join trained SHARDS into one model."""
     opened = open_dataset(dataset, verify=True)
     n_weights = merge(shards, opened, prune, output, statistics)
+    remove_journals(shards)
     size = output.stat().st_size
     click.echo(f"{output}: {opened.n_labels:,} labels, {n_weights:,} weights, {size / 1e6:,.1f} MB")

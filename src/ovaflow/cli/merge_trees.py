@@ -6,6 +6,7 @@ import click
 
 from ovaflow.data.dataset import open_dataset
 from ovaflow.fastxml.merging import merge_trees
+from ovaflow.storage.journal import remove_journals
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -18,4 +19,5 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 def command(shards, dataset, output, statistics):
     """Join SHARDS of trees into one model."""
     nodes = merge_trees(shards, open_dataset(dataset, verify=True), output, statistics)
+    remove_journals(shards)
     click.echo(f"{output}: {nodes:,} nodes, {output.stat().st_size / 1e6:,.1f} MB")

@@ -8,12 +8,14 @@ import numpy as np
 
 from ovaflow.console.progress import clock
 from ovaflow.data.local_features import bring_near
+from ovaflow.fingerprint import code_fingerprint
 from ovaflow.machine.place import placed
 from ovaflow.model.shard_file import write_shard
 from ovaflow.rembrandt.decoder import plan_decoder, train_decoder
 from ovaflow.rembrandt.memory import decoding_megabytes
 from ovaflow.rembrandt.projected_file import open_projected
 from ovaflow.rembrandt.tuning import read_tuned
+from ovaflow.storage.journal import digest_of, open_journal
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -38,11 +40,13 @@ def command(projected, tuned, shard, shards, threads, output):
         place.tell(title)
         counts = np.diff(opened.dataset.positives.indptr)
         labels = plan_decoder(counts, opened.decoder, shards)[shard]
-        done = train_decoder(near, labels, settings, threads, title)
-        place.check()
-        place.tell(title)
-    parameters = {**asdict(settings), "stored_threshold": 0.0, "method": "one-vs-all"}
-    inputs = {"dataset": opened.dataset.checksum}
-    figures = done.weights, done.trained, done.statistics
-    write_shard(output, labels, *figures, parameters, inputs, done.core_seconds, done.peak_rss_bytes)
+        parameters = {**asdict(settings), "stored_threshold": 0.0, "method": "one-vs-all"}
+        digest = digest_of(parameters, labels, opened.dataset.checksum, code_fingerprint(__name__))
+        with open_journal(output, digest, len(labels), "labels", title) as journal:
+            done = train_decoder(near, labels, settings, threads, title, journal)
+            place.check()
+            place.tell(title)
+            inputs = {"dataset": opened.dataset.checksum}
+            figures = done.weights, done.trained, done.statistics
+            write_shard(output, labels, *figures, parameters, inputs, done.core_seconds, done.peak_rss_bytes)
     click.echo(f"{title}: {len(labels):,} labels, {clock(done.core_seconds)} of core time")

@@ -20,6 +20,7 @@ from ovaflow.machine.place import placed
 from ovaflow.model.shard_file import write_shard
 from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import Status
+from ovaflow.training.finished_labels import journal_of_labels
 from ovaflow.training.label_jobs import Training
 from ovaflow.training.memory import requested_megabytes
 from ovaflow.training.plan import read_plan
@@ -115,12 +116,15 @@ def command(dataset, means, plan, root, label_tree, shard, earlier, threads, out
         near = bring_near(opened, place)
         place.tell(title)
         inputs = StartInputs.of(near, read_means(means, opened.checksum), **more)
-        done = train_labels(near, inputs, labels, training, threads, title)
-        place.check()
-        place.tell(title)
-    figures = done.weights, done.trained, done.statistics
-    inputs = {"dataset": opened.checksum} | made_from
-    write_shard(output, labels, *figures, training.parameters, inputs, done.core_seconds, done.peak_rss_bytes)
+        made_from |= {"dataset": opened.checksum}
+        with journal_of_labels(output, labels, training, inputs, made_from, __name__, title) as journal:
+            done = train_labels(near, inputs, labels, training, threads, title, journal)
+            place.check()
+            place.tell(title)
+            figures = done.weights, done.trained, done.statistics
+            write_shard(
+                output, labels, *figures, training.parameters, made_from, done.core_seconds, done.peak_rss_bytes
+            )
     unfinished = int((done.statistics["status"] == Status.ITERATION_LIMIT).sum())
     unfinished += int((done.statistics["status"] == Status.LINE_SEARCH_FAILED).sum())
     taken_over = int((done.statistics["status"] == Status.TAKEN_OVER).sum())

@@ -15,7 +15,9 @@ from ovaflow.fastxml.objectives import OBJECTIVES
 from ovaflow.fastxml.settings import Forestry, trees_of_shard
 from ovaflow.fastxml.shard_file import write_tree_shard
 from ovaflow.fastxml.training import grow_trees
+from ovaflow.fingerprint import code_fingerprint
 from ovaflow.machine.place import placed
+from ovaflow.storage.journal import digest_of, open_journal
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _DEFAULT = Forestry()
@@ -61,9 +63,11 @@ def command(dataset, shard, shards, threads, output, **settings):
         place.confine(lambda: requested_megabytes(dataset, threads))
         near = bring_near(opened, place)
         place.tell(title)
-        grown = grow_trees(near, numbers, forestry, threads, title)
-        place.check()
-        place.tell(title)
-    write_tree_shard(output, numbers, grown, forestry.parameters, {"dataset": opened.checksum})
+        digest = digest_of(forestry.parameters, list(numbers), opened.checksum, code_fingerprint(__name__))
+        with open_journal(output, digest, len(numbers), "trees", title) as journal:
+            grown = grow_trees(near, numbers, forestry, threads, title, journal)
+            place.check()
+            place.tell(title)
+            write_tree_shard(output, numbers, grown, forestry.parameters, {"dataset": opened.checksum})
     nodes = len(grown.forest.children)
     click.echo(f"{title}: {len(numbers)} trees, {nodes:,} nodes, {clock(grown.core_seconds)} of core time")

@@ -24,7 +24,7 @@ class FromParent(Start):
     def __init__(self, root, parents):
         self.parents = parents
         self._root = root.weights
-        self._waiting = np.bincount(parents[parents != ROOT], minlength=len(parents))
+        self._waiting = _children(parents, parents)
         self._solutions = {}
         self._lock = Lock()
 
@@ -41,9 +41,20 @@ class FromParent(Start):
             if not self._waiting[parent]:
                 del self._solutions[parent]
 
+    def resume(self, labels, solutions):
+        self._waiting = _children(self.parents[labels], self.parents)
+        self._solutions |= {label: solution for label, solution in solutions.items() if self._waiting[label]}
+
     def keep(self, label, features, weights):
-        if self._waiting[label]:
-            self._solutions[label] = features.copy(), weights.copy()
+        if not self._waiting[label]:
+            return None
+        self._solutions[label] = features.astype(np.int32), weights.copy()
+        return self._solutions[label]
+
+
+def _children(above, parents):
+    """How many of some labels start at each label, by the parents of those labels."""
+    return np.bincount(above[above != ROOT], minlength=len(parents))
 
 
 def parents_within(parents, labels):

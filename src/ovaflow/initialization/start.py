@@ -27,6 +27,17 @@ class Start(ABC):
         weights : ndarray of float32, shape (d,)
         """
 
+    def resume(self, labels, solutions):  # noqa: B027 (most starts learn nothing)
+        """Learn what an earlier attempt of the same job solved.
+
+        Parameters
+        ----------
+        labels : ndarray of int, shape (m,)
+            Those that are left.
+        solutions : dict of int to tuple of ndarray
+            As :meth:`keep` returned them.
+        """
+
     def keep(self, label, features, weights):  # noqa: B027 (most starts learn nothing)
         """Learn the solution of a label, which starts of other labels may need.
 
@@ -37,4 +48,9 @@ class Start(ABC):
             May be used for something else after the call, as ``weights``.
         weights : ndarray of float32, shape (m,)
             Nothing is pruned yet.
+
+        Returns
+        -------
+        tuple of ndarray, or None
+            A copy of both, if labels start there.
         """

@@ -15,6 +15,7 @@ from ovaflow.machine.allowance import read_allowance
 from ovaflow.machine.local_copy import LocalCopy
 from ovaflow.machine.placement import address_of, pages_by_node, private_ranges
 from ovaflow.machine.slots import private_folder, take_cpus
+from ovaflow.machine.stopping import at_stop
 from ovaflow.machine.topology import format_list, free_memory, read_topology
 
 OFF = "OVAFLOW_NUMA"
@@ -209,6 +210,7 @@ def placed(threads, folder=None, sys="/sys"):
         with contextlib.ExitStack() as held:
             _present = _take_place(nodes, threads, held, folder, sys)
             held.callback(_leave)
+            held.enter_context(at_stop(_present.release))
             yield _present
 
 

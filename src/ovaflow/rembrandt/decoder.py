@@ -41,7 +41,7 @@ def plan_decoder(counts, decoder, shards):
     return [np.arange(len(counts), dtype=np.int32), *([np.empty(0, np.int32)] * (shards - 1))]
 
 
-def train_decoder(projected, labels, settings, threads=1, title="decoder"):
+def train_decoder(projected, labels, settings, threads=1, title="decoder", journal=None):
     """Train one shard of a decoder.
 
     Parameters
@@ -54,6 +54,8 @@ def train_decoder(projected, labels, settings, threads=1, title="decoder"):
         They change no result.
     title : str
         Name of the step in its progress lines.
+    journal : Journal, optional
+        See :func:`~ovaflow.training.shard_job.train_labels`; the softmax problem is solved as a whole.
 
     Returns
     -------
@@ -70,7 +72,7 @@ def train_decoder(projected, labels, settings, threads=1, title="decoder"):
     X = projected.dataset.train.X
     training = Training(C=settings.C, loss="logistic", epsilon=settings.epsilon, stored_threshold=0.0)
     inputs = StartInputs(compute_means(X, projected.dataset.positives, threads), X.n_rows, 1.0)
-    return train_labels(projected.dataset, inputs, labels, training, threads, title)
+    return train_labels(projected.dataset, inputs, labels, training, threads, title, journal)
 
 
 def multiclass(dataset):

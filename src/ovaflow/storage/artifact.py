@@ -1,6 +1,7 @@
 """Artifacts: HDF5 files that are there whole or not at all, and say what made them."""
 
 import contextlib
+import functools
 import hashlib
 import json
 import os
@@ -13,6 +14,8 @@ import h5py
 
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
+from ovaflow.machine.stopping import at_stop
+from ovaflow.storage.writing import explained
 
 PAGE = 4096
 FORMAT_VERSION = 1
@@ -38,21 +41,30 @@ def write_atomically(path):
         an error becomes the file.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    _remove_stale(path)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
-    os.close(handle)
-    temporary = Path(name)
+    with explained(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _remove_stale(path)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
+        os.close(handle)
+        with _removed(Path(name)) as temporary:
+            yield temporary
+            umask = os.umask(0)
+            os.umask(umask)
+            temporary.chmod(0o666 & ~umask)
+            _sync(temporary)
+            temporary.replace(path)
+            _sync(path.parent)
+
+
+@contextlib.contextmanager
+def _removed(temporary):
+    """A file that is gone in the end, however that comes."""
+    remove = functools.partial(temporary.unlink, missing_ok=True)
     try:
-        yield temporary
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
-        _sync(temporary)
-        temporary.replace(path)
-        _sync(path.parent)
+        with at_stop(remove):
+            yield temporary
     finally:
-        temporary.unlink(missing_ok=True)
+        remove()
 
 
 def _remove_stale(path):

@@ -103,12 +103,15 @@ class TrainedLabel(NamedTuple):
     outcome : Outcome
     seconds : float
         Time spent on the label; its share where labels are worked on together.
+    solution : tuple of ndarray, or None
+        Features and weights before pruning, if other labels start there.
     """
 
     indices: np.ndarray
     data: np.ndarray
     outcome: Outcome
     seconds: float
+    solution: tuple | None = None
 
 
 _NO_MORE = object()
@@ -277,9 +280,9 @@ def solve_plainly(jobs, labels):
         started = time.perf_counter()
         jobs.start.fill(label, jobs.X, positives, work.weights)
         outcome = jobs.alone.solve(positives, jobs.targets[label], work, jobs.positive_costs[label])
-        keep_solution(jobs, label, work.weights)
+        solution = keep_solution(jobs, label, work.weights)
         indices, data = large_weights(work.weights, jobs.threshold)
-        yield label, TrainedLabel(indices, data, outcome, time.perf_counter() - started)
+        yield label, TrainedLabel(indices, data, outcome, time.perf_counter() - started, solution)
 
 
 def keep_solution(jobs, label, weights):
@@ -290,10 +293,16 @@ def keep_solution(jobs, label, weights):
     jobs : LabelJobs
     label : int
     weights : ndarray of float32, shape (d,)
+
+    Returns
+    -------
+    tuple of ndarray, or None
+        See :meth:`ovaflow.initialization.start.Start.keep`.
     """
-    if jobs.start.parents is not None:
-        features = np.flatnonzero(weights)
-        jobs.start.keep(label, features, weights[features])
+    if jobs.start.parents is None:
+        return None
+    features = np.flatnonzero(weights)
+    return jobs.start.keep(label, features, weights[features])
 
 
 def solve_on_fast_path(jobs, labels):
@@ -347,10 +356,10 @@ def _advance_all(jobs, solver, dense, seconds):
         if solution is None:
             seconds[label] += share + time.perf_counter() - began
         else:
-            jobs.start.keep(label, *solution[:2])
+            kept = jobs.start.keep(label, *solution[:2])
             trained = _pruned(*solution, jobs.threshold)
             spent = seconds.pop(label) + share + time.perf_counter() - began
-            yield label, trained._replace(seconds=spent)
+            yield label, trained._replace(seconds=spent, solution=kept)
 
 
 def _pruned(support, weights, outcome, threshold):

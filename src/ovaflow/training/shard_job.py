@@ -1,6 +1,5 @@
 """One shard of a one-vs-all model: threads that take labels from a common list."""
 
-import time
 from dataclasses import dataclass
 from queue import SimpleQueue
 from threading import Thread
@@ -9,9 +8,11 @@ import numpy as np
 
 from ovaflow.artifacts.label_tree import ROOT
 from ovaflow.console.progress import Progress
+from ovaflow.initialization.label_tree import parents_within
 from ovaflow.machine.place import settle_thread
 from ovaflow.solver.problem import Outcome, Status
 from ovaflow.sparse.csr import CSR
+from ovaflow.training.finished_labels import FinishedLabels
 from ovaflow.training.label_jobs import LabelJobs, solve_on_fast_path, solve_plainly, unsolved
 from ovaflow.training.label_queue import Hand, LabelQueue
 from ovaflow.training.memory import peak_rss_bytes
@@ -35,7 +36,7 @@ class TrainedShard:
         Fields of :class:`~ovaflow.solver.problem.Outcome`, with ``positives``
         and ``seconds``.
     core_seconds : float
-        Threads times wall seconds.
+        Threads times wall seconds, of all attempts.
     peak_rss_bytes : int
     """
 
@@ -46,7 +47,7 @@ class TrainedShard:
     peak_rss_bytes: int
 
 
-def train_labels(dataset, inputs, labels, training, threads=1, title="train"):
+def train_labels(dataset, inputs, labels, training, threads=1, title="train", journal=None):
     """Train some labels of a dataset.
 
     Parameters
@@ -59,6 +60,8 @@ def train_labels(dataset, inputs, labels, training, threads=1, title="train"):
         Threads that solve labels; the result does not depend on it.
     title : str
         Name of the step in its progress lines.
+    journal : Journal, optional
+        Keeps labels as they are finished; what it holds already is not trained.
 
     Returns
     -------
@@ -69,17 +72,20 @@ def train_labels(dataset, inputs, labels, training, threads=1, title="train"):
     ArithmeticError
         If the weights of a label are not finite.
     """
-    started = time.perf_counter()
+    finished = FinishedLabels(journal, threads)
     jobs, counts = LabelJobs.of(dataset, inputs.within(labels), training), inputs.means.counts[labels]
-    results = _taken_over(inputs.earlier, labels, counts, training)
+    results, solutions = finished.earlier(labels, title)
+    results |= _taken_over(inputs.earlier, labels, counts, training)
     left = ~np.isin(labels, list(results))
+    jobs.start.resume(labels[left], solutions)
     with Progress(title, int(left.sum()), "labels") as progress:
         for label, trained in _on_threads(jobs, labels[left], counts[left], threads):
             if not np.isfinite(trained.outcome.objective):
                 raise ArithmeticError(f"label {label}: the objective became {trained.outcome.objective}")
-            results[label] = trained
+            finished.keep(label, trained)
+            results[label] = trained._replace(solution=None)
             progress.advance()
-    core_seconds = threads * (time.perf_counter() - started)
+    core_seconds = finished.core_seconds
     return _assemble([results.pop(label) for label in labels.tolist()], counts, dataset.n_features, core_seconds)
 
 
@@ -120,11 +126,13 @@ def _on_threads(jobs, labels, counts, threads):
 
 def _queue_of(jobs, labels, counts, threads):
     kinds = jobs.suits_fast_path(counts).astype(int)
+    # those that were finished earlier keep nobody waiting
+    parents = None if jobs.start.parents is None else parents_within(jobs.start.parents, labels)
     # what takes longest must not be left for the end: frequent labels, and those with a long way down to the leaves
     work = estimated_work(counts)
-    below = work if jobs.start.parents is None else _work_below(labels, work, jobs.start.parents)
+    below = work if parents is None else _work_below(labels, work, parents)
     order = np.argsort(-below, kind="stable")
-    return LabelQueue(labels[order].tolist(), kinds[order].tolist(), len(_SOLVERS), jobs.start.parents, threads)
+    return LabelQueue(labels[order].tolist(), kinds[order].tolist(), len(_SOLVERS), parents, threads)
 
 
 def _work_below(labels, work, parents):

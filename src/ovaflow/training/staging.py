@@ -7,13 +7,14 @@ job of the same dataset, and removed by the next of any other.
 
 import contextlib
 import fcntl
+import functools
 import os
 import shutil
-import signal
 import sys
 from pathlib import Path
 
 from ovaflow.data.dataset import KIND
+from ovaflow.machine.stopping import at_stop
 from ovaflow.storage.artifact import checksum_of, open_artifact
 
 _SPARE = 1 << 28
@@ -51,7 +52,7 @@ def staged(path, scratch=None):
         yield path
         return
     try:
-        with _ended_by_signal():
+        with at_stop(functools.partial(_leave, lock, copy)):
             yield copy
     finally:
         _leave(lock, copy)
@@ -76,7 +77,8 @@ def _share(source, folder, name):
         lock = _locked(lock_file, fcntl.LOCK_EX)
         try:
             if not _complete(copy, source):
-                _copy(source, copy)
+                with at_stop(functools.partial(_remove, copy)):
+                    _copy(source, copy)
         except BaseException:
             _remove(copy)
             raise
@@ -145,16 +147,6 @@ def _remove(copy):
     """Remove a copy whose lock is held exclusively, the lock last."""
     for ending in (".h5", ".partial", ".lock"):
         copy.with_suffix(ending).unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
-def _ended_by_signal():
-    """Let SIGTERM, by which schedulers cancel jobs, end the block as an error does, so that it is cleaned up."""
-    before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _say(text):
