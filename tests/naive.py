@@ -176,3 +176,49 @@ def forest_scores(trees, x, n_labels):
             node = tree.children[node] + (0 if separators[node] @ x > 0 else 1)
         total += distributions[node]
     return total / len(trees)
+
+
+def deciles(counts):
+    """Deciles of each label by training frequency, one label at a time, 0 for those that never occur.
+
+    A label is in the first tenth whose upper end it does not exceed; tenths that end at the same frequency are one.
+    """
+    known = sorted(count for count in counts if count > 0)
+
+    def quantile(share):
+        place = share * (len(known) - 1)
+        low = int(place)
+        high = min(low + 1, len(known) - 1)
+        return known[low] + (place - low) * (known[high] - known[low])
+
+    ends = [int(quantile(tenth / 10) + 1e-9) for tenth in range(1, 11)] if known else []
+    return [1 + next(place for place, end in enumerate(ends) if count <= end) if count > 0 else 0 for count in counts]
+
+
+def group_metrics(ids, Y, inverse, k, members):
+    """Recall of a group's true labels, and the group's parts of P@k and PSP@k, instance by instance; Y dense."""
+    hits = true = 0
+    gains = best = 0.0
+    for row, y in zip(ids, Y, strict=True):
+        right = [j for j in row[:k] if j >= 0 and y[j]]
+        hits += sum(j in members for j in right)
+        true += sum(j in members for j in np.flatnonzero(y))
+        gains += sum(inverse[j] for j in right if j in members)
+        best += sum(sorted((inverse[j] for j in np.flatnonzero(y)), reverse=True)[:k])
+    return {
+        "recall": hits / true if true else 0,
+        "precision": hits / (k * len(Y)) if len(Y) else 0,
+        "psp": gains / best if best else 0,
+    }
+
+
+def confusions(ids, Y):
+    """How often each label is predicted, in the places that true labels could fill, where another is missed."""
+    times = {}
+    for row, y in zip(ids, Y, strict=True):
+        true = set(np.flatnonzero(y).tolist())
+        wrong = [j for j in row[: len(true)].tolist() if j >= 0 and j not in true]
+        for missed in true - set(row.tolist()):
+            for j in wrong:
+                times[missed, j] = times.get((missed, j), 0) + 1
+    return times

@@ -5,7 +5,8 @@ rule evaluate_predictions:
         training="results/{dataset}/{run}/training.h5",
         predictions="results/{dataset}/{run}/predictions.h5",
     output:
-        "results/{dataset}/{run}/metrics.json",
+        metrics="results/{dataset}/{run}/metrics.json",
+        analysis="results/{dataset}/{run}/analysis.json",
     log:
         "logs/{dataset}/{run}/evaluate.log",
     benchmark:
@@ -19,4 +20,5 @@ rule evaluate_predictions:
         "../../envs/ovaflow.yaml"
     shell:
         "ovaflow evaluate {input.predictions:q} --dataset={input.dataset:q} --model={input.model:q}"
-        " --training={input.training:q} {params.options:q} --output={output:q} > {log:q} 2>&1"
+        " --training={input.training:q} {params.options:q} --output={output.metrics:q}"
+        " --analysis={output.analysis:q} > {log:q} 2>&1"

@@ -5,7 +5,7 @@ rule write_report:
             "results/{dataset}/{run}/{file}",
             dataset=SETTINGS.datasets,
             run=SETTINGS.runs,
-            file=["model.h5", "training.h5", "predictions.h5", "metrics.json"],
+            file=["model.h5", "training.h5", "predictions.h5", "metrics.json", "analysis.json"],
         ),
         cold_starts=files.cold_starts(SETTINGS),
         figures=files.figure_files(SETTINGS),

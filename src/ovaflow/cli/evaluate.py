@@ -8,6 +8,7 @@ import click
 from ovaflow.cli.numbers import Finite
 from ovaflow.data.dataset import open_dataset
 from ovaflow.data.propensity import A, B
+from ovaflow.evaluation.analysis import analyse
 from ovaflow.evaluation.metrics import evaluate, evaluate_groups
 from ovaflow.model.training_file import read_training
 from ovaflow.prediction.methods import open_any_model
@@ -34,7 +35,12 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 )
 @click.option("--output", required=True, type=FILE, help="Metrics file to write, metrics.json.")
 @click.option("--groups", type=FILE, help="Also write results by training frequency of the labels, groups.json.")
-def command(predictions, dataset, model, training, propensity_a, propensity_b, output, groups):
+@click.option(
+    "--analysis",
+    type=FILE,
+    help="Also write what the report tells of frequent and rare labels and of failures, analysis.json.",
+)
+def command(predictions, dataset, model, training, propensity_a, propensity_b, output, groups, analysis):
     """Compare PREDICTIONS (predictions.h5) with the labels of the test instances."""
     opened = (
         read_predictions(predictions, verify=True),
@@ -45,6 +51,9 @@ def command(predictions, dataset, model, training, propensity_a, propensity_b, o
     write_text(output, json.dumps(metrics, indent=1) + "\n")
     if groups:
         write_text(groups, json.dumps(evaluate_groups(*opened), indent=1) + "\n")
+    if analysis:
+        found = analyse(*opened, propensity_a, propensity_b)
+        write_text(analysis, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
     click.echo(f"{output}: {_summary(metrics, 'P')}, {_summary(metrics, 'PSP')}")
 
 

@@ -2,11 +2,13 @@
 
 import numpy as np
 
+from ovaflow.evaluation.ranking import best_gains
+
 STARTS = (0, 1, 2, 5, 10, 50, 100, 1000)
 """Smallest number of training positives of each group, 0 first."""
 
 
-def frequency_groups(ids, hits, Y, counts, k, starts=STARTS):
+def frequency_groups(ids, hits, Y, counts, k, starts=STARTS, inverse=None):
     """Results per group of labels with similarly many training positives.
 
     Parameters
@@ -22,6 +24,8 @@ def frequency_groups(ids, hits, Y, counts, k, starts=STARTS):
     k : int
     starts : sequence of int
         Smallest number of training positives of each group, 0 first.
+    inverse : ndarray of float64, shape (l,), optional
+        Inverse propensities.
 
     Returns
     -------
@@ -32,7 +36,9 @@ def frequency_groups(ids, hits, Y, counts, k, starts=STARTS):
         assignments, of predictions, of both), ``train_share`` and ``test_share`` (of label assignments),
         ``predicted_share`` (of predictions), ``recall`` (hits over test
         assignments of the group), ``precision`` (hits of the group over n k;
-        adds up to P@k) and ``coverage`` (of the group's labels with test positives).
+        adds up to P@k), ``coverage`` (of the group's labels with test positives)
+        and, with ``inverse``, ``psp`` (the group's part of PSP@k, which they add
+        up to).
     """
     group = np.searchsorted(starts, counts, "right") - 1
     first, hit = ids[:, :k], hits[:, :k]
@@ -48,8 +54,15 @@ def frequency_groups(ids, hits, Y, counts, k, starts=STARTS):
         "tested": tested > 0,
         "found": found,
     }
+    if inverse is not None:
+        columns["gains"] = columns["hits"] * inverse
     sums = {name: np.bincount(group, values, len(starts)) for name, values in columns.items()}
-    return [_row(g, sums, first.size, starts) for g in range(len(starts)) if sums["labels"][g]]
+    rows = [_row(g, sums, first.size, starts) for g in range(len(starts)) if sums["labels"][g]]
+    if inverse is None:
+        return rows
+    best = float(best_gains(Y, inverse, k).sum())
+    gains = sums["gains"][sums["labels"] > 0].tolist()
+    return [row | {"psp": gain / best if best else 0.0} for row, gain in zip(rows, gains, strict=True)]
 
 
 def _row(g, sums, n_places, starts):

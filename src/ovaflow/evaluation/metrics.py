@@ -36,7 +36,7 @@ def evaluate(predictions, dataset, model, training, a=A, b=B):
     InputError
         If the predictions come from another dataset or model.
     """
-    _check(predictions, dataset, model)
+    check_inputs(predictions, dataset, model)
     inverse = inverse_propensity(model.counts, dataset.train.X.n_rows, a, b)
     metrics = ranking_metrics(predictions.ids, dataset.test.Y, inverse)
     labels_per_instance = np.diff(dataset.test.Y.indptr)
@@ -80,7 +80,7 @@ def evaluate_groups(predictions, dataset, model):
     InputError
         If the predictions come from another dataset or model.
     """
-    _check(predictions, dataset, model)
+    check_inputs(predictions, dataset, model)
     k = min(max(PLACES), predictions.ids.shape[1])
     hits = ranking.find_hits(predictions.ids, dataset.test.Y)
     return {"k": k, "groups": frequency_groups(predictions.ids, hits, dataset.test.Y, model.counts, k)}
@@ -122,7 +122,20 @@ def ranking_metrics(ids, Y, inverse):
     return metrics
 
 
-def _check(predictions, dataset, model):
+def check_inputs(predictions, dataset, model):
+    """See that predictions were made from a dataset and a model.
+
+    Parameters
+    ----------
+    predictions : ovaflow.prediction.predictions_file.Predictions
+    dataset : ovaflow.data.dataset.Dataset
+    model : ovaflow.model.model_file.ModelFile
+
+    Raises
+    ------
+    InputError
+        If not.
+    """
     for name, artifact in (("dataset", dataset), ("model", model)):
         if predictions.inputs.get(name) != artifact.checksum:
             raise InputError("the predictions were not made from it", path=artifact.path, remedy="run predict again")

@@ -100,7 +100,7 @@ def propensity_scored_precision(ids, hits, Y, inverse, k):
     -------
     float
     """
-    return _ratio(_gains(ids, hits, inverse, k).sum(), _best_gains(Y, inverse, k).sum())
+    return _ratio(_gains(ids, hits, inverse, k).sum(), best_gains(Y, inverse, k).sum())
 
 
 def propensity_scored_ndcg(ids, hits, Y, inverse, k):
@@ -122,7 +122,7 @@ def propensity_scored_ndcg(ids, hits, Y, inverse, k):
     ideal = _ideal_dcg(Y, k)
     some = ideal > 0
     reached = _gains(ids, hits, inverse, k)[some] @ _discounts(k) / ideal[some]
-    best = _best_gains(Y, inverse, k)[some] @ _discounts(k) / ideal[some]
+    best = best_gains(Y, inverse, k)[some] @ _discounts(k) / ideal[some]
     return _ratio(reached.sum(), best.sum())
 
 
@@ -182,8 +182,19 @@ def _gains(ids, hits, inverse, k):
     return np.where(hits[:, :k], inverse[ids[:, :k]], 0.0)
 
 
-def _best_gains(Y, inverse, k):
-    """The k largest 1/p of each instance's labels, falling, 0 where it has fewer."""
+def best_gains(Y, inverse, k):
+    """The k largest 1/p of each instance's labels, falling, 0 where it has fewer.
+
+    Parameters
+    ----------
+    Y : CSR, shape (n, l)
+    inverse : ndarray of float64, shape (l,)
+    k : int
+
+    Returns
+    -------
+    ndarray of float64, shape (n, k)
+    """
     rows = np.repeat(np.arange(Y.n_rows), np.diff(Y.indptr))
     weights = inverse[Y.indices]
     order = np.lexsort((-weights, rows))

@@ -1,6 +1,6 @@
 """Figures of runs that are calibrated."""
 
-from ovaflow.report.drawing import MARKERS, NAMED, figure, series
+from ovaflow.report.drawing import NAMED, figure, line
 
 
 @figure("Share of hits by probability")
@@ -13,8 +13,7 @@ def reliability(axes, runs):
             points = [
                 (100 * each["probability"], 100 * each["hits"]) for each in way["bins"] if each["predictions"] > 9
             ]
-            marker = MARKERS[run.series % len(MARKERS)] if style == "solid" else None
-            axes.plot(
-                *zip(*points, strict=True), color=series(run.series), linestyle=style, marker=marker, markersize=4
-            )
+            x, y = zip(*points, strict=True) if points else ((), ())
+            marked = {} if style == "solid" else {"marker": None}
+            line(axes, run, x, y, f"{run.name}, {way['name']}", linestyle=style, markevery=1, **marked)
     axes.set(xlabel="probability in %", ylabel="true of these in %", xlim=(-2, 102), ylim=(-2, 102))

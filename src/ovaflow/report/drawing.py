@@ -4,20 +4,25 @@ import functools
 import io
 import math
 import re
+from dataclasses import dataclass
 
 import matplotlib
-from markupsafe import Markup
+from markupsafe import Markup, escape
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-WIDTH, HEIGHT = 5.4, 3.3
+from ovaflow.report import wording
+from ovaflow.report.downloads import csv_of, link_to
+
+WIDTH, HEIGHT = 5.2, 3.2
 """Inches; the page scales the figure to its column."""
 
 NAMED = {"ink": "#000001", "muted": "#000002", "line": "#000003", "accent": "#000004"}
 """Stand-ins for the page's colours: in the SVG they become its CSS variables."""
 
 MARKERS = "osD^vPXd"
-"""Markers of runs, by number."""
+"""Markers of runs, by number; the page's legends show the same ones."""
 
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SERIES = [f"#0001{number:02x}" for number in range(8)]
@@ -49,13 +54,63 @@ _STYLE = {
 }
 
 
+@dataclass(frozen=True)
+class Drawing:
+    """A figure.
+
+    Attributes
+    ----------
+    name : str
+        Its id on the page.
+    title : str
+    svg : Markup
+    columns : list of str
+    rows : list of list
+        The figures behind it.
+    """
+
+    name: str
+    title: str
+    svg: Markup
+    columns: list
+    rows: list
+
+    @property
+    def csv(self):
+        """Link to the figures behind it, as a CSV file."""
+        return link_to(csv_of(self.columns, self.rows))
+
+
+class Plot(Axes):
+    """Axes that also keep the figures behind what they show."""
+
+    name = "ovaflow"
+
+    def __init__(self, *args, **kwargs):
+        self.kept = []
+        super().__init__(*args, **kwargs)
+
+    def keep(self, series, **columns):
+        """Keep the figures behind a line.
+
+        Parameters
+        ----------
+        series : str
+            Whose line it is, such as a run.
+        **columns : sequence
+            By name, all of one length; ``x`` and ``y`` are called as the axes are in the end.
+        """
+        names = [column.replace("_", " ") for column in columns]
+        for values in zip(*columns.values(), strict=True):
+            self.kept.append({"series": wording.plain(series)} | dict(zip(names, values, strict=True)))
+
+
 def figure(title):
     """Make a figure of what paints runs into axes.
 
     Parameters
     ----------
     title : str
-        What it shows, for those who do not see it.
 
     Returns
     -------
@@ -74,7 +129,7 @@ def figure(title):
     return decorate
 
 
-def draw(name, title, paint):
+def draw(name, title, paint, height=HEIGHT):
     """Draw a figure.
 
     Parameters
@@ -82,21 +137,36 @@ def draw(name, title, paint):
     name : str
         Unique on the page; makes the figure's ids unlike those of others.
     title : str
-        What it shows, for those who do not see it.
     paint : callable
-        Draws into the axes that it is given.
+        Draws into the :class:`Plot` that it is given, and has it keep the figures.
+    height : float
+        In inches.
 
     Returns
     -------
-    Markup
+    Drawing
         The same for the same arguments.
     """
     with matplotlib.rc_context(_STYLE | {"svg.hashsalt": name}):
-        canvas = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
-        paint(canvas.add_subplot())
+        canvas = Figure(figsize=(WIDTH, height), layout="constrained")
+        axes = canvas.add_subplot(axes_class=Plot)
+        paint(axes)
         written = io.StringIO()
         canvas.savefig(written, format="svg", transparent=True, metadata={"Date": None})
-    return Markup(_inline(written.getvalue()).replace("<svg", f'<svg role="img" aria-label="{title}"', 1))
+    columns = list(dict.fromkeys(column for row in axes.kept for column in row))
+    rows = [[row.get(column) for column in columns] for row in axes.kept]
+    titles = {"x": axes.get_xlabel(), "y": axes.get_ylabel()}
+    columns = [titles.get(column, column) for column in columns]
+    told = escape(_in_words(title, axes))
+    svg = _inline(written.getvalue()).replace("<svg", f'<svg role="img" aria-label="{told}"', 1)
+    return Drawing(name, title, Markup(svg), columns, rows)
+
+
+def _in_words(title, axes):
+    """A figure for those who do not see it."""
+    series = list(dict.fromkeys(row["series"] for row in axes.kept))
+    shown = f"{', '.join(series[:8])}{' and others' if len(series) > 8 else ''}"
+    return f"{title}. {axes.get_ylabel()} against {axes.get_xlabel()}" + (f": {shown}." if shown else ".")
 
 
 def _inline(svg):
@@ -123,6 +193,29 @@ def series(number):
     str
     """
     return _SERIES[number % len(_SERIES)]
+
+
+def line(axes, run, x, y, name=None, keep=True, **style):
+    """Draw a run's line in its colour, with its markers, and keep the figures behind it.
+
+    Parameters
+    ----------
+    axes : Plot
+    run : Run
+        Or anything with a ``name`` and a ``series``.
+    x, y : sequence
+    name : str, optional
+        Of the line, if not the run's.
+    keep : bool
+        False: whoever draws it keeps the figures.
+    **style
+        Of Matplotlib's ``plot``.
+    """
+    x, y = list(x), list(y)
+    marked = {"marker": MARKERS[run.series % len(MARKERS)], "markersize": 4.5, "markevery": max(1, len(x) // 8)}
+    axes.plot(x, y, **{"color": series(run.series), "linewidth": 1.5} | marked | style)
+    if keep:
+        axes.keep(name or run.name, x=x, y=y)
 
 
 def thousands(axis):

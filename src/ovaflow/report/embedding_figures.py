@@ -1,6 +1,6 @@
 """Figures of runs that embed labels."""
 
-from ovaflow.report.drawing import MARKERS, NAMED, draw, logarithmic, series
+from ovaflow.report.drawing import NAMED, draw, line, logarithmic, series
 from ovaflow.report.embeddings import labels_alone
 
 
@@ -24,8 +24,9 @@ def spectrum(name, runs):
         alone = labels_alone(runs)
         for run in runs:
             values = run.embedding.eigenvalues
-            axes.plot(range(1, len(values) + 1), values, color=series(run.series), linewidth=1.8)
+            line(axes, run, range(1, len(values) + 1), values)
         axes.plot(range(1, len(alone) + 1), alone, color=NAMED["ink"], linestyle=(0, (4, 4)), linewidth=1)
+        axes.keep("labels alone", x=range(1, len(alone) + 1), y=alone)
         logarithmic(axes.xaxis)
         logarithmic(axes.yaxis)
 
@@ -52,12 +53,14 @@ def error_by_rank(name, runs):
         for run in runs:
             if run not in plotted and "P@1" in run.metrics:
                 axes.axhline(_error(run.metrics), color=series(run.series), linestyle=(0, (4, 4)), linewidth=1.3)
+                axes.keep(f"{run.name}, trained", x=[None], y=[_error(run.metrics)])
         for run, at in zip(plotted, _apart([run.embedding.points[-1]["rank"] for run in plotted]), strict=True):
-            points, colour = run.embedding.points, series(run.series)
-            axes.plot([point["rank"] for point in points], list(map(_error, points)), color=colour, linewidth=1.3)
+            points = run.embedding.points
+            ranks, errors = [point["rank"] for point in points], list(map(_error, points))
+            line(axes, run, ranks, errors, f"{run.name}, least squares", marker=None)
             if "P@1" in run.metrics:
-                marker = MARKERS[run.series % len(MARKERS)]
-                axes.plot([at], [_error(run.metrics)], color=colour, marker=marker, markersize=6)
+                line(axes, run, [at], [_error(run.metrics)], keep=False, markersize=6)
+                axes.keep(f"{run.name}, trained", x=ranks[-1:], y=[_error(run.metrics)])
         axes.set(xscale="log", xlabel="dimensions of the embedding", ylabel="100 − P@1, in %")
         logarithmic(axes.xaxis)
 

@@ -24,7 +24,7 @@ def metrics_by_value(name, values, metrics):
     def paint(axes):
         for number, metric in enumerate(metrics):
             known = [(value.C, 100 * value.run.metrics[metric]) for value in values if metric in value.run.metrics]
-            _line_by_value(axes, number, known)
+            _line_by_value(axes, number, metric, known)
         _value_axis(axes, values)
         axes.set(ylabel="%")
         axes.set_ylim(bottom=0)
@@ -48,8 +48,8 @@ def steps_by_value(name, values):
     """
 
     def paint(axes):
-        for number, attribute in enumerate(("cold_newton", "warm_newton")):
-            _line_by_value(axes, number, [(value.C, getattr(value.cold_start, attribute)) for value in values])
+        for number, (start, attribute) in enumerate((("cold start", "cold_newton"), ("neighbour", "warm_newton"))):
+            _line_by_value(axes, number, start, [(value.C, getattr(value.cold_start, attribute)) for value in values])
         _value_axis(axes, values)
         axes.set(ylabel="Newton steps")
         axes.set_ylim(bottom=0)
@@ -57,9 +57,10 @@ def steps_by_value(name, values):
     return draw(name, "Newton steps by C", paint)
 
 
-def _line_by_value(axes, number, points):
+def _line_by_value(axes, number, name, points):
     x, y = zip(*points, strict=True) if points else ((), ())
     axes.plot(x, y, color=series(number), marker=MARKERS[number], markersize=4.5, linewidth=1.5)
+    axes.keep(name, x=x, y=y)
 
 
 def _value_axis(axes, values):

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 from ovaflow.report import bands
-from ovaflow.report.drawing import figure, logarithmic, series, thousands
+from ovaflow.report.drawing import figure, line, logarithmic, series, thousands
 from ovaflow.report.traces import SMALLEST_GAP
 
 
@@ -87,7 +87,8 @@ def _paint_bands(axes, runs, quantity):
 
 def _paint(axes, run, band):
     axes.fill_between(band.x, band.low, band.high, color=series(run.series), alpha=0.13, linewidth=0)
-    axes.plot(band.x, band.middle, color=series(run.series), marker="o" if len(band.x) < 2 else None)
+    line(axes, run, band.x, band.middle, keep=False)
+    axes.keep(run.name, x=band.x, y=band.middle, **{"5 %": band.low, "95 %": band.high})
 
 
 def _iterations(axes, runs, first=1):

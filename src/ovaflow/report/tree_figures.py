@@ -2,7 +2,7 @@
 
 from matplotlib.ticker import MaxNLocator
 
-from ovaflow.report.drawing import MARKERS, figure, series
+from ovaflow.report.drawing import figure, line
 from ovaflow.report.trees import METRICS
 
 _STYLES = ("solid", (0, (5, 2)), (0, (1.5, 1.5)))
@@ -16,7 +16,7 @@ def quality_by_trees(axes, runs):
         for metric, style in zip(METRICS, _STYLES, strict=True):
             values = [100 * point[metric] for point in run.trees.curve]
             marked = style == "solid" or len(values) == 1
-            marker = MARKERS[run.series % len(MARKERS)] if marked else None
-            axes.plot(amounts, values, color=series(run.series), linestyle=style, marker=marker, markersize=3.5)
+            unmarked = {} if marked else {"marker": None}
+            line(axes, run, amounts, values, f"{run.name}, {metric}", linestyle=style, **unmarked)
     axes.set(xlabel="trees", ylabel="P@k in %", xlim=(0, None))
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ovaflow.report.drawing import figure, logarithmic, series
+from ovaflow.report.drawing import figure, line, logarithmic, series
 
 STYLES = {"P@1": "-", "P@3": (0, (5, 2)), "P@5": (0, (1.2, 1.6))}
 """Metrics drawn against the threshold, and how."""
@@ -19,6 +19,7 @@ def histogram(axes, runs):
         edges, before, after = run.details.weights.edges, run.details.weights.before, run.details.weights.after
         axes.stairs(after, edges, baseline=_SMALLEST_SHARE, color=series(run.series), fill=True, alpha=0.35)
         axes.stairs(before, edges, baseline=_SMALLEST_SHARE, color=series(run.series), linewidth=1.2)
+        axes.keep(run.name, x=(edges[:-1] + edges[1:]) / 2, before_pruning=before, after_pruning=after)
     most = max(_reach(run.details.weights) for run in runs)
     axes.set(yscale="log", xlabel="weight", ylabel="share of the weights", xlim=(-most, most))
     axes.set_ylim(_SMALLEST_SHARE, 1.5)
@@ -64,7 +65,8 @@ def precision(axes, runs):
     for run in runs:
         for metric, style in STYLES.items():
             known = [(point["prune"], 100 * point[metric]) for point in run.details.pruning if metric in point]
-            axes.plot(*np.array(known).reshape(-1, 2).T, color=series(run.series), linestyle=style, linewidth=1.5)
+            marked = {} if metric == "P@1" else {"marker": None}
+            line(axes, run, *np.array(known).reshape(-1, 2).T, f"{run.name}, {metric}", linestyle=style, **marked)
     _thresholds(axes, runs)
     axes.set(ylabel="P@k in %")
     axes.set_ylim(bottom=0)
@@ -75,7 +77,7 @@ def size(axes, runs):
     """Bytes of the model file by prune threshold."""
     for run in runs:
         points = [(point["prune"], point["model_bytes"] / (1 << 20)) for point in run.details.pruning]
-        axes.plot(*np.array(points).T, color=series(run.series), marker="o", markersize=3.5, linewidth=1.5)
+        line(axes, run, *np.array(points).T)
     _thresholds(axes, runs)
     axes.set(yscale="log", ylabel="MiB")
     logarithmic(axes.yaxis)

@@ -1,0 +1,106 @@
+"""Deciles and failures against slow references."""
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ovaflow.data.propensity import inverse_propensity
+from ovaflow.evaluation import failures
+from ovaflow.evaluation.deciles import decile_starts
+from ovaflow.evaluation.groups import frequency_groups
+from ovaflow.evaluation.ranking import find_hits
+from ovaflow.sparse.csr import from_scipy
+
+
+@given(st.lists(st.integers(0, 40), max_size=120))
+def test_deciles_against_one_label_at_a_time(counts):
+    starts, deciles = decile_starts(np.array(counts, np.int64))
+    ours = np.searchsorted(starts, counts, "right")
+    theirs = naive.deciles(counts)
+    assert [decile for decile in theirs if decile] == [deciles[group - 1][0] for group in ours if group]
+    assert (ours == 0).tolist() == [count == 0 for count in counts]
+
+
+def test_deciles_of_different_labels_are_of_one_size():
+    starts, deciles = decile_starts(np.arange(100))
+    assert deciles == [(number, number) for number in range(1, 11)]
+    assert np.diff([*starts, 100]).tolist() == pytest.approx([10] * 10, abs=1)
+
+
+def predicted(seed, n=60, labels=12, k=4):
+    """Random predictions, with gaps, and true labels."""
+    random = np.random.default_rng(seed)
+    Y = (random.random((n, labels)) < 0.5 / np.arange(1, labels + 1)).astype(np.float32)
+    ids = np.array([random.permutation(labels)[:k] for _ in range(n)], np.int32).reshape(n, k)
+    ids[random.random((n, k)) < 0.1] = -1
+    scores = np.sort(random.normal(size=(n, k)))[:, ::-1]
+    return ids, scores, Y, from_scipy(Y)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_groups_add_up_to_the_metrics(seed):
+    ids, _, dense, Y = predicted(seed)
+    counts = np.random.default_rng(seed).integers(0, 9, dense.shape[1])
+    inverse, hits = inverse_propensity(counts, 200), find_hits(ids, Y)
+    starts = (0, 1, 3, 6)
+    ours = frequency_groups(ids, hits, Y, counts, 3, starts, inverse)
+    for group in ours:
+        last = np.inf if group["to"] is None else group["to"]
+        members = np.flatnonzero((counts >= group["from"]) & (counts <= last))
+        theirs = naive.group_metrics(ids, dense, inverse, 3, set(members.tolist()))
+        assert {name: group[name] for name in theirs} == pytest.approx(theirs)
+    theirs = naive.ranking_metrics(ids, dense, inverse, 3)
+    assert sum(group["precision"] for group in ours) == pytest.approx(theirs["P"])
+    assert sum(group["psp"] for group in ours) == pytest.approx(theirs["PSP"])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_confusions_against_one_instance_at_a_time(seed):
+    ids, _, dense, Y = predicted(seed)
+    ours = failures.confused(ids, find_hits(ids, Y), Y, 10_000)
+    theirs = naive.confusions(ids, dense)
+    assert {(each["true"], each["predicted"]): each["times"] for each in ours} == {
+        pair: times for pair, times in theirs.items() if times > 1
+    }
+    total = sum(theirs.values())
+    for each in ours:
+        shares = [
+            sum(t for pair, t in theirs.items() if pair[side] == each[key]) for side, key in enumerate(each) if side < 2
+        ]
+        assert each["expected"] == pytest.approx(shares[0] * shares[1] / total)
+    gaps = [each["times"] - each["expected"] for each in ours]
+    assert gaps == sorted(gaps, reverse=True)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sure_and_wrong(seed):
+    ids, scores, dense, Y = predicted(seed)
+    n_true = dense.sum(axis=1)
+    ours = failures.sure_and_wrong(ids, scores, find_hits(ids, Y), n_true, 5)
+    wrong = {}
+    for row, label in enumerate(ids[:, 0].tolist()):
+        if label >= 0 and n_true[row] and not dense[row, label]:
+            wrong[label] = max(wrong.get(label, (-np.inf, 0)), (float(scores[row, 0]), row))
+    theirs = sorted(((score, label, row) for label, (score, row) in wrong.items()), reverse=True)[:5]
+    assert [(each["score"], each["label"], each["row"]) for each in ours] == theirs
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_often_missed(seed):
+    ids, _, dense, Y = predicted(seed)
+    ours = failures.often_missed(ids, find_hits(ids, Y), Y, 5)
+    missed = [sum(dense[row, j] and j not in ids[row] for row in range(len(ids))) for j in range(dense.shape[1])]
+    assert [each["true"] - each["found"] for each in ours] == sorted(missed, reverse=True)[:5]
+    for each in ours:
+        assert each["true"] == dense[:, each["label"]].sum()
+
+
+def test_nothing_to_analyse():
+    for shape in ((0, 5), (3, 0)):
+        ids, Y = np.full(shape, -1, np.int32), from_scipy(np.zeros((shape[0], 4), np.float32))
+        hits, scores = find_hits(ids, Y), np.zeros(shape)
+        assert failures.sure_and_wrong(ids, scores, hits, np.zeros(shape[0]), 5) == []
+        assert failures.often_missed(ids, hits, Y, 5) == []
+        assert failures.confused(ids, hits, Y, 5) == []
