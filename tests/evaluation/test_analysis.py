@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ovaflow.data.propensity import inverse_propensity
 from ovaflow.evaluation import failures
+from ovaflow.evaluation.analysis import NAMES
 from ovaflow.evaluation.deciles import decile_starts
 from ovaflow.evaluation.groups import frequency_groups
 from ovaflow.evaluation.ranking import find_hits
@@ -104,3 +105,28 @@ def test_nothing_to_analyse():
         assert failures.sure_and_wrong(ids, scores, hits, np.zeros(shape[0]), 5) == []
         assert failures.often_missed(ids, hits, Y, 5) == []
         assert failures.confused(ids, hits, Y, 5) == []
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.integers(1, 15), st.integers(1, 6))
+def test_groups_against_loops(seed, n, n_labels, k):
+    random = np.random.default_rng(seed)
+    Y = random.random((n, n_labels)) < 0.3
+    counts = random.choice([0, 1, 5, 6, 100, 101, 3000], n_labels)
+    ids = np.full((n, k), -1, np.int32)
+    for row in ids:
+        size = random.integers(0, min(k, n_labels) + 1)
+        row[:size] = random.permutation(n_labels)[:size]
+    matrix = from_scipy(Y.astype(np.float32))
+    ours = frequency_groups(ids, find_hits(ids, matrix), matrix, counts, k, tuple(NAMES))
+    theirs = {name: [0, 0, 0, 0] for name in ("tail", "torso", "head")}
+    for label in np.flatnonzero(counts):
+        sums = theirs["tail" if counts[label] <= 5 else "torso" if counts[label] <= 100 else "head"]
+        said = (ids == label).any(axis=1)
+        for place, amount in enumerate((1, Y[:, label].sum(), said.sum(), (said & Y[:, label]).sum())):
+            sums[place] += amount
+    expected = [(name, *sums) for name, sums in theirs.items() if sums[0]]
+    assert [
+        (NAMES[each["from"]], *(each[name] for name in ("labels", "true", "predicted", "hits")))
+        for each in ours
+        if each["from"]
+    ] == expected

@@ -1,15 +1,14 @@
 """A results folder as the pipeline leaves it, small and made by code."""
 
-import json
-
 import numpy as np
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import LinearSVC
 
+from ovaflow.cli import main
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
-from ovaflow.model.model_file import Names, write_model
+from ovaflow.model.model_file import Names, open_model, write_model
 from ovaflow.model.training_file import Training, write_training
 from ovaflow.prediction.predictions_file import Predictions, write_predictions
 from ovaflow.solver.problem import Status
@@ -72,21 +71,17 @@ def _make_run(folder, dataset, C, initialization):
     weights[trained] = np.vstack([each.coef_ for each in solver.estimators_])
     weights[abs(weights) < 0.01] = 0
     _write_model(folder, dataset, weights, counts, {"C": C, "initialization": initialization})
-    _write_training(folder, counts)
+    _write_training(folder, counts, 1.25 * C)
     scores = np.where(trained, dataset.test.X.to_scipy() @ weights.T, -np.inf)
     ids = np.argsort(-scores, axis=1, kind="stable")[:, :K].astype(np.int32)
-    inputs = {"dataset": dataset.checksum}
+    inputs = {"dataset": dataset.checksum, "model": open_model(folder / "model.h5").checksum}
     best = np.take_along_axis(scores, ids, axis=1)
     write_predictions(folder / "predictions.h5", Predictions(ids, best, 0.0123, 1, inputs))
-    metrics = _metrics(dataset.test.Y.to_scipy().toarray().astype(np.float64), ids) | {
-        "train_seconds": 1.25 * C,
-        "predict_seconds": 0.0123,
-        "model_bytes": (folder / "model.h5").stat().st_size,
-        "nonzeros": int((weights != 0).sum()),
-        "instances": N_TEST,
-        "instances_without_labels": 4,
-    }
-    (folder / "metrics.json").write_text(json.dumps(metrics))
+    files = {name: folder / f"{name}.h5" for name in ("model", "training", "predictions")}
+    options = {"dataset": dataset.path, "model": files["model"], "training": files["training"]}
+    options |= {"output": folder / "metrics.json", "analysis": folder / "analysis.json"}
+    arguments = [f"--{name}={path}" for name, path in options.items()]
+    assert main(["evaluate", str(files["predictions"]), *arguments]) == 0
 
 
 def _write_model(folder, dataset, weights, counts, settings):
@@ -106,7 +101,7 @@ def _write_model(folder, dataset, weights, counts, settings):
     )
 
 
-def _write_training(folder, counts):
+def _write_training(folder, counts, core_seconds):
     random = np.random.default_rng(1)
     trained = counts > 0
     target = np.where(trained, 0.01, 0.0)
@@ -127,18 +122,7 @@ def _write_training(folder, counts):
         "seconds": steps / 1000.0,
         "status": np.select([~trained, norm > target], [Status.NO_POSITIVES, Status.LINE_SEARCH_FAILED], 0),
     }
-    write_training(folder / "training.h5", Training(statistics, 1.25, 2, 300 << 20), {}, {})
-
-
-def _metrics(Y, ids):
-    hits = np.take_along_axis(Y, ids, axis=1)
-    metrics = {}
-    for k in (1, 3, 5):
-        precision = float(hits[:, :k].mean())
-        metrics |= {f"P@{k}": precision, f"nDCG@{k}": precision * 0.97, f"PSP@{k}": precision * 0.61}
-        metrics |= {f"recall@{k}": float((hits[:, :k].sum(axis=1) / np.maximum(Y.sum(axis=1), 1)).mean())}
-        metrics |= {f"coverage@{k}": 0.4 + k / 100, f"macro-F1@{k}": 0.3, f"PSnDCG@{k}": precision * 0.6}
-    return metrics
+    write_training(folder / "training.h5", Training(statistics, core_seconds, 2, 300 << 20), {}, {})
 
 
 @pytest.fixture(scope="session")

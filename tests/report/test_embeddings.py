@@ -32,11 +32,11 @@ def test_figures_of_embeddings_with_and_without_a_spectrum(tmp_path):
     (tmp_path / "embedding.json").write_text(json.dumps({key: [] for key in FOUND}))
     none = read_embedding_of(tmp_path, ["a", "b"])
     runs = [
-        SimpleNamespace(series=number, metrics={"P@1": 0.5}, embedding=embedding)
+        SimpleNamespace(name=f"run {number}", series=number, metrics={"P@1": 0.5}, embedding=embedding)
         for number, embedding in enumerate((made, made, none))
     ]
-    assert spectrum("name", runs[2:]).startswith("<svg")
+    assert spectrum("name", runs[2:]).svg.startswith("<svg")
     for figure in (spectrum, error_by_rank):
         first, second = (figure("name", runs) for _ in range(2))
         assert first == second
-        assert first.startswith("<svg")
+        assert first.svg.startswith("<svg")

@@ -10,45 +10,35 @@ from hypothesis import strategies as st
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
-from ovaflow.evaluation.ranking import find_hits
 from ovaflow.model.training_file import Training
 from ovaflow.prediction.predictions_file import read_predictions, write_predictions
-from ovaflow.report import examples, frequency
+from ovaflow.report import analysis, examples
 from ovaflow.report.card import provenance, transform_words
-from ovaflow.report.gather import flatten, gather, read_metrics
+from ovaflow.report.gather import gather
+from ovaflow.report.run import flatten, read_metrics
 from ovaflow.report.training import histogram, summarise
 from ovaflow.solver.problem import Status
-from ovaflow.sparse.csr import from_scipy
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.integers(1, 15), st.integers(1, 6))
-def test_groups_against_loops(seed, n, n_labels, k):
-    random = np.random.default_rng(seed)
-    Y = random.random((n, n_labels)) < 0.3
-    counts = random.choice([0, 1, 5, 6, 100, 101, 3000], n_labels)
-    ids = np.full((n, k), -1, np.int32)
-    for row in ids:
-        size = random.integers(0, min(k, n_labels) + 1)
-        row[:size] = random.permutation(n_labels)[:size]
-    matrix = from_scipy(Y.astype(np.float32))
-    ours = frequency.group(ids, find_hits(ids, matrix), matrix, counts, tuple(frequency.NAMES))
-    theirs = {name: [0, 0, 0, 0] for name in ("tail", "torso", "head")}
-    for label in np.flatnonzero(counts):
-        sums = theirs["tail" if counts[label] <= 5 else "torso" if counts[label] <= 100 else "head"]
-        said = (ids == label).any(axis=1)
-        for place, amount in enumerate((1, Y[:, label].sum(), said.sum(), (said & Y[:, label]).sum())):
-            sums[place] += amount
-    expected = [(name, *sums) for name, sums in theirs.items() if sums[0]]
-    assert [(each.name, each.labels, each.true, each.predicted, each.hits) for each in ours] == expected
+def test_groups_of_the_analysis_add_up_to_the_metrics(runs):
+    for run in gather(runs)[0].runs:
+        for groups in (run.analysis.groups, run.analysis.deciles, run.analysis.bins):
+            assert sum(group.part_of_precision for group in groups) == pytest.approx(run.metrics["P@5"], rel=1e-12)
+            assert sum(group.part_of_psp for group in groups) == pytest.approx(run.metrics["PSP@5"], rel=1e-12)
+            assert sum(group.hits for group in groups) == pytest.approx(run.metrics["P@5"] * run.n_test * run.k)
 
 
-def test_recall_and_precision_of_groups_agree_with_the_metrics(runs):
-    section = gather(runs)[0]
-    for run in section.runs:
-        hits = sum(group.hits for group in run.groups)
-        assert hits / (run.n_test * run.k) == pytest.approx(run.metrics["P@5"], rel=1e-12)
-        assert [group.hits for group in section.runs[0].groups] == [group.hits for group in section.groups]
-        assert sum(group.hits for group in run.bins) == hits
+def test_an_analysis_of_another_model_is_passed_over(runs):
+    path = runs[0] / "analysis.json"
+    assert analysis.read_analysis(path, "another") is None
+    assert analysis.read_analysis(path.parent / "none.json", "another") is None
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"model": "x", "k": 5, "groups": [{}]}'])
+def test_a_foreign_analysis_is_named(tmp_path, text):
+    (tmp_path / "analysis.json").write_text(text)
+    with pytest.raises(InputError, match=r"no analysis of a run.*evaluate again"):
+        analysis.read_analysis(tmp_path / "analysis.json", "x")
 
 
 def test_card_counts(runs):
@@ -133,7 +123,7 @@ def test_provenance_is_flat_and_short():
         "of": ["a", "b"],
     }
     assert provenance(source) == [
-        ("train", "a.txt, 2.00 KiB, sha256 ffffffffffffffff…"),
+        ("train", "a.txt, 2.00 KiB, sha256 " + "f" * 64),
         ("dropped · empty", "12,345"),
         ("of", "a, b"),
     ]

@@ -111,7 +111,7 @@ def traced(tmp_path_factory, runs):
 
 def test_page_with_all_figures(traced):
     page = render(gather([traced / "msi", traced / "dismec"]))
-    assert page.count("<svg") == 5 + 6 + 3
+    assert page.count("<svg") == 12 + 6 + 3
     assert "Iteration by iteration" in page
     assert "Weights and pruning" in page
     assert page == render(gather([traced / "msi", traced / "dismec"]))

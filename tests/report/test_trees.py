@@ -7,8 +7,8 @@ import numpy as np
 
 from ovaflow.fastxml.shape import SHAPE
 from ovaflow.model.training_file import Training
-from ovaflow.report.tree_figures import quality_by_trees
-from ovaflow.report.trees import CURVE, METRICS, read_trees, trees_table
+from ovaflow.report.tree_figures import METRICS, quality_by_trees
+from ovaflow.report.trees import CURVE, read_trees, trees_table
 
 RECORDED = Training({}, 1.0, 1, 1, {name: np.array([2, 4]) for name in [*SHAPE, "seconds"]})
 
@@ -44,6 +44,6 @@ def test_figure(tmp_path):
     write_curve(tmp_path, "x")
     runs = [run(read_trees(tmp_path, RECORDED, "x"), number) for number in range(2)]
     figure = quality_by_trees("trees", runs)
-    assert figure.startswith("<svg")
-    assert "var(--series-1)" in figure
+    assert figure.svg.startswith("<svg")
+    assert "var(--series-1)" in figure.svg
     assert figure == quality_by_trees("trees", runs)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ovaflow.console.errors import InputError
 from ovaflow.prediction.calibration import FILE_NAME, Calibration, read_calibration
-from ovaflow.report import tables, wording
+from ovaflow.report import calibration_figures, tables, wording
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,9 @@ def probability_table(run):
         ]
         for way in ways
     ]
-    return _table("probabilities", columns, ways, tables.mark_columns(cells, [True] * 3))
+    return _table(
+        "probabilities", f"Probabilities of {run.name}", columns, ways, tables.mark_columns(cells, [True] * 3)
+    )
 
 
 def threshold_table(run):
@@ -116,9 +118,33 @@ def threshold_table(run):
     marked = tables.mark_columns(cells, [False] * 2)
     for row, way in zip(marked, ways, strict=True):
         row.append(tables.figure(way["predicted"], wording.decimal))
-    return _table("labels predicted from", columns, ways, marked)
+    return _table("labels predicted from", f"Thresholds of {run.name}", columns, ways, marked)
 
 
-def _table(corner, columns, ways, cells):
+def _table(corner, title, columns, ways, cells):
     rows = [tables.Row(way["name"], row) for way, row in zip(ways, cells, strict=True)]
-    return tables.Table(corner, columns, rows)
+    return tables.Table(corner, columns, rows, title)
+
+
+def show(anchor, section):
+    """Tables and figure of the section.
+
+    Parameters
+    ----------
+    anchor : str
+        Of the dataset, for names that are unique on the page.
+    section : Section
+
+    Returns
+    -------
+    dict or None
+        None leaves the section out.
+    """
+    runs = [run for run in section.shown if run.calibration is not None]
+    if not runs:
+        return None
+    return {
+        "runs": runs,
+        "reliability": calibration_figures.reliability(f"{anchor}.reliability", runs),
+        "tables": [(run, probability_table(run), threshold_table(run)) for run in runs],
+    }

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ovaflow.report import wording
+from ovaflow.report import figures, wording
+from ovaflow.report.power_law import fit_power_law
 from ovaflow.sparse.csr import nonzeros_of_rows
 
 FEW = 5
@@ -49,6 +50,24 @@ class Card:
     facts: list
     source: list
     transform: str
+
+
+def show(anchor, section):
+    """Figure of the section.
+
+    Parameters
+    ----------
+    anchor : str
+        Of the dataset, for names that are unique on the page.
+    section : Section
+
+    Returns
+    -------
+    dict or None
+        None leaves the section out.
+    """
+    law = fit_power_law(section.card.counts)
+    return {"law": law, "rank_frequency": figures.rank_frequency(f"{anchor}.rank", section.card.counts, law)}
 
 
 def make_card(name, dataset):
@@ -181,5 +200,5 @@ def _joined(prefix, key):
 def _file_words(entry):
     name = str(entry.get("name") or entry.get("file") or entry.get("path") or "")
     n_bytes, digest = entry.get("bytes"), str(entry["sha256"])
-    parts = [name, wording.size(n_bytes) if n_bytes is not None else "", f"sha256 {digest[:16]}…" if digest else ""]
+    parts = [name, wording.size(n_bytes) if n_bytes is not None else "", f"sha256 {digest}" if digest else ""]
     return ", ".join(part for part in parts if part)

@@ -1,7 +1,6 @@
 """Figures of runs that embed labels."""
 
 from ovaflow.report.drawing import NAMED, draw, line, logarithmic, series
-from ovaflow.report.embeddings import labels_alone
 
 
 def spectrum(name, runs):
@@ -16,7 +15,7 @@ def spectrum(name, runs):
 
     Returns
     -------
-    Markup
+    Drawing
     """
 
     def paint(axes):
@@ -45,7 +44,7 @@ def error_by_rank(name, runs):
 
     Returns
     -------
-    Markup
+    Drawing
     """
 
     def paint(axes):
@@ -78,3 +77,17 @@ def _apart(ranks):
         left = ranks[:number].count(rank)
         places.append(rank * 1.1 ** (left - (ranks.count(rank) - 1) / 2))
     return places
+
+
+def labels_alone(runs):
+    """The longest spectrum of the labels among runs, which is the same for all.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+
+    Returns
+    -------
+    list of float
+    """
+    return max((run.embedding.label_covariance for run in runs), key=len, default=[])

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 
 from ovaflow.console.errors import InputError
+from ovaflow.report import embedding_figures
 
 DESCRIPTION = "embedding.json"
 
@@ -63,15 +64,25 @@ def read_embedding_of(folder, label_names):
         ) from None
 
 
-def labels_alone(runs):
-    """The longest spectrum of the labels among runs, which is the same for all.
+def show(anchor, section):
+    """Figures of the section, and the runs that it tells nearest labels of.
 
     Parameters
     ----------
-    runs : sequence of Run
+    anchor : str
+        Of the dataset, for names that are unique on the page.
+    section : Section
 
     Returns
     -------
-    list of float
+    dict or None
+        None leaves the section out.
     """
-    return max((run.embedding.label_covariance for run in runs), key=len, default=[])
+    runs = [run for run in section.shown if run.embedding is not None]
+    if not runs:
+        return None
+    return {
+        "runs": runs,
+        "spectrum": embedding_figures.spectrum(f"{anchor}.spectrum", runs),
+        "by_rank": embedding_figures.error_by_rank(f"{anchor}.ranks", runs),
+    }

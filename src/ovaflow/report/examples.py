@@ -129,63 +129,90 @@ def _allot(sizes, wanted):
     return amounts
 
 
-def describe(dataset, counts, rows, outcomes, explained=None, sigmoids=None):
-    """Put names and texts to drawn documents.
+class Documents:
+    """Test documents of a dataset, as some runs see them.
 
     Parameters
     ----------
     dataset : Dataset
     counts : ndarray of int, shape (l,)
         Training positives.
-    rows : ndarray of int
-    outcomes : list of (int, ndarray, ndarray, ndarray)
-        For each run its number and ids, scores and hits, all of shape (n, k).
+    outcomes : list of (ndarray, ndarray, ndarray)
+        For each run ids, scores and hits, all of shape (n, k).
     explained : (int, Predictor), optional
         The run whose predictions are explained, see :func:`ovaflow.report.explained.first_explained`.
     sigmoids : dict of int to Calibration, optional
         By the numbers of the runs that are calibrated.
-
-    Returns
-    -------
-    list of Example
     """
-    texts = dataset.test_texts(rows) or [""] * len(rows)
-    return [
-        _example(dataset, counts, int(row), text, outcomes, explained, sigmoids or {})
-        for row, text in zip(rows, texts, strict=True)
-    ]
 
+    def __init__(self, dataset, counts, outcomes, explained=None, sigmoids=None):
+        self.dataset, self.counts, self.outcomes = dataset, counts, outcomes
+        self.explained, self.sigmoids = explained, sigmoids or {}
 
-def _example(dataset, counts, row, text, outcomes, explained, sigmoids):
-    true = _entries(dataset.test.Y, row)[0]
-    order = true[np.argsort(-counts[true], kind="stable")]
-    labels = [
-        TrueLabel(label_name(dataset, label), int(counts[label]), [n for n, ids, _, _ in outcomes if label in ids[row]])
-        for label in order[:TRUE_SHOWN]
-    ]
-    features = [] if text else _heaviest(dataset, row)
-    text, words = wording.plain(text, EXCERPT), {}
-    pieces = [Piece(text)] if text else []
-    if explained is not None:
-        number, predictor = explained
-        _, ids, _, hits = outcomes[number]
-        parts = parts_of(predictor, dataset.test.X, row, ids[row][ids[row] >= 0])
+    def choose(self, wanted, seed=0):
+        """Draw documents by what the first run makes of them, see :func:`choose`."""
+        return choose(self.outcomes[0][2], np.diff(self.dataset.test.Y.indptr), wanted, seed)
+
+    def describe(self, rows, runs=None):
+        """Put names and texts to documents.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+        runs : list of int, optional
+            Numbers of the runs whose predictions are told; all by default.
+
+        Returns
+        -------
+        list of Example
+        """
+        runs = range(len(self.outcomes)) if runs is None else runs
+        texts = self.dataset.test_texts(rows) or [""] * len(rows)
+        return [self._example(int(row), text, runs) for row, text in zip(rows, texts, strict=True)]
+
+    def _example(self, row, text, runs):
+        labels, more = self._true(row, runs)
+        features = [] if text else _heaviest(self.dataset, row)
+        text = wording.plain(text, EXCERPT)
+        pieces, words = self._explained(row, text) if self.explained else ([Piece(text)] if text else [], {})
+        predictions = [(number, self._predictions(row, number, words.get(number, {}))) for number in runs]
+        return Example(row, pieces, features, labels, more, predictions)
+
+    def _true(self, row, runs):
+        true = _entries(self.dataset.test.Y, row)[0]
+        order = true[np.argsort(-self.counts[true], kind="stable")]
+        found = {number: set(self.outcomes[number][0][row].tolist()) for number in runs}
+        labels = [
+            TrueLabel(
+                label_name(self.dataset, label), int(self.counts[label]), [n for n in runs if int(label) in found[n]]
+            )
+            for label in order[:TRUE_SHOWN]
+        ]
+        return labels, len(true) - len(labels)
+
+    def _explained(self, row, text):
+        """The text cut where words speak for labels, and the words of each label of the run that is explained."""
+        number, predictor = self.explained
+        ids, _, hits = self.outcomes[number]
+        parts = parts_of(predictor, self.dataset.test.X, row, ids[row][ids[row] >= 0])
         words = {number: {label: words_of(predictor, part) for label, part in parts.items()}}
-        pieces = cut_text(predictor, text, parts, set(ids[row][hits[row]].tolist()))
-    predictions = [
-        (n, _predictions(dataset, ids[row], scores[row], hits[row], sigmoids.get(n), words.get(n, {})))
-        for n, ids, scores, hits in outcomes
-    ]
-    return Example(row, pieces, features, labels, len(true) - len(labels), predictions)
+        return cut_text(predictor, text, parts, set(ids[row][hits[row]].tolist())), words
 
-
-def _predictions(dataset, ids, scores, hits, sigmoids, words):
-    likely = [None] * len(ids) if sigmoids is None else sigmoids.probabilities(ids, scores).tolist()
-    return [
-        Prediction(label_name(dataset, label), float(score), bool(hit), probability, *words.get(int(label), ([], [])))
-        for label, score, hit, probability in zip(ids, scores, hits, likely, strict=True)
-        if label >= 0
-    ]
+    def _predictions(self, row, number, words):
+        ids, scores, hits = (array[row] for array in self.outcomes[number])
+        sigmoids = self.sigmoids.get(number)
+        likely = [None] * len(ids) if sigmoids is None else sigmoids.probabilities(ids, scores).tolist()
+        return [
+            Prediction(
+                label_name(self.dataset, label),
+                float(score),
+                bool(hit),
+                probability,
+                *words.get(int(label), ([], [])),
+            )
+            for label, score, hit, probability in zip(ids, scores, hits, likely, strict=True)
+            if label >= 0
+        ]
 
 
 def label_name(dataset, label):

@@ -202,9 +202,25 @@ def sample_labels(predictor, name_of, amount=LABELS):
 
 def _label_words(predictor, label, name_of):
     strongest = strongest_features(predictor, label, WORDS)
-    words = [(_word(predictor, feature), weight) for feature, weight in strongest.up]
+    words = named(predictor, strongest.up)
     nearest = [(name_of(other), cosine) for other, cosine in nearest_labels(predictor, label, NEAREST)]
     return LabelWords(name_of(label), int(predictor.model.counts[label]), words, nearest)
+
+
+def named(predictor, parts):
+    """Names of features.
+
+    Parameters
+    ----------
+    predictor : Predictor
+    parts : iterable of (int, float)
+        Features and what they add.
+
+    Returns
+    -------
+    list of (str, float)
+    """
+    return [(_word(predictor, feature), part) for feature, part in parts]
 
 
 def _word(predictor, feature):

@@ -1,10 +1,10 @@
-"""Figures of a dataset and of how well its runs predict."""
+"""Figures of a dataset and of how its labels were solved."""
 
 import numpy as np
 from matplotlib.ticker import MaxNLocator, MultipleLocator
 
 from ovaflow.report import training
-from ovaflow.report.drawing import MARKERS, NAMED, draw, series, thousands
+from ovaflow.report.drawing import NAMED, draw, line, series, thousands
 
 MOST_STEPS = 40
 """Labels with more Newton steps are drawn together."""
@@ -22,7 +22,7 @@ def rank_frequency(name, counts, law=None):
 
     Returns
     -------
-    Markup
+    Drawing
     """
     ranked = np.sort(counts[counts > 0])[::-1]
     changes = np.flatnonzero(np.diff(ranked, prepend=-1, append=-1))
@@ -42,41 +42,6 @@ def rank_frequency(name, counts, law=None):
     return draw(name, "Training positives of the labels by rank", paint)
 
 
-def recall_by_frequency(name, runs):
-    """Recall of each run by the labels' training positives.
-
-    Parameters
-    ----------
-    name : str
-        Unique on the page.
-    runs : sequence of Run
-
-    Returns
-    -------
-    Markup
-    """
-    titles = [group.range for group in runs[0].bins]
-
-    def paint(axes):
-        for run, shift in zip(runs, _shifts(len(runs)), strict=True):
-            known = [(place + shift, group.recall) for place, group in enumerate(run.bins) if group.recall is not None]
-            places, recalls = zip(*known, strict=True) if known else ((), ())
-            style = {"color": series(run.series), "marker": MARKERS[run.series % len(MARKERS)], "markersize": 4.5}
-            axes.plot(places, [100 * recall for recall in recalls], linewidth=1.3, **style)
-        axes.set(xlabel="training positives of the label", ylabel=f"recall@{runs[0].k} in %", xticks=range(len(titles)))
-        axes.set_xticklabels(titles, rotation=32 if len(titles) > 6 else 0, ha="right" if len(titles) > 6 else "center")
-        axes.grid(axis="x", visible=False)
-        axes.set_ylim(0, None if any(group.hits for run in runs for group in run.bins) else 1)
-
-    return draw(name, "Recall by training positives of the labels", paint)
-
-
-def _shifts(n_runs):
-    """Sideways shifts, so that runs with the same figures stay visible beside one another."""
-    step = min(0.16, 0.6 / max(n_runs, 1))
-    return step * (np.arange(n_runs) - (n_runs - 1) / 2)
-
-
 def newton_histogram(name, runs):
     """Share of labels by number of Newton steps, one outline a run.
 
@@ -89,7 +54,7 @@ def newton_histogram(name, runs):
 
     Returns
     -------
-    Markup
+    Drawing
     """
     last = _last_step(runs)
 

@@ -1,93 +1,146 @@
-"""Labels by how often they occur in training: who is found, who is missed."""
+"""The section on rare and frequent labels: who is found, who is missed."""
 
 from dataclasses import dataclass
 
-from ovaflow.evaluation.groups import frequency_groups
-
-NAMES = {1: "tail", 6: "torso", 101: "head"}
-"""Fewest training positives of a group and its name."""
-
-BIN_STARTS = (1, 2, 3, 6, 11, 21, 51, 101, 201, 501, 1001, 10001, 100001)
-"""Fewest training positives of each bin of the figure."""
-
-_SUMS = ("labels", "true", "predicted", "hits")
+from ovaflow.report import frequency_figures, wording
+from ovaflow.report.tables import Column, Row, Table, figure, mark_columns, named_rows
 
 
 @dataclass(frozen=True)
-class Group:
-    """Labels with similar numbers of training positives.
+class Measure:
+    """What is told of a group of labels.
 
     Attributes
     ----------
     name : str
-        Empty for the bins of the figure.
-    range : str
-        Numbers of training positives, in words.
-    labels : int
-    true, predicted, hits : int
-        (instance, label) pairs of the test set: true, predicted, both.
+        With ``{k}``.
+    attribute : str
+        Of a :class:`ovaflow.report.analysis.Group`.
+    hint : str
     """
 
     name: str
-    range: str
-    labels: int
-    true: int
-    predicted: int
-    hits: int
-
-    @property
-    def recall(self):
-        """Share of the group's true pairs that were predicted; None without any."""
-        return self.hits / self.true if self.true else None
-
-    @property
-    def precision(self):
-        """Share of the group's predicted pairs that are true; None without any."""
-        return self.hits / self.predicted if self.predicted else None
+    attribute: str
+    hint: str
 
 
-def words(low, high):
-    """A range of counts in words.
+MEASURES = (
+    Measure("recall@{k}", "recall", "of the group’s true labels, the share that was predicted"),
+    Measure("precision@{k}", "precision", "of the group’s labels that were predicted, the share that is true"),
+    Measure("part of P@{k}", "part_of_precision", "what the group’s hits add to P@k"),
+    Measure("part of PSP@{k}", "part_of_psp", "what the group’s hits add to PSP@k"),
+)
+
+
+def show(anchor, section):
+    """Tables and figures of the section.
 
     Parameters
     ----------
-    low : int
-    high : int or None
-        None: no upper end.
+    anchor : str
+        Of the dataset, for names that are unique on the page.
+    section : Section
 
     Returns
     -------
-    str
-        Such as ``"1–5"``, ``"1"`` or ``"over 100"``.
+    dict or None
+        None leaves the section out.
     """
-    if high is None:
-        return f"over {low - 1:,}"
-    return f"{low:,}" if low == high else f"{low:,}–{high:,}"
+    runs = [run for run in section.runs if run.analysis is not None and run.analysis.groups]
+    if not runs:
+        return None
+    shown, k = [run for run in runs if run.series is not None], runs[0].analysis.k
+    return {
+        "runs": shown,
+        "k": k,
+        "sizes": sizes_table(runs[0].analysis.groups),
+        "groups": results_table(runs, "groups", MEASURES),
+        "decile_sizes": sizes_table(runs[0].analysis.deciles, "decile"),
+        "deciles": [results_table(runs, "deciles", [measure]) for measure in MEASURES],
+        "figures": frequency_figures.draw(anchor, shown, k) if shown else [],
+    }
 
 
-def group(ids, hits, Y, counts, starts):
-    """Sum up predictions over groups of labels.
+def sizes_table(groups, corner="group"):
+    """How many labels each group has, and how often they occur.
 
     Parameters
     ----------
-    ids : ndarray of int, shape (n, k)
-        Predictions, -1 where there is none.
-    hits : ndarray of bool, shape (n, k)
-        Which of them are true.
-    Y : CSR, shape (n, l)
-    counts : ndarray of int, shape (l,)
-        Training positives.
-    starts : sequence of int
-        Fewest training positives of each group, from 1.
+    groups : list of Group
+    corner : str
 
     Returns
     -------
-    list of Group
-        Those with labels, rarest first.
+    Table
     """
-    rows = frequency_groups(ids, hits, Y, counts, ids.shape[1], (0, *starts))
-    return [
-        Group(NAMES.get(row["from"], ""), words(row["from"], row["to"]), *(row[key] for key in _SUMS))
-        for row in rows
-        if row["from"] > 0
+    columns = [
+        Column("training positives", words=True),
+        Column("labels"),
+        Column("of all, %", unit="fraction"),
+        Column("test labels", hint="true labels of test instances"),
+        Column("of all, %", hint="of the true labels of test instances", unit="fraction"),
     ]
+    labels, true = (sum(getattr(group, name) for group in groups) for name in ("labels", "true"))
+    rows = [
+        Row(
+            group.name,
+            [
+                figure_of_words(group.range),
+                figure(group.labels, wording.count),
+                figure(group.labels / labels if labels else None, lambda share: wording.percent(share, 1)),
+                figure(group.true, wording.count),
+                figure(group.true / true if true else None, lambda share: wording.percent(share, 1)),
+            ],
+        )
+        for group in groups
+    ]
+    return Table(corner, columns, rows, f"Labels by {corner}")
+
+
+def figure_of_words(text):
+    """Cell that sorts by the first number in it, not by its letters.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    Cell
+    """
+    first = "".join(letter for letter in text.replace(",", "").split("–")[0] if letter.isdigit())
+    cell = figure(int(first) if first else None, wording.count)
+    return type(cell)(text, cell.value)
+
+
+def results_table(runs, name, measures):
+    """Results of the runs in each group, runs below one another.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        With an analysis.
+    name : str
+        ``"groups"`` or ``"deciles"``.
+    measures : sequence of Measure
+
+    Returns
+    -------
+    Table
+    """
+    groups, k = getattr(runs[0].analysis, name), runs[0].analysis.k
+    columns = [
+        Column(group.name, measure.name.format(k=k), f"{group.range} training positives", unit="fraction")
+        for measure in measures
+        for group in groups
+    ]
+    rows = [
+        [
+            figure(getattr(group, measure.attribute), wording.percent)
+            for measure in measures
+            for group in getattr(run.analysis, name)
+        ]
+        for run in runs
+    ]
+    title = f"{measures[0].name.format(k=k)} by decile" if name == "deciles" else "Head, torso and tail"
+    return Table("run", columns, named_rows(runs, mark_columns(rows)), title)

@@ -84,10 +84,12 @@ def draw(anchor, runs, group):
 
     Returns
     -------
-    dict
-        ``runs``, and ``figures``: list of (Markup, caption), empty without runs.
+    dict or None
+        ``runs``, and ``figures``: list of (Drawing, caption). None without runs.
     """
-    figures = [(figure(f"{anchor}-{figure.__name__}", runs), caption) for figure, caption in group if runs]
+    if not runs:
+        return None
+    figures = [(figure(f"{anchor}.{figure.__name__.replace('_', '-')}", runs), caption) for figure, caption in group]
     return {"runs": runs, "figures": figures}
 
 
@@ -96,12 +98,51 @@ def join(first, second):
 
     Parameters
     ----------
-    first, second : dict
+    first, second : dict or None
         See :func:`draw`.
 
     Returns
     -------
-    dict
+    dict or None
     """
+    if first is None or second is None:
+        return first or second
     runs = sorted({run.series: run for run in [*first["runs"], *second["runs"]]}.values(), key=lambda run: run.series)
     return {"runs": runs, "figures": first["figures"] + second["figures"]}
+
+
+def show_iterations(anchor, section):
+    """Figures of traced labels.
+
+    Parameters
+    ----------
+    anchor : str
+        Of the dataset, for names that are unique on the page.
+    section : Section
+
+    Returns
+    -------
+    dict or None
+        None leaves the section out.
+    """
+    return draw(anchor, [run for run in section.shown if run.details.curves], BY_ITERATION)
+
+
+def show_weights(anchor, section):
+    """Figures of weights and of models pruned further.
+
+    Parameters
+    ----------
+    anchor : str
+        Of the dataset, for names that are unique on the page.
+    section : Section
+
+    Returns
+    -------
+    dict or None
+        None leaves the section out.
+    """
+    return join(
+        draw(anchor, [run for run in section.shown if run.details.weights], WEIGHTS),
+        draw(anchor, [run for run in section.shown if run.details.pruning], BY_THRESHOLD),
+    )

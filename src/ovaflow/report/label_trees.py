@@ -95,4 +95,4 @@ def tree_table(trees):
         cells = [figure(number, wording.count) for number in counts] + [figure(saved, wording.percent)]
         cells += [figure(number, wording.count) for number in (tree.cuts, tree.cut_cost)]
         rows.append(Row(tree.name, cells, series=tree.series))
-    return Table("run", columns, rows)
+    return Table("run", columns, rows, "Label trees")

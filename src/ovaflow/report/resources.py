@@ -7,14 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ovaflow.configuration.folds import HELD_OUT
+from ovaflow.report import wording
+from ovaflow.report.tables import Cell, Column, Row, Table, figure
 
 MIB = 1 << 20
 
 STEPS = (
     "download",
     "prepare",
+    "hold out",
     "means",
     "label tree",
+    "estimate",
     "plan",
     "root",
     "train shard",
@@ -28,12 +32,18 @@ STEPS = (
     "merge trees",
     "join decoder",
     "predict",
+    "index",
+    "calibrate",
     "evaluate",
+    "calibration curve",
     "trace",
     "prune curve",
     "tree curve",
     "describe embedding",
 )
+DOWNLOADS = "download"
+"""Folder of the benchmark files of downloads, and their step."""
+
 ORDER = {step: place for place, step in enumerate(STEPS)}
 
 
@@ -94,7 +104,8 @@ def find_benchmarks(run_folders, folder=None):
         )
     else:
         base = Path(folder) / dataset.name
-        shared = [*base.glob("*.tsv"), *(base / "benchmarks").rglob("*.tsv")]
+        downloads = [path for path in (Path(folder) / DOWNLOADS).glob("*.tsv") if _of(path) == dataset.name]
+        shared = [*downloads, *base.glob("*.tsv"), *(base / "benchmarks").rglob("*.tsv")]
         own = [(base / run.name).rglob("*.tsv") for run in run_folders]
     names = ["", *(run.name for run in run_folders)]
     found = [(name, sorted(files)) for name, files in zip(names, [shared, *own], strict=True)]
@@ -141,8 +152,16 @@ def step_of(path):
     str
         Such as ``"train shard"``.
     """
-    name = path.parent.name if path.stem.isdigit() else re.sub(r"[._-]+\d+$", "", path.stem)
-    return re.sub(r"[._-]+", " ", name)
+    if path.parent.name == DOWNLOADS:
+        return DOWNLOADS
+    # what follows a dot is which one: a shard, an embedding, a problem
+    name = path.parent.name if path.stem.isdigit() else re.sub(r"[_-]+\d+$", "", path.name.split(".")[0])
+    return re.sub(r"[_-]+", " ", name)
+
+
+def _of(path):
+    """Dataset of a download's benchmark file."""
+    return path.name.split(".")[0]
 
 
 def _jobs(path):
@@ -177,3 +196,110 @@ def _summed(step, run, jobs):
         read_bytes=known("io_in", math.fsum, MIB),
         written_bytes=known("io_out", math.fsum, MIB),
     )
+
+
+def show(anchor, section):
+    """Tables of the section.
+
+    Parameters
+    ----------
+    anchor : str
+        Of the dataset, for names that are unique on the page.
+    section : Section
+
+    Returns
+    -------
+    dict or None
+        None leaves the section out.
+    """
+    if not section.resources:
+        return None
+    return {
+        "by_run": sums_table(section.resources, "run", "Resources by run"),
+        "by_step": sums_table(section.resources, "step", "Resources by step"),
+        "each": resource_table(section.resources),
+    }
+
+
+COLUMNS = (
+    Column("jobs"),
+    Column("wall time", "sum", unit="s"),
+    Column("CPU time", "sum", unit="s"),
+    Column("longest", "one job", unit="s"),
+    Column("peak memory", "one job", "largest resident memory", unit="bytes"),
+    Column("read", "sum", "from disk", unit="bytes"),
+    Column("written", "sum", "to disk", unit="bytes"),
+)
+
+
+def sums_table(resources, by, title):
+    """Resources of all jobs of each run, or of each step, and of all together.
+
+    Parameters
+    ----------
+    resources : sequence of Resource
+    by : str
+        ``"run"`` or ``"step"``.
+    title : str
+
+    Returns
+    -------
+    Table
+    """
+    parts = {}
+    in_order = sorted(resources, key=lambda each: ORDER.get(each.step, len(ORDER))) if by == "step" else resources
+    for each in in_order:
+        parts.setdefault(getattr(each, by), []).append(each)
+    rows = [Row(name or "shared by all runs", _cells(add(name, name, members))) for name, members in parts.items()]
+    total = Row("all together", _cells(add("", "", resources)), kind="total")
+    return Table(by, list(COLUMNS), [*rows, total], title)
+
+
+def add(step, run, resources):
+    """Resources of several steps together.
+
+    Parameters
+    ----------
+    step, run : str
+        Of the sum.
+    resources : sequence of Resource
+
+    Returns
+    -------
+    Resource
+    """
+
+    def known(name, join):
+        values = [getattr(each, name) for each in resources if getattr(each, name) is not None]
+        return join(values) if values else None
+
+    sums = {name: known(name, math.fsum) for name in ("wall_seconds", "cpu_seconds", "read_bytes", "written_bytes")}
+    most = {name: known(name, max) for name in ("longest_seconds", "max_rss_bytes")}
+    return Resource(step=step, run=run, jobs=sum(each.jobs for each in resources), **sums, **most)
+
+
+def resource_table(resources):
+    """Resources of each step of each run.
+
+    Parameters
+    ----------
+    resources : sequence of Resource
+
+    Returns
+    -------
+    Table
+    """
+    rows = [Row(each.step, [Cell(each.run or "shared"), *_cells(each)]) for each in resources]
+    return Table("step", [Column("run", words=True), *COLUMNS], rows, "Resources of each step of each run")
+
+
+def _cells(each):
+    return [
+        figure(each.jobs, wording.count),
+        figure(each.wall_seconds, wording.duration),
+        figure(each.cpu_seconds, wording.duration),
+        figure(each.longest_seconds, wording.duration),
+        figure(each.max_rss_bytes, wording.size),
+        figure(each.read_bytes, wording.size),
+        figure(each.written_bytes, wording.size),
+    ]

@@ -18,7 +18,7 @@ def metrics_by_value(name, values, metrics):
 
     Returns
     -------
-    Markup
+    Drawing
     """
 
     def paint(axes):
@@ -44,7 +44,7 @@ def steps_by_value(name, values):
 
     Returns
     -------
-    Markup
+    Drawing
     """
 
     def paint(axes):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ovaflow.console.errors import InputError
 from ovaflow.model.model_file import KIND as MODEL
-from ovaflow.report import tables, wording
+from ovaflow.report import sweep_figures, tables, wording
 from ovaflow.storage.artifact import open_artifact, parameters_of
 
 METRICS = ("P@1", "P@3", "P@5", "PSP@1")
@@ -177,7 +177,7 @@ def sweep_table(sweep):
         tables.Row(f"{value.C:g}", cells + _cost_cells(value), hint=value.run.name)
         for value, cells in zip(sweep.values, quality, strict=True)
     ]
-    return tables.Table("C", columns, rows)
+    return tables.Table("C", columns, rows, f"Sweep {sweep.name}")
 
 
 def _quality_cells(run):
@@ -196,3 +196,34 @@ def _cost_cells(value):
         tables.figure(cold and cold.time_saved, lambda share: wording.percent(share, 0)),
         tables.figure(cold and cold.objective_difference, wording.percent),
     ]
+
+
+def show(anchor, section):
+    """Tables and figures of each sweep.
+
+    Parameters
+    ----------
+    anchor : str
+        Of the dataset, for names that are unique on the page.
+    section : Section
+
+    Returns
+    -------
+    dict or None
+        None leaves the section out.
+    """
+    return [_view(f"{anchor}.sweep-{number}", sweep) for number, sweep in enumerate(section.sweeps, 1)] or None
+
+
+def _view(name, sweep):
+    metrics = [{"series": number, "name": metric} for number, metric in enumerate(METRICS)]
+    cold = sweep.sample and [value for value in sweep.values if value.cold_start is not None]
+    starts = [f"{sweep.sample.initialization} start", "neighbour"] if cold else []
+    return {
+        "sweep": sweep,
+        "table": sweep_table(sweep),
+        "metrics": metrics,
+        "quality": sweep_figures.metrics_by_value(f"{name}-quality", sweep.values, METRICS),
+        "starts": [{"series": number, "name": start} for number, start in enumerate(starts)],
+        "steps": sweep_figures.steps_by_value(f"{name}-steps", cold) if cold else None,
+    }

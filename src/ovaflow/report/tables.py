@@ -1,12 +1,9 @@
 """Tables as the page shows them: formatted cells, best figures marked."""
 
-import re
 from dataclasses import dataclass, field, replace
 
 from ovaflow.report import wording
-
-FAMILIES = ("P", "nDCG", "PSP", "recall")
-"""Metrics of the main table; the others follow in a second one."""
+from ovaflow.report.downloads import csv_of, link_to
 
 
 @dataclass(frozen=True)
@@ -21,11 +18,14 @@ class Cell:
         The figure behind the text.
     best : bool
         Nothing else in the comparison is better.
+    note : int, optional
+        Number of its footnote.
     """
 
     text: str
     value: float | None = None
     best: bool = False
+    note: int | None = None
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,8 @@ class Column:
         Holds words, not numbers.
     named : bool
         The title is a name given by a user, of any length.
+    unit : str
+        Of the figures behind the texts, for the CSV file.
     """
 
     title: str
@@ -50,6 +52,7 @@ class Column:
     hint: str = ""
     words: bool = False
     named: bool = False
+    unit: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,8 @@ class Row:
         Shown small beside the name.
     differs : bool
         Its cells are not all the same, and a reader should see it.
+    kind : str
+        ``"theirs"`` for what was not measured here, ``"total"`` for a sum.
     """
 
     name: str
@@ -73,6 +78,7 @@ class Row:
     series: int | None = None
     hint: str = ""
     differs: bool = False
+    kind: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,11 +91,32 @@ class Table:
         Heading of the row names.
     columns : list of Column
     rows : list of Row
+    title : str
+        What it shows, for those who do not see it, and for the file that it can be saved as.
     """
 
     corner: str
     columns: list
     rows: list = field(default_factory=list)
+    title: str = ""
+
+    @property
+    def csv(self):
+        """Link to the table as a CSV file, figures in full."""
+        headings = [
+            " ".join(filter(None, (each.group, each.title, each.unit and f"[{each.unit}]"))) for each in self.columns
+        ]
+        hinted = any(row.hint for row in self.rows)
+        columns = [self.corner, *(["of"] if hinted else []), *headings]
+        return link_to(csv_of(columns, [self._line(row, hinted) for row in self.rows]))
+
+    @staticmethod
+    def _line(row, hinted):
+        cells = [
+            None if cell.text == wording.MISSING else cell.text if cell.value is None else cell.value
+            for cell in row.cells
+        ]
+        return [row.name, *([row.hint] if hinted else []), *cells]
 
     @property
     def groups(self):
@@ -160,49 +187,6 @@ def figure(value, words):
     return Cell(text, None if text == wording.MISSING else value)
 
 
-def metric_columns(metrics, families):
-    """Names of metrics by family and k.
-
-    Parameters
-    ----------
-    metrics : sequence of dict
-        One metrics.json a run.
-    families : sequence of str or None
-        Which and in this order; None: all that are not in :data:`FAMILIES`.
-
-    Returns
-    -------
-    list of (str, str, int)
-        (name, family, k), such as ``("P@1", "P", 1)``.
-    """
-    found = {}
-    for name in (name for run in metrics for name in run):
-        match = re.fullmatch(r"(.+)@(\d+)", name)
-        if match:
-            found[name] = (name, match[1], int(match[2]))
-    order = {family: place for place, family in enumerate(families or [entry[1] for entry in found.values()][::-1])}
-    wanted = order if families else order.keys() - set(FAMILIES)
-    return sorted((e for e in found.values() if e[1] in wanted), key=lambda e: (order[e[1]], e[1], e[2]))
-
-
-def metric_table(runs, families=FAMILIES):
-    """Metrics of the runs side by side, in percent.
-
-    Parameters
-    ----------
-    runs : sequence of Run
-    families : sequence of str or None
-        See :func:`metric_columns`.
-
-    Returns
-    -------
-    Table
-    """
-    names = metric_columns([run.metrics for run in runs], families)
-    rows = mark_columns([[figure(run.metrics.get(name), wording.percent) for name, _, _ in names] for run in runs])
-    return Table("run", [Column(f"@{k}", family) for _, family, k in names], named_rows(runs, rows))
-
-
 def named_rows(runs, rows):
     """Rows that carry the runs' names and colours.
 
@@ -216,178 +200,3 @@ def named_rows(runs, rows):
     list of Row
     """
     return [Row(run.name, cells, run.series, run.summary) for run, cells in zip(runs, rows, strict=True)]
-
-
-def _milliseconds(seconds):
-    return wording.decimal(None if seconds is None else 1000 * seconds)
-
-
-COSTS = (
-    (Column("time", "training", "seconds times threads of the solver"), "train_seconds", wording.duration),
-    (Column("ms / label", "training", "per trained label"), "seconds_per_label", _milliseconds),
-    (Column("Newton", "steps / label"), "newton_per_label", wording.decimal),
-    (Column("CG", "steps / label"), "cg_per_label", wording.decimal),
-    (Column("peak memory", "training", "largest resident memory of a shard job"), "peak_rss_bytes", wording.size),
-    (Column("weights", "model", "nonzero weights after pruning"), "nonzeros", wording.count),
-    (Column("per label", "model", "nonzero weights per trained label"), "nonzeros_per_label", wording.count),
-    (Column("size", "model", "bytes of the model file"), "model_bytes", wording.size),
-    (Column("time", "prediction", "wall time for the whole test set"), "predict_seconds", wording.duration),
-    (Column("ms / instance", "prediction"), "predict_seconds_per_instance", _milliseconds),
-)
-"""Heading, attribute of a run and wording of each column of :func:`cost_table`; less is better everywhere."""
-
-
-def cost_table(runs):
-    """What each run cost: time, steps, memory, model size.
-
-    Parameters
-    ----------
-    runs : sequence of Run
-
-    Returns
-    -------
-    Table
-        Without the columns that no run recorded.
-    """
-    known = [cost for cost in COSTS if any(getattr(run, cost[1]) is not None for run in runs)]
-    known.sort(key=lambda cost: ("training", "steps / label", "model", "prediction").index(cost[0].group))
-    rows = [[figure(getattr(run, attribute), words) for _, attribute, words in known] for run in runs]
-    return Table("run", [column for column, _, _ in known], named_rows(runs, mark_columns(rows, [True] * len(known))))
-
-
-def group_table(runs, groups):
-    """Recall and precision of each run among rare, middling and frequent labels.
-
-    Parameters
-    ----------
-    runs : sequence of Run
-    groups : list of Group
-        Those of the dataset; each run's figures are in ``run.groups`` in the same order.
-
-    Returns
-    -------
-    Table
-    """
-    columns = [Column("labels"), Column("test labels", hint="true labels of test instances, counted once each")]
-    columns += [Column(run.name, f"recall@{run.k}", named=True) for run in runs if run.groups]
-    columns += [Column(run.name, f"precision@{run.k}", named=True) for run in runs if run.groups]
-    rows = []
-    for place, group in enumerate(groups):
-        ours = [run.groups[place] for run in runs if run.groups]
-        cells = [figure(group.labels, wording.count), figure(group.true, wording.count)]
-        cells += mark_best([figure(each.recall, wording.percent) for each in ours])
-        cells += mark_best([figure(each.precision, wording.percent) for each in ours])
-        rows.append(Row(group.name, cells, hint=f"{group.range} positives"))
-    return Table("group", columns, rows)
-
-
-def published_table(runs, published):
-    """Our runs and published results of the same dataset name.
-
-    Parameters
-    ----------
-    runs : sequence of Run
-    published : sequence of Published
-
-    Returns
-    -------
-    Table
-    """
-    names = ("P@1", "P@3", "P@5")
-    columns = [*(Column(name) for name in names), Column("source", words=True), Column("note", words=True)]
-    ours = [[figure(run.metrics.get(name), wording.percent) for name in names] for run in runs]
-    theirs = [[figure(entry.metrics.get(name), wording.percent) for name in names] for entry in published]
-    marked = mark_columns(ours + theirs)
-    rows = [
-        Row(run.name, [*cells, Cell("this report"), Cell(run.summary)], run.series)
-        for run, cells in zip(runs, marked[: len(runs)], strict=True)
-    ]
-    rows += [
-        Row(entry.method, [*cells, Cell(entry.source), Cell(entry.note)])
-        for entry, cells in zip(published, marked[len(runs) :], strict=True)
-    ]
-    return Table("method", columns, rows)
-
-
-def status_table(runs):
-    """How many labels reached the solver's target in each run.
-
-    Parameters
-    ----------
-    runs : sequence of Run
-        Those with training statistics.
-
-    Returns
-    -------
-    Table
-    """
-    columns = [
-        Column("reached the target", "labels", "gradient norm at or below the stopping rule's bound"),
-        Column("stopped above it", "labels", "the solver gave up before the stopping rule was met"),
-        Column("no positives", "labels", "no classifier, never predicted"),
-        Column("worst", "|g| / target", "largest ratio over the trained labels"),
-        Column("halvings", "line search", "halved steps per label"),
-    ]
-    rows = []
-    for run in runs:
-        training = run.training
-        counts = (training.reached, training.above, training.untrained)
-        cells = [figure(number, wording.count) for number in counts]
-        cells += [figure(training.worst_ratio, wording.decimal), figure(training.halvings_per_label, wording.decimal)]
-        rows.append(cells)
-    return Table("run", columns, named_rows(runs, rows))
-
-
-def settings_table(runs):
-    """Settings of the runs side by side; those that differ are marked.
-
-    Parameters
-    ----------
-    runs : sequence of Run
-
-    Returns
-    -------
-    Table
-    """
-    settings = [dict(run.parameters) for run in runs]
-    rows = []
-    for name in dict.fromkeys(name for each in settings for name in each):
-        values = [each.get(name, wording.MISSING) for each in settings]
-        rows.append(Row(name.replace("_", " "), [Cell(value) for value in values], differs=len(set(values)) > 1))
-    return Table("setting", [Column(run.name, words=True, named=True) for run in runs], rows)
-
-
-def resource_table(resources):
-    """Resources of each step of the workflow.
-
-    Parameters
-    ----------
-    resources : sequence of Resource
-
-    Returns
-    -------
-    Table
-    """
-    columns = [Column("jobs"), Column("wall time", "sum"), Column("CPU time", "sum"), Column("longest", "one job")]
-    columns += [
-        Column("peak memory", "one job", "largest resident memory"),
-        Column("read", "sum"),
-        Column("written", "sum"),
-    ]
-    rows = [
-        Row(
-            each.step,
-            [
-                figure(each.jobs, wording.count),
-                figure(each.wall_seconds, wording.duration),
-                figure(each.cpu_seconds, wording.duration),
-                figure(each.longest_seconds, wording.duration),
-                figure(each.max_rss_bytes, wording.size),
-                figure(each.read_bytes, wording.size),
-                figure(each.written_bytes, wording.size),
-            ],
-            hint=each.run,
-        )
-        for each in resources
-    ]
-    return Table("step", columns, rows)

@@ -3,7 +3,9 @@
 from matplotlib.ticker import MaxNLocator
 
 from ovaflow.report.drawing import figure, line
-from ovaflow.report.trees import METRICS
+
+METRICS = ("P@1", "P@3", "P@5")
+"""Drawn against the number of trees."""
 
 _STYLES = ("solid", (0, (5, 2)), (0, (1.5, 1.5)))
 

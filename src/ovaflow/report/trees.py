@@ -5,11 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ovaflow.report import tables, wording
+from ovaflow.report import tables, tree_figures, wording
 from ovaflow.report.tables import Column, Table
-
-METRICS = ("P@1", "P@3", "P@5")
-"""Drawn against the number of trees."""
 
 CURVE = "trees.json"
 
@@ -93,4 +90,26 @@ def trees_table(runs):
     order = ("", "per tree", "per leaf", "leaf")
     columns = sorted(_COLUMNS, key=lambda entry: order.index(entry[0].group))
     rows = [[tables.figure(value(run.trees), words) for _, value, words in columns] for run in runs]
-    return Table("run", [column for column, _, _ in columns], tables.named_rows(runs, rows))
+    return Table("run", [column for column, _, _ in columns], tables.named_rows(runs, rows), "Trees of instances")
+
+
+def show(anchor, section):
+    """Table and figure of the section.
+
+    Parameters
+    ----------
+    anchor : str
+        Of the dataset, for names that are unique on the page.
+    section : Section
+
+    Returns
+    -------
+    dict or None
+        None leaves the section out.
+    """
+    grown = [run for run in section.runs if run.trees is not None]
+    if not grown:
+        return None
+    curves = [run for run in grown if run.trees.curve and run.series is not None]
+    drawn = tree_figures.quality_by_trees(f"{anchor}.by-trees", curves) if curves else None
+    return {"table": trees_table(grown), "curves": curves, "by_trees": drawn}

@@ -1,0 +1,48 @@
+"use strict";
+// Tables sort by a click on a column's heading; without this script they are plain tables.
+for (const table of document.querySelectorAll("table.sortable")) {
+  const body = table.tBodies[0];
+  const given = [...body.rows];
+  const heads = [...table.querySelectorAll("tr.heads > th")];
+  const sorted = given.filter((row) => !row.classList.contains("total"));
+  const totals = given.filter((row) => row.classList.contains("total"));
+
+  const key = (row, place) => {
+    const cell = row.cells[place];
+    const data = cell.querySelector("data");
+    if (data) return Number(data.value);
+    const text = (cell.querySelector("bdi") || cell).textContent.trim();
+    return text === "–" || text === "" ? null : text;
+  };
+  const compare = (a, b) =>
+    typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true });
+
+  heads.forEach((head, place) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    if (head.title) button.title = head.title;
+    head.append(button);
+    head.setAttribute("aria-sort", "none");
+    button.addEventListener("click", () => {
+      const keys = new Map(sorted.map((row) => [row, key(row, place)]));
+      const known = sorted.filter((row) => keys.get(row) !== null);
+      const numbers = known.length > 0 && known.every((row) => typeof keys.get(row) === "number");
+      const now = head.getAttribute("aria-sort");
+      // figures: highest first; a second click turns them round, a third one brings the given order back
+      const order = numbers ? ["descending", "ascending", "none"] : ["ascending", "descending", "none"];
+      const next = order[(order.indexOf(now) + 1) % 3];
+      heads.forEach((other) => other.setAttribute("aria-sort", "none"));
+      head.setAttribute("aria-sort", next);
+      const sign = next === "ascending" ? 1 : -1;
+      const rows = next === "none" ? given : [
+        ...known.sort((a, b) => sign * compare(keys.get(a), keys.get(b))),
+        ...sorted.filter((row) => keys.get(row) === null),
+        ...totals,
+      ];
+      body.append(...rows);
+    });
+  });
+}
+// what is folded is printed, too
+addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((each) => { each.open = true; }));
