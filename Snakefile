@@ -36,6 +36,13 @@ rule all:
         "results/report.html",
 
 
+onstart:
+    # for the terminal, which shows a line for each stage of each dataset and run
+    logger.info(
+        "", extra={"jobs_by_place": [(job.rule.name, dict(job.wildcards)) for job in workflow.dag.needrun_jobs()]}
+    )
+
+
 onsuccess:
     if Path("results/report.html").exists():
         # at exit, so that it is the last line and stands out

@@ -74,9 +74,9 @@ class ClusterPlace(Place):
     """A folder in which Snakemake runs the pipeline on the cluster, asked often how its jobs are."""
 
     def command(self, *arguments):
-        """Command line, with the profile by its name."""
+        """Command line, with the profile by its name; Snakemake tells of each job that it sends."""
         often = ["--slurm-init-seconds-before-status-checks=1", "--seconds-between-status-checks=1"]
-        return super().command("--workflow-profile=slurm", *often, *arguments)
+        return super().command("--workflow-profile=slurm", "--printshellcmds", *often, *arguments)
 
     def environment(self, **variables):
         """As on one machine, with the hook and a folder for local copies."""

@@ -19,9 +19,9 @@ def test_a_run_ends_with_the_report(finished):
 
 
 def test_kernels_are_compiled_before_the_fan_out(finished):
-    compiled = finished.written.index("(Rule: warm_up)")
-    for rule in ("compute_means", "train_shard"):
-        assert compiled < finished.written.index(f"(Rule: {rule})")
+    compiled = finished.written.index("\ncompile ")
+    for stage in ("means", "train"):
+        assert compiled < finished.written.index(f"\n{stage} ")
 
 
 @pytest.mark.parametrize("run", ["msi", "dismec"])

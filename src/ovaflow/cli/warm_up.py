@@ -1,5 +1,7 @@
 """``ovaflow warm-up``."""
 
+import contextlib
+import io
 import tempfile
 from pathlib import Path
 
@@ -7,6 +9,7 @@ import click
 import numpy as np
 
 from ovaflow.cli import group
+from ovaflow.console.progress import Progress, silence
 from ovaflow.data.dataset import Split, write_dataset
 from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import REGULARIZATIONS
@@ -35,8 +38,14 @@ def command(problems, fastxml, rembrandt):
         folder = Path(name)
         _write_tiny_dataset(folder / "dataset.h5")
         steps = [*_steps(folder, problems), *(_steps_of_trees(folder) if fastxml else ())]
-        for step in [*steps, *(_steps_of_embedding(folder) if rembrandt else ())]:
-            group.main(step, standalone_mode=False)
+        steps += _steps_of_embedding(folder) if rembrandt else ()
+        click.echo("compiling kernels, once for this machine and this version", err=True)
+        with Progress("compiling", len(steps), "steps") as progress:
+            for step in steps:
+                # what they say of six made-up labels interests nobody
+                with silence(), contextlib.redirect_stdout(io.StringIO()):
+                    group.main(step, standalone_mode=False)
+                progress.advance()
     click.echo(f"kernels are compiled: {cache_directory()}")
 
 
