@@ -122,7 +122,7 @@ def test_every_setting_is_felt(dataset, grown, change):
 
 def test_the_model_file(dataset, tmp_path):
     path = train(dataset, tmp_path / "run", 2)
-    model = open_any_model(path, verify=True)
+    model = open_any_model(path)
     predictions = predict_test_set(model, dataset, 5, 1)
     curve = tree_curve(model, dataset)["points"]
     assert [point["trees"] for point in curve] == [1, 2, 3, 4, 5, 6]
@@ -130,7 +130,7 @@ def test_the_model_file(dataset, tmp_path):
     assert {k: curve[-1][f"P@{k}"] for k in (1, 3, 5)} == {k: precision(hits, k) for k in (1, 3, 5)}
     always_the_same = model.counts.max() / dataset.train.X.n_rows
     assert curve[-1]["P@1"] > 1.5 * always_the_same
-    trees = read_training(path.parent / "training.h5", verify=True).trees
+    trees = read_training(path.parent / "training.h5").trees
     assert len(trees["seconds"]) == 6
     assert model.nonzeros == trees["nonzeros"].sum() + len(model.forest.distributions.data)
     with pytest.raises(InputError, match="a model of fastxml"):

@@ -17,7 +17,7 @@ from ovaflow.sparse.csr import from_scipy, rows_of
 
 @pytest.fixture(scope="module", params=METHODS)
 def predictor(request, tiny_models):
-    return Predictor.open(tiny_models / f"{request.param}.h5", verify=True)
+    return Predictor.open(tiny_models / f"{request.param}.h5")
 
 
 @pytest.fixture(scope="module")

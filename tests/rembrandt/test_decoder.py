@@ -43,7 +43,7 @@ def run(dataset, folder, shards=1, threads=1, options=(), tune=(), kind="rembran
         assert main(["train-decoder", projected, tuned, *numbers, threads, f"--output={part}"]) == 0
     files = [f"--projected={projected}", tuned, f"--dataset={data}", f"--output={model}", f"--statistics={training}"]
     assert main(["join-decoder", *parts, *files]) == 0
-    return open_embedding_model(model, verify=True)
+    return open_embedding_model(model)
 
 
 def test_one_vs_rest_as_scikit_learn_does(multilabel, tmp_path):

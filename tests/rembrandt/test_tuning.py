@@ -1,6 +1,5 @@
 """Choices on held-out instances against the same, made by hand."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +16,7 @@ from ovaflow.rembrandt.in_memory import project_in_memory
 from ovaflow.rembrandt.settings import Decoding, Projecting, Tuning
 from ovaflow.rembrandt.tuning import read_tuned, tune, write_tuned
 from ovaflow.sparse.csr import from_scipy
+from ovaflow.storage.texts import write_json
 
 
 def made(dataset):
@@ -98,6 +98,6 @@ def test_the_file_and_its_instances(multilabel, tmp_path):
     assert read_tuned(path, at_hand) == ours
     with pytest.raises(InputError, match="other projected instances"):
         read_tuned(path, given[0])
-    path.write_text(json.dumps({"projected": "a"}))
+    write_json(path, "tuned", {"projected": "a"})
     with pytest.raises(InputError, match="run tune-decoder"):
         read_tuned(path, at_hand)

@@ -1,6 +1,5 @@
 """Label embeddings in the report."""
 
-import json
 from types import SimpleNamespace
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from ovaflow.console.errors import InputError
 from ovaflow.report.embedding_figures import error_by_rank, spectrum
 from ovaflow.report.embeddings import read_embedding_of
+from ovaflow.storage.texts import write_json
 
 FOUND = {
     "eigenvalues": [],
@@ -19,7 +19,7 @@ FOUND = {
 
 def test_labels_by_their_names(tmp_path):
     assert read_embedding_of(tmp_path, []) is None
-    (tmp_path / "embedding.json").write_text(json.dumps(FOUND))
+    write_json(tmp_path / "embedding.json", "embedding-description", FOUND)
     found = read_embedding_of(tmp_path, ["a", "b"])
     assert found.neighbours == [("b", [("a", 0.5)])]
     with pytest.raises(InputError, match="no description of an embedding"):
@@ -27,9 +27,9 @@ def test_labels_by_their_names(tmp_path):
 
 
 def test_figures_of_embeddings_with_and_without_a_spectrum(tmp_path):
-    (tmp_path / "embedding.json").write_text(json.dumps(FOUND))
+    write_json(tmp_path / "embedding.json", "embedding-description", FOUND)
     made = read_embedding_of(tmp_path, ["a", "b"])
-    (tmp_path / "embedding.json").write_text(json.dumps({key: [] for key in FOUND}))
+    write_json(tmp_path / "embedding.json", "embedding-description", {key: [] for key in FOUND})
     none = read_embedding_of(tmp_path, ["a", "b"])
     runs = [
         SimpleNamespace(name=f"run {number}", series=number, metrics={"P@1": 0.5}, embedding=embedding)

@@ -1,6 +1,5 @@
 """Words behind predictions, and the calibration, as the page shows them."""
 
-import json
 import shutil
 
 import numpy as np
@@ -19,6 +18,7 @@ from ovaflow.report.gather import gather
 from ovaflow.report.page import render
 from ovaflow.report.resources import find_benchmarks
 from ovaflow.sparse.csr import rows_of
+from ovaflow.storage.texts import write_json
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +98,7 @@ def calibrated(runs, tmp_path):
     ways = [{"name": name, **reliability(p, rng.random(600) < p)} for name in ("scores", "one", "each <b>")]
     f1 = [{"name": "a threshold", "macro-F1": 0.25, "micro-F1": 0.5, "predicted": 3.5}]
     measured = {"calibration": read_calibration(path).checksum, "k": 5, "probabilities": ways, "thresholds": f1}
-    (folders[0] / "calibration.json").write_text(json.dumps(measured))
+    write_json(folders[0] / "calibration.json", "calibration-curve", measured)
     return folders
 
 

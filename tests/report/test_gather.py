@@ -18,6 +18,7 @@ from ovaflow.report.gather import gather
 from ovaflow.report.run import flatten, read_metrics
 from ovaflow.report.training import histogram, summarise
 from ovaflow.solver.problem import Status
+from ovaflow.storage.texts import write_json
 
 
 def test_groups_of_the_analysis_add_up_to_the_metrics(runs):
@@ -34,9 +35,9 @@ def test_an_analysis_of_another_model_is_passed_over(runs):
     assert analysis.read_analysis(path.parent / "none.json", "another") is None
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"model": "x", "k": 5, "groups": [{}]}'])
-def test_a_foreign_analysis_is_named(tmp_path, text):
-    (tmp_path / "analysis.json").write_text(text)
+@pytest.mark.parametrize("found", [{}, {"model": "x", "k": 5, "groups": [{}]}])
+def test_a_foreign_analysis_is_named(tmp_path, found):
+    write_json(tmp_path / "analysis.json", "analysis", found)
     with pytest.raises(InputError, match=r"no analysis of a run.*evaluate again"):
         analysis.read_analysis(tmp_path / "analysis.json", "x")
 
@@ -83,10 +84,10 @@ def test_predictions_of_another_dataset_are_refused(runs, tmp_path):
         gather([path.parent])
 
 
-def test_metrics_file_must_be_an_object(tmp_path):
-    for text in ("[1]", "{"):
+def test_metrics_file_must_be_whole(tmp_path):
+    for text in ("[1]", "{", "", '{"P@1": 0.5}'):
         (tmp_path / "metrics.json").write_text(text)
-        with pytest.raises(InputError, match="JSON"):
+        with pytest.raises(InputError, match="no metrics with a checksum"):
             read_metrics(tmp_path / "metrics.json")
 
 

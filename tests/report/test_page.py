@@ -17,6 +17,7 @@ from ovaflow.report.page import render
 from ovaflow.report.published import Published
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage.artifact import create_artifact
+from ovaflow.storage.texts import write_json
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 N_EXAMPLES = 200
@@ -159,7 +160,7 @@ def _smallest(folder, n_test):
     write_predictions(folder / "run" / "predictions.h5", Predictions(ids, scores, 0.0, 1, {}))
     names, weights = Names(["only"], []), [(np.float32([-1]), np.int32([1]))]
     write_model(folder / "run" / "model.h5", [1], weights, 2, [True], [1], names, {"transform": {"bias": 1.0}}, {})
-    (folder / "run" / "metrics.json").write_text('{"P@1": NaN, "P@3": null, "train_seconds": 0}')
+    write_json(folder / "run" / "metrics.json", "metrics", {"P@1": None, "train_seconds": 0})
     return folder / "run"
 
 

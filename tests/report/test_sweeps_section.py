@@ -1,13 +1,12 @@
 """The section of a sweep."""
 
-import json
-
 import pytest
 
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
 from ovaflow.report.gather import gather
 from ovaflow.report.sweeps import read_cold_start, sweep_table
+from ovaflow.storage.texts import write_json
 
 FIGURES = {
     "initialization": "mean-separating",
@@ -23,7 +22,7 @@ FIGURES = {
 def swept(runs):
     """Folders of a sweep's two runs, the lower C last; the upper one with its cold start."""
     path = runs[0] / "cold_start.json"
-    path.write_text(json.dumps(FIGURES))
+    write_json(path, "cold-start", FIGURES)
     yield runs
     path.unlink()
 
@@ -60,9 +59,9 @@ def test_without_cold_starts_the_quality_is_shown(runs, tmp_path):
     assert "Newton steps by C" not in page
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", json.dumps(FIGURES | {"cold": 3})])
-def test_foreign_figures_are_refused(tmp_path, text):
+@pytest.mark.parametrize("figures", [{}, FIGURES | {"cold": 3}])
+def test_foreign_figures_are_refused(tmp_path, figures):
     path = tmp_path / "cold_start.json"
-    path.write_text(text)
+    write_json(path, "cold-start", figures)
     with pytest.raises(InputError, match=r"no figures of a cold start; delete it"):
         read_cold_start(path)

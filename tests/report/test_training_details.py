@@ -23,6 +23,7 @@ from ovaflow.report.gather import gather
 from ovaflow.report.page import render
 from ovaflow.report.traces import SMALLEST_GAP, curves_of
 from ovaflow.report.weight_figures import distinct
+from ovaflow.storage.texts import write_json
 from ovaflow.training.label_jobs import Training
 from ovaflow.training.tracing import trace_labels
 
@@ -138,17 +139,17 @@ def test_own_threshold_is_that_of_the_metrics(traced):
 
 def test_files_of_another_model_are_passed_over(traced, tmp_path):
     shutil.copytree(traced / "msi", tmp_path / "msi")
-    (tmp_path / "msi" / "prune.json").write_text(json.dumps({"model": "another", "points": [{"prune": 1}]}))
+    write_json(tmp_path / "msi" / "prune.json", "prune-curve", {"model": "another", "points": [{"prune": 1}]})
     trace = read_trace(tmp_path / "msi" / "trace.h5")
     write_trace(tmp_path / "msi" / "trace.h5", replace(trace, parameters=trace.parameters | {"C": 7.0}))
     found = read_details(tmp_path / "msi", {"model_bytes": 1})
     assert (found.curves, found.weights, found.pruning) == (None, None, [])
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"model": 1}', '{"model": 1, "points": [1]}'])
-def test_damaged_prune_curve_is_named(traced, tmp_path, text):
+@pytest.mark.parametrize("curve", [{"model": 1}, {"model": 1, "points": [1]}])
+def test_damaged_prune_curve_is_named(traced, tmp_path, curve):
     shutil.copytree(traced / "msi", tmp_path / "msi")
-    (tmp_path / "msi" / "prune.json").write_text(text)
+    write_json(tmp_path / "msi" / "prune.json", "prune-curve", curve)
     with pytest.raises(InputError, match="no prune curve"):
         read_details(tmp_path / "msi", {})
 

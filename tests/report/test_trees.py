@@ -1,6 +1,5 @@
 """What the report says of runs that grow trees."""
 
-import json
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,6 +8,7 @@ from ovaflow.fastxml.shape import SHAPE
 from ovaflow.model.training_file import Training
 from ovaflow.report.tree_figures import METRICS, quality_by_trees
 from ovaflow.report.trees import CURVE, read_trees, trees_table
+from ovaflow.storage.texts import write_json
 
 RECORDED = Training({}, 1.0, 1, 1, {name: np.array([2, 4]) for name in [*SHAPE, "seconds"]})
 
@@ -19,7 +19,7 @@ def run(trees, number=0):
 
 def write_curve(folder, checksum):
     points = [{"trees": amount, **dict.fromkeys(METRICS, 0.1 * amount)} for amount in (1, 2)]
-    (folder / CURVE).write_text(json.dumps({"model": checksum, "points": points}))
+    write_json(folder / CURVE, "tree-curve", {"model": checksum, "points": points})
 
 
 def test_table_of_means(tmp_path):

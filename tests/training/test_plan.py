@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from ovaflow.artifacts.label_tree import compute_label_tree
 from ovaflow.console.errors import InputError
 from ovaflow.sparse.csr import from_scipy
+from ovaflow.storage.texts import write_lines
 from ovaflow.training.plan import HEADER, estimated_work, plan_shards, read_plan, write_plan
 
 works = st.lists(st.floats(0, 1e6), min_size=1, max_size=60).map(np.array)
@@ -93,7 +94,7 @@ def test_file_gives_back_what_was_written(tmp_path_factory, work, n_shards, tree
 )
 def test_bad_lines_are_named(tmp_path, lines, complaint):
     path = tmp_path / "shards.tsv"
-    path.write_text("\n".join([HEADER, *lines]) + "\n")
+    write_lines(path, "plan", [HEADER, *lines])
     with pytest.raises(InputError, match=complaint):
         read_plan(path, 0, 2)
 
@@ -102,9 +103,13 @@ def test_bad_files_are_named(tmp_path):
     path = tmp_path / "shards.tsv"
     with pytest.raises(InputError, match="no such file"):
         read_plan(path, 0)
-    path.write_text("")
+    write_lines(path, "plan", ["label\twork"])
     with pytest.raises(InputError, match="line 1: expected the header"):
         read_plan(path, 0)
     path.write_bytes(HEADER.encode() + b"\n\xff\n")
-    with pytest.raises(InputError, match="not a text file"):
+    with pytest.raises(InputError, match="no UTF-8"):
         read_plan(path, 0)
+    for text in ("", f"{HEADER}\n"):
+        path.write_text(text)
+        with pytest.raises(InputError, match=r"does not end with its checksum\); delete it .* rule plan_shards"):
+            read_plan(path, 0)

@@ -1,11 +1,11 @@
 """What shards ask for, against the estimate of the whole and against the peaks that jobs had."""
 
-import json
 import time
 
 import pytest
 
 from ovaflow.console.errors import InputError
+from ovaflow.storage.texts import write_json
 from ovaflow.training.plan import write_plan
 from ovaflow.training.shard_request import Demand, Part, minutes_of, request_of, shard_request, with_margin
 
@@ -13,7 +13,7 @@ DEMAND = Demand(seconds=36_000, error=0.1, start_seconds=2, weights=1e9, shared_
 
 
 def write_estimate(path, demand=DEMAND):
-    path.write_text(json.dumps({"kind": "estimate", **vars(demand)}))
+    write_json(path, "estimate", vars(demand))
     return path
 
 
@@ -58,8 +58,8 @@ def test_what_is_not_there_or_something_else(tmp_path):
     write_plan(tmp_path / "shards.tsv", [[0]], [1.0])
     with pytest.raises(FileNotFoundError):
         shard_request(tmp_path / "estimate.json", tmp_path / "shards.tsv", 0, 1)
-    for text in ("{", "[]", '{"kind": "metrics"}', '{"kind": "estimate", "hours": 3}'):
-        (tmp_path / "estimate.json").write_text(text)
+    for found in ({}, {"hours": 3}):
+        write_json(tmp_path / "estimate.json", "estimate", found)
         time.sleep(0.01)
         with pytest.raises(InputError, match="no estimate"):
             shard_request(tmp_path / "estimate.json", tmp_path / "shards.tsv", 0, 1)

@@ -86,7 +86,7 @@ def test_command_line(dataset, inputs, tmp_path, capsys):
     arguments = ["trace", str(dataset.path), f"--means={tmp_path / 'means.h5'}", "--labels=6", "--C=2"]
     assert main([*arguments, f"--output={output}"]) == 0
     assert "Newton steps" in capsys.readouterr().out
-    trace = read_trace(output, verify=True)
+    trace = read_trace(output)
     assert trace.parameters["C"] == 2
     assert trace.inputs == {"dataset": dataset.checksum}
     assert trace.n_instances == dataset.train.X.n_rows

@@ -147,7 +147,7 @@ def read_means(path, dataset=None):
     InputError
         If the file is missing or foreign, or belongs to another dataset file.
     """
-    with open_artifact(path, KIND, verify=True) as file:
+    with open_artifact(path, KIND) as file:
         if dataset is not None and inputs_of(file)["dataset"] != dataset:
             raise InputError("made from another dataset file", path=path, remedy="run `ovaflow means` again")
         x_mean, pp, xp, counts = (file[name][()] for name in ("x_mean", "pp", "xp", "counts"))

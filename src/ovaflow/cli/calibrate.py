@@ -23,8 +23,8 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--output", required=True, type=_FILE, help="Calibration file to write, calibration.h5.")
 def command(model, held_out, predictions, output):
     """Turn scores of MODEL (model.h5) into probabilities, and find the threshold of each label."""
-    dataset, predicted = open_dataset(held_out, verify=True), read_predictions(predictions, verify=True)
-    opened = open_any_model(model, verify=True)
+    dataset, predicted = open_dataset(held_out), read_predictions(predictions)
+    opened = open_any_model(model)
     require_parts_of_one(opened, dataset, predicted)
     calibration = calibrate(opened, dataset, predicted, find_hits(predicted.ids, dataset.test.Y))
     write_calibration(output, calibration)

@@ -1,6 +1,5 @@
 """ovaflow calibration-curve."""
 
-import json
 from pathlib import Path
 
 import click
@@ -9,7 +8,7 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.calibration_curve import calibration_curve
 from ovaflow.prediction.calibration import read_calibration
 from ovaflow.prediction.methods import open_any_model
-from ovaflow.storage.artifact import write_text
+from ovaflow.storage.texts import write_json
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -23,10 +22,10 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--output", required=True, type=_FILE, help="Measurements to write, calibration.json.")
 def command(model, calibration, dataset, top_k, threads, output):
     """Reliability of MODEL's (model.h5) probabilities, and F1 at its thresholds, on the test instances."""
-    opened = open_any_model(model, verify=True)
-    read = read_calibration(calibration, opened, verify=True)
-    measured = calibration_curve(opened, read, open_dataset(dataset, verify=True), top_k, threads)
-    write_text(output, json.dumps(measured, indent=1) + "\n")
+    opened = open_any_model(model)
+    read = read_calibration(calibration, opened)
+    measured = calibration_curve(opened, read, open_dataset(dataset), top_k, threads)
+    write_json(output, "calibration-curve", measured)
     for way in measured["probabilities"]:
         errors = f"expected calibration error {100 * way['ece']:.1f} %, log loss {way['log_loss']:.4f}"
         click.echo(f"{way['name']}: {errors}, Brier {way['brier']:.4f}")

@@ -1,6 +1,5 @@
 """``ovaflow cold-start``."""
 
-import json
 from dataclasses import fields
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from ovaflow.artifacts.means import read_means
 from ovaflow.cli.earlier_model import read_earlier
 from ovaflow.cli.train_shard import command as train_shard
 from ovaflow.data.dataset import open_dataset
-from ovaflow.storage.artifact import write_text
+from ovaflow.storage.texts import write_json
 from ovaflow.training.cold_start import compare_with_cold_start
 from ovaflow.training.label_jobs import Training
 from ovaflow.training.start_inputs import compute_start_inputs
@@ -26,12 +25,12 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--output", type=_FILE, required=True, help="JSON file to write.")
 def command(dataset, means, earlier, seed, output, **settings):
     """Measure what starting from an EARLIER model saves against --initialization, on a sample of the labels."""
-    opened = open_dataset(dataset, verify=True)
+    opened = open_dataset(dataset)
     start, _ = read_earlier(earlier, opened)
     training = Training(**settings)
     inputs = compute_start_inputs(opened, training, means=read_means(means, opened.checksum), earlier=start)
     figures = compare_with_cold_start(opened, inputs, training, seed)
-    write_text(output, json.dumps(figures, indent=2) + "\n")
+    write_json(output, "cold-start", figures)
     cold, warm = figures["cold"]["newton_steps"], figures["warm"]["newton_steps"]
     click.echo(f"{figures['labels']:,} labels: {cold:.2f} Newton steps from a cold start, {warm:.2f} from {earlier}")
 

@@ -11,11 +11,12 @@ from ovaflow.model.dismecpp_files import read_dismecpp, write_dismecpp
 from ovaflow.model.exchange import assemble, describe
 from ovaflow.model.model_file import open_model, save_model
 from ovaflow.model.npz_file import read_npz, write_npz
+from ovaflow.storage.container import MAGIC
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _WRITERS = {"model": save_model, "npz": write_npz, "dismec++": write_dismecpp, "dismec": write_dismec}
 _MAGICS = {b"PK": read_npz, b"{": read_dismecpp, b"solver_type": read_dismec}
-_HDF5 = b"\x89HDF"
+_OWN = (MAGIC, b"\x89HDF")
 
 
 @click.command("convert")
@@ -40,7 +41,7 @@ def command(source, to, like, bias, normalize, output):
     """
     model = _read(source, bias=bias, normalize=normalize)
     if like is not None:
-        model = assemble(like, model.weights, describe(open_model(like, verify=True)))
+        model = assemble(like, model.weights, describe(open_model(like)))
     _WRITERS[to](output, model)
     click.echo(f"{output}: {model.n_labels:,} labels, {model.n_features:,} features, {model.nonzeros:,} weights")
 
@@ -51,8 +52,8 @@ def _read(path, **supposed):
             head = file.read(64).lstrip()
     except OSError as error:
         raise InputError(error.strerror, path=path) from None
-    if head.startswith(_HDF5):
-        return open_model(path, verify=True)
+    if head.startswith(_OWN):
+        return open_model(path)
     for magic, read in _MAGICS.items():
         if head.startswith(magic):
             return read(path, **supposed)

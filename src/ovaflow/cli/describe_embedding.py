@@ -1,6 +1,5 @@
 """``ovaflow describe-embedding``."""
 
-import json
 from pathlib import Path
 
 import click
@@ -8,7 +7,7 @@ import click
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.embedding_curve import describe_embedding
 from ovaflow.rembrandt.embedding_file import read_embedding
-from ovaflow.storage.artifact import write_text
+from ovaflow.storage.texts import write_json
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -20,8 +19,8 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--output", required=True, type=_FILE, help="Description to write, for the report.")
 def command(embedding, dataset, threads, output):
     """Spectrum, quality by rank on the test instances, and nearest labels of EMBEDDING (by ovaflow embed)."""
-    opened = open_dataset(dataset, verify=True)
+    opened = open_dataset(dataset)
     described = describe_embedding(read_embedding(embedding, opened.checksum).embedding, opened, threads)
-    write_text(output, json.dumps(described, indent=1) + "\n")
+    write_json(output, "embedding-description", described)
     for point in described["points"]:
         click.echo(f"rank {point['rank']}: P@1 {100 * point['P@1']:.1f}, P@5 {100 * point['P@5']:.1f}")

@@ -32,7 +32,7 @@ def read_earlier(path, dataset, training=None):
     """
     if path is None:
         return None, {}
-    model = open_model(path, verify=True)
+    model = open_model(path)
     if training is not None:
         require_same_problem(model, training)
     earlier = match_model(model, dataset)

@@ -39,7 +39,7 @@ def _option(name, kind, text):
 @click.option("--output", type=_FILE, required=True, help="Embedding file to write.")
 def command(dataset, threads, output, **settings):
     """Embed the labels of DATASET (dataset.h5) in a few dimensions, and fit the projection into them."""
-    opened, settings, started = open_dataset(dataset, verify=True), EmbeddingSettings(**settings), time.perf_counter()
+    opened, settings, started = open_dataset(dataset), EmbeddingSettings(**settings), time.perf_counter()
     embedding = compute_embedding(opened, settings, threads)
     seconds = threads * (time.perf_counter() - started)
     write_embedding(output, embedding, settings, opened.checksum, seconds, peak_rss_bytes())

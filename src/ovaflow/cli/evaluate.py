@@ -1,6 +1,5 @@
 """ovaflow evaluate."""
 
-import json
 from pathlib import Path
 
 import click
@@ -13,7 +12,7 @@ from ovaflow.evaluation.metrics import evaluate, evaluate_groups
 from ovaflow.model.training_file import read_training
 from ovaflow.prediction.methods import open_any_model
 from ovaflow.prediction.predictions_file import read_predictions
-from ovaflow.storage.artifact import write_text
+from ovaflow.storage.texts import write_json
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -43,17 +42,16 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 def command(predictions, dataset, model, training, propensity_a, propensity_b, output, groups, analysis):
     """Compare PREDICTIONS (predictions.h5) with the labels of the test instances."""
     opened = (
-        read_predictions(predictions, verify=True),
-        open_dataset(dataset, verify=True),
-        open_any_model(model, verify=True),
+        read_predictions(predictions),
+        open_dataset(dataset),
+        open_any_model(model),
     )
-    metrics = evaluate(*opened, read_training(training, verify=True), propensity_a, propensity_b)
-    write_text(output, json.dumps(metrics, indent=1) + "\n")
+    metrics = evaluate(*opened, read_training(training), propensity_a, propensity_b)
+    write_json(output, "metrics", metrics)
     if groups:
-        write_text(groups, json.dumps(evaluate_groups(*opened), indent=1) + "\n")
+        write_json(groups, "groups", evaluate_groups(*opened))
     if analysis:
-        found = analyse(*opened, propensity_a, propensity_b)
-        write_text(analysis, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+        write_json(analysis, "analysis", analyse(*opened, propensity_a, propensity_b))
     click.echo(f"{output}: {_summary(metrics, 'P')}, {_summary(metrics, 'PSP')}")
 
 

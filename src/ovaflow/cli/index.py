@@ -17,5 +17,5 @@ def command(model):
     memory, after some instances. It is used as long as it is that of the model.
     """
     path = index_path(model)
-    write_index(path, open_model(model, verify=True))
+    write_index(path, open_model(model))
     click.echo(f"{path}: {path.stat().st_size / 1e6:,.1f} MB")

@@ -22,8 +22,8 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--statistics", required=True, type=_FILE, help="Statistics file to write, training.h5.")
 def command(shards, projected, tuned, dataset, output, statistics):
     """Join a projection and the SHARDS of its decoder into one model."""
-    instances = open_projected(projected, verify=True)
-    chosen, source = read_tuned(tuned, instances), open_dataset(dataset, verify=True)
+    instances = open_projected(projected)
+    chosen, source = read_tuned(tuned, instances), open_dataset(dataset)
     trained = join_decoder(shards, instances, chosen, source, output, statistics)
     remove_journals(shards)
     click.echo(f"{output}: {trained:,} labels, {output.stat().st_size / 1e6:,.1f} MB")

@@ -11,7 +11,7 @@ from ovaflow.data.dataset import open_dataset
 @click.option("--output", required=True, type=click.Path(), help="Label tree file to write (label_tree.h5).")
 def command(dataset, output):
     """Compute the minimum spanning tree over the labels of DATASET (dataset.h5) and the all-negative root."""
-    opened = open_dataset(dataset, verify=True)
+    opened = open_dataset(dataset)
     tree = compute_label_tree(opened.train.Y)
     write_label_tree(output, tree, opened.checksum)
     click.echo(

@@ -12,7 +12,7 @@ from ovaflow.data.dataset import open_dataset
 @click.option("--threads", default=1, show_default=True, type=click.IntRange(min=1), help="They change no result.")
 def command(dataset, output, threads):
     """Compute the means of all instances and of each label's positives in DATASET (dataset.h5)."""
-    opened = open_dataset(dataset, verify=True)
+    opened = open_dataset(dataset)
     means = compute_means(opened.train.X, opened.positives, threads)
     write_means(output, means, opened.checksum)
     trained = int((means.counts > 0).sum())

@@ -25,7 +25,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 )
 def command(shards, dataset, prune, output, statistics):
     """Join trained SHARDS into one model."""
-    opened = open_dataset(dataset, verify=True)
+    opened = open_dataset(dataset)
     n_weights = merge(shards, opened, prune, output, statistics)
     remove_journals(shards)
     size = output.stat().st_size

@@ -18,6 +18,6 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--statistics", required=True, type=_FILE, help="Statistics file to write, training.h5.")
 def command(shards, dataset, output, statistics):
     """Join SHARDS of trees into one model."""
-    nodes = merge_trees(shards, open_dataset(dataset, verify=True), output, statistics)
+    nodes = merge_trees(shards, open_dataset(dataset), output, statistics)
     remove_journals(shards)
     click.echo(f"{output}: {nodes:,} nodes, {output.stat().st_size / 1e6:,.1f} MB")

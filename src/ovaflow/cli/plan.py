@@ -16,7 +16,7 @@ from ovaflow.training.tree_parts import cost_of_cuts, cut_edges
 @click.option("--output", required=True, type=click.Path(), help="Plan to write (shards.tsv).")
 def command(dataset, shards, label_tree, output):
     """Divide the labels of DATASET (dataset.h5) into shards of about equal work."""
-    opened = open_dataset(dataset, verify=True)
+    opened = open_dataset(dataset)
     tree = None if label_tree is None else read_label_tree(label_tree, opened.checksum)
     Y = opened.train.Y
     counts = np.bincount(Y.indices, minlength=Y.n_columns)

@@ -62,7 +62,7 @@ def _predict_dataset(model, dataset, top_k, threads, output):
     from ovaflow.prediction.predict_dataset import predict_test_set
     from ovaflow.prediction.predictions_file import write_predictions
 
-    opened = open_any_model(model, verify=True), open_dataset(dataset, verify=True)
+    opened = open_any_model(model), open_dataset(dataset)
     predictions = predict_test_set(*opened, top_k, threads)
     write_predictions(output, predictions)
     n = len(predictions.ids)

@@ -30,8 +30,8 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--output", type=_FILE, required=True, help="Projected training set to write.")
 def command(dataset, embedding, threads, output, **settings):
     """Project the training instances of DATASET (dataset.h5) into an embedding."""
-    opened, settings, started = open_dataset(dataset, verify=True), Projecting(**settings), time.perf_counter()
-    found = read_embedding(embedding, opened.checksum, verify=True)
+    opened, settings, started = open_dataset(dataset), Projecting(**settings), time.perf_counter()
+    found = read_embedding(embedding, opened.checksum)
     projection, features = project(opened, found.embedding, settings, threads)
     decoder = decoder_of(opened.train.Y, settings.decoder)
     parameters = found.parameters | settings.parameters | {"decoder": decoder}

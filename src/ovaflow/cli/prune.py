@@ -36,8 +36,8 @@ def command(model, max_bytes, threshold, dataset, threads, output):
     """Drop the smallest weights of MODEL (model.h5) until its file fits into a number of bytes."""
     if (max_bytes is None) == (threshold is None):
         raise click.UsageError("give either --max-bytes or --threshold")
-    opened = open_model(model, verify=True)
-    measured = open_dataset(dataset, verify=True) if dataset is not None else None
+    opened = open_model(model)
+    measured = open_dataset(dataset) if dataset is not None else None
     by_size = max_bytes is not None
     pruned = prune_to_bytes(opened, max_bytes, output) if by_size else write_pruned(opened, threshold, output)
     size = output.stat().st_size

@@ -1,6 +1,5 @@
 """``ovaflow prune-curve``."""
 
-import json
 from pathlib import Path
 
 import click
@@ -10,7 +9,7 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.data.propensity import A, B
 from ovaflow.evaluation.prune_curve import prune_curve
 from ovaflow.model.model_file import open_model
-from ovaflow.storage.artifact import write_text
+from ovaflow.storage.texts import write_json
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -25,8 +24,8 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--output", required=True, type=_FILE, help="Curve to write, prune.json.")
 def command(model, dataset, thresholds, propensity_a, propensity_b, threads, output):
     """Quality and size of MODEL (model.h5) pruned at larger thresholds, on the test instances."""
-    opened = open_model(model, verify=True), open_dataset(dataset, verify=True)
+    opened = open_model(model), open_dataset(dataset)
     curve = prune_curve(*opened, thresholds, threads, propensity_a, propensity_b)
-    write_text(output, json.dumps(curve, indent=1) + "\n")
+    write_json(output, "prune-curve", curve)
     for point in curve["points"]:
         click.echo(f"pruned at {point['prune']:g}: P@1 {100 * point['P@1']:.1f}, {point['nonzeros']:,} weights")

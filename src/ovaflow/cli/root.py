@@ -37,7 +37,7 @@ def command(dataset, output, **settings):
     The all-negative start begins every label there, the label-tree start the
     children of the root.
     """
-    opened = open_dataset(dataset, verify=True)
+    opened = open_dataset(dataset)
     training = Training(**settings)
     root = solve_root(opened.train.X, training)
     write_root(output, root, training, opened.checksum)

@@ -40,7 +40,6 @@ _DEFAULT = Limits()
 )
 @click.option("--grace", default=30.0, show_default=True, type=_SECONDS, help="Seconds to finish after SIGTERM.")
 @click.option("--access-log/--no-access-log", default=True, show_default=True, help="One line a request, no texts.")
-@click.option("--verify", is_flag=True, help="Compare files with their checksums when they are opened.")
 @click.pass_context
 def command(context, model, calibration, host, port, unix_socket, root_path, workers, threads, **options):
     """Serve MODEL (model.h5) over HTTP, with a page for people at /.
@@ -59,4 +58,4 @@ def command(context, model, calibration, host, port, unix_socket, root_path, wor
     )
     settings = Settings(workers, threads, limits, root_path.rstrip("/"), options["access_log"], options["grace"])
     listener = bind(host, port, unix_socket)
-    context.exit(serve(Files(model, calibration, options["verify"]), listener, settings))
+    context.exit(serve(Files(model, calibration), listener, settings))

@@ -29,7 +29,7 @@ def command(dataset, means, earlier, labels, seed, output, **settings):
 
     They are solved one by one, on all instances, beside the training.
     """
-    opened = open_dataset(dataset, verify=True)
+    opened = open_dataset(dataset)
     start, made_from = read_earlier(earlier, opened)
     training = Training(**settings)
     inputs = compute_start_inputs(opened, training, means=read_means(means, opened.checksum), earlier=start)

@@ -33,7 +33,7 @@ def command(projected, tuned, shard, shards, threads, output):
         raise click.UsageError(f"shard {shard} of {shards}; the last is {shards - 1}")
     title = f"shard {shard}"
     with placed(threads) as place:
-        opened = open_projected(projected, verify=True)
+        opened = open_projected(projected)
         settings = read_tuned(tuned, opened).decoding
         place.confine(lambda: decoding_megabytes(projected, threads, shards))
         near = replace(opened, dataset=bring_near(opened.dataset, place))

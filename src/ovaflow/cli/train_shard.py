@@ -103,7 +103,7 @@ def command(dataset, means, plan, root, label_tree, shard, earlier, threads, out
     """Train the labels of one shard of DATASET (dataset.h5)."""
     title, training = f"shard {shard}", Training(**settings)
     with placed(threads) as place:
-        opened = open_dataset(dataset, verify=True)
+        opened = open_dataset(dataset)
         earlier, made_from = read_earlier(earlier, opened, training)
         labels = read_plan(plan, shard, opened.n_labels)
         more = {"earlier": earlier}

@@ -59,7 +59,7 @@ def command(dataset, shard, shards, threads, output, **settings):
     title, forestry = f"shard {shard}", Forestry(**settings)
     numbers = trees_of_shard(forestry.trees, shards, shard)
     with placed(threads) as place:
-        opened = open_dataset(dataset, verify=True)
+        opened = open_dataset(dataset)
         place.confine(lambda: requested_megabytes(dataset, threads))
         near = bring_near(opened, place)
         place.tell(title)

@@ -1,6 +1,5 @@
 """``ovaflow tree-curve``."""
 
-import json
 from pathlib import Path
 
 import click
@@ -10,7 +9,7 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.data.propensity import A, B
 from ovaflow.evaluation.tree_curve import tree_curve
 from ovaflow.fastxml.model_file import open_forest
-from ovaflow.storage.artifact import write_text
+from ovaflow.storage.texts import write_json
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -24,8 +23,8 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--output", required=True, type=_FILE, help="Curve to write, trees.json.")
 def command(model, dataset, propensity_a, propensity_b, threads, output):
     """Quality of MODEL (model.h5, of fastxml) by number of trees, on the test instances."""
-    opened = open_forest(model, verify=True), open_dataset(dataset, verify=True)
+    opened = open_forest(model), open_dataset(dataset)
     curve = tree_curve(*opened, threads, propensity_a, propensity_b)
-    write_text(output, json.dumps(curve, indent=1) + "\n")
+    write_json(output, "tree-curve", curve)
     for point in curve["points"]:
         click.echo(f"{point['trees']} trees: P@1 {100 * point['P@1']:.1f}, P@5 {100 * point['P@5']:.1f}")

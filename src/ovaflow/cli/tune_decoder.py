@@ -47,10 +47,10 @@ _DEFAULT = Tuning()
 @click.option("--output", type=_FILE, required=True, help="File to write, for ovaflow train-decoder.")
 def command(projected, dataset, embedding, threads, output, **settings):
     """Choose what the decoder is trained with on held-out instances of PROJECTED (by ovaflow project)."""
-    opened, source = open_projected(projected, verify=True), open_dataset(dataset, verify=True)
+    opened, source = open_projected(projected), open_dataset(dataset)
     if opened.source != source.checksum:
         raise InputError(f"was not made from {dataset}", path=projected, remedy="run `ovaflow project`")
-    found = read_embedding(embedding, source.checksum, verify=True).embedding
+    found = read_embedding(embedding, source.checksum).embedding
     tuned = tune(opened, source, found, Tuning(**settings), threads)
     write_tuned(output, tuned, opened)
     for C, loss in tuned.losses.items():

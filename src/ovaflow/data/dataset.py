@@ -135,14 +135,12 @@ def write_dataset(path, train, test, label_names, feature_names, parameters, idf
             write_strings(file, "test_texts", [text[:EXCERPT] for text in test.texts])
 
 
-def open_dataset(path, verify=False):
+def open_dataset(path):
     """Open a dataset file.
 
     Parameters
     ----------
     path : path-like
-    verify : bool
-        Also compare the checksum of the whole content.
 
     Returns
     -------
@@ -153,6 +151,6 @@ def open_dataset(path, verify=False):
     InputError
         If the file is missing, foreign, of another format version or damaged.
     """
-    with open_artifact(path, KIND, verify) as file:
+    with open_artifact(path, KIND) as file:
         splits = [Split(read_csr(file[f"{name}/X"]), read_csr(file[f"{name}/Y"])) for name in ("train", "test")]
         return Dataset(Path(path), *splits, checksum_of(file), parameters_of(file))

@@ -275,7 +275,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         InputError
             If the file is missing, foreign, damaged or of another method.
         """
-        model = open_any_model(path, verify=True)
+        model = open_any_model(path)
         method = model.parameters.get("train", {}).get("method", ONE_VS_ALL)
         if method != cls.method:
             raise InputError(f"a model of {method}", path=path, remedy="load it with the class of its method")

@@ -61,7 +61,7 @@ def _read(paths, dataset):
     opened = []
     with Progress("checking shards", len(paths), "shards") as progress:
         for path in map(Path, paths):
-            opened.append(read_tree_shard(path, verify=True))
+            opened.append(read_tree_shard(path))
             _check(opened[-1], opened[0], dataset)
             progress.advance()
     return opened

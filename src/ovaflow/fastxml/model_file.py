@@ -31,14 +31,12 @@ class ForestModel(ModelFile):
         return len(self.forest.separators.data) + len(self.forest.distributions.data)
 
 
-def open_forest(path, verify=False):
+def open_forest(path):
     """Open a model file of trees.
 
     Parameters
     ----------
     path : path-like
-    verify : bool
-        Also compare the checksum of the whole content.
 
     Returns
     -------
@@ -51,7 +49,7 @@ def open_forest(path, verify=False):
     """
     if method_of(path) != METHOD:
         raise InputError(f"a model of {method_of(path)}, which has no trees", path=path)
-    with open_artifact(path, KIND, verify) as file:
+    with open_artifact(path, KIND) as file:
         model = ForestModel(**read_common(file, path), forest=read_forest(file["forest"]))
     if not model.forest.distributions.n_columns == len(model.trained) == len(model.counts):
         raise InputError("damaged: arrays of different lengths", path=path, remedy="delete it and merge again")

@@ -32,7 +32,7 @@ def shape_of(tree, max_leaf):
     dict
         Names of :data:`SHAPE`: ``depth`` of the deepest leaf, ``mean_depth``
         of a training instance's leaf (H), ``balance`` H / log2(n / max_leaf)
-        (1 for a perfectly balanced tree; nan where the root need not be
+        (1 for a perfectly balanced tree, and where the root need not be
         split), ``labels_per_leaf``, the mean number kept, and ``nonzeros`` of
         the separators.
     """
@@ -41,13 +41,12 @@ def shape_of(tree, max_leaf):
     leaf = tree.children == 0
     n = int(tree.sizes[0])
     mean_depth = float((depths[leaf] * tree.sizes[leaf]).sum() / max(n, 1))
-    best = np.log2(n / max_leaf) if n > max_leaf else np.nan
     return {
         "nodes": len(leaf),
         "leaves": int(leaf.sum()),
         "depth": int(depths.max()),
         "mean_depth": mean_depth,
-        "balance": mean_depth / best,
+        "balance": mean_depth / float(np.log2(n / max_leaf)) if n > max_leaf else 1.0,
         "largest_leaf": int(tree.sizes[leaf].max()),
         "labels_per_leaf": len(tree.distributions.data) / int(leaf.sum()),
         "nonzeros": len(tree.separators.data),

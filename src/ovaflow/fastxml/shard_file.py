@@ -62,14 +62,12 @@ def write_tree_shard(path, numbers, grown, parameters, inputs):
         file.attrs["peak_rss_bytes"] = int(grown.peak_rss_bytes)
 
 
-def read_tree_shard(path, verify=False):
+def read_tree_shard(path):
     """Open a shard file.
 
     Parameters
     ----------
     path : path-like
-    verify : bool
-        Also compare the checksum of the whole content.
 
     Returns
     -------
@@ -80,7 +78,7 @@ def read_tree_shard(path, verify=False):
     InputError
         If the file is missing, foreign, of another format version or damaged.
     """
-    with open_artifact(path, KIND, verify) as file:
+    with open_artifact(path, KIND) as file:
         shard = TreeShard(
             path=Path(path),
             numbers=file["numbers"][()],

@@ -112,7 +112,7 @@ def read_root(path, dataset, training):
         If the file is missing or foreign, or was made from other data or with
         other settings.
     """
-    with open_artifact(path, KIND, verify=True) as file:
+    with open_artifact(path, KIND) as file:
         if inputs_of(file)["dataset"] != dataset:
             raise InputError("made from another dataset file", path=path, remedy="run `ovaflow root` again")
         made_with = parameters_of(file)

@@ -90,7 +90,7 @@ def _survey(paths, dataset, threshold):
     first, seconds, peaks = None, [], []
     with Progress("checking shards", len(paths), "shards") as progress:
         for number, path in enumerate(paths):
-            shard = read_shard(path, verify=True)
+            shard = read_shard(path)
             first = first or shard
             _check_shard(shard, first, dataset, threshold)
             _check_labels(shard, places["shard"], paths)

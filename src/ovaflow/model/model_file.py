@@ -231,14 +231,12 @@ def _write_weights(group, indptr, pieces, n_features):
         raise ValueError(f"{indptr[-1]} weights announced, {end} or more given")
 
 
-def open_model(path, verify=False):
+def open_model(path):
     """Open a model file of one-vs-all.
 
     Parameters
     ----------
     path : path-like
-    verify : bool
-        Also compare the checksum of the whole content.
 
     Returns
     -------
@@ -251,7 +249,7 @@ def open_model(path, verify=False):
     """
     if method_of(path) != ONE_VS_ALL:
         raise InputError(f"a model of {method_of(path)}, which has no weights of labels", path=path)
-    with open_artifact(path, KIND, verify) as file:
+    with open_artifact(path, KIND) as file:
         model = Model(**read_common(file, path), weights=read_csr(file["weights"]))
     if not model.weights.n_rows == len(model.trained) == len(model.counts):
         raise InputError("damaged: arrays of different lengths", path=path, remedy="delete it and run merge again")

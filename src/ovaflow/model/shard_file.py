@@ -101,14 +101,12 @@ def write_shard(path, labels, weights, trained, statistics, parameters, inputs, 
         file.attrs["peak_rss_bytes"] = int(peak_rss_bytes)
 
 
-def read_shard(path, verify=False):
+def read_shard(path):
     """Open a shard file.
 
     Parameters
     ----------
     path : path-like
-    verify : bool
-        Also compare the checksum of the whole content.
 
     Returns
     -------
@@ -119,7 +117,7 @@ def read_shard(path, verify=False):
     InputError
         If the file is missing, foreign, of another format version or damaged.
     """
-    with open_artifact(path, KIND, verify) as file:
+    with open_artifact(path, KIND) as file:
         shard = Shard(
             path=Path(path),
             labels=file["labels"][()],

@@ -79,14 +79,12 @@ def write_trace(path, trace):
         file.attrs["n_instances"] = int(trace.n_instances)
 
 
-def read_trace(path, verify=False):
+def read_trace(path):
     """Read a trace file.
 
     Parameters
     ----------
     path : path-like
-    verify : bool
-        Also compare the checksum of the whole content.
 
     Returns
     -------
@@ -97,7 +95,7 @@ def read_trace(path, verify=False):
     InputError
         If the file is missing, foreign, of another format version or damaged.
     """
-    with open_artifact(path, KIND, verify) as file:
+    with open_artifact(path, KIND) as file:
         trace = Trace(
             {name: file[name][()] for name in LABELS},
             file["starts"][()],

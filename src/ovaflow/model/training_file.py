@@ -55,14 +55,12 @@ def write_training(path, training, parameters, inputs):
         file.attrs["peak_rss_bytes"] = int(training.peak_rss_bytes)
 
 
-def read_training(path, verify=False):
+def read_training(path):
     """Read the training file.
 
     Parameters
     ----------
     path : path-like
-    verify : bool
-        Also compare the checksum of the whole content.
 
     Returns
     -------
@@ -73,7 +71,7 @@ def read_training(path, verify=False):
     InputError
         If the file is missing, foreign, of another format version or damaged.
     """
-    with open_artifact(path, KIND, verify) as file:
+    with open_artifact(path, KIND) as file:
         return Training(
             read_statistics(file),
             float(file.attrs["core_seconds"]),

@@ -84,12 +84,12 @@ def write_calibration(path, calibration):
     path : path-like
     calibration : Calibration
     """
-    with create_artifact(path, KIND, calibration.parameters, calibration.inputs) as file:
+    with create_artifact(path, KIND, calibration.parameters, calibration.inputs, infinite=("thresholds",)) as file:
         for name in ("slope", "intercept", "thresholds"):
             file.create_dataset(name, data=np.asarray(getattr(calibration, name), np.float32))
 
 
-def read_calibration(path, model=None, verify=False):
+def read_calibration(path, model=None):
     """Read the calibration file.
 
     Parameters
@@ -97,8 +97,6 @@ def read_calibration(path, model=None, verify=False):
     path : path-like
     model : ovaflow.model.model_file.ModelFile, optional
         The one that it must belong to.
-    verify : bool
-        Also compare the checksum of the whole content.
 
     Returns
     -------
@@ -110,8 +108,9 @@ def read_calibration(path, model=None, verify=False):
     InputError
         If the file is missing, foreign, of another format version, damaged or of another model.
     """
-    with open_artifact(path, KIND, verify) as file:
-        arrays = [map_array(file[name]) for name in ("slope", "intercept", "thresholds")]
+    with open_artifact(path, KIND) as file:
+        bounds = {"slope": (), "intercept": (), "thresholds": (None, np.inf)}
+        arrays = [map_array(file[name], *given) for name, given in bounds.items()]
         calibration = Calibration(*arrays, parameters_of(file), inputs_of(file), checksum_of(file))
     if len({len(array) for array in arrays}) != 1:
         raise InputError("damaged: arrays of different lengths", path=path, remedy="delete it and run calibrate again")

@@ -20,7 +20,7 @@ class Method(NamedTuple):
     Attributes
     ----------
     open : callable
-        Opens a model file: ``open(path, verify)``.
+        Opens a model file: ``open(path)``.
     predict : callable
         Best labels and scores: ``predict(model, X, k, threads, quiet)``.
     score : callable
@@ -109,14 +109,12 @@ def method_of_model(model):
     return method_named(model.parameters.get("train", {}).get("method", ONE_VS_ALL), model.path)
 
 
-def open_any_model(path, verify=False):
+def open_any_model(path):
     """Open a model file, whatever its method.
 
     Parameters
     ----------
     path : path-like
-    verify : bool
-        Also compare the checksum of the whole content.
 
     Returns
     -------
@@ -127,4 +125,4 @@ def open_any_model(path, verify=False):
     InputError
         If the file is missing, foreign, of an unknown method or another format version, or damaged.
     """
-    return method_named(method_of(path), path).open(path, verify)
+    return method_named(method_of(path), path).open(path)

@@ -43,21 +43,19 @@ def write_predictions(path, predictions):
     predictions : Predictions
     """
     parameters = {"top_k": predictions.ids.shape[1]}
-    with create_artifact(path, KIND, parameters, predictions.inputs) as file:
+    with create_artifact(path, KIND, parameters, predictions.inputs, infinite=("scores",)) as file:
         file.create_dataset("ids", data=np.asarray(predictions.ids, np.int32))
         file.create_dataset("scores", data=np.asarray(predictions.scores, np.float32))
         file.attrs["seconds"] = float(predictions.seconds)
         file.attrs["threads"] = int(predictions.threads)
 
 
-def read_predictions(path, verify=False):
+def read_predictions(path):
     """Read the predictions file.
 
     Parameters
     ----------
     path : path-like
-    verify : bool
-        Also compare the checksum of the whole content.
 
     Returns
     -------
@@ -69,10 +67,10 @@ def read_predictions(path, verify=False):
     InputError
         If the file is missing, foreign, of another format version or damaged.
     """
-    with open_artifact(path, KIND, verify) as file:
+    with open_artifact(path, KIND) as file:
         return Predictions(
             map_array(file["ids"]),
-            map_array(file["scores"]),
+            map_array(file["scores"], -np.inf),
             float(file.attrs["seconds"]),
             int(file.attrs["threads"]),
             inputs_of(file),

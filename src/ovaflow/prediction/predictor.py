@@ -28,14 +28,12 @@ class Predictor:
         self._search = search_of(model)
 
     @classmethod
-    def open(cls, path, verify=False):
+    def open(cls, path):
         """Open a model file.
 
         Parameters
         ----------
         path : path-like
-        verify : bool
-            Also read the whole file and compare its checksum.
 
         Returns
         -------
@@ -46,7 +44,7 @@ class Predictor:
         InputError
             If the file is missing, foreign, of an unknown method or another format version, or damaged.
         """
-        return cls(open_any_model(path, verify))
+        return cls(open_any_model(path))
 
     def prepare(self):
         """Make ready for many calls: load kernels, names and, unless it lies on disk, build the index.

@@ -57,7 +57,7 @@ def write_embedding(path, embedding, settings, dataset, core_seconds, peak_rss_b
         file.attrs["peak_rss_bytes"] = int(peak_rss_bytes)
 
 
-def read_embedding(path, dataset=None, verify=False):
+def read_embedding(path, dataset=None):
     """Open an embedding file.
 
     Parameters
@@ -65,8 +65,6 @@ def read_embedding(path, dataset=None, verify=False):
     path : path-like
     dataset : str, optional
         Checksum of the dataset file that it must have been made from.
-    verify : bool
-        Also compare the checksum of the whole content.
 
     Returns
     -------
@@ -77,7 +75,7 @@ def read_embedding(path, dataset=None, verify=False):
     InputError
         If the file is missing, foreign, damaged, or belongs to another dataset file.
     """
-    with open_artifact(path, KIND, verify) as file:
+    with open_artifact(path, KIND) as file:
         if dataset is not None and inputs_of(file)["dataset"] != dataset:
             raise InputError("made from another dataset file", path=path, remedy="run `ovaflow embed` again")
         arrays = {name: map_array(file[name]) for name in _ARRAYS if name in file}

@@ -48,14 +48,12 @@ class EmbeddingModel(ModelFile):
         return self.n_features * self.projection.rank + drawn + self.decoder.size
 
 
-def open_embedding_model(path, verify=False):
+def open_embedding_model(path):
     """Open a model file of a Rembrandt run.
 
     Parameters
     ----------
     path : path-like
-    verify : bool
-        Also compare the checksum of the whole content.
 
     Returns
     -------
@@ -68,7 +66,7 @@ def open_embedding_model(path, verify=False):
     """
     if method_of(path) != METHOD:
         raise InputError(f"a model of {method_of(path)}, which has no embedding", path=path)
-    with open_artifact(path, KIND, verify) as file:
+    with open_artifact(path, KIND) as file:
         model = EmbeddingModel(
             **read_common(file, path),
             projection=read_projection(file["projection"], map_array),

@@ -139,14 +139,12 @@ def write_projected(path, dataset, projection, features, parameters, core_second
         file.attrs["peak_rss_bytes"] = int(peak_rss_bytes)
 
 
-def open_projected(path, verify=False):
+def open_projected(path):
     """Open a projected training set.
 
     Parameters
     ----------
     path : path-like
-    verify : bool
-        Also compare the checksum of the whole content.
 
     Returns
     -------
@@ -157,7 +155,7 @@ def open_projected(path, verify=False):
     InputError
         If the file is missing, foreign, of another format version or damaged.
     """
-    dataset = open_dataset(path, verify)
+    dataset = open_dataset(path)
     with open_artifact(path, KIND) as file:
         projection = read_projection(file["projection"], map_array)
         source = inputs_of(file)["dataset"]

@@ -5,7 +5,6 @@ fitted on it tells the labels far better than of others, wherever there are
 nearly as many features as instances.
 """
 
-import json
 import time
 from dataclasses import asdict, dataclass, field, replace
 
@@ -22,7 +21,7 @@ from ovaflow.rembrandt.projection import make_projection
 from ovaflow.rembrandt.settings import Decoding, Projecting
 from ovaflow.rembrandt.softmax import Problem, fit_softmax
 from ovaflow.sparse.csr import rows_of
-from ovaflow.storage.artifact import write_text
+from ovaflow.storage.texts import read_json, write_json
 from ovaflow.training.memory import peak_rss_bytes
 
 MOST_LABELS = 1000
@@ -176,7 +175,7 @@ def write_tuned(path, tuned, projected):
         What it was chosen for.
     """
     text = asdict(tuned) | {"losses": list(tuned.losses.items()), "projected": projected.dataset.checksum}
-    write_text(path, json.dumps(text, indent=1) + "\n")
+    write_json(path, "tuned", text)
 
 
 def read_tuned(path, projected):
@@ -197,11 +196,10 @@ def read_tuned(path, projected):
         If the file is missing or foreign, or was made for other projected instances.
     """
     try:
-        with open(path, encoding="utf-8") as file:
-            found = json.load(file)
+        found = read_json(path, "tuned")
         source, losses = found.pop("projected"), dict(found.pop("losses"))
         tuned = Tuned(Decoding(**found.pop("decoding")), losses, **found)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise InputError(f"no choice of a decoder's settings ({error})", path=path, remedy="run tune-decoder") from None
     if source != projected.dataset.checksum:
         raise InputError("made for other projected instances", path=path, remedy="run tune-decoder again")

@@ -1,9 +1,9 @@
 """What ``ovaflow evaluate`` wrote of a run beside its metrics: results by training frequency, and failures."""
 
-import json
 from dataclasses import dataclass
 
 from ovaflow.console.errors import InputError
+from ovaflow.storage.texts import read_json
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def read_analysis(path, model):
     if not path.exists():
         return None
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = read_json(path, "analysis")
         groups = [[_group(row) for row in found[name]] for name in ("groups", "deciles", "bins")]
         failures = [[dict(each) for each in found[name]] for name in ("wrong", "missed", "confused")]
         return Analysis(int(found["k"]), *groups, *failures) if found["model"] == model else None

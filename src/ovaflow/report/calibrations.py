@@ -1,11 +1,11 @@
 """How far a run's probabilities can be believed, as ``ovaflow calibration-curve`` measured it."""
 
-import json
 from dataclasses import dataclass
 
 from ovaflow.console.errors import InputError
 from ovaflow.prediction.calibration import FILE_NAME, Calibration, read_calibration
 from ovaflow.report import calibration_figures, tables, wording
+from ovaflow.storage.texts import read_json
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def read_calibration_of(folder, model):
         return None
     calibration = read_calibration(folder / FILE_NAME)
     try:
-        measured = json.loads(path.read_text(encoding="utf-8"))
+        measured = read_json(path, "calibration-curve")
         checksum = measured["calibration"]
         shown = measured["k"], measured["probabilities"], measured["thresholds"]
     except (ValueError, KeyError, TypeError) as error:

@@ -1,10 +1,10 @@
 """Label embeddings of runs: spectrum, quality by rank, nearest labels."""
 
-import json
 from dataclasses import dataclass
 
 from ovaflow.console.errors import InputError
 from ovaflow.report import embedding_figures
+from ovaflow.storage.texts import read_json
 
 DESCRIPTION = "embedding.json"
 
@@ -52,7 +52,7 @@ def read_embedding_of(folder, label_names):
     if not path.exists():
         return None
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = read_json(path, "embedding-description")
         neighbours = [
             (label_names[entry["label"]], [(label_names[label], cosine) for label, cosine in entry["nearest"]])
             for entry in found["neighbours"]

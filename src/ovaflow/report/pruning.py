@@ -1,9 +1,9 @@
 """Quality and size of a run's model pruned further, as ``ovaflow prune-curve`` measured them."""
 
-import json
 from pathlib import Path
 
 from ovaflow.console.errors import InputError
+from ovaflow.storage.texts import read_json
 
 _SAME = ("P@1", "P@3", "P@5", "PSP@1", "PSP@3", "PSP@5", "nonzeros", "model_bytes")
 
@@ -36,7 +36,7 @@ def read_pruning(path, model, threshold, metrics):
     if not path.exists():
         return []
     try:
-        curve = json.loads(path.read_text(encoding="utf-8"))
+        curve = read_json(path, "prune-curve")
         current, points = curve["model"] == model, [dict(point) for point in curve["points"]]
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"no prune curve ({error})", path=path, remedy="run prune-curve again") from None

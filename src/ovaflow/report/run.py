@@ -1,10 +1,7 @@
 """A trained and evaluated model, as the page knows it."""
 
-import json
 from dataclasses import dataclass
-from pathlib import Path
 
-from ovaflow.console.errors import InputError
 from ovaflow.model.model_file import KIND as MODEL
 from ovaflow.model.training_file import read_training
 from ovaflow.report.analysis import Analysis, read_analysis
@@ -14,6 +11,7 @@ from ovaflow.report.embeddings import EmbeddingOfRun, read_embedding_of
 from ovaflow.report.training import Training, summarise
 from ovaflow.report.trees import Trees, read_trees
 from ovaflow.storage.artifact import checksum_of, open_artifact, parameters_of
+from ovaflow.storage.texts import read_json
 
 HIDDEN_PARAMETERS = ("transform",)
 """Parameters of a model that the dataset card tells already."""
@@ -223,15 +221,7 @@ def read_metrics(path):
     InputError
         If the file is missing or holds something else.
     """
-    try:
-        metrics = json.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError("no such file", path=path, remedy="evaluate first") from None
-    except ValueError as error:
-        raise InputError(f"not JSON ({error})", path=path, remedy="evaluate again") from None
-    if not isinstance(metrics, dict):
-        raise InputError("not a JSON object", path=path, remedy="evaluate again")
-    return metrics
+    return read_json(path, "metrics")
 
 
 def flatten(parameters):

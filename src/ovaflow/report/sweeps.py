@@ -1,12 +1,12 @@
 """Sweeps: what a setting's value changes, and what training each value from its neighbour saved."""
 
-import json
 from dataclasses import dataclass
 
 from ovaflow.console.errors import InputError
 from ovaflow.model.model_file import KIND as MODEL
 from ovaflow.report import sweep_figures, tables, wording
 from ovaflow.storage.artifact import open_artifact, parameters_of
+from ovaflow.storage.texts import read_json
 
 METRICS = ("P@1", "P@3", "P@5", "PSP@1")
 """Metrics that are shown against the values."""
@@ -137,7 +137,7 @@ def read_cold_start(path):
         If the file holds something else.
     """
     try:
-        figures = json.loads(path.read_text(encoding="utf-8"))
+        figures = read_json(path, "cold-start")
         cold, warm = figures["cold"], figures["warm"]
         return ColdStart(
             str(figures["initialization"]),

@@ -1,12 +1,12 @@
 """How the trees of a run came out, and how good they are together."""
 
-import json
 from dataclasses import dataclass
 
 import numpy as np
 
 from ovaflow.report import tables, tree_figures, wording
 from ovaflow.report.tables import Column, Table
+from ovaflow.storage.texts import read_json
 
 CURVE = "trees.json"
 
@@ -50,7 +50,7 @@ def read_trees(folder, recorded, checksum):
     if not recorded.trees:
         return None
     path = folder / CURVE
-    curve = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    curve = read_json(path, "tree-curve") if path.exists() else {}
     return Trees(recorded.trees, curve["points"] if curve.get("model") == checksum else [])
 
 

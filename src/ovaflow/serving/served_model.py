@@ -24,13 +24,10 @@ class Files:
     model : pathlib.Path
     calibration : pathlib.Path or None
         None: ``calibration.h5`` beside the model, where it is there and belongs to it.
-    verify : bool
-        Whether contents are compared with their checksums when they are opened.
     """
 
     model: Path
     calibration: Path | None = None
-    verify: bool = False
 
     def state(self):
         """What changes when one of the files is replaced.
@@ -55,7 +52,7 @@ class Files:
             If the model cannot be read, or the calibration that was named does not belong to it.
         """
         state = self.state()
-        predictor = Predictor.open(self.model, self.verify)
+        predictor = Predictor.open(self.model)
         served = ServedModel(predictor, *self._calibration_of(predictor), state)
         served.warm_up()
         return served
@@ -69,7 +66,7 @@ class Files:
         if self.calibration is None and not self._calibration_path.exists():
             return None, ""
         try:
-            return read_calibration(self._calibration_path, predictor.model, self.verify), ""
+            return read_calibration(self._calibration_path, predictor.model), ""
         except InputError as error:
             if self.calibration is not None:
                 raise

@@ -2,31 +2,27 @@
 
 import numpy as np
 
-from ovaflow.console.errors import InputError
 from ovaflow.sparse.csr import CSR
 
+LARGEST_ID = 2**31 - 1
+"""Of labels and features."""
 
-def map_array(dataset):
-    """Map a contiguous dataset of an open file into memory.
 
-    The mapping outlives the file handle. Processes that map the same file share
-    its pages; a write would go to a private copy of the page and never to the
-    file.
+def map_array(array, low=None, high=None):
+    """Map an array of an open artifact into memory; see :meth:`ovaflow.storage.container.StoredArray.mapped`.
 
     Parameters
     ----------
-    dataset : h5py.Dataset
+    array : StoredArray
+    low, high : number, optional
+        Least and largest value that may be in it.
 
     Returns
     -------
     ndarray
-        Same shape and dtype; an ordinary copy where the dataset is compressed.
+        Same shape and dtype.
     """
-    offset = dataset.id.get_offset()
-    if offset is None or dataset.size == 0:
-        return dataset[()]
-    # copy-on-write, since kernels are compiled for writable arrays only
-    return np.asarray(np.memmap(dataset.file.filename, dataset.dtype, "c", offset, dataset.shape))
+    return array.mapped(low, high)
 
 
 def write_csr(group, matrix):
@@ -42,14 +38,12 @@ def write_csr(group, matrix):
         group.create_dataset(name, data=array)
 
 
-def read_csr(group, mapped=True):
-    """Matrix of a group.
+def read_csr(group):
+    """Matrix of a group, mapped.
 
     Parameters
     ----------
-    group : h5py.Group
-    mapped : bool
-        Map the arrays (see :func:`map_array`) instead of copying them.
+    group : Stored
 
     Returns
     -------
@@ -58,16 +52,72 @@ def read_csr(group, mapped=True):
     Raises
     ------
     InputError
-        If the three arrays do not fit together.
+        If the three arrays do not fit together, or a value cannot be.
     """
-    load = map_array if mapped else np.asarray
-    matrix = CSR(load(group["data"]), load(group["indices"]), load(group["indptr"]), int(group.attrs["n_columns"]))
-    nnz = int(matrix.indptr[-1]) if matrix.indptr.size else -1
-    if not (matrix.indptr.size and matrix.indptr[0] == 0 and nnz == len(matrix.data) == len(matrix.indices)):
-        raise InputError(
-            f"{group.name}: arrays of different lengths", path=group.file.filename, remedy="delete it and run again"
-        )
-    return matrix
+    n_columns = number_of(group, "n_columns", 0, LARGEST_ID)
+    indptr = read_offsets(group["indptr"])
+    data = map_vector(group["data"], np.float32)
+    indices = map_vector(group["indices"], np.int32, 0, n_columns - 1)
+    if not indptr[-1] == len(data) == len(indices):
+        raise group.damaged(f"{group.name}: arrays of different lengths")
+    return CSR(data, indices, indptr, n_columns)
+
+
+def read_offsets(array):
+    """Where parts of an array begin, mapped.
+
+    Parameters
+    ----------
+    array : StoredArray
+
+    Returns
+    -------
+    ndarray of int64, shape (parts + 1,)
+        From 0, never falling.
+    """
+    offsets = map_vector(array, np.int64)
+    if not len(offsets) or offsets[0] != 0 or (offsets[1:] < offsets[:-1]).any():
+        raise array.damaged(f"{array.name} does not rise from 0")
+    return offsets
+
+
+def map_vector(array, dtype, low=None, high=None, ndim=1):
+    """Map an array that must be of some type.
+
+    Parameters
+    ----------
+    array : StoredArray
+    dtype : numpy type
+    low, high : number, optional
+        See :func:`map_array`.
+    ndim : int
+
+    Returns
+    -------
+    ndarray
+    """
+    if array.dtype != dtype or array.ndim != ndim:
+        raise array.damaged(f"{array.name} is of type {array.dtype} with {array.ndim} axes")
+    return array.mapped(low, high)
+
+
+def number_of(group, name, low, high):
+    """Whole number among the attributes of a group.
+
+    Parameters
+    ----------
+    group : Stored
+    name : str
+    low, high : int
+
+    Returns
+    -------
+    int
+    """
+    value = group.attrs[name]
+    if type(value) is not int or not low <= value <= high:
+        raise group.damaged(f"{name} is no whole number from {low} to {high}")
+    return value
 
 
 def write_strings(group, name, strings):
@@ -103,7 +153,16 @@ def read_strings(group, name, rows=None):
     list of str
     """
     holder = group[name]
-    offsets = holder["offsets"][()]
-    block = map_array(holder["utf8"])
+    offsets = read_offsets(holder["offsets"])
+    block = map_vector(holder["utf8"], np.uint8)
+    if offsets[-1] != len(block):
+        raise holder.damaged(f"{holder.name}: arrays of different lengths")
     chosen = range(len(offsets) - 1) if rows is None else rows
-    return [block[offsets[i] : offsets[i + 1]].tobytes().decode("utf-8", "surrogatepass") for i in chosen]
+    return [_decoded(holder, block[offsets[i] : offsets[i + 1]]) for i in chosen]
+
+
+def _decoded(holder, block):
+    try:
+        return block.tobytes().decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        raise holder.damaged(f"{holder.name} is no UTF-8") from None

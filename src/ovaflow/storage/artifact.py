@@ -2,23 +2,20 @@
 
 import contextlib
 import functools
-import hashlib
 import json
 import os
 import re
+import stat
 import tempfile
 import time
 from pathlib import Path
 
-import h5py
-
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
 from ovaflow.machine.stopping import at_stop
+from ovaflow.storage.container import FORMAT_VERSION, PAGE, Artifact, Damaged, Placed, seal
+from ovaflow.storage.remedies import made_by
 from ovaflow.storage.writing import explained
-
-PAGE = 4096
-FORMAT_VERSION = 1
 
 _PROCESS_START = time.time()
 
@@ -98,8 +95,8 @@ def write_text(path, text):
 
 
 @contextlib.contextmanager
-def create_artifact(path, kind, parameters=None, inputs=None):
-    """Write an artifact.
+def create_artifact(path, kind, parameters=None, inputs=None, infinite=()):
+    """Write an artifact; see :mod:`ovaflow.storage.container` for how it lies on disk.
 
     Parameters
     ----------
@@ -110,61 +107,62 @@ def create_artifact(path, kind, parameters=None, inputs=None):
         The settings that made it, JSON-able.
     inputs : dict of str to str, optional
         Checksum of each artifact it was made from, by kind.
+    infinite : collection of str
+        Names of arrays in which infinity has a meaning.
 
     Yields
     ------
     h5py.File
-        Open for writing; datasets are contiguous and page-aligned. The
-        content's checksum is added when the block ends.
+        Open for writing; datasets are contiguous and page-aligned. Checksums
+        are added when the block ends.
+
+    Raises
+    ------
+    InputError
+        If an array holds nan, or infinity and is not named.
     """
+    # here alone: what only reads starts sooner without it
+    import h5py
+
+    about = {"kind": kind, "ovaflow_version": __version__, "parameters": parameters or {}, "inputs": inputs or {}}
     with write_atomically(path) as temporary:
-        with h5py.File(temporary, "w", alignment_threshold=PAGE, alignment_interval=PAGE) as file:
+        with h5py.File(temporary, "w", userblock_size=PAGE, alignment_threshold=PAGE, alignment_interval=PAGE) as file:
             yield file
-            file.attrs["kind"] = kind
-            file.attrs["format_version"] = FORMAT_VERSION
-            file.attrs["ovaflow_version"] = __version__
-            file.attrs["parameters"] = json.dumps(parameters or {}, sort_keys=True)
-            file.attrs["inputs"] = json.dumps(inputs or {}, sort_keys=True)
-            file.attrs["checksum"] = content_checksum(file)
+            # for other programs: ovaflow reads them from the table of contents
+            told = {name: json.dumps(about[name], sort_keys=True) for name in ("parameters", "inputs")}
+            told = about | told | {"format_version": FORMAT_VERSION}
+            file.attrs.update(told)
+            file.flush()
+            groups, arrays = _contents(file, told)
+        try:
+            seal(temporary, about | {"groups": groups}, arrays, infinite)
+        except Damaged as error:
+            raise InputError(f"not written: {error}", path=path) from None
 
 
-def content_checksum(file):
-    """Hash of everything an artifact holds: names, shapes, dtypes, values and attributes.
-
-    Parameters
-    ----------
-    file : h5py.File
-
-    Returns
-    -------
-    str
-        32 hexadecimal digits.
-    """
-    digest = hashlib.blake2b(digest_size=16)
+def _contents(file, known):
+    """Attributes of each group, and the arrays."""
+    groups, arrays = {"": _attributes(file, known)}, []
 
     def add(name, item):
-        for key in sorted(item.attrs):
-            if key != "checksum":
-                digest.update(f"{name}@{key}={item.attrs[key]!r}\n".encode())
-        if isinstance(item, h5py.Dataset):
-            digest.update(f"{name} {item.dtype.str} {item.shape}\n".encode())
-            _add_values(digest, item)
+        if not hasattr(item, "dtype"):
+            groups[name] = _attributes(item, ())
+        elif item.size:
+            arrays.append(Placed(name, item.dtype, item.shape, item.id.get_offset()))
+        else:
+            arrays.append(Placed(name, item.dtype, item.shape, 0))
 
-    add("/", file)
     file.visititems(add)
-    return digest.hexdigest()
+    return groups, arrays
 
 
-def _add_values(digest, dataset, block=1 << 22):
-    if dataset.ndim == 0:
-        digest.update(memoryview(dataset[()].tobytes()))
-        return
-    for start in range(0, len(dataset), block):
-        digest.update(memoryview(dataset[start : start + block]).cast("B"))
+def _attributes(item, known):
+    values = ((name, item.attrs[name]) for name in sorted(item.attrs) if name not in known)
+    return {name: value if isinstance(value, str) else value.item() for name, value in values}
 
 
 @contextlib.contextmanager
-def open_artifact(path, kind, verify=False):
+def open_artifact(path, kind):
     """Open an artifact for reading.
 
     Parameters
@@ -172,48 +170,43 @@ def open_artifact(path, kind, verify=False):
     path : path-like
     kind : str
         What the file must be.
-    verify : bool
-        Also read the whole content and compare its checksum.
 
     Yields
     ------
-    h5py.File
+    Stored
 
     Raises
     ------
     InputError
         If the file is missing, is no artifact of this kind, has a format of
-        another version, lacks what is asked of it, or (``verify``) its content
-        has changed.
+        another version, lacks what is asked of it, or is damaged.
     """
-    try:
-        file = h5py.File(path, "r")
-    except FileNotFoundError:
-        raise InputError(
-            "no such file", path=path, remedy=f"give the path of a {kind} file; runs write theirs below results/"
-        ) from None
-    except OSError as error:
-        raise InputError(f"not a readable HDF5 file ({error})", path=path, remedy="delete it and run again") from None
-    with file:
-        found = file.attrs.get("kind")
+    with _opened(path, kind) as handle:
+        file = Artifact(handle, path, kind).whole
+        found = file.contents["kind"]
         if found != kind:
-            raise InputError(f"expected {kind}, found {found or 'a foreign HDF5 file'}", path=path)
-        if file.attrs.get("format_version") != FORMAT_VERSION:
-            raise InputError(
-                f"format version {file.attrs.get('format_version')}, this ovaflow reads {FORMAT_VERSION}",
-                path=path,
-                remedy="delete it and run again",
-            )
-        if verify and content_checksum(file) != file.attrs.get("checksum"):
-            raise InputError(
-                "damaged: its content does not match its checksum", path=path, remedy="delete it and run again"
-            )
+            raise InputError(f"expected {kind}, found {found}", path=path)
         try:
             yield file
         except KeyError as error:
-            raise InputError(
-                f"incomplete {kind} ({error.args[0]})", path=path, remedy="delete it and run again"
-            ) from None
+            raise file.damaged(f"{error.args[0]} is missing") from None
+
+
+@contextlib.contextmanager
+def _opened(path, kind):
+    try:
+        # what is no file, such as a pipe, could be waited for without end
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise InputError("not a file", path=path)
+        handle = open(path, "rb", buffering=0)  # noqa: SIM115
+    except FileNotFoundError:
+        maker = made_by(kind)
+        remedy = f"give the path of a {kind} file{f' ({maker})' if maker else ''}; runs write theirs below results/"
+        raise InputError("no such file", path=path, remedy=remedy) from None
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", path=path) from None
+    with handle:
+        yield handle
 
 
 def checksum_of(file):
@@ -221,13 +214,14 @@ def checksum_of(file):
 
     Parameters
     ----------
-    file : h5py.File
+    file : Stored
 
     Returns
     -------
     str
+        32 hexadecimal digits.
     """
-    return str(file.attrs["checksum"])
+    return file.checksum
 
 
 def parameters_of(file):
@@ -235,13 +229,13 @@ def parameters_of(file):
 
     Parameters
     ----------
-    file : h5py.File
+    file : Stored
 
     Returns
     -------
     dict
     """
-    return json.loads(file.attrs["parameters"])
+    return file.contents["parameters"]
 
 
 def inputs_of(file):
@@ -249,10 +243,10 @@ def inputs_of(file):
 
     Parameters
     ----------
-    file : h5py.File
+    file : Stored
 
     Returns
     -------
     dict of str to str
     """
-    return json.loads(file.attrs["inputs"])
+    return file.contents["inputs"]

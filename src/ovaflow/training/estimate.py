@@ -1,6 +1,5 @@
 """What training will take, from solving a sample of the labels."""
 
-import json
 import math
 import time
 from dataclasses import asdict, dataclass
@@ -16,13 +15,14 @@ from ovaflow.model.pruning import kept_per_row
 from ovaflow.solver.problem import L1
 from ovaflow.sparse.csr import rows_of
 from ovaflow.sparse.panel import WIDTH
-from ovaflow.storage.artifact import open_artifact, write_text
+from ovaflow.storage.artifact import open_artifact
+from ovaflow.storage.texts import write_json
 from ovaflow.training.fast_path import FAST_PATHS, Samples, WorkingSets
 from ovaflow.training.label_jobs import LabelJobs
 from ovaflow.training.memory import JobMemory, Shape, Touched, job_memory, megabytes_to_request
 from ovaflow.training.sampling import Total, stratified_sample, total_of
 from ovaflow.training.shard_job import train_labels
-from ovaflow.training.shard_request import WRITTEN_PER_SECOND, Demand, minutes_of
+from ovaflow.training.shard_request import ESTIMATE, WRITTEN_PER_SECOND, Demand, minutes_of
 from ovaflow.training.start_inputs import compute_start_inputs
 
 JOB_SECONDS = 0.9
@@ -328,7 +328,7 @@ def write_demand(path, estimate):
         shared_bytes=memory.total - memory.thread - memory.weights - memory.earlier,
         thread_bytes=memory.thread,
     )
-    write_text(path, json.dumps({"kind": "estimate", **asdict(demand)}, indent=1) + "\n")
+    write_json(path, ESTIMATE, asdict(demand))
 
 
 def as_record(estimate):

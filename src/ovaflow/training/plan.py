@@ -6,7 +6,8 @@ import math
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.storage.artifact import write_text
+from ovaflow.storage.texts import read_lines, write_lines
+from ovaflow.training.shard_request import PLAN
 from ovaflow.training.tree_parts import parts_of_tree
 
 HEADER = "shard\tlabel\twork"
@@ -103,8 +104,8 @@ def write_plan(path, shards, work):
         See :func:`plan_shards`.
     work : ndarray of float64, shape (l,)
     """
-    lines = (f"{shard}\t{label}\t{work[label]:.6g}" for shard, labels in enumerate(shards) for label in labels)
-    write_text(path, "\n".join([HEADER, *lines]) + "\n")
+    lines = [f"{shard}\t{label}\t{work[label]:.6g}" for shard, labels in enumerate(shards) for label in labels]
+    write_lines(path, PLAN, [HEADER, *lines])
 
 
 def read_plan(path, shard, n_labels=None):
@@ -163,15 +164,10 @@ def read_shards(path, n_labels=None):
 
 def _lines(path):
     """Lines after the header."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            if file.readline().rstrip("\n") != HEADER:
-                raise InputError("expected the header shard, label, work", path=path, line=1)
-            yield from file
-    except FileNotFoundError:
-        raise InputError("no such file", path=path, remedy="make it first (ovaflow plan)") from None
-    except UnicodeDecodeError:
-        raise InputError("not a text file in UTF-8", path=path, remedy="run `ovaflow plan` again") from None
+    header, *lines = read_lines(path, PLAN)
+    if header != HEADER:
+        raise InputError("expected the header shard, label, work", path=path, line=1)
+    return lines
 
 
 def _parsed(text, path, line):

@@ -3,7 +3,6 @@
 Snakemake's driver asks for every shard of every run, so that nothing is imported here that compiles kernels.
 """
 
-import json
 import math
 import os
 from dataclasses import dataclass
@@ -11,6 +10,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ovaflow.console.errors import InputError
+from ovaflow.storage.remedies import remake
+from ovaflow.storage.texts import read_json, read_lines
+
+ESTIMATE, PLAN = "estimate", "plan"
+"""Kinds of files."""
 
 LABEL = 1000
 """Bytes that Python's objects of a solved label take beside its weights."""
@@ -167,13 +171,9 @@ def _version(path):
 @lru_cache
 def _read_demand(path, version):
     try:
-        with open(path, encoding="utf-8") as file:
-            found = json.load(file)
-        if found.pop("kind") != "estimate":
-            raise ValueError("another kind of file")
-        return Demand(**found)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise InputError(f"no estimate ({error})", path=path, remedy="delete it and run again") from None
+        return Demand(**read_json(path, ESTIMATE))
+    except TypeError as error:
+        raise InputError(f"no estimate ({error})", path=path, remedy=remake(ESTIMATE)) from None
 
 
 @lru_cache
@@ -181,13 +181,11 @@ def _read_parts(path, version):
     """Labels and share of the work of each shard; the shards check the plan itself."""
     labels, work = {}, {}
     try:
-        with open(path, encoding="utf-8") as file:
-            file.readline()
-            for line in file:
-                shard, _, more = line.split("\t")
-                labels[shard] = labels.get(shard, 0) + 1
-                work[shard] = work.get(shard, 0.0) + float(more)
+        for line in read_lines(path, PLAN)[1:]:
+            shard, _, more = line.split("\t")
+            labels[shard] = labels.get(shard, 0) + 1
+            work[shard] = work.get(shard, 0.0) + float(more)
         total = sum(work.values()) or 1.0
         return {int(shard): Part(labels[shard], work[shard] / total) for shard in labels}
     except ValueError as error:
-        raise InputError(f"no plan ({error})", path=path, remedy="run `ovaflow plan` again") from None
+        raise InputError(f"no plan ({error})", path=path, remedy=remake(PLAN)) from None

@@ -1,0 +1,84 @@
+"""Text artifacts say when they are not what was written."""
+
+import json
+
+import numpy as np
+import pytest
+from forged import flip
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ovaflow.console.errors import InputError
+from ovaflow.storage.texts import read_json, read_lines, write_json, write_lines
+
+FIGURES = {"P@1": 0.1 + 0.2, "P@3": 1e-7, "name": "Straße\n", "of": None, "points": [{"k": 1}, []]}
+
+
+def test_json_comes_back_and_stays_plain(tmp_path):
+    path = tmp_path / "metrics.json"
+    write_json(path, "metrics", FIGURES)
+    assert read_json(path, "metrics") == FIGURES
+    *names, last = json.loads(path.read_text())
+    assert (names, last) == (list(FIGURES), "checksum")
+
+
+def test_layout_is_no_content(tmp_path):
+    path = tmp_path / "metrics.json"
+    write_json(path, "metrics", FIGURES)
+    path.write_text(json.dumps(json.loads(path.read_text()), sort_keys=True, indent=7))
+    assert read_json(path, "metrics") == FIGURES
+
+
+@given(st.lists(st.text(st.characters(blacklist_characters="\n\r", blacklist_categories=["Cs"]))))
+def test_lines_come_back(tmp_path_factory, lines):
+    path = tmp_path_factory.mktemp("lines") / "shards.tsv"
+    write_lines(path, "plan", ["header", *lines])
+    assert read_lines(path, "plan") == ["header", *lines]
+
+
+def test_every_bit_of_a_table_counts(tmp_path):
+    path = tmp_path / "shards.tsv"
+    write_lines(path, "plan", ["shard\tlabel", "0\t1", "1\t0"])
+    for place in range(path.stat().st_size):
+        flip(path, place, place % 8)
+        with pytest.raises(InputError, match=r"shards\.tsv: damaged, .*rule plan_shards"):
+            read_lines(path, "plan")
+        flip(path, place, place % 8)
+    assert len(read_lines(path, "plan")) == 3
+
+
+def test_every_bit_of_json_counts_or_changes_nothing(tmp_path):
+    path = tmp_path / "metrics.json"
+    write_json(path, "metrics", FIGURES)
+    harmless = 0
+    for place, bit in np.ndindex(path.stat().st_size, 8):
+        flip(path, place, bit)
+        try:
+            assert read_json(path, "metrics") == FIGURES
+            harmless += 1
+        except InputError as error:
+            assert "metrics.json: damaged" in str(error)  # noqa: PT017
+        flip(path, place, bit)
+    # the e of a power may be large, so may the digits of \u00df, and several last digits mean the same float
+    assert harmless <= 6
+
+
+@pytest.mark.parametrize("text", ["", "[1]", "{}", "{", '{"P@1": 0.5}', '{"checksum": 3}', "[" * 100_000, "\ud800"])
+def test_other_json_is_refused(tmp_path, text):
+    (tmp_path / "m.json").write_text(text, errors="surrogatepass")
+    with pytest.raises(InputError, match=r"m\.json: damaged"):
+        read_json(tmp_path / "m.json", "metrics")
+
+
+def test_another_kind_missing_or_no_file(tmp_path):
+    write_json(tmp_path / "m.json", "metrics", FIGURES)
+    for path, said in (("m.json", "does not match"), ("none.json", "make it first"), (".", "not a file")):
+        with pytest.raises(InputError, match=said):
+            read_json(tmp_path / path, "prune-curve")
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_what_is_not_finite_is_not_written(tmp_path, value):
+    with pytest.raises(InputError, match=r"m\.json: not written"):
+        write_json(tmp_path / "m.json", "metrics", {"P@1": value})
+    assert not list(tmp_path.iterdir())
