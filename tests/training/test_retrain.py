@@ -129,7 +129,7 @@ def test_in_the_pipeline(grown, earlier, scratch, tmp_path, capsys):
     for name in ours:
         np.testing.assert_array_equal(ours[name], old.get(name, theirs[name]))
     with open(plan) as table:
-        assert len(table.readlines()) == L + 1
+        assert len(table.readlines()) == L + 2
 
 
 def test_labels_taken_over_are_told_apart(grown, earlier):
