@@ -33,13 +33,13 @@ class Place:
         keep = {key: value for key, value in os.environ.items() if key.startswith(("OVAFLOW_", "HOME", "LANG", "LC_"))}
         return keep | {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(self.checkout / "src")} | variables
 
-    def snakemake(self, *arguments, status=0, configfile="my.yaml"):
-        """Run Snakemake and return what it wrote."""
+    def snakemake(self, *arguments, status=0, configfile="my.yaml", **variables):
+        """Run Snakemake, with variables in its environment, and return what it wrote."""
         given = ["--configfile", configfile] if configfile else []
         done = subprocess.run(
             self.command(*arguments, *given),
             cwd=self.folder,
-            env=self.environment(),
+            env=self.environment(**variables),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

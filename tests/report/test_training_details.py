@@ -3,6 +3,7 @@
 import json
 import shutil
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,9 +17,9 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.initialization.starts import StartInputs
 from ovaflow.model.model_file import open_model
 from ovaflow.model.trace_file import Trace, read_trace, write_trace
-from ovaflow.report import bands
+from ovaflow.report import bands, galleries
 from ovaflow.report.details import read_details
-from ovaflow.report.drawing import plain_logarithm
+from ovaflow.report.drawing import draw, logarithmic, plain_logarithm
 from ovaflow.report.gather import gather
 from ovaflow.report.page import render
 from ovaflow.report.traces import SMALLEST_GAP, curves_of
@@ -164,3 +165,23 @@ def test_runs_with_the_same_weights_are_drawn_once(traced):
 )
 def test_numbers_of_logarithmic_axes(value, text):
     assert plain_logarithm(value) == text
+
+
+def test_an_empty_figure_of_logarithms_is_drawn():
+    def paint(axes):
+        axes.plot([], [])
+        axes.plot([1, 2], [0, 0])
+        axes.set(yscale="log", ylabel="never positive")
+        logarithmic(axes.yaxis)
+
+    assert "<svg" in draw("empty", "Empty", paint).svg
+
+
+def test_labels_that_their_start_solves_can_be_drawn():
+    trace = hand_made_trace()
+    at_start = [0, 2, 5]
+    iterations = {name: values[at_start] for name, values in trace.iterations.items()}
+    solved = curves_of(replace(trace, starts=np.arange(4), iterations=iterations))
+    run = SimpleNamespace(name="solved", series=0, details=SimpleNamespace(curves=solved))
+    for figure, _ in galleries.BY_ITERATION:
+        assert "<svg" in figure("solved", [run]).svg

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 import matplotlib
+import numpy as np
 from markupsafe import Markup, escape
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -151,6 +152,7 @@ def draw(name, title, paint, height=HEIGHT):
         canvas = Figure(figsize=(WIDTH, height), layout="constrained")
         axes = canvas.add_subplot(axes_class=Plot)
         paint(axes)
+        _spare_logarithms(axes)
         written = io.StringIO()
         canvas.savefig(written, format="svg", transparent=True, metadata={"Date": None})
     columns = list(dict.fromkeys(column for row in axes.kept for column in row))
@@ -160,6 +162,16 @@ def draw(name, title, paint, height=HEIGHT):
     told = escape(_in_words(title, axes))
     svg = _inline(written.getvalue()).replace("<svg", f'<svg role="img" aria-label="{told}"', 1)
     return Drawing(name, title, Markup(svg), columns, rows)
+
+
+def _spare_logarithms(axes):
+    """Give up logarithmic axes that no positive number stands on, since they cannot be drawn."""
+    for scale, set_scale, axis in (
+        (axes.get_xscale(), axes.set_xscale, axes.xaxis),
+        (axes.get_yscale(), axes.set_yscale, axes.yaxis),
+    ):
+        if scale == "log" and not np.isfinite(axis.get_minpos()):
+            set_scale("linear")
 
 
 def _in_words(title, axes):
