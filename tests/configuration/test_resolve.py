@@ -187,14 +187,6 @@ def test_the_default_config_says_what_the_schema_says():
     assert written == [Prepare(), Train(), Predict(), Evaluate(), Report()]
 
 
-@pytest.mark.parametrize("section", [Prepare, Train, Predict, Evaluate, Report])
-def test_the_readme_lists_every_key(section):
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    for key, field in section.model_fields.items():
-        default = json.dumps(field.default)
-        assert f"| {section.__name__.lower()} | `{key}` | `{default}` | {field.description} |" in readme
-
-
 def test_the_schema_file_is_up_to_date():
     stored = (ROOT / "workflow" / "schemas" / "config.schema.json").read_text(encoding="utf-8")
     remedy = "python -c 'from ovaflow.configuration.resolve import json_schema; print(json_schema(), end=\"\")'"

@@ -9,7 +9,7 @@ from ovaflow.fastxml.settings import METHOD, Forestry
 class FastXMLClassifier(LabelClassifier):
     """FastXML (Prabhu and Varma 2014): trees that divide the instances by sparse separators.
 
-    Settings have the names and the defaults of the config file; see the README's table. Scores of labels are the
+    Settings have the names and the defaults of the config file; see docs/reference/config.md. Scores of labels are the
     means of their shares in the leaves, of which the decision function is the part above 1/2.
 
     Parameters

@@ -28,7 +28,7 @@ _PROPENSITY = ("propensity_a", "propensity_b")
 class OneVsAllClassifier(LabelClassifier):
     """One-vs-all: DiSMEC's problems, solved exactly, with a good start.
 
-    Settings have the names and the defaults of the config file; see the README's table.
+    Settings have the names and the defaults of the config file; see docs/reference/config.md.
 
     Parameters
     ----------

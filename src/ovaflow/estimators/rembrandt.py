@@ -14,7 +14,7 @@ _PROJECTING = ("decoder", "features", "random_features", "bandwidth", "seed")
 class RembrandtClassifier(LabelClassifier):
     """Rembrandt (Mineiro and Karampatziakis 2015): labels embedded in few dimensions, and decoded.
 
-    Settings have the names and the defaults of the config file; see the README's table.
+    Settings have the names and the defaults of the config file; see docs/reference/config.md.
 
     Parameters
     ----------

@@ -1,0 +1,217 @@
+"""Write the reference pages from the code: ``python docs/make/reference.py``. A test compares them with it."""
+
+import inspect
+import json
+import re
+from pathlib import Path
+
+import click
+
+from ovaflow import estimators
+from ovaflow.cli import COMMANDS, group
+from ovaflow.configuration import schema
+from ovaflow.configuration.resolve import legal_values
+from ovaflow.estimators.base import LabelClassifier
+from ovaflow.prediction.predictor import Predictor
+
+FOLDER = Path(__file__).parents[1] / "reference"
+_MADE = "<!-- written by docs/make/reference.py; edit the code instead -->\n\n"
+
+_SECTIONS = {
+    "datasets": (schema.Source, "An entry has a name, the folder below `results/`, and these keys. It may also set any "
+                                "key of `prepare` and `evaluate` for itself."),
+    "runs": (schema.Method, "An entry has a name, the folder below that of the dataset, and these keys. It may also set "
+                            "any key of `train` and `predict` for itself; with `method: fastxml` any key of `fastxml` "
+                            "and `predict`, of `train` only `shards`, `threads` and `weighting`; with "
+                            "`method: rembrandt` any key of `rembrandt` and `predict`, of `train` only `shards` and "
+                            "`threads`."),
+    "prepare": (schema.Prepare, "From raw files to `dataset.h5`."),
+    "train": (schema.Train, "From a dataset to a model, `method: one-vs-all`."),
+    "fastxml": (schema.Trees, "How `method: fastxml` grows its trees: see [FastXML](../explanation/fastxml.md)."),
+    "rembrandt": (schema.Embedding, "How `method: rembrandt` embeds and decodes labels: see "
+                                    "[Rembrandt](../explanation/rembrandt.md)."),
+    "predict": (schema.Predict, "From a model to predictions."),
+    "evaluate": (schema.Evaluate, "From predictions to [metrics](metrics.md)."),
+    "report": (schema.Report, "The page at the end."),
+}  # fmt: skip
+
+
+def _settings():
+    for name in ("Config", "Settings"):
+        if hasattr(schema, name):
+            return getattr(schema, name)
+    raise AttributeError("schema has no Settings")
+
+
+def config_page():
+    """Every key of the config file.
+
+    Returns
+    -------
+    str
+    """
+    missing = set(_settings().model_fields) - set(_SECTIONS)
+    if missing:
+        raise ValueError(f"sections without a description: {missing}")
+    parts = [
+        "# Config\n\n" + _MADE + "A config file is YAML. Its `datasets` and `runs` take the place of the default ones; "
+        "of the other sections it changes the keys that it names, the others keep their defaults. Paths are relative to "
+        "the folder where the pipeline is called. A wrong key or value is refused with one line that says what is "
+        "legal. [config/config.yaml](../../config/config.yaml) says when to change a value, "
+        "[config/examples](../../config/examples) are whole files, and editors complete and check the keys by "
+        "[the JSON schema](../../workflow/schemas/config.schema.json).\n\n"
+        "Of the command line: `ovaflow run my.yaml --config 'train={C: 2, prune: 0.05}'`.\n"
+    ]
+    for section, (model, said) in _SECTIONS.items():
+        parts.append(
+            f"\n## {section}\n\n{said}\n\n| key | default | legal values | what it does |\n| --- | --- | --- | --- |\n"
+        )
+        properties = _inlined(model.model_json_schema())
+        for key, field in model.model_fields.items():
+            shown = "required" if field.is_required() else f"`{json.dumps(field.default)}`"
+            legal = legal_values(properties[key]).replace("|", "\\|")
+            parts.append(f"| `{key}` | {shown} | {legal} | {field.description} |\n")
+    return "".join(parts)
+
+
+def _inlined(root):
+    def follow(part):
+        if isinstance(part, list):
+            return [follow(each) for each in part]
+        if not isinstance(part, dict):
+            return part
+        if "$ref" in part:
+            return follow(root["$defs"][part["$ref"].rsplit("/", 1)[-1]])
+        return {key: follow(value) for key, value in part.items()}
+
+    return {name: follow(entry) for name, entry in root["properties"].items()}
+
+
+def commands_page():
+    """Every subcommand with its arguments and options.
+
+    Returns
+    -------
+    str
+    """
+    parts = [
+        "# Commands\n\n"
+        + _MADE
+        + "Every step of the pipeline is a subcommand of `ovaflow` and works without Snakemake, too: "
+        "files in, files out. The exit status is 0 if all went well, 2 if something that was given is wrong (one line "
+        "says what, where, and what to do), 1 if something else failed, 130 after Ctrl-C. `ovaflow COMMAND --help` says "
+        "what stands here.\n\n| command | what it does |\n| --- | --- |\n"
+    ]
+    parts += [f"| [{name}](#ovaflow-{name}) | {said} |\n" for name, said in COMMANDS.items()]
+    context = click.Context(group, info_name="ovaflow")
+    for name in COMMANDS:
+        parts.append(_command(group.get_command(context, name), f"ovaflow {name}", context, "##"))
+    return "".join(parts)
+
+
+def _command(command, path, parent, level):
+    context = click.Context(command, info_name=path.split()[-1], parent=parent)
+    usage = " ".join([path, *command.collect_usage_pieces(context)])
+    text = inspect.cleandoc(command.help or "")
+    parts = [f"\n{level} {path}\n\n{_escaped(text)}\n\n```text\n{usage}\n```\n"]
+    rows = [row for parameter in command.params if (row := _option(parameter, context))]
+    if rows:
+        parts.append("\n| option | value | default | what it does |\n| --- | --- | --- | --- |\n" + "".join(rows))
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            parts.append(_command(command.get_command(context, name), f"{path} {name}", context, f"{level}#"))
+    return "".join(parts)
+
+
+def _option(option, context):
+    if not isinstance(option, click.Option) or option.hidden:
+        return None
+    names = ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
+    value = "" if option.is_flag else _escaped(option.make_metavar(context))
+    default = option.get_default(context, call=False)
+    told = "required" if option.required else f"`{_plain(default)}`" if _is_told(default, option) else ""
+    return f"| {names} | {value} | {told} | {_escaped(option.help or '')} |\n"
+
+
+def _is_told(default, option):
+    return isinstance(default, bool | int | float | str) and not (option.is_flag and default is False)
+
+
+def _plain(value):
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _escaped(text):
+    return re.sub(r"([|<>*])", r"\\\1", text)
+
+
+_METHODS = (
+    "fit", "predict", "predict_topk", "decision_function", "precision_at_k", "score", "save", "load",
+)  # fmt: skip
+_PREDICTOR = (
+    "open", "prepare", "from_texts", "from_features", "top_k", "scores", "label_names", "feature_names",
+)  # fmt: skip
+
+
+def python_page():
+    """The classes that programs use.
+
+    Returns
+    -------
+    str
+    """
+    parts = [
+        "# Python\n\n" + _MADE + "What programs may rely on. How it is used: [ovaflow in Python](../python.md). "
+        "Everything else may change with any version.\n"
+    ]
+    for name in ("OneVsAllClassifier", "FastXMLClassifier", "RembrandtClassifier"):
+        parts.append(_class(getattr(estimators, name), f"ovaflow.{name}", ()))
+    parts.append("\n## Methods of the three classifiers\n")
+    parts += [_method(LabelClassifier, name) for name in _METHODS]
+    parts.append(_class(estimators.precision_at_k_scorer, "ovaflow.precision_at_k_scorer", ()))
+    parts.append(_class(Predictor, "ovaflow.prediction.predictor.Predictor", _PREDICTOR))
+    return "".join(parts)
+
+
+def _class(found, path, methods):
+    head = f"\n## {path.rsplit('.', 1)[-1]}\n\n```text\n{_signature(path, found)}\n```\n\n"
+    return head + _numpydoc(found) + "".join(_method(found, name) for name in methods)
+
+
+def _method(owner, name):
+    found = inspect.getattr_static(owner, name)
+    if isinstance(found, property) or not callable(getattr(owner, name)):
+        return f"\n### {name}\n\n" + _numpydoc(getattr(found, "fget", found) if isinstance(found, property) else found)
+    return f"\n### {name}\n\n```text\n{_signature(name, getattr(owner, name))}\n```\n\n" + _numpydoc(
+        getattr(owner, name)
+    )
+
+
+def _signature(name, found):
+    given = [str(each.replace(annotation=inspect.Parameter.empty)) for each in inspect.signature(found).parameters.values()
+             if each.name != "self"]  # fmt: skip
+    return f"{name}({', '.join(given)})"
+
+
+def _numpydoc(found):
+    """Markdown of a docstring in NumPy's style."""
+    text = re.sub(r":\w+:`~?([^`]*)`", r"`\1`", inspect.getdoc(found)).replace("``", "`")
+    head, *sections = re.split(r"^(\w+)\n-{3,}\n", text, flags=re.MULTILINE)
+    written = head.strip() + "\n"
+    for name, content in zip(sections[::2], sections[1::2], strict=True):
+        written += f"\n**{name}**\n\n" + "".join(map(_entry, re.split(r"\n(?=\S)", content.strip("\n"))))
+    return written
+
+
+def _entry(text):
+    head, _, rest = text.partition("\n")
+    names, _, kind = head.partition(" : ")
+    said = " ".join(rest.split())
+    return f"* `{names}`" + (f" ({kind})" if kind else "") + (f": {said}" if said else "") + "\n"
+
+
+PAGES = {"config.md": config_page, "commands.md": commands_page, "python.md": python_page}
+
+if __name__ == "__main__":
+    for name, page in PAGES.items():
+        (FOLDER / name).write_text(page(), encoding="utf-8")

@@ -1,0 +1,102 @@
+"""The documentation as tests read it: pages, blocks of code, and what stands before them."""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+GENERATED = {ROOT / "docs" / "reference" / f"{name}.md" for name in ("config", "commands", "python")}
+
+_BLOCK = re.compile(r"^(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)\n(?P<code>.*?)^(?P=fence)\s*$", re.DOTALL | re.MULTILINE)
+_MARK = re.compile(r"<!--\s*(?P<kind>not run|no config|background)(?::\s*(?P<reason>[^>]*?))?\s*-->\s*\Z")
+
+
+class Block(NamedTuple):
+    """A block of code.
+
+    Attributes
+    ----------
+    line : int
+        Of its fence.
+    language, title : str
+    code : str
+    mark : str or None
+        "not run", "no config" or "background", from the comment before it.
+    reason : str or None
+    """
+
+    line: int
+    language: str
+    title: str
+    code: str
+    mark: str | None
+    reason: str | None
+
+
+def name_of(page):
+    """Path of a page in the repository."""
+    return page.relative_to(ROOT).as_posix()
+
+
+def blocks_of(page):
+    """Blocks of a page, in order."""
+    text = page.read_text(encoding="utf-8")
+    found = []
+    for match in _BLOCK.finditer(text):
+        language, _, rest = match["info"].strip().partition(" ")
+        title = re.search(r'title="([^"]*)"', rest)
+        mark = _MARK.search(text[: match.start()])
+        line = text.count("\n", 0, match.start()) + 1
+        kind, reason = (mark["kind"], mark["reason"]) if mark else (None, None)
+        found.append(Block(line, language, title[1] if title else "", match["code"], kind, reason))
+    return found
+
+
+def prose_of(page):
+    """A page's text without its code."""
+    text = _BLOCK.sub("", page.read_text(encoding="utf-8"))
+    return re.sub(r"`[^`\n]*`|<!--.*?-->", "", text, flags=re.DOTALL)
+
+
+def same_output(expected, written):
+    """Whether a page shows what a command wrote.
+
+    Decimals may differ by two hundredths, bars and runs of spaces do not
+    count, ``…`` stands for anything on a line, a line of ``…`` for any lines.
+
+    Parameters
+    ----------
+    expected, written : str
+
+    Returns
+    -------
+    bool
+    """
+    wanted, lines = _lines(expected), _lines(written)
+    while wanted:
+        if wanted[0] == "…":
+            wanted.pop(0)
+            if not wanted:
+                return True
+            while lines and not _same_line(wanted[0], lines[0]):
+                lines.pop(0)
+        if not lines or not _same_line(wanted.pop(0), lines.pop(0)):
+            return False
+    return not lines
+
+
+def _lines(text):
+    bare = re.sub("[▏▎▍▌▋▊▉█─]", " ", text)
+    return [line for line in (" ".join(each.split()) for each in bare.splitlines()) if line]
+
+
+def _same_line(expected, written):
+    places = [re.escape(piece) for piece in re.split(r"(?:[+-]?\d+\.\d+(?:e-?\d+)?|…)", expected)]
+    wanted = re.findall(r"[+-]?\d+\.\d+(?:e-?\d+)?|…", expected)
+    groups = [r"(.*?)" if each == "…" else r"([+-]?\d+\.\d+(?:e-?\d+)?)" for each in wanted]
+    match = re.fullmatch("".join(a + b for a, b in zip(places, [*groups, ""], strict=True)), written)
+    if match is None:
+        return False
+    pairs = [(a, b) for a, b in zip(wanted, match.groups(), strict=True) if a != "…"]
+    return all(abs(float(a) - float(b)) <= 0.02 * max(1.0, abs(float(a))) for a, b in pairs)

@@ -1,0 +1,185 @@
+"""Commands and programs in the documentation do what it says."""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+import yaml
+from docs.pages import GENERATED, PAGES, ROOT, blocks_of, name_of, same_output
+
+from ovaflow.configuration.resolve import load, resolve
+
+RUN = ("sh", "python")
+_TOGETHER = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+TABLE = ROOT / "docs" / "tutorial" / "records.csv"
+
+
+@pytest.fixture(scope="session")
+def tools(tmp_path_factory):
+    """Folder with the commands that pages call."""
+    folder = tmp_path_factory.mktemp("bin")
+    for name in ("ovaflow", "snakemake"):
+        (folder / name).write_text(f'#!/bin/sh\nexec {sys.executable} -P -m {name} "$@"\n')
+        (folder / name).chmod(0o755)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def shell(tools):
+    """Runs a block in a folder and returns what it wrote."""
+    keep = {key: value for key, value in os.environ.items() if key.startswith(("OVAFLOW_", "HOME", "LANG", "LC_"))}
+    environment = keep | {"PATH": f"{tools}:/usr/bin:/bin", "PYTHONPATH": str(ROOT / "src"), "COLUMNS": "80"}
+
+    def run(code, folder, **options):
+        command = ["bash", "-euo", "pipefail", "-c", code]
+        return subprocess.run(command, cwd=folder, env=environment, text=True, **_TOGETHER, **options)
+
+    run.environment = environment
+    return run
+
+
+@pytest.fixture(scope="session")
+def finished_catalog(tmp_path_factory, shell):
+    """The README's run on the tutorial's table."""
+    folder = tmp_path_factory.mktemp("catalog")
+    shutil.copy(TABLE, folder)
+    readme = blocks_of(ROOT / "README.md")
+    (folder / "my.yaml").write_text(next(block.code for block in readme if block.language == "yaml"))
+    done = shell("ovaflow run my.yaml", folder)
+    assert done.returncode == 0, done.stdout
+    # pages that call the pipeline again shall see it end as it did here
+    (folder / "results" / "report.html").unlink()
+    return folder
+
+
+def runs(page):
+    """Whether anything of a page is run."""
+    return any(block.language in RUN and block.mark != "not run" for block in blocks_of(page))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if runs(page)], ids=name_of)
+def test_examples(page, finished_catalog, tmp_path, shell, monkeypatch):
+    folder = tmp_path / "catalog"
+    shutil.copytree(finished_catalog, folder)
+    monkeypatch.chdir(folder)
+    session = _Session(folder, shell)
+    try:
+        for block in blocks_of(page):
+            session.take(block, f"{name_of(page)}, line {block.line}")
+    finally:
+        session.end()
+
+
+class _Session:
+    """What happens in the folder of a page, block by block."""
+
+    def __init__(self, folder, shell):
+        self.folder, self.shell = folder, shell
+        self.written, self.services, self.names = "", [], None
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+
+    def take(self, block, where):
+        if block.title == "output":
+            assert same_output(block.code, self.written), f"{where} shows\n{block.code}\nand it was\n{self.written}"
+        elif block.title and block.language not in RUN:
+            (self.folder / block.title).parent.mkdir(parents=True, exist_ok=True)
+            (self.folder / block.title).write_text(block.code, encoding="utf-8")
+        elif block.mark == "background":
+            self.services.append(self._started(self._here(block.code), where))
+        elif block.language == "sh" and block.mark is None:
+            done = self.shell(self._here(block.code), self.folder)
+            assert done.returncode == 0, f"{where}:\n{block.code}{done.stdout}"
+            self.written = done.stdout
+        elif block.language == "python" and block.mark is None:
+            if self.names is None:
+                self.names = _names()
+            exec(compile(block.code, where, "exec"), self.names)
+
+    def _here(self, code):
+        served = code.replace("ovaflow serve ", f"exec ovaflow serve --port {self.port} ")
+        return served.replace("127.0.0.1:8000", f"127.0.0.1:{self.port}")
+
+    def _started(self, code, where):
+        log = self.folder / "service.log"
+        with open(log, "w") as file:
+            service = subprocess.Popen(["bash", "-c", code], cwd=self.folder, env=self.shell.environment, stderr=file)
+        end = time.monotonic() + 100
+        while "serves model" not in log.read_text():
+            assert service.poll() is None, f"{where}:\n{log.read_text()}"
+            assert time.monotonic() < end, f"{where} did not answer"
+            time.sleep(0.1)
+        return service
+
+    def end(self):
+        for service in self.services:
+            service.terminate()
+            assert service.wait(60) == 0
+
+
+def _names():
+    """Names that programs in the documentation may use: texts and their labels, features and an indicator."""
+    import csv
+
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.preprocessing import MultiLabelBinarizer
+
+    with open(TABLE, newline="", encoding="utf-8") as file:
+        rows = [(row["title"], row["subjects"].split("; ")) for row in csv.DictReader(file) if row["subjects"]]
+    texts, labels = map(list, zip(*rows, strict=True))
+    X, Y = TfidfVectorizer().fit_transform(texts), MultiLabelBinarizer().fit_transform(labels)
+    return {
+        "texts": texts[80:],
+        "labels": labels[80:],
+        "test_texts": texts[:80],
+        "test_labels": labels[:80],
+        "X": X,
+        "Y": Y,
+    }
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_what_is_not_run_says_why(page):
+    for block in blocks_of(page):
+        if block.mark == "not run":
+            assert len(block.reason or "") > 10, f"line {block.line}"
+
+
+@pytest.mark.parametrize("page", sorted(set(PAGES) - GENERATED), ids=name_of)
+def test_configs_are_legal(page):
+    defaults = load(ROOT / "config" / "config.yaml")
+    for block in blocks_of(page):
+        if block.language == "yaml" and block.mark != "no config":
+            # pages show parts of a config: the runs that others start from are those of the page
+            resolve(yaml.safe_load(block.code), defaults, f"{name_of(page)}, line {block.line}")
+
+
+@pytest.mark.parametrize(
+    ("expected", "written", "same"),
+    [
+        ("a 1.00 b", "a 1.01   b", True),
+        ("a 1.00 b", "a 1.10 b", False),
+        ("a 3 b", "a 4 b", False),
+        ("took … s\nb", "took 1.3 s\nb\n", True),
+        ("a\n…\nd", "a\nb\nc\nd", True),
+        ("a\n…", "a\nb\nc\nd", True),
+        ("a\nd", "a\nb\nd", False),
+        ("a", "a\nb", False),
+        ("w +0.50 ███", "w +0.49 ██▌", True),
+    ],
+)
+def test_outputs_are_compared(expected, written, same):
+    assert same_output(expected, written) == same
+
+
+def test_every_page_of_code_was_looked_at():
+    languages = {block.language for page in PAGES for block in blocks_of(page)}
+    assert set(RUN) <= languages
+    strange = {language for language in languages if re.fullmatch("bash|shell|console|py", language)}
+    assert not strange, "only sh and python are run"

@@ -1,0 +1,53 @@
+"""The reference pages say what the code says, links lead somewhere, and the site is built of them."""
+
+import importlib.util
+import re
+from collections import Counter
+
+import pytest
+from docs.pages import PAGES, ROOT, name_of, prose_of
+
+from ovaflow.configuration.schema import Evaluate, Predict, Prepare, Report, Train
+
+_SPEC = importlib.util.spec_from_file_location("reference", ROOT / "docs" / "make" / "reference.py")
+reference = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(reference)
+
+
+@pytest.mark.parametrize("name", reference.PAGES)
+def test_reference_is_up_to_date(name):
+    stored = (reference.FOLDER / name).read_text(encoding="utf-8")
+    assert stored == reference.PAGES[name](), "write it again: python docs/make/reference.py"
+
+
+@pytest.mark.parametrize("section", [Prepare, Train, Predict, Evaluate, Report])
+def test_config_page_lists_every_key(section):
+    page = (reference.FOLDER / "config.md").read_text(encoding="utf-8")
+    part = page.split(f"\n## {section.__name__.lower()}\n")[1].split("\n## ")[0]
+    assert re.findall(r"^\| `(\w+)` \|", part, re.MULTILINE) == list(section.model_fields)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_somewhere(page):
+    for target, anchor in re.findall(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)", prose_of(page)):
+        place = (page.parent / target).resolve() if target else page
+        assert place.exists(), f"{target} does not exist"
+        assert place.is_relative_to(ROOT), f"{target} is outside of the repository"
+        if anchor:
+            assert anchor in anchors(place), f"{target} has no {anchor}"
+
+
+def anchors(page):
+    """Anchors of a page's headings, as code hosts and MkDocs make them."""
+    text = re.sub(r"^(```|~~~).*?^\1", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    seen, found = Counter(), set()
+    for title in re.findall(r"^#{1,6} (.*)$", text, re.MULTILINE):
+        slug = re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-")
+        found.add(slug if not seen[slug] else f"{slug}_{seen[slug]}")
+        seen[slug] += 1
+    return found
+
+
+def test_readme_stays_short():
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").count("\n")
+    assert 90 <= lines <= 150
