@@ -8,6 +8,10 @@ from snakemake.utils import min_version
 min_version("9.0")
 
 
+# of Snakemake's own report: snakemake --report report.html
+report: "workflow/report/workflow.rst"
+
+
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/artifacts.smk"

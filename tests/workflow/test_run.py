@@ -1,6 +1,8 @@
 """Whole runs on a tiny table."""
 
 import json
+import re
+import zipfile
 
 import numpy as np
 import pytest
@@ -43,6 +45,21 @@ def test_every_job_has_a_log_and_a_benchmark(finished):
             for path in logs.rglob(f"tiny/**/*.{ending}")
         }
         assert expected <= found
+
+
+def test_snakemakes_own_report_holds_the_page_and_each_runs_figures(finished, tmp_path):
+    finished.snakemake("--report", str(tmp_path / "saved.zip"))
+    with zipfile.ZipFile(tmp_path / "saved.zip") as saved:
+        index = saved.read("saved/report.html").decode()
+        (page,) = [name for name in saved.namelist() if name.startswith("saved/data/") and name.endswith("report.html")]
+        assert saved.read(page) == (finished.folder / "results" / "report.html").read_bytes()
+    ours = json.loads(re.search(r"var categories = (\{.*?\});?\n", index)[1])
+    files = [f"results/tiny/{{run}}/{name}.json" for name in ("analysis", "metrics", "prune")]
+    assert ours["Report"] == {"Other": ["results/report.html"]}
+    for run in ("msi", "dismec"):
+        assert sorted(ours["tiny"][run]) == [name.format(run=run) for name in files]
+    assert "rare and frequent labels, examples with the words" in index
+    assert "Metrics of run <em>msi</em> on the test set of <em>tiny</em>" in index
 
 
 def test_odd_characters_in_paths_and_columns_reach_no_shell(place):

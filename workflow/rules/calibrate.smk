@@ -54,7 +54,13 @@ rule measure_calibration:
         model="results/{dataset}/{run}/model.h5",
         calibration="results/{dataset}/{run}/calibration.h5",
     output:
-        "results/{dataset}/{run}/calibration.json",
+        report(
+            "results/{dataset}/{run}/calibration.json",
+            caption="../report/calibration.rst",
+            category="{dataset}",
+            subcategory="{run}",
+            labels={"file": "probabilities and thresholds"},
+        ),
     log:
         "logs/{dataset}/{run}/calibration-curve.log",
     benchmark:

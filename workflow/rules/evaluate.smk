@@ -5,8 +5,20 @@ rule evaluate_predictions:
         training="results/{dataset}/{run}/training.h5",
         predictions="results/{dataset}/{run}/predictions.h5",
     output:
-        metrics="results/{dataset}/{run}/metrics.json",
-        analysis="results/{dataset}/{run}/analysis.json",
+        metrics=report(
+            "results/{dataset}/{run}/metrics.json",
+            caption="../report/metrics.rst",
+            category="{dataset}",
+            subcategory="{run}",
+            labels={"file": "metrics"},
+        ),
+        analysis=report(
+            "results/{dataset}/{run}/analysis.json",
+            caption="../report/analysis.rst",
+            category="{dataset}",
+            subcategory="{run}",
+            labels={"file": "frequent and rare labels, failures"},
+        ),
     log:
         "logs/{dataset}/{run}/evaluate.log",
     benchmark:

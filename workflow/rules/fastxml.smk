@@ -56,7 +56,13 @@ rule measure_trees:
         dataset="results/{dataset}/dataset.h5",
         model="results/{dataset}/{run}/model.h5",
     output:
-        "results/{dataset}/{run}/trees.json",
+        report(
+            "results/{dataset}/{run}/trees.json",
+            caption="../report/trees.rst",
+            category="{dataset}",
+            subcategory="{run}",
+            labels={"file": "quality by number of trees"},
+        ),
     log:
         "logs/{dataset}/{run}/tree-curve.log",
     benchmark:

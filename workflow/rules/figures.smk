@@ -31,7 +31,13 @@ rule measure_pruning:
         dataset="results/{dataset}/dataset.h5",
         model="results/{dataset}/{run}/model.h5",
     output:
-        "results/{dataset}/{run}/prune.json",
+        report(
+            "results/{dataset}/{run}/prune.json",
+            caption="../report/pruning.rst",
+            category="{dataset}",
+            subcategory="{run}",
+            labels={"file": "quality and size by prune threshold"},
+        ),
     log:
         "logs/{dataset}/{run}/prune-curve.log",
     benchmark:

@@ -134,7 +134,13 @@ rule describe_embedding:
         dataset="results/{dataset}/dataset.h5",
         embedding=embedding_of_run,
     output:
-        "results/{dataset}/{run}/embedding.json",
+        report(
+            "results/{dataset}/{run}/embedding.json",
+            caption="../report/embedding.rst",
+            category="{dataset}",
+            subcategory="{run}",
+            labels={"file": "label embedding"},
+        ),
     log:
         "logs/{dataset}/{run}/describe-embedding.log",
     benchmark:

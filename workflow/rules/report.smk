@@ -11,7 +11,12 @@ rule write_report:
         figures=files.figure_files(SETTINGS),
         calibrations=folds.calibration_files(SETTINGS),
     output:
-        "results/report.html",
+        report(
+            "results/report.html",
+            caption="../report/page.rst",
+            category="Report",
+            labels={"file": "the page about all runs"},
+        ),
     log:
         "logs/report.log",
     benchmark:

@@ -260,6 +260,10 @@ class Report(Section):
     prune_thresholds: list[Annotated[float, Field(gt=0)]] = Field(
         [0.05, 0.1, 0.2, 0.3, 0.5], description="quality and size of the models pruned further; []: not measured"
     )
+    intended_use: str | None = Field(None, description="what the models are for; stated on the model card")
+    licence: str | None = Field(None, description="of the models; stated on the model card")
+    watts_per_core: float = Field(10.0, ge=0, description="power of a busy core, for the model card's estimate of energy")
+    grams_per_kwh: float | None = Field(None, ge=0, description="CO2 of the electricity; null: left out")
 
 
 class Sweep(Section):

@@ -372,7 +372,8 @@ def report_options(settings):
     list of str
     """
     sweeps = [f"--sweep={name}={','.join(runs)}" for name, runs in sweeps_of(settings).items()]
-    return options_of(settings.report, ["examples"]) + sweeps
+    stated = ["intended_use", "licence", "watts_per_core", "grams_per_kwh"]
+    return options_of(settings.report, ["examples", *stated]) + sweeps
 
 
 def code_of(subcommand):
