@@ -262,7 +262,7 @@ class Report(Section):
     )
     intended_use: str | None = Field(None, description="what the models are for; stated on the model card")
     licence: str | None = Field(None, description="of the models; stated on the model card")
-    watts_per_core: float = Field(10.0, ge=0, description="power of a busy core, for the model card's estimate of energy")
+    watts_per_core: float = Field(10.0, ge=0, description="power of a busy core, for the model card's energy")
     grams_per_kwh: float | None = Field(None, ge=0, description="CO2 of the electricity; null: left out")
 
 
