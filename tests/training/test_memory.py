@@ -3,6 +3,7 @@
 import math
 import subprocess
 import sys
+import tempfile
 
 import numpy as np
 import pytest
@@ -53,7 +54,8 @@ def peak_of_training(folder, *options):
     """Bytes of a job of its own, and the number of its weights."""
     inputs = [str(folder / "dataset.h5"), f"--means={folder / 'means.h5'}", f"--plan={folder / 'plan.tsv'}"]
     command = [sys.executable, "-c", PROGRAM, "train-shard", *inputs, "--shard=0", *options]
-    command += [f"--output={folder / 'shard.h5'}"]
+    # no labels that an earlier job finished
+    command += [f"--output={tempfile.mkdtemp(dir=folder)}/shard.h5"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
     return 1024 * int(done.stdout.split()[-1]), int(done.stdout.split(" weights")[0].split()[-1].replace(",", ""))
 
@@ -65,7 +67,7 @@ def test_formula_agrees_with_the_peak_of_a_job(folder, loss, threads):
     counts = np.diff(dataset.positives.indptr)
     touched = touched_by(dataset.train.X, counts, counts > 0, threads, FAST_PATHS[LOSSES[loss]])
     ours = job_memory(Shape.of(dataset), threads, LABELS, weights, touched).total
-    assert ours == pytest.approx(theirs, rel=0.25)
+    assert theirs <= ours <= 1.3 * theirs
     assert 1e6 * requested_megabytes(folder / "dataset.h5", threads, 1, loss=loss) > theirs
 
 
@@ -77,7 +79,7 @@ def test_formula_agrees_with_the_peak_of_an_l1_job(folder, loss):
     theirs, weights = peak_of_training(folder, *options)
     touched = Touched(0, 0, 0, screened=False, transposed=True)
     ours = job_memory(Shape.of(open_dataset(folder / "dataset.h5")), 1, LABELS, weights, touched).total
-    assert ours == pytest.approx(theirs, rel=0.25)
+    assert theirs <= ours <= 1.3 * theirs
     assert 1e6 * requested_megabytes(folder / "dataset.h5", 1, 1, loss=loss) > theirs
 
 
