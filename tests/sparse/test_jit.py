@@ -144,3 +144,34 @@ def test_nothing_is_left_in_other_folders(tmp_path):
     )
     assert list((tmp_path / "here").iterdir()) == []
     assert len(list((tmp_path / "cache").rglob("*.nbi"))) >= 3
+
+
+def run(code, **environment):
+    environment = {**os.environ, **environment}
+    return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+
+
+def test_without_any_folder_kernels_are_compiled_in_memory(tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    code = f"import tempfile; tempfile.tempdir = {str(blocked)!r}\n{WORK}"
+    done = run(code, OVAFLOW_CACHE=str(blocked))
+    assert done.stdout == "[0.0, 2.0, 4.0]\n"
+    assert done.stderr.count("\n") == 1
+    assert f"{blocked} cannot be written (Not a directory), nor can" in done.stderr
+    assert list(tmp_path.iterdir()) == [blocked]
+
+
+def test_damaged_files_are_compiled_anew(tmp_path):
+    assert run(WORK, OVAFLOW_CACHE=str(tmp_path)).stderr == ""
+    (index,), (cut,), (empty,) = (
+        list(tmp_path.rglob(pattern)) for pattern in ("csr.product-*.nbi", "csr.row_dot-*.nbc", "csr._*.nbc")
+    )
+    index.write_bytes(index.read_bytes()[:-9])
+    cut.write_bytes(cut.read_bytes()[:-9])
+    empty.write_bytes(b"")
+    done = run(WORK, OVAFLOW_CACHE=str(tmp_path))
+    assert done.stdout == "[0.0, 2.0, 4.0]\n"
+    assert done.stderr.count("compiled kernels: ") == done.stderr.count("\n") == 3
+    again = run(WORK, OVAFLOW_CACHE=str(tmp_path))
+    assert (again.stdout, again.stderr) == ("[0.0, 2.0, 4.0]\n", "")
