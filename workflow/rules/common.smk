@@ -13,7 +13,10 @@ from ovaflow.configuration.resolve import load, resolve
 from ovaflow.configuration.schema import ROLES
 from ovaflow.console.errors import InputError
 from ovaflow.data.catalogue import files_of, read_catalogue
+from ovaflow.machine.driver import take_charge
 from ovaflow.training.shard_request import shard_request
+
+take_charge(workflow)
 
 try:
     # no configfile: directive, which would merge the default datasets and runs with the user's

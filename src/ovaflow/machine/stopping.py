@@ -38,20 +38,23 @@ def at_stop(action):
         _at_stop.remove(action)
 
 
-def watch_signals(end):
+def watch_signals(end, signals=SIGNALS):
     """Wait for a signal beside all that this process does; a signal that is ignored so far stays so.
 
     Parameters
     ----------
     end : callable
         Takes the signal, in a thread of its own.
+    signals : tuple of signal.Signals
+        Those that Python has a handler for keep it.
     """
     reader, writer = os.pipe2(os.O_CLOEXEC)
     os.set_blocking(writer, False)
-    watched = {number for number in SIGNALS if signal.getsignal(number) != signal.SIG_IGN}
+    watched = {number for number in signals if signal.getsignal(number) != signal.SIG_IGN}
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     for number in watched:
-        signal.signal(number, lambda number, frame: None)
+        if signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, lambda number, frame: None)
     os.register_at_fork(after_in_child=lambda: _forget(watched))
 
     def wait():
@@ -71,6 +74,8 @@ def _forget(watched):
 
 def end_by_signals():
     """Let signals end this process: at once, with nothing half-done, one line and the status that shells expect."""
+    if signal.getsignal(signal.SIGINT) == signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     watch_signals(_end)
 
 
@@ -80,9 +85,20 @@ def _end(number):
     worker = threading.Thread(target=_do_all, args=(kept,), daemon=True)
     worker.start()
     worker.join(PATIENCE)
-    what = "; ".join(kept) or "nothing half-done is left"
+    leave(number, "; ".join(kept) or "nothing half-done is left")
+
+
+def leave(number, kept):
+    """End the process with one line.
+
+    Parameters
+    ----------
+    number : signal.Signals
+    kept : str
+        What is kept, in words.
+    """
     with contextlib.suppress(OSError):
-        os.write(2, f"ovaflow: stopped by {number.name}: {what}, the same command continues\n".encode())
+        os.write(2, f"ovaflow: stopped by {number.name}: {kept}, the same command continues\n".encode())
     os._exit(128 + number)
 
 
