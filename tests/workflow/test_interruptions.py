@@ -1,101 +1,170 @@
-"""Jobs and drivers killed with SIGKILL leave nothing that a later run believes."""
+"""Jobs and drivers are killed at random moments; the same command continues to the same bytes, and nothing is left."""
 
+import fcntl
 import os
+import random
 import signal
 import subprocess
 import time
-from pathlib import Path
+from collections import Counter
+from shutil import rmtree
 
+import numpy as np
+import psutil
 import pytest
-from tiny_table import write_config
+import scipy.sparse as sp
+import yaml
+from pipeline_place import Place
+from synthetic import topics
 
-pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.workflow, pytest.mark.timeout(1800)]
 
-HANG = """
-import os, sys, time
+KILLS = int(os.environ.get("OVAFLOW_TEST_KILLS", 50))
+"""Each takes about a second and a half."""
 
-def hang(handle):
-    if sys.argv[1:2] == ["train-shard"] and "--shard=0" in sys.argv:
-        time.sleep(600)
+SEED = int(os.environ.get("OVAFLOW_TEST_SEED", time.time_ns() % 10**6))
+"""Of the moments, of whom they hit and with what."""
 
-os.fsync = hang
-"""
-
-
-def wait_for(pattern, folder, process):
-    deadline = time.monotonic() + 120
-    while not list(folder.rglob(pattern)):
-        assert process.poll() is None, "Snakemake ended"
-        assert time.monotonic() < deadline, f"no {pattern}"
-        time.sleep(0.05)
-
-
-@pytest.fixture
-def caught_in_the_act(finished, tmp_path):
-    """A place to run again, where a train-shard job has written its file and hangs before it renames it."""
-    place = finished.copy(tmp_path / "place")
-    write_config(place.folder / "my.yaml", train={"shards": 2, "C": 2})
-    hook = tmp_path / "hook"
-    hook.mkdir()
-    (hook / "sitecustomize.py").write_text(HANG)
-    environment = place.environment()
-    environment["PYTHONPATH"] = f"{hook}:{environment['PYTHONPATH']}"
-    command = place.command("results/tiny/msi/model.h5", "--configfile", "my.yaml")
-    process = subprocess.Popen(
-        command,
-        cwd=place.folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
-    wait_for(".0.h5.*.partial", place.folder / "results", process)
-    yield place, process
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
+RUNS = {
+    "msi": {"initialization": "mean-separating", "threads": 2},
+    "tree": {"initialization": "label-tree", "shards": 2},
+    "forest": {"method": "fastxml", "trees": 60, "shards": 2},
+}
+CONFIG = {
+    "datasets": {"made": {"format": "xmc-text", "train": "made.txt"}},
+    "runs": RUNS,
+    "train": {"shards": 3, "epsilon": 1e-4},
+}
+MODELS = [f"results/made/{run}/model.h5" for run in RUNS]
 
 
-@pytest.fixture(scope="session")
-def uninterrupted(finished, tmp_path_factory):
-    """The model of an uninterrupted run."""
-    place = finished.copy(tmp_path_factory.mktemp("uninterrupted"))
-    write_config(place.folder / "my.yaml", train={"shards": 2, "C": 2})
-    place.snakemake("results/tiny/msi/model.h5")
-    return (place.folder / "results/tiny/msi/model.h5").read_bytes()
+def write_made(path, n=6000, n_labels=900):
+    """A made-up dataset as XMC text; two labels of three are parts of the third, at whose solution they start."""
+    made = topics(n=n, d=1500, n_labels=n_labels).train
+    X, Y = made.X.to_scipy(), made.Y.to_scipy().toarray() > 0
+    for part in (1, 2):
+        Y[:, part::3] = Y[:, ::3] & (np.arange(n) % (part + 2) > 0)[:, None]
+    Y = sp.csr_array(Y)
+    with open(path, "w") as file:
+        file.write(f"{n} {X.shape[1]} {n_labels}\n")
+        for i in range(n):
+            labels = ",".join(map(str, Y.indices[Y.indptr[i] : Y.indptr[i + 1]]))
+            row = slice(*X.indptr[i : i + 2])
+            features = " ".join(f"{j}:{value:.6g}" for j, value in zip(X.indices[row], X.data[row], strict=True))
+            file.write(f"{labels} {features}\n")
 
 
-def complete(place, uninterrupted):
-    shards = place.folder / "results/tiny/msi/shards"
-    assert not (shards / "0.h5").exists()
-    place.snakemake("results/tiny/msi/model.h5")
-    assert (place.folder / "results/tiny/msi/model.h5").read_bytes() == uninterrupted
+class Attacked(Place):
+    """A place where a pipeline runs that is killed now and then."""
+
+    def __init__(self, folder, rng):
+        super().__init__(folder)
+        write_made(folder / "made.txt")
+        (folder / "my.yaml").write_text(yaml.safe_dump(CONFIG))
+        self.rng, self.driver = rng, None
+        self.kills, self.count, self.seconds, self.continued = 0, Counter(), [], Counter()
+        self.written = folder / "written.txt"
+
+    def start(self):
+        """Call the command that the user would call again."""
+        command = self.command("--retries=1000", *MODELS, "--configfile", "my.yaml")
+        with open(self.written, "a") as file:
+            pipes = {"stdout": file, "stderr": subprocess.STDOUT}
+            self.driver = subprocess.Popen(
+                command, cwd=self.folder, env=self.environment(), start_new_session=True, **pipes
+            )
+
+    def processes(self):
+        """Living processes of this place: jobs of ovaflow, and all."""
+        jobs, found = [], []
+        for process in psutil.process_iter():
+            try:
+                if process.cwd() == str(self.folder) and process.status() != psutil.STATUS_ZOMBIE:
+                    found.append(process)
+                    if process.cmdline()[1:4] == ["-P", "-m", "ovaflow"]:
+                        jobs.append(process)
+            except psutil.Error:
+                continue
+        return jobs, found
+
+    def strike(self):
+        """Kill somebody at a random moment: mostly a job, now and then the driver, its shells, or all."""
+        time.sleep(self.rng.uniform(0.1, 1.3))
+        number = self.rng.choice([signal.SIGKILL, signal.SIGTERM])
+        whom = self.rng.choices(["job", "shell", "driver", "all"], [6, 1, 1.5, 1.5])[0]
+        jobs, found = self.processes()
+        jobs.sort(key=lambda process: process.pid)
+        shells = [process.parent() for process in jobs if process.parent() and process.parent().name() == "bash"]
+        chosen = {"job": jobs, "shell": shells, "driver": [self.driver], "all": found}[whom]
+        if self.driver.poll() is not None or not chosen:
+            return
+        for log in self.folder.glob("logs/*/*/train-*.log"):
+            self.continued[log.parent.name] += "continues, " in log.read_text(errors="replace")
+        training = any(path.stat().st_size > 100 for path in self.folder.rglob(".*.finished"))
+        began = time.monotonic()
+        for process in chosen if whom == "all" else [self.rng.choice(chosen)]:
+            process.send_signal(number)
+        if whom in ("driver", "all"):
+            self.driver.wait(60)
+        elif number == signal.SIGTERM and whom == "job":
+            psutil.wait_procs([process], timeout=60)
+        if number == signal.SIGTERM:
+            self.seconds.append(time.monotonic() - began)
+        self.count.update([f"{whom} {number.name}"] + ["while it trained"] * training)
+        self.kills += 1
+
+    def wait_for_all(self):
+        """Wait for orphans, which end by themselves."""
+        deadline = time.monotonic() + 120
+        while self.processes()[1]:
+            assert time.monotonic() < deadline, self.processes()
+            time.sleep(0.2)
 
 
-def test_driver_and_jobs_killed(caught_in_the_act, uninterrupted):
-    place, process = caught_in_the_act
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
-    place.snakemake("--unlock")
-    complete(place, uninterrupted)
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory):
+    """The models of an uninterrupted run."""
+    place = Attacked(tmp_path_factory.mktemp("uninterrupted"), None)
+    place.snakemake(*MODELS)
+    return [(place.folder / model).read_bytes() for model in MODELS]
 
 
-def test_job_killed(caught_in_the_act, uninterrupted):
-    place, process = caught_in_the_act
-    for job in jobs_of(place.folder):
-        os.kill(job, signal.SIGKILL)
-    written, _ = process.communicate(timeout=120)
-    assert process.returncode == 1, written
-    complete(place, uninterrupted)
+def assert_finished(place, uninterrupted):
+    """The models are there to the last byte, and nothing else is left."""
+    place.wait_for_all()
+    assert [(place.folder / model).read_bytes() for model in MODELS] == uninterrupted
+    left = [path.name for pattern in (".*.partial", ".*.finished") for path in place.folder.rglob(pattern)]
+    assert left == []
+    own = place.folder / ".snakemake"
+    assert not list(own.glob("locks/*"))
+    assert not [path for path in own.glob("incomplete/*") if path.is_file()]
+    with open(own / "ovaflow.lock") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    assert "Nothing to be done" in place.snakemake("--dry-run", *MODELS)
 
 
-def jobs_of(folder):
-    """Process ids of train-shard jobs for shard 0 that work in a folder."""
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            arguments = Path(f"/proc/{name}/cmdline").read_bytes().split(b"\0")
-            here = os.readlink(f"/proc/{name}/cwd") == str(folder)
-        except OSError:
-            continue
-        if here and b"train-shard" in arguments and b"--shard=0" in arguments:
-            yield int(name)
+def test_killed_at_random_moments(uninterrupted, tmp_path):
+    print(f"OVAFLOW_TEST_SEED={SEED}")
+    place = Attacked(tmp_path, random.Random(SEED))
+    rounds = 0
+    place.start()
+    try:
+        while place.kills < KILLS:
+            place.strike()
+            if place.driver.poll() == 0:
+                assert_finished(place, uninterrupted)
+                rounds += 1
+                rmtree(tmp_path / "results")
+            if place.driver.poll() is not None:
+                place.start()
+        assert place.driver.wait(300) == 0, place.written.read_text()[-5000:]
+    finally:
+        for process in place.processes()[1]:
+            process.kill()
+        place.driver.wait()
+    assert_finished(place, uninterrupted)
+    print(f"{place.kills} kills, {rounds + 1} finished runs: {dict(place.count)}")
+    print(f"ended by SIGTERM in {max(place.seconds):.2f} s at most, {np.median(place.seconds):.2f} s as a rule")
+    assert max(place.seconds) < 5
+    assert place.count["while it trained"] > KILLS / 5
+    assert sum(place.continued.values()) > KILLS / 5, place.continued
