@@ -9,7 +9,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 GENERATED = {ROOT / "docs" / "reference" / f"{name}.md" for name in ("config", "commands", "python")}
 
 _BLOCK = re.compile(r"^(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)\n(?P<code>.*?)^(?P=fence)\s*$", re.DOTALL | re.MULTILINE)
-_MARK = re.compile(r"<!--\s*(?P<kind>not run|no config|background)(?::\s*(?P<reason>[^>]*?))?\s*-->\s*\Z")
+_MARK = re.compile(r"<!--\s*(?P<kind>not run|no config|background|in the tree)(?::\s*(?P<reason>[^>]*?))?\s*-->\s*\Z")
 
 
 class Block(NamedTuple):
@@ -22,7 +22,7 @@ class Block(NamedTuple):
     language, title : str
     code : str
     mark : str or None
-        "not run", "no config" or "background", from the comment before it.
+        "not run", "no config", "background" or "in the tree", from the comment before it.
     reason : str or None
     """
 

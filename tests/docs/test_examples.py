@@ -1,11 +1,9 @@
 """Commands and programs in the documentation do what it says."""
 
-import os
 import re
 import shutil
 import socket
 import subprocess
-import sys
 import time
 
 import pytest
@@ -15,32 +13,7 @@ from docs.pages import GENERATED, PAGES, ROOT, blocks_of, name_of, same_output
 from ovaflow.configuration.resolve import load, resolve
 
 RUN = ("sh", "python")
-_TOGETHER = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
 TABLE = ROOT / "docs" / "tutorial" / "records.csv"
-
-
-@pytest.fixture(scope="session")
-def tools(tmp_path_factory):
-    """Folder with the commands that pages call."""
-    folder = tmp_path_factory.mktemp("bin")
-    for name in ("ovaflow", "snakemake"):
-        (folder / name).write_text(f'#!/bin/sh\nexec {sys.executable} -P -m {name} "$@"\n')
-        (folder / name).chmod(0o755)
-    return folder
-
-
-@pytest.fixture(scope="session")
-def shell(tools):
-    """Runs a block in a folder and returns what it wrote."""
-    keep = {key: value for key, value in os.environ.items() if key.startswith(("OVAFLOW_", "HOME", "LANG", "LC_"))}
-    environment = keep | {"PATH": f"{tools}:/usr/bin:/bin", "PYTHONPATH": str(ROOT / "src"), "COLUMNS": "80"}
-
-    def run(code, folder, **options):
-        command = ["bash", "-euo", "pipefail", "-c", code]
-        return subprocess.run(command, cwd=folder, env=environment, text=True, **_TOGETHER, **options)
-
-    run.environment = environment
-    return run
 
 
 @pytest.fixture(scope="session")
@@ -57,12 +30,12 @@ def finished_catalog(tmp_path_factory, shell):
     return folder
 
 
-def runs(page):
-    """Whether anything of a page is run."""
-    return any(block.language in RUN and block.mark != "not run" for block in blocks_of(page))
+def is_run(block):
+    """Whether a block is run here, in the folder of its page."""
+    return block.language in RUN and block.mark in (None, "background") and not block.title
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if runs(page)], ids=name_of)
+@pytest.mark.parametrize("page", [page for page in PAGES if any(map(is_run, blocks_of(page)))], ids=name_of)
 def test_examples(page, finished_catalog, tmp_path, shell, monkeypatch):
     folder = tmp_path / "catalog"
     shutil.copytree(finished_catalog, folder)
@@ -88,7 +61,7 @@ class _Session:
     def take(self, block, where):
         if block.title == "output":
             assert same_output(block.code, self.written), f"{where} shows\n{block.code}\nand it was\n{self.written}"
-        elif block.title and block.language not in RUN:
+        elif block.title and block.language != "sh":
             (self.folder / block.title).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / block.title).write_text(block.code, encoding="utf-8")
         elif block.mark == "background":
@@ -97,7 +70,7 @@ class _Session:
             done = self.shell(self._here(block.code), self.folder)
             assert done.returncode == 0, f"{where}:\n{block.code}{done.stdout}"
             self.written = done.stdout
-        elif block.language == "python" and block.mark is None:
+        elif block.language == "python" and block.mark is None and not block.title:
             if self.names is None:
                 self.names = _names()
             exec(compile(block.code, where, "exec"), self.names)

@@ -1,0 +1,33 @@
+"""A shell in which the commands of the documentation run."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from docs.pages import ROOT
+
+
+@pytest.fixture(scope="session")
+def tools(tmp_path_factory):
+    """Folder with the commands that pages call."""
+    folder = tmp_path_factory.mktemp("bin")
+    for name in ("ovaflow", "snakemake"):
+        (folder / name).write_text(f'#!/bin/sh\nexec {sys.executable} -P -m {name} "$@"\n')
+        (folder / name).chmod(0o755)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def shell(tools):
+    """Runs a block in a folder and returns what it wrote."""
+    keep = {key: value for key, value in os.environ.items() if key.startswith(("OVAFLOW_", "HOME", "LANG", "LC_"))}
+    environment = keep | {"PATH": f"{tools}:/usr/bin:/bin", "PYTHONPATH": str(ROOT / "src"), "COLUMNS": "80"}
+
+    def run(code, folder, **options):
+        command = ["bash", "-euo", "pipefail", "-c", code]
+        together = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        return subprocess.run(command, cwd=folder, **{"env": environment, **together, **options})
+
+    run.environment = environment
+    return run

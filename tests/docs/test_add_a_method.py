@@ -1,0 +1,65 @@
+"""The page "Add a method", followed word by word on a copy of the tree."""
+
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from docs.pages import ROOT, blocks_of, same_output
+
+PAGE = ROOT / "docs" / "add-a-method.md"
+COPIED = ("src", "workflow", "config", "envs", "docs", "tests")
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """A copy of the tree with all that the page writes and changes, before its commands."""
+    folder = tmp_path_factory.mktemp("newcomer")
+    for name in COPIED:
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"), symlinks=True)
+    for name in ("Snakefile", "pyproject.toml", "README.md"):
+        shutil.copy(ROOT / name, folder)
+    (folder / "profiles").symlink_to("workflow/profiles")
+    for block in blocks_of(PAGE):
+        if block.language == "diff":
+            change(folder, block.code)
+        elif block.title and block.title != "output":
+            path = folder / block.title
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block.code, encoding="utf-8")
+    return folder
+
+
+def change(folder, diff):
+    """Make a change of the page: what stands must stand there once."""
+    head, *pieces = re.split(r"^@@\n", diff, flags=re.MULTILINE)
+    name, _, first = head.partition("\n")
+    path = folder / name.removeprefix("--- ")
+    text = path.read_text(encoding="utf-8")
+    for piece in (first, *pieces):
+        lines = piece.splitlines(keepends=True)
+        before = "".join(line[1:] for line in lines if line[0] in " -")
+        after = "".join(line[1:] for line in lines if line[0] in " +")
+        assert text.count(before) == 1, f"{name}: the page's lines stand there {text.count(before)} times:\n{before}"
+        text = text.replace(before, after)
+    path.write_text(text, encoding="utf-8")
+
+
+def test_the_page_works_as_it_stands(tree, shell):
+    shutil.copy(ROOT / "docs" / "tutorial" / "records.csv", tree)
+    # in another folder kernels are compiled again; these commands need two of them, not all
+    (tree / "results").mkdir()
+    (tree / "results" / ".warm-up").touch()
+    environment = shell.environment | {"PYTHONPATH": str(tree / "src")}
+    environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
+    written = ""
+    for block in blocks_of(PAGE):
+        if block.language == "sh" and block.mark == "in the tree":
+            done = shell(block.code, tree, env=environment)
+            assert done.returncode == 0, f"line {block.line}:\n{block.code}{done.stdout}"
+            written = done.stdout
+        elif block.title == "output":
+            assert same_output(block.code, written), f"line {block.line} shows\n{block.code}\nand it was\n{written}"
+    assert (tree / "results" / "report.html").exists()
+    assert "nearest-centroid" in (tree / "docs" / "reference" / "config.md").read_text(encoding="utf-8")
