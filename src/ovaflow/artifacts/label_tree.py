@@ -19,11 +19,11 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse
 
-from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.sparse.csr import transpose
 from ovaflow.sparse.jit import strict_kernel
-from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact
+from ovaflow.storage.arrays import map_vector, number_of
+from ovaflow.storage.artifact import create_artifact, open_artifact, require_input
 
 KIND = "label-tree"
 ROOT = -1
@@ -280,7 +280,21 @@ def read_label_tree(path, dataset=None):
         If the file is missing or foreign, or belongs to another dataset file.
     """
     with open_artifact(path, KIND) as file:
-        if dataset is not None and inputs_of(file)["dataset"] != dataset:
-            raise InputError("made from another dataset file", path=path, remedy="run `ovaflow label-tree` again")
-        arrays = (file[name][()] for name in ("parent", "distance", "order", "subtree", "depth"))
-        return LabelTree(*arrays, star_cost=int(file.attrs["star_cost"]))
+        require_input(file, "dataset", dataset)
+        kinds = {"parent": np.int32, "distance": np.int64, "order": np.int32, "subtree": np.int32, "depth": np.int32}
+        arrays = {name: map_vector(file[name], kind, ROOT) for name, kind in kinds.items()}
+        if len({len(array) for array in arrays.values()}) != 1 or not _leads_down(arrays["parent"], arrays["order"]):
+            raise file.damaged("a tree whose order does not begin with the parents")
+        return LabelTree(**arrays, star_cost=number_of(file, "star_cost", 0))
+
+
+def _leads_down(parent, order):
+    """Whether the order has each label once, and its parent before it, so that there are no circles."""
+    place = np.full(len(order) + 1, -1, np.int64)
+    if not len(order):
+        return True
+    if not 0 <= order.min() <= order.max() < len(order) or parent.max() >= len(order):
+        return False
+    place[order] = np.arange(len(order))
+    # the last place is the root's, which is numbered -1
+    return bool((place[:-1] >= 0).all() and (place[parent] < place[:-1]).all())

@@ -10,10 +10,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.sparse.jit import kernel
-from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact
+from ovaflow.storage.arrays import amount_of, map_vector
+from ovaflow.storage.artifact import create_artifact, open_artifact, require_input
 
 KIND = "means"
 _BLOCKS_PER_THREAD = 16
@@ -148,7 +148,9 @@ def read_means(path, dataset=None):
         If the file is missing or foreign, or belongs to another dataset file.
     """
     with open_artifact(path, KIND) as file:
-        if dataset is not None and inputs_of(file)["dataset"] != dataset:
-            raise InputError("made from another dataset file", path=path, remedy="run `ovaflow means` again")
-        x_mean, pp, xp, counts = (file[name][()] for name in ("x_mean", "pp", "xp", "counts"))
-        return Means(x_mean, pp, xp, float(file.attrs["xx"]), counts)
+        require_input(file, "dataset", dataset)
+        x_mean, pp, xp = (map_vector(file[name], np.float64) for name in ("x_mean", "pp", "xp"))
+        counts = map_vector(file["counts"], np.int64, 0)
+        if not len(pp) == len(xp) == len(counts):
+            raise file.damaged("arrays of different lengths")
+        return Means(x_mean, pp, xp, amount_of(file, "xx"), counts)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ovaflow.data.names import Names, read_idf, read_names
 from ovaflow.sparse.csr import CSR, transpose
-from ovaflow.storage.arrays import read_csr, read_strings, write_csr, write_strings
+from ovaflow.storage.arrays import check_strings, read_csr, read_strings, write_csr, write_strings
 from ovaflow.storage.artifact import checksum_of, create_artifact, open_artifact, parameters_of
 
 KIND = "dataset"
@@ -153,4 +153,22 @@ def open_dataset(path):
     """
     with open_artifact(path, KIND) as file:
         splits = [Split(read_csr(file[f"{name}/X"]), read_csr(file[f"{name}/Y"])) for name in ("train", "test")]
+        _check_shapes(file, *splits)
         return Dataset(Path(path), *splits, checksum_of(file), parameters_of(file))
+
+
+def _check_shapes(file, train, test):
+    d, l = train.X.n_columns, train.Y.n_columns  # noqa: E741
+    if (test.X.n_columns, test.Y.n_columns) != (d, l):
+        raise file.damaged("training and test instances of different features or labels")
+    if any(split.X.n_rows != split.Y.n_rows for split in (train, test)):
+        raise file.damaged("features and labels of different instances")
+    bias = parameters_of(file).get("bias", 0)
+    if isinstance(bias, bool) or not isinstance(bias, int | float):
+        raise file.damaged("its bias is no number")
+    plain = d - (bias != 0)
+    check_strings(file, "label_names", 0, l)
+    check_strings(file, "feature_names", 0, plain)
+    check_strings(file, "test_texts", test.X.n_rows)
+    if "idf" in file and file["idf"].shape != (plain,):
+        raise file.damaged(f"idf of {file['idf'].size:,} features, expected {plain:,}")

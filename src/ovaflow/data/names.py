@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ovaflow.storage.arrays import read_strings
+from ovaflow.storage.arrays import map_vector, read_strings
 from ovaflow.storage.artifact import open_artifact
 
 
@@ -59,4 +59,4 @@ def read_idf(path, kind):
         None without tf-idf.
     """
     with open_artifact(path, kind) as file:
-        return file["idf"][()] if "idf" in file else None
+        return map_vector(file["idf"], np.float32) if "idf" in file else None

@@ -33,6 +33,7 @@ def _combining_marks():
 
 TOKEN_PATTERN = rf"\b(?!\d+\b)\w[\w{_combining_marks()}]+"
 """Words of two characters or more that are not numbers; Python's ``\\w`` lacks the marks that are part of them."""
+_OWN_PATTERN = re.compile(r"\\b\(\?!\\d\+\\b\)\\w\[\\w[^\\\[\]^]*\]\+")
 _LARGEST_COUNT = 1 << 24
 """float32 holds whole numbers exactly up to here."""
 _MOST_COUNTED = 1 << 27
@@ -114,6 +115,9 @@ class TfIdf:
             raise InputError("made from features, not from texts: there is no transform of raw text")
         weights = np.ones(len(feature_names), np.float32) if idf is None else np.asarray(idf, np.float32)
         given = {name: parameters[name] for name in ("sublinear", "normalize", "bias", "token_pattern")}
+        # others, which a file of strangers may have, could take time without end
+        if not isinstance(given["token_pattern"], str) or not _OWN_PATTERN.fullmatch(given["token_pattern"]):
+            raise InputError("its pattern of a token is none of ovaflow's", remedy="make it again (ovaflow prepare)")
         return cls(list(feature_names), weights, **given)
 
     def transform(self, texts, quiet=False):

@@ -34,9 +34,11 @@ def evaluate(predictions, dataset, model, training, a=A, b=B):
     Raises
     ------
     InputError
-        If the predictions come from another dataset or model.
+        If the predictions come from another dataset or model, or the statistics
+        from another training.
     """
     check_inputs(predictions, dataset, model)
+    require_training_of(model, training)
     inverse = inverse_propensity(model.counts, dataset.train.X.n_rows, a, b)
     metrics = ranking_metrics(predictions.ids, dataset.test.Y, inverse)
     labels_per_instance = np.diff(dataset.test.Y.indptr)
@@ -120,6 +122,26 @@ def ranking_metrics(ids, Y, inverse):
             f"micro-F1@{k}": micro,
         }
     return metrics
+
+
+def require_training_of(model, training):
+    """See that statistics are those of a model's training.
+
+    Parameters
+    ----------
+    model : ovaflow.model.model_file.ModelFile
+    training : ovaflow.model.training_file.Training
+
+    Raises
+    ------
+    InputError
+        If they were made from other data, or with other settings.
+    """
+    settings = model.parameters.get("train", {})
+    differing = [name for name, value in training.parameters.items() if settings.get(name, value) != value]
+    if differing or training.inputs.get("dataset") not in (None, model.inputs.get("dataset")):
+        what = f"a training with another {differing[0]}" if differing else "a training on another dataset"
+        raise InputError(f"the statistics are of {what}", path=model.path, remedy="give the training.h5 beside it")
 
 
 def check_inputs(predictions, dataset, model):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.sparse.csr import CSR
-from ovaflow.storage.arrays import map_array, read_csr, write_csr
+from ovaflow.storage.arrays import map_vector, read_csr, read_offsets, write_csr
 
 
 class Forest(NamedTuple):
@@ -125,11 +125,32 @@ def read_forest(group):
 
     Parameters
     ----------
-    group : h5py.Group
+    group : Stored
 
     Returns
     -------
     Forest
+
+    Raises
+    ------
+    InputError
+        If its arrays do not fit together, or a way down a tree leads out of it or in a circle.
     """
-    arrays = [map_array(group[name]) for name in ("starts", "children", "sizes")]
-    return Forest(*arrays, read_csr(group["separators"]), read_csr(group["distributions"]))
+    starts = read_offsets(group["starts"])
+    children, sizes = (map_vector(group[name], np.int32, 0) for name in ("children", "sizes"))
+    # scoring relies on positive scores: a sum that is 0 has not been added to
+    distributions = read_csr(group["distributions"], low=np.nextafter(np.float32(0), np.float32(1)).item())
+    forest = Forest(starts, children, sizes, read_csr(group["separators"]), distributions)
+    if not starts[-1] == len(children) == len(sizes) == forest.separators.n_rows == forest.distributions.n_rows:
+        raise group.damaged(f"{group.name}: arrays of different lengths")
+    if (np.diff(starts) < 1).any() or not _leads_down(starts, children):
+        raise group.damaged(f"{group.name}: a node whose children are not below it")
+    return forest
+
+
+def _leads_down(starts, children):
+    """Whether both children of each node stand behind it in its tree."""
+    place = np.arange(len(children)) - np.repeat(starts[:-1], np.diff(starts))
+    size = np.repeat(np.diff(starts), np.diff(starts))
+    inner = children != 0
+    return bool(((children > place) & (children < size - 1))[inner].all())

@@ -50,10 +50,11 @@ def open_forest(path):
     if method_of(path) != METHOD:
         raise InputError(f"a model of {method_of(path)}, which has no trees", path=path)
     with open_artifact(path, KIND) as file:
-        model = ForestModel(**read_common(file, path), forest=read_forest(file["forest"]))
-    if not model.forest.distributions.n_columns == len(model.trained) == len(model.counts):
-        raise InputError("damaged: arrays of different lengths", path=path, remedy="delete it and merge again")
-    return model
+        forest = read_forest(file["forest"])
+        if not forest.n_trees:
+            raise file.damaged("a forest without trees")
+        shape = forest.distributions.n_columns, forest.separators.n_columns
+        return ForestModel(**read_common(file, path, *shape), forest=forest)
 
 
 def save_forest(path, model):

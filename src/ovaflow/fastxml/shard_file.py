@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ovaflow.console.errors import InputError
 from ovaflow.fastxml.forest import Forest, read_forest, write_forest
+from ovaflow.storage.arrays import amount_of, map_vector, number_of
 from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact, parameters_of
 
 KIND = "tree-shard"
@@ -81,16 +81,14 @@ def read_tree_shard(path):
     with open_artifact(path, KIND) as file:
         shard = TreeShard(
             path=Path(path),
-            numbers=file["numbers"][()],
+            numbers=map_vector(file["numbers"], np.int32, 0),
             forest=read_forest(file["forest"]),
-            seconds=file["seconds"][()],
-            core_seconds=float(file.attrs["core_seconds"]),
-            peak_rss_bytes=int(file.attrs["peak_rss_bytes"]),
+            seconds=map_vector(file["seconds"], np.float64, 0),
+            core_seconds=amount_of(file),
+            peak_rss_bytes=number_of(file, "peak_rss_bytes", 0),
             parameters=parameters_of(file),
             inputs=inputs_of(file),
         )
-    if not len(shard.numbers) == len(shard.seconds) == shard.forest.n_trees:
-        raise InputError(
-            "damaged: arrays of different lengths", path=path, remedy="delete it and run train-trees again"
-        )
+        if not len(shard.numbers) == len(shard.seconds) == shard.forest.n_trees:
+            raise file.damaged("arrays of different lengths")
     return shard

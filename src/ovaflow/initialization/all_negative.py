@@ -6,6 +6,7 @@ steps (MSI sec. 3).
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -15,7 +16,8 @@ from ovaflow.solver.losses import SLOPE_AT_ZERO
 from ovaflow.solver.newton import solve_label
 from ovaflow.solver.problem import Outcome, make_workspace
 from ovaflow.solver.stopping import gradient_norm_at_zero
-from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact, parameters_of
+from ovaflow.storage.arrays import amount_of, map_vector, number_of
+from ovaflow.storage.artifact import create_artifact, open_artifact, parameters_of, require_input
 
 KIND = "root"
 
@@ -113,16 +115,16 @@ def read_root(path, dataset, training):
         other settings.
     """
     with open_artifact(path, KIND) as file:
-        if inputs_of(file)["dataset"] != dataset:
-            raise InputError("made from another dataset file", path=path, remedy="run `ovaflow root` again")
+        require_input(file, "dataset", dataset)
         made_with = parameters_of(file)
         for name, value in _settings_of(training).items():
             found = made_with.get(name)
             if found != value:
                 raise InputError(f"solved with {name} {found}, not {value}", path, remedy="run `ovaflow root` again")
         kinds = Outcome.__annotations__
-        outcome = Outcome(**{name: kind(file.attrs[name]) for name, kind in kinds.items()})
-        return Root(file["weights"][()], outcome)
+        read = {int: partial(number_of, low=0), float: amount_of}
+        outcome = Outcome(**{name: read[kind](file, name) for name, kind in kinds.items()})
+        return Root(map_vector(file["weights"], np.float32), outcome)
 
 
 def _settings_of(training):

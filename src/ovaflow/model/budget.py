@@ -114,6 +114,7 @@ def write_pruned(model, threshold, path):
 
 def _bytes_beside_weights(model, folder):
     empty = CSR(np.empty(0, np.float32), np.empty(0, np.int32), np.zeros_like(model.weights.indptr), model.n_features)
+    Path(folder).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         path = Path(scratch) / "empty.h5"
         write_pruned(replace(model, weights=empty), 1.0, path)

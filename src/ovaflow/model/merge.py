@@ -23,6 +23,7 @@ class _Plan:
     """Where each label stands and what is known of it, from one look at every shard."""
 
     paths: list
+    checksums: list
     shard: np.ndarray  # (l,) position in paths
     row: np.ndarray  # (l,) row in that shard
     kept: np.ndarray  # (l,) weights left by pruning
@@ -87,7 +88,7 @@ def _survey(paths, dataset, threshold):
     places = {name: np.full(n_labels, NO_SHARD, np.int64) for name in ("shard", "row", "kept")}
     trained = np.zeros(n_labels, bool)
     statistics = {name: np.zeros(n_labels, dtype) for name, dtype in STATISTICS.items()}
-    first, seconds, peaks = None, [], []
+    first, seconds, peaks, checksums = None, [], [], []
     with Progress("checking shards", len(paths), "shards") as progress:
         for number, path in enumerate(paths):
             shard = read_shard(path)
@@ -102,11 +103,12 @@ def _survey(paths, dataset, threshold):
                 values[shard.labels] = shard.statistics[name]
             seconds.append(shard.core_seconds)
             peaks.append(shard.peak_rss_bytes)
+            checksums.append(shard.checksum)
             progress.advance()
     _check_cover(places["shard"], dataset)
     return _Plan(
-        paths, **places, trained=trained, statistics=statistics, core_seconds=sum(seconds), peak_rss_bytes=max(peaks),
-        parameters=first.parameters, inputs=first.inputs,
+        paths, checksums, **places, trained=trained, statistics=statistics, core_seconds=sum(seconds),
+        peak_rss_bytes=max(peaks), parameters=first.parameters, inputs=first.inputs,
     )  # fmt: skip
 
 
@@ -182,6 +184,6 @@ def _gather(plan, threshold, low, high, offsets):
     owners = plan.shard[low:high]
     for number in np.unique(owners):
         places = np.flatnonzero(owners == number)
-        weights = read_shard(plan.paths[number]).weights
+        weights = read_shard(plan.paths[number], plan.checksums[number]).weights
         copy_kept(weights, plan.row[low + places], threshold, data, indices, offsets[places])
     return data, indices

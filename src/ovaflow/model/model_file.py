@@ -1,5 +1,6 @@
 """The model file: sparse weights, names, and all that is needed to predict."""
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -9,7 +10,7 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.data.names import Names, read_idf, read_names
 from ovaflow.sparse.csr import CSR
-from ovaflow.storage.arrays import map_array, read_csr, write_strings
+from ovaflow.storage.arrays import check_strings, map_vector, read_csr, write_strings
 from ovaflow.storage.artifact import (
     checksum_of,
     create_artifact,
@@ -176,26 +177,80 @@ def write_common(file, trained, counts, names):
         file.create_dataset("idf", data=np.asarray(names.idf, np.float32))
 
 
-def read_common(file, path):
+def read_common(file, path, n_labels, n_features):
     """What every method keeps, as arguments of :class:`ModelFile`.
 
     Parameters
     ----------
-    file : h5py.File
+    file : Stored
     path : path-like
+    n_labels, n_features : int
+        That the method's own arrays are of, bias feature included.
 
     Returns
     -------
     dict
+
+    Raises
+    ------
+    InputError
+        If lengths differ, or settings are not what they should be.
     """
+    settings = settings_of(file)
+    trained, counts = map_vector(file["trained"], bool), map_vector(file["counts"], np.int64, 0)
+    if not n_labels == len(trained) == len(counts):
+        raise file.damaged("arrays of different lengths")
+    plain = n_features - (settings.get("transform", {}).get("bias", 0) != 0)
+    check_strings(file, "label_names", 0, n_labels)
+    check_strings(file, "feature_names", 0, plain)
+    if "idf" in file and file["idf"].shape != (plain,):
+        raise file.damaged(f"idf of {file['idf'].size:,} features, expected {plain:,}")
     return {
         "path": Path(path),
-        "trained": file["trained"][()],
-        "counts": map_array(file["counts"]),
+        "trained": trained,
+        "counts": counts,
         "checksum": checksum_of(file),
-        "parameters": parameters_of(file),
+        "parameters": settings,
         "inputs": inputs_of(file),
     }
+
+
+def settings_of(file):
+    """Parameters of an open model file, those that readers rely on checked.
+
+    Parameters
+    ----------
+    file : Stored
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    InputError
+        If one is not of its kind.
+    """
+    settings = parameters_of(file)
+    for part, kinds in _SETTINGS.items():
+        given = settings.get(part, {})
+        if not isinstance(given, dict):
+            raise file.damaged(f"its {part} settings are none")
+        for name, kind in kinds.items():
+            value = given.get(name, kind())
+            if not isinstance(value, kind if kind is not float else int | float) or not _is_finite(value):
+                raise file.damaged(f"{part}.{name} is {str(value)[:30]!r}")
+    return settings
+
+
+def _is_finite(value):
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+_SETTINGS = {
+    "train": {"method": str},
+    "transform": {"bias": float, "normalize": bool, "tfidf": bool, "sublinear": bool, "first_feature": int},
+}
 
 
 def method_of(path):
@@ -211,7 +266,7 @@ def method_of(path):
         Such as ``"one-vs-all"``.
     """
     with open_artifact(path, KIND) as file:
-        return parameters_of(file).get("train", {}).get("method", ONE_VS_ALL)
+        return settings_of(file).get("train", {}).get("method", ONE_VS_ALL)
 
 
 def _write_weights(group, indptr, pieces, n_features):
@@ -250,7 +305,5 @@ def open_model(path):
     if method_of(path) != ONE_VS_ALL:
         raise InputError(f"a model of {method_of(path)}, which has no weights of labels", path=path)
     with open_artifact(path, KIND) as file:
-        model = Model(**read_common(file, path), weights=read_csr(file["weights"]))
-    if not model.weights.n_rows == len(model.trained) == len(model.counts):
-        raise InputError("damaged: arrays of different lengths", path=path, remedy="delete it and run merge again")
-    return model
+        weights = read_csr(file["weights"])
+        return Model(**read_common(file, path, weights.n_rows, weights.n_columns), weights=weights)

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ovaflow.console.errors import InputError
 from ovaflow.sparse.csr import CSR
-from ovaflow.storage.arrays import map_array, read_csr, write_csr
-from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact, parameters_of
+from ovaflow.storage.arrays import amount_of, map_vector, number_of, read_csr, write_csr
+from ovaflow.storage.artifact import checksum_of, create_artifact, inputs_of, open_artifact, parameters_of
 
 KIND = "shard"
 
@@ -52,6 +51,7 @@ class Shard:
         Settings of the training.
     inputs : dict of str to str
         Checksums of the artifacts used, by kind.
+    checksum : str
     """
 
     path: Path
@@ -63,6 +63,7 @@ class Shard:
     peak_rss_bytes: int
     parameters: dict
     inputs: dict
+    checksum: str
 
 
 def write_shard(path, labels, weights, trained, statistics, parameters, inputs, core_seconds, peak_rss_bytes):
@@ -101,12 +102,14 @@ def write_shard(path, labels, weights, trained, statistics, parameters, inputs, 
         file.attrs["peak_rss_bytes"] = int(peak_rss_bytes)
 
 
-def read_shard(path):
+def read_shard(path, known=None):
     """Open a shard file.
 
     Parameters
     ----------
     path : path-like
+    known : str, optional
+        See :func:`ovaflow.storage.artifact.open_artifact`.
 
     Returns
     -------
@@ -117,22 +120,23 @@ def read_shard(path):
     InputError
         If the file is missing, foreign, of another format version or damaged.
     """
-    with open_artifact(path, KIND) as file:
+    with open_artifact(path, KIND, known) as file:
         shard = Shard(
             path=Path(path),
-            labels=file["labels"][()],
+            labels=map_vector(file["labels"], np.int32, 0),
             weights=read_csr(file["weights"]),
-            trained=file["trained"][()],
+            trained=map_vector(file["trained"], bool),
             statistics=read_statistics(file["statistics"]),
-            core_seconds=float(file.attrs["core_seconds"]),
-            peak_rss_bytes=int(file.attrs["peak_rss_bytes"]),
+            core_seconds=amount_of(file),
+            peak_rss_bytes=number_of(file, "peak_rss_bytes", 0),
             parameters=parameters_of(file),
             inputs=inputs_of(file),
+            checksum=checksum_of(file),
         )
-    try:
-        _check_lengths(len(shard.labels), shard.weights.n_rows, shard.trained, shard.statistics)
-    except ValueError as error:
-        raise InputError(f"damaged: {error}", path=path, remedy="delete it and run train-shard again") from None
+        try:
+            _check_lengths(len(shard.labels), shard.weights.n_rows, shard.trained, shard.statistics)
+        except ValueError as error:
+            raise file.damaged(error) from None
     return shard
 
 
@@ -159,7 +163,7 @@ def read_statistics(group):
     -------
     dict of str to ndarray, shape (m,)
     """
-    return {name: map_array(group[name]) for name in STATISTICS if name in group}
+    return {name: map_vector(group[name], dtype) for name, dtype in STATISTICS.items() if name in group}
 
 
 def _check_lengths(n_labels, n_rows, trained, statistics):

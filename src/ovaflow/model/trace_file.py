@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ovaflow.console.errors import InputError
+from ovaflow.storage.arrays import map_vector, number_of, read_offsets
 from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact, parameters_of
 
 KIND = "trace"
@@ -97,19 +97,17 @@ def read_trace(path):
     """
     with open_artifact(path, KIND) as file:
         trace = Trace(
-            {name: file[name][()] for name in LABELS},
-            file["starts"][()],
-            {name: file["iterations"][name][()] for name in ITERATIONS},
-            file["weight_edges"][()],
-            file["weight_counts"][()],
-            int(file.attrs["n_instances"]),
+            {name: map_vector(file[name], dtype) for name, dtype in LABELS.items()},
+            read_offsets(file["starts"]),
+            {name: map_vector(file["iterations"][name], dtype) for name, dtype in ITERATIONS.items()},
+            map_vector(file["weight_edges"], np.float64),
+            map_vector(file["weight_counts"], np.int64, 0),
+            number_of(file, "n_instances", 0),
             parameters_of(file),
             inputs_of(file),
         )
-    fits = (
-        len(trace.starts) == len(trace.of_labels["labels"]) + 1
-        and len(trace.weight_edges) == len(trace.weight_counts) + 1
-    )
-    if not fits or any(len(values) != trace.starts[-1] for values in trace.iterations.values()):
-        raise InputError("damaged: arrays that do not fit together", path=path, remedy="delete it and run trace again")
+        fits = len(trace.weight_edges) == len(trace.weight_counts) + 1
+        fits &= all(len(values) == len(trace.starts) - 1 for values in trace.of_labels.values())
+        if not fits or any(len(values) != trace.starts[-1] for values in trace.iterations.values()):
+            raise file.damaged("arrays that do not fit together")
     return trace

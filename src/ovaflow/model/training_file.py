@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 
 from ovaflow.model.shard_file import read_statistics, write_statistics
-from ovaflow.storage.artifact import create_artifact, open_artifact
+from ovaflow.storage.arrays import amount_of, number_of
+from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact, parameters_of
 
 KIND = "training"
 
@@ -24,6 +25,10 @@ class Training:
         Largest resident memory of a shard's job.
     trees : dict of str to ndarray, shape (T,)
         What is known of each tree, for methods that grow some.
+    parameters : dict
+        Settings of the training, of what was read from a file.
+    inputs : dict of str to str
+        Checksums of the artifacts used, by kind, of what was read from a file.
     """
 
     statistics: dict
@@ -31,6 +36,8 @@ class Training:
     shards: int
     peak_rss_bytes: int
     trees: dict = field(default_factory=dict)
+    parameters: dict = field(default_factory=dict)
+    inputs: dict = field(default_factory=dict)
 
 
 def write_training(path, training, parameters, inputs):
@@ -72,10 +79,10 @@ def read_training(path):
         If the file is missing, foreign, of another format version or damaged.
     """
     with open_artifact(path, KIND) as file:
-        return Training(
-            read_statistics(file),
-            float(file.attrs["core_seconds"]),
-            int(file.attrs["shards"]),
-            int(file.attrs["peak_rss_bytes"]),
-            {name: values[()] for name, values in file["trees"].items()} if "trees" in file else {},
-        )
+        statistics = read_statistics(file)
+        trees = {name: values.mapped() for name, values in file["trees"].items()} if "trees" in file else {}
+        for arrays in (statistics, trees):
+            if len({array.shape for array in arrays.values()}) > 1:
+                raise file.damaged("arrays of different lengths")
+        figures = amount_of(file), number_of(file, "shards", 0), number_of(file, "peak_rss_bytes", 0)
+        return Training(statistics, *figures, trees, parameters_of(file), inputs_of(file))

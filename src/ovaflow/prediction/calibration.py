@@ -7,7 +7,7 @@ from scipy.special import expit
 
 from ovaflow.console.errors import InputError
 from ovaflow.sparse.best import NO_LABEL
-from ovaflow.storage.arrays import map_array
+from ovaflow.storage.arrays import map_vector
 from ovaflow.storage.artifact import checksum_of, create_artifact, inputs_of, open_artifact, parameters_of
 
 KIND = "calibration"
@@ -110,10 +110,11 @@ def read_calibration(path, model=None):
     """
     with open_artifact(path, KIND) as file:
         bounds = {"slope": (), "intercept": (), "thresholds": (None, np.inf)}
-        arrays = [map_array(file[name], *given) for name, given in bounds.items()]
-        calibration = Calibration(*arrays, parameters_of(file), inputs_of(file), checksum_of(file))
-    if len({len(array) for array in arrays}) != 1:
-        raise InputError("damaged: arrays of different lengths", path=path, remedy="delete it and run calibrate again")
-    if model is not None and calibration.inputs.get("model") != model.checksum:
-        raise InputError(f"does not belong to {model.path}", path=path, remedy="run calibrate again")
-    return calibration
+        arrays = [map_vector(file[name], np.float32, *given) for name, given in bounds.items()]
+        if len({len(array) for array in arrays}) != 1:
+            raise file.damaged("arrays of different lengths")
+        if model is not None and inputs_of(file).get("model") != model.checksum:
+            raise InputError(f"does not belong to {model.path}", path=path, remedy="run calibrate again")
+        if model is not None and len(arrays[0]) != model.n_labels:
+            raise file.damaged(f"{len(arrays[0]):,} labels, expected {model.n_labels:,}")
+        return Calibration(*arrays, parameters_of(file), inputs_of(file), checksum_of(file))

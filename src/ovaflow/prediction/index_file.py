@@ -8,8 +8,10 @@ model is not used.
 
 from pathlib import Path
 
+import numpy as np
+
 from ovaflow.prediction.index import Panel, build_panel, panel_ranges
-from ovaflow.storage.arrays import map_array
+from ovaflow.storage.arrays import map_vector, number_of, read_offsets
 from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact, parameters_of
 
 KIND = "index"
@@ -88,7 +90,29 @@ def open_index(model):
     with open_artifact(path, KIND) as file:
         if inputs_of(file).get("model") != model.checksum or parameters_of(file).get("scheme") != SCHEME:
             return None
-        return [
-            Panel(int(group.attrs["first"]), *(map_array(group[name]) for name in Panel._fields[1:]))
-            for _, group in sorted(file.items())
-        ]
+        panels = [_read_panel(group, model.n_features) for _, group in file.items()]
+        ends = np.cumsum([0, *(len(panel.base) for panel in panels)])
+        if [panel.first for panel in panels] != ends[:-1].tolist() or ends[-1] != model.n_labels:
+            raise file.damaged("panels that do not cover the labels")
+        return panels
+
+
+def _read_panel(group, d):
+    """A panel, whose numbers kernels use as places of arrays without looking."""
+    m, h = group["base"].size, group["dense"].shape[0] if group["dense"].ndim == 2 else 0
+    panel = Panel(
+        number_of(group, "first", 0),
+        map_vector(group["trained"], bool),
+        map_vector(group["base"], np.float32),
+        map_vector(group["step"], np.float32, 0),
+        map_vector(group["dense_row"], np.int32, -1, h - 1),
+        map_vector(group["dense"], np.int16, ndim=2),
+        map_vector(group["values"], np.int16),
+        map_vector(group["labels"], np.uint16, 0, m - 1),
+        read_offsets(group["indptr"]),
+    )
+    lengths = len(panel.trained), len(panel.step), len(panel.dense_row), len(panel.indptr), panel.dense.shape
+    fits = lengths == (m, d, d, d + 1, (h, m)) and panel.indptr[-1] == len(panel.values) == len(panel.labels)
+    if not fits:
+        raise group.damaged(f"arrays of panel {group.name} do not fit together")
+    return panel

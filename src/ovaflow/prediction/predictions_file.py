@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ovaflow.storage.arrays import map_array
+from ovaflow.sparse.best import NO_LABEL
+from ovaflow.storage.arrays import amount_of, map_vector, number_of
 from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact
 
 KIND = "predictions"
@@ -68,10 +69,8 @@ def read_predictions(path):
         If the file is missing, foreign, of another format version or damaged.
     """
     with open_artifact(path, KIND) as file:
-        return Predictions(
-            map_array(file["ids"]),
-            map_array(file["scores"], -np.inf),
-            float(file.attrs["seconds"]),
-            int(file.attrs["threads"]),
-            inputs_of(file),
-        )
+        ids = map_vector(file["ids"], np.int32, NO_LABEL, ndim=2)
+        scores = map_vector(file["scores"], np.float32, -np.inf, ndim=2)
+        if ids.shape != scores.shape:
+            raise file.damaged("ids and scores of different shapes")
+        return Predictions(ids, scores, amount_of(file, "seconds"), number_of(file, "threads", 1), inputs_of(file))

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ovaflow.console.errors import InputError
 from ovaflow.rembrandt.embedding import Embedding
-from ovaflow.storage.arrays import map_array
-from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact, parameters_of
+from ovaflow.sparse.panel import WIDTH
+from ovaflow.storage.arrays import LARGEST_ID, amount_of, map_array, number_of
+from ovaflow.storage.artifact import create_artifact, open_artifact, parameters_of, require_input
 
 KIND = "embedding"
 _ARRAYS = ("vectors", "eigenvalues", "label_covariance", "projection")
@@ -76,15 +76,21 @@ def read_embedding(path, dataset=None):
         If the file is missing, foreign, damaged, or belongs to another dataset file.
     """
     with open_artifact(path, KIND) as file:
-        if dataset is not None and inputs_of(file)["dataset"] != dataset:
-            raise InputError("made from another dataset file", path=path, remedy="run `ovaflow embed` again")
+        require_input(file, "dataset", dataset)
         arrays = {name: map_array(file[name]) for name in _ARRAYS if name in file}
+        rank, labels = number_of(file, "rank", 1), number_of(file, "labels", 0, LARGEST_ID)
+        _check_shapes(file, rank, labels)
         # a random embedding has no spectrum, one of features no labels
-        absent = {"vectors": np.empty((int(file.attrs["labels"]), 0), np.float32)}
+        absent = {"vectors": np.empty((labels, 0), np.float32)}
         absent |= dict.fromkeys(("eigenvalues", "label_covariance"), np.empty(0))
         arrays = absent | arrays
         parameters = parameters_of(file)
-        numbers = {name: int(file.attrs[name]) for name in ("rank", "iterations")}
-        embedding = Embedding(**arrays, **numbers, ridge=parameters.get("ridge", 0.0))
-        seconds, peak = float(file.attrs["core_seconds"]), int(file.attrs["peak_rss_bytes"])
-        return EmbeddingFile(embedding, seconds, peak, parameters)
+        iterations = number_of(file, "iterations", 0)
+        embedding = Embedding(**arrays, rank=rank, iterations=iterations, ridge=parameters.get("ridge", 0.0))
+        return EmbeddingFile(embedding, amount_of(file), number_of(file, "peak_rss_bytes", 0), parameters)
+
+
+def _check_shapes(file, rank, labels):
+    panels, vectors = file["projection"].shape, file["vectors"].shape if "vectors" in file else (labels, rank)
+    if len(panels) != 3 or (panels[0], panels[2]) != (-(-rank // WIDTH), WIDTH) or vectors != (labels, rank):
+        raise file.damaged("arrays of other shapes than its rank and labels ask for")

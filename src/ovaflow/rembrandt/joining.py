@@ -47,6 +47,7 @@ def join_decoder(shards, projected, tuned, dataset, model_path, training_path):
         raise InputError(
             f"was not made from {dataset.path}", path=projected.dataset.path, remedy="run `ovaflow project`"
         )
+    Path(model_path).parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=Path(model_path).parent) as folder:
         decoder_path, solved_path = Path(folder) / "decoder.h5", Path(folder) / "solved.h5"
         merge(shards, projected.dataset, 0.0, decoder_path, solved_path)

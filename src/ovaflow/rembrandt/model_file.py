@@ -10,7 +10,7 @@ from ovaflow.model.model_file import KIND, ModelFile, method_of, read_common, wr
 from ovaflow.rembrandt.panels import from_panels
 from ovaflow.rembrandt.projection import Projection, read_projection, write_projection
 from ovaflow.rembrandt.settings import METHOD
-from ovaflow.storage.arrays import map_array
+from ovaflow.storage.arrays import map_vector
 from ovaflow.storage.artifact import create_artifact, open_artifact
 
 
@@ -67,14 +67,12 @@ def open_embedding_model(path):
     if method_of(path) != METHOD:
         raise InputError(f"a model of {method_of(path)}, which has no embedding", path=path)
     with open_artifact(path, KIND) as file:
-        model = EmbeddingModel(
-            **read_common(file, path),
-            projection=read_projection(file["projection"], map_array),
-            decoder=map_array(file["decoder"]),
-        )
-    if not len(model.decoder) == len(model.trained) == len(model.counts):
-        raise InputError("damaged: arrays of different lengths", path=path, remedy="delete it and join again")
-    return model
+        projection = read_projection(file["projection"])
+        decoder = map_vector(file["decoder"], np.float32, ndim=2)
+        if decoder.shape[1] != projection.n_features:
+            raise file.damaged("a decoder of other features")
+        common = read_common(file, path, len(decoder), projection.panels.shape[1])
+        return EmbeddingModel(**common, projection=projection, decoder=decoder)
 
 
 def save_embedding_model(path, model):

@@ -12,7 +12,7 @@ from ovaflow.data.dataset import KIND, Dataset, open_dataset
 from ovaflow.rembrandt.blocks import in_blocks
 from ovaflow.rembrandt.projection import Projection, make_projection, read_projection, write_projection
 from ovaflow.sparse.csr import CSR, rows_of
-from ovaflow.storage.arrays import map_array, write_csr, write_strings
+from ovaflow.storage.arrays import amount_of, number_of, write_csr, write_strings
 from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact
 
 SOFTMAX, LOGISTIC = "softmax", "logistic"
@@ -157,7 +157,7 @@ def open_projected(path):
     """
     dataset = open_dataset(path)
     with open_artifact(path, KIND) as file:
-        projection = read_projection(file["projection"], map_array)
+        projection = read_projection(file["projection"])
         source = inputs_of(file)["dataset"]
-        seconds, peak = float(file.attrs["core_seconds"]), int(file.attrs["peak_rss_bytes"])
+        seconds, peak = amount_of(file), number_of(file, "peak_rss_bytes", 0)
     return Projected(dataset, projection, dataset.parameters["decoder"], source, seconds, peak)

@@ -7,6 +7,8 @@ import numpy as np
 from ovaflow.rembrandt.blocks import row_blocks
 from ovaflow.rembrandt.panels import from_panels, product, to_panels
 from ovaflow.rembrandt.random_features import RandomFeatures, choose_bandwidth, draw_features, map_rows
+from ovaflow.sparse.panel import WIDTH
+from ovaflow.storage.arrays import map_vector, number_of
 
 _ROWS = 4096
 
@@ -111,18 +113,30 @@ def write_projection(group, projection):
         group.create_dataset("phases", data=projection.random.phases)
 
 
-def read_projection(group, load):
+def read_projection(group):
     """Projection stored by :func:`write_projection`.
 
     Parameters
     ----------
-    group : h5py.Group
-    load : callable
-        Such as :func:`ovaflow.storage.arrays.map_array`.
+    group : Stored
 
     Returns
     -------
     Projection
+        Arrays are mapped.
+
+    Raises
+    ------
+    InputError
+        If they do not fit together.
     """
-    random = RandomFeatures(load(group["frequencies"]), load(group["phases"])) if "phases" in group else None
-    return Projection(load(group["panels"]), int(group.attrs["rank"]), random)
+    panels, rank = map_vector(group["panels"], np.float32, ndim=3), number_of(group, "rank", 1)
+    random = None
+    if "phases" in group:
+        frequencies = map_vector(group["frequencies"], np.float32, ndim=2)
+        random = RandomFeatures(frequencies, map_vector(group["phases"], np.float32))
+        if frequencies.shape != (rank, len(random.phases)):
+            raise group.damaged(f"{group.name}: random features of another shape")
+    if (len(panels), panels.shape[2]) != (-(-rank // WIDTH), WIDTH):
+        raise group.damaged(f"{group.name}: panels of another shape")
+    return Projection(panels, rank, random)

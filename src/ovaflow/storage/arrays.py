@@ -1,11 +1,17 @@
 """Matrices and names in HDF5: contiguous on disk, shared between processes when mapped."""
 
+import math
+
 import numpy as np
 
+from ovaflow.machine.room import require_room
 from ovaflow.sparse.csr import CSR
 
 LARGEST_ID = 2**31 - 1
 """Of labels and features."""
+
+_BYTES_OF_A_COLUMN = 16
+"""Whatever uses a matrix has arrays of its number of columns: an index takes so much, training more."""
 
 
 def map_array(array, low=None, high=None):
@@ -38,12 +44,16 @@ def write_csr(group, matrix):
         group.create_dataset(name, data=array)
 
 
-def read_csr(group):
+def read_csr(group, ascending=True, low=None):
     """Matrix of a group, mapped.
 
     Parameters
     ----------
     group : Stored
+    ascending : bool
+        Whether columns must ascend within a row.
+    low : float, optional
+        Least value that may be in it.
 
     Returns
     -------
@@ -55,12 +65,32 @@ def read_csr(group):
         If the three arrays do not fit together, or a value cannot be.
     """
     n_columns = number_of(group, "n_columns", 0, LARGEST_ID)
+    require_room(n_columns, _BYTES_OF_A_COLUMN, "columns", group.path)
     indptr = read_offsets(group["indptr"])
-    data = map_vector(group["data"], np.float32)
-    indices = map_vector(group["indices"], np.int32, 0, n_columns - 1)
+    falls = _Falls() if ascending else None
+    data = map_vector(group["data"], np.float32, low)
+    indices = map_vector(group["indices"], np.int32, 0, n_columns - 1, visit=falls)
     if not indptr[-1] == len(data) == len(indices):
         raise group.damaged(f"{group.name}: arrays of different lengths")
+    if ascending and not group.known and falls.count != _falls_between_rows(indices, indptr):
+        raise group.damaged(f"columns of {group.name} do not ascend")
     return CSR(data, indices, indptr, n_columns)
+
+
+class _Falls:
+    """Counts places at which values do not rise."""
+
+    def __init__(self):
+        self.count, self._last = 0, -1
+
+    def __call__(self, values):
+        self.count += int(np.count_nonzero(values[1:] <= values[:-1])) + int(values[0] <= self._last)
+        self._last = values[-1]
+
+
+def _falls_between_rows(indices, indptr):
+    starts = np.unique(indptr[(indptr > 0) & (indptr < len(indices))])
+    return int(np.count_nonzero(indices[starts] <= indices[starts - 1]))
 
 
 def read_offsets(array):
@@ -81,7 +111,7 @@ def read_offsets(array):
     return offsets
 
 
-def map_vector(array, dtype, low=None, high=None, ndim=1):
+def map_vector(array, dtype, low=None, high=None, ndim=1, visit=None):
     """Map an array that must be of some type.
 
     Parameters
@@ -91,6 +121,8 @@ def map_vector(array, dtype, low=None, high=None, ndim=1):
     low, high : number, optional
         See :func:`map_array`.
     ndim : int
+    visit : callable, optional
+        See :func:`map_array`.
 
     Returns
     -------
@@ -98,10 +130,29 @@ def map_vector(array, dtype, low=None, high=None, ndim=1):
     """
     if array.dtype != dtype or array.ndim != ndim:
         raise array.damaged(f"{array.name} is of type {array.dtype} with {array.ndim} axes")
-    return array.mapped(low, high)
+    return array.mapped(low, high, visit)
 
 
-def number_of(group, name, low, high):
+def amount_of(group, name="core_seconds"):
+    """Amount among the attributes of a group.
+
+    Parameters
+    ----------
+    group : Stored
+    name : str
+
+    Returns
+    -------
+    float
+        Finite, not negative.
+    """
+    value = group.attrs[name]
+    if isinstance(value, str) or not 0 <= value < math.inf:
+        raise group.damaged(f"{name} is no amount")
+    return float(value)
+
+
+def number_of(group, name, low, high=2**62):
     """Whole number among the attributes of a group.
 
     Parameters
@@ -136,6 +187,24 @@ def write_strings(group, name, strings):
     holder = group.create_group(name)
     holder.create_dataset("utf8", data=np.frombuffer(block, np.uint8))
     holder.create_dataset("offsets", data=offsets)
+
+
+def check_strings(group, name, *lengths):
+    """Refuse a file whose texts, if it has any, are more or fewer than they must be.
+
+    Parameters
+    ----------
+    group : Stored
+    name : str
+    *lengths : int
+        Numbers of texts that are right.
+
+    Raises
+    ------
+    InputError
+    """
+    if name in group and group[name]["offsets"].size - 1 not in lengths:
+        raise group.damaged(f"{group[name]['offsets'].size - 1:,} {name}, expected {lengths[-1]:,}")
 
 
 def read_strings(group, name, rows=None):

@@ -162,7 +162,7 @@ def _attributes(item, known):
 
 
 @contextlib.contextmanager
-def open_artifact(path, kind):
+def open_artifact(path, kind, known=None):
     """Open an artifact for reading.
 
     Parameters
@@ -170,6 +170,9 @@ def open_artifact(path, kind):
     path : path-like
     kind : str
         What the file must be.
+    known : str, optional
+        Checksum of a file that this process has read already: of the same one
+        arrays that are mapped again are not compared again.
 
     Yields
     ------
@@ -182,7 +185,7 @@ def open_artifact(path, kind):
         another version, lacks what is asked of it, or is damaged.
     """
     with _opened(path, kind) as handle:
-        file = Artifact(handle, path, kind).whole
+        file = Artifact(handle, path, kind, known).whole
         found = file.contents["kind"]
         if found != kind:
             raise InputError(f"expected {kind}, found {found}", path=path)
@@ -250,3 +253,24 @@ def inputs_of(file):
     dict of str to str
     """
     return file.contents["inputs"]
+
+
+def require_input(file, kind, checksum):
+    """Refuse an artifact that was made from something else.
+
+    Parameters
+    ----------
+    file : Stored
+    kind : str
+        Of the artifact that it must have been made from.
+    checksum : str or None
+        Of that artifact; None: any.
+
+    Raises
+    ------
+    InputError
+    """
+    if checksum is not None and inputs_of(file).get(kind) != checksum:
+        maker = made_by(file.contents["kind"])
+        again = f"make it again ({maker})" if maker else "make it again"
+        raise InputError(f"stale: made from another {kind} file", path=file.path, remedy=again)

@@ -153,6 +153,11 @@ class Stored:
         return [(name, self[name]) for name in sorted(names)]
 
     @property
+    def known(self):
+        """Whether the file has been read already, see :class:`Artifact`."""
+        return self._artifact.known
+
+    @property
     def checksum(self):
         """Of the whole artifact."""
         return self._artifact.checksum
@@ -219,12 +224,12 @@ class StoredArray:
             raise TypeError("an array of an artifact is read whole, as [()], or mapped")
         return self.copied()
 
-    def copied(self, low=None, high=None):
+    def copied(self, low=None, high=None, visit=None):
         """The array in memory of its own.
 
         Parameters
         ----------
-        low, high : number, optional
+        low, high, visit
             See :meth:`mapped`.
 
         Returns
@@ -232,28 +237,30 @@ class StoredArray:
         ndarray
         """
         array = np.empty(self.shape, self.dtype)
-        self.read_direct(array, low, high)
+        self.read_direct(array, low, high, visit)
         return array
 
-    def read_direct(self, out, low=None, high=None):
+    def read_direct(self, out, low=None, high=None, visit=None):
         """Read into an array that is there already.
 
         Parameters
         ----------
         out : ndarray
             Contiguous, as large as the array.
-        low, high : number, optional
+        low, high, visit
             See :meth:`mapped`.
         """
-        self._check(low, high, memoryview(out.reshape(-1)).cast("B") if out.size else memoryview(b""))
+        self._check(low, high, memoryview(out.reshape(-1)).cast("B") if out.size else memoryview(b""), visit)
 
-    def mapped(self, low=None, high=None):
+    def mapped(self, low=None, high=None, visit=None):
         """The array, mapped: processes share its pages, and a write changes the process's own page alone.
 
         Parameters
         ----------
         low, high : number, optional
             Least and largest value that may be in it. By default any, of floats any finite one; nan is never accepted.
+        visit : callable, optional
+            Is given the values block by block, while they are compared with their checksum.
 
         Returns
         -------
@@ -266,8 +273,9 @@ class StoredArray:
             If it does not match its checksum, or has a value out of bounds.
         """
         if not self.size or self.offset % self.dtype.itemsize:
-            return self.copied(low, high)
-        self._check(low, high)
+            return self.copied(low, high, visit)
+        if not self._artifact.known:
+            self._check(low, high, visit=visit)
         # copy-on-write, since kernels are compiled for writable arrays only
         return np.asarray(np.memmap(self._artifact.handle, self.dtype, "c", self.offset, self.shape))
 
@@ -275,16 +283,16 @@ class StoredArray:
         """See :meth:`Stored.damaged`."""
         return self._artifact.damaged(message)
 
-    def _check(self, low, high, into=None):
+    def _check(self, low, high, into=None, visit=None):
         try:
-            checksum = checked_blocks(self._artifact.handle, self, low, high, into)
+            checksum = checked_blocks(self._artifact.handle, self, low, high, into, visit)
         except Damaged as error:
             raise self._artifact.damaged(error) from None
         if checksum != self._checksum:
             raise self._artifact.damaged(f"bytes of {self.name} do not match their checksum")
 
 
-def checked_blocks(handle, array, low=None, high=None, into=None):
+def checked_blocks(handle, array, low=None, high=None, into=None, visit=None):
     """Read an array block by block; each is looked at while the processor has it in its cache.
 
     Parameters
@@ -296,6 +304,8 @@ def checked_blocks(handle, array, low=None, high=None, into=None):
         See :meth:`StoredArray.mapped`.
     into : memoryview, optional
         Where the bytes shall go.
+    visit : callable, optional
+        Is given the values of each block in turn.
 
     Returns
     -------
@@ -313,9 +323,12 @@ def checked_blocks(handle, array, low=None, high=None, into=None):
         part = block[: array.nbytes - done] if into is None else block[done : done + _BLOCK]
         _read_into(handle, part, array.offset + done)
         digest.update(part)
-        wrong = values_out_of_bounds(np.frombuffer(part, array.dtype), low, high)
+        values = np.frombuffer(part, array.dtype)
+        wrong = values_out_of_bounds(values, low, high)
         if wrong:
             raise Damaged(f"{array.name} holds {wrong}")
+        if visit is not None:
+            visit(values)
         done += len(part)
     return digest.hexdigest()
 
@@ -358,12 +371,15 @@ class Artifact:
     path : path-like
     kind : str
         For messages.
+    known : str, optional
+        Checksum of a file that this process has read already: of the same one arrays are not looked at again.
     """
 
-    def __init__(self, handle, path, kind):
+    def __init__(self, handle, path, kind, known=None):
         self.handle, self.path, self._kind = handle, path, kind
         try:
             self.start, self.checksum, text = _read_table(handle, kind)
+            self.known = self.checksum == known
             self.table = _parsed(text)
             self._check_table()
             self._check_rest()
@@ -383,12 +399,14 @@ class Artifact:
                 raise Damaged(f"its table of contents has no {name}")
         if not all(isinstance(value, str) for value in table["inputs"].values()):
             raise Damaged("its inputs are no checksums")
+        own = {name: table[name] for name in ("kind", "ovaflow_version")}
         self.groups = {"": {}} | table["groups"]
         for name, attributes in self.groups.items():
             if (name and not _NAME.fullmatch(name)) or not isinstance(attributes, dict):
                 raise Damaged("its groups have no names")
             if not all(isinstance(value, str | int | float) for value in attributes.values()):
                 raise Damaged(f"attributes of {name or 'the file'} are neither numbers nor texts")
+        self.groups[""] = self.groups[""] | own
         self.arrays = {}
         for name, entry in table["arrays"].items():
             if not _NAME.fullmatch(name):
