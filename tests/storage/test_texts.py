@@ -82,3 +82,14 @@ def test_what_is_not_finite_is_not_written(tmp_path, value):
     with pytest.raises(InputError, match=r"m\.json: not written"):
         write_json(tmp_path / "m.json", "metrics", {"P@1": value})
     assert not list(tmp_path.iterdir())
+
+
+def test_what_tells_of_another_model_is_stale(tmp_path):
+    path = tmp_path / "m.json"
+    write_json(path, "metrics", FIGURES, of="ab" * 16)
+    assert read_json(path, "metrics") == read_json(path, "metrics", "ab" * 16) == FIGURES
+    with pytest.raises(InputError, match=r"stale: it tells of another model; make it again \(ovaflow evaluate"):
+        read_json(path, "metrics", "cd" * 16)
+    path.write_text(path.read_text().replace("ab" * 16, "cd" * 16))
+    with pytest.raises(InputError, match="does not match its checksum"):
+        read_json(path, "metrics")

@@ -47,7 +47,7 @@ def command(predictions, dataset, model, training, propensity_a, propensity_b, o
         open_any_model(model),
     )
     metrics = evaluate(*opened, read_training(training), propensity_a, propensity_b)
-    write_json(output, "metrics", metrics)
+    write_json(output, "metrics", metrics, of=opened[2].checksum)
     if groups:
         write_json(groups, "groups", evaluate_groups(*opened))
     if analysis:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from ovaflow.console.errors import InputError
 from ovaflow.model.model_file import KIND as MODEL
 from ovaflow.model.training_file import read_training
 from ovaflow.report.analysis import Analysis, read_analysis
@@ -11,6 +12,7 @@ from ovaflow.report.embeddings import EmbeddingOfRun, read_embedding_of
 from ovaflow.report.training import Training, summarise
 from ovaflow.report.trees import Trees, read_trees
 from ovaflow.storage.artifact import checksum_of, open_artifact, parameters_of
+from ovaflow.storage.remedies import remake
 from ovaflow.storage.texts import read_json
 
 HIDDEN_PARAMETERS = ("transform",)
@@ -153,8 +155,10 @@ def read_run(folder, dataset, predictions, series):
     """
     model = folder / "model.h5"
     parameters, trained, checksum, version = _model(model)
-    training, trees = _training(folder, checksum)
-    metrics = read_metrics(folder / "metrics.json")
+    training, trees = _training(folder, dataset, checksum)
+    metrics = read_metrics(folder / "metrics.json", checksum)
+    if predictions.inputs.get("model") not in (None, checksum):
+        raise InputError("of another model", path=folder / "predictions.h5", remedy=remake("predictions"))
     k, n_test = predictions.ids.shape[1], len(predictions.ids)
     propensities = {name: metrics[name] for name in PROPENSITIES if name in metrics}
     settings = _settings(parameters | {"top_k": k} | propensities)
@@ -195,21 +199,25 @@ def _model(path):
         return parameters_of(file), trained, checksum_of(file), str(file.attrs.get("ovaflow_version", ""))
 
 
-def _training(folder, checksum):
+def _training(folder, dataset, checksum):
     """Statistics of the labels and of the trees, as far as the method keeps them."""
     path = folder / "training.h5"
     if not path.exists():
         return None, None
     recorded = read_training(path)
+    if recorded.inputs.get("dataset") not in (None, dataset.checksum):
+        raise InputError("of a training on another dataset", path=path, remedy=remake("training"))
     return summarise(recorded) if recorded.statistics else None, read_trees(folder, recorded, checksum)
 
 
-def read_metrics(path):
+def read_metrics(path, model=None):
     """Read a run's metrics.
 
     Parameters
     ----------
     path : path-like
+    model : str, optional
+        Checksum of the model that they must be of.
 
     Returns
     -------
@@ -221,7 +229,7 @@ def read_metrics(path):
     InputError
         If the file is missing or holds something else.
     """
-    return read_json(path, "metrics")
+    return read_json(path, "metrics", model)
 
 
 def flatten(parameters):

@@ -11,13 +11,15 @@ from ovaflow.storage.remedies import made_by, remake
 
 KEY = "checksum"
 
+_OF = " of "
+
 LARGEST = 1 << 26
 """Bytes of a JSON file; that of 35,116 labels has 10,000."""
 
 _COMMENT = f"# {KEY} "
 
 
-def write_json(path, kind, content, indent=1):
+def write_json(path, kind, content, of=None):
     """Write a JSON object, its checksum last.
 
     Parameters
@@ -26,7 +28,8 @@ def write_json(path, kind, content, indent=1):
     kind : str
         What it is; one of another kind has another checksum.
     content : dict
-    indent : int
+    of : str, optional
+        Checksum of the artifact that it tells of, which goes into its own.
 
     Raises
     ------
@@ -34,19 +37,21 @@ def write_json(path, kind, content, indent=1):
         If a number in it is not finite.
     """
     try:
-        text = json.dumps(content | {KEY: _checksum(kind, content)}, indent=indent, allow_nan=False)
+        text = json.dumps(content | {KEY: _checksum(kind, content, of)}, indent=1, allow_nan=False)
     except ValueError as error:
         raise InputError(f"not written: a number is not finite ({error})", path=path) from None
     write_text(path, text + "\n")
 
 
-def read_json(path, kind):
+def read_json(path, kind, of=None):
     """Read what :func:`write_json` wrote.
 
     Parameters
     ----------
     path : path-like
     kind : str
+    of : str, optional
+        Checksum of the artifact that it must tell of, if it says of which.
 
     Returns
     -------
@@ -56,21 +61,26 @@ def read_json(path, kind):
     Raises
     ------
     InputError
-        If the file is missing, or anything in it has changed.
+        If the file is missing, anything in it has changed, or it tells of another artifact.
     """
     try:
         content = json.loads(_read(path, kind))
         found = content.pop(KEY)
-        fits = found == _checksum(kind, content)
+        told = found.partition(_OF)[2] or None
+        fits = found == _checksum(kind, content, told)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise _damaged(path, kind, f"no {kind} with a checksum") from None
     if not fits:
         raise _damaged(path, kind, "its content does not match its checksum")
+    if None not in (of, told) and of != told:
+        again = f"make it again ({made_by(kind)})" if made_by(kind) else "make it again"
+        raise InputError("stale: it tells of another model", path=path, remedy=again)
     return content
 
 
-def _checksum(kind, content):
-    return _digest(kind, json.dumps(content, sort_keys=True, allow_nan=False))
+def _checksum(kind, content, of):
+    end = "" if of is None else f"{_OF}{of}"
+    return _digest(kind, json.dumps(content, sort_keys=True, allow_nan=False) + end) + end
 
 
 def _digest(kind, text):

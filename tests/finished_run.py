@@ -1,0 +1,141 @@
+"""A finished run of every method, made by the commands, and what reads its files."""
+
+import contextlib
+import io
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from tiny_table import write_table
+
+from ovaflow.cli import main
+from ovaflow.storage.container import Artifact
+
+STEPS = """
+means {dataset} --output={means}
+label-tree {dataset} --output={tree}
+root {dataset} --output={root}
+plan {dataset} --shards=2 --label-tree={tree} --output={plan}
+train-shard {dataset} --means={means} --plan={plan} --shard=0 @start --output={shard0}
+train-shard {dataset} --means={means} --plan={plan} --shard=1 @start --output={shard1}
+merge {shard0} {shard1} --dataset={dataset} --output={model} --statistics={training}
+index {model}
+predict {model} --dataset={dataset} --output={predictions}
+evaluate {predictions} --dataset={dataset} --model={model} --training={training} @measured
+prune-curve {model} --threshold=0.2 --dataset={dataset} --output={prune}
+trace {dataset} --means={means} --labels=4 --output={trace}
+hold-out {dataset} --output={held}
+means {held} --output={held_means}
+plan {held} --shards=1 --output={held_plan}
+train-shard {held} --means={held_means} --plan={held_plan} --shard=0 --output={held_shard}
+merge {held_shard} --dataset={held} --output={held_model} --statistics={held_training}
+predict {held_model} --dataset={held} --output={held_predictions}
+calibrate {model} --held-out={held} --predictions={held_predictions} --output={calibration}
+calibration-curve {model} --calibration={calibration} --dataset={dataset} --output={curve}
+cold-start {dataset} --means={means} --earlier={model} --output={cold}
+train-trees {dataset} --trees=3 --output={tree_shard}
+merge-trees {tree_shard} --dataset={dataset} --output={forest} --statistics={forest_training}
+predict {forest} --dataset={dataset} --output={forest_predictions}
+evaluate {forest_predictions} --dataset={dataset} --model={forest} --training={forest_training} @forest
+tree-curve {forest} --dataset={dataset} --output={tree_curve}
+embed {dataset} --rank=4 --output={embedding}
+project {dataset} --embedding={embedding} --output={projected}
+tune-decoder {projected} --dataset={dataset} --embedding={embedding} --C=0.5 --C=1 --output={tuned}
+train-decoder {projected} --tuned={tuned} --output={decoder}
+join-decoder {decoder} --tuned={tuned} --projected={projected} --dataset={dataset} @joined
+predict {embedded} --dataset={dataset} --output={embedded_predictions}
+evaluate {embedded_predictions} --dataset={dataset} --model={embedded} --training={embedded_training} @embedded
+describe-embedding {embedding} --dataset={dataset} --output={described}
+"""
+STEPS = STEPS.replace("@start", "--initialization=label-tree --label-tree={tree} --root={root}")
+STEPS = STEPS.replace("@joined", "--output={embedded} --statistics={embedded_training}")
+STEPS = STEPS.replace("@forest", "--output={forest_metrics}").replace("@embedded", "--output={embedded_metrics}")
+STEPS = STEPS.replace("@measured", "--output={metrics} --analysis={analysis}").strip().splitlines()
+
+NAMES = {
+    "plan": "msi/shards.tsv", "shard0": "msi/shards/0.h5", "shard1": "msi/shards/1.h5", "model": "msi/model.h5",
+    "training": "msi/training.h5", "index": "msi/model.index.h5", "predictions": "msi/predictions.h5",
+    "metrics": "msi/metrics.json", "analysis": "msi/analysis.json", "prune": "msi/prune.json", "trace": "msi/trace.h5",
+    "calibration": "msi/calibration.h5", "curve": "msi/calibration.json", "cold": "msi/cold_start.json",
+    "held_plan": "held/shards.tsv", "tree": "label_tree.h5", "forest": "forest/model.h5",
+    "tree_curve": "forest/trees.json", "forest_training": "forest/training.h5", "tuned": "decoder.json",
+    "forest_predictions": "forest/predictions.h5", "embedded": "embedded/model.h5",
+    "embedded_training": "embedded/training.h5", "embedded_predictions": "embedded/predictions.h5",
+    "forest_metrics": "forest/metrics.json", "embedded_metrics": "embedded/metrics.json",
+    "described": "embedded/embedding.json",
+}  # fmt: skip
+"""Where artifacts stand that are not NAME.h5."""
+
+WRITTEN = re.compile(r"--(?:output|statistics|analysis|groups)=\{(\w+)\}")
+
+
+@dataclass
+class Done:
+    """How a command ended."""
+
+    status: int
+    said: str
+
+    @property
+    def refused(self):
+        """Whether it said one line and ended with status 2."""
+        lines = [line for line in self.said.splitlines() if line.startswith("ovaflow: error: ")]
+        return self.status == 2 and len(lines) == 1 and "Traceback" not in self.said
+
+
+def run(*words):
+    """Call the command line here."""
+    out, said = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(said):
+        status = main([str(word) for word in words])
+    return Done(status, said.getvalue())
+
+
+class Folder:
+    """The artifacts of a run."""
+
+    def __init__(self, path):
+        self.path = Path(path)
+
+    def __getitem__(self, name):
+        return self.path / NAMES.get(name, f"{name}.h5")
+
+    def words(self, step, **instead):
+        """Arguments of a step, some files replaced."""
+        names = dict.fromkeys(re.findall(r"\{(\w+)\}", step))
+        return [word.format(**{name: instead.get(name, self[name]) for name in names}) for word in step.split()]
+
+
+def inputs_of_step(step):
+    """Names of the files that a step reads."""
+    return [name for name in re.findall(r"\{(\w+)\}", step) if name not in WRITTEN.findall(step)]
+
+
+def content(path):
+    """What an artifact says, without times and memory."""
+    if path.suffix != ".h5":
+        text = re.sub(r'"\w*(seconds|rss_bytes|checksum)": [^,\n}]*', "", path.read_text())
+        return re.sub(r"# checksum .*", "", text)
+    with open(path, "rb") as handle:
+        artifact = Artifact(handle, path, "artifact")
+        arrays = {name: array.copied(-np.inf, np.inf).tobytes() if array.dtype.kind == "f" else array.copied().tobytes()
+                  for name, array in artifact.arrays.items() if "seconds" not in name}  # fmt: skip
+        groups = json.dumps(artifact.groups, sort_keys=True)
+        parameters = {name: value for name, value in artifact.table["parameters"].items() if "seconds" not in name}
+        return arrays, re.sub(r'"\w*(seconds|rss_bytes)": [^,}]*', "", groups), parameters
+
+
+def finish(path, rows, seed):
+    """Run every step."""
+    folder = Folder(path)
+    folder.path.mkdir()
+    write_table(folder.path / "records.csv", rows)
+    made = f"prepare --format=csv --train={folder.path}/records.csv --label-separator=| --seed={seed}".split()
+    done = run(*made, f"--output={folder['dataset']}")
+    assert done.status == 0, done.said
+    for step in STEPS:
+        done = run(*folder.words(step))
+        assert done.status == 0, (step, done.said)
+    return folder

@@ -1,0 +1,158 @@
+"""Bits of every artifact of a finished run are flipped: each is found, or changes nothing."""
+
+import collections
+import os
+import random
+import re
+import shutil
+
+import pytest
+from finished_run import NAMES, STEPS, WRITTEN, Folder, content, inputs_of_step, run
+from forged import flip
+
+FLIPS = int(os.environ.get("OVAFLOW_BIT_FLIPS", "200"))
+
+SEED = int(os.environ.get("OVAFLOW_BIT_FLIPS_SEED", "0"))
+
+MORE = [
+    "predict {model} --text=word11 --output={answers}",
+    "explain {model} --text=word11",
+    "predict {forest} --text=word11 --output={answers}",
+    "predict {embedded} --text=word11 --output={answers}",
+    "predict {model} --text=word11 --probabilities --calibration={calibration} --output={answers}",
+    "convert {model} --to=npz --output={npz}",
+    "prune {model} --threshold=0.3 --output={pruned}",
+]
+
+READERS = [step for step in [*STEPS, *MORE] if not step.startswith("index")]
+
+REPORTED = ["metrics", "analysis", "prune", "trace", "curve", "cold", "training", "predictions", "model", "calibration"]
+REPORTED += [f"{run}_{name}" for run in ("forest", "embedded") for name in ("training", "predictions", "metrics")]
+REPORTED += ["forest", "embedded", "tree_curve", "described", "dataset"]
+"""What the report reads."""
+
+
+def readers_of(name):
+    """Commands that read an artifact, and what reads it in the report."""
+    found = [step for step in READERS if name in inputs_of_step(step)]
+    if name == "index":
+        found.append(MORE[0])
+    return found + ["report"] * (name in REPORTED)
+
+
+class Bench:
+    """A copy of a finished run whose artifacts are damaged one at a time."""
+
+    def __init__(self, finished, folder):
+        self.folder = Folder(folder / "tiny")
+        shutil.copytree(finished.path, self.folder.path)
+        self.out, self._sound = folder / "out", {}
+
+    def outcome(self, step):
+        """How a command ends, and what it writes."""
+        shutil.rmtree(self.out, ignore_errors=True)
+        self.out.mkdir()
+        if step == "report":
+            runs = [self.folder.path / name for name in ("msi", "forest", "embedded")]
+            done = run("report", *runs, "--sweep=C=msi", f"--output={self.out / 'report.html'}")
+        else:
+            outputs = {name: self.out / NAMES.get(name, f"{name}.h5") for name in WRITTEN.findall(step)}
+            done = run(*self.folder.words(step, **outputs))
+        written = {path.name: _said(path) for path in self._written()}
+        return done, written
+
+    def _written(self):
+        # what is finished of a shard stays beside it until the shards are merged
+        return [path for path in sorted(self.out.rglob("*")) if path.is_file() and not path.name.endswith(".finished")]
+
+    def sound(self, step):
+        """The outcome on undamaged files."""
+        if step not in self._sound:
+            done, self._sound[step] = self.outcome(step)
+            assert done.status == 0, done.said
+        return self._sound[step]
+
+    def judge(self, name, step):
+        """Whether damage of an artifact was found or changed nothing."""
+        self.sound(step)
+        done, written = self.outcome(step)
+        if done.status == 0:
+            assert written == self.sound(step), f"{step}: another outcome, and nothing was said"
+            return "harmless"
+        assert done.refused, f"{step}: {done.status}, {done.said}"
+        assert self.folder[name].name in done.said, done.said
+        assert not written, f"{step} wrote {list(written)} in spite of it"
+        return "found"
+
+
+def _said(path):
+    if path.suffix in (".html", ".jsonl") or path.name == "npz.h5" or "answers" in path.name:
+        return path.read_bytes()
+    return content(path)
+
+
+@pytest.fixture(scope="module")
+def bench(finished, tmp_path_factory):
+    return Bench(finished, tmp_path_factory.mktemp("bench"))
+
+
+def artifacts():
+    """Names of all artifacts that something reads."""
+    written = {name for step in STEPS for name in WRITTEN.findall(step)} | {"dataset", "index"}
+    return sorted(name for name in written if readers_of(name))
+
+
+def test_every_artifact_of_the_run_is_read_by_something(bench):
+    files = {path for path in bench.folder.path.rglob("*") if path.suffix in (".h5", ".json", ".tsv")}
+    known = {bench.folder[name] for name in artifacts()}
+    assert files - known == {bench.folder["held_training"]}
+
+
+def test_flipped_bits(bench):
+    chance, counts = random.Random(SEED), collections.Counter()
+    names = artifacts()
+    for number in range(FLIPS):
+        name = names[number % len(names)]
+        path = bench.folder[name]
+        place, bit, step = chance.randrange(path.stat().st_size), chance.randrange(8), chance.choice(readers_of(name))
+        bench.sound(step)
+        flip(path, place, bit)
+        try:
+            counts[bench.judge(name, step)] += 1
+        except AssertionError as error:
+            raise AssertionError(f"seed {SEED}, {name}, byte {place}, bit {bit}: {error}") from None
+        finally:
+            flip(path, place, bit)
+    print(f"{FLIPS} flips with seed {SEED} in {len(names)} files: {dict(counts)}")
+    assert counts["found"] > counts["harmless"]
+
+
+@pytest.mark.parametrize("name", artifacts())
+def test_cut_short_or_filled_with_zeros(bench, name):
+    chance, path = random.Random(name), bench.folder[name]
+    whole = path.read_bytes()
+    for step in {chance.choice(readers_of(name)) for _ in range(2)}:
+        bench.sound(step)
+        for damaged in (whole[: chance.randrange(len(whole))], _zeroed(whole, chance.randrange(len(whole)))):
+            path.write_bytes(damaged)
+            try:
+                found = bench.judge(name, step)
+            finally:
+                path.write_bytes(whole)
+            assert found == "found" or len(damaged) == len(whole)
+
+
+def _zeroed(whole, place, page=4096):
+    low = place // page * page
+    return whole[:low] + bytes(len(whole[low : low + page])) + whole[low + page :]
+
+
+def test_old_files_are_refused_by_name(bench, tmp_path):
+    import h5py
+
+    with h5py.File(tmp_path / "means.h5", "w") as file:
+        file.attrs["kind"], file.attrs["format_version"] = "means", 1
+    step = next(step for step in STEPS if step.startswith("train-shard"))
+    done = run(*bench.folder.words(step, means=tmp_path / "means.h5", shard0=tmp_path / "0.h5"))
+    assert done.refused
+    assert re.search(r"before format version 2.*ovaflow means, rule compute_means", done.said)
