@@ -4,6 +4,7 @@ import html.parser
 import json
 import re
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,13 +12,13 @@ import pytest
 from ovaflow.cli import main
 from ovaflow.data.dataset import Split, write_dataset
 from ovaflow.model.model_file import Names, write_model
-from ovaflow.prediction.predictions_file import Predictions, write_predictions
+from ovaflow.prediction.predictions_file import Predictions, read_predictions, write_predictions
 from ovaflow.report.gather import gather
 from ovaflow.report.page import render
 from ovaflow.report.published import Published
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage.artifact import create_artifact
-from ovaflow.storage.texts import write_json
+from ovaflow.storage.texts import read_json, write_json
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 N_EXAMPLES = 200
@@ -134,6 +135,9 @@ def test_run_of_another_method_without_statistics(runs, tmp_path):
     (copy / "msi" / "training.h5").unlink()
     with create_artifact(copy / "msi" / "model.h5", "model", {"train": {"method": "fastxml", "trees": 50}}):
         pass
+    predictions, metrics = copy / "msi" / "predictions.h5", copy / "msi" / "metrics.json"
+    write_predictions(predictions, replace(read_predictions(predictions), inputs={}))
+    write_json(metrics, "metrics", read_json(metrics, "metrics"))
     text = "".join(Reader(render(gather([copy / "msi", copy / "dismec"]))).text)
     assert "fastxml" in text
     only = "".join(Reader(render(gather([copy / "msi"]))).text)
