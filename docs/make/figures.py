@@ -215,10 +215,11 @@ def tree_height(tree):
 
 def pruning(results):
     """P@1 and size by the pruning threshold."""
-    rows = results.json("mean-separating", "prune.json")["thresholds"]
+    unpruned = results.json("mean-separating", "metrics.json") | {"prune": 0.01}
+    rows = [unpruned, *results.json("mean-separating", "prune.json")["points"]]
 
     def paint(axes):
-        t = [max(row["threshold"], 0.008) for row in rows]
+        t = [row["prune"] for row in rows]
         for k in (1, 3, 5):
             axes[0].plot(t, [100 * row[f"P@{k}"] for row in rows], marker="o", markersize=3.5, label=f"P@{k}")
         axes[1].plot(t, [row["nonzeros"] / 1e6 for row in rows], marker="o", markersize=3.5, color=COLOURS[1])
@@ -256,7 +257,7 @@ def shards(results):
 
 def fastxml(results):
     """P@k by number of trees."""
-    curve = results.json("fastxml", "trees.json")["trees"]
+    curve = results.json("fastxml", "trees.json")["points"]
 
     def paint(axes):
         for k in (1, 3, 5):
@@ -336,9 +337,12 @@ def calibration(results):
     curve = results.json("mean-separating", "calibration.json")
 
     def paint(axes):
-        bins = curve["bins"] if "bins" in curve else next(iter(curve["reliability"].values()))
         axes.plot([0, 1], [0, 1], color=LINE)
-        axes.plot([b["probability"] for b in bins], [b["share"] for b in bins], marker="o", label="docstrings")
+        for fit, colour in ((curve["probabilities"][0], COLOURS[1]), (curve["probabilities"][-1], COLOURS[0])):
+            bins = [each for each in fit["bins"] if each["predictions"]]
+            points = [[each[name] for each in bins] for name in ("probability", "hits")]
+            axes.plot(*points, marker="o", markersize=4, color=colour, label=fit["name"])
+        axes.legend()
         axes.set(xlabel="probability that was said", ylabel="share that was right", aspect="equal")
 
     draw("calibration", "Probabilities of predicted labels and how often they were right", paint, 1, (4.2, 4.0))
