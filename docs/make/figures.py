@@ -9,6 +9,7 @@ Colours are in the middle between light and dark, so that a figure reads on both
 import json
 import re
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import matplotlib
@@ -20,7 +21,6 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.model.model_file import open_model
 from ovaflow.model.trace_file import read_trace
 from ovaflow.prediction import index
-from ovaflow.sparse.csr import rows_of
 
 FIGURES = Path(__file__).parents[1] / "figures"
 INK, LINE = "#7d858f", "#7d858f55"
@@ -295,7 +295,7 @@ def prediction_index(results):
     """Rounded against exact scores of one instance, with the bound."""
     model = open_model(results.folder / "mean-separating" / "model.h5")
     panel = index.build_panel(model.weights, model.trained, 0, model.n_labels)
-    X = rows_of(results.dataset.test.X, 7, 8) if False else results.dataset.test.X
+    X = results.dataset.test.X
     start, end = (int(X.indptr[7]), int(X.indptr[8]))
     rounded = np.empty(model.n_labels, np.float32)
     index.rounded_scores(X.data, X.indices, start, end, panel, rounded)
@@ -350,7 +350,8 @@ def calibration(results):
 
 STEPS = [
     [("texts,\nlabels", 0)], [("prepare", 1)], [("means", 1), ("label tree", 1), ("plan", 1)],
-    [("train\nshard 1", 1), ("train\nshard 2", 1), ("train\nshard N", 1)], [("merge", 1)], [("predict", 1)], [("report", 0)],
+    [("train\nshard 1", 1), ("train\nshard 2", 1), ("train\nshard N", 1)],
+    [("merge", 1)], [("predict", 1)], [("report", 0)],
 ]  # fmt: skip
 
 
@@ -361,7 +362,7 @@ def data_flow(_):
         places = [
             [(2.1 * k, 1.1 * ((len(column) - 1) / 2 - r)) for r in range(len(column))] for k, column in enumerate(STEPS)
         ]
-        for column, after in zip(places[:-1], places[1:], strict=True):
+        for column, after in pairwise(places):
             for x0, y0 in column:
                 for x1, y1 in after:
                     axes.annotate(

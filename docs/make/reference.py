@@ -20,9 +20,9 @@ _MADE = "<!-- written by docs/make/reference.py; edit the code instead -->\n\n"
 _SECTIONS = {
     "datasets": (schema.Source, "An entry has a name, the folder below `results/`, and these keys. It may also set any "
                                 "key of `prepare` and `evaluate` for itself."),
-    "runs": (schema.Method, "An entry has a name, the folder below that of the dataset, and these keys. It may also set "
-                            "any key of `train` and `predict` for itself; with `method: fastxml` any key of `fastxml` "
-                            "and `predict`, of `train` only `shards`, `threads` and `weighting`; with "
+    "runs": (schema.Method, "An entry has a name, the folder below that of the dataset, and these keys. It may also "
+                            "set any key of `train` and `predict` for itself; with `method: fastxml` any key of "
+                            "`fastxml` and `predict`, of `train` only `shards`, `threads` and `weighting`; with "
                             "`method: rembrandt` any key of `rembrandt` and `predict`, of `train` only `shards` and "
                             "`threads`."),
     "prepare": (schema.Prepare, "From raw files to `dataset.h5`."),
@@ -55,8 +55,8 @@ def config_page():
         raise ValueError(f"sections without a description: {missing}")
     parts = [
         "# Config\n\n" + _MADE + "A config file is YAML. Its `datasets` and `runs` take the place of the default ones; "
-        "of the other sections it changes the keys that it names, the others keep their defaults. Paths are relative to "
-        "the folder where the pipeline is called. A wrong key or value is refused with one line that says what is "
+        "of the other sections it changes the keys that it names, the others keep their defaults. Paths are relative "
+        "to the folder where the pipeline is called. A wrong key or value is refused with one line that says what is "
         "legal. [config/config.yaml](../../config/config.yaml) says when to change a value, "
         "[config/examples](../../config/examples) are whole files, and editors complete and check the keys by "
         "[the JSON schema](../../workflow/schemas/config.schema.json).\n\n"
@@ -99,8 +99,8 @@ def commands_page():
         + _MADE
         + "Every step of the pipeline is a subcommand of `ovaflow` and works without Snakemake, too: "
         "files in, files out. The exit status is 0 if all went well, 2 if something that was given is wrong (one line "
-        "says what, where, and what to do), 1 if something else failed, 130 after Ctrl-C. `ovaflow COMMAND --help` says "
-        "what stands here.\n\n| command | what it does |\n| --- | --- |\n"
+        "says what, where, and what to do), 1 if something else failed, 130 after Ctrl-C. `ovaflow COMMAND --help` "
+        "says what stands here.\n\n| command | what it does |\n| --- | --- |\n"
     ]
     parts += [f"| [{name}](#ovaflow-{name}) | {said} |\n" for name, said in COMMANDS.items()]
     context = click.Context(group, info_name="ovaflow")
@@ -188,9 +188,8 @@ def _method(owner, name):
 
 
 def _signature(name, found):
-    given = [str(each.replace(annotation=inspect.Parameter.empty)) for each in inspect.signature(found).parameters.values()
-             if each.name != "self"]  # fmt: skip
-    return f"{name}({', '.join(given)})"
+    parameters = [each for each in inspect.signature(found).parameters.values() if each.name != "self"]
+    return f"{name}({', '.join(str(each.replace(annotation=inspect.Parameter.empty)) for each in parameters)})"
 
 
 def _numpydoc(found):

@@ -11,9 +11,11 @@ from pathlib import Path
 
 from latex2mathml.converter import convert
 from mkdocs.structure.files import File
+from mkdocs.utils import get_relative_url
 
 ROOT = Path(__file__).parents[2]
 SOURCES = "source"
+_SHIM = "https://unpkg.com/iframe-worker/shim"
 
 _LINK = re.compile(r"(?<=\]\()(?!https?:|#|mailto:)([^)#\s]+)(#[^)\s]*)?(?=\))")
 _EQUATION = re.compile(r'<(span|div) class="arithmatex">(.*?)</\1>', re.DOTALL)
@@ -98,7 +100,15 @@ def on_page_content(content, page, config, files):
     return _EQUATION.sub(_mathml, content)
 
 
+def on_post_page(output, page, config):
+    """Load the stand-in for workers from the site, where the theme would ask another host for one."""
+    return output.replace(_SHIM, get_relative_url("worker.js", page.url))
+
+
 def _mathml(match):
     latex = html.unescape(match.group(2)).strip()
-    display = "block" if match.group(1) == "div" else "inline"
-    return convert(latex[2:-2].strip(), display=display)
+    block = match.group(1) == "div"
+    written = convert(latex[2:-2].strip(), display="block" if block else "inline")
+    # as tall as what stands between them only where the text says so by \\left and \\right
+    written = re.sub("<mo>(&#x02016;|&#x0007C;)</mo>", r'<mo stretchy="false">\1</mo>', written)
+    return f'<div class="equation">{written}</div>' if block else written
