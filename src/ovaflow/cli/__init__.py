@@ -6,6 +6,7 @@ import os
 import sys
 
 import click
+from click.shell_completion import CompletionItem
 
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
@@ -49,6 +50,8 @@ COMMANDS = {
     "report": "Write the report page.",
     "warm-up": "Compile every kernel once.",
     "benchmark": "Measure the solver and prediction.",
+    "doctor": "Check installation, machine and disk, with a self-test.",
+    "completion": "Print what makes a shell complete commands.",
     "snakefile": "Print where the workflow's Snakefile is.",
 }
 
@@ -61,6 +64,11 @@ class _LazyGroup(click.Group):
         if name not in COMMANDS:
             return None
         return importlib.import_module(f"ovaflow.cli.{name.replace('-', '_')}").command
+
+    def shell_complete(self, context, incomplete):
+        # names alone, without loading the commands
+        found = [CompletionItem(name, help=said) for name, said in COMMANDS.items() if name.startswith(incomplete)]
+        return found + click.Command.shell_complete(self, context, incomplete)
 
     def format_commands(self, context, formatter):
         with formatter.section("Commands"):
