@@ -15,6 +15,7 @@ from ovaflow.machine.threads import hold_libraries
 from ovaflow.storage.writing import explanation_of
 
 COMMANDS = {
+    "train": "From a file of texts and labels to a model and a report.",
     "run": "Run the pipeline: from a config file to the report.",
     "download": "Fetch a public dataset or a file.",
     "prepare": "Turn a dataset's source into dataset.h5.",

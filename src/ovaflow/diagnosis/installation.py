@@ -79,7 +79,9 @@ def check_snakemake() -> Iterator[Finding]:
     else:
         yield ok("workflow", str(where))
     if importlib.util.find_spec("snakemake_logger_plugin_ovaflow") is None:
-        yield fail("snakemake", "its plugin logger/ovaflow, which the profiles use, is missing", "install ovaflow again")
+        yield fail(
+            "snakemake", "its plugin logger/ovaflow, which the profiles use, is missing", "install ovaflow again"
+        )
         return
     plugins = sorted(
         module.name.removeprefix("snakemake_").replace("_plugin_", "/").replace("_", "-")

@@ -138,7 +138,9 @@ def check_disk(folder: Path) -> Iterator[Finding]:
             with tempfile.TemporaryFile(dir=place):
                 free = shutil.disk_usage(place).free
         except OSError as error:
-            yield fail("disk", f"{said}: {error.strerror}", "call Snakemake in a folder of yours, or make this one writable")
+            yield fail(
+                "disk", f"{said}: {error.strerror}", "call Snakemake in a folder of yours, or make this one writable"
+            )
             continue
         said += f", {free / GIB:.1f} GiB free"
         if free < _LITTLE_DISK:

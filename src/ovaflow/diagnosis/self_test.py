@@ -21,7 +21,9 @@ OBJECTIVES = (65.56853474653485, 48.508712001051535, 28.048528096676957)
 """Of the optimum of each label, by LIBLINEAR (squared hinge, L2, C = 1, tolerance 1e-12)."""
 
 _TOLERANCE = 1e-6
-_REMEDY = "do not trust results of this installation: install the pinned versions, and report it with ovaflow doctor --json"
+_REMEDY = (
+    "do not trust results of this installation: install the pinned versions, and report it with ovaflow doctor --json"
+)
 
 
 def known_problem() -> Dataset:

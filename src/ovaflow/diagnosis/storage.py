@@ -40,7 +40,9 @@ def check_artifacts(folder: Path) -> Iterator[Finding]:
     if same:
         yield ok("hdf5", f"{said}, written and read back in {folder}")
     else:
-        yield fail("hdf5", f"{said}: other numbers came back than were written", "check this disk, and install h5py again")
+        yield fail(
+            "hdf5", f"{said}: other numbers came back than were written", "check this disk, and install h5py again"
+        )
 
 
 def check_cache() -> Iterator[Finding]:
