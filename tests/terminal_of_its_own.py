@@ -20,7 +20,7 @@ class Terminal:
         self.frames = []
 
     def run(self, command, typed="", **options):
-        """Run a program to its end, with what a person typed; ``frames`` holds what was seen after each of its writes."""
+        """Run a program to its end, with what a person typed; ``frames``: what was seen after each of its writes."""
         ours, theirs = pty.openpty()
         columns, lines = self._size
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))

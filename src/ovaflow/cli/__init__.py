@@ -98,7 +98,8 @@ def main(arguments=None):
     # before any library is loaded
     hold_libraries()
     try:
-        group.main(arguments, prog_name="ovaflow", standalone_mode=False)
+        # what click hands back where a command ends with a status of its own; commands return nothing
+        status = group.main(arguments, prog_name="ovaflow", standalone_mode=False)
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
@@ -120,7 +121,7 @@ def main(arguments=None):
         if os.environ.get("OVAFLOW_TRACEBACK"):
             raise
         return _complain_of(error)
-    return 0
+    return status or 0
 
 
 def _complain_of(error):

@@ -21,7 +21,7 @@ def command(shell):
     bash:  echo 'eval "$(ovaflow completion bash)"' >> ~/.bashrc
     zsh:   echo 'eval "$(ovaflow completion zsh)"' >> ~/.zshrc
     fish:  ovaflow completion fish > ~/.config/fish/completions/ovaflow.fish
-    """
+    """  # noqa: D301
     shell = shell or Path(os.environ.get("SHELL", "")).name
     if shell not in SHELLS:
         raise InputError(f"no completion for {shell or 'an unknown shell'}", remedy=f"name one of {', '.join(SHELLS)}")

@@ -78,6 +78,7 @@ def config_for(data, shards, **entry):
     Parameters
     ----------
     data : path-like
+        As Snakemake will find it.
     shards : int
         Training jobs.
     **entry
@@ -94,7 +95,7 @@ def config_for(data, shards, **entry):
         If a value is not legal.
     """
     given = {key: value for key, value in entry.items() if value is not None}
-    given = {"format": format_of(data), "train": str(Path(data).resolve())} | given
+    given = {"format": format_of(data), "train": str(data)} | given
     config = {
         "datasets": {name_of(data): given},
         "runs": {RUN: {"method": "one-vs-all", "initialization": "mean-separating"}},
@@ -136,7 +137,7 @@ def write_config(path, text):
         raise InputError(
             "somebody has changed it since it was written",
             path=path,
-            remedy=f"run what it says with ovaflow train {path}, delete it, or choose another --output",
+            remedy=f"run what it says: ovaflow run {path}; or delete it",
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(_marked(text), encoding="utf-8")
