@@ -160,20 +160,12 @@ def test_deciles_in_the_file_are_those_of_the_predictions(opened, runs):
         link = page.locator("figure", has_text=f"{title} by decile").locator("a.saved")
         ours = {(row["series"], row["decile of the labels, rarest first"]): row for row in saved(page, link)}
         value = next(name for name in next(iter(ours.values())) if name.endswith("in %"))
-        for run in runs:
-            ids = read_predictions(run / "predictions.h5").ids
-            for decile in sorted(set(of_labels) - {0}):
-                members = {label for label, each in enumerate(of_labels) if each == decile}
-                theirs = naive.group_metrics(ids, Y, inverse, 5, members)[measure]
-                found = [
-                    row
-                    for (name, which), row in ours.items()
-                    if name == run.name and which.split("–")[0] == str(decile)
-                ]
-                if measure == "recall" and not Y[:, sorted(members)].any():
-                    assert not found
-                else:
-                    assert float(found[0][value]) == pytest.approx(100 * theirs, rel=1e-9)
+        ids = read_predictions(runs[0] / "predictions.h5").ids
+        for decile in sorted(set(of_labels) - {0}):
+            members = {label for label, each in enumerate(of_labels) if each == decile}
+            theirs = naive.group_metrics(ids, Y, inverse, 5, members)[measure]
+            (found,) = [ours[key] for key in ours if key[0] == "msi" and key[1].split("–")[0] == str(decile)]
+            assert float(found[value]) == pytest.approx(100 * theirs, rel=1e-9)
 
 
 def test_the_overviews_file_holds_the_figures_in_full(opened, runs):
