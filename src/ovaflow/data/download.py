@@ -15,6 +15,7 @@ from ovaflow.data.checksums import enforce_record, read_record, sha256_of
 from ovaflow.data.layouts import join_features_and_labels, read_header, split_instances
 from ovaflow.data.transfer import exclusively, fetch_drive, fetch_url, shown
 from ovaflow.storage.artifact import write_atomically
+from ovaflow.storage.writing import explained
 
 _WORK = ".download"
 
@@ -61,7 +62,7 @@ def download_file(url, path, sha256=None, record=None):
     if path.exists() and expected and sha256_of(path) == expected:
         return
     waiting = path.with_name(f".{path.name}.{_key(url)}")
-    with exclusively(f"{waiting}.lock"):
+    with explained(path), exclusively(f"{waiting}.lock"):
         if not waiting.exists():
             fetch_url(url, waiting, path.name)
         with _useless_ones_deleted(waiting):
@@ -126,7 +127,7 @@ def download_dataset(name, folder, catalogue=None, record=None):
     record = Path(record or default_record(folder))
     if _is_there(entry, folder, record):
         return
-    with exclusively(folder / _WORK / "lock"):
+    with explained(folder / name), exclusively(folder / _WORK / "lock"):
         refusals = []
         for origin, source, archive in _offers(entry, name, folder):
             try:

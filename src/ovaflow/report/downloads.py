@@ -6,12 +6,7 @@ import math
 from numbers import Number
 from urllib.parse import quote
 
-from ovaflow.report import wording
-
-LONGEST = 300
-"""Characters of a text."""
-
-FORMULA = ("=", "+", "-", "@")
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """Beginnings of a text that spreadsheets take for a formula."""
 
 
@@ -27,7 +22,7 @@ def csv_of(columns, rows):
     Returns
     -------
     str
-        Numbers in full, texts as the page shows them; one that a spreadsheet would run begins with an apostrophe.
+        Numbers in full; a text that a spreadsheet would run begins with an apostrophe.
     """
     written = io.StringIO()
     table = csv.writer(written, lineterminator="\n")
@@ -40,8 +35,8 @@ def _cell(value):
         return ""
     if isinstance(value, Number):
         return f"{value:.10g}" if value != int(value) else str(int(value))
-    text = wording.plain(str(value), LONGEST)
-    return f"'{text}" if text.startswith(FORMULA) else text
+    text = str(value)
+    return f"'{text}" if text.lstrip().startswith(FORMULA) else text
 
 
 def link_to(text):

@@ -15,6 +15,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.machine.stopping import at_stop
 from ovaflow.storage.container import FORMAT_VERSION, PAGE, Artifact, Damaged, Placed, seal
 from ovaflow.storage.remedies import made_by
+from ovaflow.storage.steady import steadily
 from ovaflow.storage.writing import explained
 
 _PROCESS_START = time.time()
@@ -126,7 +127,8 @@ def create_artifact(path, kind, parameters=None, inputs=None, infinite=()):
 
     about = {"kind": kind, "ovaflow_version": __version__, "parameters": parameters or {}, "inputs": inputs or {}}
     with write_atomically(path) as temporary:
-        with h5py.File(temporary, "w", userblock_size=PAGE, alignment_threshold=PAGE, alignment_interval=PAGE) as file:
+        layout = {"userblock_size": PAGE, "alignment_threshold": PAGE, "alignment_interval": PAGE}
+        with steadily(temporary) as steady, h5py.File(steady, "w", **layout) as file:
             yield file
             # for other programs: ovaflow reads them from the table of contents
             told = {name: json.dumps(about[name], sort_keys=True) for name in ("parameters", "inputs")}
