@@ -19,13 +19,14 @@ class Terminal:
         self._stream = pyte.ByteStream(self._screen)
         self.frames = []
 
-    def run(self, command, **options):
-        """Run a program to its end; ``frames`` holds what was seen after each of its writes."""
+    def run(self, command, typed="", **options):
+        """Run a program to its end, with what a person typed; ``frames``: what was seen after each of its writes."""
         ours, theirs = pty.openpty()
         columns, lines = self._size
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
         process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, **options)
         os.close(theirs)
+        os.write(ours, typed.encode())
         while written := _read(ours):
             self._stream.feed(written)
             self.frames.append(self.text())

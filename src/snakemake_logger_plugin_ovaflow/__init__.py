@@ -36,7 +36,7 @@ class LogHandler(LogHandlerBase):
         self._own = self._snakemakes_own() if _details_wanted(given) else None
         self._stages, self._failures = Stages(), Failures(given.show_failed_logs)
         self._screen = None
-        self._wanted = 0
+        self._deaf = False
 
     # what Snakemake asks of a plugin
     writes_to_stream = True
@@ -59,17 +59,22 @@ class LogHandler(LogHandlerBase):
         record : logging.LogRecord
         """
         try:
+            if self._deaf:
+                return
             if self._own is not None:
                 self._own.setFormatter(self.formatter)
                 self._own.emit(record)
             else:
                 self._take(record)
+        except BrokenPipeError:
+            # whoever read has gone; the jobs go on
+            self._deaf = True
         except Exception:
             self.handleError(record)
 
     def close(self):
         """Leave the terminal as it was."""
-        if self._screen is not None:
+        if self._screen is not None and not self._deaf:
             self._screen.close()
             self._screen = None
         super().close()

@@ -21,6 +21,8 @@ def work_of_shards(path):
         with open(path, encoding="utf-8") as file:
             next(file)
             for line in file:
+                if line.startswith("#"):
+                    continue
                 shard, _, effort = line.rstrip("\n").split("\t")
                 labels[shard] += 1
                 work[shard] += float(effort)

@@ -21,8 +21,12 @@ HOSTILE = [
     "nul\x00 and \x1b[31m and \ud800 alone",
     "very long " * 400,
     "",
+    "</svg></style></script><b>bold",
 ]
 """Label names that a page must survive."""
+
+FORMULA = '=HYPERLINK("http://nowhere.invalid";"click")'
+"""Name of the last label, which is always missed."""
 
 TRANSFORM = {"format": "text-tsv", "tfidf": True, "normalize": True, "bias": 1.0, "sublinear": True, "min_df": 2}
 SOURCE = {"train": {"name": "<b>train.tsv</b>", "sha256": "0" * 64, "bytes": 123456}, "dropped": {"empty_texts": 3}}
@@ -57,7 +61,7 @@ def _make_dataset(path, seed, texts):
         Split(from_scipy(with_bias[rows]), from_scipy(labels[rows].astype(np.float32)), words[rows] if texts else [])
         for rows in (slice(0, N_TRAIN), slice(N_TRAIN, None))
     ]
-    names = HOSTILE + [f"label number {label}" for label in range(len(HOSTILE), N_LABELS)]
+    names = HOSTILE + [f"label number {label}" for label in range(len(HOSTILE), N_LABELS - 1)] + [FORMULA]
     write_dataset(path, *splits, names, vectorizer.get_feature_names_out(), TRANSFORM | {"source": SOURCE})
     return open_dataset(path)
 

@@ -1,10 +1,17 @@
 """The page: valid, self-contained, safe against hostile names, and right."""
 
+import base64
+import csv
+import hashlib
 import html.parser
+import io
 import json
 import re
 import shutil
+import tomllib
 from dataclasses import replace
+from pathlib import Path
+from urllib.parse import unquote
 
 import numpy as np
 import pytest
@@ -14,7 +21,7 @@ from ovaflow.data.dataset import Split, write_dataset
 from ovaflow.model.model_file import Names, write_model
 from ovaflow.prediction.predictions_file import Predictions, read_predictions, write_predictions
 from ovaflow.report.gather import gather
-from ovaflow.report.page import render
+from ovaflow.report.page import anchors_of, render
 from ovaflow.report.published import Published
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage.artifact import create_artifact
@@ -90,6 +97,50 @@ def test_hostile_names_and_texts_are_only_text(page, reader):
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", page)
     assert "very long " * 40 not in page
     page.encode("utf-8")
+
+
+def test_no_file_of_the_page_holds_a_formula(reader):
+    cells = []
+    for tag, name, value in reader.attributes:
+        if tag == "a" and name == "href" and value.startswith("data:"):
+            text = unquote(value.split(",", 1)[1])
+            cells += [cell for row in csv.reader(io.StringIO(text, newline="")) for cell in row]
+    assert len(cells) > 500
+    assert any(cell.startswith("'=HYPERLINK") for cell in cells)
+    for cell in cells:
+        assert not cell.startswith(("=", "+", "@", "\t", "\r"))
+        assert not cell.startswith("-") or float(cell) <= 0
+
+
+def test_names_make_no_elements(reader):
+    assert reader.tags.count("b") < 20
+    assert "</svg></style></script><b>bold" in "".join(reader.text)
+
+
+def test_the_pages_only_script_is_the_one_that_its_policy_names(page):
+    (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in page
+
+
+def test_each_heading_and_figure_can_be_linked_to(reader):
+    ids = {value for _, name, value in reader.attributes if name == "id"}
+    links = [value[1:] for tag, name, value in reader.attributes if tag == "a" and name == "href" and value[0] == "#"]
+    assert set(links) <= ids
+    parts = {key.split(".", 1)[1] for key in ids if key.startswith("mine.")}
+    assert {"data", "quality", "trade-offs", "frequency", "training", "failures", "model-card", "recall"} <= parts
+
+
+def test_anchors_are_different_and_last():
+    assert anchors_of(["Bibtex", "bibtex", "<b>", "é", "a b"]) == ["bibtex", "bibtex.2", "b", "dataset-4", "a-b"]
+
+
+def test_published_results_stand_beside_ours_with_their_caveats(page):
+    overview = page.split("<header", 1)[1].split("</header>")[0]
+    assert '<tr class="theirs">' in overview
+    assert "1-vs-All" in overview
+    assert '<sup><a href="#_note-1"' in overview
+    assert '<li id="_note-1">&lt;i&gt;a paper&lt;/i&gt;: a note</li>' in overview
 
 
 def test_every_metric_on_the_page_equals_the_metrics_file(page, runs):
@@ -174,3 +225,22 @@ def test_smallest_dataset(tmp_path, n_test):
     text = "".join(reader.text)
     assert "<tiny>" in text
     assert ("Test instance 0" in text) == bool(n_test)
+
+
+def test_an_empty_test_set_has_no_quality(tmp_path):
+    folder = _smallest(tmp_path / "tiny", 0)
+    write_json(folder / "metrics.json", "metrics", {"P@1": 0.0, "PSP@5": 0.0, "predict_seconds": 0.1, "nonzeros": 1})
+    page = render(gather([folder]))
+    assert "0.00" not in page
+    assert page.count("–</td>") >= 7
+
+
+def test_captions_of_snakemakes_report_are_there_and_in_the_wheel():
+    root = Path(__file__).parents[2]
+    rules = "".join(path.read_text(encoding="utf-8") for path in (root / "workflow" / "rules").glob("*.smk"))
+    captions = set(re.findall(r'caption="\.\./report/([a-z]+\.rst)"', rules))
+    assert captions | {"workflow.rst"} == {path.name for path in (root / "workflow" / "report").iterdir()}
+    assert rules.count("report(") == len(re.findall(r"\bcategory=", rules)) == len(re.findall("labels={", rules))
+    wheel = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]
+    included = wheel["targets"]["wheel"]["force-include"]
+    assert included["workflow/report"] == "ovaflow/pipeline/workflow/report"

@@ -67,7 +67,7 @@ def written(handler):
 def trained(tmp_path):
     """Two shards of three labels each, one of them twice the work, in stages that know their places."""
     plan = tmp_path / "shards.tsv"
-    plan.write_text("shard\tlabel\twork\n0\t0\t1\n0\t1\t1\n0\t2\t1\n1\t3\t2\n1\t4\t2\n1\t5\t2\n")
+    plan.write_text("shard\tlabel\twork\n0\t0\t1\n0\t1\t1\n0\t2\t1\n1\t3\t2\n1\t4\t2\n1\t5\t2\n# checksum 0\n")
     stages = Stages()
     stages.expect({"train_shard": 2, "all": 1, "total": 3})
     wildcards = [{"dataset": "a", "run": "b", "shard": str(shard)} for shard in range(2)]

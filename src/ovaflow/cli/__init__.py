@@ -6,6 +6,7 @@ import os
 import sys
 
 import click
+from click.shell_completion import CompletionItem
 
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
@@ -14,6 +15,7 @@ from ovaflow.machine.threads import hold_libraries
 from ovaflow.storage.writing import explanation_of
 
 COMMANDS = {
+    "train": "From a file of texts and labels to a model and a report.",
     "run": "Run the pipeline: from a config file to the report.",
     "download": "Fetch a public dataset or a file.",
     "prepare": "Turn a dataset's source into dataset.h5.",
@@ -49,6 +51,8 @@ COMMANDS = {
     "report": "Write the report page.",
     "warm-up": "Compile every kernel once.",
     "benchmark": "Measure the solver and prediction.",
+    "doctor": "Check installation, machine and disk, with a self-test.",
+    "completion": "Print what makes a shell complete commands.",
     "snakefile": "Print where the workflow's Snakefile is.",
 }
 
@@ -61,6 +65,11 @@ class _LazyGroup(click.Group):
         if name not in COMMANDS:
             return None
         return importlib.import_module(f"ovaflow.cli.{name.replace('-', '_')}").command
+
+    def shell_complete(self, context, incomplete):
+        # names alone, without loading the commands
+        found = [CompletionItem(name, help=said) for name, said in COMMANDS.items() if name.startswith(incomplete)]
+        return found + click.Command.shell_complete(self, context, incomplete)
 
     def format_commands(self, context, formatter):
         with formatter.section("Commands"):
@@ -89,7 +98,8 @@ def main(arguments=None):
     # before any library is loaded
     hold_libraries()
     try:
-        group.main(arguments, prog_name="ovaflow", standalone_mode=False)
+        # what click hands back where a command ends with a status of its own; commands return nothing
+        status = group.main(arguments, prog_name="ovaflow", standalone_mode=False)
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
@@ -111,7 +121,7 @@ def main(arguments=None):
         if os.environ.get("OVAFLOW_TRACEBACK"):
             raise
         return _complain_of(error)
-    return 0
+    return status or 0
 
 
 def _complain_of(error):

@@ -6,7 +6,12 @@ import math
 from numbers import Number
 from urllib.parse import quote
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+from ovaflow.report import wording
+
+LONGEST = 300
+"""Characters of a text."""
+
+FORMULA = ("=", "+", "-", "@")
 """Beginnings of a text that spreadsheets take for a formula."""
 
 
@@ -22,7 +27,7 @@ def csv_of(columns, rows):
     Returns
     -------
     str
-        Numbers in full; a text that a spreadsheet would run begins with an apostrophe.
+        Numbers in full, texts as the page shows them; one that a spreadsheet would run begins with an apostrophe.
     """
     written = io.StringIO()
     table = csv.writer(written, lineterminator="\n")
@@ -35,8 +40,8 @@ def _cell(value):
         return ""
     if isinstance(value, Number):
         return f"{value:.10g}" if value != int(value) else str(int(value))
-    text = str(value)
-    return f"'{text}" if text.lstrip().startswith(FORMULA) else text
+    text = wording.plain(str(value), LONGEST)
+    return f"'{text}" if text.startswith(FORMULA) else text
 
 
 def link_to(text):

@@ -75,10 +75,10 @@ def sizes_table(groups, corner="group"):
     """
     columns = [
         Column("training positives", words=True),
-        Column("labels"),
-        Column("of all, %", unit="fraction"),
-        Column("test labels", hint="true labels of test instances"),
-        Column("of all, %", hint="of the true labels of test instances", unit="fraction"),
+        Column("number", "labels"),
+        Column("share, %", "labels", unit="fraction"),
+        Column("number", "true in the test set", "labels of test instances, counted once each"),
+        Column("share, %", "true in the test set", unit="fraction"),
     ]
     labels, true = (sum(getattr(group, name) for group in groups) for name in ("labels", "true"))
     rows = [

@@ -2,6 +2,7 @@
 
 import itertools
 
+import numpy as np
 from matplotlib.transforms import Bbox
 
 from ovaflow.report import wording
@@ -25,11 +26,12 @@ _DIRECTIONS = (
 _DISTANCES = (7, 14, 22, 32, 44)
 
 
-def label_points(axes, points, line=()):
+def label_points(axes, points, important, line=()):
     """Write names beside points, where they cover neither a point nor a name.
 
-    Names are placed one after another, each as near to its point as it can be;
-    farther ones get a line. A name that fits nowhere is left out.
+    Names are placed one after another, each as near to its point as it can be.
+    Important ones may stand farther away, with a line to their point. A name that
+    fits nowhere is left out.
 
     Parameters
     ----------
@@ -37,6 +39,8 @@ def label_points(axes, points, line=()):
         With its final limits, in a figure whose size will not change.
     points : sequence of (str, float, float)
         Name and place of each, the most important first.
+    important : int
+        How many of them are.
     line : sequence of (float, float)
         Corners of a line of steps that names must not cover, either.
 
@@ -51,10 +55,11 @@ def label_points(axes, points, line=()):
     taken = [Bbox.from_bounds(x - _POINT, y - _POINT, 2 * _POINT, 2 * _POINT) for x, y in centres]
     taken += _along([axes.transData.transform(corner) for corner in line])
     inside, placed = axes.get_window_extent(), 0
-    for name, x, y in points:
-        label = _place(axes, wording.plain(name, LONGEST), (x, y), taken, inside)
-        if label is not None:
-            taken.append(label)
+    for place, (name, x, y) in enumerate(points):
+        distances = _DISTANCES if place < important else _DISTANCES[:1]
+        boxes = _place(axes, wording.plain(name, LONGEST), (x, y), taken, inside, distances)
+        if boxes is not None:
+            taken += boxes
             placed += 1
     return placed
 
@@ -67,9 +72,9 @@ def _along(corners):
     ]
 
 
-def _place(axes, name, point, taken, inside):
-    """The box of a name that was placed; None where it fits nowhere."""
-    for distance in _DISTANCES:
+def _place(axes, name, point, taken, inside, distances):
+    """Boxes of a name that was placed and of the line to its point; None where it fits nowhere."""
+    for distance in distances:
         for right, up, horizontal, vertical in _DIRECTIONS:
             text = axes.annotate(
                 name,
@@ -84,14 +89,15 @@ def _place(axes, name, point, taken, inside):
             )
             text.set_in_layout(False)
             box = _box(text)
-            if inside.fully_containsx(box.x0) and inside.fully_containsx(box.x1) and _free(box, taken, inside):
-                return box
+            line = _line(axes.transData.transform(point), box) if distance > _DISTANCES[0] else []
+            if _within(box, inside) and not any(each.overlaps(other) for each in (box, *line) for other in taken):
+                return [box, *line]
             text.remove()
     return None
 
 
-def _free(box, taken, inside):
-    return inside.y0 <= box.y0 and box.y1 <= inside.y1 + _SIZE and not any(box.overlaps(other) for other in taken)
+def _within(box, inside):
+    return inside.x0 <= box.x0 and box.x1 <= inside.x1 and inside.y0 <= box.y0 and box.y1 <= inside.y1
 
 
 def _box(text):
@@ -99,7 +105,15 @@ def _box(text):
     text.update_positions(renderer)
     # of the letters alone, without the line to the point
     bare = super(type(text), text).get_window_extent(renderer)
-    return bare.padded(1.0)
+    return bare.padded(1.0, 2.5)
+
+
+def _line(point, box):
+    """Small boxes on the way from a point, which is not among them, to a name."""
+    end = np.clip(point, box.min, box.max)
+    length = np.hypot(*(end - point))
+    steps = np.arange(2 * _POINT, length, 3.0) / max(length, 1e-9)
+    return [Bbox.from_bounds(*(point + step * (end - point)), 0.5, 0.5) for step in steps]
 
 
 def _leader():

@@ -196,7 +196,7 @@ def _model(path):
     """Settings, number of classifiers, checksum and maker of a model, whatever its method keeps beside them."""
     with open_artifact(path, MODEL) as file:
         trained = int(file["trained"][()].sum()) if "trained" in file else None
-        return parameters_of(file), trained, checksum_of(file), str(file.attrs.get("ovaflow_version", ""))
+        return parameters_of(file), trained, checksum_of(file), file.contents["ovaflow_version"]
 
 
 def _training(folder, dataset, checksum):

@@ -129,9 +129,10 @@ def _draw(name, price, points):
         axes.margins(0.12, 0.16)
         _limits(axes)
         logarithmic(axes.xaxis)
-        order = sorted(range(len(points)), key=lambda place: (points[place][0].series is None, place not in front))
+        order = sorted(range(len(points)), key=lambda place: _rank(points, front, place))
         steps = [corner for place in front for corner in _corners(points, front, place)]
-        label_points(axes, [(points[place][0].name, *points[place][1:]) for place in order], steps)
+        important = sum(points[place][0].series is not None or place in front for place in order)
+        label_points(axes, [(points[place][0].name, *points[place][1:]) for place in order], important, steps)
 
     return draw(name, price.title, paint)
 
@@ -141,6 +142,11 @@ def _corners(points, front, place):
     at = front.index(place)
     below = [(points[front[at + 1]][1], points[place][2])] if at + 1 < len(front) else []
     return [points[place][1:], *below]
+
+
+def _rank(points, front, place):
+    """Whose name is placed first: the front's, then those that figures show, then the others."""
+    return place not in front, points[place][0].series is None
 
 
 def _limits(axes):

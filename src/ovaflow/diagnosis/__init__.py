@@ -1,0 +1,1 @@
+"""Whether this installation on this machine can do its work: ``ovaflow doctor``."""

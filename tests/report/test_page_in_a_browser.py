@@ -1,0 +1,218 @@
+"""The page in a real Chromium: it asks for nothing, sorts, gives its figures away, fits a phone, runs no name."""
+
+import csv
+import io
+import re
+import shutil
+
+import naive
+import numpy as np
+import pytest
+from playwright.sync_api import sync_playwright
+
+from ovaflow.cli import main
+from ovaflow.data.dataset import open_dataset
+from ovaflow.data.propensity import inverse_propensity
+from ovaflow.prediction.predictions_file import read_predictions
+from ovaflow.storage.texts import read_json, write_json
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+NAMES = ["=HYPERLINK('x')", "<img src=x onerror=document.title='taken'>", "a-very-long-name-" * 9]
+"""Folders of runs that a careless page or spreadsheet would run."""
+
+N_RUNS = 40
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    if CHROMIUM is None:
+        pytest.skip("no chromium on this machine")
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def many(runs, tmp_path_factory):
+    """The page of many runs, most of which differ from the first in their metrics alone; and their names."""
+    folder = tmp_path_factory.mktemp("many") / "mine"
+    folder.mkdir()
+    shutil.copy(runs[0].parent / "dataset.h5", folder)
+    random = np.random.default_rng(0)
+    folders = [folder / name for name in ["msi", "dismec", *NAMES, *(f"run-{n}" for n in range(N_RUNS - 5))]]
+    for number, each in enumerate(folders):
+        shutil.copytree(runs[number % 2], each)
+        if number > 1:
+            metrics = read_json(each / "metrics.json", "metrics")
+            for name, spread in (("P@1", 0.05), ("train_seconds", 2), ("model_bytes", 1), ("predict_seconds", 0.5)):
+                metrics[name] = float(metrics[name] * np.exp(-spread * random.random()))
+            write_json(each / "metrics.json", "metrics", metrics)
+    logs = folder.parent / "logs" / "mine" / "msi"
+    logs.mkdir(parents=True)
+    for number, seconds in enumerate((2.5, 4.0)):
+        row = f"{seconds}\t0:00:02\t{100 + number}\t1.0\t2.0\t{seconds / 2}"
+        (logs / f"train-shard.{number}.tsv").write_text(f"s\th:m:s\tmax_rss\tio_in\tio_out\tcpu_time\n{row}\n")
+    page = folder.parent / "report.html"
+    arguments = [f"--benchmarks={logs.parents[1]}", f"--output={page}", "--watts-per-core=36", "--grams-per-kwh=400"]
+    assert main(["report", *map(str, folders), *arguments, "--intended-use=<b>for</b> tests", "--examples=3"]) == 0
+    return page
+
+
+@pytest.fixture
+def opened(chromium, many):
+    """The page, what it asked for, and what it complained of."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+    page, asked, said = context.new_page(), [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto(many.as_uri())
+    yield page, asked, said
+    context.close()
+
+
+def saved(page, link):
+    """Rows of the CSV file behind a link."""
+    # folded parts have no place to click on
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true })")
+    with page.expect_download() as download:
+        link.click()
+    assert download.value.suggested_filename.endswith(".csv")
+    text = download.value.path().read_text(encoding="utf-8")
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def column(table, place):
+    """Texts of a table's column."""
+    return table.locator(f"tbody tr > *:nth-child({place})").all_inner_texts()
+
+
+def test_nothing_is_asked_for_and_no_name_is_run(opened, many):
+    page, asked, said = opened
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    page.wait_for_timeout(200)
+    assert [url for url in asked if not url.startswith("data:")] == [many.as_uri()]
+    assert said == []
+    assert page.title() == "ovaflow report: mine"
+    for name in NAMES[:2]:
+        assert page.get_by_text(name, exact=True).count() > 3
+    assert page.locator("img, b:text-is('for')").count() == 0
+
+
+def test_a_script_that_is_not_the_pages_own_is_refused(opened):
+    page, _, said = opened
+    page.evaluate("document.body.append(Object.assign(document.createElement('script'), {text: 'document.title = 1'}))")
+    assert page.title() == "ovaflow report: mine"
+    assert "Content Security Policy" in said[0]
+
+
+def test_tables_sort_by_keyboard_and_turn_back(opened):
+    page, _, _ = opened
+    table = page.locator("header table.sortable")
+    head = table.locator("tr.heads > th", has_text="training")
+    place = 1 + table.locator("tr.heads > th").all_inner_texts().index("training")
+    given = column(table, 2)
+    values = table.locator(f"tbody tr > *:nth-child({place}) data")
+    seconds = [float(value.get_attribute("value")) for value in values.all()]
+    assert seconds != sorted(seconds, reverse=True)
+    head.get_by_role("button").focus()
+    for way, expected in (("descending", sorted(seconds, reverse=True)), ("ascending", sorted(seconds))):
+        page.keyboard.press("Enter")
+        assert head.get_attribute("aria-sort") == way
+        assert [float(value.get_attribute("value")) for value in values.all()] == expected
+    page.keyboard.press("Space")
+    assert head.get_attribute("aria-sort") == "none"
+    assert column(table, 2) == given
+    table.locator("tr.heads > th", has_text="run").get_by_role("button").click()
+    assert head.get_attribute("aria-sort") == "none"
+    # as people count: run-2 before run-10
+    ordered = [name for name in column(table, 2) if name.startswith("run-")]
+    assert ordered == [f"run-{n}" for n in range(N_RUNS - 5)]
+
+
+def test_sums_stay_at_the_end(opened):
+    page, _, _ = opened
+    table = page.locator(".resources table.sortable").first
+    for _ in range(2):
+        table.locator("tr.heads > th", has_text="wall").get_by_role("button").click()
+        assert column(table, 1)[-1] == "all together"
+
+
+def test_without_scripts_tables_are_tables(chromium, many):
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(many.as_uri())
+    assert page.locator("th button").count() == 0
+    assert page.locator("header tbody tr").count() == N_RUNS
+    context.close()
+
+
+def test_deciles_in_the_file_are_those_of_the_predictions(opened, runs):
+    page, _, _ = opened
+    dataset = open_dataset(runs[0].parent / "dataset.h5")
+    Y = dataset.test.Y.to_scipy().toarray()
+    counts = dataset.train.Y.to_scipy().toarray().sum(axis=0).astype(int)
+    of_labels = naive.deciles(counts.tolist())
+    inverse = inverse_propensity(counts, dataset.train.X.n_rows)
+    figures = {"recall": "Recall", "precision": "Parts of P@5", "psp": "Parts of PSP@5"}
+    for measure, title in figures.items():
+        link = page.locator("figure", has_text=f"{title} by decile").locator("a.saved")
+        ours = {(row["series"], row["decile of the labels, rarest first"]): row for row in saved(page, link)}
+        value = next(name for name in next(iter(ours.values())) if name.endswith("in %"))
+        ids = read_predictions(runs[0] / "predictions.h5").ids
+        for decile in sorted(set(of_labels) - {0}):
+            members = {label for label, each in enumerate(of_labels) if each == decile}
+            theirs = naive.group_metrics(ids, Y, inverse, 5, members)[measure]
+            (found,) = [ours[key] for key in ours if key[0] == "msi" and key[1].split("–")[0] == str(decile)]
+            assert float(found[value]) == pytest.approx(100 * theirs, rel=1e-9)
+
+
+def test_the_overviews_file_holds_the_figures_in_full(opened, runs):
+    page, _, _ = opened
+    rows = {row["run"]: row for row in saved(page, page.locator("header .below a.saved"))}
+    assert len(rows) == N_RUNS
+    for run in runs:
+        metrics = read_json(run / "metrics.json", "metrics")
+        assert float(rows[run.name]["P @1 [fraction]"]) == pytest.approx(metrics["P@1"], rel=1e-9)
+        assert float(rows[run.name]["cost model [bytes]"]) == metrics["model_bytes"]
+    # a spreadsheet takes it for a text
+    assert "'=HYPERLINK('x')" in rows
+
+
+def test_sums_of_jobs_and_energy(opened):
+    page, _, _ = opened
+    (row,) = [row for row in saved(page, page.locator(".resources a.saved").first) if row["run"] == "msi"]
+    assert [float(row[name]) for name in ("jobs", "sum wall time [s]", "sum CPU time [s]")] == [2, 6.5, 3.25]
+    assert float(row["one job peak memory [bytes]"]) == 101 << 20
+    # 3.25 s at 36 W are 117 J, and 400 g a kWh of these are 0.013 g
+    assert "0.033 Wh, 0.013 g CO₂: 3.25 s of processor time" in page.locator(".card-text").inner_text()
+
+
+def test_names_in_trade_offs_cover_nothing(opened):
+    page, _, _ = opened
+    page.locator(".trade-offs").scroll_into_view_if_needed()
+    for figure in page.locator(".trade-offs figure").all():
+        boxes = figure.evaluate(
+            "(figure) => [...figure.querySelectorAll('svg text')].map((text) => {"
+            " const box = text.getBoundingClientRect(), air = box.height / 6;"
+            " return [box.left, box.top + air, box.right, box.bottom - air, text.textContent] })"
+        )
+        names = [box for box in boxes if re.match(r"run-|msi|dismec|=HYP|<img|a-very", box[4])]
+        assert len(names) >= 8
+        for place, (left, top, right, bottom, name) in enumerate(names):
+            for other in [box for box in boxes if box[4] != name or box in names[:place]]:
+                apart = right <= other[0] or other[2] <= left or bottom <= other[1] or other[3] <= top
+                assert apart, (name, other)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_fits_a_phone(chromium, many, scheme):
+    context = chromium.new_context(viewport={"width": 390, "height": 844}, color_scheme=scheme)
+    page = context.new_page()
+    page.goto(many.as_uri())
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true })")
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (sum(map(int, re.findall(r"\d+", paper))) > 384) == (scheme == "light")
+    context.close()
