@@ -1,6 +1,7 @@
 """An HTTP server on 127.0.0.1 that misbehaves as told."""
 
 import contextlib
+import ssl
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -8,16 +9,25 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 class LocalServer:
     """Serves ``files`` (by path); ``answers`` holds functions (handler, content) for the next requests of a path.
 
-    ``asked`` lists what came in: (path, Range header or None).
+    ``asked`` lists what came in: (path, Range header or None), ``headers`` all headers of each.
+
+    Parameters
+    ----------
+    certificate : tuple of path-like, optional
+        Files of certificate and key, for https.
     """
 
-    def __init__(self):
-        self.files, self.answers, self.asked = {}, {}, []
+    def __init__(self, certificate=None):
+        self.files, self.answers, self.asked, self.headers = {}, {}, [], []
         self.etag = '"1"'
         self.ranges = True
         self.released = threading.Event()
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self.root = f"http://127.0.0.1:{self._http.server_port}"
+        self.root = f"http{'s' if certificate else ''}://127.0.0.1:{self._http.server_port}"
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*certificate)
+            self._http.socket = context.wrap_socket(self._http.socket, server_side=True)
 
     def _handler(self):
         server = self
@@ -29,6 +39,7 @@ class LocalServer:
                 self.close_connection = True
                 path = self.path.partition("?")[0]
                 server.asked.append((self.path, self.headers.get("Range")))
+                server.headers.append(dict(self.headers))
                 queue = server.answers.get(path, [])
                 answer = queue.pop(0) if queue else server.normal
                 answer(self, server.files.get(path))
@@ -104,9 +115,9 @@ def status(code, **headers):
 
 
 @contextlib.contextmanager
-def local_server():
+def local_server(certificate=None):
     """Run a LocalServer for as long as the block lasts."""
-    server = LocalServer()
+    server = LocalServer(certificate)
     thread = threading.Thread(target=server._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:

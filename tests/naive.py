@@ -1,5 +1,7 @@
 """Slow references: each algorithm written the plainest way, for tests to compare with."""
 
+import re
+
 import numpy as np
 
 
@@ -222,3 +224,47 @@ def confusions(ids, Y):
             for j in wrong:
                 times[missed, j] = times.get((missed, j), 0) + 1
     return times
+
+
+_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def parse_rows(text, n, first_feature, end_feature, end_label, comments):
+    """Instances of lines ``label,label feature:value``, and the number of the first line that is wrong (None: none is).
+
+    An instance is its list of (feature, float32 value) and its list of labels, both in the order of the line.
+    """
+    instances = []
+    for number, line in enumerate(text.removesuffix(b"\n").split(b"\n") if text else [], 1):
+        tokens = (line.split(b"#")[0] if comments else line).replace(b"\t", b" ").replace(b"\r", b" ").split(b" ")
+        tokens = [token for token in tokens if token]
+        if not tokens and (comments or len(instances) == n):
+            continue
+        try:
+            if len(instances) == n:
+                raise ValueError
+            labels = tokens.pop(0) if tokens and not re.match(rb"\d+:", tokens[0]) else b""
+            if labels and not re.fullmatch(rb"\d+(,\d+)*", labels):
+                raise ValueError
+            labels = [_below(id, 0, end_label) for id in labels.split(b",") if id]
+            instances.append(([_entry(token, first_feature, end_feature) for token in tokens], labels))
+        except ValueError:
+            return instances, number
+    return instances, None
+
+
+def _below(id, first, end):
+    if not re.fullmatch(rb"\d+", id) or not first <= int(id[-4000:]) < end or id[:-4000].strip(b"0"):
+        raise ValueError
+    return int(id)
+
+
+def _entry(token, first, end):
+    feature, _, value = token.partition(b":")
+    if not _NUMBER.fullmatch(value):
+        raise ValueError
+    with np.errstate(over="ignore"):
+        value = np.float32(float(value))
+    if not np.isfinite(value):
+        raise ValueError
+    return _below(feature, first, end), value

@@ -19,6 +19,9 @@ from ovaflow.training.shard_request import shard_request
 take_charge(workflow)
 
 try:
+    # Snakemake takes the last of two keys of the same name
+    for path in workflow.overwrite_configfiles:
+        load(path)
     # no configfile: directive, which would merge the default datasets and runs with the user's
     SETTINGS = resolve(
         config,

@@ -2,14 +2,14 @@
 
 import difflib
 import json
-from pathlib import Path
+from itertools import islice
 
-import yaml
 from pydantic import ValidationError
 
 from ovaflow.configuration.chains import check_chains, expand_sweeps
 from ovaflow.configuration.files import DOWNLOADS
 from ovaflow.configuration.schema import Dataset, Settings
+from ovaflow.configuration.yaml_file import read_yaml
 from ovaflow.console.errors import InputError
 
 REPLACED_WHOLE = ("datasets", "runs")
@@ -30,14 +30,9 @@ def load(path):
     Raises
     ------
     InputError
-        If it is no YAML mapping.
+        If it is no YAML mapping, see :func:`ovaflow.configuration.yaml_file.read_yaml`.
     """
-    try:
-        content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(error.strerror, path=path) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"no YAML: {error}", path=path) from None
+    content = read_yaml(path)
     if not isinstance(content, dict):
         raise InputError("expected a mapping with keys such as datasets and runs", path=path)
     return content
@@ -172,8 +167,17 @@ def _did_you_mean(word, known):
 
 
 def _shown(value):
-    text = json.dumps(value, ensure_ascii=False, default=str)
+    # a value may be of any size
+    text = json.dumps(_cut(value, 4), ensure_ascii=False, default=str)
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _cut(value, depth):
+    if isinstance(value, dict):
+        return {str(key): _cut(each, depth - 1) for key, each in islice(value.items(), 10 if depth else 0)}
+    if isinstance(value, list):
+        return [_cut(each, depth - 1) for each in islice(value, 10 if depth else 0)]
+    return value[:100] if isinstance(value, str) else value
 
 
 def _schema_at(keys):

@@ -1,6 +1,10 @@
 """What a config file may say: every key with its legal values and its default."""
 
+import os
+import re
+import unicodedata
 from typing import Annotated, Literal
+from urllib.parse import parse_qsl, urlsplit
 
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
@@ -9,6 +13,15 @@ from ovaflow.configuration.folds import HELD_OUT
 from ovaflow.configuration.losses import NEGATIVE_SCORE
 
 NAME = r"^[A-Za-z0-9_][A-Za-z0-9._-]*$"
+VARIABLE = r"\$\{[A-Za-z_][A-Za-z0-9_]*\}"
+"""Stands in an address for the value of an environment variable."""
+SECRET_KEYS = frozenset(
+    {"access_token", "api_key", "apikey", "auth", "key", "passwd", "password", "secret", "sig", "signature", "token"}
+    | {"x-amz-credential", "x-amz-security-token", "x-amz-signature", "x-goog-credential", "x-goog-signature"}
+)
+"""Of an address's query: what holds a secret by its name."""
+LONGEST_PATH = 1000
+"""Bytes; Linux takes four times as many of a path, and 255 of each part."""
 RESERVED = frozenset({"dataset.h5", "means.h5", "label_tree.h5", "embeddings", "report.html"})
 ROLES = ("train", "test", "labels", "train_labels", "test_labels")
 TEXT_FORMATS = ("text-tsv", "jsonl", "csv", "parquet")
@@ -21,15 +34,42 @@ def _no_reserved_name(name):
 
 
 def _plain_path(path):
-    if any(character in "{}" or not character.isprintable() for character in path):
+    address = path.startswith(("http://", "https://"))
+    plain = re.sub(VARIABLE, "", path) if address else path
+    if any(character in "{}" or not character.isprintable() for character in plain):
         raise ValueError("braces and control characters in a path are not supported; rename the file")
-    if "://" in path and not path.startswith(("http://", "https://")):
+    if len(os.fsencode(path)) > LONGEST_PATH:
+        raise ValueError(f"longer than {LONGEST_PATH} bytes")
+    if "://" in path and not address:
         raise ValueError("expected a path, or an address that begins with http:// or https://")
+    if address:
+        _refuse_secrets(path)
     return path
+
+
+def _refuse_secrets(address):
+    try:
+        parts = urlsplit(address)
+        keys = {key.lower() for key, value in parse_qsl(parts.query) if not re.search(VARIABLE, value)}
+    except ValueError:
+        raise ValueError("expected an address such as https://example.org/data.csv") from None
+    user = parts.netloc.rpartition("@")[0]
+    if keys & SECRET_KEYS or (user and not re.search(VARIABLE, user)):
+        raise ValueError(
+            "passwords and tokens do not belong in a config, which is logged and copied; write ${NAME} instead "
+            "and set the environment variable NAME"
+        )
+
+
+def _printable(text):
+    if any(unicodedata.category(sign) in ("Cc", "Cs") for sign in text if sign not in "\t\n"):
+        raise ValueError("control characters and halves of characters are not supported")
+    return text
 
 
 Name = Annotated[str, StringConstraints(pattern=NAME, max_length=100), AfterValidator(_no_reserved_name)]
 Location = Annotated[str, StringConstraints(min_length=1), AfterValidator(_plain_path)]
+Text = Annotated[str, AfterValidator(_printable)]
 Positive = Annotated[int, Field(ge=1)]
 AtLeastZero, AboveZero = Annotated[float, Field(ge=0)], Annotated[float, Field(gt=0)]
 Frequency = Positive | Annotated[float, Field(gt=0, le=1)]
@@ -111,11 +151,11 @@ class Prepare(Section):
     bias: float = Field(1.0, ge=0, description="value of the bias feature appended to each instance; 0: none")
     test_fraction: float = Field(0.2, gt=0, lt=1, description="share of instances for testing, without a test file")
     seed: int = Field(0, ge=0, description="of the split, without a test file")
-    text_column: str = Field(
+    text_column: Text = Field(
         "text", min_length=1, description="csv, jsonl, parquet: column of the text, or several: title,abstract"
     )
-    labels_column: str = Field("labels", min_length=1, description="csv, jsonl, parquet: column of the labels")
-    label_separator: str = Field(",", min_length=1, description="texts: what stands between two labels")
+    labels_column: Text = Field("labels", min_length=1, description="csv, jsonl, parquet: column of the labels")
+    label_separator: Text = Field(",", min_length=1, description="texts: what stands between two labels")
 
 
 class Train(Section):

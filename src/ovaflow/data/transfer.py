@@ -26,6 +26,10 @@ TIMEOUT = (20, 60)
 WAITS = (1, 3, 10, 30)
 """Seconds before each further try."""
 REDIRECTS = 10
+SLOWEST = (1 << 16, 120)
+"""Bytes that arrive in that many seconds at least; slower servers are given up as silent ones are."""
+LEFT_FREE = 0.01
+"""Share of the disk that no download fills, announced or not."""
 DRIVE = "https://drive.usercontent.google.com/download"
 
 _BUSY = frozenset({408, 429, *range(500, 600)})
@@ -57,7 +61,9 @@ def fetch_url(url, path, title=None):
     Parameters
     ----------
     url : str
-        http or https; redirects may go to https, and from http to http.
+        http or https; redirects may go to https, and from http to http. What
+        it says as ``${NAME}`` is taken from the environment when it is asked
+        for, and shown nowhere.
     path : path-like
     title : str, optional
         How the file is called in the progress line, its name by default.
@@ -66,13 +72,27 @@ def fetch_url(url, path, title=None):
     ------
     InputError
         If the address is not allowed, the server refuses, sends a web page
-        instead of a file, or fails more often than ``WAITS`` allows.
+        instead of a file, fails or is slow more often than ``WAITS`` allows, or
+        the disk is full but for ``LEFT_FREE``.
     """
     path = Path(path)
     _refuse_other_schemes(url)
-    with exclusively(f"{path}.part") as part:
+    with _values_hidden(url), exclusively(f"{path}.part") as part:
         _insist(lambda: _transfer(url, part, title or path.name), part, url)
         _deliver(part, path, url)
+
+
+@contextlib.contextmanager
+def _values_hidden(url):
+    """What a server or a redirect says may repeat them."""
+    try:
+        yield
+    except InputError as error:
+        text = str(error)
+        for name in _VARIABLE.findall(url):
+            if os.environ.get(name):
+                text = text.replace(os.environ[name], f"${{{name}}}")
+        raise InputError(text) from None
 
 
 def fetch_drive(identifier, path, resourcekey=None, title=None):
@@ -133,7 +153,44 @@ def _fetch_with_gdown(identifier, path, title):
 
 def _in_short(error):
     words = [line for line in str(error).split("\n\n") if not line.lstrip().startswith("http")]
-    return " ".join(" ".join(words).split())[:300] or type(error).__name__
+    text = " ".join(re.sub(_ADDRESSES, "", " ".join(words)).split())
+    return text[:300] or type(error).__name__
+
+
+_ADDRESSES = r"(for|with) url: \S+|'?https?://\S+"
+"""What requests quotes of an address, its query included."""
+
+
+def expanded(url):
+    """An address with the values of environment variables.
+
+    Parameters
+    ----------
+    url : str
+        ``${NAME}`` stands for a variable.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    InputError
+        If a variable is not set, or holds what no address can.
+    """
+    return _VARIABLE.sub(_value, url)
+
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+def _value(match):
+    value = os.environ.get(match[1], "")
+    if not value:
+        raise InputError(f"the environment variable {match[1]} of an address is not set")
+    if not value.isascii() or any(sign <= " " or sign == "\x7f" for sign in value):
+        raise InputError(f"the environment variable {match[1]} has characters that no address can have")
+    return value
 
 
 def shown(url):
@@ -271,6 +328,8 @@ def _transfer(url, part, title):
 
 
 def _answer(session, url, headers):
+    url = expanded(url)
+    _refuse_other_schemes(url)
     for _ in range(REDIRECTS + 1):
         try:
             response = session.get(url, headers=headers, stream=True, timeout=TIMEOUT, allow_redirects=False)
@@ -323,13 +382,26 @@ def _note(part, url, response, total):
     return total
 
 
+def _refuse_full_disk(part):
+    disk = os.fstatvfs(part.fileno())
+    if disk.f_bavail < LEFT_FREE * disk.f_blocks:
+        raise InputError(f"less than {LEFT_FREE:.0%} of the disk is free", path=part.name, remedy="delete something")
+
+
 def _receive(response, part, total, title):
     have = _size(part)
     title = f"download {title}" + (f" from byte {have:,} on" if have else "")
     with Progress(title, 0 if total is None else total - have, "bytes") as progress:
+        deadline, arrived = time.monotonic() + SLOWEST[1], 0
         # undecoded: a server may call a .gz file gzip-encoded, and the length counts what is sent
-        for block in response.raw.stream(CHUNK, decode_content=False):
+        while block := response.raw.read1(CHUNK, decode_content=False):
             progress.advance(len(block))
+            arrived += len(block)
+            if time.monotonic() > deadline:
+                if arrived < SLOWEST[0]:
+                    raise _Passing(f"sent fewer than {SLOWEST[0]:,} bytes in {SLOWEST[1]} s")
+                deadline, arrived = time.monotonic() + SLOWEST[1], 0
+            _refuse_full_disk(part)
             rest = memoryview(block)
             while rest:
                 rest = rest[part.write(rest) :]
