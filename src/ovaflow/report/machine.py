@@ -1,5 +1,6 @@
 """The machine and the software at work."""
 
+import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
 
@@ -9,7 +10,10 @@ from ovaflow import __version__
 from ovaflow.machine.topology import processor, read_topology
 from ovaflow.report import wording
 
-PACKAGES = ("numba", "numpy", "scipy", "scikit-learn", "h5py", "snakemake")
+PACKAGES = ("numba", "llvmlite", "numpy", "scipy", "scikit-learn", "h5py", "pyarrow", "snakemake")
+
+VARIABLES = ("OVAFLOW_NUMA", "NUMBA_CPU_NAME", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "LANG")
+"""Variables of the environment that change how fast something runs or how it looks, and hold nothing secret."""
 
 
 def describe_machine():
@@ -32,12 +36,12 @@ def describe_machine():
 
 
 def describe_software():
-    """Versions of what computed the results.
+    """Versions of what computed the results, and what the environment sets.
 
     Returns
     -------
     list of (str, str)
-        Package and version.
+        Package and version, variable and value.
     """
     found = [("ovaflow", __version__), ("Python", platform.python_version())]
     for package in PACKAGES:
@@ -45,4 +49,4 @@ def describe_software():
             found.append((package, version(package)))
         except PackageNotFoundError:
             found.append((package, "not installed"))
-    return found
+    return found + [(name, os.environ[name]) for name in VARIABLES if name in os.environ]

@@ -62,11 +62,13 @@ def _reach(weights):
 @figure("Precision by prune threshold")
 def precision(axes, runs):
     """P@1, P@3 and P@5 by prune threshold."""
-    for run in runs:
+    for run, beside in zip(runs, _apart(len(runs)), strict=True):
         for metric, style in STYLES.items():
             known = [(point["prune"], 100 * point[metric]) for point in run.details.pruning if metric in point]
-            marked = {} if metric == "P@1" else {"marker": None}
-            line(axes, run, *np.array(known).reshape(-1, 2).T, f"{run.name}, {metric}", linestyle=style, **marked)
+            x, y = np.array(known).reshape(-1, 2).T
+            marked = {"markevery": 1} if metric == "P@1" else {"marker": None}
+            line(axes, run, beside * x, y, keep=False, linestyle=style, **marked)
+            axes.keep(f"{run.name}, {metric}", x=x, y=y)
     _thresholds(axes, runs)
     axes.set(ylabel="P@k in %")
     axes.set_ylim(bottom=0)
@@ -75,12 +77,18 @@ def precision(axes, runs):
 @figure("Model size by prune threshold")
 def size(axes, runs):
     """Bytes of the model file by prune threshold."""
-    for run in runs:
-        points = [(point["prune"], point["model_bytes"] / (1 << 20)) for point in run.details.pruning]
-        line(axes, run, *np.array(points).T)
+    for run, beside in zip(runs, _apart(len(runs)), strict=True):
+        x, y = np.array([(point["prune"], point["model_bytes"] / (1 << 20)) for point in run.details.pruning]).T
+        line(axes, run, beside * x, y, keep=False, markevery=1)
+        axes.keep(run.name, x=x, y=y)
     _thresholds(axes, runs)
     axes.set(yscale="log", ylabel="MiB")
     logarithmic(axes.yaxis)
+
+
+def _apart(n_runs):
+    """Factors that draw runs beside one another on a logarithmic axis, since many have the same figures."""
+    return 1.05 ** (np.arange(n_runs) - (n_runs - 1) / 2)
 
 
 def _thresholds(axes, runs):
