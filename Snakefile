@@ -25,19 +25,12 @@ include: "workflow/rules/figures.smk"
 include: "workflow/rules/report.smk"
 
 
-# on a cluster these stay where Snakemake runs: compute nodes rarely reach the internet
-localrules:
-    all,
-    download_dataset,
-    download_arrays,
-    download_file,
-
-
 rule all:
     default_target: True
     input:
         "results/.warm-up",
         "results/report.html",
+    localrule: True
 
 
 onstart:

@@ -16,7 +16,10 @@ from ovaflow.data.catalogue import files_of, read_catalogue
 from ovaflow.machine.driver import take_charge
 from ovaflow.training.shard_request import shard_request
 
-take_charge(workflow)
+IS_MODULE = workflow.modifier.parent_modifier is not None
+
+if not IS_MODULE:
+    take_charge(workflow)
 
 try:
     # Snakemake takes the last of two keys of the same name
@@ -29,7 +32,9 @@ try:
         path=", ".join(map(str, workflow.overwrite_configfiles)) or None,
         catalogue=files_of,
     )
-    files.require_files(SETTINGS)
+    # what a module reads, the workflow around it may make
+    if not IS_MODULE:
+        files.require_files(SETTINGS)
 except InputError as error:
     print(f"ovaflow: error: {error}", file=sys.stderr)
     sys.exit(2)
@@ -58,6 +63,17 @@ shell.prefix(f'set -euo pipefail; ovaflow() {{{{ {PYTHON} -P -m ovaflow "$@"; }}
 def file_options(files):
     """Files as options of a command."""
     return [f"--{name.replace('_', '-')}={path}" for name, path in files.items()]
+
+
+def raw_files(wildcards):
+    """What a dataset is made from. A module's prefix is for what it makes, not for files of one's own."""
+    found = files.raw_files(SETTINGS, wildcards.dataset)
+    return {role: path if path.startswith(f"{files.DOWNLOADS}/") else local(path) for role, path in found.items()}
+
+
+def options_of(names, input):
+    """Some of a job's files as options of a command; as a module of another workflow they have other names than here."""
+    return file_options({name: getattr(input, name) for name in names})
 
 
 def megabytes(base, factor):
@@ -139,13 +155,15 @@ def shard_files(dataset, run):
 
 
 @cache
-def shard_options(dataset, run):
+def shard_settings(dataset, run):
+    """Options of all shards of a run that name no file."""
+    return [*steps.train_options(SETTINGS, run), *steps.weighting_options(SETTINGS, dataset, run)]
+
+
+def shard_options(wildcards, input):
     """Options of all shards of a run."""
-    return [
-        *file_options(files.start_files(SETTINGS, dataset, run)),
-        *steps.train_options(SETTINGS, run),
-        *steps.weighting_options(SETTINGS, dataset, run),
-    ]
+    started = files.start_files(SETTINGS, wildcards.dataset, wildcards.run)
+    return [*options_of(started, input), *shard_settings(wildcards.dataset, wildcards.run)]
 
 
 def shards_of_run(wildcards):
@@ -154,10 +172,10 @@ def shards_of_run(wildcards):
     return [f"results/{wildcards.dataset}/{wildcards.run}/shards/{shard}.h5" for shard in shards]
 
 
-def shards_in_shell(wildcards):
+def shards_in_shell(wildcards, input):
     """The same for the shell, whose commands may not be as long as the names of thousands of files."""
     last = train_of(wildcards.run).shards - 1
-    return f"{shlex.quote(f'results/{wildcards.dataset}/{wildcards.run}/shards')}/{{0..{last}}}.h5"
+    return f"{shlex.quote(str(Path(input.shards[0]).parent))}/{{0..{last}}}.h5"
 
 
 def megabytes_by(formula, path, *arguments):

@@ -1,4 +1,4 @@
-# From a source to dataset.h5.
+# From a source to dataset.h5. Downloads stay where Snakemake runs: compute nodes rarely reach the internet.
 
 
 rule download_dataset:
@@ -9,10 +9,13 @@ rule download_dataset:
         "logs/download/{name}.log",
     benchmark:
         "logs/download/{name}.tsv"
+    params:
+        folder=lambda wildcards, output: str(Path(output[0]).parent),
     conda:
         "../../envs/ovaflow.yaml"
+    localrule: True
     shell:
-        "ovaflow download --dataset={wildcards.name:q} --output=downloads/{wildcards.name:q} > {log:q} 2>&1"
+        "ovaflow download --dataset={wildcards.name:q} --output={params.folder:q} > {log:q} 2>&1"
 
 
 use rule download_dataset as download_arrays with:
@@ -34,13 +37,14 @@ rule download_file:
         url=lambda wildcards: getattr(SETTINGS.datasets[wildcards.dataset], wildcards.role),
     conda:
         "../../envs/ovaflow.yaml"
+    localrule: True
     shell:
         "ovaflow download --url={params.url:q} --output={output:q} > {log:q} 2>&1"
 
 
 rule prepare_dataset:
     input:
-        unpack(lambda wildcards: files.raw_files(SETTINGS, wildcards.dataset)),
+        unpack(raw_files),
     output:
         "results/{dataset}/dataset.h5",
     log:

@@ -22,7 +22,7 @@ rule write_report:
     benchmark:
         "logs/report.tsv"
     params:
-        folders=expand("results/{dataset}/{run}", dataset=SETTINGS.datasets, run=SETTINGS.runs),
+        folders=lambda wildcards, input: list(dict.fromkeys(str(Path(path).parent) for path in input.runs)),
         options=steps.report_options(SETTINGS),
         code=steps.code_of("report"),
         published=crc32(published_results().read_bytes()),
@@ -31,4 +31,5 @@ rule write_report:
     conda:
         "../../envs/ovaflow.yaml"
     shell:
-        "ovaflow report {params.folders:q} {params.options:q} --benchmarks=logs --output={output:q} > {log:q} 2>&1"
+        'ovaflow report {params.folders:q} {params.options:q} --benchmarks="$(dirname {log:q})"'
+        " --output={output:q} > {log:q} 2>&1"

@@ -12,7 +12,7 @@ rule plan_shards:
     benchmark:
         "logs/{dataset}/{run}/plan.tsv"
     params:
-        tree=lambda wildcards: file_options(files.tree_file(SETTINGS, wildcards.dataset, wildcards.run)),
+        tree=lambda wildcards, input: options_of(files.tree_file(SETTINGS, wildcards.dataset, wildcards.run), input),
         options=lambda wildcards: steps.plan_options(SETTINGS, wildcards.run),
         code=steps.code_of("plan"),
     resources:
@@ -83,7 +83,7 @@ rule train_shard:
     benchmark:
         "logs/{dataset}/{run}/train-shard.{shard}.tsv"
     params:
-        options=lambda wildcards: shard_options(wildcards.dataset, wildcards.run),
+        options=shard_options,
         code=steps.code_of("train-shard"),
     threads: threads_of_run
     resources:

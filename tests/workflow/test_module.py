@@ -1,0 +1,82 @@
+"""The workflow as a module of another one, and from where the workflow catalogue looks for it."""
+
+import json
+
+import pytest
+import yaml
+from docs.pages import blocks_of
+from pipeline_place import ROOT, Place
+from tiny_table import CONFIG, write_table
+
+pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
+
+PAGE = ROOT / "docs" / "how-to" / "use-in-another-workflow.md"
+
+
+class OthersPlace(Place):
+    """A folder of somebody else's workflow."""
+
+    def command(self, *arguments):
+        """Command line of Snakemake on the workflow of this folder."""
+        command = super().command(*arguments)
+        command[command.index("--snakefile") + 1] = "Snakefile"
+        return command
+
+
+@pytest.fixture
+def others(tmp_path):
+    place = OthersPlace(tmp_path)
+    (written,) = (block.code for block in blocks_of(PAGE) if block.title == "Snakefile")
+    (place.folder / "Snakefile").write_text(written.replace("your-own-command >", "cp original.csv"))
+    write_table(place.folder / "original.csv")
+    ours = CONFIG | {"runs": {"msi": {"trace": 2}}, "train": {"shards": 1}, "report": {"prune_thresholds": []}}
+    (place.folder / "config.yaml").write_text(yaml.safe_dump({"labels": ours}))
+    return place
+
+
+def test_a_module_runs_to_the_report(others):
+    written = others.snakemake("--logger", "ovaflow", configfile=None)
+    assert "\ntrain " in written
+    assert "localrules" not in written
+    metrics = others.folder / "labels/results/tiny/msi/metrics.json"
+    assert json.loads(metrics.read_text())["P@1"] > 0.9
+    made = {path.name for path in others.folder.iterdir()}
+    assert made == {".snakemake", "Snakefile", "config.yaml", "original.csv", "records.csv", "labels"}
+    page = (others.folder / "labels/results/report.html").read_text()
+    # it has found the running times below the prefix
+    assert "train shard" in page
+    assert others.snakemake("--dry-run", configfile=None).count("Nothing to be done") == 1
+
+
+def test_every_step_keeps_to_the_prefix(others):
+    config = yaml.safe_load((others.folder / "config.yaml").read_text())
+    run = {"method": "rembrandt", "rank": 3}
+    config["labels"]["runs"] = {
+        "tree": {"initialization": "label-tree"},
+        "negative": {"initialization": "all-negative"},
+        "again": {"initialization": "pretrained", "pretrained": "tree", "calibrate": 0.2},
+        "sweep": {"sweep": {"C": [1, 2]}},
+        "fastxml": {"method": "fastxml", "trees": 2},
+        "rembrandt": run,
+        "kernel": run | {"features": "laplacian", "random_features": 50},
+    }
+    config["labels"]["datasets"]["far"] = {"source": "catalogue", "name": "eurlex-4k"}
+    config["labels"]["datasets"]["web"] = {"format": "csv", "train": "https://example.org/a.csv"}
+    (others.folder / "config.yaml").write_text(yaml.safe_dump(config))
+    written = others.snakemake("--dry-run", "--printshellcmds", configfile=None)
+    commands = [line for line in written.splitlines() if line.startswith("Shell command: ovaflow ")]
+    assert len({line.split()[3] for line in commands}) > 20
+    folders = ("results/", "logs/", "downloads/")
+    paths = [part.rpartition("=")[2].strip("'\"") for line in commands for part in line.split()]
+    assert [path for path in paths if path.startswith(folders)] == []
+    assert sum(path.startswith(tuple(f"labels/{folder}" for folder in folders)) for path in paths) > 100
+
+
+def test_the_catalogue_runs_the_same_workflow(place):
+    expected = place.jobs()
+    place.command = lambda *arguments: [
+        part if not part.endswith("/Snakefile") else str(ROOT / "workflow" / "Snakefile")
+        for part in Place.command(place, *arguments)
+    ]
+    assert place.jobs() == expected
+    assert expected["train_shard"] == 4
