@@ -53,6 +53,8 @@ class Page:
                 if stage.done and id(stage) not in self._told:
                     self._told.add(id(stage))
                     self._write(line_of(stage, self._stages.width()), "done")
+                    for remark in stage.remarks:
+                        self._write(f"{'':<{_TITLE}} {remark}")
 
     def say(self, text, color=None):
         """Write something else.

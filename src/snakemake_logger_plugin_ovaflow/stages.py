@@ -78,6 +78,10 @@ def place_of(wildcards):
     return "/".join(wildcards[key] for key in ("dataset", "name", "run", "embedding") if key in wildcards)
 
 
+REMARK = "remark: "
+"""How lines of a log begin that a person should see."""
+
+
 @dataclass
 class Job:
     """A job that runs."""
@@ -104,6 +108,7 @@ class Stage:
     work_done: float = 0.0
     plan: dict = field(default_factory=dict)
     summary: str = ""
+    remarks: list = field(default_factory=list)
 
     @property
     def done(self):
@@ -177,7 +182,9 @@ class Stage:
         labels, work = self.plan.get(job.shard, (0, 0.0))
         self.labels_done += labels
         self.work_done += work
-        summary = _without_paths(job.log.last(), job.outputs)
+        self.remarks += [line for line in job.log.lines if line.startswith(REMARK)]
+        said = [line for line in job.log.lines if not line.startswith(REMARK)]
+        summary = _without_paths(said[-1].strip() if said else "", job.outputs)
         self.summary = "" if summary == self.title else summary
         if self.done:
             self.seconds = time.monotonic() - self.started

@@ -135,7 +135,9 @@ def test_a_run_in_a_log(handler, tmp_path):
     handler.emit(record(LogEvent.RUN_INFO, stats={"prepare_dataset": 1, "merge_shards": 1, "all": 1, "total": 3}))
     handler.emit(record(jobs_by_place=[("prepare_dataset", {"dataset": "a"}), ("merge_shards", {"dataset": "a"})]))
     handler.emit(job(1, "prepare_dataset", log=log, outputs=["results/a/dataset.h5"], dataset="a"))
-    log.write_text("reading texts: 5 texts in 0.1 s\nresults/a/dataset.h5: 5 training and 2 test instances\n")
+    log.write_text(
+        "reading texts: 5 texts in 0.1 s\nresults/a/dataset.h5: 5 training and 2 test instances\nremark: odd\n"
+    )
     handler.emit(record(LogEvent.JOB_FINISHED, job_id=1))
     handler.emit(record(message="Select jobs to execute..."))
     handler.emit(record(message="a quiet corner", level=logging.WARNING))
@@ -144,6 +146,7 @@ def test_a_run_in_a_log(handler, tmp_path):
         "Nothing unknown is lost.",
         "2 jobs to do",
         "prepare      a         0.0 s  5 training and 2 test instances",
+        "             remark: odd",
         "a quiet corner",
         "Stopped: 1 of 2 jobs are done, in 0.0 s",
     ]
