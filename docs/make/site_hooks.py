@@ -110,5 +110,5 @@ def _mathml(match):
     block = match.group(1) == "div"
     written = convert(latex[2:-2].strip(), display="block" if block else "inline")
     # as tall as what stands between them only where the text says so by \\left and \\right
-    written = re.sub("<mo>(&#x02016;|&#x0007C;)</mo>", r'<mo stretchy="false">\1</mo>', written)
+    written = re.sub("<mo>(&#x02016;|&#x0007C;)</mo>", r'<mo stretchy="false" lspace="0.1em" rspace="0.1em">\1</mo>', written)
     return f'<div class="equation">{written}</div>' if block else written

@@ -1,0 +1,71 @@
+"""The documentation as a site: complete, and at home on a machine without a network."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+from docs.pages import ROOT
+
+pytest.importorskip("mkdocs", reason="the site is built with pip install '.[docs]'")
+playwright = pytest.importorskip("playwright.sync_api")
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
+    done = subprocess.run(
+        command, cwd=ROOT, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_every_page_is_in_the_menu(site):
+    menu = (site / "index.html").read_text(encoding="utf-8")
+    pages = [path.relative_to(site).as_posix() for path in site.rglob("*.html")]
+    written = [page for page in pages if not page.startswith("source/") and page != "404.html"]
+    missing = [page for page in written if f'href="{page}"' not in menu and page != "index.html"]
+    assert not missing, "name them under nav in mkdocs.yml"
+
+
+def test_equations_are_mathml(site):
+    page = (site / "explanation" / "solver.html").read_text(encoding="utf-8")
+    assert page.count("<math ") > 20
+    for path in site.rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        prose = re.sub(r"<(pre|code|script)\b.*?</\1>", "", text, flags=re.DOTALL)
+        assert "arithmatex" not in prose, path
+        assert not re.search(r"\\(frac|sum|langle|lVert)", prose), f"{path}: an equation is left as it was written"
+
+
+def test_pages_link_to_the_source(site):
+    assert 'href="../source/src/ovaflow/solver/newton.py.html"' in (site / "explanation" / "solver.html").read_text()
+    assert "solve_label" in (site / "source" / "src" / "ovaflow" / "solver" / "newton.py.html").read_text()
+
+
+def test_it_works_from_the_disk_and_asks_nobody(site):
+    if CHROMIUM is None:
+        pytest.skip("no chromium on this machine")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 390, "height": 844})
+        asked, errors = [], []
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        for name in ("index", "tutorial", "explanation/solver", "reference/config"):
+            page.goto(f"{(site / name).as_uri()}.html")
+            assert page.evaluate("document.documentElement.scrollWidth") <= 390, f"{name} is wider than a phone"
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.click("input.md-search__input")
+        page.keyboard.type("label tree")
+        page.wait_for_selector(".md-search-result__item h1")
+        assert page.inner_text(".md-search-result__item h1") == "Label tree"
+        browser.close()
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:", "about:"))] == []
+    assert errors == []
