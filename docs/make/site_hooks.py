@@ -15,6 +15,7 @@ from mkdocs.utils import get_relative_url
 
 ROOT = Path(__file__).parents[2]
 SOURCES = "source"
+_BARS, _LOW = "&#x02016;|&#x0007C;", 'stretchy="false" lspace="0.1em" rspace="0.1em"'
 _SHIM = "https://unpkg.com/iframe-worker/shim"
 
 _LINK = re.compile(r"(?<=\]\()(?!https?:|#|mailto:)([^)#\s]+)(#[^)\s]*)?(?=\))")
@@ -109,6 +110,6 @@ def _mathml(match):
     latex = html.unescape(match.group(2)).strip()
     block = match.group(1) == "div"
     written = convert(latex[2:-2].strip(), display="block" if block else "inline")
-    # as tall as what stands between them only where the text says so by \\left and \\right
-    written = re.sub("<mo>(&#x02016;|&#x0007C;)</mo>", r'<mo stretchy="false" lspace="0.1em" rspace="0.1em">\1</mo>', written)
+    # bars are as tall as what stands between them only where the text says so, by left and right
+    written = re.sub(f"<mo>({_BARS})</mo>", rf"<mo {_LOW}>\1</mo>", written)
     return f'<div class="equation">{written}</div>' if block else written
