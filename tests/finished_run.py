@@ -87,7 +87,7 @@ class Done:
 
 def run(*words):
     """Call the command line here."""
-    out, said = io.StringIO(), io.StringIO()
+    out, said = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(said):
         status = main([str(word) for word in words])
     return Done(status, said.getvalue())

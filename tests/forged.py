@@ -57,7 +57,8 @@ class Forgery:
             entries[name] = list((said | self.entries.get(name, {})).values())
             content += raw
         if text is None:
-            text = json.dumps({"rest": _rest(content, entries)} | self.table | {"arrays": entries}).encode()
+            rest = {} if "rest" in self.table else {"rest": _rest(content, entries)}
+            text = json.dumps(rest | self.table | {"arrays": entries}).encode()
         content[:PAGE] = header_of(len(content), len(text), xxh3_128(text).hexdigest())
         partial = f"{path}.forged"
         with open(partial, "wb") as file:

@@ -46,6 +46,21 @@ _ROOM = 1 << 22
 """Tokens that the growing vocabulary may hold, about 0.7 GB."""
 
 
+def is_own_pattern(pattern):
+    """Whether a pattern of tokens is one of ovaflow's, of whatever version of Unicode.
+
+    Parameters
+    ----------
+    pattern : object
+        From a file, which may be a stranger's: other patterns could take time without end.
+
+    Returns
+    -------
+    bool
+    """
+    return isinstance(pattern, str) and _OWN_PATTERN.fullmatch(pattern) is not None
+
+
 @dataclass(frozen=True)
 class Selection:
     """Which tokens become features.
@@ -115,9 +130,6 @@ class TfIdf:
             raise InputError("made from features, not from texts: there is no transform of raw text")
         weights = np.ones(len(feature_names), np.float32) if idf is None else np.asarray(idf, np.float32)
         given = {name: parameters[name] for name in ("sublinear", "normalize", "bias", "token_pattern")}
-        # others, which a file of strangers may have, could take time without end
-        if not isinstance(given["token_pattern"], str) or not _OWN_PATTERN.fullmatch(given["token_pattern"]):
-            raise InputError("its pattern of a token is none of ovaflow's", remedy="make it again (ovaflow prepare)")
         return cls(list(feature_names), weights, **given)
 
     def transform(self, texts, quiet=False):

@@ -31,6 +31,7 @@ def write_dismecpp(path, model):
     model : ovaflow.model.model_file.Model
     """
     path, weights, files = Path(path), model.weights, []
+    described = describe(model)
     with Progress("writing", weights.n_rows, "labels") as progress:
         for first in range(0, weights.n_rows, LABELS_OF_A_FILE):
             last = min(first + LABELS_OF_A_FILE, weights.n_rows)
@@ -40,7 +41,7 @@ def write_dismecpp(path, model):
             files.append({"first": first, "count": last - first, "file": name, "weight-format": "SparseTXT"})
             progress.advance(last - first)
     # features and labels stand first: the description of a large model is long
-    content = {"num-features": weights.n_columns, "num-labels": weights.n_rows, "files": files, KEY: describe(model)}
+    content = {"num-features": weights.n_columns, "num-labels": weights.n_rows, "files": files, KEY: described}
     write_text(path, json.dumps(content) + "\n")
 
 

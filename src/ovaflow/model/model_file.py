@@ -9,6 +9,7 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.names import Names, read_idf, read_names
+from ovaflow.data.tfidf import is_own_pattern
 from ovaflow.sparse.csr import CSR
 from ovaflow.storage.arrays import check_strings, map_vector, read_csr, write_strings
 from ovaflow.storage.artifact import (
@@ -240,7 +241,15 @@ def settings_of(file):
             value = given.get(name, kind())
             if not isinstance(value, kind if kind is not float else int | float) or not _is_finite(value):
                 raise file.damaged(f"{part}.{name} is {str(value)[:30]!r}")
+    transform = settings.get("transform", {})
+    if "token_pattern" in transform and not is_own_pattern(transform["token_pattern"]):
+        raise file.damaged("its pattern of tokens is none of ovaflow's")
+    if "token_pattern" in transform and not transform.keys() >= _OF_TEXTS:
+        raise file.damaged(f"its transform lacks {', '.join(sorted(_OF_TEXTS - transform.keys()))}")
     return settings
+
+
+_OF_TEXTS = {"sublinear", "normalize", "bias"}
 
 
 def _is_finite(value):

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse
 
 from ovaflow.console.errors import InputError
+from ovaflow.data.readers.npz import check_sizes
 from ovaflow.model.exchange import KEY, assemble, checked_weights, describe, describe_foreign, parse
 from ovaflow.storage.artifact import write_atomically
 
@@ -57,7 +58,15 @@ def read_npz(path, **supposed):
         If the file is no such matrix, or damaged.
     """
     try:
-        matrix = scipy.sparse.csr_array(scipy.sparse.load_npz(path))
+        with open(path, "rb") as stream:
+            check_sizes(stream)
+        matrix = scipy.sparse.load_npz(path)
+        if len(matrix.shape) != 2:
+            raise ValueError(f"{len(matrix.shape)} dimensions instead of 2")
+        # SciPy's conversions do not look where indices point
+        if hasattr(matrix, "check_format"):
+            matrix.check_format(full_check=True)
+        matrix = scipy.sparse.csr_array(matrix)
         with np.load(path, allow_pickle=False) as arrays:
             described = bytes(arrays[KEY]) if KEY in arrays.files else None
     except _FOREIGN as error:

@@ -79,7 +79,7 @@ def labels_file(path):
 def _load(path, most_columns):
     with open_seekable(path) as stream:
         try:
-            size = _checked_sizes(stream)
+            size = check_sizes(stream)
             array = _array(stream)
             if array is None:
                 stream.seek(0)
@@ -94,8 +94,24 @@ def _load(path, most_columns):
             ) from None
 
 
-def _checked_sizes(stream):
-    """Size of the file, whose headers must promise what it has, since NumPy makes room for what they promise."""
+def check_sizes(stream):
+    """See that a file's headers promise what it has, since NumPy makes room for what they promise.
+
+    Parameters
+    ----------
+    stream : binary file
+        Of ``numpy.save`` or ``numpy.savez``; left at its beginning.
+
+    Returns
+    -------
+    int
+        Its size.
+
+    Raises
+    ------
+    ValueError, zipfile.BadZipFile, and others of NumPy
+        If they do not, or if it unpacks to far more than it takes.
+    """
     size = stream.seek(0, io.SEEK_END)
     stream.seek(0)
     if stream.read(2) != b"PK":
