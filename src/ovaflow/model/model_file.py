@@ -136,6 +136,8 @@ def write_model(path, weights_per_label, pieces, n_features, trained, counts, na
     ------
     ValueError
         If the pieces do not add up to ``weights_per_label``.
+    InputError
+        If a weight is not finite; names the label.
     """
     indptr = np.zeros(len(weights_per_label) + 1, np.int64)
     np.cumsum(weights_per_label, out=indptr[1:])
@@ -288,6 +290,10 @@ def _write_weights(group, indptr, pieces, n_features):
         if end > indptr[-1]:
             break
         if end > start:
+            finite = np.isfinite(piece[0])
+            if not finite.all():
+                label = np.searchsorted(indptr, start + finite.argmin(), "right") - 1
+                raise InputError(f"not written: a weight of label {label} is {piece[0][finite.argmin()]}")
             for dataset, values in zip(stored, piece, strict=True):
                 dataset[start:end] = values
         start = end

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ovaflow.console.errors import InputError
 from ovaflow.sparse.csr import CSR
 from ovaflow.storage.arrays import amount_of, map_vector, number_of, read_csr, write_csr
 from ovaflow.storage.artifact import checksum_of, create_artifact, inputs_of, open_artifact, parameters_of
@@ -91,8 +92,11 @@ def write_shard(path, labels, weights, trained, statistics, parameters, inputs, 
     ------
     ValueError
         If lengths or names do not fit together.
+    InputError
+        If a weight is not finite; names the label.
     """
     _check_lengths(len(labels), weights.n_rows, trained, statistics)
+    _require_finite(path, labels, weights)
     with create_artifact(path, KIND, parameters, inputs) as file:
         file.create_dataset("labels", data=np.asarray(labels, np.int32))
         file.create_dataset("trained", data=np.asarray(trained, bool))
@@ -100,6 +104,13 @@ def write_shard(path, labels, weights, trained, statistics, parameters, inputs, 
         write_statistics(file.create_group("statistics"), statistics)
         file.attrs["core_seconds"] = float(core_seconds)
         file.attrs["peak_rss_bytes"] = int(peak_rss_bytes)
+
+
+def _require_finite(path, labels, weights):
+    finite = np.isfinite(weights.data)
+    if not finite.all():
+        row = np.searchsorted(weights.indptr, finite.argmin(), "right") - 1
+        raise InputError(f"not written: a weight of label {labels[row]} is {weights.data[finite.argmin()]}", path=path)
 
 
 def read_shard(path, known=None):

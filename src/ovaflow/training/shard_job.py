@@ -7,6 +7,7 @@ from threading import Thread
 import numpy as np
 
 from ovaflow.artifacts.label_tree import ROOT
+from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.initialization.label_tree import parents_within
 from ovaflow.machine.place import settle_thread
@@ -69,7 +70,7 @@ def train_labels(dataset, inputs, labels, training, threads=1, title="train", jo
 
     Raises
     ------
-    ArithmeticError
+    InputError
         If the weights of a label are not finite.
     """
     finished = FinishedLabels(journal, threads)
@@ -80,13 +81,22 @@ def train_labels(dataset, inputs, labels, training, threads=1, title="train", jo
     jobs.start.resume(labels[left], solutions)
     with Progress(title, int(left.sum()), "labels") as progress:
         for label, trained in _on_threads(jobs, labels[left], counts[left], threads):
-            if not np.isfinite(trained.outcome.objective):
-                raise ArithmeticError(f"label {label}: the objective became {trained.outcome.objective}")
+            _require_finite(label, trained, dataset)
             finished.keep(label, trained)
             results[label] = trained._replace(solution=None)
             progress.advance()
     core_seconds = finished.core_seconds
     return _assemble([results.pop(label) for label in labels.tolist()], counts, dataset.n_features, core_seconds)
+
+
+def _require_finite(label, trained, dataset):
+    # pruning would drop nan, so weights that are gone by now are told by the objective
+    if not (np.isfinite(trained.outcome).all() and np.isfinite(trained.data).all()):
+        raise InputError(
+            f"label {label}: its weights or their gradient are beyond what numbers of 32 bits hold",
+            path=dataset.path,
+            remedy="prepare the dataset with normalize: true, or choose a smaller C",
+        )
 
 
 def _taken_over(earlier, labels, counts, training):

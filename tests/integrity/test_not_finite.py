@@ -1,0 +1,124 @@
+"""No nan and no infinity comes out of training, whatever goes in: a finite model, or one error that names the label."""
+
+import re
+
+import numpy as np
+import pytest
+from finished_run import run
+from forged import Forgery
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ovaflow.artifacts.label_tree import compute_label_tree
+from ovaflow.artifacts.means import compute_means
+from ovaflow.console.errors import InputError
+from ovaflow.data.dataset import Dataset, Split
+from ovaflow.data.names import Names
+from ovaflow.initialization.all_negative import solve_root
+from ovaflow.initialization.pretrained import Earlier
+from ovaflow.initialization.starts import STARTS, StartInputs
+from ovaflow.model.model_file import write_model
+from ovaflow.model.shard_file import STATISTICS, write_shard
+from ovaflow.solver.losses import LOSSES
+from ovaflow.solver.problem import REGULARIZATIONS
+from ovaflow.sparse.csr import CSR, from_scipy
+from ovaflow.training.label_jobs import Training
+from ovaflow.training.shard_job import train_labels
+
+EXTREMES = [0.0, 1.0, -1.0, 1e-45, 1e-38, -1e-30, 1e19, -1e19, 1e30, 1e38, -3.4e38, 0.3]
+
+INSTANCES = st.sampled_from([1, 2, 7, 40])
+
+
+@st.composite
+def problems(draw):
+    """A dataset of extreme values, labels of all kinds, and a setting of the training."""
+    n, d, n_labels = draw(INSTANCES), draw(st.integers(1, 4)), draw(st.integers(1, 3))
+    generator = np.random.default_rng(draw(st.integers(0, 1 << 30)))
+    values = draw(st.lists(st.sampled_from(EXTREMES), min_size=1, max_size=3))
+    X = generator.choice(values, (n, d)).astype(np.float32)
+    if draw(st.booleans()):
+        X[:] = X[0]
+    Y = generator.random((n, n_labels)) < draw(st.sampled_from([0.0, 0.2, 0.5, 1.0]))
+    C = 10.0 ** draw(st.integers(-30, 30))
+    return X, Y, C
+
+
+def dataset_of(X, Y):
+    bias = np.ones((len(X), 1), np.float32)
+    split = Split(from_scipy(np.hstack([X, bias])), from_scipy(Y.astype(np.float32)))
+    return Dataset("extreme.h5", split, split, "", {"bias": 1.0})
+
+
+def inputs_of(dataset, training):
+    means, more = compute_means(dataset.train.X, dataset.positives), {}
+    n_labels, d = dataset.n_labels, dataset.n_features
+    if training.initialization in ("all-negative", "label-tree"):
+        more["root"] = solve_root(dataset.train.X, training)
+    if training.initialization == "label-tree":
+        more["parents"] = compute_label_tree(dataset.train.Y).parent
+    if training.initialization == "pretrained":
+        weights = from_scipy(np.full((n_labels, d), 1e38, np.float32))
+        places = np.arange(n_labels), np.arange(d), np.ones(d, np.float32), np.zeros(n_labels, np.int64)
+        more["earlier"] = Earlier(weights, *places)
+    return StartInputs.of(dataset, means, **more)
+
+
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value", "ignore:divide by zero")
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("start", STARTS)
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(problem=problems(), regularization=st.sampled_from(list(REGULARIZATIONS)))
+def test_training_is_finite_or_names_the_label(loss, start, problem, regularization):
+    X, Y, C = problem
+    dataset = dataset_of(X, Y)
+    regularization = "l2" if start in ("all-negative", "label-tree") else regularization
+    training = Training(loss=loss, initialization=start, C=C, regularization=regularization, stored_threshold=0.0)
+    try:
+        done = train_labels(dataset, inputs_of(dataset, training), np.arange(dataset.n_labels), training)
+    except InputError as error:
+        assert re.match(r"extreme\.h5: (label \d+: its weights)", str(error)), error  # noqa: PT017
+        return
+    assert np.isfinite(done.weights.data).all()
+    assert all(np.isfinite(values).all() for values in done.statistics.values())
+
+
+def weights_with(value):
+    return CSR(np.float32([1, value, 2]), np.int32([0, 1, 0]), np.int64([0, 2, 3]), 2)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_shards_and_models_are_not_written(tmp_path, value):
+    statistics = {name: np.zeros(2, dtype) for name, dtype in STATISTICS.items()}
+    weights, said = weights_with(value), rf"not written: a weight of label {{}} is {value}"
+    with pytest.raises(InputError, match=said.format(7)):
+        write_shard(tmp_path / "0.h5", [7, 3], weights, [True, True], statistics, {}, {}, 1.0, 1)
+    pieces = [(weights.data[:1], weights.indices[:1]), (weights.data[1:], weights.indices[1:])]
+    with pytest.raises(InputError, match=said.format(0)):
+        write_model(tmp_path / "m.h5", [2, 1], pieces, 2, [True, True], [1, 1], Names(["a", "b"], []), {}, {})
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["shard0", "means", "root", "embedding", "tree_shard", "projected", "dataset"])
+def test_what_holds_nan_is_not_read(finished, tmp_path, name):
+    """Whoever made it: every step that reads numbers refuses those that are none."""
+    step = {
+        "shard0": "merge {shard0} {shard1} --dataset={dataset} --output={model} --statistics={training}",
+        "means": "trace {dataset} --means={means} --output={trace}",
+        "root": "train-shard {dataset} --means={means} --plan={plan} --shard=0 --initialization=all-negative "
+        "--root={root} --output={shard1}",
+        "embedding": "describe-embedding {embedding} --dataset={dataset} --output={described}",
+        "tree_shard": "merge-trees {tree_shard} --dataset={dataset} --output={model} --statistics={training}",
+        "projected": "train-decoder {projected} --tuned={tuned} --output={decoder}",
+        "dataset": "means {dataset} --output={means}",
+    }[name]
+    forgery = Forgery(finished[name])
+    for values in forgery.arrays.values():
+        if values.dtype.kind == "f" and values.size:
+            values.reshape(-1)[values.size // 2] = np.nan
+    forgery.write(tmp_path / "forged.h5")
+    outputs = {part: tmp_path / f"{part}.out" for part in re.findall(r"--\w+=\{(\w+)\}", step.partition("--output")[2])}
+    first = re.search(r"--output=\{(\w+)\}", step)[1]
+    done = run(*finished.words(step, **outputs, **{first: tmp_path / "out", name: tmp_path / "forged.h5"}))
+    assert done.refused, done.said
+    assert "holds nan" in done.said
