@@ -84,6 +84,15 @@ def test_what_is_not_finite_is_not_written(tmp_path, value):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_attributes_and_settings_are_finite(tmp_path, value):
+    for parameters, attributes in (({"C": value}, {}), ({}, {"gradient_norm": value})):
+        said = r"x\.h5: not written: a number among its attributes or settings"
+        with pytest.raises(InputError, match=said), create_artifact(tmp_path / "x.h5", "thing", parameters) as file:
+            file.attrs.update(attributes)
+    assert not list(tmp_path.iterdir())
+
+
 def test_infinity_where_it_has_a_meaning(tmp_path):
     with create_artifact(tmp_path / "x.h5", "thing", infinite=("scores",)) as file:
         file.create_dataset("scores", data=np.array([1, -np.inf]))

@@ -101,7 +101,7 @@ def seal(path, about, arrays, infinite=()):
     Raises
     ------
     Damaged
-        If an array holds nan, or infinity and is not named; if the table is too large.
+        If an array or an attribute holds nan, or infinity and is not named; if the table is too large.
     """
     with open(path, "r+b", buffering=0) as handle:
         start, entries = handle.seek(0, os.SEEK_END), {}
@@ -110,7 +110,10 @@ def seal(path, about, arrays, infinite=()):
             checksum = checked_blocks(handle, array, *bounds)
             entries[array.name] = [array.dtype.str, list(array.shape), array.offset, checksum]
         table = about | {"arrays": entries, "rest": rest_checksum(handle, arrays, start)}
-        text = json.dumps(table, sort_keys=True, allow_nan=False).encode()
+        try:
+            text = json.dumps(table, sort_keys=True, allow_nan=False).encode()
+        except ValueError:
+            raise Damaged("a number among its attributes or settings is not finite") from None
         if len(text) > LARGEST_TABLE:
             raise Damaged(f"its settings take {len(text):,} bytes")
         os.pwrite(handle.fileno(), text, start)
