@@ -14,6 +14,8 @@ from ovaflow.console.errors import InputError
 
 DOWNLOADS = "downloads"
 """Folder of downloaded files."""
+_LONGEST = 100
+"""Letters of a downloaded file's name; its log's name is longer, and 255 are possible."""
 
 
 def raw_files(settings, dataset):
@@ -63,8 +65,10 @@ def download_name(address):
     str
         Letters, digits, dots, dashes and underscores.
     """
-    last = urlsplit(address).path.rsplit("/", 1)[-1]
-    return re.sub(r"[^A-Za-z0-9._-]|^[.-]", "_", unquote(last)) or "data"
+    last = unquote(urlsplit(address).path.rsplit("/", 1)[-1])
+    # repeated letters look like an endless recursion to Snakemake
+    plain = re.sub(r"(.)\1{9,}", r"\1", re.sub(r"[^A-Za-z0-9._-]", "_", last))
+    return re.sub(r"^[.-]", "_", plain[-_LONGEST:]) or "data"
 
 
 def start_files(settings, dataset, run):

@@ -30,6 +30,9 @@ TEXT_FORMATS = ("text-tsv", "jsonl", "csv", "parquet")
 def _no_reserved_name(name):
     if name in RESERVED or name.startswith(HELD_OUT):
         raise ValueError(f"{name} is the name of a result file; choose another name")
+    # Snakemake takes it for an endless recursion
+    if re.search(r"(.+)\1{19}$", name):
+        raise ValueError(f"{name} ends with the same letters twenty times; choose another name")
     return name
 
 

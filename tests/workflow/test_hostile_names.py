@@ -1,0 +1,82 @@
+"""Names, paths and separators that a shell or Snakemake would take for commands, patterns or options."""
+
+import re
+import shutil
+
+import pytest
+from local_server import local_server
+from pipeline_place import ROOT
+from tiny_table import write_config, write_table
+
+from ovaflow.data.dataset import open_dataset
+
+NUMBERS = {"threads", "wildcards.shard", "wildcards.share"}
+"""Placeholders that can hold nothing but digits, points, dashes and e; wildcard_constraints see to it."""
+QUOTED = {"params.shards"}
+"""Quoted where it is made, since the shell expands its braces."""
+
+COMMANDS = (
+    """$(touch taken1) `touch taken2` '; touch taken3; "' & touch taken4 | * ? ~ ! # % \\ ../\u00e9e\u0301\u4e2d -x"""
+)
+DATASET, RUN = "CON.-_x..y" + "Az9-_." * 15, "_-.-rf" + "0.-e" * 18
+COLUMNS = ("--te'xt $(touch taken5)`touch taken6`{x}{{*}}\"", "-l;touch taken7;#\t\u202ex")
+SEPARATOR = "';$(touch taken8)\"{y}"
+
+
+@pytest.mark.parametrize(
+    "path", [ROOT / "Snakefile", *sorted((ROOT / "workflow" / "rules").glob("*.smk"))], ids=lambda path: path.name
+)
+def test_every_placeholder_of_a_command_is_quoted(path):
+    rules = re.split(r"^(?:use )?rule ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    for rule in rules[1:]:
+        command = "".join(re.findall(r'"(.*)"', rule.partition("    shell:\n")[2].split("\n\n")[0]))
+        placeholders = re.findall(r"\{([^{}]+)\}", command)
+        unquoted = {placeholder for placeholder in placeholders if not placeholder.endswith(":q")}
+        assert unquoted <= NUMBERS | QUOTED, rule.partition(":")[0]
+        assert "run:" not in rule
+
+
+def test_every_command_was_looked_at():
+    rules = [path.read_text(encoding="utf-8") for path in (ROOT / "workflow" / "rules").glob("*.smk")]
+    assert sum(len(re.findall(r"^    shell:$", text, re.MULTILINE)) for text in rules) >= 25
+    assert re.search(r'shard=r"\\d\+"', "".join(rules))
+    assert re.search(r'share=r"\[\\d\.e-\]\+"', "".join(rules))
+
+
+@pytest.mark.workflow
+def test_the_nastiest_legal_names_at_once(place):
+    folder = place.folder / COMMANDS.replace("/", "\u2215")
+    folder.mkdir()
+    write_table(folder / " -rf *.csv", rows=60, separator=SEPARATOR, columns=COLUMNS)
+    train, test = f"{folder.name}/ -rf *.csv", f"./{folder.name}//../{folder.name}/-t.csv"
+    shutil.copy(place.folder / train, folder / "-t.csv")
+    named = {"text_column": COLUMNS[0], "labels_column": COLUMNS[1], "label_separator": SEPARATOR}
+    datasets = {DATASET: {"format": "csv", "train": train, "test": test, **named, "min_df": 1}}
+    quick = {"train": {"shards": 1}, "report": {"examples": 1, "prune_thresholds": []}}
+    write_config(place.folder / "my.yaml", datasets=datasets, runs={RUN: {"initialization": "zero"}}, **quick)
+    place.snakemake()
+    dataset = open_dataset(place.folder / "results" / DATASET / "dataset.h5")
+    assert dataset.label_names == sorted(f"topic {j}" for j in range(10))
+    assert (place.folder / "results" / DATASET / RUN / "metrics.json").exists()
+    assert not list(place.folder.rglob("taken*"))
+    assert sorted(path.name for path in place.folder.iterdir()) == sorted(
+        [".snakemake", "logs", "my.yaml", "records.csv", "results", folder.name]
+    )
+
+
+@pytest.mark.workflow
+def test_secrets_of_addresses_are_nowhere(place, monkeypatch):
+    secret = "s3cr3t-Zq9"
+    with local_server() as server:
+        server.files["/records.csv"] = (place.folder / "records.csv").read_bytes()
+        address = server.root + "/records.csv?token=${OVAFLOW_T}"
+        datasets = {"tiny": {"format": "csv", "train": address, "label_separator": "|"}}
+        write_config(place.folder / "my.yaml", datasets=datasets)
+        monkeypatch.setenv("OVAFLOW_T", secret)
+        said = place.snakemake("--printshellcmds", "--verbose", "results/tiny/dataset.h5")
+    assert server.asked == [(f"/records.csv?token={secret}", None)]
+    assert "token=${OVAFLOW_T}" in said
+    files = [path for path in place.folder.rglob("*") if path.is_file()]
+    assert any(".snakemake" in path.parts for path in files)
+    assert secret not in said + "".join(map(str, files))
+    assert not [path for path in files if secret.encode() in path.read_bytes()]
