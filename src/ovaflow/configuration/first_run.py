@@ -9,7 +9,7 @@ import yaml
 from ovaflow.configuration.places import snakefile
 from ovaflow.configuration.resolve import load, resolve
 from ovaflow.configuration.schema import NAME, RESERVED
-from ovaflow.console.errors import InputError
+from ovaflow.console.errors import InputError, StrPath
 
 FORMATS = {
     "csv": "csv",
@@ -29,7 +29,7 @@ _MARK = "# unchanged since ovaflow train wrote it: "
 RUN = "msi"
 
 
-def format_of(path):
+def format_of(path: StrPath) -> str:
     """Format of a data file by its name.
 
     Parameters
@@ -56,7 +56,7 @@ def format_of(path):
     return FORMATS[names[-1]]
 
 
-def name_of(path):
+def name_of(path: StrPath) -> str:
     """Name of the dataset that a file becomes.
 
     Parameters
@@ -72,7 +72,7 @@ def name_of(path):
     return name if re.fullmatch(NAME, name) and name not in RESERVED else "data"
 
 
-def config_for(data, shards, **entry):
+def config_for(data: StrPath, shards: int, **entry: str | None) -> str:
     """The config of one dataset and one run.
 
     Parameters
@@ -110,16 +110,16 @@ def config_for(data, shards, **entry):
     )
 
 
-def _marked(text):
+def _marked(text: str) -> str:
     """With a last line by which is seen whether somebody has changed it."""
     return f"{text}{_MARK}{hashlib.sha256(text.encode()).hexdigest()[:16]}\n"
 
 
-def _is_as_written(text):
+def _is_as_written(text: str) -> bool:
     return text == _marked(text.rpartition(_MARK)[0])
 
 
-def write_config(path, text):
+def write_config(path: StrPath, text: str) -> None:
     """Write a config file, over an earlier one too, but not over one that somebody has written or changed.
 
     Parameters

@@ -7,7 +7,7 @@ from ovaflow.console.errors import InputError
 _PACKAGE = Path(__file__).parents[1]
 
 
-def published_results():
+def published_results() -> Path:
     """Path of the table of published results.
 
     Returns
@@ -22,7 +22,7 @@ def published_results():
     return snakefile().parent / "config" / "published.tsv"
 
 
-def snakefile():
+def snakefile() -> Path:
     """Path of the workflow's Snakefile.
 
     Returns

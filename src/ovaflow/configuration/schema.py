@@ -3,11 +3,20 @@
 import os
 import re
 import unicodedata
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from ovaflow.configuration.folds import HELD_OUT
 from ovaflow.configuration.losses import NEGATIVE_SCORE
@@ -27,7 +36,7 @@ ROLES = ("train", "test", "labels", "train_labels", "test_labels")
 TEXT_FORMATS = ("text-tsv", "jsonl", "csv", "parquet")
 
 
-def _no_reserved_name(name):
+def _no_reserved_name(name: str) -> str:
     if name in RESERVED or name.startswith(HELD_OUT):
         raise ValueError(f"{name} is the name of a result file; choose another name")
     # Snakemake takes it for an endless recursion
@@ -36,7 +45,7 @@ def _no_reserved_name(name):
     return name
 
 
-def _plain_path(path):
+def _plain_path(path: str) -> str:
     address = path.startswith(("http://", "https://"))
     plain = re.sub(VARIABLE, "", path) if address else path
     if any(character in "{}" or not character.isprintable() for character in plain):
@@ -50,7 +59,7 @@ def _plain_path(path):
     return path
 
 
-def _refuse_secrets(address):
+def _refuse_secrets(address: str) -> None:
     try:
         parts = urlsplit(address)
         keys = {key.lower() for key, value in parse_qsl(parts.query) if not re.search(VARIABLE, value)}
@@ -64,7 +73,7 @@ def _refuse_secrets(address):
         )
 
 
-def _printable(text):
+def _printable(text: str) -> str:
     if any(unicodedata.category(sign) in ("Cc", "Cs") for sign in text if sign not in "\t\n"):
         raise ValueError("control characters and halves of characters are not supported")
     return text
@@ -74,7 +83,8 @@ Name = Annotated[str, StringConstraints(pattern=NAME, max_length=100), AfterVali
 Location = Annotated[str, StringConstraints(min_length=1), AfterValidator(_plain_path)]
 Text = Annotated[str, AfterValidator(_printable)]
 Positive = Annotated[int, Field(ge=1)]
-AtLeastZero, AboveZero = Annotated[float, Field(ge=0)], Annotated[float, Field(gt=0)]
+AtLeastZero = Annotated[float, Field(ge=0)]
+AboveZero = Annotated[float, Field(gt=0)]
 Frequency = Positive | Annotated[float, Field(gt=0, le=1)]
 
 
@@ -85,9 +95,9 @@ class Section(BaseModel):
 
     @field_validator("*", mode="before")
     @classmethod
-    def _as_written_in_yaml(cls, value, info):
+    def _as_written_in_yaml(cls, value: Any, info: ValidationInfo) -> Any:
         """``--config`` and YAML's ``1e-2`` give texts where numbers are meant; ``true`` is no number."""
-        annotation = str(cls.model_fields[info.field_name].annotation)
+        annotation = str(cls.model_fields[str(info.field_name)].annotation)
         if isinstance(value, str) and not ("str" in annotation or "Literal" in annotation):
             return _scalar(value)
         if isinstance(value, bool) and "bool" not in annotation:
@@ -95,11 +105,14 @@ class Section(BaseModel):
         return value
 
 
-def _scalar(text):
+def _scalar(text: str) -> Any:
     try:
         return float(text) if "e" in text.lower() else yaml.safe_load(text)
     except (ValueError, yaml.YAMLError):
         return text
+
+
+AnySection = TypeVar("AnySection", bound=Section)
 
 
 class Source(Section):
@@ -119,7 +132,7 @@ class Source(Section):
     test_labels: Location | None = Field(None, description="npz: labels of the test file")
 
     @model_validator(mode="after")
-    def _one_source(self):
+    def _one_source(self) -> Self:
         if self.source is None and (self.format is None or self.train is None):
             raise ValueError("needs either source (builtin or catalogue) or both format and train")
         own = [key for key in ("format", *ROLES) if getattr(self, key) is not None]
@@ -128,7 +141,7 @@ class Source(Section):
         return self
 
     @model_validator(mode="after")
-    def _labels_of_matrices(self):
+    def _labels_of_matrices(self) -> Self:
         for role in ("train", "test"):
             given = getattr(self, f"{role}_labels") is not None
             if given != (self.format == "npz" and getattr(self, role) is not None):
@@ -200,7 +213,7 @@ class Train(Section):
     )
 
     @property
-    def negative_score(self):
+    def negative_score(self) -> float:
         """``t``, or what it is by default under this loss."""
         return NEGATIVE_SCORE[self.loss] if self.t is None else self.t
 
@@ -255,23 +268,23 @@ class Embedding(Section):
     seed: int = Field(0, ge=0, lt=2**63, description="of all random draws")
 
     @model_validator(mode="after")
-    def _instances_to_choose_on(self):
+    def _instances_to_choose_on(self) -> Self:
         if isinstance(self.decoder_C, list) and len(self.decoder_C) > 1 and not self.held_out:
             raise ValueError("decoder_C: several are chosen from on held-out instances, and held_out is 0")
         return self
 
     @property
-    def decoder_candidates(self):
+    def decoder_candidates(self) -> tuple[float, ...]:
         """Values of the decoder's C; none where the decoder has its own."""
         return _several(self.decoder_C)
 
     @property
-    def ridges(self):
+    def ridges(self) -> tuple[float, ...]:
         """Values of the ridge."""
         return _several(self.ridge)
 
 
-def _several(value):
+def _several(value: float | list[float] | None) -> tuple[float, ...]:
     if value is None:
         return ()
     return tuple(dict.fromkeys(value)) if isinstance(value, list) else (value,)
@@ -316,14 +329,14 @@ class Sweep(Section):
 
     @field_validator("C", mode="before")
     @classmethod
-    def _numbers(cls, values):
+    def _numbers(cls, values: Any) -> Any:
         if isinstance(values, list) and any(isinstance(value, bool) for value in values):
             raise ValueError("true and false are no numbers")
         return values
 
     @field_validator("C")
     @classmethod
-    def _each_once(cls, values):
+    def _each_once(cls, values: list[float]) -> list[float]:
         for value in values:
             if values.count(value) > 1:
                 raise ValueError(f"{value:g} stands in it twice")
@@ -343,7 +356,7 @@ class Method(Section):
     sweep: Sweep | None = Field(None, description="becomes one run a value, each trained from its neighbour's weights")
 
     @model_validator(mode="after")
-    def _start_from_a_model(self):
+    def _start_from_a_model(self) -> Self:
         if (self.initialization == "pretrained") != (self.pretrained is not None):
             raise ValueError("initialization: pretrained and pretrained: (a run or a path) need each other")
         if self.pretrained is not None and "://" in self.pretrained:
@@ -370,14 +383,14 @@ class Run(Predict, Train, Trees, Embedding, Method):
     """A run: its method, and what it sets otherwise than ``train``, ``fastxml``, ``rembrandt`` and ``predict`` do."""
 
     @model_validator(mode="after")
-    def _keys_of_its_method(self):
+    def _keys_of_its_method(self) -> Self:
         foreign = sorted(self.model_fields_set & FOREIGN[self.method])
         if foreign:
             raise ValueError(f"{foreign[0]} is no setting of method: {self.method}")
         return self
 
     @model_validator(mode="after")
-    def _one_C(self):
+    def _one_C(self) -> Self:
         if self.sweep is not None and "C" in self.model_fields_set:
             raise ValueError("C and sweep.C exclude each other")
         return self
@@ -406,7 +419,7 @@ class Settings(Section):
     report: Report = Field(default_factory=Report, description="the report page")
 
     @model_validator(mode="after")
-    def _starts_separate(self):
+    def _starts_separate(self) -> Self:
         for name in self.runs:
             train = self.train_of(name)
             if not train.negative_score < train.s:
@@ -414,7 +427,7 @@ class Settings(Section):
         return self
 
     @model_validator(mode="after")
-    def _bias_to_start_on(self):
+    def _bias_to_start_on(self) -> Self:
         for name, run in self.runs.items():
             without = [dataset for dataset in self.datasets if not self.prepare_of(dataset).bias]
             if run.initialization == "bias" and without:
@@ -422,7 +435,7 @@ class Settings(Section):
         return self
 
     @model_validator(mode="after")
-    def _newton_is_traced(self):
+    def _newton_is_traced(self) -> Self:
         for name in self.runs:
             train = self.train_of(name)
             if train.trace and train.regularization == "l1":
@@ -430,7 +443,7 @@ class Settings(Section):
         return self
 
     @model_validator(mode="after")
-    def _kept_weights_fit(self):
+    def _kept_weights_fit(self) -> Self:
         for name, run in self.runs.items():
             if run.method != "one-vs-all" or self.train_of(name).retrain == "all":
                 continue
@@ -443,7 +456,7 @@ class Settings(Section):
         return self
 
     @model_validator(mode="after")
-    def _some_terms_left(self):
+    def _some_terms_left(self) -> Self:
         for name in self.datasets:
             prepare = self.prepare_of(name)
             fewest, most = prepare.min_df, prepare.max_df
@@ -451,36 +464,36 @@ class Settings(Section):
                 raise ValueError(f"datasets.{name}: min_df ({fewest}) must not be above max_df ({most})")
         return self
 
-    def prepare_of(self, dataset):
+    def prepare_of(self, dataset: str) -> Prepare:
         """Prepare settings of a dataset, its own keys first."""
         return _overridden(self.prepare, self.datasets[dataset])
 
-    def evaluate_of(self, dataset):
+    def evaluate_of(self, dataset: str) -> Evaluate:
         """Evaluate settings of a dataset, or of what is held out of it; its own keys first."""
         return _overridden(self.evaluate, self.datasets[dataset.split("/")[0]])
 
-    def train_of(self, run):
+    def train_of(self, run: str) -> Train:
         """Train settings of a run, its own keys first."""
         return _overridden(self.train, self.runs[run])
 
-    def trees_of(self, run):
+    def trees_of(self, run: str) -> Trees:
         """FastXML settings of a run, its own keys first."""
         return _overridden(self.fastxml, self.runs[run])
 
-    def embedding_of(self, run):
+    def embedding_of(self, run: str) -> Embedding:
         """Rembrandt settings of a run, its own keys first."""
         return _overridden(self.rembrandt, self.runs[run])
 
-    def runs_of(self, method):
+    def runs_of(self, method: str) -> list[str]:
         """Names of the runs of a method."""
         return [name for name, run in self.runs.items() if run.method == method]
 
-    def predict_of(self, run):
+    def predict_of(self, run: str) -> Predict:
         """Predict settings of a run, its own keys first."""
         return _overridden(self.predict, self.runs[run])
 
 
-def _overridden(section, entry):
+def _overridden(section: AnySection, entry: Section) -> AnySection:
     fields = type(section).model_fields
     own = {key: getattr(entry, key) for key in entry.model_fields_set if key in fields}
     return type(section).model_validate(section.model_dump() | own)

@@ -1,5 +1,10 @@
 """Errors that a person can mend: one clear line, exit status 2."""
 
+import os
+
+StrPath = str | os.PathLike[str]
+"""What names a file."""
+
 LONGEST = 2000
 """Characters of a message; what a file or a server says may be of any length."""
 
@@ -19,13 +24,15 @@ class InputError(Exception):
         What to do about it.
     """
 
-    def __init__(self, message, path=None, line=None, remedy=None):
+    def __init__(
+        self, message: object, path: StrPath | None = None, line: int | None = None, remedy: str | None = None
+    ) -> None:
         where = "" if path is None else f"{path}: " if line is None else f"{path}, line {line}: "
         text = f"{where}{message}" + ("" if remedy is None else f"; {remedy}")
         super().__init__(printable(" ".join(text.split())))
 
 
-def printable(text):
+def printable(text: str) -> str:
     """A text without what moves a terminal's cursor, hides letters or fills the screen.
 
     Parameters

@@ -4,12 +4,14 @@ import contextlib
 import contextvars
 import sys
 import time
+from collections.abc import Iterator
+from typing import Self, TextIO
 
 _SILENT = contextvars.ContextVar("silent", default=False)
 
 
 @contextlib.contextmanager
-def silence(silent=True):
+def silence(silent: bool = True) -> Iterator[None]:
     """Let the steps that this thread takes meanwhile say nothing; other threads go on as they are.
 
     Parameters
@@ -24,7 +26,7 @@ def silence(silent=True):
         _SILENT.reset(token)
 
 
-def clock(seconds):
+def clock(seconds: float) -> str:
     """Seconds as a person reads them.
 
     Parameters
@@ -65,7 +67,15 @@ class Progress:
         Count and say nothing.
     """
 
-    def __init__(self, title, total, unit, every=10.0, stream=None, quiet=False):
+    def __init__(
+        self,
+        title: str,
+        total: int,
+        unit: str,
+        every: float = 10.0,
+        stream: TextIO | None = None,
+        quiet: bool = False,
+    ) -> None:
         self._title, self._total, self._unit = title, total, unit
         self._stream = sys.stderr if stream is None else stream
         self._live = self._stream.isatty()
@@ -74,16 +84,16 @@ class Progress:
         self._started = self._written = time.monotonic()
         self.done = 0
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind, error, trace):
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         if kind is None:
             self._write(self._line(finished=True), last=True)
         elif self._live and not self._quiet:
             self._stream.write("\n")
 
-    def advance(self, amount=1):
+    def advance(self, amount: int = 1) -> None:
         """Count finished units.
 
         Parameters
@@ -96,7 +106,7 @@ class Progress:
             self._written = now
             self._write(self._line())
 
-    def _line(self, finished=False):
+    def _line(self, finished: bool = False) -> str:
         elapsed = time.monotonic() - self._started
         if finished:
             return f"{self._title}: {self.done:,} {self._unit} in {clock(elapsed)}"
@@ -106,7 +116,7 @@ class Progress:
         share = 100 * self.done // self._total
         return f"{self._title}: {self.done:,} of {self._total:,} {self._unit} ({share} %), {clock(left)} left"
 
-    def _write(self, line, last=False):
+    def _write(self, line: str, last: bool = False) -> None:
         if self._quiet:
             return
         if self._live:

@@ -12,6 +12,7 @@ from ovaflow.data.dataset import Dataset, Split
 from ovaflow.data.names import Names
 from ovaflow.diagnosis.finding import Finding, fail, ok
 from ovaflow.diagnosis.storage import compiled_kernels
+from ovaflow.model.model_file import Model
 from ovaflow.prediction.top_k import predict_top_k
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.training.in_memory import train_model
@@ -64,13 +65,13 @@ def run_self_test() -> Iterator[Finding]:
         yield ok("self-test", f"3 labels trained to LIBLINEAR's objectives ({apart:.0e} apart) and predicted, {how}")
 
 
-def _train():
+def _train() -> tuple[Dataset, Model]:
     with silence():
         dataset = known_problem()
         return dataset, train_model(dataset, Training(epsilon=1e-6, stored_threshold=0.0), 0.0)
 
 
-def _are_best(predicted, scores, dataset, model) -> bool:
+def _are_best(predicted: np.ndarray, scores: np.ndarray, dataset: Dataset, model: Model) -> bool:
     dense = (dataset.train.X.to_scipy() @ model.weights.to_scipy().T).toarray()
     return bool(np.allclose(np.sort(dense, axis=1)[:, ::-1], scores, rtol=1e-5, atol=1e-5)) and bool(
         np.allclose(np.take_along_axis(dense, predicted, axis=1), scores, rtol=1e-5, atol=1e-5)

@@ -1,26 +1,33 @@
 """What all classifiers share: forms of X and Y, prediction, files."""
 
 import hashlib
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any, Self, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from pydantic import ValidationError
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ovaflow.configuration.resolve import legal_values
-from ovaflow.console.errors import InputError
+from ovaflow.configuration.schema import Section
+from ovaflow.console.errors import InputError, StrPath
 from ovaflow.console.progress import silence
 from ovaflow.data.dataset import Dataset, Split
 from ovaflow.data.full_rows import fill_rows, is_dense
 from ovaflow.data.names import Names
 from ovaflow.data.normalize import finish
-from ovaflow.estimators.labels import CLASSES, LabelForm
+from ovaflow.estimators.labels import CLASSES, LabelForm, Labels, Matrix
 from ovaflow.evaluation.ranking import find_hits, precision
-from ovaflow.model.model_file import ONE_VS_ALL
+from ovaflow.model.model_file import ONE_VS_ALL, ModelFile
 from ovaflow.prediction.methods import METHODS, open_any_model
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.sparse.csr import CSR, from_scipy, rows_of
+
+AnySection = TypeVar("AnySection", bound=Section)
 
 _FIRST_BEST = 16
 """Best labels of an instance among which all likely ones are sought first."""
@@ -42,18 +49,24 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         What :meth:`save` writes.
     """
 
-    method = ONE_VS_ALL
-    neutral = 0.0
+    method: str = ONE_VS_ALL
+    neutral: float = 0.0
     """Score of a label that is as likely as not."""
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.multi_output = True
         tags.classifier_tags.multi_label = True
         return tags
 
-    def fit(self, X, y, label_names=None, feature_names=None):
+    def fit(
+        self,
+        X: Matrix,
+        y: Labels,
+        label_names: Sequence[str] | None = None,
+        feature_names: Sequence[str] | None = None,
+    ) -> Self:
         """Train.
 
         Parameters
@@ -85,39 +98,42 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         self._hold(form)
         return self
 
-    def _hold(self, form):
+    def _train(self, dataset: Dataset) -> ModelFile:
+        raise NotImplementedError
+
+    def _hold(self, form: LabelForm) -> None:
         self.classes_, self._form, self._predictor = form.classes, form, Predictor(self.model_)
 
-    def _dataset(self, X, Y, names):
+    def _dataset(self, X: Matrix, Y: CSR, names: Names) -> Dataset:
         """The training set as the pipeline's prepare step makes it of the same features."""
         matrix = self._finished(X)
         parameters = {"format": "arrays", "tfidf": False, "normalize": self.normalize, "bias": float(self.bias)}
         parameters |= {"dense": is_dense(matrix)}
         train = Split(fill_rows(matrix) if is_dense(matrix) else matrix, Y)
         test = Split(rows_of(matrix, np.empty(0, int)), rows_of(Y, np.empty(0, int)))
-        return Dataset("X", train, test, _digest(train), parameters, names)
+        return Dataset(Path("X"), train, test, _digest(train), parameters, names)
 
-    def _finished(self, X):
+    def _finished(self, X: Matrix) -> CSR:
         matrix = from_scipy(X)
         # kernels are compiled for writable arrays only; rows are scaled in place
-        arrays = [np.array(array) for array in matrix.arrays]
-        return finish(CSR(*arrays, matrix.n_columns), self.normalize, float(self.bias))
+        data, indices, indptr = (np.array(array) for array in matrix.arrays)
+        return finish(CSR(data, indices, indptr, matrix.n_columns), self.normalize, float(self.bias))
 
-    def _instances(self, X):
+    def _instances(self, X: Matrix) -> CSR:
         check_is_fitted(self)
         return self._finished(validate_data(self, X, accept_sparse="csr", dtype=np.float32, reset=False))
 
-    def _settings(self, section, names):
+    def _settings(self, section: type[AnySection], names: Iterable[str]) -> AnySection:
         """Settings of this classifier that a section of the config has, checked as the config's are."""
         given = {name: getattr(self, name) for name in names}
         try:
             return section.model_validate(given)
         except ValidationError as error:
-            [name, *_] = error.errors()[0]["loc"]
+            name = str(error.errors()[0]["loc"][0])
             legal = legal_values(section.model_json_schema()["properties"][name])
             raise ValueError(f"{name}: found {given[name]!r}, expected {legal}") from None
 
-    def decision_function(self, X, labels=None):
+    def decision_function(self, X: Matrix, labels: Sequence[Any] | None = None) -> np.ndarray:
         """Scores of labels, above 0 where :meth:`predict` says that an instance has them.
 
         Parameters
@@ -146,10 +162,10 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"no label {np.asarray(labels)[~known][0]} in classes_")
         return self._decisions(instances, places)
 
-    def _decisions(self, instances, places):
+    def _decisions(self, instances: CSR, places: np.ndarray) -> np.ndarray:
         return self._predictor.scores(instances, places) - np.float32(self.neutral)
 
-    def predict(self, X):
+    def predict(self, X: Matrix) -> Any:
         """Labels in the form in which they were given to :meth:`fit`.
 
         Parameters
@@ -169,10 +185,10 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
             return self._form.given_back(CSR(np.ones(len(ids), np.float32), ids, ends, len(self.classes_)))
         return self._form.given_back(self._likely(instances))
 
-    def _has_one_label(self):
+    def _has_one_label(self) -> bool:
         return False
 
-    def _likely(self, instances):
+    def _likely(self, instances: CSR) -> CSR:
         """Labels that are more likely than not, from lists of best labels that are long enough."""
         l, n = len(self.classes_), instances.n_rows  # noqa: E741
         found = [np.empty(0, np.int32)] * n
@@ -188,7 +204,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         ids = np.concatenate([np.empty(0, np.int32), *found])
         return CSR(np.ones(len(ids), np.float32), ids, ends, l)
 
-    def predict_topk(self, X, k=5):
+    def predict_topk(self, X: Matrix, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
         """Best labels of each instance.
 
         Parameters
@@ -211,7 +227,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
             labels[missing] = None
         return labels, scores
 
-    def precision_at_k(self, X, y, k=1):
+    def precision_at_k(self, X: Matrix, y: Labels, k: int = 1) -> float:
         """P@k: the share of true labels among the first k.
 
         Parameters
@@ -228,7 +244,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         ids, _ = self._predictor.top_k(self._instances(X), k, self.threads)
         return float(precision(find_hits(ids, self._form.matrix(y)), k))
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Matrix, y: Labels, sample_weight: ArrayLike | None = None) -> float:
         """P@1, which with one class for each instance is the accuracy.
 
         Parameters
@@ -242,9 +258,10 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         float
         """
         ids, _ = self._predictor.top_k(self._instances(X), 1, self.threads)
-        return float(np.average(find_hits(ids, self._form.matrix(y))[:, 0], weights=sample_weight))
+        weights = None if sample_weight is None else np.asarray(sample_weight)
+        return float(np.average(find_hits(ids, self._form.matrix(y))[:, 0], weights=weights))
 
-    def save(self, path):
+    def save(self, path: StrPath) -> None:
         """Write the model file, which every subcommand of ``ovaflow`` reads.
 
         Parameters
@@ -256,7 +273,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         METHODS[self.method].save(path, replace(self.model_, parameters=parameters))
 
     @classmethod
-    def load(cls, path):
+    def load(cls, path: StrPath) -> Self:
         """Read a model file of this method, the pipeline's or one of :meth:`save`.
 
         Parameters
@@ -289,14 +306,14 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         return estimator
 
     @classmethod
-    def _settings_of(cls, parameters):
+    def _settings_of(cls, parameters: dict[str, Any]) -> dict[str, Any]:
         known = cls().get_params()
         return {name: value for name, value in parameters["train"].items() if name in known}
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in super().__getstate__().items() if name != "_predictor"}
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         if "model_" in state:
             parts = {part.name: _writable(getattr(self.model_, part.name)) for part in fields(self.model_)}
@@ -304,7 +321,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
             self._predictor = Predictor(self.model_)
 
 
-def _writable(value):
+def _writable(value: Any) -> Any:
     """Arrays that joblib maps read-only are copied: kernels are compiled for writable arrays only."""
     if isinstance(value, np.ndarray):
         return value if value.flags.writeable else value.copy()
@@ -313,8 +330,8 @@ def _writable(value):
     return value
 
 
-def _digest(split):
+def _digest(split: Split) -> str:
     digest = hashlib.blake2b(digest_size=16)
     for array in (*split.X.arrays, *split.Y.arrays):
-        digest.update(memoryview(np.ascontiguousarray(array)).cast("B"))
+        digest.update(np.ascontiguousarray(array).data.cast("B"))
     return digest.hexdigest()

@@ -1,9 +1,11 @@
 """Trees over the instances."""
 
 from ovaflow.configuration.schema import Evaluate, Prepare, Train, Trees
+from ovaflow.data.dataset import Dataset
 from ovaflow.estimators.base import LabelClassifier
 from ovaflow.fastxml.in_memory import train_forest
 from ovaflow.fastxml.settings import METHOD, Forestry
+from ovaflow.model.model_file import ModelFile
 
 
 class FastXMLClassifier(LabelClassifier):
@@ -50,25 +52,25 @@ class FastXMLClassifier(LabelClassifier):
     def __init__(
         self,
         *,
-        trees=50,
-        max_leaf=10,
-        leaf_labels=20,
-        C_delta=1.0,
-        C_r=1.0,
-        balanced=True,
-        objective="nDCG",
-        updates=1,
-        outer_iterations=10,
-        inner_iterations=10,
-        weighting="none",
-        propensity_a=0.55,
-        propensity_b=1.5,
-        seed=0,
-        bias=1.0,
-        normalize=False,
-        threads=1,
-        verbose=False,
-    ):
+        trees: int = 50,
+        max_leaf: int = 10,
+        leaf_labels: int = 20,
+        C_delta: float = 1.0,
+        C_r: float = 1.0,
+        balanced: bool = True,
+        objective: str = "nDCG",
+        updates: int = 1,
+        outer_iterations: int = 10,
+        inner_iterations: int = 10,
+        weighting: str = "none",
+        propensity_a: float = 0.55,
+        propensity_b: float = 1.5,
+        seed: int = 0,
+        bias: float = 1.0,
+        normalize: bool = False,
+        threads: int = 1,
+        verbose: bool = False,
+    ) -> None:
         self.trees = trees
         self.max_leaf = max_leaf
         self.leaf_labels = leaf_labels
@@ -88,7 +90,7 @@ class FastXMLClassifier(LabelClassifier):
         self.threads = threads
         self.verbose = verbose
 
-    def _train(self, dataset):
+    def _train(self, dataset: Dataset) -> ModelFile:
         train = self._settings(Train, ("weighting", "threads"))
         self._settings(Prepare, ("bias", "normalize"))
         propensities = self._settings(Evaluate, ("propensity_a", "propensity_b")).model_dump()

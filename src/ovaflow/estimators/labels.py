@@ -1,14 +1,22 @@
 """The forms that labels come in: classes, indicators, lists; and predictions in the same form."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Number
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import ArrayLike
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d
 
 from ovaflow.sparse.csr import CSR, from_scipy
+
+Matrix = Any
+"""Dense or sparse, as scikit-learn takes it: there is no type for all of it."""
+Labels = Any
+"""Classes, an indicator, or a sequence of sequences."""
 
 CLASSES, DENSE, SPARSE, LISTS = "classes", "dense indicator", "sparse indicator", "lists"
 
@@ -32,7 +40,7 @@ class LabelForm:
     dtype: str = "<i8"
 
     @classmethod
-    def of(cls, Y, names=None):
+    def of(cls, Y: Labels, names: Sequence[str] | None = None) -> Self:
         """Form of some labels.
 
         Parameters
@@ -62,7 +70,7 @@ class LabelForm:
         return cls(DENSE, _columns(Y.shape[1], names), Y.dtype.str)
 
     @classmethod
-    def from_parameters(cls, parameters, names):
+    def from_parameters(cls, parameters: dict[str, Any], names: Sequence[str]) -> Self:
         """Form that a model file tells.
 
         Parameters
@@ -79,12 +87,12 @@ class LabelForm:
         return cls(parameters.get("kind", SPARSE), classes, parameters.get("indicator", "<i8"))
 
     @property
-    def parameters(self):
+    def parameters(self) -> dict[str, str]:
         """What a model file tells of the form."""
         classes = np.array(self.classes.tolist()).dtype.str
         return {"kind": self.kind, "classes": classes, "indicator": self.dtype}
 
-    def matrix(self, Y):
+    def matrix(self, Y: Labels) -> CSR:
         """Labels as every method takes them.
 
         Parameters
@@ -112,7 +120,7 @@ class LabelForm:
         ones = np.ones(known.sum())
         return _indicated(scipy.sparse.coo_array((ones, (owners[known], places[known])), shape), shape[1])
 
-    def places(self, labels):
+    def places(self, labels: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Columns of some labels.
 
         Parameters
@@ -133,7 +141,7 @@ class LabelForm:
         places = order[np.minimum(found, len(order) - 1)]
         return places, self.classes[places] == labels
 
-    def given_back(self, predicted):
+    def given_back(self, predicted: CSR) -> Any:
         """Predictions in the form of the labels.
 
         Parameters
@@ -153,7 +161,7 @@ class LabelForm:
         return indicator if self.kind == SPARSE else indicator.toarray()
 
 
-def _columns(count, names):
+def _columns(count: int, names: Sequence[str] | None) -> np.ndarray:
     if names is None:
         return np.arange(count)
     if len(names) != count:
@@ -161,7 +169,7 @@ def _columns(count, names):
     return np.asarray(names)
 
 
-def _are_lists(Y):
+def _are_lists(Y: Labels) -> bool:
     """Whether Y is a list of labels for each instance; rows of zeros and ones of one length are an indicator."""
     Y = Y if isinstance(Y, list | tuple) else np.asarray(Y)
     if isinstance(Y, np.ndarray) and (Y.dtype != object or Y.ndim != 1):
@@ -173,7 +181,7 @@ def _are_lists(Y):
     return not (alike and all(isinstance(label, Number | np.bool_) and label in (0, 1) for row in Y for label in row))
 
 
-def _checked(Y):
+def _checked(Y: Labels) -> np.ndarray:
     Y = check_array(Y, ensure_2d=False, dtype=None, input_name="y")
     check_classification_targets(Y)
     if Y.ndim == 1 or Y.shape[1] == 1:
@@ -183,7 +191,7 @@ def _checked(Y):
     return Y
 
 
-def _indicated(Y, n_labels):
+def _indicated(Y: Matrix, n_labels: int) -> CSR:
     """Ones where labels are, each once."""
     matrix = scipy.sparse.csr_array(Y, copy=True)
     if matrix.shape[1] != n_labels:

@@ -1,10 +1,14 @@
 """One exact linear classifier for each label."""
 
+from typing import Any
+
 from ovaflow.configuration.problems import stored_threshold
 from ovaflow.configuration.schema import Evaluate, Prepare, Train
+from ovaflow.console.errors import StrPath
+from ovaflow.data.dataset import Dataset
 from ovaflow.estimators.base import LabelClassifier
 from ovaflow.initialization.pretrained import match_model, require_same_problem
-from ovaflow.model.model_file import ONE_VS_ALL, Model, open_model
+from ovaflow.model.model_file import ONE_VS_ALL, Model, ModelFile, open_model
 from ovaflow.training.in_memory import train_model
 from ovaflow.training.label_jobs import Training
 
@@ -76,26 +80,26 @@ class OneVsAllClassifier(LabelClassifier):
     def __init__(
         self,
         *,
-        initialization="mean-separating",
-        C=1.0,
-        loss="squared-hinge",
-        regularization="l2",
-        weighting="none",
-        epsilon=0.01,
-        prune=0.01,
-        s=1.0,
-        t=None,
-        bias_lambda=2.0,
-        root_epsilon=0.01,
-        propensity_a=0.55,
-        propensity_b=1.5,
-        pretrained=None,
-        retrain="all",
-        bias=1.0,
-        normalize=False,
-        threads=1,
-        verbose=False,
-    ):
+        initialization: str = "mean-separating",
+        C: float = 1.0,
+        loss: str = "squared-hinge",
+        regularization: str = "l2",
+        weighting: str = "none",
+        epsilon: float = 0.01,
+        prune: float = 0.01,
+        s: float = 1.0,
+        t: float | None = None,
+        bias_lambda: float = 2.0,
+        root_epsilon: float = 0.01,
+        propensity_a: float = 0.55,
+        propensity_b: float = 1.5,
+        pretrained: StrPath | Model | None = None,
+        retrain: str = "all",
+        bias: float = 1.0,
+        normalize: bool = False,
+        threads: int = 1,
+        verbose: bool = False,
+    ) -> None:
         self.initialization = initialization
         self.C = C
         self.loss = loss
@@ -116,7 +120,7 @@ class OneVsAllClassifier(LabelClassifier):
         self.threads = threads
         self.verbose = verbose
 
-    def _train(self, dataset):
+    def _train(self, dataset: Dataset) -> ModelFile:
         train = self._settings(Train, _TRAIN)
         self._settings(Prepare, ("bias", "normalize"))
         propensities = self._settings(Evaluate, _PROPENSITY).model_dump()
@@ -124,7 +128,7 @@ class OneVsAllClassifier(LabelClassifier):
         training = Training(self.initialization, stored_threshold=stored_threshold(train), **given)
         return train_model(dataset, training, train.prune, train.threads, self._earlier(dataset, training))
 
-    def _earlier(self, dataset, training):
+    def _earlier(self, dataset: Dataset, training: Training) -> Any:
         if self.initialization != "pretrained":
             return None
         if self.pretrained is None:
@@ -134,7 +138,7 @@ class OneVsAllClassifier(LabelClassifier):
         return match_model(model, dataset)
 
     @classmethod
-    def _settings_of(cls, parameters):
+    def _settings_of(cls, parameters: dict[str, Any]) -> dict[str, Any]:
         settings = super()._settings_of(parameters) | {"prune": parameters.get("prune", 0.0)}
         # its weights are here; what it started from is not
         return settings | ({"initialization": "mean-separating"} if settings["initialization"] == "pretrained" else {})

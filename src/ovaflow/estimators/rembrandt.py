@@ -1,7 +1,12 @@
 """Embedded labels."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from ovaflow.configuration.schema import Embedding, Prepare, Train
+from ovaflow.data.dataset import Dataset
 from ovaflow.estimators.base import LabelClassifier
+from ovaflow.model.model_file import ModelFile
 from ovaflow.rembrandt.embedding import EmbeddingSettings
 from ovaflow.rembrandt.in_memory import train_embedding_model
 from ovaflow.rembrandt.projected_file import SOFTMAX
@@ -58,24 +63,24 @@ class RembrandtClassifier(LabelClassifier):
     def __init__(
         self,
         *,
-        rank=100,
-        embedding="rembrandt",
-        oversampling=20,
-        passes=1,
-        ridge=1.0,
-        decoder="auto",
-        decoder_C=None,
-        decoder_epsilon=0.1,
-        held_out=0.1,
-        features="linear",
-        random_features=4000,
-        bandwidth=None,
-        seed=0,
-        bias=1.0,
-        normalize=False,
-        threads=1,
-        verbose=False,
-    ):
+        rank: int = 100,
+        embedding: str = "rembrandt",
+        oversampling: int = 20,
+        passes: int = 1,
+        ridge: float | Sequence[float] = 1.0,
+        decoder: str = "auto",
+        decoder_C: float | Sequence[float] | None = None,
+        decoder_epsilon: float = 0.1,
+        held_out: float = 0.1,
+        features: str = "linear",
+        random_features: int = 4000,
+        bandwidth: float | None = None,
+        seed: int = 0,
+        bias: float = 1.0,
+        normalize: bool = False,
+        threads: int = 1,
+        verbose: bool = False,
+    ) -> None:
         self.rank = rank
         self.embedding = embedding
         self.oversampling = oversampling
@@ -94,7 +99,7 @@ class RembrandtClassifier(LabelClassifier):
         self.threads = threads
         self.verbose = verbose
 
-    def _train(self, dataset):
+    def _train(self, dataset: Dataset) -> ModelFile:
         threads = self._settings(Train, ("threads",)).threads
         self._settings(Prepare, ("bias", "normalize"))
         given = self._settings(Embedding, Embedding.model_fields)
@@ -106,11 +111,11 @@ class RembrandtClassifier(LabelClassifier):
             threads,
         )
 
-    def _has_one_label(self):
+    def _has_one_label(self) -> bool:
         return self.model_.parameters["train"]["decoder"] == SOFTMAX
 
     @classmethod
-    def _settings_of(cls, parameters):
+    def _settings_of(cls, parameters: dict[str, Any]) -> dict[str, Any]:
         train = parameters["train"]
         given = {"decoder_C": train.get("C"), "decoder_epsilon": train.get("epsilon")}
         return super()._settings_of(parameters) | {name: value for name, value in given.items() if value is not None}

@@ -1,6 +1,9 @@
 """P@k for model selection."""
 
 from dataclasses import dataclass
+from typing import Any
+
+from ovaflow.estimators.labels import Labels, Matrix
 
 
 @dataclass(frozen=True)
@@ -14,7 +17,7 @@ class precision_at_k_scorer:
 
     k: int = 1
 
-    def __call__(self, estimator, X, Y):
+    def __call__(self, estimator: Any, X: Matrix, Y: Labels) -> float:
         """P@k of a fitted estimator.
 
         Parameters

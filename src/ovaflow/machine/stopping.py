@@ -18,7 +18,7 @@ PATIENCE = 3.0
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGXCPU)
 """By the scheduler or the user, Ctrl-C, the terminal that was closed, and the end of the CPU time."""
 
-_at_stop = []
+_at_stop: list = []
 _begun = threading.Event()
 
 

@@ -57,6 +57,11 @@ class ModelFile:
     given: Names | None = field(default=None, kw_only=True)
 
     @property
+    def n_features(self) -> int:
+        """Number of features, bias feature included."""
+        raise NotImplementedError
+
+    @property
     def n_labels(self):
         """Number of labels, untrained ones included."""
         return len(self.trained)

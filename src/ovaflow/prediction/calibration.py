@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from ovaflow.console.errors import InputError
+from ovaflow.console.errors import InputError, StrPath
+from ovaflow.model.model_file import ModelFile
 from ovaflow.sparse.best import NO_LABEL
 from ovaflow.storage.arrays import map_vector
 from ovaflow.storage.artifact import checksum_of, create_artifact, inputs_of, open_artifact, parameters_of
@@ -40,7 +42,7 @@ class Calibration:
     inputs: dict
     checksum: str = ""
 
-    def probabilities(self, ids, scores):
+    def probabilities(self, ids: ArrayLike, scores: np.ndarray) -> np.ndarray:
         """Probabilities of labels at their scores.
 
         Parameters
@@ -59,7 +61,7 @@ class Calibration:
         finite = np.where(known, scores, 0).astype(np.float64)
         return np.where(known, expit(self.slope[ids] * finite + self.intercept[ids]), 0).astype(np.float32)
 
-    def chosen(self, ids, scores):
+    def chosen(self, ids: ArrayLike, scores: np.ndarray) -> np.ndarray:
         """Labels whose scores reach their thresholds.
 
         Parameters
@@ -76,7 +78,7 @@ class Calibration:
         return (ids != NO_LABEL) & (scores >= self.thresholds[ids])
 
 
-def write_calibration(path, calibration):
+def write_calibration(path: StrPath, calibration: Calibration) -> None:
     """Write the calibration file.
 
     Parameters
@@ -89,7 +91,7 @@ def write_calibration(path, calibration):
             file.create_dataset(name, data=np.asarray(getattr(calibration, name), np.float32))
 
 
-def read_calibration(path, model=None):
+def read_calibration(path: StrPath, model: ModelFile | None = None) -> Calibration:
     """Read the calibration file.
 
     Parameters
@@ -110,11 +112,13 @@ def read_calibration(path, model=None):
     """
     with open_artifact(path, KIND) as file:
         bounds = {"slope": (), "intercept": (), "thresholds": (None, np.inf)}
-        arrays = [map_vector(file[name], np.float32, *given) for name, given in bounds.items()]
+        slope, intercept, thresholds = arrays = [
+            map_vector(file[name], np.float32, *given) for name, given in bounds.items()
+        ]
         if len({len(array) for array in arrays}) != 1:
             raise file.damaged("arrays of different lengths")
         if model is not None and inputs_of(file).get("model") != model.checksum:
             raise InputError(f"does not belong to {model.path}", path=path, remedy="run calibrate again")
         if model is not None and len(arrays[0]) != model.n_labels:
             raise file.damaged(f"{len(arrays[0]):,} labels, expected {model.n_labels:,}")
-        return Calibration(*arrays, parameters_of(file), inputs_of(file), checksum_of(file))
+        return Calibration(slope, intercept, thresholds, parameters_of(file), inputs_of(file), checksum_of(file))

@@ -1,16 +1,20 @@
 """A model at work: texts or features in, labels with scores out."""
 
+from collections.abc import Iterable, Sequence
 from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import ArrayLike
 
-from ovaflow.console.errors import InputError
+from ovaflow.console.errors import InputError, StrPath
 from ovaflow.data.normalize import finish
 from ovaflow.data.tfidf import TfIdf, weigh_counts
+from ovaflow.model.model_file import ModelFile
 from ovaflow.prediction.methods import open_any_model
 from ovaflow.prediction.search import search_of
-from ovaflow.sparse.csr import from_scipy
+from ovaflow.sparse.csr import CSR, from_scipy
 
 
 class Predictor:
@@ -23,12 +27,12 @@ class Predictor:
     model : ovaflow.model.model_file.ModelFile
     """
 
-    def __init__(self, model):
+    def __init__(self, model: ModelFile) -> None:
         self.model = model
         self._search = search_of(model)
 
     @classmethod
-    def open(cls, path):
+    def open(cls, path: StrPath) -> Self:
         """Open a model file.
 
         Parameters
@@ -46,7 +50,7 @@ class Predictor:
         """
         return cls(open_any_model(path))
 
-    def prepare(self):
+    def prepare(self) -> None:
         """Make ready for many calls: load kernels, names and, unless it lies on disk, build the index.
 
         Without it the first calls are slower, and one of them builds the index
@@ -57,31 +61,31 @@ class Predictor:
             self.from_texts([""])
 
     @property
-    def label_names(self):
+    def label_names(self) -> Sequence[str]:
         """Names of the labels, in id order."""
         return self.model.label_names
 
     @property
-    def feature_names(self):
+    def feature_names(self) -> Sequence[str]:
         """Names of the features without the bias feature; empty when the source had none."""
         return self.model.feature_names
 
     @property
-    def n_labels(self):
+    def n_labels(self) -> int:
         """Number of labels, untrained ones included."""
         return self.model.n_labels
 
     @property
-    def n_features(self):
+    def n_features(self) -> int:
         """Number of features, bias feature included."""
         return self.model.n_features
 
     @property
-    def takes_text(self):
+    def takes_text(self) -> bool:
         """Whether the model was made from texts."""
         return "token_pattern" in self._transform
 
-    def from_texts(self, texts):
+    def from_texts(self, texts: Iterable[str]) -> CSR:
         """Features of texts.
 
         Parameters
@@ -103,7 +107,7 @@ class Predictor:
             )
         return self._tfidf.transform(texts, quiet=True)
 
-    def from_features(self, rows):
+    def from_features(self, rows: Iterable[dict[str | int, float]]) -> CSR:
         """Features as the model's dataset has them, from values as its source had them.
 
         Parameters
@@ -133,7 +137,7 @@ class Predictor:
         data = np.array(values, np.float32), np.array(columns, np.int32), np.array(ends, np.int64)
         return self.transformed(from_scipy(scipy.sparse.csr_array(data, shape=(len(ends) - 1, self.n_source_features))))
 
-    def transformed(self, matrix):
+    def transformed(self, matrix: CSR) -> CSR:
         """What the model's dataset made of its source's features: weights, lengths and the bias feature.
 
         Parameters
@@ -156,7 +160,7 @@ class Predictor:
             matrix, _ = weigh_counts(matrix, settings["sublinear"], idf)
         return finish(matrix, settings.get("normalize", False), settings.get("bias", 0.0))
 
-    def top_k(self, X, k, threads=1):
+    def top_k(self, X: CSR, k: int, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
         """Best labels of each instance.
 
         Parameters
@@ -175,7 +179,7 @@ class Predictor:
         """
         return self._search.top_k(X, k, threads)
 
-    def scores(self, X, labels):
+    def scores(self, X: CSR, labels: ArrayLike) -> np.ndarray:
         """Decision values of chosen labels.
 
         Parameters
@@ -201,19 +205,19 @@ class Predictor:
         return scores
 
     @property
-    def _transform(self):
+    def _transform(self) -> dict[str, Any]:
         return self.model.parameters.get("transform", {})
 
     @cached_property
-    def _tfidf(self):
+    def _tfidf(self) -> TfIdf:
         return TfIdf.from_parameters(self._transform, self.feature_names, self.model.idf)
 
     @property
-    def n_source_features(self):
+    def n_source_features(self) -> int:
         """Number of features without the bias feature."""
         return self.n_features - (self._transform.get("bias", 0.0) != 0)
 
-    def _column(self, feature):
+    def _column(self, feature: str | int) -> int | None:
         if isinstance(feature, str) and self.feature_names:
             return self.model.feature_ids.get(feature)
         try:
@@ -227,13 +231,13 @@ class Predictor:
         return column
 
 
-def _finite(feature, value):
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not abs(value) < np.inf:
+def _finite(feature: str | int, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not abs(float(value)) < np.inf:
         raise InputError(f"feature {feature!r}: {value!r} is no number")
-    return value
+    return float(value)
 
 
-def without_words(predictor, X):
+def without_words(predictor: Predictor, X: CSR) -> int:
     """Number of texts that have no word the model knows.
 
     Parameters

@@ -109,7 +109,7 @@ class _Problem:
     each: object
     fit: LeastSquares
     labels: tuple = field(repr=False)  # Y and its transpose
-    progress: Progress = None
+    progress: Progress | None = None
 
     def times_labels(self, Q):
         """Y Q in panels."""

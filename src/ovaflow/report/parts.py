@@ -1,5 +1,6 @@
 """What stands in the section of a dataset, in this order: each part has a module and a template of its own."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from ovaflow.report import (
@@ -36,7 +37,7 @@ class Part(NamedTuple):
 
     key: str
     title: str
-    show: callable
+    show: Callable
 
 
 def _labels(anchor, section):

@@ -8,10 +8,12 @@ import re
 import stat
 import tempfile
 import time
+from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import IO, Any
 
 from ovaflow import __version__
-from ovaflow.console.errors import InputError
+from ovaflow.console.errors import InputError, StrPath
 from ovaflow.machine.stopping import at_stop
 from ovaflow.storage.container import FORMAT_VERSION, PAGE, Artifact, Damaged, Placed, seal
 from ovaflow.storage.remedies import made_by
@@ -22,7 +24,7 @@ _PROCESS_START = time.time()
 
 
 @contextlib.contextmanager
-def write_atomically(path):
+def write_atomically(path: StrPath) -> Iterator[Path]:
     """Write a file under a temporary name beside its own, then sync and rename it.
 
     Temporary files that killed processes left of the same file are removed.
@@ -55,7 +57,7 @@ def write_atomically(path):
 
 
 @contextlib.contextmanager
-def _removed(temporary):
+def _removed(temporary: Path) -> Iterator[Path]:
     """A file that is gone in the end, however that comes."""
     remove = functools.partial(temporary.unlink, missing_ok=True)
     try:
@@ -65,7 +67,7 @@ def _removed(temporary):
         remove()
 
 
-def _remove_stale(path):
+def _remove_stale(path: Path) -> None:
     # what a live process writes at the same time is younger than this one; were it not, its rename would fail
     stale = re.compile(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}\.partial")
     for found in path.parent.iterdir():
@@ -75,7 +77,7 @@ def _remove_stale(path):
                     found.unlink()
 
 
-def _sync(path):
+def _sync(path: StrPath) -> None:
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -83,7 +85,7 @@ def _sync(path):
         os.close(handle)
 
 
-def write_text(path, text):
+def write_text(path: StrPath, text: str) -> None:
     """Write a text file whole or not at all.
 
     Parameters
@@ -96,7 +98,13 @@ def write_text(path, text):
 
 
 @contextlib.contextmanager
-def create_artifact(path, kind, parameters=None, inputs=None, infinite=()):
+def create_artifact(
+    path: StrPath,
+    kind: str,
+    parameters: dict[str, Any] | None = None,
+    inputs: dict[str, str] | None = None,
+    infinite: Collection[str] = (),
+) -> Iterator[Any]:
     """Write an artifact; see :mod:`ovaflow.storage.container` for how it lies on disk.
 
     Parameters
@@ -125,7 +133,12 @@ def create_artifact(path, kind, parameters=None, inputs=None, infinite=()):
     # here alone: what only reads starts sooner without it
     import h5py
 
-    about = {"kind": kind, "ovaflow_version": __version__, "parameters": parameters or {}, "inputs": inputs or {}}
+    about: dict[str, Any] = {
+        "kind": kind,
+        "ovaflow_version": __version__,
+        "parameters": parameters or {},
+        "inputs": inputs or {},
+    }
     with write_atomically(path) as temporary:
         layout = {"userblock_size": PAGE, "alignment_threshold": PAGE, "alignment_interval": PAGE}
         with steadily(temporary) as steady, h5py.File(steady, "w", **layout) as file:
@@ -142,11 +155,11 @@ def create_artifact(path, kind, parameters=None, inputs=None, infinite=()):
             raise InputError(f"not written: {error}", path=path) from None
 
 
-def _contents(file, known):
+def _contents(file: Any, known: Collection[str]) -> tuple[dict[str, dict[str, Any]], list[Placed]]:
     """Attributes of each group, and the arrays."""
-    groups, arrays = {"": _attributes(file, known)}, []
+    groups, arrays = {"": _attributes(file, known)}, list[Placed]()
 
-    def add(name, item):
+    def add(name: str, item: Any) -> None:
         if not hasattr(item, "dtype"):
             groups[name] = _attributes(item, ())
         elif item.size:
@@ -158,13 +171,13 @@ def _contents(file, known):
     return groups, arrays
 
 
-def _attributes(item, known):
+def _attributes(item: Any, known: Collection[str]) -> dict[str, Any]:
     values = ((name, item.attrs[name]) for name in sorted(item.attrs) if name not in known)
     return {name: value if isinstance(value, str) else value.item() for name, value in values}
 
 
 @contextlib.contextmanager
-def open_artifact(path, kind, known=None):
+def open_artifact(path: StrPath, kind: str, known: str | None = None) -> Iterator[Any]:
     """Open an artifact for reading.
 
     Parameters
@@ -198,7 +211,7 @@ def open_artifact(path, kind, known=None):
 
 
 @contextlib.contextmanager
-def _opened(path, kind):
+def _opened(path: StrPath, kind: str) -> Iterator[IO[bytes]]:
     try:
         # what is no file, such as a pipe, could be waited for without end
         if not stat.S_ISREG(os.stat(path).st_mode):
@@ -214,7 +227,7 @@ def _opened(path, kind):
         yield handle
 
 
-def checksum_of(file):
+def checksum_of(file: Any) -> str:
     """Checksum that an open artifact carries.
 
     Parameters
@@ -229,7 +242,7 @@ def checksum_of(file):
     return file.checksum
 
 
-def parameters_of(file):
+def parameters_of(file: Any) -> dict[str, Any]:
     """Settings that made an open artifact.
 
     Parameters
@@ -243,7 +256,7 @@ def parameters_of(file):
     return file.contents["parameters"]
 
 
-def inputs_of(file):
+def inputs_of(file: Any) -> dict[str, str]:
     """Checksums of what an open artifact was made from, by kind.
 
     Parameters
@@ -257,7 +270,7 @@ def inputs_of(file):
     return file.contents["inputs"]
 
 
-def require_input(file, kind, checksum):
+def require_input(file: Any, kind: str, checksum: str | None) -> None:
     """Refuse an artifact that was made from something else.
 
     Parameters

@@ -23,7 +23,7 @@ class Parabel(Peer):
     problem : ovaflow.benchmark.peers.interface.Problem
     """
 
-    SETTINGS: ClassVar = {}
+    SETTINGS: ClassVar[dict] = {}
 
     def __init__(self, problem):
         super().__init__(problem)

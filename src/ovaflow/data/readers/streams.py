@@ -8,6 +8,7 @@ import io
 import lzma
 import zlib
 from collections import deque
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,7 +31,7 @@ _WINDOW = 1 << 29
 class _Compression(NamedTuple):
     name: str
     magics: tuple
-    open: callable
+    open: Callable
 
 
 def _open_zstd(raw):
