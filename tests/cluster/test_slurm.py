@@ -195,10 +195,14 @@ def test_the_driver_killed_and_the_run_continued(untrained):
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     subprocess.run(["scancel", job], check=True)
-    place.snakemake("--unlock")
     written = place.snakemake(MODEL, "--group-components", "shards=2")
     assert (place.folder / MODEL).read_bytes() == model
     assert list(submitted(written).values()) == ["shards", "merge_shards"]
+    # the group is sent again as a whole, but neither the shard that was done nor the other one trains again
+    for shard in range(2):
+        log = (place.folder / f"logs/tiny/msi/train-shard.{shard}.log").read_text()
+        assert "continues, 5 of 5 labels were finished" in log
+    assert not list(place.folder.rglob(".*.finished"))
 
 
 def test_any_scheduler_that_takes_a_script(untrained):
