@@ -24,7 +24,7 @@ from ovaflow.storage.journal import open_journal
 with open_journal(sys.argv[1], "digest", 9, "labels", "first") as journal:
     journal.finished()
     for number in range(3):
-        journal.add(number, 1.0, [np.arange(number)])
+        journal.add(number, 1.0, 1.0, b"", [np.arange(number)])
     print("ready", flush=True)
     time.sleep(600)
 """
@@ -34,13 +34,15 @@ def write(output, parts, digest="digest"):
     with open_journal(output, digest, 99, "labels", "test") as journal:
         journal.finished()
         for number, arrays in parts:
-            journal.add(number, float(number), arrays)
+            journal.add(number, 0.01, float(number), str(number).encode(), arrays)
     return journal_of(output).read_bytes()
 
 
 def read(output, digest="digest"):
     with open_journal(output, digest, 99, "labels", "test") as journal:
-        return journal.finished()
+        parts = journal.finished()
+    assert [note for _, note, _ in parts] == [str(number).encode() for number, _, _ in parts]
+    return [(number, arrays) for number, _, arrays in parts]
 
 
 def assert_same(ours, theirs):
@@ -165,7 +167,8 @@ def test_one_waits_for_the_other_and_goes_on(holder, tmp_path):
     finally:
         more.kill()
         more.communicate()
-    assert [number for number, _ in read(output)] == [0, 1, 2, 0, 1, 2]
+    with open_journal(output, "digest", 9, "labels", "third") as journal:
+        assert [number for number, _, _ in journal.finished()] == [0, 1, 2, 0, 1, 2]
 
 
 def test_one_that_waits_begins_again_if_the_other_removes_it(holder, tmp_path):

@@ -13,6 +13,7 @@ from ovaflow.data.dataset import Split
 from ovaflow.fastxml.settings import Forestry
 from ovaflow.fastxml.training import grow_trees
 from ovaflow.sparse.csr import from_scipy
+from ovaflow.storage import journal
 from ovaflow.storage.journal import Journal, open_journal
 from ovaflow.training.finished_labels import journal_of_labels
 from ovaflow.training.label_jobs import Training
@@ -48,14 +49,16 @@ def interrupted_after(parts, monkeypatch):
 
     with monkeypatch.context() as context:
         context.setattr(Journal, "add", count)
+        # nothing waits
+        context.setattr(journal, "HELD_SECONDS", -1.0)
         yield
 
 
 def train(dataset, inputs, training, output, threads):
     labels = np.arange(dataset.n_labels, dtype=np.int32)
     name = "ovaflow.cli.train_shard"
-    with journal_of_labels(output, labels, training, inputs, {}, name, "test") as journal:
-        return train_labels(dataset, inputs, labels, training, threads, "test", journal)
+    with journal_of_labels(output, labels, training, inputs, {}, name, "test") as opened:
+        return train_labels(dataset, inputs, labels, training, threads, "test", opened)
 
 
 def assert_same(ours, theirs):
@@ -112,8 +115,8 @@ def test_children_start_at_parents_of_an_earlier_attempt(dataset, tmp_path, monk
     with pytest.raises(Interrupted), interrupted_after(20, monkeypatch):
         train(dataset, inputs, training, tmp_path / "0.h5", 1)
     with open_journal_as_is(tmp_path / "0.h5") as parts:
-        finished = {label for label, _ in parts}
-        with_solution = {label for label, arrays in parts if len(arrays) > 4}
+        finished = {label for label, _, _ in parts}
+        with_solution = {label for label, _, arrays in parts if len(arrays) > 2}
     waiting = [label for label in below.tolist() if label not in finished and inputs.parents[label] in finished]
     assert waiting, "no label is left whose parent is finished"
     assert {int(parent) for parent in inputs.parents[waiting]} <= with_solution
@@ -122,8 +125,8 @@ def test_children_start_at_parents_of_an_earlier_attempt(dataset, tmp_path, monk
 @contextmanager
 def open_journal_as_is(output):
     digest = next(output.parent.glob(".*.finished")).read_bytes().split(b"\n")[0].split()[-1].decode()
-    with open_journal(output, digest, 40, "labels", "test") as journal:
-        yield journal.finished()
+    with open_journal(output, digest, 40, "labels", "test") as opened:
+        yield opened.finished()
 
 
 CHANGES = [
@@ -151,11 +154,11 @@ def test_trees_go_on_to_the_same_bytes(threads, dataset, tmp_path, monkeypatch, 
     forestry, numbers = Forestry(trees=7), range(2, 7)
     theirs = grow_trees(dataset, numbers, forestry)
     for parts in (2, 1):
-        with open_journal(tmp_path / "0.h5", "digest", 5, "trees", "test") as journal:
+        with open_journal(tmp_path / "0.h5", "digest", 5, "trees", "test") as opened:
             with pytest.raises(Interrupted), interrupted_after(parts, monkeypatch):
-                grow_trees(dataset, numbers, forestry, threads, "test", journal)
-    with open_journal(tmp_path / "0.h5", "digest", 5, "trees", "test") as journal:
-        ours = grow_trees(dataset, numbers, forestry, threads, "test", journal)
+                grow_trees(dataset, numbers, forestry, threads, "test", opened)
+    with open_journal(tmp_path / "0.h5", "digest", 5, "trees", "test") as opened:
+        ours = grow_trees(dataset, numbers, forestry, threads, "test", opened)
     assert "test: continues, 3 of 5 trees were finished" in capsys.readouterr().err
     flat = [
         [array.tobytes() for part in grown.forest for array in (getattr(part, "arrays", None) or [part])]

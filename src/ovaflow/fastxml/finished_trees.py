@@ -1,5 +1,6 @@
 """Trees that a shard job has finished: what its journal keeps of them, and what the job that continues makes of it."""
 
+import struct
 import sys
 from typing import NamedTuple
 
@@ -8,6 +9,8 @@ import numpy as np
 from ovaflow.fastxml.forest import Forest
 from ovaflow.sparse.csr import CSR
 from ovaflow.storage.journal import CoreTime
+
+_SECONDS = struct.Struct("<d")
 
 
 class FinishedTree(NamedTuple):
@@ -62,7 +65,7 @@ class FinishedTrees:
         if parts:
             self._time.before = self._journal.core_seconds
             print(f"{title}: continues, {len(parts)} of {len(numbers)} trees were finished", file=sys.stderr)
-        return {number: self._tree(*arrays) for number, arrays in parts}
+        return {number: self._tree(*_SECONDS.unpack(note), *arrays) for number, note, arrays in parts}
 
     def keep(self, number, grown, seconds):
         """Keep a finished tree.
@@ -79,12 +82,12 @@ class FinishedTrees:
         FinishedTree
         """
         children, sizes, separators, distributions = grown
-        arrays = [np.array([seconds]), children, sizes, *separators, *distributions]
+        arrays = [children, sizes, *separators, *distributions]
         if self._journal is not None:
-            self._journal.add(number, self.core_seconds, arrays)
-        return self._tree(*arrays)
+            self._journal.add(number, seconds, self.core_seconds, _SECONDS.pack(seconds), arrays)
+        return self._tree(seconds, *arrays)
 
     def _tree(self, seconds, children, sizes, *matrices):
         separators, distributions = CSR(*matrices[:3], self._d), CSR(*matrices[3:], self._n_labels)
         forest = Forest(np.array([0, len(children)]), children, sizes, separators, distributions)
-        return FinishedTree(forest, float(seconds[0]))
+        return FinishedTree(forest, seconds)

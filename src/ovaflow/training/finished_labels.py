@@ -1,5 +1,7 @@
 """Labels that a shard job has finished: what its journal keeps of them, and what the job that continues makes of it."""
 
+import operator
+import struct
 import sys
 
 import numpy as np
@@ -11,6 +13,9 @@ from ovaflow.training.label_jobs import TrainedLabel
 
 _COUNTS = ("newton_steps", "cg_steps", "line_search_halvings", "active_start", "active_end", "status", "full_passes")
 _MEASURES = ("objective", "gradient_norm", "gradient_target")
+_FIELDS = _COUNTS + _MEASURES
+_NOTE = struct.Struct(f"<{len(_COUNTS)}q{len(_MEASURES)}dd")
+_values_of = operator.attrgetter(*_FIELDS)
 
 
 def journal_of_labels(output, labels, training, inputs, made_from, command, title):
@@ -77,8 +82,10 @@ class FinishedLabels:
         """
         parts = [] if self._journal is None else self._journal.finished()
         results, solutions = {}, {}
-        for label, (counts, measures, indices, data, *solution) in parts:
-            results[label] = TrainedLabel(indices, data, _outcome(counts, measures), float(measures[-1]))
+        for label, note, (indices, data, *solution) in parts:
+            *values, seconds = _NOTE.unpack(note)
+            outcome = Outcome(**dict(zip(_FIELDS, values, strict=True)))
+            results[label] = TrainedLabel(indices, data, outcome, seconds)
             if solution:
                 solutions[label] = tuple(solution)
         if parts:
@@ -96,14 +103,6 @@ class FinishedLabels:
         """
         if self._journal is None:
             return
-        outcome = trained.outcome
-        counts = np.array([getattr(outcome, name) for name in _COUNTS], np.int64)
-        measures = np.array([*(getattr(outcome, name) for name in _MEASURES), trained.seconds])
-        arrays = [counts, measures, trained.indices, trained.data, *(trained.solution or ())]
-        self._journal.add(label, self.core_seconds, arrays)
-
-
-def _outcome(counts, measures):
-    return Outcome(
-        **dict(zip(_COUNTS, counts.tolist(), strict=True)), **dict(zip(_MEASURES, measures.tolist(), strict=False))
-    )
+        note = _NOTE.pack(*_values_of(trained.outcome), trained.seconds)
+        arrays = [trained.indices, trained.data, *(trained.solution or ())]
+        self._journal.add(label, trained.seconds, self.core_seconds, note, arrays)
