@@ -229,9 +229,15 @@ def test_a_folder_of_somebody_else(here, tmp_path):
     closed.mkdir(mode=0o755)
     for folder in (tmp_path, *tmp_path.parents[:2], here):
         folder.chmod(0o755)
-    code = (
-        "import os, sys, ovaflow.cli.plan; from ovaflow.cli import main; os.setuid(65534); sys.exit(main(sys.argv[1:]))"
-    )
+    # what Python loads later may be closed to others, too: so it is called twice
+    code = """
+import os, sys
+from ovaflow.cli import main
+assert main(sys.argv[1:]) == 0
+os.remove(sys.argv[-1].removeprefix("--output="))
+os.setuid(65534)
+sys.exit(main(sys.argv[1:]))
+"""
     line = [part.format(here=here, disk=closed) for part in COMMANDS["plan"]]
     done = subprocess.run([sys.executable, "-c", code, *line], capture_output=True, text=True)
     assert done.returncode == 2, done.stderr

@@ -23,6 +23,7 @@ from pathlib import Path
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
+from ovaflow.console.errors import InputError
 from ovaflow.machine.stopping import at_stop
 from ovaflow.storage.writing import explained
 
@@ -158,9 +159,7 @@ class Journal:
         """
         try:
             with self._lock:
-                self._append(b"".join(self._held))
-                self.kept += len(self._held)
-                self._held, self._held_seconds = [], 0.0
+                self._write_held()
             if sync:
                 os.fdatasync(self._handle)
                 self._synced = time.monotonic()
@@ -168,11 +167,26 @@ class Journal:
             with explained(self._path, self._needed(), f"{self._words()}, and the same command continues"):
                 raise error
 
-    def _append(self, record):
-        left = memoryview(record)
-        while left:
-            left = left[os.write(self._handle, left) :]
-        self._size += len(record)
+    def _write_held(self):
+        try:
+            self._append(b"".join(self._held))
+            self.kept, self._held = self.kept + len(self._held), []
+        except OSError:
+            # as many as there is space for
+            while self._held:
+                self._append(self._held[0])
+                self.kept, self._held = self.kept + 1, self._held[1:]
+        self._held_seconds = 0.0
+
+    def _append(self, data):
+        left = memoryview(data)
+        try:
+            while left:
+                left = left[os.write(self._handle, left) :]
+        except OSError:
+            os.ftruncate(self._handle, self._size)
+            raise
+        self._size += len(data)
 
     def _needed(self):
         """Bytes of the parts that are missing, and of the output, which holds all."""
@@ -244,7 +258,12 @@ def open_journal(output, digest, total, unit, title):
     try:
         journal = Journal(path, handle, digest, total, unit)
         with at_stop(journal.stop):
-            yield journal
+            try:
+                yield journal
+            except BaseException:
+                with contextlib.suppress(InputError):
+                    journal.write()
+                raise
             journal.write()
     finally:
         os.close(handle)
