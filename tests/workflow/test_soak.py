@@ -14,9 +14,9 @@ from tiny_table import write_config
 
 from ovaflow.machine.slots import private_folder
 
-pytestmark = [pytest.mark.workflow, pytest.mark.timeout(1200)]
-
 RERUNS = int(os.environ.get("OVAFLOW_SOAK", "3"))
+
+pytestmark = [pytest.mark.workflow, pytest.mark.timeout(300 + 120 * RERUNS)]
 
 MSI, TREE = {"initialization": "mean-separating"}, {"initialization": "label-tree"}
 CONFIGS = (
