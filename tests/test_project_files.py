@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import ovaflow
 
@@ -49,3 +51,34 @@ def test_editors_find_the_schema_of_the_config(path):
     schema = re.fullmatch(r"# yaml-language-server: \$schema=(.*)", line)
     assert schema is not None
     assert (path.parent / schema[1]).resolve() == ROOT / "workflow" / "schemas" / "config.schema.json"
+
+
+def test_conda_and_pip_install_the_same_packages():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    environment = yaml.safe_load((ROOT / "envs" / "ovaflow.yaml").read_text())
+    assert set(environment) == {"name", "channels", "dependencies"}
+    assert environment["channels"] == ["conda-forge", "bioconda", "nodefaults"]
+    theirs = {
+        "matplotlib-base": "matplotlib",
+        "snakemake-minimal": "snakemake",
+        "prometheus_client": "prometheus-client",
+    }
+    conda = {}
+    for line in environment["dependencies"]:
+        name, _, versions = line.partition(" ")
+        conda[theirs.get(name, name)] = versions
+    pip = {requirement.name: str(requirement.specifier) for requirement in map(Requirement, project["dependencies"])}
+    assert conda == pip | {"python": project["requires-python"], "pip": ""}
+    pinned = dict(line.split("==") for line in (ROOT / "envs" / "constraints.txt").read_text().splitlines())
+    versions = {canonicalize_name(name): version for name, version in pinned.items()}
+    for name, wanted in pip.items():
+        assert Requirement(f"{name}{wanted}").specifier.contains(versions[canonicalize_name(name)]), name
+
+
+def test_every_job_has_a_conda_environment():
+    for path in (ROOT / "workflow" / "rules").glob("*.smk"):
+        rules = re.split(r"^rule ", path.read_text(), flags=re.MULTILINE)[1:]
+        for rule in rules:
+            found = re.search(r'^    conda:\n        "(.*)"$', rule, re.MULTILINE)
+            assert found is not None, rule.partition(":")[0]
+            assert (path.parent / found[1]).resolve() == ROOT / "envs" / "ovaflow.yaml"

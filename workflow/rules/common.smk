@@ -8,13 +8,14 @@ from pathlib import Path
 from zlib import crc32
 
 from ovaflow.configuration import chains, files, folds, problems, steps
-from ovaflow.configuration.places import published_results
+from ovaflow.configuration.places import code_alone, published_results
 from ovaflow.configuration.resolve import load, resolve
 from ovaflow.configuration.schema import ROLES
 from ovaflow.console.errors import InputError
 from ovaflow.data.catalogue import files_of, read_catalogue
 from ovaflow.machine.driver import take_charge
 from ovaflow.training.shard_request import shard_request
+from snakemake.settings.types import DeploymentMethod
 
 IS_MODULE = workflow.modifier.parent_modifier is not None
 
@@ -55,8 +56,13 @@ wildcard_constraints:
     problem=one_of(problems.by_name(SETTINGS)),
 
 
-# jobs run this ovaflow, whatever PATH says, and never import from the working directory
-PYTHON = shlex.quote(sys.executable).replace("{", "{{").replace("}", "}}")
+# jobs run this ovaflow, whatever PATH says, and never import from the working directory; with --sdm conda the
+# environment gives Python and the packages, and this installation no more than ovaflow itself
+if DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method:
+    PYTHON = f"PYTHONPATH={shlex.quote(str(code_alone(Path('.snakemake', 'ovaflow'))))} python"
+else:
+    PYTHON = shlex.quote(sys.executable)
+PYTHON = PYTHON.replace("{", "{{").replace("}", "}}")
 shell.prefix(f'set -euo pipefail; ovaflow() {{{{ {PYTHON} -P -m ovaflow "$@"; }}}}; ')
 
 
