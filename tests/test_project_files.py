@@ -60,6 +60,7 @@ def test_conda_and_pip_install_the_same_packages():
     assert environment["channels"] == ["conda-forge", "bioconda", "nodefaults"]
     theirs = {
         "matplotlib-base": "matplotlib",
+        "python-xxhash": "xxhash",
         "snakemake-minimal": "snakemake",
         "prometheus_client": "prometheus-client",
     }
