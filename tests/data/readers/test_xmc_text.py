@@ -8,6 +8,7 @@ import lzma
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -246,10 +247,11 @@ def test_no_kernel_leaves_its_arrays(tmp_path):
         "pytest",
         "-q",
         "-k",
-        "malformed or round_trip",
+        "malformed or round_trip or hammered",
         "-p",
         "no:cacheprovider",
         __file__,
+        Path(__file__).parents[2] / "fuzz" / "test_row_parser.py",
     ]
     finished = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert finished.returncode == 0, finished.stdout[-3000:]
