@@ -8,10 +8,9 @@ import pytest
 from ovaflow.report import page
 
 STYLE = (Path(page.__file__).parent / "templates" / "style.css").read_text(encoding="utf-8")
+DARK_PART = re.search(r"@media screen and \(prefers-color-scheme: dark\) \{(.*?)\n\}", STYLE, re.DOTALL)[1]
 LIGHT, DARK = (
-    dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6});", part))
-    for part in STYLE.split("@media", 1)[0:1]
-    + re.findall(r"@media \(prefers-color-scheme: dark\) \{(.*?)\n\}", STYLE, re.DOTALL)
+    dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6});", part)) for part in (STYLE.split("@media", 1)[0], DARK_PART)
 )
 
 
