@@ -46,6 +46,7 @@ def change(folder, diff):
     path.write_text(text, encoding="utf-8")
 
 
+@pytest.mark.timeout(600)
 def test_the_page_works_as_it_stands(tree, shell):
     shutil.copy(ROOT / "docs" / "tutorial" / "records.csv", tree)
     # in another folder kernels are compiled again; these commands need two of them, not all

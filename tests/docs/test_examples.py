@@ -35,6 +35,8 @@ def is_run(block):
     return block.language in RUN and block.mark in (None, "background") and not block.title
 
 
+# where no kernel is compiled yet, the first of them waits for all
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("page", [page for page in PAGES if any(map(is_run, blocks_of(page)))], ids=name_of)
 def test_examples(page, finished_catalog, tmp_path, shell, monkeypatch):
     folder = tmp_path / "catalog"
