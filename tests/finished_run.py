@@ -113,6 +113,11 @@ def inputs_of_step(step):
     return [name for name in re.findall(r"\{(\w+)\}", step) if name not in WRITTEN.findall(step)]
 
 
+def page(path):
+    """A report page without the minute at which it was written."""
+    return re.sub(r"\d\d:\d\d UTC", "", path.read_text(encoding="utf-8"))
+
+
 def content(path):
     """What an artifact says, without times and memory."""
     if path.suffix != ".h5":

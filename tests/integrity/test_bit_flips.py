@@ -7,7 +7,7 @@ import re
 import shutil
 
 import pytest
-from finished_run import NAMES, STEPS, WRITTEN, Folder, content, inputs_of_step, run
+from finished_run import NAMES, STEPS, WRITTEN, Folder, content, inputs_of_step, page, run
 from forged import flip
 
 FLIPS = int(os.environ.get("OVAFLOW_BIT_FLIPS", "200"))
@@ -86,7 +86,9 @@ class Bench:
 
 
 def _said(path):
-    if path.suffix in (".html", ".jsonl") or path.name == "npz.h5" or "answers" in path.name:
+    if path.suffix == ".html":
+        return page(path)
+    if path.suffix == ".jsonl" or path.name == "npz.h5" or "answers" in path.name:
         return path.read_bytes()
     return content(path)
 

@@ -3,7 +3,7 @@
 import shutil
 
 import pytest
-from finished_run import NAMES, STEPS, WRITTEN, Folder, content, inputs_of_step, run
+from finished_run import NAMES, STEPS, WRITTEN, Folder, content, inputs_of_step, page, run
 
 from ovaflow.console.errors import InputError
 from ovaflow.serving.served_model import Files
@@ -98,7 +98,7 @@ def test_the_report_passes_over_what_was_measured_elsewhere(finished, other, tmp
         change()
         found = run("report", folder.path / "msi", f"--output={tmp_path / 'report.html'}")
         assert found.status == 0, found.said
-        pages.append((tmp_path / "report.html").read_text())
+        pages.append(page(tmp_path / "report.html"))
     assert pages[0] == pages[1]
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ovaflow.console.errors import InputError
 from ovaflow.sparse.csr import from_scipy
-from ovaflow.storage.arrays import map_array, read_csr, read_strings, write_csr, write_strings
+from ovaflow.storage.arrays import _Order, map_array, read_csr, read_strings, write_csr, write_strings
 from ovaflow.storage.artifact import create_artifact, open_artifact
 
 
@@ -100,3 +100,18 @@ def test_arrays_that_do_not_fit_together_are_refused(stored, name, values, said)
 
     with pytest.raises(InputError, match=said):
         read_csr(stored(write)["X"])
+
+
+@given(st.integers(0, 1 << 30), st.integers(1, 40))
+def test_columns_ascend_whatever_the_blocks(seed, block):
+    generator = np.random.default_rng(seed)
+    matrix = from_scipy(generator.random((12, 6)) < generator.random())
+    indices = matrix.indices.copy()
+    if len(indices) > 1 and seed % 2:
+        place = generator.integers(len(indices) - 1)
+        indices[place : place + 2] = indices[place : place + 2][::-1]
+    order = _Order(matrix.indptr)
+    for start in range(0, len(indices), block):
+        order(indices[start : start + block])
+    rows = [indices[a:b].tolist() for a, b in itertools.pairwise(matrix.indptr)]
+    assert order.holds == all(row == sorted(set(row)) for row in rows)

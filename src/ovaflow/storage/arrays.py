@@ -67,30 +67,29 @@ def read_csr(group, ascending=True, low=None):
     n_columns = number_of(group, "n_columns", 0, LARGEST_ID)
     require_room(n_columns, _BYTES_OF_A_COLUMN, "columns", group.path)
     indptr = read_offsets(group["indptr"])
-    falls = _Falls() if ascending else None
+    order = _Order(indptr) if ascending else None
     data = map_vector(group["data"], np.float32, low)
-    indices = map_vector(group["indices"], np.int32, 0, n_columns - 1, visit=falls)
+    indices = map_vector(group["indices"], np.int32, 0, n_columns - 1, visit=order)
     if not indptr[-1] == len(data) == len(indices):
         raise group.damaged(f"{group.name}: arrays of different lengths")
-    if ascending and not group.known and falls.count != _falls_between_rows(indices, indptr):
+    if ascending and not order.holds:
         raise group.damaged(f"columns of {group.name} do not ascend")
     return CSR(data, indices, indptr, n_columns)
 
 
-class _Falls:
-    """Counts places at which values do not rise."""
+class _Order:
+    """Whether columns ascend within rows, seen block by block: where they do not, a row must begin."""
 
-    def __init__(self):
-        self.count, self._last = 0, -1
+    def __init__(self, indptr):
+        self.holds, self._starts, self._last, self._done = True, indptr, -1, 0
 
     def __call__(self, values):
-        self.count += int(np.count_nonzero(values[1:] <= values[:-1])) + int(values[0] <= self._last)
-        self._last = values[-1]
-
-
-def _falls_between_rows(indices, indptr):
-    starts = np.unique(indptr[(indptr > 0) & (indptr < len(indices))])
-    return int(np.count_nonzero(indices[starts] <= indices[starts - 1]))
+        falls = self._done + 1 + np.flatnonzero(values[1:] <= values[:-1])
+        if values[0] <= self._last:
+            falls = np.append(falls, self._done)
+        places = np.minimum(np.searchsorted(self._starts, falls), len(self._starts) - 1)
+        self.holds &= bool((self._starts[places] == falls).all())
+        self._last, self._done = values[-1], self._done + len(values)
 
 
 def read_offsets(array):
