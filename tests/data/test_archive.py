@@ -2,6 +2,8 @@ import gzip
 import io
 import random
 import tarfile
+import time
+import warnings
 import zipfile
 
 import pytest
@@ -149,3 +151,69 @@ def test_no_archive(tmp_path, content):
 def test_missing_and_ambiguous_members(tmp_path):
     refused(zipped(tmp_path / "a", {"A/a_train.txt": b"x"}), tmp_path, "has no member a_test.txt")
     refused(zipped(tmp_path / "a", MEMBERS | {"B/a_train.txt": b"y"}), tmp_path, "several members that end in")
+
+
+@pytest.mark.parametrize("pack", [zipped, tarred])
+def test_thousands_of_members_and_strange_names_leave_nothing_beside_the_wanted(tmp_path, pack):
+    strange = ["a\nb", "\x1b[2Jc", "-rf", "e\u0301", "CON", "a" * 200, "$(touch taken)", "*", "x/./y//z"]
+    members = {f"A/{number}": b"x" for number in range(5000)} | {f"A/{name}": b"x" for name in strange} | MEMBERS
+    began = time.monotonic()
+    extract(pack(tmp_path / "a", members), WANTED, tmp_path / "out")
+    assert time.monotonic() - began < 60
+    assert contents(tmp_path / "out") == {"train": CONTENT, "test": b"0 3 4\n"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "out"]
+
+
+def test_a_million_empty_members_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "MOST_MEMBERS", 500)
+    for pack in (zipped, tarred):
+        path = pack(tmp_path / pack.__name__, {f"A/{number}": b"" for number in range(600)})
+        with pytest.raises(InputError, match="has more than 500 members"):
+            extract(path, WANTED, tmp_path / "out")
+
+
+def test_the_same_member_twice_is_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a", "w") as file, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name in ("A/a_train.txt", "A/a_train.txt", "A/a_test.txt"):
+            file.writestr(name, "x")
+    refused(tmp_path / "a", tmp_path, "has several members that end in 'a_train.txt'")
+
+
+def test_a_symlink_to_a_folder_does_not_lead_members_outside(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    with tarfile.open(tmp_path / "a", "w") as file:
+        link = tarfile.TarInfo("A")
+        link.type, link.linkname = tarfile.SYMTYPE, str(tmp_path / "elsewhere")
+        file.addfile(link)
+        for name, content in MEMBERS.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            file.addfile(info, io.BytesIO(content))
+    extract(tmp_path / "a", WANTED, tmp_path / "out")
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+    assert contents(tmp_path / "out") == {"train": CONTENT, "test": b"0 3 4\n"}
+
+
+def test_a_file_that_stands_where_a_member_goes_is_not_followed(tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "victim").write_bytes(b"kept")
+    (tmp_path / "out" / "train").symlink_to(tmp_path / "victim")
+    with pytest.raises(OSError, match="File exists"):
+        extract(zipped(tmp_path / "a", MEMBERS), WANTED, tmp_path / "out")
+    assert (tmp_path / "victim").read_bytes() == b"kept"
+
+
+def test_archives_in_archives_are_not_unpacked(tmp_path):
+    inner = zipped(tmp_path / "inner", {"A/a_train.txt": b"x", "A/a_test.txt": b"x"}).read_bytes()
+    (tmp_path / "inner").unlink()
+    refused(zipped(tmp_path / "a", {"inner.zip": inner}), tmp_path, "has no member a_train.txt")
+
+
+def test_ten_gigabytes_declared_in_a_small_archive(tmp_path):
+    path = tarred(tmp_path / "a", {"A/a_train.txt": b"1"}, "w")
+    header = bytearray(path.read_bytes())
+    header[124:136] = b"%011o\0" % (10 << 30)
+    header[148:156] = b"%06o\0 " % (sum(header[:148]) + sum(header[156:512]) + 8 * 32)
+    path.write_bytes(bytes(header))
+    refused(path, tmp_path, "refused as a bomb")

@@ -8,8 +8,10 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import ovaflow
+from ovaflow.sparse import jit
 from ovaflow.sparse.csr import row_dot
 
 WORK = """
@@ -175,3 +177,18 @@ def test_damaged_files_are_compiled_anew(tmp_path):
     assert done.stderr.count("compiled kernels: ") == done.stderr.count("\n") == 3
     again = run(WORK, OVAFLOW_CACHE=str(tmp_path))
     assert (again.stdout, again.stderr) == ("[0.0, 2.0, 4.0]\n", "")
+
+
+def test_code_is_not_loaded_from_a_folder_of_somebody_else(tmp_path):
+    assert jit._private(tmp_path / "own").stat().st_mode & 0o777 == 0o700
+    (tmp_path / "link").symlink_to(tmp_path / "own")
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o777)
+    (tmp_path / "foreign").mkdir(mode=0o700)
+    names = ["link", "open"]
+    if os.getuid() == 0:
+        os.chown(tmp_path / "foreign", 12345, 12345)
+        names.append("foreign")
+    for name in names:
+        with pytest.raises(OSError, match=r"belongs to somebody else|File exists"):
+            jit._private(tmp_path / name)

@@ -20,6 +20,8 @@ LARGEST_RATIO = 200
 """Unpacked over packed size beyond which an archive passes for a bomb; text packs 3 to 20 times."""
 HARMLESS = 1 << 30
 """Bytes that may come out of an archive however small it is."""
+MOST_MEMBERS = 1_000_000
+"""Members of an archive, wanted or not."""
 _BLOCK = 1 << 20
 _DAMAGES = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, OSError)
 
@@ -45,7 +47,7 @@ def extract(archive, wanted, folder, title=None):
     ------
     InputError
         If the file is no such archive, is damaged or encrypted, lacks a wanted
-        member or has several, has a member with an absolute path or "..", a
+        member or has several, has too many members or one with an absolute path or "..", a
         wanted member is a link or a device, or more comes out than
         ``LARGEST_RATIO`` and ``HARMLESS`` allow.
     """
@@ -89,7 +91,9 @@ def _clear_damage(archive):
 
 def _take(members, archive, wanted, folder, allowed, progress):
     taken, declared = set(), 0
-    for member in members:
+    for number, member in enumerate(members, 1):
+        if number > MOST_MEMBERS:
+            raise InputError(f"has more than {MOST_MEMBERS:,} members", path=archive)
         parts = _safe_parts(member.name, archive)
         declared += member.size
         if declared > allowed:

@@ -7,8 +7,10 @@ what it stores.
 """
 
 import contextlib
+import errno
 import fcntl
 import os
+import stat
 import sys
 import tempfile
 from functools import cache
@@ -27,6 +29,15 @@ _PATIENCE = 100.0
 
 FASTMATH = frozenset({"reassoc", "contract", "nsz", "arcp"})
 """Sums may be reordered and fused, which vector code needs; nan and inf keep their meaning."""
+
+
+def _private(folder):
+    """A folder in a place where everybody may make it first, and fill it with code of their own."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
+        raise PermissionError(errno.EPERM, "belongs to somebody else", str(folder))
+    return folder
 
 
 def cache_directory():
@@ -52,7 +63,7 @@ def cache_directory():
     except OSError as error:
         reason = f"{base} cannot be written ({error.strerror or error})"
     try:
-        found = _writable(own / key, 0o700)
+        found = _writable(_private(own) / key, 0o700)
     except OSError:
         _warn(f"{reason}, nor can {own.parent}: each job compiles its own; set OVAFLOW_CACHE to another folder")
         return None
