@@ -12,7 +12,7 @@ from ovaflow.report import wording
 
 PACKAGES = ("numba", "llvmlite", "numpy", "scipy", "scikit-learn", "h5py", "pyarrow", "snakemake")
 
-VARIABLES = ("OVAFLOW_NUMA", "NUMBA_CPU_NAME", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "LANG")
+VARIABLES = ("OVAFLOW_NUMA", "NUMBA_CPU_NAME", "NUMBA_DISABLE_JIT", "LANG")
 """Variables of the environment that change how fast something runs or how it looks, and hold nothing secret."""
 
 
