@@ -256,7 +256,11 @@ def benchmark_prediction(model, dataset, names, k=5, instances=1000, singles=300
     if not hasattr(predictor.model, "weights"):
         raise InputError("has no weights of labels", path=model, remedy="give a model of one-vs-all")
     if predictor.model.inputs.get("dataset") != dataset.checksum:
-        raise InputError(f"was not trained on {dataset.path}", path=model)
+        raise InputError(
+            f"was not trained on {dataset.path}",
+            path=model,
+            remedy="give the model and the dataset that it was trained on",
+        )
     rng = np.random.default_rng(seed)
     rows = rng.choice(dataset.test.X.n_rows, min(instances, dataset.test.X.n_rows), replace=False)
     X = rows_of(dataset.test.X, rows)

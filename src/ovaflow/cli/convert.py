@@ -51,10 +51,12 @@ def _read(path, **supposed):
         with path.open("rb") as file:
             head = file.read(64).lstrip()
     except OSError as error:
-        raise InputError(error.strerror, path=path) from None
+        raise InputError(error.strerror, path=path, remedy="mend this file, or give another one") from None
     if head.startswith(_OWN):
         return open_model(path)
     for magic, read in _MAGICS.items():
         if head.startswith(magic):
             return read(path, **supposed)
-    raise InputError("no model.h5, npz, or model of DiSMEC or DiSMEC++", path=path)
+    raise InputError(
+        "no model.h5, npz, or model of DiSMEC or DiSMEC++", path=path, remedy="mend this file, or give another one"
+    )

@@ -78,7 +78,11 @@ def _instance(predictor, text, dataset, row):
         return text, predictor.from_texts([text])
     opened = open_dataset(dataset)
     if opened.checksum != predictor.model.inputs.get("dataset"):
-        raise InputError(f"was not trained on {dataset}", path=predictor.model.path)
+        raise InputError(
+            f"was not trained on {dataset}",
+            path=predictor.model.path,
+            remedy="give the model and the dataset that it was trained on",
+        )
     n = opened.test.X.n_rows
     if row >= n:
         raise InputError(f"no test instance {row}: there are {n:,}, from 0", path=dataset)

@@ -42,14 +42,16 @@ def read_yaml(path):
             _refuse_bombs(root, path)
         return yaml.safe_load(text)
     except OSError as error:
-        raise InputError(error.strerror, path=path) from None
+        raise InputError(error.strerror, path=path, remedy="give the path of a config file") from None
     except RecursionError:
-        raise InputError(f"nested more than {DEEPEST} deep", path=path) from None
+        raise InputError(
+            f"nested more than {DEEPEST} deep", path=path, remedy="mend this file, or give another one"
+        ) from None
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
         raise InputError(f"no YAML: {error.problem}", path=path, line=line) from None
     except (yaml.YAMLError, ValueError) as error:
-        raise InputError(f"no YAML: {error}", path=path) from None
+        raise InputError(f"no YAML: {error}", path=path, remedy="mend this file, or give another one") from None
 
 
 def _refuse_bombs(root, path):

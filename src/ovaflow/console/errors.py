@@ -1,9 +1,16 @@
 """Errors that a person can mend: one clear line, exit status 2."""
 
 import os
+import re
 
 StrPath = str | os.PathLike[str]
 """What names a file."""
+
+TELLS = re.compile(
+    r"\b(at least|at most|between|choose|excludes|expected|from \S+ to|give|instead|known|legal|mend|must|needs?|"
+    r"no more than|only|run|set|there (is|are)|use)\b"
+)
+"""Words of messages that say themselves what is legal, or what to do."""
 
 LONGEST = 2000
 """Characters of a message; what a file or a server says may be of any length."""
@@ -21,13 +28,15 @@ class InputError(Exception):
     line : int, optional
         Its line, counted from 1.
     remedy : str, optional
-        What to do about it.
+        What to do about it; of a line, by default, to mend it.
     """
 
     def __init__(
         self, message: object, path: StrPath | None = None, line: int | None = None, remedy: str | None = None
     ) -> None:
         where = "" if path is None else f"{path}: " if line is None else f"{path}, line {line}: "
+        if remedy is None and line is not None and not TELLS.search(str(message)):
+            remedy = "mend this line"
         text = f"{where}{message}" + ("" if remedy is None else f"; {remedy}")
         super().__init__(printable(" ".join(text.split())))
 

@@ -81,12 +81,20 @@ def _clear_damage(archive):
     try:
         yield
     except tarfile.ReadError as error:
-        raise InputError(f"no zip or tar archive, or a damaged one ({error})", path=archive) from None
+        raise InputError(
+            f"no zip or tar archive, or a damaged one ({error})",
+            path=archive,
+            remedy="look at where this archive comes from, and give another one",
+        ) from None
     except _DAMAGES as error:
         # the disk's own errors carry a number, the archive's do not
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        raise InputError(f"damaged archive ({error or type(error).__name__})", path=archive) from None
+        raise InputError(
+            f"damaged archive ({error or type(error).__name__})",
+            path=archive,
+            remedy="look at where this archive comes from, and give another one",
+        ) from None
 
 
 def _take(members, archive, wanted, folder, allowed, progress):
@@ -100,19 +108,31 @@ def _take(members, archive, wanted, folder, allowed, progress):
             raise _bomb(archive, allowed)
         for name in _names_for(parts, wanted):
             if name in taken:
-                raise InputError(f"has several members that end in {wanted[name]!r}", path=archive)
+                raise InputError(
+                    f"has several members that end in {wanted[name]!r}",
+                    path=archive,
+                    remedy="look at where this archive comes from, and give another one",
+                )
             _copy(member, archive, folder / name, progress)
             taken.add(name)
     missing = [wanted[name] for name in wanted if name not in taken]
     if missing:
-        raise InputError(f"has no member {' nor '.join(missing)}", path=archive)
+        raise InputError(
+            f"has no member {' nor '.join(missing)}",
+            path=archive,
+            remedy="look at where this archive comes from, and give another one",
+        )
 
 
 def _safe_parts(name, archive):
     path = name.replace("\\", "/")
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if path.startswith("/") or ".." in parts or path[1:2] == ":":
-        raise InputError(f"member {name!r} points out of the archive: refused", path=archive)
+        raise InputError(
+            f"member {name!r} points out of the archive: refused",
+            path=archive,
+            remedy="look at where this archive comes from, and give another one",
+        )
     return parts
 
 
@@ -126,7 +146,11 @@ def _names_for(parts, wanted):
 
 def _copy(member, archive, path, progress):
     if not member.regular:
-        raise InputError(f"member {member.name!r} is a link, a device or encrypted: refused", path=archive)
+        raise InputError(
+            f"member {member.name!r} is a link, a device or encrypted: refused",
+            path=archive,
+            remedy="look at where this archive comes from, and give another one",
+        )
     if member.size > shutil.disk_usage(path.parent).free:
         raise InputError(f"{member.name!r} needs {member.size:,} bytes, more than the disk has free", path=path.parent)
     written = 0
@@ -139,7 +163,11 @@ def _copy(member, archive, path, progress):
             progress.advance(len(block))
         os.fsync(target.fileno())
     if written != member.size:
-        raise InputError(f"member {member.name!r} is not of its declared size", path=archive)
+        raise InputError(
+            f"member {member.name!r} is not of its declared size",
+            path=archive,
+            remedy="look at where this archive comes from, and give another one",
+        )
 
 
 @dataclass(frozen=True)
@@ -199,7 +227,11 @@ class _Limited:
 
 
 def _bomb(archive, allowed):
-    return InputError(f"unpacks to more than {allowed:,} bytes: refused as a bomb", path=archive)
+    return InputError(
+        f"unpacks to more than {allowed:,} bytes: refused as a bomb",
+        path=archive,
+        remedy="look at where this archive comes from, and give another one",
+    )
 
 
 def _of_tar(file, info):

@@ -137,14 +137,16 @@ def read_catalogue(path=None):
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise InputError("no such catalogue", path=path) from None
+        raise InputError(
+            "no such catalogue", path=path, remedy="give the path of a catalogue, such as config/datasets.yaml"
+        ) from None
     except yaml.MarkedYAMLError as error:
         line = None if error.problem_mark is None else error.problem_mark.line + 1
         raise InputError(f"no valid YAML: {error.problem}", path=path, line=line) from None
     try:
         return _Catalogue.model_validate(content).datasets
     except ValidationError as error:
-        raise InputError(_first_problem(error), path=path) from None
+        raise InputError(_first_problem(error), path=path, remedy="mend this file, or give another one") from None
 
 
 def _first_problem(error):

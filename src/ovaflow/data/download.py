@@ -209,7 +209,9 @@ def _compare_counts(entry, made):
         wrong = [name for name in "ndl" if expected[name] not in (None, found[name])]
         if wrong:
             listed = ", ".join(f"{name} = {found[name]:,} and not {expected[name]:,}" for name in wrong)
-            raise InputError(f"{role} has {listed} as the catalogue says")
+            raise InputError(
+                f"{role} has {listed} as the catalogue says", remedy="get the file again, or mend the catalogue's entry"
+            )
 
 
 def _sizes(entry, made, role):
@@ -227,5 +229,9 @@ def _shape(path):
         with np.load(path, allow_pickle=False) as arrays:
             n, d = (int(size) for size in arrays["shape"])
     except (KeyError, ValueError, EOFError) as error:
-        raise InputError(f"no sparse matrix of SciPy ({error})", path=path.name) from None
+        raise InputError(
+            f"no sparse matrix of SciPy ({error})",
+            path=path.name,
+            remedy="get the file again, or mend the catalogue's entry",
+        ) from None
     return n, d

@@ -66,7 +66,9 @@ def split_instances(data, train_ids, test_ids, train, test):
     for number, ids in enumerate((train_ids, test_ids), 1):
         chosen = _first_column(ids, n)
         if np.any(side[chosen - 1]):
-            raise InputError("some instances are in both train and test", path=ids)
+            raise InputError(
+                "some instances are in both train and test", path=ids, remedy="mend this file, or give another one"
+            )
         side[chosen - 1] = number
     with ExitStack() as stack:
         source = stack.enter_context(open(data, "rb"))
@@ -89,7 +91,9 @@ def _first_column(path, n):
                 raise InputError(f"not the id of an instance (1 to {n})", path=path, line=number)
             ids.append(int(word[0]))
     if len(set(ids)) != len(ids):
-        raise InputError("some ids stand twice in the first column", path=path)
+        raise InputError(
+            "some ids stand twice in the first column", path=path, remedy="mend this file, or give another one"
+        )
     return np.array(ids, np.int64)
 
 
@@ -101,10 +105,14 @@ def _rows(file, n, path):
         if i == n:
             if not line.strip():
                 return
-            raise InputError(f"more lines than the {n} of its header", path=path)
+            raise InputError(
+                f"more lines than the {n} of its header", path=path, remedy="mend this file, or give another one"
+            )
         yield line if line.endswith(b"\n") else line + b"\n"
     if i + 1 < n:
-        raise InputError(f"{i + 1} lines and not the {n} of its header", path=path)
+        raise InputError(
+            f"{i + 1} lines and not the {n} of its header", path=path, remedy="mend this file, or give another one"
+        )
 
 
 def join_features_and_labels(features, labels, output):
@@ -128,7 +136,11 @@ def join_features_and_labels(features, labels, output):
     n, n_features, *_ = read_header(features)
     n_labelled, n_labels, *_ = read_header(labels)
     if n != n_labelled:
-        raise InputError(f"{n_labelled} rows, and {n} in {Path(features).name}", path=labels)
+        raise InputError(
+            f"{n_labelled} rows, and {n} in {Path(features).name}",
+            path=labels,
+            remedy="mend this file, or give another one",
+        )
     with open(features, "rb") as rows, open(labels, "rb") as label_rows, open(output, "wb") as target:
         target.write(b"%d %d %d\n" % (n, n_features, n_labels))
         pairs = zip(_rows(rows, n, features), _rows(label_rows, n, labels), strict=True)

@@ -82,9 +82,13 @@ def _refuse_no_file(path):
     try:
         mode = os.stat(path).st_mode
     except FileNotFoundError:
-        raise InputError("no such file", path=path) from None
+        raise InputError("no such file", path=path, remedy="give the path of a file that is there") from None
     except (OSError, ValueError) as error:
-        raise InputError(f"cannot be read ({getattr(error, 'strerror', error)})", path=path) from None
+        raise InputError(
+            f"cannot be read ({getattr(error, 'strerror', error)})",
+            path=path,
+            remedy="look at its permissions, or give another file",
+        ) from None
     if not stat.S_ISREG(mode):
         raise InputError("is no regular file", path=path, remedy="write its content to a file, which is read twice")
 
@@ -207,7 +211,10 @@ def checked_counts(train, test, bias):
         If nothing can be learned from the training instances.
     """
     if len(train.Y.indices) == 0:
-        raise InputError(f"none of the {train.Y.n_rows:,} training instances has a label")
+        raise InputError(
+            f"none of the {train.Y.n_rows:,} training instances has a label",
+            remedy="look at the setting of the labels' column and its separator",
+        )
     counts = {}
     for name, split in (("train", train), ("test", test)):
         counts[f"{name}_instances"] = split.X.n_rows

@@ -69,7 +69,7 @@ def _labels_of(source):
         return NamedLabels()
     names = read_label_names(source.labels)
     if not names:
-        raise InputError("has no names", path=source.labels)
+        raise InputError("has no names", path=source.labels, remedy="mend this file, or give another one")
     return NumberedLabels(names)
 
 

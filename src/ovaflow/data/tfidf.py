@@ -338,7 +338,7 @@ def learn(texts, selection, tfidf=True, sublinear=True, normalize=True, bias=1.0
             vocabulary.forget(_document_frequency(batches, vocabulary.issued))
     n = sum(len(counts.indptr) - 1 for counts in batches)
     if n == 0:
-        raise InputError("no training texts")
+        raise InputError("no training texts", remedy="give a training file with texts")
     document_frequency = _document_frequency(batches, vocabulary.issued)
     tokens, ids = _select(vocabulary, document_frequency, n, selection, tfidf)
     idf = inverse_document_frequency(document_frequency[ids], n) if tfidf else np.ones(len(ids), np.float32)

@@ -145,7 +145,7 @@ def _fetch_with_gdown(identifier, path, title):
             )
         # KeyError and AssertionError: how gdown meets an answer that it does not know
         except (gdown.exceptions.DownloadError, requests.RequestException, KeyError, AssertionError) as error:
-            raise InputError(f"Google Drive, id {identifier}: gdown: {_in_short(error)}") from None
+            raise InputError(f"Google Drive, id {identifier}: gdown: {_in_short(error)}", remedy=_LOOK) from None
         finally:
             lock.unlink(missing_ok=True)
     _refuse_web_page(path, f"Google Drive, id {identifier}")
@@ -181,6 +181,7 @@ def expanded(url):
     return _VARIABLE.sub(_value, url)
 
 
+_LOOK = "look at the address and the network, and call again"
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
@@ -189,7 +190,10 @@ def _value(match):
     if not value:
         raise InputError(f"the environment variable {match[1]} of an address is not set")
     if not value.isascii() or any(sign <= " " or sign == "\x7f" for sign in value):
-        raise InputError(f"the environment variable {match[1]} has characters that no address can have")
+        raise InputError(
+            f"the environment variable {match[1]} has characters that no address can have",
+            remedy="set it to another value",
+        )
     return value
 
 
@@ -280,7 +284,7 @@ def _insist(attempt, part, url):
             if _size(part) >= farthest + CHUNK:
                 farthest, tries = _size(part), 0
             if tries == len(WAITS):
-                raise InputError(f"{shown(url)}: {fault}, after {tries + 1} tries") from None
+                raise InputError(f"{shown(url)}: {fault}, after {tries + 1} tries", remedy=_LOOK) from None
             time.sleep(WAITS[tries])
             tries += 1
 
@@ -334,14 +338,14 @@ def _answer(session, url, headers):
         try:
             response = session.get(url, headers=headers, stream=True, timeout=TIMEOUT, allow_redirects=False)
         except _LASTING_FAULTS as error:
-            raise InputError(f"{shown(url)}: {_in_short(error)}") from None
+            raise InputError(f"{shown(url)}: {_in_short(error)}", remedy=_LOOK) from None
         if not response.is_redirect:
             return response
         response.close()
         target = urljoin(url, response.headers["Location"])
         _refuse_other_schemes(target, origin=url)
         url = target
-    raise InputError(f"{shown(url)}: more than {REDIRECTS} redirects")
+    raise InputError(f"{shown(url)}: more than {REDIRECTS} redirects", remedy=_LOOK)
 
 
 def _place(response, part, state, url):
@@ -358,9 +362,9 @@ def _place(response, part, state, url):
         part.truncate(0)
         raise _Passing("offered another range than asked for")
     if status != 200:
-        raise InputError(f"{shown(url)}: answered {status} {response.reason}")
+        raise InputError(f"{shown(url)}: answered {status} {response.reason}", remedy=_LOOK)
     if response.headers.get("Content-Encoding", "identity") != "identity" and not urlsplit(url).path.endswith(".gz"):
-        raise InputError(f"{shown(url)}: sent compressed although asked for the file as it is")
+        raise InputError(f"{shown(url)}: sent compressed although asked for the file as it is", remedy=_LOOK)
     part.truncate(0)
     length = response.headers.get("Content-Length", "")
     return _note(part, url, response, int(length) if length.isdecimal() else None)

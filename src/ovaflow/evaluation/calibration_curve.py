@@ -41,7 +41,11 @@ def calibration_curve(model, calibration, dataset, k, threads=1):
         If the model was trained on another dataset.
     """
     if model.inputs.get("dataset") != dataset.checksum:
-        raise InputError(f"was not trained on {dataset.path}", path=model.path)
+        raise InputError(
+            f"was not trained on {dataset.path}",
+            path=model.path,
+            remedy="give the model and the dataset that it was trained on",
+        )
     method = method_of_model(model)
     method.load_kernels()
     ids, scores = method.predict(model, dataset.test.X, max(k, BEST), threads, quiet=False)

@@ -51,7 +51,7 @@ def describe_embedding(embedding, dataset, threads=1, n_labels=12, seed=0):
         If there are no test instances.
     """
     if not dataset.test.X.n_rows:
-        raise InputError("no test instances", path=dataset.path)
+        raise InputError("no test instances", path=dataset.path, remedy="give a dataset with test instances")
     counts = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels)
     return {
         "eigenvalues": embedding.eigenvalues.tolist(),

@@ -48,7 +48,9 @@ def open_forest(path):
         If the file is missing, foreign, of another method or format version, or damaged.
     """
     if method_of(path) != METHOD:
-        raise InputError(f"a model of {method_of(path)}, which has no trees", path=path)
+        raise InputError(
+            f"a model of {method_of(path)}, which has no trees", path=path, remedy="give a model of fastxml"
+        )
     with open_artifact(path, KIND) as file:
         forest = read_forest(file["forest"])
         if not forest.n_trees:

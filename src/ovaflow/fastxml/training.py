@@ -67,7 +67,11 @@ def grow_trees(dataset, numbers, forestry, threads=1, title="grow", journal=None
     """
     X, Y = dataset.train.X, dataset.train.Y
     if max(X.n_rows, 1) * max(Y.n_columns, 1) * RESOLUTION >= 1 << 62:
-        raise InputError("too many instances times labels for fastxml (more than 4e12)", path=dataset.path)
+        raise InputError(
+            "too many instances times labels for fastxml (more than 4e12)",
+            path=dataset.path,
+            remedy="train on fewer instances, or one-vs-all",
+        )
     finished, gains, own = FinishedTrees(journal, threads, X.n_columns, Y.n_columns), forestry.gains(Y), local()
 
     def grow(number):

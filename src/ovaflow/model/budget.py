@@ -82,6 +82,7 @@ def prune_to_bytes(model, most_bytes, path):
         raise InputError(
             f"without any weight it takes {rest + 2 * PAGE:,} bytes, so it cannot be pruned to {most_bytes:,}",
             path=model.path,
+            remedy="allow more bytes",
         )
     return write_pruned(model, threshold_for(model.weights.data, most), path)
 

@@ -111,7 +111,7 @@ def _read_header(stream, path):
             raise InputError(f"found {name[:30]!r}, expected a line of a header", path=path, line=number)
         header[name] = _value(name, words, path, number)
     else:
-        raise InputError("no weights: the line w is missing", path=path)
+        raise InputError("no weights: the line w is missing", path=path, remedy="mend this file, or give another one")
     missing = [name for name in _HEADER if name not in header]
     if missing:
         raise InputError(f"its header lacks {', '.join(missing)}", path=path, line=number)

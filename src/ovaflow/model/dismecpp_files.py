@@ -74,7 +74,7 @@ def read_dismecpp(path, **supposed):
     try:
         content = parse(path.read_bytes(), path)
     except OSError as error:
-        raise InputError(error.strerror, path=path) from None
+        raise InputError(error.strerror, path=path, remedy="give the path of a model's description") from None
     d, n_labels, files = _contents(content, path)
     parts = [_READERS[entry["weight-format"]](path.parent / entry["file"], entry["count"], d) for entry in files]
     matrix = scipy.sparse.vstack(parts, format="csr") if parts else scipy.sparse.csr_array((n_labels, d), dtype="f4")
@@ -85,17 +85,27 @@ def read_dismecpp(path, **supposed):
 def _contents(content, path):
     """Numbers of features and labels, and the files in the order of their labels."""
     if not isinstance(content, dict) or not isinstance(content.get("files"), list):
-        raise InputError("no model of DiSMEC++: it names no files", path=path)
+        raise InputError(
+            "no model of DiSMEC++: it names no files", path=path, remedy="mend this file, or give another one"
+        )
     d, n_labels = (_size(content.get(name), name, path) for name in ("num-features", "num-labels"))
     for entry in content["files"]:
         _check_entry(entry, path)
     files, following = sorted(content["files"], key=lambda entry: entry["first"]), 0
     for entry in files:
         if entry["first"] != following:
-            raise InputError(f"{entry['file']} begins with label {entry['first']}, not {following}", path=path)
+            raise InputError(
+                f"{entry['file']} begins with label {entry['first']}, not {following}",
+                path=path,
+                remedy="mend this file, or give another one",
+            )
         following += entry["count"]
     if following != n_labels:
-        raise InputError(f"its files hold {following:,} of {n_labels:,} labels", path=path)
+        raise InputError(
+            f"its files hold {following:,} of {n_labels:,} labels",
+            path=path,
+            remedy="mend this file, or give another one",
+        )
     return d, n_labels, files
 
 
@@ -142,9 +152,15 @@ def _read_npy(path, count, d):
     try:
         array = np.load(path, allow_pickle=False, mmap_mode="r")
     except (OSError, ValueError, EOFError) as error:
-        raise InputError(f"no array of NumPy's ({error})", path=path) from None
+        raise InputError(
+            f"no array of NumPy's ({error})", path=path, remedy="mend this file, or give another one"
+        ) from None
     if array.shape != (count, d) or array.dtype.kind != "f":
-        raise InputError(f"an array of {array.dtype}, {array.shape}, where {(count, d)} is told", path=path)
+        raise InputError(
+            f"an array of {array.dtype}, {array.shape}, where {(count, d)} is told",
+            path=path,
+            remedy="mend this file, or give another one",
+        )
     return scipy.sparse.csr_array(array)
 
 
@@ -153,7 +169,9 @@ _READERS = {"SparseTXT": _read_sparse, "DenseTXT": _read_dense, "DenseNPY": _rea
 
 def _check_count(path, found, count):
     if found != count:
-        raise InputError(f"{found:,} lines where {count:,} labels are told", path=path)
+        raise InputError(
+            f"{found:,} lines where {count:,} labels are told", path=path, remedy="mend this file, or give another one"
+        )
 
 
 def numbers_of(line, count, path, number):

@@ -35,7 +35,7 @@ def parse(text, path):
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"no JSON ({error})", path=path) from None
+        raise InputError(f"no JSON ({error})", path=path, remedy="mend this file, or give another one") from None
 
 
 def describe(model):
@@ -117,10 +117,14 @@ def assemble(path, weights, description):
     for name in ("train", "transform"):
         _checked(parameters, name, dict, path)
     if parameters["train"].get("method", ONE_VS_ALL) != ONE_VS_ALL:
-        raise InputError("describes a model without weights of labels", path=path)
+        raise InputError(
+            "describes a model without weights of labels", path=path, remedy="mend this file, or give another one"
+        )
     bias = parameters["transform"].get("bias", 0.0)
     if isinstance(bias, bool) or not isinstance(bias, int | float):
-        raise InputError("the bias of its transform is no number", path=path)
+        raise InputError(
+            "the bias of its transform is no number", path=path, remedy="mend this file, or give another one"
+        )
     plain = d - (bias != 0)
     idf = _column(got, "idf", plain, (int, float), path) if got.get("idf") is not None else None
     idf = None if idf is None else _numbers(idf, np.float32, "idf", path)
@@ -143,9 +147,15 @@ def _checked(holder, name, kind, path):
 def _column(holder, name, length, kind, path):
     values = _checked(holder, name, list, path)
     if len(values) != length:
-        raise InputError(f"{len(values):,} {name} where the weights ask for {length:,}", path=path)
+        raise InputError(
+            f"{len(values):,} {name} where the weights ask for {length:,}",
+            path=path,
+            remedy="mend this file, or give another one",
+        )
     if not all(isinstance(value, kind) for value in values):
-        raise InputError(f"its {name} are not what they should be", path=path)
+        raise InputError(
+            f"its {name} are not what they should be", path=path, remedy="mend this file, or give another one"
+        )
     return values
 
 
@@ -156,7 +166,7 @@ def _numbers(values, dtype, name, path):
     except OverflowError:
         numbers = np.array([np.nan])
     if not np.isfinite(numbers).all():
-        raise InputError(f"its {name} are too large", path=path)
+        raise InputError(f"its {name} are too large", path=path, remedy="mend this file, or give another one")
     return numbers
 
 
@@ -178,15 +188,23 @@ def checked_weights(path, matrix):
         If entries are not finite, stand beyond the matrix, or are too many.
     """
     if max(matrix.shape) >= np.iinfo(np.int32).max:
-        raise InputError(f"{matrix.shape[0]:,} labels and {matrix.shape[1]:,} features are too many", path=path)
+        raise InputError(
+            f"{matrix.shape[0]:,} labels and {matrix.shape[1]:,} features are too many",
+            path=path,
+            remedy="mend this file, or give another one",
+        )
     try:
         matrix.check_format(full_check=True)
     except ValueError as error:
-        raise InputError(f"no matrix of weights: {error}", path=path) from None
+        raise InputError(
+            f"no matrix of weights: {error}", path=path, remedy="mend this file, or give another one"
+        ) from None
     if matrix.dtype.kind not in "fiub":
-        raise InputError(f"weights of type {matrix.dtype}", path=path)
+        raise InputError(f"weights of type {matrix.dtype}", path=path, remedy="mend this file, or give another one")
     with np.errstate(over="ignore"):
         weights = from_scipy(matrix)
     if not np.isfinite(weights.data).all():
-        raise InputError("weights that are not finite numbers of 32 bits", path=path)
+        raise InputError(
+            "weights that are not finite numbers of 32 bits", path=path, remedy="mend this file, or give another one"
+        )
     return CSR(*(np.require(array, requirements="W") for array in weights.arrays), weights.n_columns)

@@ -298,7 +298,10 @@ def _write_weights(group, indptr, pieces, n_features):
             finite = np.isfinite(piece[0])
             if not finite.all():
                 label = np.searchsorted(indptr, start + finite.argmin(), "right") - 1
-                raise InputError(f"not written: a weight of label {label} is {piece[0][finite.argmin()]}")
+                raise InputError(
+                    f"not written: a weight of label {label} is {piece[0][finite.argmin()]}",
+                    remedy="scale the features, or lower C",
+                )
             for dataset, values in zip(stored, piece, strict=True):
                 dataset[start:end] = values
         start = end
@@ -323,7 +326,11 @@ def open_model(path):
         If the file is missing, foreign, of another method or format version, or damaged.
     """
     if method_of(path) != ONE_VS_ALL:
-        raise InputError(f"a model of {method_of(path)}, which has no weights of labels", path=path)
+        raise InputError(
+            f"a model of {method_of(path)}, which has no weights of labels",
+            path=path,
+            remedy="give a model of one-vs-all",
+        )
     with open_artifact(path, KIND) as file:
         weights = read_csr(file["weights"])
         return Model(**read_common(file, path, weights.n_rows, weights.n_columns), weights=weights)

@@ -70,7 +70,9 @@ def read_npz(path, **supposed):
         with np.load(path, allow_pickle=False) as arrays:
             described = bytes(arrays[KEY]) if KEY in arrays.files else None
     except _FOREIGN as error:
-        raise InputError(f"no sparse matrix as SciPy writes it ({error})", path=path) from None
+        raise InputError(
+            f"no sparse matrix as SciPy writes it ({error})", path=path, remedy="mend this file, or give another one"
+        ) from None
     weights = checked_weights(path, matrix)
     if described is None:
         return assemble(path, weights, describe_foreign(weights, **supposed))

@@ -110,7 +110,11 @@ def _require_finite(path, labels, weights):
     finite = np.isfinite(weights.data)
     if not finite.all():
         row = np.searchsorted(weights.indptr, finite.argmin(), "right") - 1
-        raise InputError(f"not written: a weight of label {labels[row]} is {weights.data[finite.argmin()]}", path=path)
+        raise InputError(
+            f"not written: a weight of label {labels[row]} is {weights.data[finite.argmin()]}",
+            path=path,
+            remedy="scale the features, or lower C",
+        )
 
 
 def read_shard(path, known=None):

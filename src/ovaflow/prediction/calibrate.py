@@ -45,7 +45,11 @@ def calibrate(model, held_out, predictions, hits):
         If no prediction is true.
     """
     if not hits[:, :LIKELY].any():
-        raise InputError("no label predicted for the held-out instances is true", path=held_out.path)
+        raise InputError(
+            "no label predicted for the held-out instances is true",
+            path=held_out.path,
+            remedy="hold out more instances, or look at how good the model is",
+        )
     counts = np.bincount(held_out.train.Y.indices, minlength=held_out.n_labels)
     positives = np.bincount(held_out.test.Y.indices, minlength=held_out.n_labels)
     pairs, likely = (pairs_of(predictions.ids[:, :k], predictions.scores[:, :k], hits[:, :k]) for k in (None, LIKELY))
@@ -85,7 +89,11 @@ def require_parts_of_one(model, held_out, predictions):
         predictions are theirs, of another model.
     """
     if held_out.parameters.get("held_out", {}).get("of") != model.inputs.get("dataset"):
-        raise InputError(f"was not held out of the dataset of {model.path}", path=held_out.path)
+        raise InputError(
+            f"was not held out of the dataset of {model.path}",
+            path=held_out.path,
+            remedy="give the held-out dataset and the model of one run",
+        )
     if predictions.inputs.get("dataset") != held_out.checksum:
         raise InputError("the predictions are of other instances", path=held_out.path, remedy="predict again")
 

@@ -175,7 +175,11 @@ def words_in_text(predictor, text):
     model = predictor.model
     pattern = model.parameters.get("transform", {}).get("token_pattern")
     if pattern is None:
-        raise InputError("made from features, not from texts: no words to find", path=model.path)
+        raise InputError(
+            "made from features, not from texts: no words to find",
+            path=model.path,
+            remedy="give a model that was made from texts",
+        )
     ids = model.feature_ids
     return [(start, end, ids[token]) for start, end, token in word_places(text, pattern) if token in ids]
 
@@ -196,11 +200,23 @@ def explains(model):
 
 def _trained_weights(model, label):
     if not explains(model):
-        raise InputError(_why_not(model), path=model.path)
+        raise InputError(
+            _why_not(model),
+            path=model.path,
+            remedy="give a model of one-vs-all, or of rembrandt with linear features",
+        )
     if not 0 <= label < model.n_labels:
-        raise InputError(f"no label {label}: the model has {model.n_labels:,}", path=model.path)
+        raise InputError(
+            f"no label {label}: the model has {model.n_labels:,}",
+            path=model.path,
+            remedy="give the name or the number of one of its labels",
+        )
     if not model.trained[label]:
-        raise InputError(f"label {label} had no training positives and so no classifier", path=model.path)
+        raise InputError(
+            f"label {label} had no training positives and so no classifier",
+            path=model.path,
+            remedy="give a label that training instances have",
+        )
     return (SparseWeights if isinstance(model, Model) else EffectiveWeights)(model)
 
 

@@ -91,7 +91,11 @@ def method_named(name, path):
         If there is none of this name.
     """
     if name not in METHODS:
-        raise InputError(f"a model of {name}, which this ovaflow does not know", path=path)
+        raise InputError(
+            f"a model of {name}, which this ovaflow does not know",
+            path=path,
+            remedy="use the ovaflow that wrote it, or a newer one",
+        )
     return METHODS[name]
 
 

@@ -107,7 +107,10 @@ class Sigmoids(NamedTuple):
         slope, intercept = common_lines(self.common, counts)
         least = LEAST_SLOPE * np.median(slope)
         if least <= 0:
-            raise InputError("higher scores do not mean that labels are more probable on held-out instances")
+            raise InputError(
+                "higher scores do not mean that labels are more probable on held-out instances",
+                remedy="hold out more instances, or train longer: their scores tell nothing",
+            )
         level = slope * self.middle + intercept + self.deviations[:, 0]
         slope = np.maximum(slope + self.deviations[:, 1], least)
         return slope, level - slope * self.middle

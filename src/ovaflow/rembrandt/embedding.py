@@ -213,7 +213,11 @@ def compute_embedding(dataset, settings, threads=1):
         If no instance has a label, or there are too many features for none to be embedded.
     """
     if not len(dataset.train.Y.data):
-        raise InputError("no training instance has a label", path=dataset.path)
+        raise InputError(
+            "no training instance has a label",
+            path=dataset.path,
+            remedy="give a dataset whose training instances have labels",
+        )
     if settings.embedding == NONE:
         return _no_embedding(dataset)
     ridges = settings.ridges if settings.embedding in OF_LABELS else settings.ridges[:1]

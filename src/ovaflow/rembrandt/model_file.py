@@ -65,7 +65,9 @@ def open_embedding_model(path):
         If the file is missing, foreign, of another method or format version, or damaged.
     """
     if method_of(path) != METHOD:
-        raise InputError(f"a model of {method_of(path)}, which has no embedding", path=path)
+        raise InputError(
+            f"a model of {method_of(path)}, which has no embedding", path=path, remedy="give a model of rembrandt"
+        )
     with open_artifact(path, KIND) as file:
         projection = read_projection(file["projection"])
         decoder = map_vector(file["decoder"], np.float32, ndim=2)

@@ -89,7 +89,10 @@ def tune(projected, dataset, embedding, settings, threads=1):
     if softmax:
         multiclass(projected.dataset)
     if len(decodings) > 1 and not settings.held_out:
-        raise InputError("C is chosen among several values on held-out instances, and none are held out")
+        raise InputError(
+            "C is chosen among several values on held-out instances, and none are held out",
+            remedy="hold some out, or give one value of C",
+        )
     n = projected.dataset.train.X.n_rows
     if not settings.held_out or n < 2 or (len(decodings) == 1 and not softmax):
         return Tuned(decodings[0])

@@ -152,7 +152,9 @@ def create_artifact(
         try:
             seal(temporary, about | {"groups": groups}, arrays, infinite)
         except Damaged as error:
-            raise InputError(f"not written: {error}", path=path) from None
+            raise InputError(
+                f"not written: {error}", path=path, remedy="look at the logs of the steps before, or lower C"
+            ) from None
 
 
 def _contents(file: Any, known: Collection[str]) -> tuple[dict[str, dict[str, Any]], list[Placed]]:
@@ -215,14 +217,16 @@ def _opened(path: StrPath, kind: str) -> Iterator[IO[bytes]]:
     try:
         # what is no file, such as a pipe, could be waited for without end
         if not stat.S_ISREG(os.stat(path).st_mode):
-            raise InputError("not a file", path=path)
+            raise InputError("not a file", path=path, remedy="give the path of a file")
         handle = open(path, "rb", buffering=0)  # noqa: SIM115
     except FileNotFoundError:
         maker = made_by(kind)
         remedy = f"give the path of a {kind} file{f' ({maker})' if maker else ''}; runs write theirs below results/"
         raise InputError("no such file", path=path, remedy=remedy) from None
     except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", path=path) from None
+        raise InputError(
+            f"cannot be read: {error.strerror}", path=path, remedy="look at its permissions, or give another file"
+        ) from None
     with handle:
         yield handle
 

@@ -39,7 +39,11 @@ def write_json(path, kind, content, of=None):
     try:
         text = json.dumps(content | {KEY: _checksum(kind, content, of)}, indent=1, allow_nan=False)
     except ValueError as error:
-        raise InputError(f"not written: a number is not finite ({error})", path=path) from None
+        raise InputError(
+            f"not written: a number is not finite ({error})",
+            path=path,
+            remedy="look at the logs of the steps before, and lower C if training diverged",
+        ) from None
     write_text(path, text + "\n")
 
 
@@ -130,7 +134,7 @@ def _read(path, kind):
     path = Path(path)
     try:
         if not path.is_file() and path.exists():
-            raise InputError("not a file", path=path)
+            raise InputError("not a file", path=path, remedy="give the path of a file")
         if path.stat().st_size > LARGEST and kind != "plan":
             raise _damaged(path, kind, f"{path.stat().st_size:,} bytes")
         return path.read_bytes().decode("utf-8")
@@ -139,7 +143,9 @@ def _read(path, kind):
     except UnicodeDecodeError:
         raise _damaged(path, kind, "no UTF-8") from None
     except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", path=path) from None
+        raise InputError(
+            f"cannot be read: {error.strerror}", path=path, remedy="look at its permissions, or give another file"
+        ) from None
 
 
 def _damaged(path, kind, message):

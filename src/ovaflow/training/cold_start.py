@@ -49,7 +49,9 @@ def compare_with_cold_start(dataset, inputs, training, seed=0):
     """
     candidates = np.flatnonzero(inputs.means.counts)
     if not len(candidates):
-        raise InputError("no label has positives", path=dataset.path)
+        raise InputError(
+            "no label has positives", path=dataset.path, remedy="give a dataset whose training instances have labels"
+        )
     size = min(len(candidates), max(FEWEST, round(SHARE * len(candidates))))
     labels = np.sort(np.random.default_rng(seed).choice(candidates, size, replace=False))
     by_count = labels[np.argsort(inputs.means.counts[labels])]

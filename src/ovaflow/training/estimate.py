@@ -153,7 +153,9 @@ def estimate_training(dataset, training, prune, n_labels, threads, shards, seed=
     inputs = compute_start_inputs(dataset, training, earlier=earlier)
     means = inputs.means
     if not means.counts.any():
-        raise InputError("no label has positives", path=dataset.path)
+        raise InputError(
+            "no label has positives", path=dataset.path, remedy="give a dataset whose training instances have labels"
+        )
     capacity = read_capacity()
     cores, at_a_time = capacity.cores, min(shards, capacity.jobs(threads))
     jobs, setup = _timed(lambda: LabelJobs.of(dataset, inputs, training))

@@ -74,7 +74,7 @@ class Columns(NamedTuple):
             ("label_separator", label_separator),
         ):
             if not value:
-                raise InputError(f"the setting {setting} is empty")
+                raise InputError(f"the setting {setting} is empty", remedy="name a column")
         return cls(texts, labels_column, label_separator, n_labels)
 
     def check(self, existing, path, line=None):

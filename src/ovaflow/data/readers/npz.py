@@ -46,7 +46,11 @@ def read(path, labels_path=None):
     labels_path = labels_file(path) if labels_path is None else labels_path
     X, Y = _load(path, ID_LIMIT), _load(labels_path, LABEL_LIMIT)
     if X.n_rows != Y.n_rows:
-        raise InputError(f"{Y.n_rows} rows of labels for {X.n_rows} rows of features in {path}", path=labels_path)
+        raise InputError(
+            f"{Y.n_rows} rows of labels for {X.n_rows} rows of features in {path}",
+            path=labels_path,
+            remedy="mend this file, or give another one",
+        )
     Y.data[:] = 1
     return X, Y
 

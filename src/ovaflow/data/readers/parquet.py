@@ -54,14 +54,20 @@ def _instances(stream, path, columns):
         left -= sum(_bytes_of(batch.column(name)) for name in chosen)
         if left < 0:
             allowed = allowed_in_memory(os.stat(path).st_size)
-            raise InputError(f"row {row + 1}: rows of more than {allowed:,} bytes in all: refused as a bomb", path=path)
+            raise InputError(
+                f"row {row + 1}: rows of more than {allowed:,} bytes in all: refused as a bomb",
+                path=path,
+                remedy="mend this file, or give another one",
+            )
         lists = [_contents(batch.column(name), name, row, path) for name in chosen]
         for *texts, labels in zip(*lists, strict=True):
             row += 1
             try:
                 yield columns.instance(texts, labels)
             except ValueError as error:
-                raise InputError(f"row {row}: {error}", path=path) from None
+                raise InputError(
+                    f"row {row}: {error}", path=path, remedy="mend this file, or give another one"
+                ) from None
 
 
 def _bytes_of(column):
@@ -75,7 +81,11 @@ def _contents(column, name, row, path):
     if pyarrow.types.is_list(column.type):
         longest = pyarrow.compute.max(pyarrow.compute.list_value_length(column)).as_py() or 0
         if longest > LONGEST_LIST:
-            raise InputError(f"column {name!r}: a list of {longest:,} entries, more than {LONGEST_LIST:,}", path=path)
+            raise InputError(
+                f"column {name!r}: a list of {longest:,} entries, more than {LONGEST_LIST:,}",
+                path=path,
+                remedy="mend this file, or give another one",
+            )
     try:
         return _objects(column)
     except (ValueError, OverflowError, RecursionError):
@@ -83,7 +93,11 @@ def _contents(column, name, row, path):
             try:
                 column[number].as_py()
             except (ValueError, OverflowError, RecursionError) as error:
-                raise InputError(f"row {row + number + 1}, column {name!r}: {error}", path=path) from None
+                raise InputError(
+                    f"row {row + number + 1}, column {name!r}: {error}",
+                    path=path,
+                    remedy="mend this file, or give another one",
+                ) from None
         raise
 
 

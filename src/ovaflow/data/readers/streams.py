@@ -84,7 +84,9 @@ def open_stream(path):
     try:
         raw = path.open("rb", buffering=1 << 17)
     except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror})", path=path) from None
+        raise InputError(
+            f"cannot be read ({error.strerror})", path=path, remedy="look at its permissions, or give another file"
+        ) from None
     with raw:
         compression = _compression_of(path, raw)
         inner = raw if compression is None else compression.open(raw)

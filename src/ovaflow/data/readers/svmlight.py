@@ -86,5 +86,5 @@ def _parse(path, bounds, block):
             stream.read(3)
         parsed = parse_rows(stream, path, bounds, 0, block)
     if parsed.X.n_rows == 0:
-        raise InputError("has no instances", path=path)
+        raise InputError("has no instances", path=path, remedy="mend this file, or give another one")
     return parsed
