@@ -101,7 +101,11 @@ def _take(members, archive, wanted, folder, allowed, progress):
     taken, declared = set(), 0
     for number, member in enumerate(members, 1):
         if number > MOST_MEMBERS:
-            raise InputError(f"has more than {MOST_MEMBERS:,} members", path=archive)
+            raise InputError(
+                f"has more than {MOST_MEMBERS:,} members",
+                path=archive,
+                remedy="look at where this archive comes from, and give another one",
+            )
         parts = _safe_parts(member.name, archive)
         declared += member.size
         if declared > allowed:
