@@ -23,7 +23,7 @@ OUTCOMES = {0, 1, 2, 10, 11, 12, 13, 14, 15}
 
 
 def test_hammered_kernels_equal_the_reference():
-    outcomes = hammer([*SEEDS, *corpus()], seconds=4, seed=0)
+    outcomes = hammer([*SEEDS, *corpus()], seconds=3, seed=0)
     assert set(outcomes) == OUTCOMES
     assert outcomes.total() > 2 * len(corpus())
 
@@ -83,7 +83,7 @@ def test_mistakes_are_noticed(wrong):
 def test_coverage_guided(tmp_path):
     for number, data in enumerate(corpus()):
         (tmp_path / str(number)).write_bytes(data)
-    command = [sys.executable, HERE / "grow.py", tmp_path, "-max_total_time=6", "-seed=1", "-print_final_stats=1"]
+    command = [sys.executable, HERE / "grow.py", tmp_path, "-max_total_time=5", "-seed=1", "-print_final_stats=1"]
     done = subprocess.run(
         command, cwd=tmp_path, env=os.environ | {"TMPDIR": str(tmp_path)}, capture_output=True, text=True
     )

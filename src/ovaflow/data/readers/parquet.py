@@ -36,7 +36,8 @@ def read(path, columns):
     with open_seekable(path) as stream:
         try:
             yield from _instances(stream, path, columns)
-        except (pyarrow.ArrowException, OSError, KeyError) as error:
+        # names of columns that are no UTF-8 are a ValueError
+        except (pyarrow.ArrowException, OSError, KeyError, ValueError, OverflowError, RecursionError) as error:
             raise InputError(
                 f"not a readable Parquet file ({error})", path=path, remedy="download or copy it again"
             ) from None
