@@ -510,6 +510,61 @@ def test_models_of_other_programs(place, case):
     assert not list(place.path.rglob("secret2"))
 
 
+DATASETS = {
+    "test instances of fewer features": attribute("test/X", "n_columns", 1),
+    "test instances of more labels": attribute("test/Y", "n_columns", 1000),
+    "labels of other instances": array("train/Y/indptr", lambda values: np.append(values, values[-1])),
+    "labels beyond": put("train/Y/indices", 0, 1000),
+    "a label twice": array("train/Y/indices", lambda values: np.zeros_like(values)),
+    "features beyond": put("train/X/indices", -1, 1 << 30),
+    "fewer names of labels": array("label_names/offsets", cut),
+    "fewer names of features": array("feature_names/offsets", cut),
+    "fewer texts": array("test_texts/offsets", cut),
+    "fewer idf": array("idf", cut),
+    "a bias that is a list": table(parameters={"bias": [1]}),
+}
+
+
+@pytest.mark.parametrize("case", DATASETS)
+def test_datasets(place, case):
+    forgery = Forgery(place["dataset"])
+    DATASETS[case](forgery)
+    forgery.write(place["dataset"])
+    assert "dataset.h5" in refused(place, "means {path} --output={out}", place["dataset"])
+
+
+def shape_of(name, *shape):
+    return array(name, lambda values: np.zeros(shape, values.dtype))
+
+
+STEPS_BEFORE = {
+    "embedding: another rank": ("embedding", attribute("", "rank", 99)),
+    "embedding: 2^31 labels": ("embedding", attribute("", "labels", 2**31 - 1)),
+    "embedding: vectors of another shape": ("embedding", shape_of("vectors", 3, 3)),
+    "embedding: a rank that is a text": ("embedding", attribute("", "rank", "4")),
+    "root: an outcome that is a text": ("root", attribute("", "newton_steps", "many")),
+    "root: weights of two axes": ("root", shape_of("weights", 2, 2)),
+    "means: fewer labels": ("means", array("pp", cut)),
+    "means: counts that are negative": ("means", put("counts", 0, -1)),
+    "tree: an order with a label twice": ("tree", put("order", 0, 1)),
+    "tree: parents beyond": ("tree", put("parent", 0, 1 << 20)),
+    "tree: fewer depths": ("tree", array("depth", cut)),
+}
+
+
+@pytest.mark.parametrize("case", STEPS_BEFORE)
+def test_what_training_begins_with(place, case):
+    name, change = STEPS_BEFORE[case]
+    forgery = Forgery(place[name])
+    change(forgery)
+    forgery.write(place[name])
+    step = "train-shard {dataset} --means={means} --plan={plan} --shard=0 --initialization=label-tree "
+    step += f"--label-tree={place['tree']} --root={place['root']} --output={{out}}"
+    if name == "embedding":
+        step = "project {dataset} --embedding={path} --output={out}"
+    assert place[name].name in refused(place, step, place[name])
+
+
 def test_of_other_steps(place):
     """What a label tree and a plan say is checked before kernels follow it."""
     forgery = Forgery(place["tree"])
