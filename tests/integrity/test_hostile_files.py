@@ -545,6 +545,9 @@ STEPS_BEFORE = {
     "root: an outcome that is a text": ("root", attribute("", "newton_steps", "many")),
     "root: weights of two axes": ("root", shape_of("weights", 2, 2)),
     "means: fewer labels": ("means", array("pp", cut)),
+    "means: of fewer labels": ("means", lambda f: [array(name, cut)(f) for name in ("pp", "xp", "counts")]),
+    "means: of fewer features": ("means", array("x_mean", cut)),
+    "root: of fewer features": ("root", array("weights", cut)),
     "means: counts that are negative": ("means", put("counts", 0, -1)),
     "tree: an order with a label twice": ("tree", put("order", 0, 1)),
     "tree: parents beyond": ("tree", put("parent", 0, 1 << 20)),
@@ -562,7 +565,8 @@ def test_what_training_begins_with(place, case):
     step += f"--label-tree={place['tree']} --root={place['root']} --output={{out}}"
     if name == "embedding":
         step = "project {dataset} --embedding={path} --output={out}"
-    assert place[name].name in refused(place, step, place[name])
+    said = refused(place, step, place[name])
+    assert place[name].name in said or "means, root or label tree" in said
 
 
 def test_of_other_steps(place):

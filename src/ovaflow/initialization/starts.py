@@ -55,7 +55,21 @@ class StartInputs:
         Returns
         -------
         StartInputs
+
+        Raises
+        ------
+        InputError
+            If one is of other features or labels than the dataset.
         """
+        root, parents = more.get("root"), more.get("parents")
+        features = {len(means.x_mean)} | ({len(root.weights)} if root is not None else set())
+        labels = {len(means.counts)} | ({len(parents)} if parents is not None else set())
+        if features != {dataset.n_features} or labels != {dataset.n_labels}:
+            raise InputError(
+                f"means, root or label tree are not of its {dataset.n_features:,} features and {dataset.n_labels:,} labels",
+                path=dataset.path,
+                remedy="make them again",
+            )
         return cls(means, dataset.train.X.n_rows, float(dataset.parameters["bias"]), **more)
 
     def within(self, labels):
