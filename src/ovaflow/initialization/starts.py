@@ -65,11 +65,9 @@ class StartInputs:
         features = {len(means.x_mean)} | ({len(root.weights)} if root is not None else set())
         labels = {len(means.counts)} | ({len(parents)} if parents is not None else set())
         if features != {dataset.n_features} or labels != {dataset.n_labels}:
-            raise InputError(
-                f"means, root or label tree are not of its {dataset.n_features:,} features and {dataset.n_labels:,} labels",
-                path=dataset.path,
-                remedy="make them again",
-            )
+            size = f"{dataset.n_features:,} features and {dataset.n_labels:,} labels"
+            said = f"means, root or label tree are not of its {size}"
+            raise InputError(said, path=dataset.path, remedy="make them again")
         return cls(means, dataset.train.X.n_rows, float(dataset.parameters["bias"]), **more)
 
     def within(self, labels):
