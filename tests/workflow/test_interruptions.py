@@ -1,5 +1,6 @@
 """Jobs and drivers are killed at random moments; the same command continues to the same bytes, and nothing is left."""
 
+import contextlib
 import fcntl
 import os
 import random
@@ -20,7 +21,7 @@ from synthetic import topics
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(1800)]
 
 KILLS = int(os.environ.get("OVAFLOW_TEST_KILLS", 50))
-"""Each takes about a second and a half."""
+"""Each takes about one and a half seconds of CPU time."""
 
 SEED = int(os.environ.get("OVAFLOW_TEST_SEED", time.time_ns() % 10**6))
 """Of the moments, of whom they hit and with what."""
@@ -87,28 +88,43 @@ class Attacked(Place):
                 continue
         return jobs, found
 
+    def wait_for_moment(self):
+        """A job that has worked for a random time, however busy the machine is; None if it has ended before."""
+        jobs = sorted(self.processes()[0], key=lambda process: process.pid)
+        if not jobs:
+            time.sleep(0.1)
+            return None
+        job, moment = self.rng.choice(jobs), self.rng.uniform(0.2, 5.0)
+        try:
+            if not job.cmdline()[4].startswith("train-") and self.rng.random() < 0.6:
+                # the others are many, and begin again
+                job.wait(60)
+            while sum(job.cpu_times()[:2]) < moment:
+                time.sleep(0.03)
+            return job if job.is_running() and job.parent().name() == "bash" else None
+        except (psutil.Error, AttributeError):
+            return None
+
     def strike(self):
-        """Kill somebody at a random moment: mostly a job, now and then the driver, its shells, or all."""
-        time.sleep(self.rng.uniform(0.1, 1.3))
+        """Kill somebody at a random moment of a job: mostly the job, now and then its shell, the driver, or all."""
+        job = self.wait_for_moment()
+        if job is None:
+            return
         number = self.rng.choice([signal.SIGKILL, signal.SIGTERM])
         whom = self.rng.choices(["job", "shell", "driver", "all"], [6, 1, 1.5, 1.5])[0]
-        jobs, found = self.processes()
-        jobs.sort(key=lambda process: process.pid)
-        shells = [process.parent() for process in jobs if process.parent() and process.parent().name() == "bash"]
-        chosen = {"job": jobs, "shell": shells, "driver": [self.driver], "all": found}[whom]
-        if self.driver.poll() is not None or not chosen:
-            return
+        chosen = {"job": [job], "shell": [job.parent()], "driver": [self.driver], "all": self.processes()[1]}[whom]
         for log in self.folder.glob("logs/*/*/train-*.log"):
             self.continued[log.parent.name] += "continues, " in log.read_text(errors="replace")
         training = any(path.stat().st_size > 100 for path in self.folder.rglob(".*.finished"))
         began = time.monotonic()
-        for process in chosen if whom == "all" else [self.rng.choice(chosen)]:
-            process.send_signal(number)
+        for process in chosen:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.send_signal(number)
         if whom in ("driver", "all"):
             self.driver.wait(60)
-        elif number == signal.SIGTERM and whom == "job":
-            psutil.wait_procs([process], timeout=60)
-        if number == signal.SIGTERM:
+        elif whom == "job":
+            psutil.wait_procs([job], timeout=60)
+        if number == signal.SIGTERM and whom != "shell":
             self.seconds.append(time.monotonic() - began)
         self.count.update([f"{whom} {number.name}"] + ["while it trained"] * training)
         self.kills += 1
@@ -166,5 +182,5 @@ def test_killed_at_random_moments(uninterrupted, tmp_path):
     print(f"{place.kills} kills, {rounds + 1} finished runs: {dict(place.count)}")
     print(f"ended by SIGTERM in {max(place.seconds):.2f} s at most, {np.median(place.seconds):.2f} s as a rule")
     assert max(place.seconds) < 5
-    assert place.count["while it trained"] > KILLS / 5
-    assert sum(place.continued.values()) > KILLS / 5, place.continued
+    assert place.count["while it trained"] > KILLS / 10
+    assert sum(place.continued.values()) > KILLS / 10, place.continued
