@@ -94,9 +94,11 @@ class Attacked(Place):
         if not jobs:
             time.sleep(0.1)
             return None
-        job, moment = self.rng.choice(jobs), self.rng.uniform(0.2, 5.0)
+        job = self.rng.choice(jobs)
         try:
-            if not job.cmdline()[4].startswith("train-") and self.rng.random() < 0.6:
+            trains = job.cmdline()[4].startswith("train-")
+            moment = self.rng.uniform(0.2, 2.5 if trains else 5.0)
+            if not trains and self.rng.random() < 0.6:
                 # the others are many, and begin again
                 job.wait(60)
             while sum(job.cpu_times()[:2]) < moment:
