@@ -178,13 +178,20 @@ def test_a_cancelled_shard_is_sent_again_and_one_without_memory_asks_for_more(un
     assert sorted(memory for memory, _ in asked(shards).values()) == ["1000M", "1000M", "500M", "500M"]
 
 
-def test_a_failing_shard_shows_its_log(untrained):
-    place, _ = untrained
+def test_a_failing_shard_shows_its_log_and_its_group_is_not_trained_again(untrained):
+    place, model = untrained
     place.tell(1, "fail")
     written = place.snakemake(MODEL, "--retries=0", "--group-components", "shards=2", status=1)
     assert "logs/tiny/msi/train-shard.1.log" in written
     assert "ovaflow: error: input/output: shard 1 fails as it was told" in written
     assert "fails as it was told" in (place.folder / "logs/tiny/msi/train-shard.1.log").read_text()
+    assert not list(place.folder.glob("results/tiny/msi/shards/?.h5"))
+    (place.folder / "hook" / "shard-1").unlink()
+    place.snakemake(MODEL, "--group-components", "shards=2")
+    assert (place.folder / MODEL).read_bytes() == model
+    for shard in range(2):
+        log = (place.folder / f"logs/tiny/msi/train-shard.{shard}.log").read_text()
+        assert "continues, 5 of 5 labels were finished" in log
 
 
 def test_the_driver_killed_and_the_run_continued(untrained):
@@ -198,10 +205,7 @@ def test_the_driver_killed_and_the_run_continued(untrained):
     written = place.snakemake(MODEL, "--group-components", "shards=2")
     assert (place.folder / MODEL).read_bytes() == model
     assert list(submitted(written).values()) == ["shards", "merge_shards"]
-    # the group is sent again as a whole, but neither the shard that was done nor the other one trains again
-    for shard in range(2):
-        log = (place.folder / f"logs/tiny/msi/train-shard.{shard}.log").read_text()
-        assert "continues, 5 of 5 labels were finished" in log
+    assert "continues, 5 of 5 labels were finished" in (place.folder / "logs/tiny/msi/train-shard.1.log").read_text()
     assert not list(place.folder.rglob(".*.finished"))
 
 

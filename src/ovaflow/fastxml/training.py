@@ -94,6 +94,8 @@ def grow_trees(dataset, numbers, forestry, threads=1, title="grow", journal=None
         finally:
             pool.shutdown(cancel_futures=True)
     core_seconds = finished.core_seconds
+    if journal is not None:
+        journal.write()
     grown = [grown[number] for number in numbers]
     forest = join_trees([tree.forest for tree in grown], X.n_columns, Y.n_columns)
     return GrownShard(forest, np.array([tree.seconds for tree in grown]), core_seconds, peak_rss_bytes())

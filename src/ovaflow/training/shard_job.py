@@ -86,6 +86,8 @@ def train_labels(dataset, inputs, labels, training, threads=1, title="train", jo
             results[label] = trained._replace(solution=None)
             progress.advance()
     core_seconds = finished.core_seconds
+    if journal is not None:
+        journal.write()
     return _assemble([results.pop(label) for label in labels.tolist()], counts, dataset.n_features, core_seconds)
 
 
