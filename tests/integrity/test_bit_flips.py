@@ -144,7 +144,8 @@ def test_cut_short_or_filled_with_zeros(bench, name):
             finally:
                 path.write_bytes(whole)
                 os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-            assert found == "found" or len(damaged) == len(whole)
+            # of a text the last line break alone may be missing
+            assert found == "found" or len(damaged) == len(whole) or damaged == whole.rstrip(b"\n")
 
 
 def _zeroed(whole, place, page=4096):
