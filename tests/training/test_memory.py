@@ -32,7 +32,9 @@ sys.exit(status)
 def folder(tmp_path_factory):
     """Dataset, means and plan of random instances with 12 words each, popular words first."""
     rng = np.random.default_rng(0)
-    words = np.sort((D - 1) * rng.random((N, PER_ROW)) ** 3, axis=1).astype(np.int32)
+    # a rising number is added, so that no word stands twice
+    words = np.sort((D - 1 - PER_ROW) * rng.random((N, PER_ROW)) ** 3, axis=1).astype(np.int32)
+    words += np.arange(PER_ROW, dtype=np.int32)
     words = np.hstack([words, np.full((N, 1), D - 1, np.int32)])
     values = np.full(words.size, 1 / math.sqrt(PER_ROW), np.float32)
     X = CSR(values, words.ravel(), np.arange(0, words.size + 1, PER_ROW + 1), D)

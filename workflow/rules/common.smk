@@ -161,15 +161,16 @@ def shard_files(dataset, run):
 
 
 @cache
-def shard_settings(dataset, run):
+# Apart from each other: Snakemake does not compare parameters that are made of a job's files.
+def shard_settings(wildcards):
     """Options of all shards of a run that name no file."""
+    dataset, run = wildcards.dataset, wildcards.run
     return [*steps.train_options(SETTINGS, run), *steps.weighting_options(SETTINGS, dataset, run)]
 
 
-def shard_options(wildcards, input):
-    """Options of all shards of a run."""
-    started = files.start_files(SETTINGS, wildcards.dataset, wildcards.run)
-    return [*options_of(started, input), *shard_settings(wildcards.dataset, wildcards.run)]
+def shard_starts(wildcards, input):
+    """Options of all shards of a run that name what they start from."""
+    return options_of(files.start_files(SETTINGS, wildcards.dataset, wildcards.run), input)
 
 
 def shards_of_run(wildcards):

@@ -83,7 +83,8 @@ rule train_shard:
     benchmark:
         "logs/{dataset}/{run}/train-shard.{shard}.tsv"
     params:
-        options=shard_options,
+        starts=shard_starts,
+        options=shard_settings,
         code=steps.code_of("train-shard"),
     threads: threads_of_run
     resources:
@@ -96,7 +97,7 @@ rule train_shard:
         run=one_of(SETTINGS.runs_of("one-vs-all")),
     shell:
         "ovaflow train-shard {input.dataset:q} --means={input.means:q} --plan={input.plan:q} --shard={wildcards.shard}"
-        " {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
+        " {params.starts:q} {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
 
 
 # What the neighbour's weights saved in a sweep: about 2 % of the labels are solved once more, from a cold start too.
