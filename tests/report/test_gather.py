@@ -13,7 +13,7 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.model.training_file import Training
 from ovaflow.prediction.predictions_file import read_predictions, write_predictions
 from ovaflow.report import analysis, examples
-from ovaflow.report.card import provenance, transform_words
+from ovaflow.report.dataset_card import provenance, transform_words
 from ovaflow.report.gather import gather
 from ovaflow.report.run import flatten, read_metrics
 from ovaflow.report.training import histogram, summarise

@@ -9,7 +9,7 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.prediction.predictions_file import read_predictions
 from ovaflow.report import examples, failures
-from ovaflow.report.card import Card, make_card
+from ovaflow.report.dataset_card import Card, make_card
 from ovaflow.report.explained import first_explained, sample_labels
 from ovaflow.report.label_trees import read_tree_of
 from ovaflow.report.model_card import Statement

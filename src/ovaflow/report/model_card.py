@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ovaflow.report import wording
-from ovaflow.report.card import FEW
+from ovaflow.report.dataset_card import FEW
 from ovaflow.report.resources import add
 from ovaflow.report.tables import Cell, Column, Row, Table, figure
 

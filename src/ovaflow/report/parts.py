@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from ovaflow.report import (
     calibrations,
-    card,
     cost,
+    dataset_card,
     embeddings,
     frequency,
     galleries,
@@ -53,7 +53,7 @@ def _failures(anchor, section):
 
 
 PARTS = (
-    Part("data", "Data", card.show),
+    Part("data", "Data", dataset_card.show),
     Part("quality", "Quality", quality.show),
     Part("published", "Beside published results", published.show),
     Part("trade-offs", "Trade-offs", trade_offs.show),
