@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ovaflow.configuration import files, steps
-from ovaflow.configuration.chains import earlier_model, sweeps_of, swept_name
-from ovaflow.configuration.resolve import resolve
-from ovaflow.configuration.schema import NAME, Predict
 from ovaflow.console.errors import InputError
+from ovaflow.settings import steps
+from ovaflow.settings.chains import earlier_model, sweeps_of, swept_name, warm_runs
+from ovaflow.settings.config import require_files, resolve
+from ovaflow.settings.models import NAME, Predict
 
 MINE = {"mine": {"format": "csv", "train": "a.csv"}, "more": {"format": "csv", "train": "b.csv"}}
 SWEEP = {"initialization": "zero", "sweep": {"C": [1, 0.1, 10]}, "top_k": 7}
@@ -33,7 +33,7 @@ def test_a_sweep_becomes_a_run_a_value():
     assert list(swept.runs) == ["first", *names, "last"]
     assert sweeps_of(swept) == {"dismec": names}
     assert [swept.train_of(name).C for name in names] == [0.1, 1.0, 10.0]
-    assert [swept.predict_of(name) for name in names] == [Predict(top_k=7)] * 3
+    assert [swept.section("predict", run=name) for name in names] == [Predict(top_k=7)] * 3
     assert [swept.runs[name].initialization for name in names] == ["zero", "pretrained", "pretrained"]
     earlier = [earlier_model(swept, "mine", name) for name in names]
     assert earlier == [None, "results/mine/dismec.C-0.1/model.h5", "results/mine/dismec.C-1/model.h5"]
@@ -49,8 +49,8 @@ def test_a_sweep_becomes_a_run_a_value():
 def test_what_was_saved_is_counted_against_the_start_of_the_sweep(start, cold_start):
     swept = settings({"a": start | {"sweep": {"C": [1, 3]}}})
     assert swept.runs["a.C-1"].initialization == start["initialization"]
-    assert f"--initialization={cold_start}" in steps.cold_start_options(swept, "a.C-3")
-    assert files.cold_starts(swept) == [f"results/{dataset}/a.C-3/cold_start.json" for dataset in MINE]
+    assert steps.of("cold-start", swept, "mine", "a.C-3")["initialization"] == cold_start
+    assert warm_runs(swept) == ["a.C-3"]
 
 
 def test_train_settings_reach_the_runs_of_a_sweep():
@@ -63,7 +63,7 @@ def test_a_value_more_leaves_the_runs_below_it_as_they_are():
     few, many = (settings({"a": {"sweep": {"C": values}}}) for values in ([0.1, 1, 3], [0.1, 1, 2, 3]))
     for name in ("a.C-0.1", "a.C-1"):
         assert few.runs[name] == many.runs[name]
-        assert steps.train_options(few, name) == steps.train_options(many, name)
+        assert steps.of("train-shard", few, "mine", name) == steps.of("train-shard", many, "mine", name)
     assert earlier_model(few, "mine", "a.C-3") != earlier_model(many, "mine", "a.C-3")
 
 
@@ -75,7 +75,7 @@ def test_names_of_swept_runs_are_safe_and_say_the_number(C):
 
 
 def test_the_report_learns_the_sweeps():
-    assert "--sweep=dismec=dismec.C-0.1,dismec.C-1,dismec.C-10" in steps.report_options(settings({"dismec": SWEEP}))
+    assert "--sweep=dismec=dismec.C-0.1,dismec.C-1,dismec.C-10" in steps.sweep_options(settings({"dismec": SWEEP}))
 
 
 def test_a_run_starts_from_a_run_of_a_sweep_or_from_a_file():
@@ -85,9 +85,8 @@ def test_a_run_starts_from_a_run_of_a_sweep_or_from_a_file():
     )
     assert earlier_model(chained, "more", "b") == "results/more/a.C-1/model.h5"
     assert earlier_model(chained, "more", "c") == "old/../model.h5"
-    assert files.start_files(chained, "more", "c") == {"earlier": "old/../model.h5"}
-    assert "--initialization=pretrained" in steps.train_options(chained, "b")
-    assert "--t=-2.0" in steps.train_options(chained, "b")
+    assert steps.start_files(chained, "more", "c") == {"earlier": "old/../model.h5"}
+    assert {"initialization": "pretrained", "t": -2.0}.items() <= steps.of("train-shard", chained, "more", "b").items()
 
 
 def test_a_run_of_another_dataset_starts_one():
@@ -107,8 +106,8 @@ def later(name):
         ({"a": {"sweep": {"C": []}}}, "runs.a.sweep.C: found [], expected a list, each entry a number above 0"),
         ({"a": {"sweep": {"C": 1}}}, "runs.a.sweep.C: found 1, expected a list, each entry a number above 0"),
         ({"a": {"sweep": {"C": [1, -1]}}}, "runs.a.sweep.C: found [1, -1], expected a list"),
-        ({"a": {"sweep": {"C": [True]}}}, "runs.a.sweep.C: true and false are no numbers"),
-        ({"a": {"sweep": {"C": [1, 3, 1.0]}}}, "runs.a.sweep.C: 1 stands in it twice"),
+        ({"a": {"sweep": {"C": [True]}}}, "runs.a.sweep.C: true and false are not numbers"),
+        ({"a": {"sweep": {"C": [1, 3, 1.0]}}}, "runs.a.sweep: makes a run a.C-1, which has that name already"),
         ({"a": {"sweep": [1, 2]}}, "runs.a.sweep: found [1, 2], expected a mapping of keys to values"),
         ({"a": {"C": 2, "sweep": {"C": [1]}}}, "runs.a: C and sweep.C exclude each other"),
         ({"a": {"sweep": {"C": [1]}}, "a.C-1": {}}, "runs.a.sweep: makes a run a.C-1, which has that name already"),
@@ -119,7 +118,6 @@ def later(name):
         ({"a": {"sweep": {"C": [1, 3]}}, "b": later("a")}, "runs.b.pretrained: a is a sweep; name one of a.C-1, a.C-3"),
         ({"a": later("a")}, "runs.a.pretrained: runs start in a circle: a from a"),
         ({"a": later("b"), "b": later("a")}, "runs.a.pretrained: runs start in a circle: a from b from a"),
-        ({"a": later("results/more/a/model.h5")}, "runs start in a circle: a from a"),
         ({"a": {"sweep": {"C": [1]}, "retrain": "new"}}, "runs.a: retrain keeps weights of one C, sweep changes it"),
         (
             {"a": {}, "b": later("a") | {"retrain": "changed", "calibrate": 0.2}},
@@ -135,10 +133,10 @@ def test_earlier_models_must_be_there(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("a.csv", "b.csv"):
         (tmp_path / name).touch()
-    files.require_files(settings({"msi": {}, "b": later("msi")}))
-    files.require_files(settings({"msi": {}, "b": later("results/mine/msi/model.h5")}))
+    require_files(settings({"msi": {}, "b": later("msi")}))
+    require_files(settings({"msi": {}, "b": later("results/mine/msi/model.h5")}))
     missing = settings({"msi": {}, "b": later("mis")})
     with pytest.raises(InputError, match=r"runs\.b\.pretrained: no run and no file mis; did you mean msi"):
-        files.require_files(missing)
+        require_files(missing)
     (tmp_path / "mis").touch()
-    files.require_files(missing)
+    require_files(missing)

@@ -1,6 +1,7 @@
 """Settings: what the user says against the defaults, and one clear line where it is wrong."""
 
 import json
+import re
 from pathlib import Path
 
 import jsonschema
@@ -9,12 +10,13 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ovaflow.configuration.files import raw_files
-from ovaflow.configuration.places import snakefile
-from ovaflow.configuration.resolve import json_schema, load, resolve
-from ovaflow.configuration.schema import Evaluate, Predict, Prepare, Report, Train
 from ovaflow.console.errors import InputError
 from ovaflow.data.catalogue import files_of, read_catalogue
+from ovaflow.settings.config import load, require_files, resolve
+from ovaflow.settings.models import Config, Evaluate, FastXML, Method, Predict, Prepare, Rembrandt, Train
+from ovaflow.settings.paths import raw_files
+from ovaflow.settings.words import json_schema
+from ovaflow.workflow import snakefile
 
 ROOT = Path(__file__).parents[2]
 DEFAULTS = {
@@ -52,11 +54,11 @@ def test_a_dataset_and_a_run_may_set_their_own():
         "predict": {"top_k": 3},
     }
     settings = resolve(config, DEFAULTS)
-    assert settings.prepare_of("mine") == Prepare()
-    assert settings.evaluate_of("mine") == Evaluate(propensity_a=0.6)
+    assert settings.section("prepare", dataset="mine") == Prepare()
+    assert settings.section("evaluate", dataset="mine") == Evaluate(propensity_a=0.6)
     assert settings.train_of("strict") == Train(C=4.0, shards=3, epsilon=0.001)
-    assert settings.predict_of("strict") == Predict(top_k=10)
-    assert settings.predict_of("plain") == Predict(top_k=3)
+    assert settings.section("predict", run="strict") == Predict(top_k=10)
+    assert settings.section("predict", run="plain") == Predict(top_k=3)
 
 
 def test_values_of_the_command_line_are_texts():
@@ -154,9 +156,9 @@ def test_datasets_of_the_catalogue_become_downloaded_files():
     }
     settings = resolve({"datasets": datasets}, DEFAULTS, catalogue={"amazon-670k": given}.__getitem__)
     assert [entry.train for entry in settings.datasets.values()] == ["downloads/amazon-670k/train.txt"] * 2
-    assert settings.evaluate_of("amazon-670k") == Evaluate(propensity_a=0.6, propensity_b=1.0)
-    assert settings.evaluate_of("again") == Evaluate(propensity_a=0.6, propensity_b=2.6)
-    assert settings.prepare_of("again") == Prepare(tfidf=True)
+    assert settings.section("evaluate", dataset="amazon-670k") == Evaluate(propensity_a=0.6, propensity_b=1.0)
+    assert settings.section("evaluate", dataset="again") == Evaluate(propensity_a=0.6, propensity_b=2.6)
+    assert settings.section("prepare", dataset="again") == Prepare(tfidf=True)
 
 
 @pytest.mark.parametrize("name", read_catalogue())
@@ -173,23 +175,55 @@ def test_the_file_is_named():
     assert complaint({"trian": {}}, "my.yaml").startswith("my.yaml: trian: unknown key")
 
 
-def test_a_file_that_is_no_mapping(tmp_path):
-    path = tmp_path / "a.yaml"
-    for text, expected in [("- 1\n", "expected a mapping"), ("a: [\n", "no YAML")]:
-        path.write_text(text)
-        with pytest.raises(InputError, match=expected):
-            load(path)
+@pytest.mark.parametrize(
+    ("content", "line", "message"),
+    [
+        (b"- 1\n", None, "expected a mapping"),
+        (b"a: [\n", 2, "not valid YAML"),
+        (b"a:\n\t- 1\n", 2, "not valid YAML: found character '\\t'"),
+        (b"train: {C: 1}\nruns: {}\ntrain: {C: 2}\n", 3, "the key 'train' appears twice"),
+        (b"train: {C: 1,\n  C: 2}\n", 2, "the key 'C' appears twice"),
+        (b"a: !!python/object/apply:os.system ['touch HACKED']\n", 1, "could not determine a constructor"),
+        ("a: 1\n".encode("utf-16"), None, "can't decode byte 0xff"),
+        (b"a: 2024-13-45\n", None, "not valid YAML: month must be in 1..12"),
+        (None, None, "No such file or directory; give the path of a config file"),
+    ],
+)
+def test_files_that_are_not_valid(tmp_path, content, line, message):
+    path = tmp_path / "my.yaml"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        load(path)
+    assert str(caught.value).startswith(f"{path}{'' if line is None else f', line {line}'}: ")
+    assert message in str(caught.value)
 
 
-def test_the_default_config_says_what_the_schema_says():
-    settings = resolve({}, load(ROOT / "config" / "config.yaml"))
-    written = [settings.prepare, settings.train, settings.predict, settings.evaluate, settings.report]
-    assert written == [Prepare(), Train(), Predict(), Evaluate(), Report()]
+def test_aliases_and_merge_keys_are_legal(tmp_path):
+    path = tmp_path / "my.yaml"
+    path.write_text("a: &x {b: 1}\nc: {<<: *x, d: 2}\ne: *x\n")
+    assert load(path) == {"a": {"b": 1}, "c": {"b": 1, "d": 2}, "e": {"b": 1}}
+
+
+def commented_defaults():
+    """What the comments of the default config say of every section."""
+    text = (ROOT / "config" / "config.yaml").read_text(encoding="utf-8")
+    lines = [line.removeprefix("#") for line in text.splitlines() if re.match(r"#(  |[a-z]+:)", line)]
+    return yaml.safe_load("\n".join(lines))
+
+
+def test_the_default_config_sets_no_default_and_tells_all_of_them():
+    written = load(ROOT / "config" / "config.yaml")
+    assert set(written) == {"datasets", "runs"}
+    ours = resolve(commented_defaults(), written)
+    assert ours == resolve({}, written)
+    for name, section in commented_defaults().items():
+        assert sorted(section) == sorted(getattr(ours, name).model_dump())
 
 
 def test_the_schema_file_is_up_to_date():
     stored = (ROOT / "workflow" / "schemas" / "config.schema.json").read_text(encoding="utf-8")
-    remedy = "python -c 'from ovaflow.configuration.resolve import json_schema; print(json_schema(), end=\"\")'"
+    remedy = "python -c 'from ovaflow.settings.words import json_schema; print(json_schema(), end=\"\")'"
     assert stored == json_schema(), f"write it again: {remedy} > workflow/schemas/config.schema.json"
 
 
@@ -215,3 +249,40 @@ def test_editors_describe_every_key():
     assert len(sections) > 9
     for name, section in sections.items():
         assert [f"{name}: {key}" for key, entry in section["properties"].items() if "description" not in entry] == []
+
+
+def test_files_must_be_there_or_what_was_prepared_from_them(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    mine = resolve({"datasets": {"mine": {"format": "csv", "train": "a.csv"}}}, DEFAULTS)
+    with pytest.raises(InputError, match=r"datasets\.mine\.train: no such file: a\.csv"):
+        require_files(mine)
+    prepared = tmp_path / "results" / "mine" / "dataset.h5"
+    prepared.parent.mkdir(parents=True)
+    prepared.touch()
+    require_files(mine)
+    assert "a.csv; results/mine/dataset.h5 stays as it is" in capsys.readouterr().err
+    (tmp_path / "a.csv").touch()
+    require_files(mine)
+    assert capsys.readouterr().err == ""
+
+
+SAMPLE = {"sweep": {"C": [1]}, "pretrained": "x", "initialization": "zero"}
+KEYS = {
+    "one-vs-all": {*Train.model_fields, *Method.model_fields},
+    "fastxml": {*FastXML.model_fields, "method", "shards", "threads", "weighting"},
+    "rembrandt": {*Rembrandt.model_fields, "method", "shards", "threads"},
+}
+
+
+@pytest.mark.parametrize("method", KEYS)
+def test_each_method_has_its_keys(method):
+    for key in sorted(set.union(*KEYS.values()) - {"method"}):
+        given = {key: SAMPLE.get(key, getattr(Config.model_fields["train"].default_factory(), key, None))}
+        for section in (FastXML(), Rembrandt()):
+            given = {key: getattr(section, key, given[key])}
+        given |= {"initialization": "pretrained"} if key == "pretrained" else {}
+        config = {"runs": {"a": {"method": method, **given}}}
+        if key in KEYS[method]:
+            resolve(config, DEFAULTS) if key != "pretrained" else None
+        else:
+            assert re.search(rf"runs\.a: \w+ is not a setting of method: {method}$", complaint(config))

@@ -1,0 +1,96 @@
+"""Runs that start from others: a sweep becomes one run per value, and each run may name an earlier model."""
+
+import re
+from pathlib import Path
+
+from ovaflow.console.errors import InputError
+from ovaflow.settings import paths
+from ovaflow.settings.models import Config, SweptRun
+
+
+def expand_sweeps(config: Config, path=None) -> Config:
+    """Put one run per value in the place of each sweep, ascending, each starting from the one before.
+
+    The first run of a sweep starts as the sweep says. A value that is added later leaves the runs below it as they are.
+    """
+    runs: dict[str, object] = {}
+    for name, run in config.runs.items():
+        for own, entry in _expanded(name, run):
+            if own in runs or (own != name and own in config.runs):
+                raise InputError(f"runs.{name}.sweep: makes a run {own}, which has that name already", path=path)
+            runs[own] = entry
+    return config.model_copy(update={"runs": runs})
+
+
+def _expanded(name, run):
+    if run.sweep is None:
+        return [(name, run)]
+    said = run.model_dump(include=run.model_fields_set - {"sweep"})
+    cold_start = "mean-separating" if run.initialization == "pretrained" else run.initialization
+    expanded, earlier = [], None
+    for C in sorted(run.sweep.C):
+        start = {} if earlier is None else {"initialization": "pretrained", "pretrained": earlier}
+        earlier = swept_name(name, C)
+        swept = said | {"of": name, "cold_start": cold_start} | start | {"C": C}
+        expanded.append((earlier, SweptRun.model_validate(swept)))
+    return expanded
+
+
+def swept_name(name: str, C: float) -> str:
+    """Name of a sweep's run, such as ``msi.C-0.3``: the shortest digits that mean this number."""
+    return f"{name}.C-{repr(float(C)).removesuffix('.0').replace('+', '')}"
+
+
+def sweeps_of(config: Config) -> dict[str, list[str]]:
+    """Runs of each sweep, ascending in C."""
+    sweeps: dict[str, list[str]] = {}
+    for name, run in config.runs.items():
+        if isinstance(run, SweptRun):
+            sweeps.setdefault(run.of, []).append(name)
+    return sweeps
+
+
+def warm_runs(config: Config) -> list[str]:
+    """Runs of sweeps that start from their neighbour."""
+    return [name for runs in sweeps_of(config).values() for name in runs[1:]]
+
+
+def first_run_of(config: Config, run: str) -> str:
+    """The run that a chain of runs begins with."""
+    while (earlier := config.runs[run].pretrained) in config.runs:
+        run = str(earlier)
+    return run
+
+
+def earlier_model(config: Config, dataset: str, run: str) -> str | None:
+    """Path of the model that a run starts from; None where it starts otherwise."""
+    earlier = config.runs[run].pretrained
+    if earlier is None:
+        return None
+    return paths.MODEL.format(dataset=dataset, run=earlier) if earlier in config.runs else str(Path(earlier))
+
+
+def check_chains(config: Config, path=None) -> None:
+    """Refuse runs that start from themselves, from a whole sweep, or from a model without weights."""
+    sweeps = sweeps_of(config)
+    for run, entry in config.runs.items():
+        if entry.pretrained in config.runs and config.runs[entry.pretrained].method != entry.method:
+            raise InputError(f"runs.{run}.pretrained: {entry.pretrained} has no weights to start from", path=path)
+        if entry.pretrained in sweeps:
+            names = ", ".join(sweeps[entry.pretrained])
+            remedy = f"name one of {names}"
+            raise InputError(f"runs.{run}.pretrained: {entry.pretrained} is a sweep", path=path, remedy=remedy)
+        chain = [run]
+        while (earlier := config.runs[chain[-1]].pretrained) in config.runs:
+            chain.append(str(earlier))
+            if earlier in chain[:-1]:
+                circle = " from ".join(chain[chain.index(str(earlier)) :])
+                raise InputError(f"runs.{run}.pretrained: runs start in a circle: {circle}", path=path)
+
+
+def made_here(config: Config, path: str | None) -> tuple[str, str] | None:
+    """Dataset and run that a model belongs to; None for models from elsewhere."""
+    match = re.fullmatch(paths.MODEL.format(dataset="([^/]+)", run="([^/]+)"), path or "")
+    if match and match[1] in config.datasets and match[2] in config.runs:
+        return match[1], match[2]
+    return None

@@ -1,0 +1,103 @@
+"""From config files to settings: defaults, what the user says otherwise, and the files that must be there."""
+
+import difflib
+import sys
+from pathlib import Path
+
+import yaml
+from pydantic import ValidationError
+
+from ovaflow.console.errors import InputError
+from ovaflow.settings import paths
+from ovaflow.settings.chains import check_chains, earlier_model, expand_sweeps, made_here
+from ovaflow.settings.models import Config, Dataset
+from ovaflow.settings.words import REPLACED_WHOLE, explain
+
+
+def load(path) -> dict:
+    """Content of a config file, which must be a YAML mapping with each key once."""
+    try:
+        content = yaml.load(Path(path).read_text(encoding="utf-8"), _EachKeyOnce)
+    except OSError as error:
+        raise InputError(error.strerror, path=path, remedy="give the path of a config file") from None
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else None
+        raise InputError(f"not valid YAML: {error.problem}", path=path, line=line) from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise InputError(f"not valid YAML: {error}", path=path, remedy="fix this file, or give another one") from None
+    if not isinstance(content, dict):
+        raise InputError("expected a mapping with keys such as datasets and runs", path=path)
+    return content
+
+
+class _EachKeyOnce(yaml.SafeLoader):
+    def construct_mapping(self, node, deep=False):
+        seen = set()
+        for key, _ in node.value:
+            if key.value in seen and isinstance(key, yaml.ScalarNode):
+                raise yaml.MarkedYAMLError(problem=f"the key {key.value!r} appears twice", problem_mark=key.start_mark)
+            seen.add(key.value if isinstance(key, yaml.ScalarNode) else None)
+        return super().construct_mapping(node, deep)
+
+
+def resolve(config: dict, defaults: dict, path=None, catalogue=None) -> Config:
+    """Settings of a pipeline run, each sweep expanded to its runs, or one line about what is wrong.
+
+    Datasets and runs of ``config`` replace those of the defaults whole, keys of other sections replace single values;
+    with a ``catalogue`` (:func:`ovaflow.data.catalogue.files_of`) its datasets become datasets of downloaded files.
+    """
+    merged = _merge(defaults, config)
+    try:
+        settings = Config.model_validate(merged)
+    except ValidationError as error:
+        raise InputError(explain(error, merged), path=path) from None
+    settings = expand_sweeps(settings, path)
+    check_chains(settings, path)
+    if catalogue is None:
+        return settings
+    entries = {
+        name: _downloaded(entry, name, catalogue) if entry.source == "catalogue" else entry
+        for name, entry in settings.datasets.items()
+    }
+    return settings.model_copy(update={"datasets": entries})
+
+
+def _merge(defaults, config):
+    merged = dict(defaults)
+    for section, content in config.items():
+        old = merged.get(section)
+        partial = section not in REPLACED_WHOLE and isinstance(content, dict) and isinstance(old, dict)
+        merged[section] = old | content if partial else content
+    return merged
+
+
+def _downloaded(entry, key, catalogue):
+    name = entry.name or key
+    given = catalogue(name)
+    roles = ("train", "train_labels", "test", "test_labels") if given["format"] == "npz" else ("train", "test")
+    files = [paths.CATALOGUE.format(name=name, file=file) for file in given["files"]]
+    propensities = {key: given[key] for key in ("propensity_a", "propensity_b")}
+    own = {key: getattr(entry, key) for key in entry.model_fields_set - {"source", "name"}}
+    said = {"format": given["format"], **dict(zip(roles, files, strict=True))}
+    return Dataset.model_validate({**propensities, **own, **said})
+
+
+def require_files(config: Config) -> None:
+    """Refuse a config whose files are not there; warn where only what was prepared from them is."""
+    for dataset in config.datasets:
+        prepared = Path(paths.DATASET.format(dataset=dataset))
+        for role, path in paths.raw_files(config, dataset).items():
+            if path.startswith(f"{paths.DOWNLOADS}/") or Path(path).is_file():
+                continue
+            message = f"datasets.{dataset}.{role}: no such file: {path}"
+            if not prepared.exists():
+                raise InputError(message, remedy=f"paths are relative to {Path.cwd()}")
+            print(f"ovaflow: warning: {message}; {prepared} stays as it is, whatever else changes", file=sys.stderr)
+    for run, entry in config.runs.items():
+        models = [earlier_model(config, dataset, run) for dataset in config.datasets]
+        if not all(path is None or made_here(config, path) or Path(path).is_file() for path in models):
+            close = difflib.get_close_matches(entry.pretrained or "", config.runs, n=1)
+            raise InputError(
+                f"runs.{run}.pretrained: no run and no file {entry.pretrained}",
+                remedy=f"did you mean {close[0]}?" if close else f"paths are relative to {Path.cwd()}",
+            )

@@ -1,0 +1,531 @@
+"""Every setting, once: name, type, default, bounds and one sentence.
+
+Sections are what a config file says. Classes named by a verb are what one step of the pipeline reads: the config fills
+them, the rule's parameters are their :meth:`Section.felt`, options of the subcommand are made of their fields, and
+the code gets the object itself.
+"""
+
+import re
+from typing import Annotated, Any, ClassVar, Literal, Self
+from urllib.parse import urlsplit
+
+import yaml
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+NAME = r"^[A-Za-z0-9_][A-Za-z0-9._-]*$"
+HELD_OUT = "held-out-"
+"""Folders of what is trained without held-out instances begin like this."""
+RESERVED = frozenset({"dataset.h5", "means.h5", "label_tree.h5", "embeddings", "report.html"})
+ROLES = ("train", "test", "labels", "train_labels", "test_labels")
+TEXT_FORMATS = ("text-tsv", "jsonl", "csv", "parquet")
+COLUMN_FORMATS = ("jsonl", "csv", "parquet")
+
+STARTS = {
+    "zero": (),
+    "bias": ("bias_lambda",),
+    "all-negative": ("root_epsilon",),
+    "label-tree": ("root_epsilon",),
+    "mean-separating": ("s", "t"),
+    # labels that an earlier model lacks start mean-separating
+    "pretrained": ("s", "t", "retrain"),
+}
+"""Settings that each start reads."""
+
+NEGATIVE_SCORE = {"squared-hinge": -2.0, "logistic": -3.0}
+"""t where it is not given: mean score of the negatives that the mean-separating start aims at (MSI, sec. 4)."""
+
+STORED_THRESHOLD = 0.01
+"""Shards keep all weights of at least this size, so that pruning more needs no training."""
+
+
+def _free_name(name: str) -> str:
+    if name in RESERVED or name.startswith(HELD_OUT):
+        raise ValueError(f"{name} is the name of a result file; choose another name")
+    return name
+
+
+def is_address(location: str) -> bool:
+    """Whether a file must be downloaded."""
+    return location.startswith(("http://", "https://"))
+
+
+def _plain_location(location: str) -> str:
+    # ${NAME} in an address stands for an environment variable
+    plain = re.sub(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}", "", location) if is_address(location) else location
+    if any(character in "{}" or not character.isprintable() for character in plain):
+        raise ValueError("braces and control characters in a path are not supported; rename the file")
+    if "://" in location and not (is_address(location) and urlsplit(location).netloc):
+        raise ValueError("expected a path, or an address that begins with http:// or https://")
+    return location
+
+
+Name = Annotated[str, StringConstraints(pattern=NAME, max_length=100), AfterValidator(_free_name)]
+Location = Annotated[str, StringConstraints(min_length=1), AfterValidator(_plain_location)]
+Text = Annotated[str, StringConstraints(min_length=1)]
+Positive = Annotated[int, Field(ge=1)]
+AtLeastZero = Annotated[float, Field(ge=0)]
+AboveZero = Annotated[float, Field(gt=0)]
+Frequency = Positive | Annotated[float, Field(gt=0, le=1)]
+
+Format = Literal["xmc-text", "svmlight", "text-tsv", "jsonl", "csv", "parquet", "npz"]
+Initialization = Literal["zero", "bias", "all-negative", "label-tree", "mean-separating", "pretrained"]
+Weighting = Literal["none", "propensity"]
+
+
+def setting(default: Any, sentence: str, **bounds: Any) -> Any:
+    """A field: its default, what it does, and its bounds as :func:`pydantic.Field` names them."""
+    return Field(default, description=sentence, **bounds)
+
+
+# of several models each
+_INITIALIZATION = setting("mean-separating", "starting point")
+_WEIGHTING = setting("none", "weight of positives; propensity: more on rare labels, which annotators leave out most")
+_SEED = setting(0, "of all random draws", ge=0, lt=2**63)
+
+
+class Section(BaseModel):
+    """Settings that belong together; unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    method_trained: ClassVar[str]
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _as_written(cls, value: Any, info: ValidationInfo) -> Any:
+        """Command lines and YAML's ``1e-2`` give texts where numbers are meant; ``true`` is not a number."""
+        annotation = str(cls.model_fields[str(info.field_name)].annotation)
+        if isinstance(value, str) and not ("str" in annotation or "Literal" in annotation):
+            return _scalar(value)
+        values = value if isinstance(value, list) else [value]
+        if "bool" not in annotation and any(isinstance(each, bool) for each in values):
+            raise ValueError("true and false are not numbers")
+        return value
+
+    @property
+    def felt(self) -> dict[str, Any]:
+        """Settings that the result depends on, given the others: what rules compare and artifacts record."""
+        return self._without()
+
+    @property
+    def recorded(self) -> dict[str, Any]:
+        """The same, with the method, as artifacts record it."""
+        return {"method": self.method_trained} | self.felt
+
+    def _without(self, *unused: str) -> dict[str, Any]:
+        return {name: value for name, value in self if name not in unused}
+
+
+def _scalar(text: str) -> Any:
+    try:
+        return float(text) if "e" in text.lower() else yaml.safe_load(text)
+    except (ValueError, yaml.YAMLError):
+        return text
+
+
+class Source(Section):
+    """Where a dataset comes from."""
+
+    source: Literal["builtin", "catalogue"] | None = setting(
+        None, "builtin: made on this machine; catalogue: downloaded, see config/datasets.yaml"
+    )
+    name: Name | None = setting(None, "name in the catalogue, where it is not the key of this entry")
+    format: Format | None = setting(None, "format of one's own files; .gz .bz2 .xz .zst are read as they are")
+    train: Location | None = setting(None, "training file: path or http(s) address")
+    test: Location | None = setting(None, "test file; without one, a share of the training file is split off")
+    labels: Location | None = setting(None, "label names, one per line in id order")
+    train_labels: Location | None = setting(None, "npz: labels of the training file")
+    test_labels: Location | None = setting(None, "npz: labels of the test file")
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if self.source is None and (self.format is None or self.train is None):
+            raise ValueError("needs either source (builtin or catalogue) or both format and train")
+        own = [key for key in ("format", *ROLES) if getattr(self, key) is not None]
+        if self.source is not None and own:
+            raise ValueError(f"source: {self.source} excludes {', '.join(own)}")
+        for role in ("train", "test"):
+            given = getattr(self, f"{role}_labels") is not None
+            if given != (self.format == "npz" and getattr(self, role) is not None):
+                raise ValueError(f"{role}_labels goes with format: npz and {role}, which needs it")
+        return self
+
+
+class Prepare(Section):
+    """From raw files to dataset.h5."""
+
+    tfidf: Literal["auto"] | bool = setting(
+        "auto", "weight features by tf-idf; auto: texts yes, ready-made features no"
+    )
+    min_df: Frequency = setting(
+        2, "drop terms that fewer training texts contain; a number of texts or, with a point, a share"
+    )
+    max_df: Frequency = setting(
+        0.5, "drop terms that more training texts contain; a number of texts or, with a point, a share"
+    )
+    max_features: Positive | None = setting(None, "keep only the most frequent terms; null: all")
+    sublinear: bool = setting(True, "ln(1 + count) instead of the count of a term in a text")
+    normalize: bool = setting(True, "scale each instance to length 1")
+    bias: float = setting(1.0, "value of the bias feature appended to each instance; 0: none", ge=0)
+    test_fraction: float = setting(0.2, "share of instances for testing, without a test file", gt=0, lt=1)
+    seed: int = setting(0, "of the split, without a test file", ge=0)
+    text_column: Text = setting("text", "csv, jsonl, parquet: column of the text, or several: title,abstract")
+    labels_column: Text = setting("labels", "csv, jsonl, parquet: column of the labels")
+    label_separator: Text = setting(",", "texts: what separates two labels")
+
+
+class PrepareSource(Prepare):
+    """What ``ovaflow prepare`` reads."""
+
+    format: Literal["builtin"] | Format = setting(..., "builtin needs no files")
+
+    @property
+    def weighs(self) -> bool:
+        """Whether features are weighted by tf-idf."""
+        return self.tfidf if isinstance(self.tfidf, bool) else self.format in ("builtin", *TEXT_FORMATS)
+
+    @property
+    def felt(self) -> dict[str, Any]:
+        texts = self.format in ("builtin", *TEXT_FORMATS)
+        unused: tuple[str, ...] = () if texts else ("min_df", "max_df", "max_features")
+        unused += () if texts or self.weighs else ("sublinear",)
+        unused += () if self.format in COLUMN_FORMATS else ("text_column", "labels_column")
+        unused += () if self.format in TEXT_FORMATS else ("label_separator",)
+        return self._without(*unused) | {"tfidf": self.weighs}
+
+
+class Evaluate(Section):
+    """From predictions to metrics."""
+
+    propensity_a: float = setting(0.55, "A of Jain et al. 2016; 0.5 for Wikipedia, 0.6 for Amazon data", gt=0)
+    propensity_b: float = setting(1.5, "B of Jain et al. 2016; 0.4 for Wikipedia, 2.6 for Amazon data", ge=0)
+
+
+class Solve(Section):
+    """The problem of each label, and where its solution starts."""
+
+    C: float = setting(1.0, "weight of the loss against the regularisation", gt=0)
+    loss: Literal["squared-hinge", "logistic"] = setting(
+        "squared-hinge", "loss of an instance; logistic needs a larger C, 10 to 100"
+    )
+    regularization: Literal["l2", "l1"] = setting(
+        "l2", "what keeps weights small: their sum of squares; l1: of sizes, which leaves few of each label"
+    )
+    weighting: Weighting = _WEIGHTING
+    epsilon: float = setting(0.01, "relative gradient norm at which the solver stops", gt=0, le=100)
+    s: float = setting(1.0, "mean-separating start: score of the mean of the positives")
+    t: float | None = setting(
+        None, "mean-separating start: score of the mean of the negatives; null: -2, with the logistic loss -3"
+    )
+    bias_lambda: float = setting(2.0, "bias start: every score, negated", gt=0)
+    root_epsilon: float = setting(
+        0.01,
+        "all-negative and label-tree starts: relative gradient norm at which the root is stopped early",
+        gt=0,
+        lt=1,
+    )
+    retrain: Literal["all", "changed", "new"] = setting(
+        "all",
+        "pretrained start: labels that are trained, the others keep the earlier model's weights; "
+        "changed: those with another number of positives; new: those that it lacks",
+    )
+
+    @property
+    def negative_score(self) -> float:
+        """``t``, or what it is by default under this loss."""
+        return NEGATIVE_SCORE[self.loss] if self.t is None else self.t
+
+
+class Train(Solve):
+    """From a dataset to a model."""
+
+    prune: float = setting(0.01, "weights smaller than this are dropped; larger: smaller model", ge=0)
+    shards: int = setting(8, "number of jobs that the labels of a run are divided into", ge=1, le=100_000)
+    threads: Positive = setting(1, "threads of each of these jobs; changes no result")
+    trace: int = setting(0, "labels of which every Newton iteration is recorded for the report; 0: none", ge=0)
+
+    @property
+    def stored_threshold(self) -> float:
+        """Size from which on weights are stored in shards."""
+        return min(self.prune, STORED_THRESHOLD)
+
+
+class TrainLabels(Evaluate, Solve):
+    """What the training of labels reads."""
+
+    method_trained: ClassVar = "one-vs-all"
+    initialization: Initialization = _INITIALIZATION
+    stored_threshold: float = setting(STORED_THRESHOLD, "shards drop smaller weights", ge=0)
+    reference: bool = setting(False, "the plain solver, one label at a time")
+
+    @property
+    def needs_root(self) -> bool:
+        """Whether the start needs the problem without positives solved."""
+        return "root_epsilon" in STARTS[self.initialization]
+
+    @property
+    def needs_tree(self) -> bool:
+        return self.initialization == "label-tree"
+
+    @property
+    def felt(self) -> dict[str, Any]:
+        unused = {name for names in STARTS.values() for name in names} - set(STARTS[self.initialization])
+        unused |= set() if self.weighting == "propensity" else {"propensity_a", "propensity_b"}
+        named = dict(self) | {"t": self.negative_score}
+        return {name: value for name, value in named.items() if name not in unused}
+
+
+class FastXML(Section):
+    """How FastXML grows its trees."""
+
+    trees: int = setting(50, "trees of a model; half as many cost little quality", ge=1, le=100_000)
+    max_leaf: Positive = setting(10, "nodes of at most so many instances are not split")
+    leaf_labels: Positive = setting(20, "labels of a leaf whose scores are kept")
+    C_delta: float = setting(1.0, "weight of the separators' losses; larger: less sparse separators", gt=0)
+    C_r: float = setting(1.0, "weight of the rankings; felt only with several updates", gt=0)
+    balanced: bool = setting(True, "C_delta of each side is divided by its share of the node's instances")
+    objective: Literal["nDCG", "nDCG@5", "P@5"] = setting("nDCG", "what the sides of a node are chosen by")
+    updates: Positive = setting(1, "separators fitted in turn with the sides, in each node")
+    outer_iterations: Positive = setting(10, "Newton steps of a separator at most")
+    inner_iterations: Positive = setting(10, "passes over the features in a Newton step at most")
+    seed: int = _SEED
+
+
+class GrowTrees(Evaluate, FastXML):
+    """What the growing of trees reads."""
+
+    method_trained: ClassVar = "fastxml"
+    weighting: Weighting = _WEIGHTING
+
+    @property
+    def felt(self) -> dict[str, Any]:
+        return self._without(*(() if self.weighting == "propensity" else ("propensity_a", "propensity_b")))
+
+
+def _several(value: float | list[float] | None) -> tuple[float, ...]:
+    values = value if isinstance(value, list) else [] if value is None else [value]
+    return tuple(dict.fromkeys(values))
+
+
+class Embed(Section):
+    """How labels are embedded."""
+
+    rank: Positive = setting(100, "dimensions that labels are embedded in; more: better and slower")
+    embedding: Literal["rembrandt", "compressed-sensing", "pca", "plst", "none"] = setting(
+        "rembrandt", "rembrandt, or what the paper compares: random, of the features, of the labels alone, none"
+    )
+    oversampling: int = setting(20, "additional dimensions while the embedding is computed", ge=0)
+    passes: Positive = setting(1, "subspace iterations of the embedding")
+    ridge: AtLeastZero | Annotated[list[AtLeastZero], Field(min_length=1)] = setting(
+        1.0, "regularisation of the least-squares fits; of a list, the best on held-out instances"
+    )
+    seed: int = _SEED
+
+    @property
+    def ridges(self) -> tuple[float, ...]:
+        return _several(self.ridge)
+
+    @property
+    def felt(self) -> dict[str, Any]:
+        return {"embedding": "none"} if self.embedding == "none" else dict(self)
+
+
+class Project(Section):
+    """How instances become features of the decoder."""
+
+    decoder: Literal["auto", "softmax", "logistic"] = setting(
+        "auto", "softmax where every instance has one label, otherwise a logistic loss for each label"
+    )
+    features: Literal["linear", "gaussian", "laplacian"] = setting(
+        "linear", "of the decoder; gaussian and laplacian: random cosine features of that kernel"
+    )
+    random_features: Positive = setting(4000, "their number")
+    bandwidth: float | None = setting(None, "of the kernel; null: chosen on held-out instances", gt=0)
+    seed: int = _SEED
+
+    @property
+    def felt(self) -> dict[str, Any]:
+        return self._without(*(("random_features", "bandwidth", "seed") if self.features == "linear" else ()))
+
+
+class TuneDecoder(Section):
+    """How the decoder's settings are chosen."""
+
+    decoder_C: AboveZero | Annotated[list[AboveZero], Field(min_length=1)] | None = setting(
+        None, "weight of the losses; of a list, the best on held-out instances; null: 1, kernels 30, softmax 500"
+    )
+    decoder_epsilon: float = setting(
+        0.1, "logistic decoder: relative gradient norm at which the solver stops", gt=0, le=100
+    )
+    held_out: float = setting(
+        0.1, "share of the instances that tell the best C, and when softmax stops; 0: solved", ge=0, lt=1
+    )
+    seed: int = _SEED
+
+    @model_validator(mode="after")
+    def _instances_to_choose_on(self) -> Self:
+        if len(self.candidates) > 1 and not self.held_out:
+            raise ValueError("decoder_C: several are chosen from on held-out instances, and held_out is 0")
+        return self
+
+    @property
+    def candidates(self) -> tuple[float, ...]:
+        """Values of the decoder's C; none where the decoder has its own."""
+        return _several(self.decoder_C)
+
+
+class Rembrandt(TuneDecoder, Project, Embed):
+    """How Rembrandt embeds and decodes labels."""
+
+
+class Predict(Section):
+    """From a model to predictions."""
+
+    top_k: Positive = setting(5, "labels predicted for each instance")
+    calibrate: float = setting(
+        0.0, "share of the training instances held out for probabilities and thresholds; 0: no calibration", ge=0, lt=1
+    )
+
+
+class Report(Section):
+    """The page at the end."""
+
+    examples: int = setting(10, "test documents shown with predicted and true labels", ge=0)
+    prune_thresholds: list[AboveZero] = setting(
+        [0.05, 0.1, 0.2, 0.3, 0.5], "quality and size of the models pruned further; []: not measured"
+    )
+    intended_use: str | None = setting(None, "what the models are for; stated on the model card")
+    licence: str | None = setting(None, "of the models; stated on the model card")
+    watts_per_core: float = setting(10.0, "power of a busy core, for the model card's energy", ge=0)
+    grams_per_kwh: float | None = setting(None, "CO2 of the electricity; null: left out", ge=0)
+
+
+class Sweep(Section):
+    """Values of a setting; each becomes a run of its own."""
+
+    C: list[AboveZero] = Field(min_length=1, description="values of C, in any order")
+
+
+class Method(Section):
+    """How a run trains."""
+
+    method: Literal["one-vs-all", "fastxml", "rembrandt"] = setting("one-vs-all", "family of models")
+    initialization: Initialization = _INITIALIZATION
+    pretrained: Location | None = setting(
+        None, "with initialization: pretrained: another run of this config, or a path of a model.h5"
+    )
+    sweep: Sweep | None = setting(None, "becomes one run per value, each trained from its neighbour's weights")
+
+    @model_validator(mode="after")
+    def _start_from_a_model(self) -> Self:
+        if (self.initialization == "pretrained") != (self.pretrained is not None):
+            raise ValueError("initialization: pretrained and pretrained: (a run or a path) need each other")
+        if self.pretrained is not None and "://" in self.pretrained:
+            raise ValueError("pretrained: expected a run or a path, not an address")
+        return self
+
+
+class Dataset(Evaluate, Prepare, Source):
+    """A dataset: its source, and what it sets otherwise than ``prepare`` and ``evaluate`` do."""
+
+
+_SOLVED = frozenset({**Train.model_fields, **Method.model_fields}) - {"method", "shards", "threads"}
+_GROWN, _EMBEDDED = frozenset(FastXML.model_fields), frozenset(Rembrandt.model_fields)
+
+FOREIGN = {
+    "one-vs-all": _GROWN | _EMBEDDED,
+    "fastxml": (_SOLVED | _EMBEDDED) - _GROWN - {"weighting"},
+    "rembrandt": (_SOLVED | _GROWN) - _EMBEDDED,
+}
+"""Keys of a run that mean nothing to its method."""
+
+
+class Run(Predict, Train, FastXML, Rembrandt, Method):
+    """A run: its method, and what it sets otherwise than ``train``, ``fastxml``, ``rembrandt`` and ``predict`` do."""
+
+    @model_validator(mode="after")
+    def _keys_of_its_method(self) -> Self:
+        foreign = sorted(self.model_fields_set & FOREIGN[self.method])
+        if foreign:
+            raise ValueError(f"{foreign[0]} is not a setting of method: {self.method}")
+        if self.sweep is not None and "C" in self.model_fields_set:
+            raise ValueError("C and sweep.C exclude each other")
+        return self
+
+
+class SweptRun(Run):
+    """One value of a sweep; made by :func:`ovaflow.settings.chains.expand_sweeps`, never in a config file."""
+
+    of: str = Field(description="name of the sweep")
+    cold_start: str = Field(description="start that the steps saved are counted against")
+
+
+class Config(Section):
+    """A whole config file, defaults filled in."""
+
+    model_config = ConfigDict(title="ovaflow config file")
+
+    datasets: dict[Name, Dataset] = Field(min_length=1, description="each becomes a folder of results")
+    runs: dict[Name, Run] = Field(min_length=1, description="each is trained on every dataset")
+    prepare: Prepare = Field(default_factory=Prepare, description="defaults of all datasets")
+    train: Train = Field(default_factory=Train, description="defaults of all runs")
+    fastxml: FastXML = Field(default_factory=FastXML, description="defaults of all runs with method: fastxml")
+    rembrandt: Rembrandt = Field(default_factory=Rembrandt, description="defaults of all runs with method: rembrandt")
+    predict: Predict = Field(default_factory=Predict, description="defaults of all runs")
+    evaluate: Evaluate = Field(default_factory=Evaluate, description="defaults of all datasets")
+    report: Report = Field(default_factory=Report, description="the report page")
+
+    def section(self, name: str, dataset: str | None = None, run: str | None = None) -> Any:
+        """A section, with the own keys of a dataset (or of what is held out of it) or of a run in the first place."""
+        section: Section = getattr(self, name)
+        entry: Section = section
+        if name in ("prepare", "evaluate") and dataset is not None:
+            entry = self.datasets[dataset.split("/")[0]]
+        elif name not in ("prepare", "evaluate", "report") and run is not None:
+            entry = self.runs[run]
+        own = {key: getattr(entry, key) for key in entry.model_fields_set & type(section).model_fields.keys()}
+        return type(section).model_validate(section.model_dump() | own)
+
+    def train_of(self, run: str) -> Train:
+        """Train settings of a run."""
+        return self.section("train", run=run)
+
+    def runs_of(self, method: str) -> list[str]:
+        """Names of the runs of a method."""
+        return [name for name, run in self.runs.items() if run.method == method]
+
+    @model_validator(mode="after")
+    def _sections_fit(self) -> Self:
+        for dataset in self.datasets:
+            prepare = self.section("prepare", dataset)
+            fewest, most = prepare.min_df, prepare.max_df
+            if type(fewest) is type(most) and fewest > most:
+                raise ValueError(f"datasets.{dataset}: min_df ({fewest}) must not be above max_df ({most})")
+        for run in self.runs:
+            self._require_a_fit(run)
+        return self
+
+    def _require_a_fit(self, name: str) -> None:
+        run, train = self.runs[name], self.train_of(name)
+        if not train.negative_score < train.s:
+            raise ValueError(f"runs.{name}: t ({train.negative_score}) must be below s ({train.s})")
+        without = [dataset for dataset in self.datasets if not self.section("prepare", dataset).bias]
+        if run.initialization == "bias" and without:
+            raise ValueError(f"runs.{name}: the bias start needs a bias feature, and {without[0]} has bias: 0")
+        if train.trace and train.regularization == "l1":
+            raise ValueError(f"runs.{name}: trace follows Newton's method, which regularization: l1 does not use")
+        if run.method == "one-vs-all" and train.retrain != "all":
+            if run.sweep is not None:
+                raise ValueError(f"runs.{name}: retrain keeps weights of one C, sweep changes it")
+            if run.pretrained is not None and self.section("predict", run=name).calibrate:
+                raise ValueError(
+                    f"runs.{name}: calibrate needs retrain: all, weights that are kept may have seen what is held out"
+                )

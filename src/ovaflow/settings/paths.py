@@ -1,0 +1,117 @@
+"""Where every file of the pipeline is, relative to the folder where it runs: templates that rules and code fill."""
+
+import os
+import re
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from ovaflow.settings.models import HELD_OUT, ROLES, Config, Embed, is_address
+
+DOWNLOADS = "downloads"
+DOWNLOADED = f"{DOWNLOADS}/{{dataset}}/{{role}}/{{file}}"
+CATALOGUE = f"{DOWNLOADS}/{{name}}/{{file}}"
+
+REPORT = "results/report.html"
+WARMED_UP = "results/.warm-up"
+
+_DATASET, _RUN = "results/{dataset}", "results/{dataset}/{run}"
+DATASET = f"{_DATASET}/dataset.h5"
+HELD_OUT_DATASET = f"{_DATASET}/{HELD_OUT}{{share}}/dataset.h5"
+MEANS = f"{_DATASET}/means.h5"
+LABEL_TREE = f"{_DATASET}/label_tree.h5"
+EMBEDDING = f"{_DATASET}/embeddings/{{embedding}}.h5"
+ESTIMATE = f"{_DATASET}/estimates/{{problem}}.json"
+PLAN = f"{_RUN}/shards.tsv"
+ROOT = f"{_RUN}/root.h5"
+PROJECTED = f"{_RUN}/projected.h5"
+DECODER = f"{_RUN}/decoder.json"
+SHARD = f"{_RUN}/shards/{{shard}}.h5"
+MODEL = f"{_RUN}/model.h5"
+TRAINING = f"{_RUN}/training.h5"
+PREDICTIONS = f"{_RUN}/predictions.h5"
+METRICS = f"{_RUN}/metrics.json"
+ANALYSIS = f"{_RUN}/analysis.json"
+CALIBRATION = f"{_RUN}/calibration.h5"
+CALIBRATION_CURVE = f"{_RUN}/calibration.json"
+COLD_START = f"{_RUN}/cold_start.json"
+TRACE = f"{_RUN}/trace.h5"
+PRUNE_CURVE = f"{_RUN}/prune.json"
+TREE_CURVE = f"{_RUN}/trees.json"
+EMBEDDING_CURVE = f"{_RUN}/embedding.json"
+
+BEST = 100
+"""Labels of each held-out instance whose scores are kept."""
+
+
+def raw_files(config: Config, dataset: str) -> dict[str, str]:
+    """Files that a dataset of one's own is made from, by role."""
+    entry = config.datasets[dataset]
+    locations = {role: location for role in ROLES if (location := getattr(entry, role)) is not None}
+    return {
+        role: DOWNLOADED.format(dataset=dataset, role=role, file=download_name(location))
+        if is_address(location)
+        else os.path.normpath(location)
+        for role, location in locations.items()
+    }
+
+
+def download_name(address: str) -> str:
+    """File name for a downloaded address, its endings kept, since they tell how it is compressed."""
+    last = unquote(urlsplit(address).path.rsplit("/", 1)[-1])
+    return re.sub(r"^[.-]", "_", re.sub(r"[^A-Za-z0-9._-]", "_", last)[-100:]) or "data"
+
+
+def embedding_name(embed: Embed) -> str:
+    """Name of an embedding, the same for all runs that embed alike."""
+    if embed.embedding == "none":
+        return "none"
+    ridges = "_".join(f"{ridge:g}" for ridge in embed.ridges)
+    tail = f"{embed.rank}-p{embed.oversampling}-q{embed.passes}-ridge{ridges}-{embed.seed}"
+    return f"{embed.embedding}-{tail}"
+
+
+def embeddings(config: Config) -> dict[str, str]:
+    """The embeddings that runs need: one run that has it, by name."""
+    return {embedding_name(config.section("rembrandt", run=run)): run for run in config.runs_of("rembrandt")}
+
+
+def for_each(template: str, config: Config, runs: Any) -> list[str]:
+    """A file of some runs on every dataset."""
+    return [template.format(dataset=dataset, run=run) for dataset in config.datasets for run in runs]
+
+
+def figure_files(config: Config) -> list[str]:
+    """Files that are made for the report's figures alone."""
+    solved = config.runs_of("one-vs-all")
+    wanted = {
+        TRACE: [run for run in solved if config.train_of(run).trace],
+        PRUNE_CURVE: solved if config.report.prune_thresholds else [],
+        TREE_CURVE: config.runs_of("fastxml"),
+        EMBEDDING_CURVE: config.runs_of("rembrandt"),
+    }
+    return [path for template, runs in wanted.items() for path in for_each(template, config, runs)]
+
+
+def calibrated_runs(config: Config) -> list[str]:
+    """Runs whose scores become probabilities."""
+    return [run for run in config.runs if config.section("predict", run=run).calibrate]
+
+
+def fold_of(config: Config, dataset: str, run: str) -> str | None:
+    """The dataset without the instances that are held out to calibrate a run, such as docstrings/held-out-0.2.
+
+    A folder next to the runs, where the run is trained again; None where it is not calibrated.
+    """
+    share = config.section("predict", run=run).calibrate
+    return f"{dataset}/{HELD_OUT}{share:g}" if share else None
+
+
+def folds(config: Config) -> list[str]:
+    """All folders of :func:`fold_of`."""
+    found = {fold_of(config, dataset, run) for dataset in config.datasets for run in config.runs}
+    return sorted(fold for fold in found if fold is not None)
+
+
+def is_fold(dataset: str) -> bool:
+    """Whether this is a dataset without its held-out instances."""
+    return "/" in dataset

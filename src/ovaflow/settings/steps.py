@@ -1,0 +1,145 @@
+"""What each step of the pipeline reads: parameters of its rule, options of its subcommand, and its code."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from ovaflow.fingerprint import code_fingerprint, kernel_fingerprint
+from ovaflow.settings import paths
+from ovaflow.settings.chains import earlier_model, first_run_of, sweeps_of
+from ovaflow.settings.models import (
+    Config,
+    Embed,
+    Evaluate,
+    GrowTrees,
+    Predict,
+    PrepareSource,
+    Project,
+    Report,
+    Section,
+    Train,
+    TrainLabels,
+    TuneDecoder,
+)
+
+
+class Step(NamedTuple):
+    """What a subcommand reads: fields of a model, all of them unless they are named, filled from these sections."""
+
+    model: type[Section]
+    sections: tuple[str, ...]
+    fields: tuple[str, ...] = ()
+    options: Mapping[str, str] = MappingProxyType({})  # names of options that are not those of their fields
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Names of the fields."""
+        return self.fields or tuple(self.model.model_fields)
+
+
+_TRACED = tuple(name for name in TrainLabels.model_fields if name not in ("reference", "stored_threshold"))
+_LABELS = (*_TRACED, "stored_threshold")
+_SAMPLED = ("C", "loss", "regularization", "weighting", "epsilon", "propensity_a", "propensity_b")
+_LABEL_SECTIONS = ("train", "evaluate")
+
+STEPS = {
+    "prepare": Step(PrepareSource, ("prepare",)),
+    "plan": Step(Train, ("train",), ("shards",)),
+    "root": Step(TrainLabels, _LABEL_SECTIONS, ("C", "loss", "root_epsilon")),
+    "estimate": Step(TrainLabels, _LABEL_SECTIONS, _SAMPLED),
+    "train-shard": Step(TrainLabels, _LABEL_SECTIONS, _LABELS),
+    "cold-start": Step(TrainLabels, _LABEL_SECTIONS, _LABELS),
+    "trace": Step(TrainLabels, _LABEL_SECTIONS, _TRACED),
+    "benchmark solver": Step(TrainLabels, _LABEL_SECTIONS, (*_SAMPLED, "initialization")),
+    "train-trees": Step(GrowTrees, ("fastxml", *_LABEL_SECTIONS)),
+    "embed": Step(Embed, ("rembrandt",)),
+    "project": Step(Project, ("rembrandt",)),
+    "tune-decoder": Step(TuneDecoder, ("rembrandt",), options={"decoder_C": "C", "decoder_epsilon": "epsilon"}),
+    "merge": Step(Train, ("train",), ("prune",)),
+    "predict": Step(Predict, ("predict",), ("top_k",)),
+    "calibration-curve": Step(Predict, ("predict",), ("top_k",)),
+    "evaluate": Step(Evaluate, ("evaluate",)),
+    "tree-curve": Step(Evaluate, ("evaluate",)),
+    "prune-curve": Step(Evaluate, ("evaluate",)),
+    "report": Step(Report, ("report",), ("examples", "intended_use", "licence", "watts_per_core", "grams_per_kwh")),
+}
+
+
+def read_by(subcommand, config, dataset=None, run=None, **given):
+    """What a subcommand reads, filled from a config; ``given`` takes precedence."""
+    step = STEPS[subcommand]
+    sections = [config.section(name, dataset, run) for name in step.sections]
+    sections += [config.runs[run]] if run is not None else []
+    found = {}
+    for name in step.model.model_fields:
+        holder = next((section for section in sections if hasattr(section, name)), None)
+        if holder is not None:
+            found[name] = getattr(holder, name)
+    return step.model.model_validate(found | given)
+
+
+def of(subcommand, config, dataset=None, run=None):
+    """Settings that a step depends on, by their names as options."""
+    step, given = STEPS[subcommand], {}
+    if subcommand == "prepare" and dataset is not None:
+        entry = config.datasets[dataset]
+        given["format"] = entry.format or entry.source
+    if subcommand == "cold-start" and run is not None:
+        given["initialization"] = config.runs[run].cold_start
+    if subcommand in ("predict", "calibration-curve") and dataset is not None and paths.is_fold(dataset):
+        given["top_k"] = paths.BEST
+    felt = read_by(subcommand, config, dataset, run, **given).felt
+    named = {step.options.get(name, name): felt[name] for name in step.reads if felt.get(name) is not None}
+    if subcommand == "prepare" and dataset is not None and config.datasets[dataset].test is not None:
+        del named["test_fraction"], named["seed"]
+    return named
+
+
+def problem_of(config: Config, dataset: str, run: str) -> str:
+    """Name of the problem that a run, or the first in its chain, poses: one sample tells what all runs of it take."""
+    labels = read_by("train-shard", config, dataset, first_run_of(config, run))
+    propensities = f"-{labels.propensity_a:g}-{labels.propensity_b:g}" if labels.weighting != "none" else ""
+    tail = f"C{labels.C:g}-epsilon{labels.epsilon:g}-stored{labels.stored_threshold:g}"
+    return f"{labels.loss}-{labels.regularization}-{labels.weighting}{propensities}-{tail}"
+
+
+def start_files(config: Config, dataset: str, run: str) -> dict[str, str]:
+    """What the start of a run needs besides the means, by option."""
+    labels = read_by("train-shard", config, dataset, run)
+    needed = {"root": paths.ROOT} if labels.needs_root else {}
+    needed |= {"label_tree": paths.LABEL_TREE} if labels.needs_tree else {}
+    earlier = earlier_model(config, dataset, run)
+    found = {name: template.format(dataset=dataset, run=run) for name, template in needed.items()}
+    return found | ({} if earlier is None else {"earlier": earlier})
+
+
+def as_options(settings: dict[str, Any]) -> list[str]:
+    """Settings as options, such as ``["--C=1.0", "--no-normalize"]``; lists are given value by value."""
+    return [option for name, value in settings.items() for option in _options(name.replace("_", "-"), value)]
+
+
+def _options(name: str, value: Any) -> list[str]:
+    if isinstance(value, list):
+        return [f"--{name}={each}" for each in value]
+    if isinstance(value, bool) and name != "tfidf":
+        return [f"--{name}" if value else f"--no-{name}"]
+    return [f"--{name}={str(value).lower() if isinstance(value, bool) else value}"]
+
+
+def warm_up_options(config: Config) -> list[str]:
+    """Options of ``ovaflow warm-up``: the kernels that the runs need."""
+    trains = [config.train_of(run) for run in config.runs_of("one-vs-all")]
+    problems = sorted({f"--problem={train.loss}/{train.regularization}" for train in trains})
+    return [*problems, *(f"--{method}" for method in ("fastxml", "rembrandt") if config.runs_of(method))]
+
+
+def sweep_options(config: Config) -> list[str]:
+    """The sweeps as options of ``ovaflow report``."""
+    return [f"--sweep={name}={','.join(runs)}" for name, runs in sweeps_of(config).items()]
+
+
+def code_of(subcommand: str) -> str:
+    """Fingerprint of the code that a subcommand executes."""
+    if subcommand == "warm-up":
+        return kernel_fingerprint()
+    return code_fingerprint(f"ovaflow.cli.{subcommand.replace('-', '_')}")

@@ -1,0 +1,87 @@
+"""Which files there are, and names that are safe."""
+
+import pytest
+
+from ovaflow.console.errors import InputError
+from ovaflow.settings import paths
+from ovaflow.settings.config import resolve
+
+MINE = {"format": "csv", "train": "a b'c;d.csv.gz"}
+
+
+def settings(runs=None, mine=MINE, **sections):
+    return resolve({"datasets": {"mine": mine}, "runs": runs or {"msi": {}}, **sections}, {})
+
+
+@pytest.mark.parametrize(
+    ("runs", "sections", "expected"),
+    [
+        ({"msi": {"trace": 30}, "b": {}}, {}, ["msi/trace.h5", "msi/prune.json", "b/prune.json"]),
+        ({"msi": {}}, {"report": {"prune_thresholds": []}}, []),
+        ({"a": {"method": "fastxml"}}, {"train": {"trace": 5}}, ["a/trees.json"]),
+        ({"a": {"method": "rembrandt"}}, {}, ["a/embedding.json"]),
+    ],
+)
+def test_files_of_the_figures(runs, sections, expected):
+    assert paths.figure_files(settings(runs, **sections)) == [f"results/mine/{file}" for file in expected]
+
+
+def test_runs_that_embed_alike_share_the_embedding():
+    runs = {
+        "a": {"rank": 7},
+        "b": {"rank": 7, "features": "gaussian", "decoder_C": 5},
+        "c": {"rank": 7, "ridge": [0, 2.5]},
+        "d": {"rank": 9, "embedding": "none"},
+    }
+    found = paths.embeddings(settings({name: {"method": "rembrandt", **run} for name, run in runs.items()}))
+    assert list(found) == ["rembrandt-7-p20-q1-ridge1-0", "rembrandt-7-p20-q1-ridge0_2.5-0", "none"]
+
+
+def test_runs_held_out_alike_share_a_fold():
+    runs = {"msi": {}, "zero": {"initialization": "zero"}, "more": {"calibrate": 0.25}, "not": {"calibrate": 0}}
+    ours = settings(runs, predict={"calibrate": 0.1})
+    assert paths.folds(ours) == ["mine/held-out-0.1", "mine/held-out-0.25"]
+    assert paths.calibrated_runs(ours) == ["msi", "zero", "more"]
+    assert paths.folds(settings()) == []
+
+
+ADDRESS = "https://example.org/a/b%20c;d.csv.gz?x=1#y"
+
+
+@pytest.mark.parametrize(
+    ("mine", "expected"),
+    [
+        (MINE, {"train": "a b'c;d.csv.gz"}),
+        (MINE | {"train": ADDRESS}, {"train": "downloads/mine/train/b_c_d.csv.gz"}),
+        ({"source": "builtin"}, {}),
+    ],
+)
+def test_raw_files(mine, expected):
+    assert paths.raw_files(settings(mine=mine), "mine") == expected
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [
+        ("https://h/a%2F..%2F..%2Fb.csv", "a_.._.._b.csv"),
+        ("https://h/..", "_."),
+        ("https://h/-rf.csv.gz?x=/y", "_rf.csv.gz"),
+        ("https://h/%7Bx%7D%0A*.csv", "_x___.csv"),
+        ("https://h/", "data"),
+        ("https://h", "data"),
+        ("https://h/" + "a" * 500 + ".csv.gz", "a" * 93 + ".csv.gz"),
+    ],
+)
+def test_names_of_downloads(address, name):
+    assert paths.download_name(address) == name
+
+
+@pytest.mark.parametrize("path", ["{x}", "a\nb", "a\x1b[2J", "", "ftp://h/a", "s3://b/a", "https://h/{x}", "https://"])
+def test_illegal_paths(path):
+    with pytest.raises(InputError, match=r"^datasets\.mine\.train: "):
+        settings(mine=MINE | {"train": path})
+
+
+@pytest.mark.parametrize("path", ['it\'s "$(touch x)" `y`.csv', "-rf", "é中", "https://${USER}:${KEY}@h/a?t=${B}"])
+def test_legal_paths(path):
+    assert settings(mine=MINE | {"train": path}).datasets["mine"].train == path

@@ -1,0 +1,145 @@
+"""What each step depends on, and the options that its command is given."""
+
+import pytest
+
+from ovaflow.console.errors import InputError
+from ovaflow.settings import paths, steps
+from ovaflow.settings.config import resolve
+
+MINE = {"mine": {"format": "csv", "train": "a b'c;d.csv.gz", "propensity_a": 0.6}}
+
+
+def settings(datasets=MINE, runs=None, **sections):
+    return resolve({"datasets": datasets, "runs": runs or {"msi": {}}, **sections}, {})
+
+
+def options(step, run=None, dataset="mine", **sections):
+    config = settings(runs={"a": run or {}}, **sections)
+    return steps.as_options(steps.of(step, config, dataset, "a"))
+
+
+PROBLEM = ["--C=1.0", "--loss=squared-hinge", "--regularization=l2", "--weighting=none", "--epsilon=0.01"]
+WEIGHTED = [*PROBLEM[:3], "--weighting=propensity", PROBLEM[4]]
+LOGISTIC = ["--C=1.0", "--loss=logistic", *PROBLEM[2:]]
+MSI = ["--s=1.0", "--t=-2.0"]
+LAST = "--stored-threshold=0.01"
+FEATURES = {"mine": {"format": "xmc-text", "train": "a", "test": "b", "normalize": False}}
+FASTXML, REMBRANDT = {"method": "fastxml"}, {"method": "rembrandt"}
+OLD = {"initialization": "pretrained", "pretrained": "model.h5"}
+
+
+def start(name):
+    return f"--initialization={name}"
+
+
+@pytest.mark.parametrize(
+    ("step", "run", "sections", "expected"),
+    [
+        ("prepare", {}, {}, [
+            "--tfidf=true", "--min-df=2", "--max-df=0.5", "--sublinear", "--normalize", "--bias=1.0",
+            "--test-fraction=0.2", "--seed=0", "--text-column=text", "--labels-column=labels", "--label-separator=,",
+            "--format=csv",
+        ]),
+        ("prepare", {}, {"datasets": FEATURES}, ["--tfidf=false", "--no-normalize", "--bias=1.0", "--format=xmc-text"]),
+        ("plan", {"threads": 2}, {"train": {"shards": 3}}, ["--shards=3"]),
+        ("merge", {"prune": 0.1}, {"train": {"threads": 3}}, ["--prune=0.1"]),
+        ("train-shard", {}, {}, [*PROBLEM, *MSI, start("mean-separating"), LAST]),
+        ("train-shard", {"t": -2}, {"train": {"bias_lambda": 9}}, [*PROBLEM, *MSI, start("mean-separating"), LAST]),
+        ("train-shard", {"loss": "logistic"}, {}, [*LOGISTIC, "--s=1.0", "--t=-3.0", start("mean-separating"), LAST]),
+        ("train-shard", {"initialization": "zero"}, {}, [*PROBLEM, start("zero"), LAST]),
+        ("train-shard", {"initialization": "bias"}, {}, [*PROBLEM, "--bias-lambda=2.0", start("bias"), LAST]),
+        ("train-shard", {"initialization": "all-negative"}, {},
+         [*PROBLEM, "--root-epsilon=0.01", start("all-negative"), LAST]),
+        ("train-shard", {"initialization": "label-tree"}, {},
+         [*PROBLEM, "--root-epsilon=0.01", start("label-tree"), LAST]),
+        ("train-shard", OLD | {"retrain": "new"}, {}, [*PROBLEM, *MSI, "--retrain=new", start("pretrained"), LAST]),
+        ("train-shard", {"weighting": "propensity"}, {},
+         [*WEIGHTED, *MSI, "--propensity-a=0.6", "--propensity-b=1.5", start("mean-separating"), LAST]),
+        ("train-shard", {"prune": 0.1}, {}, [*PROBLEM, *MSI, start("mean-separating"), LAST]),
+        ("train-shard", {"prune": 0.001}, {},
+         [*PROBLEM, *MSI, start("mean-separating"), "--stored-threshold=0.001"]),
+        ("trace", {"trace": 30}, {}, [*PROBLEM, *MSI, start("mean-separating")]),
+        ("estimate", {"initialization": "zero"}, {}, PROBLEM),
+        ("root", {"initialization": "label-tree"}, {}, ["--C=1.0", "--loss=squared-hinge", "--root-epsilon=0.01"]),
+        ("train-trees", FASTXML | {"trees": 7, "balanced": False}, {"fastxml": {"trees": 9, "max_leaf": 4}}, [
+            "--trees=7", "--max-leaf=4", "--leaf-labels=20", "--C-delta=1.0", "--C-r=1.0", "--no-balanced",
+            "--objective=nDCG", "--updates=1", "--outer-iterations=10", "--inner-iterations=10", "--seed=0",
+            "--weighting=none",
+        ]),
+        ("embed", REMBRANDT | {"rank": 7, "ridge": [0, 2.5]}, {"rembrandt": {"rank": 9}}, [
+            "--rank=7", "--embedding=rembrandt", "--oversampling=20", "--passes=1", "--ridge=0.0", "--ridge=2.5",
+            "--seed=0",
+        ]),
+        ("embed", REMBRANDT | {"embedding": "none", "rank": 7}, {}, ["--embedding=none"]),
+        ("project", REMBRANDT, {}, ["--decoder=auto", "--features=linear"]),
+        ("project", REMBRANDT | {"features": "laplacian", "bandwidth": 2}, {}, [
+            "--decoder=auto", "--features=laplacian", "--random-features=4000", "--bandwidth=2.0", "--seed=0",
+        ]),
+        ("tune-decoder", REMBRANDT | {"decoder_C": [1, 10]}, {},
+         ["--C=1.0", "--C=10.0", "--epsilon=0.1", "--held-out=0.1", "--seed=0"]),
+        ("tune-decoder", REMBRANDT, {}, ["--epsilon=0.1", "--held-out=0.1", "--seed=0"]),
+        ("predict", {"threads": 9}, {"predict": {"top_k": 7}}, ["--top-k=7"]),
+        ("evaluate", {}, {"evaluate": {"propensity_b": 2.6}}, ["--propensity-a=0.6", "--propensity-b=2.6"]),
+        ("report", {}, {"report": {"licence": "MIT"}}, ["--examples=10", "--licence=MIT", "--watts-per-core=10.0"]),
+    ],
+)  # fmt: skip
+def test_settings_that_a_step_depends_on(step, run, sections, expected):
+    assert options(step, run, **sections) == expected
+
+
+def test_a_fold_is_trained_as_its_dataset_and_more_labels_are_kept():
+    config = settings(runs={"a": {"weighting": "propensity"}}, predict={"calibrate": 0.1})
+    fold = paths.fold_of(config, "mine", "a")
+    assert steps.of("train-shard", config, fold, "a") == steps.of("train-shard", config, "mine", "a")
+    assert steps.of("predict", config, fold, "a") == {"top_k": paths.BEST}
+
+
+def test_kernels_of_all_runs():
+    runs = {"a": {}, "b": {"loss": "logistic", "regularization": "l1"}, "c": FASTXML, "d": REMBRANDT}
+    expected = ["--problem=logistic/l1", "--problem=squared-hinge/l2", "--fastxml", "--rembrandt"]
+    assert steps.warm_up_options(settings(runs=runs)) == expected
+
+
+def test_starts_need_root_tree_or_model():
+    runs = {name: {"initialization": name} for name in ("zero", "all-negative", "label-tree")} | {"old": OLD}
+    found = {run: steps.start_files(settings(runs=runs), "mine", run) for run in runs}
+    assert found == {
+        "zero": {},
+        "all-negative": {"root": "results/mine/all-negative/root.h5"},
+        "label-tree": {"root": "results/mine/label-tree/root.h5", "label_tree": "results/mine/label_tree.h5"},
+        "old": {"earlier": "model.h5"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "same"),
+    [
+        ({"initialization": "zero"}, True),
+        ({"prune": 0.1}, True),
+        ({"prune": 0.001}, False),
+        ({"C": 2}, False),
+        ({"loss": "logistic"}, False),
+        ({"regularization": "l1"}, False),
+        ({"epsilon": 0.1}, False),
+        ({"weighting": "propensity"}, False),
+    ],
+)
+def test_runs_that_pose_the_same_problem_share_an_estimate(change, same):
+    config = settings(runs={"a": {}, "b": change})
+    assert (steps.problem_of(config, "mine", "a") == steps.problem_of(config, "mine", "b")) == same
+
+
+def test_a_sweep_has_the_problem_of_its_first_run_and_a_fold_that_of_its_dataset():
+    config = settings(runs={"a": {"sweep": {"C": [0.3, 1, 3]}}, "b": {"C": 0.3}})
+    found = {steps.problem_of(config, dataset, run) for run in config.runs for dataset in ("mine", "mine/held-out-0.2")}
+    assert found == {"squared-hinge-l2-none-C0.3-epsilon0.01-stored0.01"}
+
+
+def test_propensities_are_part_of_the_problem_where_they_weigh():
+    config = settings(runs={"a": {"weighting": "propensity"}})
+    assert "propensity-0.6-1.5" in steps.problem_of(config, "mine", "a")
+
+
+def test_a_sweep_retrains_every_label():
+    with pytest.raises(InputError, match="retrain keeps weights of one C, sweep changes it"):
+        settings(runs={"a": {"sweep": {"C": [1, 2]}, "retrain": "new"}})
