@@ -6,7 +6,7 @@ import pytest
 from finished_run import NAMES, STEPS, WRITTEN, Folder, content, inputs_of_step, page, run
 
 from ovaflow.console.errors import InputError
-from ovaflow.serving.served_model import Files
+from ovaflow.serving.served_model import open_served_model
 
 MIXED = [(step, name) for step in STEPS for name in inputs_of_step(step) if len(inputs_of_step(step)) > 1]
 
@@ -31,7 +31,7 @@ def test_another_datasets_artifacts_are_refused(finished, other, tmp_path, step,
         return
     assert done.refused, done.said
     assert str(finished.path) in done.said or str(other.path) in done.said
-    assert not [path for path in tmp_path.rglob("*") if path.is_file() and not path.name.endswith(".finished")]
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and path.parent.suffix != ".parts"]
 
 
 def test_what_is_legal_is_asked_for():
@@ -72,10 +72,10 @@ def test_another_runs_artifacts_are_refused(finished, stronger, tmp_path, comman
 
 REPORTED = {
     "dataset": "predictions of another dataset",
-    "model": "of another model",
+    "model": "it describes another model",
     "predictions": "predictions of another dataset",
     "training": "of a training on another dataset",
-    "metrics": "stale: it tells of another model",
+    "metrics": "stale: it describes another model",
 }
 
 
@@ -106,12 +106,12 @@ def test_a_service_has_no_probabilities_of_another_model(finished, other, tmp_pa
     folder = Folder(tmp_path / "tiny")
     shutil.copytree(finished.path, folder.path)
     shutil.copyfile(other["calibration"], folder["calibration"])
-    assert Files(finished["model"]).open().calibration is not None
-    served = Files(folder["model"]).open()
+    assert open_served_model(finished["model"]).calibration is not None
+    served = open_served_model(folder["model"])
     assert served.calibration is None
     assert "does not belong to" in served.remark
     with pytest.raises(InputError, match="does not belong to"):
-        Files(finished["model"], other["calibration"]).open()
+        open_served_model(finished["model"], other["calibration"])
 
 
 def test_the_index_of_another_model_is_not_used(finished, other, tmp_path):

@@ -4,8 +4,6 @@ import re
 
 import numpy as np
 import pytest
-from finished_run import run
-from forged import Forgery
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -19,10 +17,10 @@ from ovaflow.initialization.pretrained import Earlier
 from ovaflow.initialization.starts import STARTS, StartInputs
 from ovaflow.model.model_file import write_model
 from ovaflow.model.shard_file import STATISTICS, write_shard
+from ovaflow.settings.models import TrainLabels
 from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import REGULARIZATIONS
 from ovaflow.sparse.csr import CSR, from_scipy
-from ovaflow.training.label_jobs import Training
 from ovaflow.training.shard_job import train_labels
 
 EXTREMES = [0.0, 1.0, -1.0, 1e-45, 1e-38, -1e-30, 1e19, -1e19, 1e30, 1e38, -3.4e38, 0.3]
@@ -73,7 +71,7 @@ def test_training_is_finite_or_names_the_label(loss, start, problem, regularizat
     X, Y, C = problem
     dataset = dataset_of(X, Y)
     regularization = "l2" if start in ("all-negative", "label-tree") else regularization
-    training = Training(loss=loss, initialization=start, C=C, regularization=regularization, stored_threshold=0.0)
+    training = TrainLabels(loss=loss, initialization=start, C=C, regularization=regularization, stored_threshold=0.0)
     try:
         done = train_labels(dataset, inputs_of(dataset, training), np.arange(dataset.n_labels), training)
     except InputError as error:
@@ -97,28 +95,3 @@ def test_shards_and_models_are_not_written(tmp_path, value):
     with pytest.raises(InputError, match=said.format(0)):
         write_model(tmp_path / "m.h5", [2, 1], pieces, 2, [True, True], [1, 1], Names(["a", "b"], []), {}, {})
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("name", ["shard0", "means", "root", "embedding", "tree_shard", "projected", "dataset"])
-def test_what_holds_nan_is_not_read(finished, tmp_path, name):
-    """Whoever made it: every step that reads numbers refuses those that are none."""
-    step = {
-        "shard0": "merge {shard0} {shard1} --dataset={dataset} --output={model} --statistics={training}",
-        "means": "trace {dataset} --means={means} --output={trace}",
-        "root": "train-shard {dataset} --means={means} --plan={plan} --shard=0 --initialization=all-negative "
-        "--root={root} --output={shard1}",
-        "embedding": "describe-embedding {embedding} --dataset={dataset} --output={described}",
-        "tree_shard": "merge-trees {tree_shard} --dataset={dataset} --output={model} --statistics={training}",
-        "projected": "train-decoder {projected} --tuned={tuned} --output={decoder}",
-        "dataset": "means {dataset} --output={means}",
-    }[name]
-    forgery = Forgery(finished[name])
-    for values in forgery.arrays.values():
-        if values.dtype.kind == "f" and values.size:
-            values.reshape(-1)[values.size // 2] = np.nan
-    forgery.write(tmp_path / "forged.h5")
-    outputs = {part: tmp_path / f"{part}.out" for part in re.findall(r"--\w+=\{(\w+)\}", step.partition("--output")[2])}
-    first = re.search(r"--output=\{(\w+)\}", step)[1]
-    done = run(*finished.words(step, **outputs, **{first: tmp_path / "out", name: tmp_path / "forged.h5"}))
-    assert done.refused, done.said
-    assert "holds nan" in done.said

@@ -1,1 +1,1 @@
-"""Artifacts: HDF5 files written whole or not at all, that carry what made them."""
+"""Artifacts: HDF5 files and texts that are written whole or not at all, with checksums and what made them."""

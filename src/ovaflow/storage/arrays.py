@@ -1,236 +1,188 @@
-"""Matrices and names in HDF5: contiguous on disk, shared between processes when mapped."""
+"""Arrays, matrices and names in artifacts: contiguous on disk, shared between processes when mapped."""
 
 import math
+import mmap
+import os
 
+import h5py
 import numpy as np
+from xxhash import xxh3_128
 
-from ovaflow.machine.room import require_room
 from ovaflow.sparse.csr import CSR
+from ovaflow.storage.damage import damaged, text_of
+
+PAGE = 4096
 
 LARGEST_ID = 2**31 - 1
 """Of labels and features."""
 
-_BYTES_OF_A_COLUMN = 16
-"""Whatever uses a matrix has arrays of its number of columns: an index takes so much, training more."""
+_BLOCK = 1 << 20
+_ROOM_FOR_METADATA = 1 << 16
+
+_CONTIGUOUS = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+_CONTIGUOUS.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+_CONTIGUOUS.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+_CONTIGUOUS.set_obj_track_times(False)
 
 
-def map_array(array, low=None, high=None):
-    """Map an array of an open artifact into memory; see :meth:`ovaflow.storage.container.StoredArray.mapped`.
+def reserve(file, nbytes):
+    """Have the disk keep room behind what is written: HDF5 does not survive it where there is none."""
+    os.posix_fallocate(file.id.get_vfd_handle(), file.id.get_filesize(), nbytes + _ROOM_FOR_METADATA)
 
-    Parameters
-    ----------
-    array : StoredArray
-    low, high : number, optional
-        Least and largest value that may be in it.
 
-    Returns
-    -------
-    ndarray
-        Same shape and dtype.
+def create_array(group, name, data=None, shape=None, dtype=None):
+    """Store an array in a group, or make room for one that is written part by part; returns the h5py dataset."""
+    if data is not None:
+        data = np.asarray(data, dtype)
+        shape, dtype = data.shape, data.dtype
+    reserve(group.file, math.prod(shape) * np.dtype(dtype).itemsize)
+    stored = group.create_dataset(name, shape, dtype, data=data, dcpl=_CONTIGUOUS)
+    stored.attrs["xxh3"] = np.bytes_(b"0" * 32)
+    return stored
+
+
+def checksum_of_array(array, check=None):
+    """Checksum of an array in a file, read block by block; each is checked while it is in the processor's cache."""
+    digest = xxh3_128()
+    for block in _blocks(array):
+        digest.update(block)
+        if check is not None:
+            check(block)
+    return digest.hexdigest()
+
+
+def _mappable_offset(array):
+    """First byte of an array in its file; None of small ones, and where other programs packed or did not align it."""
+    offset = array.id.get_offset()
+    return None if offset is None or array.nbytes < PAGE or offset % array.dtype.itemsize else offset
+
+
+def _blocks(array):
+    offset = _mappable_offset(array)
+    if offset is None:
+        if array.size:
+            yield array[()].reshape(-1)
+        return
+    handle, end = array.file.id.get_vfd_handle(), offset + array.nbytes
+    buffer = memoryview(bytearray(min(_BLOCK, array.nbytes)))
+    while offset < end:
+        part = buffer[: end - offset]
+        if os.preadv(handle, [part], offset) != len(part):
+            raise damaged(array, f"{array.name} is cut short")
+        yield np.frombuffer(part, array.dtype)
+        offset += len(part)
+
+
+def check_finite(values):
+    """ValueError that names a number which is not finite."""
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise ValueError(values[~np.isfinite(values)][0])
+
+
+def map_array(array, low=None, high=None, compare=True):
+    """Map an array of an open artifact; processes share its pages, and a write changes the process's own page alone.
+
+    It is compared with its checksum, unless this process has done so already. Bounds guard kernels that use values as
+    places of other arrays.
     """
-    return array.mapped(low, high)
+    if compare:
+
+        def check(values):
+            if (low is not None and not values.min() >= low) or (high is not None and not values.max() <= high):
+                raise damaged(array, f"{array.name} holds {values.min()} to {values.max()}")
+
+        _compare(array, checksum_of_array(array, check))
+    offset = _mappable_offset(array)
+    if offset is None:
+        return array[()]
+    start = offset % mmap.ALLOCATIONGRANULARITY
+    # copy-on-write, since kernels are compiled for writable arrays only
+    length, access = array.nbytes + start, mmap.ACCESS_COPY
+    pages = mmap.mmap(array.file.id.get_vfd_handle(), length, access=access, offset=offset - start)
+    return np.frombuffer(pages, array.dtype, array.size, start).reshape(array.shape)
 
 
-def write_csr(group, matrix):
-    """Store a matrix in a group.
-
-    Parameters
-    ----------
-    group : h5py.Group
-    matrix : CSR
-    """
-    group.attrs["n_columns"] = np.int64(matrix.n_columns)
-    for name, array in zip(("data", "indices", "indptr"), matrix.arrays, strict=True):
-        group.create_dataset(name, data=array)
+def read_into(array, out):
+    """Read an array of an open artifact into memory that is there already."""
+    if array.size:
+        array.read_direct(out)
+    _compare(array, xxh3_128(out).hexdigest())
 
 
-def read_csr(group, ascending=True, low=None):
-    """Matrix of a group, mapped.
-
-    Parameters
-    ----------
-    group : Stored
-    ascending : bool
-        Whether columns must ascend within a row.
-    low : float, optional
-        Least value that may be in it.
-
-    Returns
-    -------
-    CSR
-
-    Raises
-    ------
-    InputError
-        If the three arrays do not fit together, or a value cannot be.
-    """
-    n_columns = number_of(group, "n_columns", 0, LARGEST_ID)
-    require_room(n_columns, _BYTES_OF_A_COLUMN, "columns", group.path)
-    indptr = read_offsets(group["indptr"])
-    order = _Order(indptr) if ascending else None
-    data = map_vector(group["data"], np.float32, low)
-    indices = map_vector(group["indices"], np.int32, 0, n_columns - 1, visit=order)
-    if not indptr[-1] == len(data) == len(indices):
-        raise group.damaged(f"{group.name}: arrays of different lengths")
-    if ascending and not order.holds:
-        raise group.damaged(f"columns of {group.name} do not ascend")
-    return CSR(data, indices, indptr, n_columns)
+def _compare(array, checksum):
+    if checksum != text_of(array, "xxh3"):
+        raise damaged(array, f"values of {array.name} do not match their checksum")
 
 
-class _Order:
-    """Whether columns ascend within rows, seen block by block: where they do not, a row must begin."""
-
-    def __init__(self, indptr):
-        self.holds, self._starts, self._last, self._done = True, indptr, -1, 0
-
-    def __call__(self, values):
-        falls = self._done + 1 + np.flatnonzero(values[1:] <= values[:-1])
-        if values[0] <= self._last:
-            falls = np.append(falls, self._done)
-        places = np.minimum(np.searchsorted(self._starts, falls), len(self._starts) - 1)
-        self.holds &= bool((self._starts[places] == falls).all())
-        self._last, self._done = values[-1], self._done + len(values)
+def map_vector(array, dtype, low=None, high=None, ndim=1, compare=True):
+    """Map an array that must be of some type; see :func:`map_array`."""
+    if array.dtype != dtype or array.ndim != ndim:
+        raise damaged(array, f"{array.name} is of type {array.dtype} with {array.ndim} axes")
+    return map_array(array, low, high, compare)
 
 
-def read_offsets(array):
-    """Where parts of an array begin, mapped.
-
-    Parameters
-    ----------
-    array : StoredArray
-
-    Returns
-    -------
-    ndarray of int64, shape (parts + 1,)
-        From 0, never falling.
-    """
-    offsets = map_vector(array, np.int64)
+def read_offsets(array, compare=True):
+    """Where parts of an array begin, mapped: int64 of shape (parts + 1,), from 0, never falling."""
+    offsets = map_vector(array, np.int64, compare=compare)
     if not len(offsets) or offsets[0] != 0 or (offsets[1:] < offsets[:-1]).any():
-        raise array.damaged(f"{array.name} does not rise from 0")
+        raise damaged(array, f"{array.name} does not rise from 0")
     return offsets
 
 
-def map_vector(array, dtype, low=None, high=None, ndim=1, visit=None):
-    """Map an array that must be of some type.
+def write_csr(group, matrix):
+    """Store a matrix in a group."""
+    group.attrs["n_columns"] = np.int64(matrix.n_columns)
+    for name, array in zip(("data", "indices", "indptr"), matrix.arrays, strict=True):
+        create_array(group, name, array)
 
-    Parameters
-    ----------
-    array : StoredArray
-    dtype : numpy type
-    low, high : number, optional
-        See :func:`map_array`.
-    ndim : int
-    visit : callable, optional
-        See :func:`map_array`.
 
-    Returns
-    -------
-    ndarray
-    """
-    if array.dtype != dtype or array.ndim != ndim:
-        raise array.damaged(f"{array.name} is of type {array.dtype} with {array.ndim} axes")
-    return array.mapped(low, high, visit)
+def read_csr(group, compare=True):
+    """Matrix of a group, mapped."""
+    n_columns, indptr = number_of(group, "n_columns", 0, LARGEST_ID), read_offsets(group["indptr"], compare)
+    data = map_vector(group["data"], np.float32, compare=compare)
+    indices = map_vector(group["indices"], np.int32, 0, n_columns - 1, compare=compare)
+    if not indptr[-1] == len(data) == len(indices):
+        raise damaged(group, f"{group.name}: arrays of different lengths")
+    return CSR(data, indices, indptr, n_columns)
 
 
 def amount_of(group, name="core_seconds"):
-    """Amount among the attributes of a group.
-
-    Parameters
-    ----------
-    group : Stored
-    name : str
-
-    Returns
-    -------
-    float
-        Finite, not negative.
-    """
-    value = group.attrs[name]
-    if isinstance(value, str) or not 0 <= value < math.inf:
-        raise group.damaged(f"{name} is no amount")
-    return float(value)
+    """Amount among the attributes of a group: finite, not negative."""
+    value = float(group.attrs[name])
+    if not 0 <= value < math.inf:
+        raise damaged(group, f"{name} is not an amount")
+    return value
 
 
 def number_of(group, name, low, high=2**62):
-    """Whole number among the attributes of a group.
-
-    Parameters
-    ----------
-    group : Stored
-    name : str
-    low, high : int
-
-    Returns
-    -------
-    int
-    """
-    value = group.attrs[name]
-    if type(value) is not int or not low <= value <= high:
-        raise group.damaged(f"{name} is no whole number from {low} to {high}")
+    """Whole number among the attributes of a group."""
+    value = int(group.attrs[name])
+    if not low <= value <= high:
+        raise damaged(group, f"{name} is {value}, not from {low} to {high}")
     return value
 
 
 def write_strings(group, name, strings):
-    """Store texts as one block of UTF-8 and their offsets.
-
-    Parameters
-    ----------
-    group : h5py.Group
-    name : str
-    strings : sequence of str
-    """
+    """Store texts as one block of UTF-8 and their offsets."""
     block, offsets = bytearray(), np.zeros(len(strings) + 1, np.int64)
     for number, text in enumerate(strings):
         block += text.encode("utf-8", "surrogatepass")
         offsets[number + 1] = len(block)
     holder = group.create_group(name)
-    holder.create_dataset("utf8", data=np.frombuffer(block, np.uint8))
-    holder.create_dataset("offsets", data=offsets)
+    create_array(holder, "utf8", np.frombuffer(block, np.uint8))
+    create_array(holder, "offsets", offsets)
 
 
 def check_strings(group, name, *lengths):
-    """Refuse a file whose texts, if it has any, are more or fewer than they must be.
-
-    Parameters
-    ----------
-    group : Stored
-    name : str
-    *lengths : int
-        Numbers of texts that are right.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse a file whose texts, if it has any, are of none of these numbers."""
     if name in group and group[name]["offsets"].size - 1 not in lengths:
-        raise group.damaged(f"{group[name]['offsets'].size - 1:,} {name}, expected {lengths[-1]:,}")
+        raise damaged(group, f"{group[name]['offsets'].size - 1:,} {name}, expected {lengths[-1]:,}")
 
 
 def read_strings(group, name, rows=None):
-    """Texts stored by :func:`write_strings`.
-
-    Parameters
-    ----------
-    group : h5py.Group
-    name : str
-    rows : sequence of int, optional
-        Only these, in this order.
-
-    Returns
-    -------
-    list of str
-    """
-    holder = group[name]
-    offsets = read_offsets(holder["offsets"])
-    block = map_vector(holder["utf8"], np.uint8)
+    """Texts stored by :func:`write_strings`, or those of some rows."""
+    offsets, block = read_offsets(group[name]["offsets"]), map_vector(group[name]["utf8"], np.uint8)
     if offsets[-1] != len(block):
-        raise holder.damaged(f"{holder.name}: arrays of different lengths")
+        raise damaged(group, f"{name}: arrays of different lengths")
     chosen = range(len(offsets) - 1) if rows is None else rows
-    return [_decoded(holder, block[offsets[i] : offsets[i + 1]]) for i in chosen]
-
-
-def _decoded(holder, block):
-    try:
-        return block.tobytes().decode("utf-8", "surrogatepass")
-    except UnicodeDecodeError:
-        raise holder.damaged(f"{holder.name} is no UTF-8") from None
+    return [block[offsets[i] : offsets[i + 1]].tobytes().decode("utf-8", "surrogatepass") for i in chosen]

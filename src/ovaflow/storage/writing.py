@@ -1,12 +1,17 @@
-"""What to do about a file that cannot be written: no space, no permission, a limit."""
+"""Files that are written whole or not at all; one that cannot be written is an error of one line."""
 
 import contextlib
 import errno
 import os
 import re
+import tempfile
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
-from ovaflow.console.errors import InputError
+from ovaflow.console.errors import InputError, StrPath
+
+_PROCESS_START = time.time()
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _CLOSED = {errno.EACCES, errno.EPERM, errno.EROFS}
@@ -18,27 +23,59 @@ _OTHER = {
     errno.ELOOP: "its links lead in a circle; choose another folder",
 }
 
-# the HDF5 library tells the reason in its message alone
+# h5py gives the reason in its message alone
 _ERRNO = re.compile(r"errno = (\d+)")
 
 
 @contextlib.contextmanager
-def explained(path, needed=None, kept=None):
-    """Turn errors of writing a file that a user can mend into one line that says how.
+def write_atomically(path: StrPath) -> Iterator[Path]:
+    """Yield a temporary name; what is there when the block ends without an error is synced and becomes the file."""
+    path = Path(path)
+    with explained(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _remove_stale(path)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
+        os.close(handle)
+        temporary = Path(name)
+        try:
+            yield temporary
+            umask = os.umask(0)
+            os.umask(umask)
+            temporary.chmod(0o666 & ~umask)
+            _sync(temporary)
+            temporary.replace(path)
+            _sync(path.parent)
+        finally:
+            temporary.unlink(missing_ok=True)
 
-    Parameters
-    ----------
-    path : path-like
-        The file.
-    needed : float, optional
-        Bytes that are still to be written.
-    kept : str, optional
-        What is not lost, in words.
 
-    Raises
-    ------
-    InputError
-    """
+def write_text(path: StrPath, text: str) -> None:
+    """Write a text file whole or not at all."""
+    with write_atomically(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def _remove_stale(path: Path) -> None:
+    """Remove the temporary files that killed processes left: those older than this process."""
+    stale = re.compile(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}\.partial")
+    for found in path.parent.iterdir():
+        if stale.fullmatch(found.name):
+            with contextlib.suppress(FileNotFoundError):
+                if found.stat().st_mtime < _PROCESS_START:
+                    found.unlink()
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextlib.contextmanager
+def explained(path: StrPath) -> Iterator[None]:
+    """Turn errors of writing a file that a user can fix into one line that says how."""
     try:
         yield
     except (OSError, RuntimeError) as error:
@@ -46,35 +83,19 @@ def explained(path, needed=None, kept=None):
         named = getattr(error, "filename", None)
         # another file was read meanwhile
         elsewhere = isinstance(named, str | os.PathLike) and path.parent not in (Path(named), Path(named).parent)
-        explanation = None if elsewhere else explanation_of(error, path, needed)
+        explanation = None if elsewhere else explanation_of(error, path)
         if explanation is None:
             raise
-        message, remedy = explanation
-        raise InputError(message, path=path, remedy=remedy + ("" if kept is None else f"; {kept}")) from error
+        raise InputError(explanation[0], path=path, remedy=explanation[1]) from error
 
 
-def explanation_of(error, path, needed=None):
-    """Say what is wrong and what to do.
-
-    Parameters
-    ----------
-    error : OSError or RuntimeError
-    path : path-like
-        What could not be written.
-    needed : float, optional
-        Bytes that are still to be written.
-
-    Returns
-    -------
-    tuple of str, or None
-        Message and remedy; None where it is nothing that a user can mend.
-    """
+def explanation_of(error: Exception, path: StrPath) -> tuple[str, str] | None:
+    """What is wrong and what to do; None where it is nothing that a user can fix."""
     told = _ERRNO.search(str(error))
     number = int(told[1]) if told else getattr(error, "errno", None)
     folder = Path(path).parent
     if number in _FULL:
-        remedy = f"free {_amount(needed)}, or choose another folder"
-        message = f"{os.strerror(number)}, {_left(folder)}"
+        message, remedy = f"{os.strerror(number)}, {_left(folder)}", "free some space, or choose another folder"
     elif number in _CLOSED:
         message, remedy = os.strerror(number), f"allow writing in {folder}, or choose another folder"
     elif number in _OTHER:
@@ -84,11 +105,7 @@ def explanation_of(error, path, needed=None):
     return f"cannot be written: {message}", remedy
 
 
-def _amount(needed):
-    return "some space" if needed is None else f"about {max(needed / 1e6, 1):,.0f} MB"
-
-
-def _left(folder):
+def _left(folder: Path) -> str:
     try:
         found = os.statvfs(folder)
     except OSError:

@@ -1,4 +1,8 @@
-"""What makes an artifact anew, for messages: the command, and the rule of the workflow."""
+"""What is said of an artifact that is not as it was written, and what makes it again."""
+
+from typing import Any
+
+from ovaflow.console.errors import InputError, StrPath
 
 _MADE_BY = {
     "dataset": ("prepare", "prepare_dataset"),
@@ -28,32 +32,29 @@ _MADE_BY = {
 }
 
 
-def made_by(kind):
-    """Who writes artifacts of a kind.
-
-    Parameters
-    ----------
-    kind : str
-
-    Returns
-    -------
-    str
-        Such as ``"ovaflow means, rule compute_means"``; empty for unknown kinds.
-    """
+def made_by(kind: str) -> str:
+    """Who writes artifacts of a kind, such as ``ovaflow means, rule compute_means``; empty for unknown kinds."""
     command, rule = _MADE_BY.get(kind, (None, None))
     return ", ".join([f"ovaflow {command}"] * bool(command) + [f"rule {rule}"] * bool(rule))
 
 
-def remake(kind):
-    """What to do about a damaged artifact.
+def remake(kind: str) -> str:
+    """What to do about an artifact that cannot be used."""
+    return "delete it and make it again" + (f" ({made_by(kind)})" if made_by(kind) else "")
 
-    Parameters
-    ----------
-    kind : str
 
-    Returns
-    -------
-    str
-    """
-    maker = made_by(kind)
-    return "delete it and make it again" + (f" ({maker})" if maker else "")
+def not_a(kind: str, path: StrPath, message: str = "") -> InputError:
+    """The error that says that a file is something else, which may be anybody's."""
+    remedy = f"give the path of a {kind} file" + (f" ({made_by(kind)})" if made_by(kind) else "")
+    return InputError(message or f"not a {kind} file, or damaged", path=path, remedy=remedy)
+
+
+def damaged(item: Any, message: object) -> InputError:
+    """The error that says what is wrong with the file of an open artifact, group or array."""
+    return InputError(f"damaged ({message})", path=item.file.filename, remedy=remake(text_of(item.file, "kind")))
+
+
+def text_of(item: Any, name: str) -> str:
+    """Text among the attributes of an open artifact."""
+    value = item.attrs[name]
+    return value.decode() if isinstance(value, bytes) else value

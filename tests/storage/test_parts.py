@@ -1,0 +1,116 @@
+"""Parts: what was kept is there again, of this job alone and whatever happened to single files."""
+
+import os
+
+import numpy as np
+import pytest
+from forged import flip, offset_of
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from ovaflow.storage import parts
+from ovaflow.storage.parts import Parts, digest_of, folder_of, parts_of, remove_parts
+
+PIECES = {7: [1.5, 2.5], 0: [], 2: [0.1] * 2000}
+
+
+@pytest.fixture
+def output(tmp_path):
+    """A file whose job was interrupted after three parts of a piece each."""
+    for number, values in PIECES.items():
+        with parts_of(tmp_path / "3.h5", "digest", 1) as opened:
+            opened.earlier()
+            opened.keep(number, values=np.array(values), of=np.array([number]))
+    return tmp_path / "3.h5"
+
+
+def kept(output, digest="digest"):
+    return {number: piece["values"].tolist() for number, piece in Parts(output, digest).earlier().items()}
+
+
+@given(
+    st.dictionaries(
+        st.integers(0, 2**40), hnp.arrays(np.float32, st.integers(0, 5), elements=st.integers(-9, 9)), max_size=6
+    )
+)
+def test_what_was_kept_is_there_again(tmp_path_factory, pieces):
+    output = tmp_path_factory.mktemp("parts") / "0.h5"
+    with parts_of(output, "digest", 1) as opened:
+        for number, values in pieces.items():
+            opened.keep(number, values=values, more=values.astype(np.int32))
+    found = Parts(output, "digest").earlier()
+    assert list(found) == list(pieces)
+    for number, values in pieces.items():
+        assert found[number]["values"].tobytes() == values.tobytes()
+        assert found[number]["more"].dtype == np.int32
+
+
+def test_parts_add_up(output):
+    assert kept(output) == PIECES
+    assert sorted(os.listdir(folder_of(output))) == ["0001.h5", "0002.h5", "0003.h5"]
+
+
+def test_what_a_failing_job_holds_is_written(tmp_path):
+    with pytest.raises(KeyboardInterrupt), parts_of(tmp_path / "0.h5", "digest", 1) as opened:  # noqa: PT012
+        opened.keep(1, values=np.zeros(1))
+        raise KeyboardInterrupt
+    assert kept(tmp_path / "0.h5") == {1: [0]}
+
+
+def test_they_are_written_every_few_seconds(tmp_path, monkeypatch):
+    opened = Parts(tmp_path / "0.h5", "digest")
+    for number in range(4):
+        monkeypatch.setattr(parts, "SECONDS", -1.0 if number % 2 else 1000.0)
+        opened.keep(number, values=np.zeros(1))
+    assert sorted(kept(tmp_path / "0.h5")) == [0, 1, 2, 3]
+    assert len(os.listdir(folder_of(tmp_path / "0.h5"))) == 2
+
+
+def test_core_seconds_of_all_attempts(tmp_path):
+    spent = []
+    for number in range(3):
+        with parts_of(tmp_path / "0.h5", "digest", 1000) as opened:
+            opened.earlier()
+            spent.append(opened.core_seconds)
+            opened.keep(number, values=np.zeros(1))
+    assert 0 <= spent[0] < spent[1] < spent[2]
+
+
+def test_a_damaged_part_is_made_again(output, capsys):
+    path = folder_of(output) / "0003.h5"
+    flip(path, offset_of(path, "pieces/values/values"))
+    assert kept(output) == {7: [1.5, 2.5], 0: []}
+    assert "0003.h5: damaged" in capsys.readouterr().err
+    assert not path.exists()
+
+
+def test_another_job_begins_again(output):
+    assert kept(output, "other") == {}
+    assert kept(output) == {}
+
+
+def test_merged_outputs_leave_nothing(output, tmp_path):
+    other, own = tmp_path / "17.parts", tmp_path / "my.parts"
+    for folder in (other, own):
+        folder.mkdir()
+    output.touch()
+    remove_parts([output])
+    assert sorted(os.listdir(tmp_path)) == ["3.h5", "my.parts"]
+
+
+def test_digests_tell_things_apart():
+    things = [
+        [np.arange(3)],
+        [np.arange(3.0)],
+        [np.arange(3).astype(np.int32)],
+        [np.arange(4)],
+        [np.arange(2), np.array([2])],
+        [{"C": 1.0}],
+        [{"C": 1.1}],
+        ["C", 1.0],
+        [["C", 1.0]],
+        [None],
+    ]
+    assert len({digest_of(*of_one) for of_one in things}) == len(things)
+    assert digest_of({"a": 1, "b": 2}) == digest_of({"b": 2, "a": 1})
