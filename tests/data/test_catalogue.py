@@ -104,7 +104,7 @@ def test_a_wrong_catalogue_is_one_clear_line(tmp_path, body, complaint):
 
 
 def test_broken_yaml_names_the_line(tmp_path):
-    with pytest.raises(InputError, match="line 2: no valid YAML"):
+    with pytest.raises(InputError, match="line 2: not valid YAML"):
         read_catalogue(written(tmp_path, "datasets:\n  a: [\n"[:-1] + "}\n"))
 
 

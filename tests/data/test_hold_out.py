@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Dataset, Split
-from ovaflow.data.hold_out import held_out, hold_out
+from ovaflow.data.hold_out import held_out, hold_out, in_test
 from ovaflow.sparse.csr import from_scipy
 
 
@@ -39,3 +41,25 @@ def test_repeated_instances_stay_together(dataset):
 def test_nothing_held_out_is_refused(dataset):
     with pytest.raises(InputError, match="0 of 400 training instances would be held out"):
         hold_out(dataset, 1e-9)
+
+
+@given(st.text(), st.integers(-(2**60), 2**60))
+def test_extremes(text, seed):
+    assert not in_test(text, 0.0, seed)
+    assert in_test(text, 1.0, seed)
+
+
+@given(st.text(), st.floats(0, 1), st.floats(0, 1))
+def test_a_larger_test_set_holds_the_smaller(text, one, other):
+    small, large = sorted((one, other))
+    assert in_test(text, large) >= in_test(text, small)
+
+
+def test_share_and_seed():
+    first, second = ([in_test(f"text {i}", 0.2, seed) for i in range(5000)] for seed in (0, 1))
+    assert 0.18 < sum(first) / 5000 < 0.22
+    assert first != second
+
+
+def test_known_values():
+    assert [in_test(text, 0.2) for text in ("a", "b", "ä", "", "\ud800")] == [True, False, False, False, False]

@@ -9,7 +9,7 @@ from ovaflow.data.dataset import open_dataset, write_dataset
 from ovaflow.data.local_features import bring_near
 from ovaflow.machine.allowance import read_allowance
 from ovaflow.machine.place import Place, placed
-from ovaflow.training.label_jobs import Training
+from ovaflow.settings.models import TrainLabels
 from ovaflow.training.shard_job import train_labels
 from ovaflow.training.start_inputs import compute_start_inputs
 
@@ -35,7 +35,7 @@ def sys_of_two(tmp_path):
 
 def test_training_on_the_copy_changes_no_bit(dataset, sys_of_two, tmp_path, monkeypatch):
     monkeypatch.setattr("ovaflow.machine.place.read_allowance", lambda: replace(read_allowance(), nodes={0, 1}))
-    training, labels = Training(), np.arange(10)
+    training, labels = TrainLabels(), np.arange(10)
     inputs = compute_start_inputs(dataset, training)
     theirs = train_labels(dataset, inputs, labels, training)
     with placed(1, tmp_path, sys_of_two) as place:

@@ -11,7 +11,8 @@ from sklearn.preprocessing import normalize
 
 from ovaflow.console.errors import InputError
 from ovaflow.data import tfidf as module
-from ovaflow.data.tfidf import Selection, TfIdf, learn, normal_form, tokenizer, weigh_counts
+from ovaflow.data.tfidf import TfIdf, learn, normal_form, tokenizer, weigh_counts
+from ovaflow.settings.models import Prepare
 from ovaflow.sparse.csr import from_scipy
 
 WORDS = ["der", "das", "Straße", "STRASSE", "Äpfel", "äpfel", "2005", "x", "abc3", "tietoa", "e-mail", "snake_case"]
@@ -38,7 +39,7 @@ def theirs_of(train, test, **options):
 @pytest.mark.parametrize("normalized", [True, False])
 def test_as_scikit_learn(min_df, max_df, normalized):
     train, test = corpus(), corpus(50, seed=1)
-    learned = learn(train, Selection(min_df, max_df), sublinear=False, normalize=normalized, bias=0.0)
+    learned = learn(train, Prepare(min_df=min_df, max_df=max_df, sublinear=False, normalize=normalized, bias=0.0))
     options = {"min_df": min_df, "max_df": max_df, "norm": "l2" if normalized else None}
     for texts, ours in ((train, learned.X), (test, learned.transform.transform(test))):
         theirs, names = theirs_of(train, texts, **options)
@@ -49,7 +50,7 @@ def test_as_scikit_learn(min_df, max_df, normalized):
 
 def test_sublinear_is_log_of_one_plus_tf():
     train = corpus()
-    learned = learn(train, Selection(1, 0.99), bias=0.0)
+    learned = learn(train, Prepare(min_df=1, max_df=0.99, bias=0.0))
     counts = CountVectorizer(tokenizer=tokenizer(), token_pattern=None, vocabulary=learned.transform.feature_names)
     tf = counts.transform(train).toarray()
     df = (tf > 0).sum(axis=0)
@@ -58,20 +59,20 @@ def test_sublinear_is_log_of_one_plus_tf():
 
 
 def test_features_by_falling_document_frequency_then_name():
-    learned = learn(["bb aa cc", "bb dd cc", "bb aa", "ee"], Selection(1, 1.0))
+    learned = learn(["bb aa cc", "bb dd cc", "bb aa", "ee"], Prepare(min_df=1, max_df=1.0))
     assert learned.transform.feature_names == ["bb", "aa", "cc", "dd", "ee"]
-    fewer = learn(["bb aa cc", "bb dd cc", "bb aa", "ee"], Selection(1, 1.0, max_features=2))
+    fewer = learn(["bb aa cc", "bb dd cc", "bb aa", "ee"], Prepare(min_df=1, max_df=1.0, max_features=2))
     assert fewer.transform.feature_names == ["bb", "aa"]
 
 
 def test_a_token_of_every_text_is_no_feature():
-    assert learn(["aa bb", "aa cc"], Selection(1, 1.0)).transform.feature_names == ["bb", "cc"]
-    assert learn(["aa bb"], Selection(1, 1.0), tfidf=False).transform.feature_names == ["aa", "bb"]
+    assert learn(["aa bb", "aa cc"], Prepare(min_df=1, max_df=1.0)).transform.feature_names == ["bb", "cc"]
+    assert learn(["aa bb"], Prepare(min_df=1, max_df=1.0), tfidf=False).transform.feature_names == ["aa", "bb"]
 
 
 def test_test_texts_change_nothing():
     train = corpus()
-    learned = learn(train, Selection())
+    learned = learn(train, Prepare())
     idf, names = learned.transform.idf.copy(), list(learned.transform.feature_names)
     learned.transform.transform(corpus(100, seed=2) + ["new words only"])
     np.testing.assert_array_equal(learned.transform.idf, idf)
@@ -82,7 +83,7 @@ def test_test_texts_change_nothing():
 @pytest.mark.parametrize("tfidf", [True, False])
 def test_rebuilt_from_parameters(tfidf):
     train, test = corpus(), [*corpus(50, seed=1), "", "nothing known here"]
-    first = learn(train, Selection(), tfidf=tfidf, sublinear=tfidf, bias=0.5).transform
+    first = learn(train, Prepare(sublinear=tfidf, bias=0.5), tfidf=tfidf).transform
     given_back = {name: getattr(first, name) for name in ("sublinear", "normalize", "bias", "token_pattern")}
     second = TfIdf.from_parameters(given_back, first.feature_names, first.idf if tfidf else None)
     for ours, theirs in zip(second.transform(test), first.transform(test), strict=True):
@@ -98,12 +99,12 @@ def test_no_transform_of_texts_for_features():
 @given(texts_of_words, st.integers(1, 20))
 def test_batches_change_nothing(texts, batch):
     try:
-        whole = learn(texts, Selection(1, 1.0))
+        whole = learn(texts, Prepare(min_df=1, max_df=1.0))
     except InputError:
         assume(False)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_BATCH", batch)
-        batched = learn(iter(texts), Selection(1, 1.0))
+        batched = learn(iter(texts), Prepare(min_df=1, max_df=1.0))
     assert batched.transform.feature_names == whole.transform.feature_names
     for ours, theirs in zip(batched.X, whole.X, strict=True):
         np.testing.assert_array_equal(ours, theirs)
@@ -115,7 +116,7 @@ def test_a_vocabulary_without_room_forgets_rare_tokens(monkeypatch):
     monkeypatch.setattr(module, "_BATCH", 64)
     monkeypatch.setattr(module, "_ROOM", 100)
     texts = [f"common{i % 5} often{i % 20} rare{i} once{i}x" for i in range(500)]
-    learned = learn(texts, Selection(2, 0.5))
+    learned = learn(texts, Prepare(min_df=2, max_df=0.5))
     assert set(learned.transform.feature_names) == {f"common{i}" for i in range(5)} | {f"often{i}" for i in range(20)}
     assert learned.counts["tokens_forgotten"] > 800
     assert learned.X.n_rows == 500
@@ -124,7 +125,7 @@ def test_a_vocabulary_without_room_forgets_rare_tokens(monkeypatch):
 @pytest.mark.parametrize("texts", [[], [""], ["one text"], ["same", "same"], ["12 34", "5"]])
 def test_nothing_to_learn(texts):
     with pytest.raises(InputError, match=r"no (training texts|token occurs)"):
-        learn(texts, Selection(1, 1.0))
+        learn(texts, Prepare(min_df=1, max_df=1.0))
 
 
 any_text = st.text(st.characters(codec="utf-8") | st.characters(categories=["Cs"]))

@@ -104,35 +104,14 @@ class _Catalogue(_Strict):
 
 
 def default_catalogue():
-    """Path of the catalogue that comes with ovaflow.
-
-    Returns
-    -------
-    pathlib.Path
-        ``config/datasets.yaml`` of the checkout, or the copy inside the wheel.
-    """
+    """``config/datasets.yaml`` of the checkout, or the copy inside the wheel."""
     packaged = _PACKAGE / "pipeline" / "config" / "datasets.yaml"
     return packaged if packaged.is_file() else _PACKAGE.parents[1] / "config" / "datasets.yaml"
 
 
 @cache
 def read_catalogue(path=None):
-    """Read and validate a catalogue.
-
-    Parameters
-    ----------
-    path : path-like, optional
-        :func:`default_catalogue` by default.
-
-    Returns
-    -------
-    dict of str to Entry
-
-    Raises
-    ------
-    InputError
-        If the file is missing, no YAML, or has an unknown key or a wrong value.
-    """
+    """The entries of a catalogue by their names."""
     path = Path(path or default_catalogue())
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -142,11 +121,11 @@ def read_catalogue(path=None):
         ) from None
     except yaml.MarkedYAMLError as error:
         line = None if error.problem_mark is None else error.problem_mark.line + 1
-        raise InputError(f"no valid YAML: {error.problem}", path=path, line=line) from None
+        raise InputError(f"not valid YAML: {error.problem}", path=path, line=line, remedy="correct it") from None
     try:
         return _Catalogue.model_validate(content).datasets
     except ValidationError as error:
-        raise InputError(_first_problem(error), path=path, remedy="mend this file, or give another one") from None
+        raise InputError(_first_problem(error), path=path, remedy="correct this file, or give another one") from None
 
 
 def _first_problem(error):
@@ -158,23 +137,7 @@ def _first_problem(error):
 
 
 def entry_of(name, path=None):
-    """One dataset of the catalogue.
-
-    Parameters
-    ----------
-    name : str
-    path : path-like, optional
-        The catalogue, :func:`default_catalogue` by default.
-
-    Returns
-    -------
-    Entry
-
-    Raises
-    ------
-    InputError
-        If there is no such dataset, or the catalogue is not valid.
-    """
+    """One dataset of a catalogue, ovaflow's own by default."""
     catalogue = read_catalogue(path)
     if name not in catalogue:
         raise InputError(
@@ -184,34 +147,10 @@ def entry_of(name, path=None):
 
 
 def files_of(name, path=None):
-    """What ``ovaflow download --dataset=NAME --output=FOLDER`` leaves in FOLDER.
+    """What ``ovaflow download --dataset=NAME --output=FOLDER`` leaves in FOLDER, known before the download.
 
-    The names are known before the download, so that the workflow can declare
-    them as outputs. Not to be declared, since Snakemake deletes outputs before
-    it makes them: ``FOLDER.sha256`` (the record of checksums) and
-    ``FOLDER/.download`` (what an interrupted download goes on with), hence not
-    FOLDER as a directory either.
-
-    Parameters
-    ----------
-    name : str
-        Such as ``"eurlex-4k"``.
-    path : path-like, optional
-        The catalogue, :func:`default_catalogue` by default.
-
-    Returns
-    -------
-    dict
-        ``format`` : "xmc-text" or "npz", for ``ovaflow prepare --format``;
-        ``train``, ``test`` : file names for ``--train`` and ``--test``, such as
-        "train.txt" ("X.trn.npz" for npz, whose labels are "Y.trn.npz" beside it);
-        ``files`` : list of every file name in the folder, in a fixed order;
-        ``propensity_a``, ``propensity_b`` : floats for ``ovaflow evaluate``.
-
-    Raises
-    ------
-    InputError
-        If there is no such dataset, or the catalogue is not valid.
+    Snakemake deletes outputs before it makes them, so that neither ``FOLDER.sha256``, the record of checksums, nor
+    FOLDER itself may be declared as one.
     """
     entry = entry_of(name, path)
     files = entry.files

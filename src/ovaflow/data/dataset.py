@@ -8,8 +8,9 @@ import numpy as np
 
 from ovaflow.data.names import Names, read_idf, read_names
 from ovaflow.sparse.csr import CSR, transpose
-from ovaflow.storage.arrays import check_strings, read_csr, read_strings, write_csr, write_strings
+from ovaflow.storage.arrays import check_strings, create_array, read_csr, read_strings, write_csr, write_strings
 from ovaflow.storage.artifact import checksum_of, create_artifact, open_artifact, parameters_of
+from ovaflow.storage.damage import damaged
 
 KIND = "dataset"
 EXCERPT = 2000
@@ -18,16 +19,9 @@ EXCERPT = 2000
 
 @dataclass(frozen=True)
 class Split:
-    """Instances and their labels.
+    """Instances and their labels: X (n, d) as the solver sees it, Y (n, l) of ones, and texts.
 
-    Attributes
-    ----------
-    X : CSR, shape (n, d)
-        Features as the solver sees them: rows scaled, bias feature last.
-    Y : CSR, shape (n, l)
-        Ones at an instance's labels.
-    texts : list of str
-        Empty when the source had features instead of texts.
+    There are no texts when the source had features instead.
     """
 
     X: CSR
@@ -39,17 +33,8 @@ class Split:
 class Dataset:
     """An open dataset file; matrices are mapped, not copied.
 
-    Attributes
-    ----------
-    path : pathlib.Path
-    train, test : Split
-        ``texts`` are not loaded here, see :func:`test_texts`.
-    checksum : str
-    parameters : dict
-        Settings of the prepare step; ``bias`` is the value of the bias feature,
-        0 when there is none.
-    given : Names, optional
-        Of a dataset in memory; others read theirs when asked for.
+    ``parameters`` are the settings of the prepare step. The texts of ``test`` are not loaded, see :meth:`test_texts`.
+    ``given`` are the names of a dataset in memory; others read theirs when asked for.
     """
 
     path: Path
@@ -90,18 +75,7 @@ class Dataset:
         return self.given or Names(self.label_names, self.feature_names, read_idf(self.path, KIND))
 
     def test_texts(self, rows=None):
-        """Beginnings of test texts.
-
-        Parameters
-        ----------
-        rows : sequence of int, optional
-            Only these instances.
-
-        Returns
-        -------
-        list of str
-            Empty when the source had features instead of texts.
-        """
+        """Beginnings of test texts, of some rows; empty when the source had features instead of texts."""
         with open_artifact(self.path, KIND) as file:
             return read_strings(file, "test_texts", rows) if "test_texts" in file else []
 
@@ -109,18 +83,8 @@ class Dataset:
 def write_dataset(path, train, test, label_names, feature_names, parameters, idf=None):
     """Write the dataset file.
 
-    Parameters
-    ----------
-    path : path-like
-    train, test : Split
-    label_names : sequence of str, length l
-    feature_names : sequence of str
-        Length d without the bias feature, or empty.
-    parameters : dict
-        Every setting that shaped the file: ``bias``, ``normalize``, ``tfidf``
-        (bool) and, for texts, what :mod:`ovaflow.data.tfidf` needs to repeat
-        the transform; plus ``source`` (provenance: files with their sha256).
-    idf : ndarray of float32, shape (d without bias,), optional
+    ``parameters`` are every setting that shaped the file: ``bias``, ``normalize``, ``tfidf`` and, for texts, what
+    :mod:`ovaflow.data.tfidf` needs to repeat the transform; plus ``source`` (files with their sha256).
     """
     with create_artifact(path, KIND, parameters) as file:
         for name, split in (("train", train), ("test", test)):
@@ -130,27 +94,13 @@ def write_dataset(path, train, test, label_names, feature_names, parameters, idf
         if len(feature_names):
             write_strings(file, "feature_names", feature_names)
         if idf is not None:
-            file.create_dataset("idf", data=np.asarray(idf, np.float32))
+            create_array(file, "idf", np.asarray(idf, np.float32))
         if test.texts:
             write_strings(file, "test_texts", [text[:EXCERPT] for text in test.texts])
 
 
 def open_dataset(path):
-    """Open a dataset file.
-
-    Parameters
-    ----------
-    path : path-like
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    InputError
-        If the file is missing, foreign, of another format version or damaged.
-    """
+    """Open a dataset file."""
     with open_artifact(path, KIND) as file:
         splits = [Split(read_csr(file[f"{name}/X"]), read_csr(file[f"{name}/Y"])) for name in ("train", "test")]
         _check_shapes(file, *splits)
@@ -160,15 +110,12 @@ def open_dataset(path):
 def _check_shapes(file, train, test):
     d, l = train.X.n_columns, train.Y.n_columns  # noqa: E741
     if (test.X.n_columns, test.Y.n_columns) != (d, l):
-        raise file.damaged("training and test instances of different features or labels")
+        raise damaged(file, "training and test instances of different features or labels")
     if any(split.X.n_rows != split.Y.n_rows for split in (train, test)):
-        raise file.damaged("features and labels of different instances")
-    bias = parameters_of(file).get("bias", 0)
-    if isinstance(bias, bool) or not isinstance(bias, int | float):
-        raise file.damaged("its bias is no number")
-    plain = d - (bias != 0)
+        raise damaged(file, "features and labels of different instances")
+    plain = d - (parameters_of(file).get("bias", 0) != 0)
     check_strings(file, "label_names", 0, l)
     check_strings(file, "feature_names", 0, plain)
     check_strings(file, "test_texts", test.X.n_rows)
     if "idf" in file and file["idf"].shape != (plain,):
-        raise file.damaged(f"idf of {file['idf'].size:,} features, expected {plain:,}")
+        raise damaged(file, f"idf of {file['idf'].size:,} features, expected {plain:,}")

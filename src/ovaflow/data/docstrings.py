@@ -18,12 +18,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.console.progress import Progress
-from ovaflow.data.split import in_test
+from ovaflow.data.hold_out import in_test
 
 TEXTS = 20_000
 """Size of the dataset where the environment holds more docstrings."""
 SHORTEST = 60
-"""Characters; below, a docstring says next to nothing about where it stands."""
+"""Characters; below, a docstring says next to nothing about where it is from."""
 SKIPPED_FOLDERS = frozenset(
     {"__pycache__", "_vendor", "_vendored", "site-packages", "test", "testing", "tests", "ovaflow"}
 )
@@ -35,14 +35,7 @@ _RECEIVERS = frozenset({"self", "cls", "mcs"})
 
 
 class Docstring(NamedTuple):
-    """A docstring and what it is labelled with.
-
-    Attributes
-    ----------
-    text : str
-    labels : list of str
-        Enclosing modules at every level, then parameters as ``"param:axis"``.
-    """
+    """A docstring, labelled with the enclosing modules at every level, then its parameters as ``"param:axis"``."""
 
     text: str
     labels: list
@@ -50,15 +43,7 @@ class Docstring(NamedTuple):
 
 @dataclass(frozen=True)
 class Docstrings:
-    """The built-in dataset.
-
-    Attributes
-    ----------
-    train, test : list of Docstring
-        Each in the order of the texts' hashes.
-    counts : dict of str to int or str
-        What was read and what was left out.
-    """
+    """The built-in dataset, in the order of the texts' hashes, and what was read and what was left out."""
 
     train: list
     test: list
@@ -66,28 +51,11 @@ class Docstrings:
 
 
 def docstrings(roots=None, texts=TEXTS, test_fraction=0.2, seed=0):
-    """Build the dataset from the running interpreter's packages.
+    """Build the dataset from the running interpreter's packages: the standard library and site-packages, or ``roots``.
 
-    Modules are visited in the order of a hash of their names until there are
-    enough texts, so that a small share of a large environment is read, whole
-    modules at a time, and the order of files on disk plays no part.
-
-    Parameters
-    ----------
-    roots : sequence of path-like, optional
-        Folders that hold packages; by default the standard library and
-        site-packages.
-    texts : int
-        How many texts at most.
-    test_fraction : float
-    seed : int
-        Both as in :func:`ovaflow.data.split.in_test`.
-
-    Returns
-    -------
-    Docstrings
-        Without repeated or very short texts, labels of a single instance, and
-        labels that occur in no training text.
+    Modules are visited in the order of a hash of their names until there are enough texts, so that a small share of a
+    large environment is read, whole modules at a time, and the order of files on disk plays no part. Repeated or very
+    short texts, labels of a single instance, and labels that occur in no training text are left out.
     """
     modules = sorted(_modules(_installed() if roots is None else roots), key=lambda pair: _hash(pair[0]))
     found, counts = _collect(modules, texts)

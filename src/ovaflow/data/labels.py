@@ -10,10 +10,9 @@ from ovaflow.sparse.csr import from_scipy
 
 
 class NamedLabels:
-    """Labels given by name; the ids are the names' places in sorted order.
+    """Labels given by name; the ids are the positions of the names in sorted order.
 
-    Only names of training instances are labels: :meth:`add_test` leaves out the
-    others and counts them.
+    Only names of training instances are labels: :meth:`add_test` leaves out the others and counts them.
     """
 
     n_labels = None
@@ -25,37 +24,18 @@ class NamedLabels:
         self._unknown = 0
 
     def add_train(self, labels):
-        """Append a training instance.
-
-        Parameters
-        ----------
-        labels : iterable of str
-            Repeated names count once.
-        """
+        """Append a training instance; repeated names count once."""
         numbers = self._numbers
         self._train.append(numbers.setdefault(label, len(numbers)) for label in labels)
 
     def add_test(self, labels):
-        """Append a test instance, after the last training instance.
-
-        Parameters
-        ----------
-        labels : iterable of str
-        """
+        """Append a test instance, after the last training instance."""
         known = [self._numbers[label] for label in labels if label in self._numbers]
         self._unknown += len(labels) - len(known)
         self._test.append(known)
 
     def finish(self):
-        """Names and matrices.
-
-        Returns
-        -------
-        names : list of str, length l
-        train, test : CSR, shape (n, l)
-        counts : dict of str to int
-            Left-out test labels.
-        """
+        """Names, training matrix (n, l), test matrix, and the number of test labels that were left out."""
         names = sorted(self._numbers)
         ids = np.empty(len(names), np.int32)
         ids[[self._numbers[name] for name in names]] = np.arange(len(names))
@@ -64,12 +44,7 @@ class NamedLabels:
 
 
 class NumberedLabels:
-    """Labels given by their 0-based line numbers in a file of names; all of them are labels.
-
-    Parameters
-    ----------
-    names : list of str, length l
-    """
+    """Labels given by their 0-based line numbers in a file of names; all of them are labels."""
 
     def __init__(self, names):
         self._names = names
@@ -77,13 +52,7 @@ class NumberedLabels:
         self._train, self._test = _Rows(), _Rows()
 
     def add_train(self, labels):
-        """Append a training instance.
-
-        Parameters
-        ----------
-        labels : iterable of str
-            Decimal numbers below l; repeated ones count once.
-        """
+        """Append a training instance: decimal numbers below l; repeated ones count once."""
         self._train.append(map(int, labels))
 
     def add_test(self, labels):
@@ -102,23 +71,13 @@ _FEW = 20
 
 
 def check_separator(Y, names, source):
-    """Refuse labels that were not taken apart: one an instance, hardly any twice, with another separator inside.
-
-    Parameters
-    ----------
-    Y : CSR, shape (n, l)
-    names : list of str, length l
-    source : ovaflow.data.preparation.Source
-
-    Raises
-    ------
-    InputError
-        Naming the separator that stands in most of them.
-    """
+    """Refuse labels that were not split: one per instance, hardly any twice, with another separator inside."""
     n = np.count_nonzero(np.diff(Y.indptr))
     if n < _FEW or len(Y.indices) > n or len(names) < n / 2:
         return
-    inside = {mark: sum(mark in name for name in names) for mark in SEPARATORS if mark != source.label_separator}
+    inside = {
+        mark: sum(mark in name for name in names) for mark in SEPARATORS if mark != source.settings.label_separator
+    }
     mark = max(inside, key=inside.get)
     if inside[mark] > len(names) / 2:
         example = next(name for name in names if mark in name)

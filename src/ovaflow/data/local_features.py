@@ -6,6 +6,7 @@ import numpy as np
 
 from ovaflow.data.dataset import KIND
 from ovaflow.sparse.csr import CSR
+from ovaflow.storage.arrays import read_into
 from ovaflow.storage.artifact import open_artifact
 
 _ALIGNMENT = 4096
@@ -14,18 +15,8 @@ _ALIGNMENT = 4096
 def bring_near(dataset, place):
     """The same dataset, its training features copied to the job's node if need be.
 
-    A mapped file lies on the node that read it first.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    place : ovaflow.machine.place.Place
-
-    Returns
-    -------
-    Dataset
-        As it was where the job has no place or the node no room, which the
-        place then notes.
+    A mapped file lies on the node that read it first. Without a place, or without room on the node, which the place
+    then notes, the dataset stays as it was.
     """
     X = dataset.train.X
     ends = np.cumsum([_ALIGNMENT * -(-array.nbytes // _ALIGNMENT) for array in X.arrays])
@@ -38,8 +29,7 @@ def bring_near(dataset, place):
     def fill(memory):
         with open_artifact(dataset.path, KIND) as file:
             for name, array in zip(("data", "indices", "indptr"), arrays_in(memory), strict=True):
-                if array.size:
-                    file[f"train/X/{name}"].read_direct(array)
+                read_into(file[f"train/X/{name}"], array)
 
     shared = place.share(f"{dataset.checksum}-features", int(ends[-1]), fill)
     if shared is None:

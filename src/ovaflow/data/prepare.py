@@ -1,32 +1,214 @@
 """The prepare step: from a source to all that the dataset file holds."""
 
-from ovaflow.data.prepare_features import prepare_feature_files
-from ovaflow.data.prepare_texts import prepare_docstrings, prepare_text_files
-from ovaflow.data.readers.formats import FEATURE_FORMATS, TEXT_FORMATS
+from functools import partial
+from typing import NamedTuple
 
-FORMATS = ("builtin", *FEATURE_FORMATS, *TEXT_FORMATS)
+import numpy as np
+
+from ovaflow.console.errors import InputError
+from ovaflow.data.dataset import EXCERPT, Split, write_dataset
+from ovaflow.data.docstrings import docstrings
+from ovaflow.data.hold_out import held_out, in_test
+from ovaflow.data.labels import NamedLabels, NumberedLabels, check_separator
+from ovaflow.data.normalize import fill_rows, finish, is_dense
+from ovaflow.data.readers import npz, svmlight, xmc_text
+from ovaflow.data.readers.label_names import read_label_names
+from ovaflow.data.readers.tables import TEXT_FORMATS, read_texts
+from ovaflow.data.tfidf import learn, weigh_counts
+from ovaflow.sparse.csr import nonzeros_of_rows, rows_of
+
+_RECORDED = ("sublinear", "normalize", "bias", "min_df", "max_df", "max_features")
+_LACKING = {
+    "features": "no feature: an empty text, or only words that are too rare or too frequent",
+    "labels": "no label",
+}
+
+
+class Prepared(NamedTuple):
+    """All that the dataset file holds; fields as :func:`ovaflow.data.dataset.write_dataset` takes them."""
+
+    train: Split
+    test: Split
+    label_names: list
+    feature_names: list
+    parameters: dict
+    idf: np.ndarray | None
+
+    def write(self, path):
+        """Write the dataset file."""
+        write_dataset(path, *self)
+
+    def summary(self):
+        """The dataset in one line."""
+        n, m, nnz = self.train.X.n_rows, self.test.X.n_rows, int(nonzeros_of_rows(self.train.X).sum())
+        return (
+            f"{n:,} training and {m:,} test instances, {self.train.X.n_columns:,} features, "
+            f"{self.train.Y.n_columns:,} labels ({len(self.train.Y.indices) / n:.1f} an instance), "
+            f"{nnz:,} nonzeros in training ({nnz / n:.1f} an instance)"
+        )
+
+    def remarks(self):
+        """What a person should know of the data before believing a figure, one line each."""
+        counts = self.parameters["source"]["counts"]
+        told = [
+            f"{counts[f'{part}_without_{what}']:,} of {counts[f'{part}_instances']:,} {name} instances have {words}"
+            for part, name in (("train", "training"), ("test", "test"))
+            for what, words in _LACKING.items()
+            if counts[f"{part}_without_{what}"]
+        ]
+        if unknown := counts.get("test_labels_unknown_in_train"):
+            total = unknown + len(self.test.Y.indices)
+            told.append(
+                f"{unknown:,} of {total:,} labels of test instances occur in no training instance: "
+                "nobody can learn them, metrics leave them out"
+            )
+        return told
 
 
 def prepare(source, settings):
-    """Prepare any source.
-
-    Parameters
-    ----------
-    source : ovaflow.data.preparation.Source
-    settings : ovaflow.data.preparation.Settings
-
-    Returns
-    -------
-    ovaflow.data.preparation.Prepared
-
-    Raises
-    ------
-    InputError
-        If the source or a setting does not fit.
-    """
+    """A source's instances as features and labels, with their names and what made them: a :class:`Prepared`."""
     source.require_files()
     if source.format == "builtin":
-        return prepare_docstrings(source, settings)
-    if source.format in TEXT_FORMATS:
-        return prepare_text_files(source, settings)
-    return prepare_feature_files(source, settings)
+        found = docstrings(test_fraction=settings.test_fraction, seed=settings.seed)
+        provenance = source.provenance() | {"counts": found.counts}
+        return _with_texts(found.train, found.test, NamedLabels(), settings, provenance)
+    return (_of_texts if source.format in TEXT_FORMATS else _of_features)(source, settings)
+
+
+def _of_texts(source, settings):
+    labels = NamedLabels() if source.labels is None else _numbered(source.labels)
+    read = partial(
+        read_texts,
+        source.format,
+        text_column=settings.text_column,
+        labels_column=settings.labels_column,
+        label_separator=settings.label_separator,
+        n_labels=labels.n_labels,
+    )
+    if source.test is None:
+        aside = partial(in_test, fraction=settings.test_fraction, seed=settings.seed)
+        train = (instance for instance in read(source.train) if not aside(instance.text))
+        test = (instance for instance in read(source.train) if aside(instance.text))
+    else:
+        train, test = read(source.train), read(source.test)
+    prepared = _with_texts(train, test, labels, settings, source.provenance())
+    if source.labels is None:
+        check_separator(prepared.train.Y, prepared.label_names, source)
+    return prepared
+
+
+def _numbered(path):
+    names = read_label_names(path)
+    if not names:
+        raise InputError("has no names", path=path, remedy="correct this file, or give another one")
+    return NumberedLabels(names)
+
+
+def _with_texts(train, test, labels, settings, provenance):
+    """Prepare instances with the attributes ``text`` and ``labels``, each read once."""
+    tfidf = settings.weighs
+    transform, X, counts = learn(_texts_of(train, labels.add_train), settings, tfidf)
+    excerpts = []
+    X_test = transform.transform(_excerpted(_texts_of(test, labels.add_test), excerpts))
+    names, Y, Y_test, unknown = labels.finish()
+    splits = Split(X, Y), Split(X_test, Y_test, excerpts)
+    counts = provenance.get("counts", {}) | counts | unknown | _counts(*splits, settings.bias)
+    parameters = {
+        "format": provenance["format"],
+        "tfidf": tfidf,
+        **{name: getattr(settings, name) for name in _RECORDED},
+        "token_pattern": transform.token_pattern,
+        "normal_form": "NFKC, case-folded",
+        "source": provenance | {"counts": counts},
+    }
+    return Prepared(*splits, names, transform.feature_names, parameters, transform.idf if tfidf else None)
+
+
+def _texts_of(instances, add_labels):
+    for instance in instances:
+        add_labels(instance.labels)
+        yield instance.text
+
+
+def _excerpted(texts, excerpts):
+    for text in texts:
+        excerpts.append(text[:EXCERPT])
+        yield text
+
+
+def _of_features(source, settings):
+    """Prepare files of features and label ids, which keep their numbers; dense training rows are stored in full."""
+    counting, ((X, Y), (X_test, Y_test)) = _read_features(source, settings)
+    names = _names_of_ids(source, Y.n_columns)
+    Y, Y_test = (labels._replace(n_columns=len(names)) for labels in (Y, Y_test))
+    weighed, idf = {"tfidf": settings.weighs}, None
+    if settings.weighs:
+        weighed["sublinear"] = settings.sublinear
+        X, idf = weigh_counts(X, settings.sublinear)
+        X_test, _ = weigh_counts(X_test, settings.sublinear, idf)
+    X, X_test = (finish(matrix, settings.normalize, settings.bias) for matrix in (X, X_test))
+    splits = Split(X, Y), Split(X_test, Y_test)
+    parameters = {
+        "format": source.format,
+        **counting,
+        **weighed,
+        "normalize": settings.normalize,
+        "bias": settings.bias,
+        "dense": is_dense(X),
+        "source": source.provenance() | {"counts": _counts(*splits, settings.bias)},
+    }
+    train = Split(fill_rows(X), Y) if is_dense(X) else splits[0]
+    return Prepared(train, splits[1], names, [], parameters, idf)
+
+
+def _read_features(source, settings):
+    """How features are numbered, as far as the format leaves it open, and (X, Y) of training and test instances."""
+    paths, labels_paths = [source.train, source.test], [source.train_labels, source.test_labels]
+    if source.test is not None:
+        return _read_files(source.format, paths, labels_paths)
+    counting, [(X, Y)] = _read_files(source.format, paths[:1], labels_paths[:1])
+    held = held_out(X, settings.test_fraction, settings.seed)
+    if held.all():
+        raise InputError("no training instances are left", path=source.train, remedy="name a test file")
+    return counting, [(rows_of(X, rows), rows_of(Y, rows)) for rows in map(np.flatnonzero, (~held, held))]
+
+
+def _read_files(format, paths, labels_paths):
+    if format == "svmlight":
+        first, splits = svmlight.read_splits(paths)
+        return {"first_feature": first}, splits
+    if format == "npz":
+        splits = [npz.read(*pair) for pair in zip(paths, labels_paths, strict=True)]
+    else:
+        splits = [xmc_text.read(path) for path in paths]
+    d = max(X.n_columns for X, _ in splits)
+    l = max(Y.n_columns for _, Y in splits)  # noqa: E741
+    return {}, [(X._replace(n_columns=d), Y._replace(n_columns=l)) for X, Y in splits]
+
+
+def _names_of_ids(source, n_labels):
+    if source.labels is None:
+        return [str(label) for label in range(n_labels)]
+    if source.format != "svmlight":
+        return read_label_names(source.labels, n_labels)
+    names = read_label_names(source.labels)
+    return names if len(names) > n_labels else read_label_names(source.labels, n_labels)
+
+
+def _counts(train, test, bias):
+    """Figures on instances, for the provenance."""
+    if len(train.Y.indices) == 0:
+        raise InputError(
+            f"none of the {train.Y.n_rows:,} training instances has a label",
+            remedy="check the settings labels_column and label_separator",
+        )
+    counts = {}
+    for name, split in (("train", train), ("test", test)):
+        counts[f"{name}_instances"] = split.X.n_rows
+        counts[f"{name}_without_features"] = _rows_with(1 if bias else 0, split.X)
+        counts[f"{name}_without_labels"] = _rows_with(0, split.Y)
+    return counts
+
+
+def _rows_with(entries, matrix):
+    return int(np.count_nonzero(np.diff(matrix.indptr) == entries))

@@ -33,7 +33,6 @@ def _combining_marks():
 
 TOKEN_PATTERN = rf"\b(?!\d+\b)\w[\w{_combining_marks()}]+"
 """Words of two characters or more that are not numbers; Python's ``\\w`` lacks the marks that are part of them."""
-_OWN_PATTERN = re.compile(r"\\b\(\?!\\d\+\\b\)\\w\[\\w[^\\\[\]^]*\]\+")
 _LARGEST_COUNT = 1 << 24
 """float32 holds whole numbers exactly up to here."""
 _MOST_COUNTED = 1 << 27
@@ -46,86 +45,25 @@ _ROOM = 1 << 22
 """Tokens that the growing vocabulary may hold, about 0.7 GB."""
 
 
-def is_own_pattern(pattern):
-    """Whether a pattern of tokens is one of ovaflow's, of whatever version of Unicode.
-
-    Parameters
-    ----------
-    pattern : object
-        From a file, which may be a stranger's: other patterns could take time without end.
-
-    Returns
-    -------
-    bool
-    """
-    return isinstance(pattern, str) and _OWN_PATTERN.fullmatch(pattern) is not None
-
-
-@dataclass(frozen=True)
-class Selection:
-    """Which tokens become features.
-
-    Attributes
-    ----------
-    min_df, max_df : int or float
-        Fewest and most training texts that a token may occur in: a whole number
-        counts texts, a float is a share of them.
-    max_features : int or None
-        Keep this many, those of the highest document frequency.
-    """
-
-    min_df: float = 2
-    max_df: float = 0.5
-    max_features: int | None = None
-
-
 @dataclass(frozen=True)
 class TfIdf:
     """The transform from texts to features.
 
-    Attributes
-    ----------
-    feature_names : sequence of str, length d
-        Tokens by falling document frequency, without the bias feature.
-    idf : ndarray of float32, shape (d,)
-    sublinear : bool
-        log(1 + tf) instead of tf.
-    normalize : bool
-        Rows of length 1.
-    bias : float
-        Value of the last feature, 0 for none.
-    token_pattern : str
-        Regular expression of a token, applied to the text's :func:`normal_form`.
+    ``feature_names`` are tokens by falling document frequency, without the bias feature; ``idf`` has shape (d,).
+    ``sublinear``: log(1 + tf) instead of tf. ``bias`` is the value of the last feature, 0 for none. ``token_pattern``
+    is applied to the text's :func:`normal_form`.
     """
 
     feature_names: list
     idf: np.ndarray
-    sublinear: bool = True
-    normalize: bool = True
-    bias: float = 1.0
+    sublinear: bool
+    normalize: bool
+    bias: float
     token_pattern: str = TOKEN_PATTERN
 
     @classmethod
     def from_parameters(cls, parameters, feature_names, idf):
-        """Rebuild the transform of a dataset or model file.
-
-        Parameters
-        ----------
-        parameters : dict
-            Parameters of the dataset.
-        feature_names : sequence of str, length d
-        idf : ndarray of float32, shape (d,), or None
-            None where the dataset has no idf: every token counts alike.
-
-        Returns
-        -------
-        TfIdf
-
-        Raises
-        ------
-        InputError
-            If the dataset was not made from texts.
-        """
+        """Rebuild the transform of a dataset or model file; without idf every token counts alike."""
         if "token_pattern" not in parameters:
             raise InputError("made from features, not from texts: there is no transform of raw text")
         weights = np.ones(len(feature_names), np.float32) if idf is None else np.asarray(idf, np.float32)
@@ -133,19 +71,7 @@ class TfIdf:
         return cls(list(feature_names), weights, **given)
 
     def transform(self, texts, quiet=False):
-        """Features of texts.
-
-        Parameters
-        ----------
-        texts : iterable of str
-            Read once, in batches.
-        quiet : bool
-            Do not tell how far it is.
-
-        Returns
-        -------
-        CSR, shape (n, d + 1), or (n, d) without a bias feature
-        """
+        """Features of texts, read once in batches: CSR of shape (n, n_columns)."""
         tokenize = tokenizer(self.token_pattern)
         blocks = [self._features(counts) for counts in _batches(texts, tokenize, self._columns, quiet)]
         return _stack(blocks, self.n_columns)
@@ -172,17 +98,9 @@ class TfIdf:
 
 
 def normal_form(text):
-    """Text in the form that tokens are taken from: compatibility-composed, without case.
+    """Text in the form that tokens are taken from: NFKC of the case-folded NFKC, so that equal words are equal strings.
 
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    str
-        NFKC of the case-folded NFKC, so that equal words are equal strings:
-        "Straße", "STRASSE" and "Strasse" are one word.
+    "Straße", "STRASSE" and "Strasse" are one word.
     """
     if text.isascii():
         return text.lower()
@@ -190,38 +108,13 @@ def normal_form(text):
 
 
 def tokenizer(pattern=TOKEN_PATTERN):
-    """Function from a text to its tokens.
-
-    Parameters
-    ----------
-    pattern : str
-        Regular expression of a token.
-
-    Returns
-    -------
-    callable
-        ``tokens(text) -> list of str``.
-    """
+    """Function from a text to the list of its tokens."""
     find = re.compile(pattern).findall
     return lambda text: find(normal_form(text))
 
 
 def weigh(matrix, idf, sublinear):
-    """Turn counts into tf-idf weights, in place.
-
-    Parameters
-    ----------
-    matrix : CSR, shape (n, d)
-        Counts.
-    idf : ndarray of float32, shape (d,)
-    sublinear : bool
-        log(1 + tf) instead of tf.
-
-    Returns
-    -------
-    CSR
-        The same matrix.
-    """
+    """Turn counts into tf-idf weights, in place."""
     if sublinear:
         np.log1p(matrix.data, out=matrix.data)
     np.multiply(matrix.data, idf[matrix.indices], out=matrix.data)
@@ -229,44 +122,12 @@ def weigh(matrix, idf, sublinear):
 
 
 def inverse_document_frequency(document_frequency, n):
-    """log(N / df); 0 for what occurs nowhere.
-
-    Parameters
-    ----------
-    document_frequency : ndarray of int64, shape (d,)
-    n : int
-        Number of training instances.
-
-    Returns
-    -------
-    ndarray of float32, shape (d,)
-    """
+    """log(N / df), shape (d,); 0 for what occurs nowhere."""
     return np.log(n / np.where(document_frequency > 0, document_frequency, n)).astype(np.float32)
 
 
 def weigh_counts(matrix, sublinear, idf=None):
-    """tf-idf of features that are counts, in place.
-
-    Parameters
-    ----------
-    matrix : CSR, shape (n, d)
-        Counts; 0 and 1 for binary features.
-    sublinear : bool
-        log(1 + tf) instead of tf.
-    idf : ndarray of float32, shape (d,), optional
-        That of the training set; computed from this matrix by default.
-
-    Returns
-    -------
-    matrix : CSR
-        The same matrix.
-    idf : ndarray of float32, shape (d,)
-
-    Raises
-    ------
-    InputError
-        If a value is not a count, or there are too many features.
-    """
+    """tf-idf of features that are counts, in place, and its idf: by default that of this matrix."""
     if matrix.n_columns > _MOST_COUNTED:
         raise InputError(
             f"{matrix.n_columns:,} features, tf-idf counts at most {_MOST_COUNTED:,}", remedy="set tfidf to false"
@@ -287,49 +148,18 @@ def weigh_counts(matrix, sublinear, idf=None):
 
 
 class Learned(NamedTuple):
-    """What :func:`learn` makes of the training texts.
-
-    Attributes
-    ----------
-    transform : TfIdf
-    X : CSR
-        Their features.
-    counts : dict of str to int
-        Tokens seen, and forgotten for want of room.
-    """
+    """What :func:`learn` makes of the training texts; ``counts`` are of tokens seen, and forgotten for want of room."""
 
     transform: TfIdf
     X: CSR
     counts: dict
 
 
-def learn(texts, selection, tfidf=True, sublinear=True, normalize=True, bias=1.0):
-    """Choose the vocabulary, compute its idf, and transform the training texts.
+def learn(texts, settings, tfidf=True):
+    """Choose the vocabulary, compute its idf, and transform the training texts, which are read once.
 
-    Parameters
-    ----------
-    texts : iterable of str
-        Training texts, read once.
-    selection : Selection
-    tfidf : bool
-        False: every idf is 1.
-    sublinear, normalize, bias
-        As in :class:`TfIdf`.
-
-    Returns
-    -------
-    Learned
-
-    Raises
-    ------
-    InputError
-        If there are no texts, or no token is left.
-
-    Notes
-    -----
-    A vocabulary that outgrows its room (4 million tokens) forgets the tokens
-    that occurred in one text so far, as in lossy counting (Manku and Motwani,
-    2002); their document frequency then counts from anew.
+    A vocabulary that outgrows its room (4 million tokens) forgets the tokens that occurred in one text so far, as in
+    lossy counting (Manku and Motwani, 2002); their document frequency then counts anew.
     """
     vocabulary, batches = _Vocabulary(), []
     for counts in _batches(texts, tokenizer(), vocabulary):
@@ -340,9 +170,9 @@ def learn(texts, selection, tfidf=True, sublinear=True, normalize=True, bias=1.0
     if n == 0:
         raise InputError("no training texts", remedy="give a training file with texts")
     document_frequency = _document_frequency(batches, vocabulary.issued)
-    tokens, ids = _select(vocabulary, document_frequency, n, selection, tfidf)
+    tokens, ids = _select(vocabulary, document_frequency, n, settings, tfidf)
     idf = inverse_document_frequency(document_frequency[ids], n) if tfidf else np.ones(len(ids), np.float32)
-    transform = TfIdf(tokens, idf, sublinear, normalize, bias)
+    transform = TfIdf(tokens, idf, settings.sublinear, settings.normalize, settings.bias)
     column_of = np.full(vocabulary.issued, -1, np.int32)
     column_of[ids] = np.arange(len(ids), dtype=np.int32)
     for number, counts in enumerate(batches):
@@ -350,17 +180,17 @@ def learn(texts, selection, tfidf=True, sublinear=True, normalize=True, bias=1.0
     return Learned(transform, _stack(batches, transform.n_columns), vocabulary.counts)
 
 
-def _select(vocabulary, document_frequency, n, selection, tfidf):
+def _select(vocabulary, document_frequency, n, settings, tfidf):
     """Chosen tokens and their ids, by falling document frequency, ties by token."""
-    fewest = _texts(selection.min_df, n, math.ceil)
-    most = min(_texts(selection.max_df, n, math.floor), n - tfidf)  # a token of every text has idf 0
+    fewest = _texts(settings.min_df, n, math.ceil)
+    most = min(_texts(settings.max_df, n, math.floor), n - tfidf)  # a token of every text has idf 0
     chosen = [
         (-int(document_frequency[number]), token, number)
         for token, number in vocabulary.items()
         if fewest <= document_frequency[number] <= most
     ]
     chosen.sort()
-    chosen = chosen[: selection.max_features]
+    chosen = chosen[: settings.max_features]
     if not chosen:
         raise InputError(
             f"no token occurs in at least {fewest} and at most {most} of the {n} training texts",

@@ -1,9 +1,8 @@
-"""Where the tokens of a text stand in it: places in the normal form mapped back to the text as it was written.
+"""Which part of a text each of its tokens is: positions in the normal form mapped back to the text as it was written.
 
-The normal form may be longer or shorter than the text ("ﬁ" is "fi", "e" and an
-accent are "é"). It is computed cluster by cluster: a character and the marks
-that compose with it. No composition crosses the border of a cluster, so that
-the clusters' normal forms one after the other are the normal form of the text.
+The normal form may be longer or shorter than the text ("ﬁ" is "fi", "e" and an accent are "é"). It is computed cluster
+by cluster: a character and the marks that compose with it. No composition crosses the border of a cluster, so the
+clusters' normal forms one after the other are the normal form of the text.
 """
 
 import functools
@@ -14,19 +13,13 @@ from typing import NamedTuple
 from ovaflow.data.tfidf import TOKEN_PATTERN, normal_form
 
 _JAMO_THAT_FOLLOW = range(0x1160, 0x1200)
-"""Hangul vowels and finals, which compose with what stands before them though they are letters."""
+"""Hangul vowels and finals, which compose with what is before them though they are letters."""
 
 
 class Place(NamedTuple):
-    """Where a token stands.
+    """A token in its normal form, and ``text[start:end]``, the whole characters with their accents that it is.
 
-    Attributes
-    ----------
-    start, end : int
-        Of the text as it was given: ``text[start:end]``, whole characters with
-        their accents. Tokens that one character stands for ("㏂") share a place.
-    token : str
-        In its normal form.
+    Tokens that one character stands for ("㏂") share a place.
     """
 
     start: int
@@ -35,19 +28,7 @@ class Place(NamedTuple):
 
 
 def word_places(text, pattern=TOKEN_PATTERN):
-    """Tokens of a text and where they stand.
-
-    Parameters
-    ----------
-    text : str
-    pattern : str
-        Regular expression of a token, applied to the text's normal form.
-
-    Returns
-    -------
-    list of Place
-        The tokens that :func:`ovaflow.data.tfidf.tokenizer` finds, in their order.
-    """
+    """The :class:`Place` of each token that :func:`ovaflow.data.tfidf.tokenizer` finds in a text, in their order."""
     find = re.compile(pattern).finditer
     if text.isascii():
         return [Place(*found.span(), found[0]) for found in find(normal_form(text))]

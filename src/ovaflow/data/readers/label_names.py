@@ -1,40 +1,23 @@
-"""Files of label names: a label a line, in id order."""
+"""Files of label names: one label per line, in id order."""
 
 from collections import Counter
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.readers.instances import clean
 from ovaflow.data.readers.streams import read_lines
+from ovaflow.data.readers.texts import clean
 
 
 def read_label_names(path, n_labels=None):
-    """Read names, or lines of ``identifier<TAB>name``.
+    """Names out of lines of ``name`` or ``identifier<TAB>name``, all different; ``n_labels`` of them, if given.
 
-    Parameters
-    ----------
-    path : path-like
-        Plain or compressed.
-    n_labels : int, optional
-        How many there must be.
-
-    Returns
-    -------
-    list of str
-        All different: names that several labels share carry the identifier (or
-        else the label's number, counted from 0) in brackets.
-
-    Raises
-    ------
-    InputError
-        If the file has another number of labels than it must have.
+    Names that several labels share carry the identifier (or else the label's number, counted from 0) in brackets.
     """
     entries = [_entry(line) for _, line in read_lines(path)]
     while entries and not any(entries[-1]):
         entries.pop()
     if n_labels is not None and len(entries) != n_labels:
-        raise InputError(
-            f"{len(entries)} names for {n_labels} labels", path=path, remedy="give one line a label, in id order"
-        )
+        message = f"{len(entries)} names for {n_labels} labels"
+        raise InputError(message, path=path, remedy="give one line per label, in id order")
     return _distinct(entries)
 
 

@@ -18,14 +18,9 @@ SORTED_FEATURES, SORTED_LABELS, LOWEST, HIGHEST = 6, 7, 8, 9
 class Bounds(NamedTuple):
     """What a line may hold.
 
-    Attributes
-    ----------
-    rows : int
-        Number of instances; blank lines after them are none.
-    first_feature, end_feature, end_label : int
-        Feature ids run from ``first_feature`` to ``end_feature - 1``, labels from 0.
-    comments : bool
-        ``#`` begins a comment, and lines without anything else are no instances.
+    ``rows`` instances (-1: any number), with blank lines after them ignored; features from ``first_feature`` to
+    ``end_feature - 1``, labels from 0 to ``end_label - 1``. With ``comments``, ``#`` begins a comment, and lines
+    without anything else are not instances.
     """
 
     rows: int
@@ -36,18 +31,10 @@ class Bounds(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Arrays that the lines are parsed into.
+    """Arrays that the lines are parsed into; both ``indptr`` count the entries before each row.
 
-    Attributes
-    ----------
-    values : ndarray of float32
-    features : ndarray of int32
-    labels : ndarray of int32
-    feature_indptr, label_indptr : ndarray of int64
-        Entries before each row.
-    hard : ndarray of int64, shape (3 * m,)
-        Index among the values, begin and end in the text of each number that is
-        left to Python.
+    ``hard`` holds three integers for each number that is left to Python: its index among the values, its begin and end
+    in the text.
     """
 
     values: np.ndarray

@@ -1,4 +1,4 @@
-"""Text files of one instance a line, parsed block by block into arrays that grow in place."""
+"""Text files of one instance per line, parsed block by block into arrays that grow in place."""
 
 import os
 from pathlib import Path
@@ -9,7 +9,6 @@ import scipy.sparse
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
-from ovaflow.data.readers import streams
 from ovaflow.data.readers.number_kernels import BAD_NUMBER, GOOD, OVERFLOW
 from ovaflow.data.readers.row_kernels import (
     BAD_FEATURE,
@@ -57,17 +56,7 @@ _COMPLAINTS = {
 
 
 class ParsedRows(NamedTuple):
-    """What a file's lines held.
-
-    Attributes
-    ----------
-    X, Y : CSR
-    lowest, highest : int
-        Range of the feature ids that occur, values of zero included;
-        ``highest < lowest`` when there is none.
-    lines : int
-        Lines read.
-    """
+    """What the lines of a file held; ``lowest`` to ``highest`` are the ids of features, values of zero included."""
 
     X: CSR
     Y: CSR
@@ -77,38 +66,17 @@ class ParsedRows(NamedTuple):
 
 
 def parse_rows(stream, path, bounds, lines_before=0, block=BLOCK):
-    """Parse the rest of a stream.
+    """Parse the rest of a stream, of which ``lines_before`` lines were read, into :class:`ParsedRows`.
 
-    Features of a row may come in any order and are sorted; features that occur
-    twice are summed (as SciPy does), labels that occur twice are merged, values
-    of zero are left out. The arrays grow by an eighth, so that memory stays
-    near the size of the matrices.
-
-    Parameters
-    ----------
-    stream : io.BufferedReader
-    path : path-like
-        For messages.
-    bounds : Bounds
-    lines_before : int
-        Lines of the file that were read already.
-    block : int
-        Bytes read at a time.
-
-    Returns
-    -------
-    ParsedRows
-
-    Raises
-    ------
-    InputError
-        With the number of the first line that does not fit.
+    Features of a row may come in any order and are sorted; features that occur twice are summed (as SciPy does), labels
+    that occur twice are merged, values of zero are left out. The arrays grow by an eighth, so that memory stays near
+    the size of the matrices.
     """
     parser = _Parser(path, bounds, lines_before, block)
     size = 0 if is_compressed(path) else os.stat(path).st_size // _MEGABYTE
     with Progress(f"reading {Path(path).name}", size, "MB") as progress:
         total = 0
-        for buffer, end in whole_lines(stream, path, block, lines_before):
+        for buffer, end in whole_lines(stream, block):
             parser.parse(buffer, end)
             total += end
             progress.advance(total // _MEGABYTE - progress.done)
@@ -116,31 +84,11 @@ def parse_rows(stream, path, bounds, lines_before=0, block=BLOCK):
 
 
 def parse_blocks(stream, path, bounds, lines_before=0, block=BLOCK):
-    """Parse the rest of a stream in bounded memory.
+    """Parse the rest of a stream in bounded memory: a :class:`ParsedRows` for each block.
 
-    Parameters
-    ----------
-    stream : io.BufferedReader
-    path : path-like
-        For messages.
-    bounds : Bounds
-        ``rows`` must be -1: it bounds each block alone.
-    lines_before : int
-        Lines of the file that were read already.
-    block : int
-        Bytes read at a time.
-
-    Yields
-    ------
-    ParsedRows
-        ``lines`` count from the file's beginning.
-
-    Raises
-    ------
-    InputError
-        With the number of the first line that does not fit.
+    ``bounds.rows`` must be -1. ``lines`` of the results count from the beginning of the file.
     """
-    for buffer, end in whole_lines(stream, path, block, lines_before):
+    for buffer, end in whole_lines(stream, block):
         parser = _Parser(path, bounds, lines_before, block)
         parser.parse(buffer, end)
         rows = parser.finish()
@@ -148,25 +96,12 @@ def parse_blocks(stream, path, bounds, lines_before=0, block=BLOCK):
         yield rows
 
 
-def whole_lines(stream, path, block, lines_before=0):
+def whole_lines(stream, block):
     """The stream in blocks that end with a line's end; the last line gets one if it has none.
 
-    Parameters
-    ----------
-    stream : io.BufferedReader
-    path : path-like
-        For messages.
-    block : int
-        Bytes of a block; it grows when a line is longer.
-    lines_before : int
-        Lines of the file that were read already.
-
-    Yields
-    ------
-    bytearray, int
-        A buffer that is used again, and how many of its bytes are valid.
+    A block is a buffer, which is used again and grows when a line is longer, and how many of its bytes are valid.
     """
-    buffer, kept, lines = bytearray(block + 1), 0, lines_before
+    buffer, kept = bytearray(block + 1), 0
     while True:
         filled = _fill(stream, buffer, kept)
         if filled == kept:
@@ -174,11 +109,8 @@ def whole_lines(stream, path, block, lines_before=0):
         end = buffer.rfind(b"\n", kept, filled) + 1
         if end:
             yield buffer, end
-            lines += buffer.count(b"\n", 0, end)
             buffer[: filled - end] = buffer[end:filled]
         elif filled == len(buffer) - 1:
-            if filled > streams.LONGEST_LINE:
-                raise streams.too_long(path, lines + 1)
             buffer += bytes(len(buffer))
         kept = filled - end
     if kept:

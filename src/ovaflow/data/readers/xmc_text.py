@@ -1,7 +1,7 @@
 """The text format of the Extreme Classification Repository.
 
-A header ``n d l``, then one instance a line: ``label,label feature:value
-feature:value``, ids from 0. http://manikvarma.org/downloads/XC/XMLRepository.html
+A header ``n d l``, then one instance per line: ``label,label feature:value feature:value``, ids from 0.
+http://manikvarma.org/downloads/XC/XMLRepository.html
 """
 
 import codecs
@@ -16,30 +16,9 @@ _LIMITS = 10**15, ID_LIMIT, LABEL_LIMIT
 
 
 def read(path, block=BLOCK):
-    """Read a file.
+    """X (n, d) and Y (n, l) of a file, plain or compressed.
 
-    An instance may have no labels (its line then begins with white space or
-    with a feature), no features, or neither. Features of a row are sorted, and
-    summed where one occurs twice; labels that occur twice are merged.
-
-    Parameters
-    ----------
-    path : path-like
-        Plain or compressed.
-    block : int
-        Bytes parsed at a time.
-
-    Returns
-    -------
-    X : CSR, shape (n, d)
-    Y : CSR, shape (n, l)
-        Ones at the labels of each instance.
-
-    Raises
-    ------
-    InputError
-        With the line that does not fit; also when the header is missing or its
-        counts are wrong.
+    An instance may have no labels (its line then begins with white space or with a feature), no features, or neither.
     """
     with open_stream(path) as stream:
         n, d, l = read_header(stream, path)  # noqa: E741
@@ -55,24 +34,7 @@ def read(path, block=BLOCK):
 
 
 def read_header(stream, path):
-    """Read the first line.
-
-    Parameters
-    ----------
-    stream : io.BufferedReader
-    path : path-like
-        For messages.
-
-    Returns
-    -------
-    list of int
-        Instances, features, labels.
-
-    Raises
-    ------
-    InputError
-        If it is no header.
-    """
+    """Numbers of instances, features and labels in the first line."""
     line = stream.readline(_LONGEST_HEADER).removeprefix(codecs.BOM_UTF8)
     counts = [int(field) for field in line.split() if field.isdigit()]
     if len(counts) != 3 or len(line.split()) != 3 or len(line) == _LONGEST_HEADER:
@@ -84,5 +46,6 @@ def read_header(stream, path):
         )
     for count, limit, name in zip(counts, _LIMITS, ("instances", "features", "labels"), strict=True):
         if count > limit:
-            raise InputError(f"the header promises too many {name} (at most {limit:,})", path=path, line=1)
+            message = f"the header promises too many {name} (at most {limit:,})"
+            raise InputError(message, path=path, line=1, remedy="correct the header")
     return counts

@@ -1,0 +1,425 @@
+"""Files as people write them, through ``ovaflow prepare``: prepared as stated, or refused in one line."""
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import re
+
+import numpy as np
+import pyarrow
+import pyarrow.parquet
+import pytest
+import scipy.sparse
+
+from ovaflow.cli import main
+from ovaflow.data.dataset import open_dataset
+from ovaflow.data.readers.tables import TEXT_FORMATS
+
+PLAIN = ("--no-normalize", "--bias=0")
+ALL_TOKENS = ("--min-df=1", "--max-df=1.0", "--tfidf=false", "--no-sublinear")
+PACKED = {
+    "gzip": gzip.compress,
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "zstd": lambda content: pyarrow.compress(content, codec="zstd", asbytes=True),
+}
+
+
+def parquet(**columns):
+    buffer = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.table(columns), buffer)
+    return buffer.getvalue()
+
+
+def npy(array):
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=True)
+    return buffer.getvalue()
+
+
+def sparse(**changes):
+    """scipy.sparse.save_npz's arrays, some of them replaced."""
+    arrays = {"format": "csr", "shape": [2, 3], "data": np.ones(2), "indices": [0, 2], "indptr": [0, 1, 2]}
+    buffer = io.BytesIO()
+    np.savez(buffer, **{name: np.asarray(array) for name, array in (arrays | changes).items()})
+    return buffer.getvalue()
+
+
+def saved(matrix):
+    buffer = io.BytesIO()
+    scipy.sparse.save_npz(buffer, matrix)
+    return buffer.getvalue()
+
+
+# a line of the file, or None; a part of what is said
+REFUSED = {
+    "xmc-text": [
+        (b"", 1, "expected a header"),
+        (b" \n\t\n \r\n", 1, "expected a header"),
+        (b"0 1:1\n", 1, "expected a header 'instances features labels'"),
+        (b"1 2\n0 1:1\n", 1, "expected a header"),
+        (b"-1 7 5\n0 1:1\n", 1, "expected a header"),
+        (b"1" * 500, 1, "expected a header"),
+        ("1 7 5\n0 1:1\n".encode("utf-16"), 1, "expected a header"),
+        (b"1 %d 5\n0 1:1\n" % 10**40, 1, "promises too many features"),
+        (b"1 7 2147483648\n0 1:1\n", 1, "promises too many labels (at most 10,000,000)"),
+        (b"999999999999999 7 5\n0 1:1\n", 2, "promises 999999999999999 instances, the file has 1"),
+        (b"3 7 5\n0 1:1\n0 1:1\n", 3, "promises 3 instances, the file has 2; the file is cut off or its header is"),
+        (b"1 7 5\n0 1:1\n\n\n0 1:1\n", 5, "more instances than the 1 promised"),
+        (b"2 7 5\n0 1:1\n0 2:", 3, "'2:' has no finite number after the colon"),
+        (b"2 7 5\n0 1:1\n5 1:1\n", 3, "label id out of range in '5', ids run from 0 to 4"),
+        (b"1 7 5\n9223372036854775808 1:1\n", 2, "label id out of range"),
+        (b"1 7 0\n0 1:1\n", 2, "label id out of range"),
+        (b"1 7 5\n-1 1:1\n", 2, "expected label ids separated by commas, found '-1'"),
+        (b"1 7 5\n1,,2 1:1\n", 2, "expected label ids"),
+        (b"1 7 5\n1,\n", 2, "expected label ids separated by commas, found '1,'"),
+        (b"1 7 5\n1,2:1", 2, "expected label ids"),
+        (b"1 7 5\n1.0 1:1\n", 2, "expected label ids"),
+        (b"1 7 5\nsport 1:1\n", 2, "expected label ids separated by commas, found 'sport'"),
+        (b"1 7 5\n" + b"x" * 100_000 + b"\n", 2, "expected label ids"),
+        (b"1 7 5\n1 2 1:1\n", 2, "expected feature:value, found '2'"),
+        (b"1 7 5\n1 1:1 # comment\n", 2, "expected feature:value, found '#'"),
+        (b"1 7 5\n1 -1:1\n", 2, "expected feature:value, found '-1:1'"),
+        (b"1 7 5\n0 \xff\xfe1:1\n", 2, "expected feature:value"),
+        (b"1 7 5\n1 7:1\n", 2, "feature id out of range in '7:1', ids run from 0 to 6"),
+        (b"1 7 5\n1 18446744073709551617:1\n", 2, "feature id out of range"),
+        *((b"1 7 5\n1 1:%s\n" % value, 2, "no finite number") for value in (b"", b" 1", b"nan", b"-inf", b"-", b"1e")),
+        *((b"1 7 5\n1 1:%s\n" % value, 2, "no finite number") for value in (b"1.5.2", b"1,5", b"0x1", b"1_0", b"1\0")),
+        *((b"1 7 5\n1 1:%s\n" % value, 2, "too large for 32 bits") for value in (b"1e39", b"3.5e38", b"-1e99999999")),
+        (b"4 7 5\n\n1 1:1\n1 2:3e38 1:3e38 1:3e38\n1 1:1\n", 4, "twice sum to infinity"),
+        (b"\x1b[2J\n", 1, "expected a header"),
+        (b"1 7 5\n\x1b[2J\x07 1:1\n", 2, r"found '\x1b[2J\x07'"),
+        (b"2 7 5\n 1:1\n 2:1\n", None, "none of the 2 training instances has a label"),
+        (b"0 7 5\n", None, "none of the 0 training instances has a label"),
+    ],
+    "svmlight": [
+        (b"", None, "has no instances"),
+        (b"# one\n # two", None, "has no instances"),
+        (b"0 1:1\n0 qid:1 1:1\n", 2, "expected feature:value, found 'qid:1'"),
+        (b"0 1:1\n# c\n\n-0.5 1:1\n", 4, "expected label ids"),
+        (b"+1 1:1\n", 1, "expected label ids"),
+        (b"2147483646 1:1\n", 1, "label id out of range in '2147483646', ids run from 0 to 9999999"),
+        (b"0 1:1\n\n0 2147483648:1\n", 3, "feature id out of range"),
+        (b"0 1:1\r1 1:1\r", 1, "expected feature:value, found '1'"),
+        (b"1 1:1\n1 1: #\n", 2, "no finite number"),
+        (b"#\n\n0 1:1\n #\n0 2:-3e38 1:1 2:-3e38\n", 5, "sum to infinity"),
+        (b"0 1:0.5\n", None, "not a count", "--tfidf=true"),
+        (b"0 1:1 2147483646:1\n", None, "tf-idf counts at most 134,217,728", "--tfidf=true"),
+    ],
+    "text-tsv": [
+        (b" \n\r\n", None, "no training texts"),
+        (b"a\tword\nno tab\n", 2, "found no tab in 'no tab'"),
+        (b"a\tword\na\tB\xe4r\n", 2, "byte 4 of the line (0xe4) is not valid UTF-8; convert the file to UTF-8"),
+        ("a\twordß".encode()[:-1], 1, "is not valid UTF-8"),
+        ("a\tword\n".encode("utf-16"), 1, "is not valid UTF-8"),
+        (b"a\tword\rb\tother\r", 1, "lines end with carriage returns alone; they must end with a line feed"),
+        (b"a\t1 2 3\nb\t? !\n", None, "no token occurs in at least 1 and at most 2 of the 2"),
+        (b"\tword\n,,\tother\n", None, "has a label"),
+        (b'a\tb\n["a\tword\n', 2, "labels begin with '[' but are not a JSON list"),
+    ],
+    "jsonl": [
+        (b"\n \t\n", None, "no training texts"),
+        (b'{"text": "a", "labels": []}\n\n{"text": "a', 3, "not valid JSON (Unterminated string"),
+        (b'{"text": "one", "labels": "a"} x\n', 1, "not valid JSON (Extra data"),
+        (b'[{"text": "one", "labels": "a"}]', 1, "expected a JSON object"),
+        (b'{"text": "one", "labels": "a", "labels": "b"}', 1, "the key 'labels' appears twice"),
+        (b'{"text": NaN, "labels": "a"}', 1, "NaN is not a number of JSON"),
+        (b'{"text": 1e400, "labels": "a"}', 1, "the text is a number that is not finite"),
+        (b'{"text": "one", "labels": [1.5]}', 1, "a label is of type float, not a name or a whole number"),
+        (b'{"text": "one", "labels": {"b": 1}}', 1, "a label is of type dict"),
+        (b'{"text": true, "labels": "a"}', 1, "the text is of type bool"),
+        (b'{"text": {"a": 1}, "labels": []}', 1, "the text is of type dict"),
+        (b"[" * 100_000, 1, "nested too deeply"),
+        (b'{"labels": "a", "text": %s}' % (b"[" * 960 + b"]" * 960), 1, "nested too deeply"),
+        (b'{"text": "one"}', 1, "no column 'labels', there are 'text'; set text_column and labels_column"),
+        (b'{"text": "", "labels": ""}\n{"text": "\xff", "labels": "a"}', 2, "is not valid UTF-8"),
+        (b"{'text': 'one', 'labels': 'a'}", 1, "not valid JSON"),
+    ],
+    "csv": [
+        (b"", 1, "there are none"),
+        (b"text,labels\n", None, "no training texts"),
+        (b"a|b\n1|2\n", 1, "no column 'text', 'labels', there are 'a|b'; set text_column and labels_column"),
+        (b"text,tags\none,a\n", 1, "no column 'labels', there are 'text', 'tags'"),
+        (b"text,labels,text\none,a,two\n", 1, "there are several columns 'text'; rename all but one"),
+        (b"x," * 1_000_000 + b"\n", 1, "no column"),
+        (b"text,labels\none,a\none,a,b\n", 3, "3 fields, the header has 2; quote fields that contain ','"),
+        (b'text,labels\n"a\nb",x\na\n', 4, "1 fields, the header has 2"),
+        (b'text,labels\none,a\n"two,b\nthree,c\n', 3, "malformed record (unexpected end of data); check the quotes"),
+        (b'text,labels\n"one"two,a\n', 2, "malformed record"),
+        (b"text,labels\rone,a\r", 1, "lines must end with a line feed"),
+        (b"text,labels\none,a\rtwo,b\n", 2, "malformed record"),
+        (b"text,labels\none,\xe4\n", 2, "is not valid UTF-8"),
+        (b"text,labels\none,\"['a']\"\n", 2, "are not a JSON list"),
+    ],
+    "parquet": [
+        (b"", None, "not a readable Parquet file"),
+        (b"text,labels\none,a\n", None, "not a readable Parquet file"),
+        (parquet(text=["one"], labels=["a"])[:-20], None, "not a readable Parquet file"),
+        (parquet(text=["one"], tags=["a"]), None, "no column 'labels', there are 'text', 'tags'"),
+        (parquet(text=[{"a": 1}], labels=["a"]), None, "row 1: the text is of type dict"),
+        (parquet(text=[b"one"], labels=["a"]), None, "row 1: the text is of type bytes"),
+        (parquet(text=[1.0, np.inf], labels=["a", "b"]), None, "row 2: the text is a number that is not finite"),
+        (parquet(text=["one"], labels=[[["a"]]]), None, "row 1: a label is of type list"),
+        (parquet(text=["one"], labels=[1.5]), None, "row 1: a label is of type float"),
+        (parquet(text=["one"], labels=pyarrow.array([0], pyarrow.timestamp("s"))), None, "of type datetime"),
+    ],
+    "npz": [
+        (b"0 1:1\n", None, "not a matrix of scipy.sparse.save_npz or numpy.save"),
+        (sparse()[:-40], None, "not a matrix"),
+        (npy(np.eye(2))[:-8], None, "not a matrix"),
+        (npy(np.array([[{}]])), None, "not a matrix"),
+        (npy(np.zeros((2, 2), "i4,f4")), None, "type"),
+        (npy(np.eye(2) * 1j), None, "type complex128"),
+        (npy(np.array([["a"]])), None, "type <U1"),
+        (npy(np.ones((2, 2, 2))), None, "shape (2, 2, 2)"),
+        (npy(np.array([[np.nan, 1], [1, 1]])), None, "not finite in 32 bits"),
+        (npy(np.array([[1e300, 1], [1, 1]])), None, "not finite in 32 bits"),
+        (npy(np.eye(3)), None, "2 rows of labels for 3 rows of features"),
+        *(
+            (sparse(**changes), None, "not a matrix")
+            for changes in (
+                {"indices": [0, 3]},
+                {"indices": [-1, 0]},
+                {"indptr": [0, 1, 99]},
+                {"indptr": [0, 9, 2]},
+                {"indptr": [0, 2]},
+                {"shape": [2, 1 << 40]},
+                {"shape": [-2, 3]},
+                {"data": [1.0, np.nan]},
+                {"format": "load"},
+                {"format": "bsr", "data": np.ones((2, 1, 1)), "indices": [0, 7]},
+                {"format": "coo", "row": [0, 7], "col": [0, 1]},
+            )
+        ),
+    ],
+}
+
+ONE = [({1: 1.0}, [0])]
+WORDS = [({"word"}, {"a"}), ({"other"}, {"b"})]
+TWO_ROWS = [({0: 1.0}, [0]), ({2: 1.0}, [1])]
+
+# features (values by id, or tokens) and labels of each instance
+LEGAL = {
+    "xmc-text": [
+        (b"\xef\xbb\xbf1 7 5\n0 1:1\n", ONE),
+        (b"2 7 5\r\n0 1:1\r\n0 1:1", ONE * 2),
+        (b"1 7 5\n0 1:1\n\n \r\n", ONE),
+        (b"1 20000000 5\n0 19999999:1\n", [({19_999_999: 1.0}, [0])]),
+        (b"1 7 5\n3,1 6:2 1:1\n", [({1: 1.0, 6: 2.0}, [1, 3])]),
+        (b"1 7 5\n2,0,2 1:1 1:2.5\n", [({1: 3.5}, [0, 2])]),
+        (b"1 7 5\n000 0001:1 2:0 3:-0e9 4:1e-400\n", ONE),
+        (b"1 7 5\n0 1:1e-45\n", [({1: 1e-45}, [0])]),
+        (b"1 7 5\n0 1:1." + b"0" * 300 + b"\n", ONE),
+    ],
+    "svmlight": [
+        (b"\xef\xbb\xbf0 1:1", [({0: 1.0}, [0])]),
+        (b"0 0:1 2:1\n1 1:1\n", [({0: 1.0, 2: 1.0}, [0]), ({1: 1.0}, [1])]),
+        (b"0 1:1 #" + b":," * 9 + b"\n\n", [({0: 1.0}, [0])]),
+    ],
+    "text-tsv": [
+        ("\ufeffa\tword\r\nb\tother\n".encode(), WORDS),
+        (b"a\0b\tone\0two\n", [({"one", "two"}, {"a b"})]),
+        (b"a, b,a,,\tword\n", [({"word"}, {"a", "b"})]),
+        ("a\tone\u2028two\x85\n".encode(), [({"one", "two"}, {"a"})]),
+        (b"[Festschrift],Wien\tword\n[]\tother", [({"word"}, {"[Festschrift]", "Wien"}), ({"other"}, set())]),
+        (b"a, b || c||\tword\tother\n", [({"word", "other"}, {"a, b", "c"})], "--label-separator=||"),
+    ],
+    "jsonl": [
+        (rb'{"text": "one \ud800two", "labels": "a\udc00"}', [({"one", "two"}, {"a?"})]),
+        (rb'{"text": "one\u0000two", "labels": ["a"]}', [({"one", "two"}, {"a"})]),
+        (b'{"text": ["one", null, 2], "labels": [7, "7", 8]}', [({"one"}, {"7", "8"})]),
+        (
+            b'{"text": "one", "labels": null}\n\n{"text": "2020-01-01 two", "labels": ["2020-01-01"]}',
+            [({"one"}, set()), ({"two"}, {"2020-01-01"})],
+        ),
+    ],
+    "csv": [
+        ("\ufefftext;labels\r\nword;a\nother;b\r\n\r\n".encode(), WORDS),
+        (b'text\tlabels\none "two"\t["x, y", 3]\n', [({"one", "two"}, {"x, y", "3"})]),
+        (b"text,labels\none\0two,a\0b\n", [({"one", "two"}, {"a b"})]),
+        (b'labels,text\n\n"a","one\n""two"""\n', [({"one", "two"}, {"a"})]),
+        (b"text,b,labels\none,two,a\n", [({"one", "two"}, {"a"})], "--text-column= text, b"),
+        (b'text,labels\n"%s",a\n' % (b"word " * 200_000), [({"word"}, {"a"})]),
+    ],
+    "parquet": [
+        (
+            parquet(text=[None, "one"], note=[np.nan, 2.0], labels=[["a"], None]),
+            [(set(), {"a"}), ({"one"}, set())],
+            "--text-column=text,note",
+        ),
+        (parquet(text=pyarrow.array(["word", "other"]).dictionary_encode(), labels=["a", '["b"]']), WORDS),
+        (parquet(labels=[[1, 2], []], text=["one", "two"]), [({"one"}, {"1", "2"}), ({"two"}, set())]),
+    ],
+    "npz": [
+        (sparse(data=[1.0, 2.0, 1.0], indices=[0, 0, 2], indptr=[0, 2, 3]), [({0: 3.0}, [0]), ({2: 1.0}, [1])]),
+        (sparse(data=np.ones(2, np.int8)), TWO_ROWS),
+        (saved(scipy.sparse.csc_array(np.array([[1.0, 0, 0], [0, 0, 1]]))), TWO_ROWS),
+        (npy(np.asfortranarray([[1.0, 0, 0], [0, 0, 1]])), TWO_ROWS),
+    ],
+}
+
+
+def prepare(folder, format, content, *options, **files):
+    """Prepare a file, training and testing on the same: the status."""
+    files = {"train": content, "test": content} | files
+    if format == "npz":
+        files = {"train-labels": npy(np.eye(2)), "test-labels": npy(np.eye(2))} | files
+    for option, written in files.items():
+        (folder / option).write_bytes(written)
+    given = [f"--{option}={folder / option}" for option in files]
+    tokens = ALL_TOKENS if format in TEXT_FORMATS else ()
+    return main(["prepare", f"--format={format}", *given, *PLAIN, *tokens, *options, f"--output={folder / 'out.h5'}"])
+
+
+def refused(folder, capfd, message, line=None, file="train"):
+    """The one line of an error, below what was said of the files read before."""
+    *_, said = capfd.readouterr().err.splitlines()
+    assert said.startswith("ovaflow: error: ")
+    assert said.isprintable()
+    assert len(said) < 1000 + len(str(folder))
+    assert message in said
+    if line is not None:
+        assert said.startswith(f"ovaflow: error: {folder / file}, line {line}: ")
+    assert (folder / "out.h5").read_bytes() == b"what was there before"
+
+
+def named(table):
+    cases = [(format, k, case) for format, cases in table.items() for k, case in enumerate(cases)]
+    return [pytest.param((format, *case), id=f"{format} {k}") for format, k, case in cases]
+
+
+@pytest.mark.parametrize("case", named(REFUSED))
+def test_refused(tmp_path, capfd, case):
+    format, content, line, message, *options = case
+    (tmp_path / "out.h5").write_bytes(b"what was there before")
+    assert prepare(tmp_path, format, content, *options) == 2
+    refused(tmp_path, capfd, message, line)
+
+
+@pytest.mark.parametrize("case", named(LEGAL))
+def test_legal(tmp_path, case):
+    format, content, instances, *options = case
+    assert prepare(tmp_path, format, content, *options) == 0
+    assert instances_of(tmp_path, format in TEXT_FORMATS, format in TEXT_FORMATS) == [
+        ({j: float(np.float32(v)) for j, v in row.items()} if isinstance(row, dict) else row, labels)
+        for row, labels in instances
+    ]
+
+
+def instances_of(folder, tokens, names):
+    """What the dataset says of each training instance, with tokens or label names instead of numbers."""
+    dataset = open_dataset(folder / "out.h5")
+    X, Y = dataset.train.X.to_scipy(), dataset.train.Y.to_scipy()
+    found = []
+    for i in range(X.shape[0]):
+        row = slice(X.indptr[i], X.indptr[i + 1])
+        entries = {j: v for j, v in zip(X.indices[row].tolist(), X.data[row].tolist(), strict=True) if v}
+        labels = Y.indices[Y.indptr[i] : Y.indptr[i + 1]].tolist()
+        found.append(
+            (
+                {dataset.feature_names[j] for j in entries} if tokens else entries,
+                {dataset.label_names[j] for j in labels} if names else labels,
+            )
+        )
+    return found
+
+
+IDS = {"xmc-text": b"2 3 3\n0,2 1:1\n1 2:1\n", "text-tsv": b"0,2\tword\n1\tother\n"}
+
+
+@pytest.mark.parametrize(
+    ("format", "names", "line", "message"),
+    [
+        ("xmc-text", b"zero\none\n", None, "2 names for 3 labels; give one line per label"),
+        ("xmc-text", b"0\n1\n2\n3\n", None, "4 names for 3 labels"),
+        ("xmc-text", b"zero\n\xe4\ntwo\n", 2, "is not valid UTF-8"),
+        ("text-tsv", b"", None, "has no names"),
+        ("text-tsv", b"zero\none\n", None, "label '2' is not an id from 0 to 1; leave out the file of label names"),
+    ],
+)
+def test_names_that_do_not_fit(tmp_path, capfd, format, names, line, message):
+    (tmp_path / "out.h5").write_bytes(b"what was there before")
+    assert prepare(tmp_path, format, IDS[format], labels=names) == 2
+    refused(tmp_path, capfd, message, line, "labels")
+
+
+@pytest.mark.parametrize("label", ["-1", "3", "1.0", "a", "\u0661", "9" * 5000])
+def test_labels_that_are_not_ids(tmp_path, capfd, label):
+    (tmp_path / "out.h5").write_bytes(b"what was there before")
+    assert prepare(tmp_path, "text-tsv", f"0\tword\n{label}\tother\n".encode(), labels=b"a\nb\nc\n") == 2
+    refused(tmp_path, capfd, "is not an id from 0 to 2", 2)
+
+
+@pytest.mark.parametrize(
+    ("format", "names", "expected"),
+    [
+        ("xmc-text", b"a\na\nb\n", ["a (0)", "a (1)", "b"]),
+        ("xmc-text", b"x\ta\ny\ta\nz\tb\n", ["a (x)", "a (y)", "b"]),
+        ("text-tsv", b"\xef\xbb\xbfa\r\nb\r\nc\r\nd", ["a", "b", "c"]),
+    ],
+)
+def test_names_of_ids(tmp_path, format, names, expected):
+    assert prepare(tmp_path, format, IDS[format], labels=names) == 0
+    labels = [labels for _, labels in instances_of(tmp_path, format == "text-tsv", True)]
+    assert labels == [{expected[0], expected[2]}, {expected[1]}]
+
+
+MANY = b"30000 7 5\n" + b"".join(b"%d %d:1\n" % (i % 5, i % 7) for i in range(30_000))
+
+
+def flipped(content):
+    changed = bytearray(content)
+    changed[len(changed) // 2] ^= 255
+    return bytes(changed)
+
+
+DAMAGES = {
+    "cut": lambda pack: pack(MANY)[: len(pack(MANY)) // 2],
+    "last bytes missing": lambda pack: pack(MANY)[:-3],
+    "a byte changed": lambda pack: flipped(pack(MANY)),
+    "second stream damaged": lambda pack: pack(MANY[:99]) + pack(MANY[99:])[:-30],
+}
+
+
+@pytest.mark.parametrize("kind", PACKED)
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_compressed_files(tmp_path, capfd, kind, damage):
+    (tmp_path / "out.h5").write_bytes(b"what was there before")
+    assert prepare(tmp_path, "xmc-text", DAMAGES[damage](PACKED[kind])) == 2
+    # zstd has no checksum here: the content is wrong
+    refused(tmp_path, capfd, f"truncated or damaged {kind} file" if damage != "a byte changed" else "train")
+
+
+@pytest.mark.parametrize("kind", PACKED)
+def test_compressed_files(tmp_path, kind):
+    pack = PACKED[kind]
+    files = {
+        "xmc-text": pack(b"1 7 5\n") + pack(b"0 1:1\n"),
+        "text-tsv": pack(b"a\tword\nb\tot") + pack(b"her\n"),
+        "parquet": pack(parquet(text=["word", "other"], labels=["a", "b"])),
+        "npz": pack(sparse()),
+    }
+    expected = {"xmc-text": ONE, "text-tsv": WORDS, "parquet": WORDS, "npz": TWO_ROWS}
+    for format, content in files.items():
+        assert prepare(tmp_path, format, content) == 0
+        assert instances_of(tmp_path, format in TEXT_FORMATS, format in TEXT_FORMATS) == expected[format]
+
+
+def test_what_is_not_a_file(tmp_path, capfd):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    (tmp_path / "names").write_text("a\n")
+    for path, message in (
+        (tmp_path / "pipe", "is no regular file|is not a regular file"),
+        (tmp_path, "is a directory"),
+        (tmp_path / "loop", "Too many levels of symbolic links"),
+        (tmp_path / "none", "no such file"),
+        ("/dev/zero", "is no regular file|is not a regular file"),
+        (tmp_path / ("x" * 300), "File name too long"),
+    ):
+        for given in (f"--train={path}", f"--train={tmp_path / 'names'} --labels={path}"):
+            assert main(["prepare", "--format=csv", *given.split(), f"--output={tmp_path / 'out.h5'}"]) == 2
+            assert re.search(f"{path}.*({message})", capfd.readouterr().err)
+    assert not (tmp_path / "out.h5").exists()
