@@ -48,17 +48,16 @@ def predict(page, service, text):
 def test_a_pasted_text_gets_its_labels_and_their_reasons(page, service, predictor):
     predict(page, service, TEXT)
     _, theirs = service.ask("/predict", {"text": TEXT, "top_k": 10, "probabilities": True})
-    ours = page.locator("#labels bdi").all_text_contents()
     labels = theirs["predictions"][0]["labels"]
+    ours = page.locator("#labels bdi").all_text_contents()
     assert ours == [label["name"] for label in labels]
     assert sorted(ours) == sorted(predictor.label_names)
-    assert page.locator("#why-title").text_content() == labels[0]["name"]
+    assert all(figure.endswith("%") for figure in page.locator("#labels data").all_text_contents())
+    assert page.get_by_role("status").first.text_content().startswith("10 labels from")
     assert page.locator("#marked").text_content() == TEXT
     marked = page.locator("#marked mark").all_text_contents()
-    assert set(marked) <= {"word00", "größe0", "WORD11", "Ⅳx\U000104003", "word92"}
     assert len(marked) >= 3
-    figures = page.locator("#labels data").all_text_contents()
-    assert all(figure.endswith("%") for figure in figures)
+    assert set(marked) <= {"word00", "größe0", "WORD11", "Ⅳx\U000104003", "word92"}
 
 
 def felt(words, key, most):
@@ -68,20 +67,17 @@ def felt(words, key, most):
 
 def test_clicking_a_label_shows_its_own_reasons(page, service):
     predict(page, service, TEXT)
-    button = page.locator("#labels button").nth(3)
-    button.click()
-    name = button.locator("bdi").text_content()
-    page.wait_for_function("name => document.getElementById('why-title').textContent === name", arg=name)
-    assert button.get_attribute("aria-pressed") == "true"
-    assert page.locator("#labels [aria-pressed=true]").count() == 1
-    _, labels = service.ask("/predict", {"text": TEXT, "top_k": 10})
-    label = labels["predictions"][0]["labels"][3]["id"]
-    _, theirs = service.ask("/explain", {"text": TEXT, "labels": [label], "words": 15})
+    _, theirs = service.ask("/predict", {"text": TEXT, "top_k": 10})
+    label = theirs["predictions"][0]["labels"][3]
+    page.locator("#labels button").nth(3).click()
+    page.wait_for_function("name => document.getElementById('why-title').textContent === name", arg=label["name"])
+    assert page.locator("#labels [aria-pressed=true] bdi").all_text_contents() == [label["name"]]
+    _, theirs = service.ask("/explain", {"text": TEXT, "labels": [label["id"]], "words": 15})
     reasons = theirs["labels"][0]
     most = max(abs(word["contribution"]) for word in reasons["up"] + reasons["down"])
     for side, key in (("#for", "up"), ("#against", "down")):
         assert page.locator(f"{side} bdi").all_text_contents() == felt(reasons[key], "contribution", most)
-    _, described = service.ask(f"/labels/{label}")
+    _, described = service.ask(f"/labels/{label['id']}")
     strongest = felt(described["up"], "weight", described["up"][0]["weight"])
     assert page.locator("#strongest bdi").all_text_contents() == strongest
     assert page.locator("#nearest bdi").all_text_contents() == [other["name"] for other in described["nearest"]]
@@ -102,57 +98,38 @@ def test_everything_works_from_the_keyboard(page, service):
     assert page.evaluate("document.activeElement.id") == "why"
 
 
-def test_names_and_roles_for_screen_readers(page, service):
-    predict(page, service, TEXT)
-    assert page.get_by_role("list").count() >= 4
-    assert page.get_by_role("status").first.text_content().startswith("10 labels from")
-    unnamed = page.evaluate(
-        "[...document.querySelectorAll('button, input, select, textarea')]"
-        ".filter(one => !one.innerText.trim() && !(one.labels && one.labels.length)).map(one => one.id)"
-    )
-    assert unnamed == []
-    assert page.locator("html").get_attribute("lang") == "en"
-
-
 def test_a_label_is_looked_up_by_name(page, service):
     predict(page, service, TEXT)
     page.get_by_label(re.compile("Part of its name")).fill("GRÖSSE")
     page.locator("#found button").click()
-    page.wait_for_function("document.getElementById('why-title').textContent.startsWith('Größe')")
+    page.locator("#why-title").filter(has_text="Größe").wait_for()
     assert page.locator("#found-note").text_content() == "1 found."
 
 
-def test_the_answer_is_copied_as_json(browser, service):
-    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
-    page = context.new_page()
+def test_the_answer_is_copied_as_json(page, service):
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     predict(page, service, TEXT)
     page.get_by_role("button", name="Copy as JSON").click()
     page.get_by_role("button", name="Copied").wait_for()
     copied = page.evaluate("navigator.clipboard.readText().then(JSON.parse)")
     assert copied == service.ask("/predict", {"text": TEXT, "top_k": 10, "probabilities": True})[1]
-    context.close()
 
 
 def test_a_link_brings_a_text_and_errors_are_told(page, service):
     page.goto(f"{service.url}/#text={quote('word50 word51')}")
     page.wait_for_selector("#why:not([hidden])")
-    page.evaluate("document.getElementById('text').maxLength = 100000")
-    page.evaluate("document.getElementById('text').value = 'x'.repeat(2001)")
     page.route("**/predict", lambda route: route.fulfill(status=503, body='{"detail": "later <b>please</b>"}'))
     page.get_by_role("button", name="Find labels").click()
     page.get_by_role("alert").filter(has_text="later <b>please</b>").wait_for()
 
 
-@pytest.mark.parametrize("width", [320, 1280])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "scheme"), [(320, "dark"), (1280, "light")])
 def test_nothing_sticks_out_and_everything_can_be_read(browser, service, width, scheme):
     context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
     page = context.new_page()
     predict(page, service, TEXT + " word" + "0" * 300)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert contrast(page, "body") >= 4.5
-    assert contrast(page, "#status") >= 4.5
-    assert contrast(page, "#go") >= 4.5
+    assert min(contrast(page, element) for element in ("body", "#status", "#go")) >= 4.5
     page.goto(f"{service.url}/docs")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     context.close()

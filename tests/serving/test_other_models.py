@@ -1,10 +1,7 @@
 """Models of features, of trees, and addresses other than a port."""
 
 import http.client
-import shutil
 import socket
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -50,17 +47,15 @@ def folder(tmp_path_factory):
 
 
 def test_features_by_id_on_a_unix_socket_under_a_path(folder, tmp_path):
-    served, path = tmp_path / "model.h5", tmp_path / "http.sock"
-    shutil.copy(folder / "features.h5", served)
-    stale = socket.socket(socket.AF_UNIX)
-    stale.bind(str(path))
-    stale.close()
-    with running_service(tmp_path, served, f"--unix-socket={path}", "--root-path=/labels/of") as service:
+    path = tmp_path / "http.sock"
+    with socket.socket(socket.AF_UNIX) as left_by_a_killed_service:
+        left_by_a_killed_service.bind(str(path))
+    predictor = Predictor.open(folder / "features.h5")
+    ids, scores = predictor.top_k(predictor.from_features([{0: 1.5, 3: 0.25}, {}]), 3)
+    body = {"features": [{"0": 1.5, "3": 0.25}, {}]}
+    with running_service(tmp_path, folder / "features.h5", f"--unix-socket={path}", "--root-path=/labels/of"):
+        assert path.stat().st_mode & 0o777 == 0o666, "the proxy is another user"
         connection = UnixConnection(path)
-        predictor = Predictor.open(served)
-        X = predictor.from_features([{0: 1.5, 3: 0.25}, {}])
-        ids, scores = predictor.top_k(X, 3)
-        body = {"features": [{"0": 1.5, "3": 0.25}, {}]}
         for prefix in ("", "/labels/of"):
             status, _, answer = exchange(connection, f"{prefix}/predict", body)
             assert status == 200
@@ -68,38 +63,21 @@ def test_features_by_id_on_a_unix_socket_under_a_path(folder, tmp_path):
             assert [[label["id"] for label in row] for row in rows] == ids.tolist()
             np.testing.assert_allclose([[label["score"] for label in row] for row in rows], scores, rtol=1e-6)
         assert exchange(connection, "/openapi.json")[2]["servers"] == [{"url": "/labels/of"}]
-
         status, _, problem = exchange(connection, "/predict", {"text": "a text"})
         assert (status, "features" in problem["detail"]) == (409, True)
         for wrong in ("4", "-1", "x", "1.5"):
             status, _, problem = exchange(connection, "/predict", {"features": [{wrong: 1}]})
-            assert (status, str(tmp_path) in problem["detail"]) == (422, False)
+            assert (status, str(folder) in problem["detail"]) == (422, False)
         status, _, answer = exchange(connection, "/explain", {"features": {"0": 1.5}, "labels": [0]})
         assert status == 200
         assert [part["feature"] for part in answer["labels"][0]["up"]] == ["0"]
 
-        shutil.copy(folder / "trees.h5", tmp_path / "next.h5")
-        (tmp_path / "next.h5").rename(served)
-        service.wait_for("worker 0: serving model")
-        status, _, answer = exchange(connection, "/predict", {"features": [{"0": 1.5}]})
-        assert status == 200
-        assert answer["predictions"][0]["labels"][0]["id"] == 0
-        status, _, problem = exchange(connection, "/explain", {"features": {"0": 1.5}})
-        assert status == 409
-        status, _, answer = exchange(connection, "/labels/0")
+
+def test_trees_predict_and_say_that_they_cannot_explain(folder, tmp_path):
+    with running_service(tmp_path, folder / "trees.h5") as service:
+        status, answer = service.ask("/predict", {"features": [{"0": 1.5}]})
+        assert (status, answer["predictions"][0]["labels"][0]["id"]) == (200, 0)
+        assert service.ask("/explain", {"features": {"0": 1.5}})[0] == 409
+        status, answer = service.ask("/labels/0")
         assert (status, answer["up"], answer["nearest"]) == (200, None, None)
-        assert not exchange(connection, "/health")[2]["explanations"]
-
-
-@pytest.mark.parametrize("arguments", [["{}/none.h5"], ["{}/dataset.h5"], ["{}/features.h5", "--port={port}"]])
-def test_what_cannot_be_served_is_one_line_and_status_2(folder, arguments):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        given = [argument.format(folder, port=port) for argument in arguments]
-        if len(given) == 1:
-            given.append("--port=0")
-        command = [sys.executable, "-m", "ovaflow", "serve", *given]
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert ended.returncode == 2
-    assert ended.stderr.startswith("ovaflow: error: ")
-    assert ended.stderr.count("\n") == 1
+        assert not service.ask("/health")[1]["explanations"]

@@ -1,32 +1,16 @@
 """Answers to requests: plain objects, made by one model each."""
 
 import numpy as np
+from fastapi import HTTPException
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.tfidf import normal_form
 from ovaflow.prediction.answers import labels_of
 from ovaflow.prediction.explanation import contributions, nearest_labels, strongest_features, words_in_text
-from ovaflow.serving.problems import Problem
 
 
 def predict(served, request):
-    """Best labels of the instances of a request.
-
-    Parameters
-    ----------
-    served : ovaflow.serving.served_model.ServedModel
-    request : PredictRequest
-
-    Returns
-    -------
-    dict
-        As :class:`ovaflow.serving.schemas.Predictions`.
-
-    Raises
-    ------
-    Problem
-        409 if the model cannot do what is asked, 422 if a feature is not one of the model's.
-    """
+    """Best labels of the instances of a request."""
     if request.probabilities or request.thresholds:
         _needs_calibration(served)
     X = _instances(served, request)
@@ -37,25 +21,9 @@ def predict(served, request):
 
 
 def explain(served, request):
-    """Why the best labels, or those asked for, have their scores.
-
-    Parameters
-    ----------
-    served : ovaflow.serving.served_model.ServedModel
-    request : ExplainRequest
-
-    Returns
-    -------
-    dict
-        As :class:`ovaflow.serving.schemas.Explanation`.
-
-    Raises
-    ------
-    Problem
-        As of :func:`predict`; 404 if there is no such label.
-    """
+    """Why the best labels, or those asked for, have their scores."""
     if not served.explains:
-        raise Problem(409, "the served model has no weights of labels, so its scores cannot be explained")
+        raise HTTPException(409, "the served model has no weights of labels, so its scores cannot be explained")
     if request.probabilities:
         _needs_calibration(served)
     X = _instances(served, request)
@@ -68,20 +36,7 @@ def explain(served, request):
 
 
 def find_labels(served, search, offset, limit):
-    """Labels whose names contain a string, whatever the case; names that begin with it come first.
-
-    Parameters
-    ----------
-    served : ovaflow.serving.served_model.ServedModel
-    search : str
-        Empty: all labels.
-    offset, limit : int
-
-    Returns
-    -------
-    dict
-        As :class:`ovaflow.serving.schemas.LabelPage`.
-    """
+    """Labels whose names contain a string, whatever the case; names that begin with it come first."""
     wanted = normal_form(search.strip())
     if wanted:
         found = [label for label, name in enumerate(served.search_forms) if wanted in name]
@@ -93,26 +48,7 @@ def find_labels(served, search, offset, limit):
 
 
 def describe_label(served, label, words, nearest):
-    """A label with its strongest words and nearest labels.
-
-    Parameters
-    ----------
-    served : ovaflow.serving.served_model.ServedModel
-    label : int
-    words : int
-        Of each sign.
-    nearest : int
-
-    Returns
-    -------
-    dict
-        As :class:`ovaflow.serving.schemas.LabelDescription`.
-
-    Raises
-    ------
-    Problem
-        404 if there is no such label.
-    """
+    """A label with its strongest words and nearest labels."""
     _needs_label(served, label)
     answer = {"model": served.checksum, "label": _label(served, label), "up": None, "down": None, "nearest": None}
     if not served.explains or not served.predictor.model.trained[label]:
@@ -126,20 +62,8 @@ def describe_label(served, label, words, nearest):
     }
 
 
-def health(served, remark=""):
-    """What is served.
-
-    Parameters
-    ----------
-    served : ovaflow.serving.served_model.ServedModel
-    remark : str
-        What the operator should know beside what the model says itself.
-
-    Returns
-    -------
-    dict
-        As :class:`ovaflow.serving.schemas.Health`.
-    """
+def health(served):
+    """What is served."""
     predictor = served.predictor
     return {
         "status": "ready",
@@ -150,7 +74,7 @@ def health(served, remark=""):
         "takes_text": predictor.takes_text,
         "probabilities": served.calibration is not None,
         "explanations": served.explains,
-        "remark": remark or served.remark,
+        "remark": served.remark,
     }
 
 
@@ -160,16 +84,16 @@ def _instances(served, request):
     if request.features is None:
         texts = getattr(request, "texts", None) or [request.text]
         if not predictor.takes_text:
-            raise Problem(409, "the served model was trained on features: send features, not texts")
+            raise HTTPException(409, "the served model was trained on features: send features, not texts")
         return predictor.from_texts(texts)
     rows = request.features if isinstance(request.features, list) else [request.features]
     try:
         with np.errstate(all="ignore"):
             X = predictor.from_features(rows)
     except InputError as error:
-        raise Problem(422, "features: " + _without_path(error, predictor.model.path)) from None
+        raise HTTPException(422, "features: " + _without_path(error, predictor.model.path)) from None
     if not np.isfinite(X.data).all():
-        raise Problem(422, "features: the model's transform makes no numbers of these values")
+        raise HTTPException(422, "features: the model's transform makes no numbers of these values")
     return X
 
 
@@ -189,7 +113,7 @@ def _chosen_labels(served, X, request):
     for label in request.labels:
         _needs_label(served, label)
         if not served.predictor.model.trained[label]:
-            raise Problem(404, f"label {label} had no training positives, so nothing explains it")
+            raise HTTPException(404, f"label {label} had no training positives, so nothing explains it")
     return request.labels
 
 
@@ -248,12 +172,12 @@ def _feature(served, feature):
 
 def _needs_label(served, label):
     if not 0 <= label < served.predictor.n_labels:
-        raise Problem(404, f"no label {label}: their ids run from 0 to {served.predictor.n_labels - 1}")
+        raise HTTPException(404, f"no label {label}: their ids run from 0 to {served.predictor.n_labels - 1}")
 
 
 def _needs_calibration(served):
     if served.calibration is None:
-        raise Problem(409, "the served model has no calibration, so there are no probabilities and thresholds")
+        raise HTTPException(409, "the served model has no calibration, so there are no probabilities and thresholds")
 
 
 def _rounded(value):

@@ -1,19 +1,35 @@
-"""The routes of the service and its OpenAPI document."""
+"""The application that runs in each worker: routes, the queue before the scoring threads, errors, OpenAPI."""
 
+import asyncio
+import contextlib
+import gc
+import http
 import json
+import logging
+import multiprocessing
+import signal
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated
 
-from fastapi import FastAPI, Path, Query
+from fastapi import FastAPI, HTTPException, Path, Query
 from fastapi.exceptions import RequestValidationError
 from prometheus_client import CONTENT_TYPE_LATEST
-from starlette.exceptions import HTTPException
+from starlette.exceptions import HTTPException as AnyHTTPException
 from starlette.responses import Response
+from uvicorn.config import STARTUP_FAILURE
 
 from ovaflow import __version__
-from ovaflow.serving import answers, pages, schemas
-from ovaflow.serving.problems import MEDIA_TYPE, Problem, describe, response_to
+from ovaflow.console.errors import InputError
+from ovaflow.serving import answers, metrics, pages, schemas
+from ovaflow.serving.served_model import open_served_model
+from ovaflow.serving.service import options_of_worker
+
+_log = logging.getLogger(__name__)
 
 _DESCRIPTION = "Labels for texts or features, with scores and reasons. Errors are JSON objects of RFC 9457."
+
+_PROBLEM_TYPE = "application/problem+json"
 
 _PROBLEM = {
     "type": "object",
@@ -24,90 +40,175 @@ _PROBLEM = {
 _WHY = {
     400: "Not JSON in UTF-8.",
     404: "No such label.",
-    408: "The body came too slowly.",
     409: "The served model cannot do this.",
     413: "The body is too large.",
     422: "The request is not as described.",
     503: "Too much is asked at once; try again after Retry-After seconds.",
 }
 
-_SAID = {400: "the body is not JSON in UTF-8", 404: "nothing is here; see /docs"}
-"""Instead of what the framework says."""
+_SAID = {
+    "There was an error parsing the body": "the body is not JSON in UTF-8",
+    "Not Found": "nothing is here; see /docs",
+}
+"""Clearer than what the framework says."""
 
 _RETRY = {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer"}}}
 
 
-def application(reloading, queue, limits, metrics, root_path=""):
-    """The ASGI application without its boundary.
+def create():
+    """The ASGI application of a worker, ready to answer; uvicorn calls this in each."""
+    options = options_of_worker()
+    try:
+        served = open_served_model(options.model, options.calibration)
+        served.warm_up()
+    except Exception as error:
+        if multiprocessing.parent_process() is None:
+            raise  # to the command line
+        _log.error("cannot serve: %s", error, exc_info=not isinstance(error, InputError))
+        sys.exit(STARTUP_FAILURE)  # so that uvicorn does not start this worker again and again
+    gc.freeze()  # what is loaded now stays, so that collecting garbage need not walk it between requests
+    metrics.count_worker(served.checksum)
+    message = f"serving model {served.checksum}: {served.predictor.n_labels:,} labels. {served.remark}"
+    _log.info("%s", message.rstrip())
+    return metrics.Observed(_application(served, options), options.access_log)
 
-    Parameters
-    ----------
-    reloading : ovaflow.serving.reloading.Reloading
-        Holds the model.
-    queue : ovaflow.serving.scoring_queue.ScoringQueue
-    limits : ovaflow.serving.limits.Limits
-    metrics : ovaflow.serving.metrics.Metrics
-    root_path : str
-        Where a proxy offers the service, such as ``"/labels-of-texts"``.
 
-    Returns
-    -------
-    fastapi.FastAPI
-    """
+def _application(served, options):
+    queue = ScoringQueue(options.threads, options.queue, options.timeout)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app):
+        _end_with_the_supervisor()
+        yield
+        queue.close()
+
     app = FastAPI(
         title="ovaflow",
         version=__version__,
         description=_DESCRIPTION,
-        root_path=root_path,
+        root_path=options.root_path.rstrip("/"),
         docs_url=None,
         redoc_url=None,
+        lifespan=lifespan,
     )
-    _add_answers(app, reloading, queue, limits, metrics)
-    _add_figures(app, reloading, metrics)
-    _add_pages(app, limits)
+    app.add_middleware(BodyLimit, largest=options.max_body)
+    _add_answers(app, served, queue, options)
+    _add_figures(app, served)
+    _add_pages(app, options)
     _add_errors(app)
     return app
 
 
-def _add_answers(app, reloading, queue, limits, metrics):
-    PredictRequest, ExplainRequest = schemas.requests_within(limits)
+def _end_with_the_supervisor():
+    """A worker whose supervisor was killed would go on unseen, and keep the address."""
+    supervisor = multiprocessing.parent_process()
+    if supervisor is not None:
+        loop = asyncio.get_running_loop()
 
-    @app.post("/predict", **_documented(schemas.Predictions, 400, 408, 409, 413, 422, 503))
+        def end():
+            loop.remove_reader(supervisor.sentinel)
+            signal.raise_signal(signal.SIGTERM)
+
+        loop.add_reader(supervisor.sentinel, end)
+
+
+class ScoringQueue:
+    """Runs work in threads, outside of the event loop; what cannot be taken is refused at once, with status 503.
+
+    Few threads that take one request after another answer sooner than one
+    thread for each request would, because Python runs one at a time.
+    """
+
+    def __init__(self, threads, waiting, seconds):
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="scoring")
+        self._free, self._places, self._seconds = threads + waiting, threads + waiting, seconds
+
+    async def run(self, work, *arguments):
+        """Return ``work(*arguments)``; a caller whose time is over is sent away, and what has not begun never does."""
+        if self._free == 0:
+            raise _busy(f"{self._places} requests are being answered or wait already")
+        self._take(1)
+        loop = asyncio.get_running_loop()
+        future = self._pool.submit(work, *arguments)
+        future.add_done_callback(lambda _: loop.call_soon_threadsafe(self._take, -1))
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(future), self._seconds)
+        except TimeoutError:
+            raise _busy(f"not answered within {self._seconds:g} s") from None
+
+    def close(self):
+        """Wait for what runs."""
+        self._pool.shutdown(cancel_futures=True)
+
+    def _take(self, places):
+        self._free -= places
+        metrics.BUSY.inc(places)
+
+
+def _busy(detail):
+    return HTTPException(503, detail, {"Retry-After": "1"})
+
+
+class BodyLimit:
+    """ASGI middleware that refuses bodies of more than so many bytes, with status 413."""
+
+    def __init__(self, app, largest):
+        self._app, self._largest = app, largest
+
+    async def __call__(self, scope, receive, send):
+        """Answer a request."""
+        size = 0
+
+        async def receive_and_count():
+            nonlocal size
+            message = await receive()
+            size += len(message.get("body", b""))
+            if size > self._largest:
+                raise HTTPException(413, f"the body has more than {self._largest} bytes")
+            return message
+
+        await self._app(scope, receive_and_count, send)
+
+
+def _add_answers(app, served, queue, options):
+    PredictRequest, ExplainRequest = schemas.requests_within(options)
+
+    @app.post("/predict", **_documented(schemas.Predictions, 400, 409, 413, 422, 503))
     async def predict(request: PredictRequest):
         """Best labels by falling score: of one text, of several texts, or of instances given by their features."""
-        answer = await queue.run(answers.predict, reloading.served, request)
-        metrics.count_instances(len(answer["predictions"]))
+        answer = await queue.run(answers.predict, served, request)
+        metrics.INSTANCES.inc(len(answer["predictions"]))
         return _json(answer)
 
-    @app.post("/explain", **_documented(schemas.Explanation, 400, 404, 408, 409, 413, 422, 503))
+    @app.post("/explain", **_documented(schemas.Explanation, 400, 404, 409, 413, 422, 503))
     async def explain(request: ExplainRequest):
         """Why labels have their scores for a text or an instance: the words for and against each."""
-        return _json(await queue.run(answers.explain, reloading.served, request))
+        return _json(await queue.run(answers.explain, served, request))
 
     @app.get("/labels", **_documented(schemas.LabelPage, 422, 503))
     async def labels(
         search: Annotated[str, Query(max_length=200, description="Part of a name, in any case.")] = "",
         offset: Annotated[int, Query(ge=0, le=schemas.LARGEST_ID)] = 0,
-        limit: Annotated[int, Query(ge=1, le=limits.top_k)] = min(20, limits.top_k),
+        limit: Annotated[int, Query(ge=1, le=options.max_top_k)] = min(20, options.max_top_k),
     ):
         """Labels by name, page by page."""
-        return _json(await queue.run(answers.find_labels, reloading.served, search, offset, limit))
+        return _json(await queue.run(answers.find_labels, served, search, offset, limit))
 
     @app.get("/labels/{label}", **_documented(schemas.LabelDescription, 404, 422, 503))
     async def label(
         label: Annotated[int, Path(ge=0, le=schemas.LARGEST_ID)],
-        words: Annotated[int, Query(ge=1, le=limits.words)] = min(10, limits.words),
-        nearest: Annotated[int, Query(ge=1, le=limits.top_k)] = min(10, limits.top_k),
+        words: Annotated[int, Query(ge=1, le=schemas.MOST_WORDS)] = 10,
+        nearest: Annotated[int, Query(ge=1, le=options.max_top_k)] = min(10, options.max_top_k),
     ):
         """A label with its strongest words and its nearest labels."""
-        return _json(await queue.run(answers.describe_label, reloading.served, label, words, nearest))
+        return _json(await queue.run(answers.describe_label, served, label, words, nearest))
 
 
-def _add_figures(app, reloading, metrics):
+def _add_figures(app, served):
     @app.get("/health", **_documented(schemas.Health))
     async def health():
         """Whether requests are answered, and by which model."""
-        return _json(answers.health(reloading.served, reloading.remark))
+        return _json(answers.health(served))
 
     @app.get("/metrics", responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}})
     async def figures():
@@ -115,8 +216,8 @@ def _add_figures(app, reloading, metrics):
         return Response(metrics.exposition(), media_type=CONTENT_TYPE_LATEST)
 
 
-def _add_pages(app, limits):
-    page = pages.page(limits)
+def _add_pages(app, options):
+    page = pages.page(options)
 
     @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
     async def read_page():
@@ -128,25 +229,35 @@ def _add_pages(app, limits):
 
 
 def _add_errors(app):
-    @app.exception_handler(Problem)
-    async def of_ours(request, problem):
-        return response_to(problem)
-
-    @app.exception_handler(HTTPException)
-    async def of_the_framework(request, error):
-        response = response_to(Problem(error.status_code, _SAID.get(error.status_code, str(error.detail))))
-        response.headers.update(error.headers or {})
-        return response
+    @app.exception_handler(AnyHTTPException)
+    async def of_http(request, error):
+        return _problem(error.status_code, _SAID.get(error.detail, error.detail), error.headers)
 
     @app.exception_handler(RequestValidationError)
     async def of_validation(request, error):
-        found = error.errors()
-        if found[0]["type"] == "json_invalid":
-            _, place = found[0]["loc"]
-            return response_to(Problem(400, f"the body is not JSON: {found[0]['ctx']['error']}, character {place}"))
-        if tuple(found[0]["loc"]) == ("body",) and found[0]["type"] != "value_error":
-            return response_to(Problem(422, "the body must be a JSON object, with Content-Type: application/json"))
-        return response_to(Problem(422, describe(found)))
+        found = error.errors()[0]
+        if found["type"] == "json_invalid":
+            _, place = found["loc"]
+            return _problem(400, f"the body is not JSON: {found['ctx']['error']}, character {place}")
+        if tuple(found["loc"]) == ("body",) and found["type"] != "value_error":
+            return _problem(422, "the body must be a JSON object, with Content-Type: application/json")
+        return _problem(422, _described(found))
+
+    @app.exception_handler(Exception)
+    async def of_ours(request, error):
+        return _problem(500, "the service failed; its log says why")
+
+
+def _problem(status, detail, headers=None):
+    """An error as an object of RFC 9457; it never repeats what was sent but the names of fields."""
+    told = {"title": http.HTTPStatus(status).phrase, "status": status, "detail": " ".join(detail.split())}
+    return Response(json.dumps(told), status, headers, _PROBLEM_TYPE)
+
+
+def _described(error):
+    """What pydantic found wrong, such as ``"texts.3: String should have at most 1000 characters"``."""
+    place = ".".join(str(part) for part in error["loc"] if part not in ("body", "query", "path"))
+    return ": ".join(filter(None, [place[:100], error["msg"].removeprefix("Value error, ")]))
 
 
 def _documented(answer, *statuses):
@@ -158,7 +269,7 @@ def _documented(answer, *statuses):
 
 
 def _error(status):
-    described = {"description": _WHY[status], "content": {MEDIA_TYPE: {"schema": _PROBLEM}}}
+    described = {"description": _WHY[status], "content": {_PROBLEM_TYPE: {"schema": _PROBLEM}}}
     return described | ({"headers": _RETRY} if status == 503 else {})
 
 

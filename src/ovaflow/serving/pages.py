@@ -12,48 +12,25 @@ from typing import NamedTuple
 
 import jinja2
 
+from ovaflow.serving.schemas import MOST_WORDS
+
 _ASSETS = resources.files("ovaflow.serving") / "assets"
 
 
 class Page(NamedTuple):
-    """A page as it is sent.
-
-    Attributes
-    ----------
-    html : bytes
-    policy : str
-        Its Content-Security-Policy.
-    """
+    """A page as it is sent."""
 
     html: bytes
     policy: str
 
 
-def page(limits):
-    """The page where a person pastes a text and sees its labels.
-
-    Parameters
-    ----------
-    limits : ovaflow.serving.limits.Limits
-
-    Returns
-    -------
-    Page
-    """
-    return _rendered("page.html.j2", limits=limits)
+def page(options):
+    """The page where a person pastes a text and sees its labels."""
+    return _rendered("page.html.j2", options=options, most_words=MOST_WORDS)
 
 
 def documentation(document):
-    """The OpenAPI document as a page to read.
-
-    Parameters
-    ----------
-    document : dict
-
-    Returns
-    -------
-    Page
-    """
+    """The OpenAPI document as a page to read."""
     return _rendered("docs.html.j2", document=document, operations=list(_operations(document)))
 
 

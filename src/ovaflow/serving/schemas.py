@@ -4,15 +4,17 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from ovaflow.serving.limits import LARGEST_FEATURE
-
 LARGEST_ID = (1 << 31) - 1
+MOST_FEATURES = 100_000
+MOST_WORDS = 1000
+LARGEST_VALUE = 1e15
+"""Sums of squares of values up to here are finite in float32."""
 
 _INSTANCES = ("text", "texts", "features")
 
 
 def _whole(value):
-    """In JSON, 5.0 is a whole number, too."""
+    """In JSON, 5.0 is also a whole number."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -98,7 +100,7 @@ class Contribution(BaseModel):
 
     feature: str
     contribution: float
-    spans: list[tuple[int, int]] = Field(description="Where it stands in the text: start and end in code points.")
+    spans: list[tuple[int, int]] = Field(description="Where it is in the text: start and end in code points.")
 
 
 class ExplainedLabel(PredictedLabel):
@@ -130,21 +132,12 @@ class Health(_Answer):
     remark: str = Field(description="What the operator should know; empty if all is well.")
 
 
-def requests_within(limits):
-    """Models of the bodies of requests.
-
-    Parameters
-    ----------
-    limits : ovaflow.serving.limits.Limits
-
-    Returns
-    -------
-    predict, explain : type
-    """
-    Text = Annotated[str, Field(max_length=limits.text)]
-    Value = Annotated[float, Field(ge=-LARGEST_FEATURE, le=LARGEST_FEATURE, allow_inf_nan=False)]
-    Instance = Annotated[dict[str, Value], Field(max_length=limits.features)]
-    TopK, Words, LabelId = _number(1, limits.top_k), _number(1, limits.words), _number(0, LARGEST_ID)
+def requests_within(options):
+    """Models of the bodies of requests."""
+    Text = Annotated[str, Field(max_length=options.max_text)]
+    Value = Annotated[float, Field(ge=-LARGEST_VALUE, le=LARGEST_VALUE, allow_inf_nan=False)]
+    Instance = Annotated[dict[str, Value], Field(max_length=MOST_FEATURES)]
+    TopK, Words, LabelId = _number(1, options.max_top_k), _number(1, MOST_WORDS), _number(0, LARGEST_ID)
     with_probabilities = Field(False, description="Also give probabilities; needs a calibration of the model.")
 
     class PredictRequest(_Request):
@@ -152,11 +145,11 @@ def requests_within(limits):
 
         model_config = _exactly_one_of(_INSTANCES, {"text": "How to train a dragon", "top_k": 3})
         text: Text = Field(None)
-        texts: list[Text] = Field(None, min_length=1, max_length=limits.batch)
+        texts: list[Text] = Field(None, min_length=1, max_length=options.max_batch)
         features: list[Instance] = Field(
-            None, min_length=1, max_length=limits.batch, description="Values by feature: its name, else its id."
+            None, min_length=1, max_length=options.max_batch, description="Values by feature: its name, else its id."
         )
-        top_k: TopK = Field(min(5, limits.top_k))
+        top_k: TopK = Field(min(5, options.max_top_k))
         probabilities: bool = with_probabilities
         thresholds: bool = Field(False, description="Only labels that reach their thresholds; needs a calibration.")
         _one = model_validator(mode="after")(_one_of(_INSTANCES))
@@ -168,10 +161,10 @@ def requests_within(limits):
         text: Text = Field(None)
         features: Instance = Field(None, description="Values by feature: its name, else its id.")
         labels: list[LabelId] = Field(
-            None, min_length=1, max_length=limits.top_k, description="Ids; without them the best labels."
+            None, min_length=1, max_length=options.max_top_k, description="Ids; without them the best labels."
         )
-        top_k: TopK = Field(min(5, limits.top_k))
-        words: Words = Field(min(10, limits.words), description="For and against each label.")
+        top_k: TopK = Field(min(5, options.max_top_k))
+        words: Words = Field(10, description="For and against each label.")
         probabilities: bool = with_probabilities
         _one = model_validator(mode="after")(_one_of(("text", "features")))
 

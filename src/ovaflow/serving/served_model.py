@@ -1,7 +1,6 @@
-"""A model file that is being served, with its calibration, and the watch over both."""
+"""A model file that is being served, with its calibration."""
 
-import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -11,98 +10,20 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.tfidf import normal_form
 from ovaflow.prediction.calibration import FILE_NAME, Calibration, read_calibration
 from ovaflow.prediction.explanation import explains, nearest_labels, strongest_features
-from ovaflow.prediction.index_file import index_path
 from ovaflow.prediction.predictor import Predictor
 
 
 @dataclass(frozen=True)
-class Files:
-    """What is served.
-
-    Attributes
-    ----------
-    model : pathlib.Path
-    calibration : pathlib.Path or None
-        None: ``calibration.h5`` beside the model, where it is there and belongs to it.
-    """
-
-    model: Path
-    calibration: Path | None = None
-
-    def state(self):
-        """What changes when one of the files is replaced.
-
-        Returns
-        -------
-        tuple
-            Equal as long as the files stay the same.
-        """
-        return tuple(_state_of(path) for path in (self.model, self._calibration_path, index_path(self.model)))
-
-    def open(self):
-        """Open the files and load all that answers need.
-
-        Returns
-        -------
-        ServedModel
-
-        Raises
-        ------
-        InputError
-            If the model cannot be read, or the calibration that was named does not belong to it.
-        """
-        state = self.state()
-        predictor = Predictor.open(self.model)
-        served = ServedModel(predictor, *self._calibration_of(predictor), state)
-        served.warm_up()
-        return served
-
-    @property
-    def _calibration_path(self):
-        return self.calibration or self.model.parent / FILE_NAME
-
-    def _calibration_of(self, predictor):
-        """The calibration and, in its place, why there is none."""
-        if self.calibration is None and not self._calibration_path.exists():
-            return None, ""
-        try:
-            return read_calibration(self._calibration_path, predictor.model), ""
-        except InputError as error:
-            if self.calibration is not None:
-                raise
-            return None, f"no probabilities: {error}"
-
-
-def _state_of(path):
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
-
-
-@dataclass(frozen=True)
 class ServedModel:
-    """One model and its calibration; a request is answered by the one that it began with.
-
-    Attributes
-    ----------
-    predictor : Predictor
-    calibration : Calibration or None
-    remark : str
-        What the operator should know about it.
-    state : tuple
-        Of the files when they were opened.
-    """
+    """A model, its calibration if there is one, and what the operator should know about them."""
 
     predictor: Predictor
     calibration: Calibration | None = None
     remark: str = ""
-    state: tuple = field(default=(), repr=False)
 
     @property
     def checksum(self):
-        """Of the model file."""
+        """The model file's checksum."""
         return self.predictor.model.checksum
 
     @property
@@ -125,3 +46,23 @@ class ServedModel:
         if self.explains and len(trained):
             strongest_features(predictor, int(trained[0]), 1)
             nearest_labels(predictor, int(trained[0]), 1)
+
+
+def open_served_model(path: Path, calibration: Path | None = None) -> ServedModel:
+    """Open a model with the calibration given, else with ``calibration.h5`` next to it where that belongs to it.
+
+    Raises
+    ------
+    InputError
+        If the model cannot be read, or the calibration given does not belong to it.
+    """
+    predictor = Predictor.open(path)
+    found = calibration or path.parent / FILE_NAME
+    if calibration is None and not found.exists():
+        return ServedModel(predictor)
+    try:
+        return ServedModel(predictor, read_calibration(found, predictor.model))
+    except InputError as error:
+        if calibration is not None:
+            raise
+        return ServedModel(predictor, None, f"no probabilities: {error}")

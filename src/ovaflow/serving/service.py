@@ -1,127 +1,164 @@
-"""``ovaflow serve``, all parts put together."""
+"""``ovaflow serve``: takes the address and leaves the processes to uvicorn.
 
-import contextlib
+Each worker imports this module before it can tell uvicorn that it lives, so
+what takes seconds to import waits until it is needed.
+"""
+
+import errno
+import logging.config
+import os
+import signal
+import socket
 import sys
+import tempfile
 import time
-from dataclasses import dataclass, field
+from pathlib import Path
 
 import uvicorn
+from pydantic import BaseModel
+from uvicorn.config import STARTUP_FAILURE
+from uvicorn.supervisors import Multiprocess
 
 from ovaflow.console.errors import InputError
-from ovaflow.serving.application import application
-from ovaflow.serving.boundary import Boundary
-from ovaflow.serving.limits import Limits
-from ovaflow.serving.metrics import Metrics
-from ovaflow.serving.protocol import protocol_within
-from ovaflow.serving.reloading import Reloading
-from ovaflow.serving.scoring_queue import ScoringQueue
-from ovaflow.serving.workers import BACKLOG, Supervisor, Worker, address_of
+
+_VARIABLE = "OVAFLOW_SERVE"
+"""Environment variable that tells workers the options."""
+
+_SILENT_SECONDS = 30
+"""After which uvicorn replaces a worker; one that takes another's place at SIGHUP has as long to open the model."""
+
+_log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How the service runs.
+class Options(BaseModel):
+    """Options of the command line, as its help describes them."""
 
-    Attributes
-    ----------
-    workers : int
-        Processes.
-    threads : int
-        Of each process, for scoring.
-    limits : Limits
-    root_path : str
-        Where a proxy offers the service.
-    access_log : bool
-    grace : float
-        Seconds that requests in flight have once the service is told to stop.
-    """
-
-    workers: int = 1
-    threads: int = 1
-    limits: Limits = field(default_factory=Limits)
-    root_path: str = ""
-    access_log: bool = True
-    grace: float = 30.0
+    model: Path
+    calibration: Path | None
+    root_path: str
+    workers: int
+    threads: int
+    max_body: int
+    max_batch: int
+    max_text: int
+    max_top_k: int
+    queue: int
+    max_connections: int
+    timeout: float
+    grace: int
+    access_log: bool
 
 
-def serve(files, listener, settings):
-    """Serve a model until told to stop.
+def options_of_worker():
+    """The options that :func:`serve` was called with, in one of its workers."""
+    return Options.model_validate_json(os.environ[_VARIABLE])
 
-    Parameters
-    ----------
-    files : ovaflow.serving.served_model.Files
-    listener : socket.socket
-        Bound, see :func:`ovaflow.serving.workers.bind`.
-    settings : Settings
 
-    Returns
-    -------
-    int
-        Exit status.
+def serve(options, listener):
+    """Serve a model on a bound socket until told to stop; return the exit status.
 
     Raises
     ------
     InputError
         If the files cannot be served.
     """
-    began = time.perf_counter()
-    served = files.open()
-    seen = served.state
-    metrics = Metrics(settings.workers)
+    from ovaflow.serving.served_model import open_served_model
 
-    def work(number, lifeline):
-        _work(number, lifeline, files, served, listener, metrics, settings)
-
-    def follow():
-        nonlocal served, seen
-        if files.state() == seen:
-            return
-        seen = files.state()
-        with contextlib.suppress(InputError, OSError):  # the workers say so
-            served = files.open()
-            log(f"further workers begin with model {served.checksum}")
-
-    listener.listen(BACKLOG)
-    log(
-        f"{address_of(listener)} serves model {served.checksum}: {served.predictor.n_labels:,} labels, "
-        f"opened in {time.perf_counter() - began:.2f} s. {served.remark}".rstrip()
-    )
-    return Supervisor(settings.workers, work, follow, settings.grace + 5, log).run()
+    logging.config.dictConfig(_LOGGING)
+    if options.workers > 1:
+        open_served_model(options.model, options.calibration)  # here an error is one line
+    _log.info("%s opens %s", address_of(listener), options.model)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: sys.exit(0))  # uvicorn raises them again when it is done
+    with tempfile.TemporaryDirectory(prefix="ovaflow-metrics-") as metrics:
+        os.environ |= {_VARIABLE: options.model_dump_json(), "PROMETHEUS_MULTIPROC_DIR": metrics}
+        config = _uvicorn_config(options)
+        if options.workers == 1:
+            uvicorn.Server(config).run([listener])
+            return 0
+        supervisor = Multiprocess(config, [listener])
+        supervisor.run()
+        return int(any(process.exitcode == STARTUP_FAILURE for process in supervisor.processes))
 
 
-def log(line):
-    """Write a line of the log.
-
-    Parameters
-    ----------
-    line : str
-    """
-    now = time.time()
-    stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now))
-    sys.stderr.write(f"{stamp}.{int(now % 1 * 1000):03d}Z {line}\n")
-    sys.stderr.flush()
-
-
-def _work(number, lifeline, files, served, listener, metrics, settings):
-    """What a worker does, in its own process."""
-    limits = settings.limits
-    metrics.become(number)
-    reloading = Reloading(files, served, metrics, lambda line: log(f"worker {number}: {line}"))
-    queue = ScoringQueue(settings.threads, limits.waiting, limits.request_seconds, metrics.set_busy)
-    app = application(reloading, queue, limits, metrics, settings.root_path)
-    app = Boundary(app, limits, metrics, log if settings.access_log else None)
-    config = uvicorn.Config(
-        app,
-        http=protocol_within(limits, lambda status: metrics.count_request("other", status)),
+def _uvicorn_config(options):
+    return uvicorn.Config(
+        "ovaflow.serving.application:create",
+        factory=True,
+        workers=options.workers,
         ws="none",
-        lifespan="off",
-        log_config=None,
-        log_level="error",
-        access_log=False,
+        log_config=_LOGGING,
+        access_log=False,  # it would have searches and addresses of clients
         server_header=False,
-        backlog=BACKLOG,
+        headers=[
+            ("X-Content-Type-Options", "nosniff"),
+            ("Referrer-Policy", "no-referrer"),
+            ("Cache-Control", "no-store"),
+        ],
+        limit_concurrency=options.max_connections + 1,  # uvicorn refuses the one that reaches it
         timeout_keep_alive=75,
-        timeout_graceful_shutdown=int(settings.grace),
+        timeout_graceful_shutdown=options.grace,
+        timeout_worker_healthcheck=_SILENT_SECONDS,
     )
-    Worker(config, lifeline, reloading).run(sockets=[listener])
-    queue.close()
+
+
+class UtcFormatter(logging.Formatter):
+    """Lines that begin with the date and time, in UTC."""
+
+    converter = staticmethod(time.gmtime)
+
+
+_LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "line": {
+            "()": UtcFormatter,
+            "format": "%(asctime)s.%(msecs)03dZ %(message)s",
+            "datefmt": "%Y-%m-%dT%H:%M:%S",
+        }
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "loggers": {name: {"handlers": ["stderr"], "level": "INFO"} for name in ("uvicorn", "ovaflow.serving")},
+}
+
+
+def bind(host, port, unix_socket=None):
+    """Take the address, so that a wrong one is refused before anything is loaded; nobody can connect yet.
+
+    Raises
+    ------
+    InputError
+        If it cannot be had.
+    """
+    try:
+        if unix_socket is not None:
+            return _bind_unix(unix_socket)
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.socket(family, kind, protocol)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        return listener
+    except (OSError, UnicodeError) as error:
+        where = unix_socket or f"{host}, port {port}"
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot listen on {where}: {reason}", remedy="choose another address") from None
+
+
+def _bind_unix(path):
+    with socket.socket(socket.AF_UNIX) as other:
+        if path.is_socket() and other.connect_ex(os.fspath(path)) == errno.ECONNREFUSED:
+            path.unlink()  # left by a service that has ended
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(os.fspath(path))
+    path.chmod(0o666)  # a proxy is another user; the folder says who may come near
+    return listener
+
+
+def address_of(listener):
+    """Where a socket listens, as a person types it: a URL, or the path of a Unix socket."""
+    name = listener.getsockname()
+    if listener.family == socket.AF_UNIX:
+        return f"unix:{name}"
+    host = f"[{name[0]}]" if ":" in name[0] else name[0]
+    return f"http://{host}:{name[1]}"

@@ -1,0 +1,152 @@
+"""Several workers under load: right answers, clean refusals, figures that add up, and how processes come and go."""
+
+import os
+import re
+import shutil
+import signal
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import psutil
+import pytest
+from running_service import exchange, running_service
+
+from ovaflow.prediction.predictor import Predictor
+
+TEXTS = [f"word{j}0 word{j}1 größe{j} filler{i}" for j in range(10) for i in range(5)]
+HEAVY = {"texts": [" ".join(TEXTS) + " x" * 20_000] * 64}  # words of one letter are none
+
+
+@pytest.fixture(scope="module")
+def expected(models):
+    """The right predictions for TEXTS by the checksum of each model."""
+    answers = {}
+    for name in "ab":
+        predictor = Predictor.open(models / f"{name}.h5")
+        ids, scores = predictor.top_k(predictor.from_texts(TEXTS), 5)
+        answers[predictor.model.checksum] = ids, scores
+    return answers
+
+
+def ask(connection, rows, expected):
+    """Ask for some of the TEXTS; the answer must be that of the model which it names. Returns that model."""
+    status, _, answer = exchange(connection, "/predict", {"texts": [TEXTS[row] for row in rows]})
+    assert status == 200
+    ids, scores = expected[answer["model"]]
+    found = [row["labels"] for row in answer["predictions"]]
+    assert [[label["id"] for label in row] for row in found] == ids[rows].tolist()
+    np.testing.assert_allclose([[label["score"] for label in row] for row in found], scores[rows], rtol=1e-5, atol=1e-6)
+    return answer["model"]
+
+
+def figure(service, name):
+    """A figure of /metrics."""
+    found = re.search(rf"^{re.escape(name)} (\S+)$", service.ask("/metrics")[1], re.MULTILINE)
+    return float(found[1]) if found else 0.0
+
+
+def test_many_clients_get_right_answers_and_all_are_counted(service, expected):
+    answered = 'ovaflow_requests_total{route="/predict",status="200"}'
+    figures = answered, "ovaflow_instances_total", 'ovaflow_request_seconds_count{route="/predict"}'
+    before = [figure(service, name) for name in figures]
+    a = next(iter(expected))
+
+    def client(seed):
+        random, connection = np.random.default_rng(seed), service.connect()
+        return {ask(connection, random.integers(0, len(TEXTS), 3), expected) for _ in range(25)}
+
+    with ThreadPoolExecutor(16) as pool:
+        models = set().union(*pool.map(client, range(16)))
+    assert models == {a}
+    grown = [figure(service, name) - earlier for name, earlier in zip(figures, before, strict=True)]
+    assert grown == [400, 1200, 400]
+    assert figure(service, f'ovaflow_model_workers{{model="{a}"}}') == 2
+    assert figure(service, "ovaflow_busy") == 0
+
+
+def test_more_than_fits_is_refused_and_the_rest_is_right(models, expected, tmp_path):
+    with running_service(tmp_path, models / "a.h5", "--queue=0", "--max-body=30000000") as service:
+
+        def heavy(_):
+            status, headers, answer = exchange(service.connect(), "/predict", HEAVY)
+            assert status == 200 or (status, headers["Retry-After"], answer["status"]) == (503, "1", 503)
+            return status
+
+        with ThreadPoolExecutor(6) as pool:
+            statuses = list(pool.map(heavy, range(12)))
+        assert 0 < statuses.count(200) < 12
+        ask(service.connect(), np.arange(len(TEXTS)), expected)
+        refused = 'ovaflow_requests_total{route="/predict",status="503"}'
+        assert figure(service, refused) == statuses.count(503)
+        status, problem = service.ask("/predict", {"text": "word00", "probabilities": True})
+        assert (status, "no calibration" in problem["detail"]) == (409, True)
+
+
+def test_workers_are_replaced_when_they_die_and_when_the_model_changes(models, expected, tmp_path):
+    served = tmp_path / "model.h5"
+    shutil.copy(models / "a.h5", served)
+    shutil.copy(models / "a.calibration.h5", tmp_path / "calibration.h5")
+    a, b = expected
+    with running_service(tmp_path, served, "--workers=2") as service:
+        service.wait_for("startup complete", times=2)
+        assert service.ask("/health")[1]["probabilities"]
+        os.kill(service.workers()[0], signal.SIGKILL)
+        service.wait_for("died")
+        service.wait_for("startup complete", times=3)
+        assert figure(service, f'ovaflow_model_workers{{model="{a}"}}') == 2, "the dead one is not counted"
+
+        over, seen, cut_off = threading.Event(), set(), []
+
+        def client():
+            while not over.is_set():
+                try:
+                    seen.add(ask(service.connect(), [3, 14], expected))
+                except ConnectionError as error:  # accepted by a worker that was about to end
+                    cut_off.append(error)
+
+        (tmp_path / "half.h5").write_bytes(served.read_bytes()[: served.stat().st_size // 2])
+        (tmp_path / "half.h5").rename(served)
+        with ThreadPoolExecutor(2) as pool:
+            clients = [pool.submit(client) for _ in range(2)]
+            service.process.send_signal(signal.SIGHUP)
+            service.wait_for("cannot serve: .*model.h5")
+            service.wait_for("aborting the restart")
+            shutil.copy(models / "b.h5", tmp_path / "next.h5")
+            (tmp_path / "next.h5").rename(served)
+            service.process.send_signal(signal.SIGHUP)
+            service.wait_for(f"serving model {b}", times=2)
+            service.wait_for("Finished server process", times=2)
+            over.set()
+        assert [client.exception() for client in clients] == [None, None]
+        assert len(cut_off) <= 2
+        assert seen == {a, b}
+        status, health = service.ask("/health")
+        assert (status, health["model"], health["probabilities"]) == (200, b, False)
+        assert "does not belong" in health["remark"]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
+def test_requests_in_flight_are_answered_at_the_end(models, tmp_path, workers, sent):
+    with running_service(tmp_path, models / "a.h5", f"--workers={workers}", "--max-body=30000000") as service:
+        service.wait_for("startup complete", times=workers)
+        with ThreadPoolExecutor(4) as pool:
+            answers = [pool.submit(exchange, service.connect(), "/predict", HEAVY) for _ in range(4)]
+            while figure(service, "ovaflow_busy") < 4:
+                assert not any(answer.done() for answer in answers)
+            service.process.send_signal(sent)
+            assert [answer.result()[0] for answer in answers] == [200] * 4
+        assert service.process.wait(30) == 0
+        with pytest.raises(OSError, match="refused"):
+            service.ask("/health")
+
+
+def test_workers_end_with_their_supervisor(models, tmp_path):
+    with running_service(tmp_path, models / "a.h5", "--workers=2") as service:
+        service.wait_for("startup complete", times=2)
+        workers = [psutil.Process(worker) for worker in service.workers()]
+        service.process.kill()
+        service.process.wait()
+        gone, alive = psutil.wait_procs(workers, 30)
+        assert (len(gone), alive) == (2, [])

@@ -1,0 +1,86 @@
+"""Requests that are wrong, and what cannot be served: one line that says why."""
+
+import json
+import socket
+import subprocess
+import sys
+
+import pytest
+from running_service import exchange
+
+REFUSED = [
+    (b"[", 400, "not JSON"),
+    (b"", 422, "JSON object"),
+    (b"null", 422, "JSON object"),
+    (b'{"text": "\xff"}', 400, "UTF-8"),
+    (b"[" * 50_000, 400, "not JSON"),
+    (b'{"text": "\\ud800"}', 422, "text"),
+    (b'{"text": null}', 422, "text"),
+    (b'{"text": "a", "unknown": 1}', 422, "unknown"),
+    (b'{"text": "a", "' + b"u" * 5000 + b'": 1}', 422, "uuu: "),
+    (b'{"text": "a", "texts": ["a"]}', 422, "exactly one"),
+    (b"{}", 422, "exactly one"),
+    (b'{"texts": []}', 422, "texts"),
+    (json.dumps({"texts": ["a"] * 17}).encode(), 422, "texts"),
+    (json.dumps({"text": "a" * 2001}).encode(), 422, "2000"),
+    (b'{"text": "a", "top_k": 0}', 422, "top_k"),
+    (b'{"text": "a", "top_k": 101}', 422, "top_k"),
+    (b'{"text": "a", "top_k": "5"}', 422, "top_k"),
+    (b'{"features": [{"word00": NaN}]}', 422, "finite"),
+    (b'{"features": [{"word00": 1e400}]}', 422, "finite"),
+    (b'{"features": [{"word00": 1e30}]}', 422, "less than"),
+    (b'{"features": [{"word00": -3}]}', 422, "features"),
+    (b'{"features": {"word00": 1}}', 422, "features"),
+    (b'{"text": "' + b"a" * 600_000 + b'"}', 413, "500000 bytes"),
+]
+
+
+def assert_refused(answer, status, said):
+    found, headers, problem = answer
+    assert found == problem["status"] == status
+    assert headers["Content-Type"] == "application/problem+json"
+    assert set(problem) == {"title", "status", "detail"}
+    assert said in problem["detail"]
+    assert len(problem["detail"]) < 500
+
+
+@pytest.mark.parametrize(("body", "status", "said"), REFUSED, ids=[str(body[:24]) for body, *_ in REFUSED])
+def test_a_wrong_body_is_refused_and_the_connection_goes_on(service, body, status, said):
+    connection = service.connect()
+    assert_refused(exchange(connection, "/predict", body), status, said)
+    assert exchange(connection, "/health")[0] == 200
+
+
+ELSEWHERE = [
+    ("/explain", {"text": "word00", "labels": [10]}, 404, "no label 10"),
+    ("/labels/10", None, 404, "no label 10"),
+    ("/labels?limit=101", None, 422, "limit"),
+    ("/nothing", None, 404, "see /docs"),
+    ("/predict", None, 405, "Method Not Allowed"),
+]
+
+
+@pytest.mark.parametrize(("path", "body", "status", "said"), ELSEWHERE)
+def test_other_mistakes_are_told_in_the_same_way(service, path, body, status, said):
+    assert_refused(exchange(service.connect(), path, body), status, said)
+
+
+def test_a_large_body_without_a_length_is_refused(service):
+    connection = service.connect()
+    chunks = iter([b"a" * 65536] * 10)
+    connection.request("POST", "/predict", chunks, {"Content-Type": "application/json"}, encode_chunked=True)
+    assert connection.getresponse().status == 413
+
+
+@pytest.mark.parametrize(
+    "arguments", [["none.h5"], ["texts.csv"], ["a.h5", "--port={port}"], ["a.h5", "--unix-socket=texts.csv"]]
+)
+def test_what_cannot_be_served_is_one_line_and_status_2(models, arguments):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        options = [option.format(port=taken.getsockname()[1]) for option in arguments[1:]] or ["--port=0"]
+        command = [sys.executable, "-m", "ovaflow", "serve", arguments[0], "--workers=2", *options]
+        ended = subprocess.run(command, cwd=models, capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("ovaflow: error: ")
+    assert ended.stderr.count("\n") == 1
+    assert (models / "texts.csv").stat().st_size > 0
