@@ -1,138 +1,109 @@
-"""Logger plugin of Snakemake: ``snakemake --logger ovaflow`` shows one line per stage.
-
-The workflow's profiles switch it on. With ``--dry-run``, ``--verbose``, ``--printshellcmds`` or ``--debug-dag``
-Snakemake's own messages appear as always.
-"""
+"""Logger plugin of Snakemake, which the profiles switch on: one line per stage, and why jobs fail."""
 
 import logging
 import sys
+import threading
+import time
+from collections import Counter
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
-from snakemake_interface_logger_plugins.common import LogEvent
 
-from snakemake_logger_plugin_ovaflow.failures import Failures
-from snakemake_logger_plugin_ovaflow.screens import Page, Screen
-from snakemake_logger_plugin_ovaflow.stages import Stages
+from snakemake_logger_plugin_ovaflow.failures import Failures, tell_why_groups_fail
+from snakemake_logger_plugin_ovaflow.stages import Stage
 
-_NO_NEWS = (
-    "Assuming unrestricted shared filesystem usage",
-    "At least one job did not complete successfully",
-    "Building DAG of jobs",
-    "Conda environments: ignored",
-    "Exiting because a job execution failed",
-    "Group jobs: inactive",
-    "Provided remote nodes",
-    "Using shell",
-)
+_EVERY = 30.0  # seconds between two lines of a running stage
+_NO_NEWS = ("Assuming", "Building DAG", "Conda env", "Exiting because", "Group jobs", "Provided", "Using")
 
 
 class LogHandler(LogHandlerBase):
     """Snakemake's events as lines for a person."""
 
+    writes_to_stream = True
+    writes_to_file = has_filter = has_formatter = needs_rulegraph = False
+
     def __post_init__(self):
         given = self.common_settings
+        # where this is False, Snakemake shows its own messages
+        self.writes_to_stream = not (given.dryrun or given.verbose or given.printshellcmds or given.debug_dag)
         self._stream = sys.stdout if given.stdout else sys.stderr
-        self._quiet = {quietness.name.lower() for quietness in given.quiet or ()}
-        self._own = self._snakemakes_own() if _details_wanted(given) else None
-        self._stages, self._failures = Stages(), Failures(given.show_failed_logs)
-        self._screen = None
-        self._deaf = False
-
-    # what Snakemake asks of a plugin
-    writes_to_stream = True
-    writes_to_file = False
-    has_filter = False
-    has_formatter = False
-    needs_rulegraph = False
-
-    def _snakemakes_own(self):
-        # loaded here: Snakemake imports plugins for every job, and loads this module after them
-        from snakemake.logging import ColorizingTextHandler
-
-        return ColorizingTextHandler(nocolor=self.common_settings.nocolor, stream=self._stream)
+        self._names, self._stages, self._of_job, self._jobs = {}, {}, {}, 0
+        self._failures, self._ended = Failures(), threading.Event()
+        tell_why_groups_fail()
+        threading.Thread(target=self._tick, daemon=True).start()
 
     def emit(self, record):
-        """Show an event, or what it means for the stages.
-
-        Parameters
-        ----------
-        record : logging.LogRecord
-        """
+        """Show an event, or what it means for the stages."""
+        take = getattr(self, f"_on_{getattr(record, 'event', None) or 'message'}", None)
         try:
-            if self._deaf:
-                return
-            if self._own is not None:
-                self._own.setFormatter(self.formatter)
-                self._own.emit(record)
-            else:
-                self._take(record)
-        except BrokenPipeError:
-            # whoever read has gone; the jobs go on
-            self._deaf = True
+            if take is not None and self.writes_to_stream:
+                take(record)
         except Exception:
             self.handleError(record)
 
     def close(self):
-        """Leave the terminal as it was."""
-        if self._screen is not None and not self._deaf:
-            self._screen.close()
-            self._screen = None
+        """Say how the run ended."""
+        if self._jobs and not self._ended.is_set():
+            done = sum(stage.finished for stage in self._stages.values())
+            repeated = self._failures.causes.total() - len(self._failures.causes)
+            self._say(f"{repeated:,} more failures had the same reasons" if repeated else "")
+            how, then = ("Stopped", "; the same command continues") if done < self._jobs else ("Done", "")
+            self._say(f"{how}: {done:,} of {self._jobs:,} jobs{then}")
+        self._ended.set()
         super().close()
 
-    def _take(self, record):
-        event = getattr(record, "event", None)
-        take = {
-            LogEvent.RUN_INFO: self._begin,
-            LogEvent.JOB_INFO: self._job_started,
-            LogEvent.JOB_FINISHED: self._job_finished,
-            LogEvent.JOB_ERROR: self._job_failed,
-            LogEvent.ERROR: self._error,
-            None: self._message,
-        }.get(event)
-        if take is not None:
-            take(record)
+    def _on_run_info(self, record):
+        self._expect({rule: jobs for rule, jobs in record.stats.items() if rule != "total"})
+        self._say(f"{self._jobs:,} job{'s' * (self._jobs > 1)} to do")
 
-    def _begin(self, record):
-        self._stages.expect(record.stats)
-        if "progress" not in self._quiet and self._screen is None:
-            live = self._stream.isatty() and not self.common_settings.nocolor
-            self._screen = (Screen if live else Page)(self._stages, self._stream)
+    def _expect(self, jobs):
+        self._stages = {name: Stage(name, number) for name, number in jobs.items() if name != "all"}
+        self._jobs = sum(stage.jobs for stage in self._stages.values())
 
-    def _job_started(self, record):
-        self._stages.start(record)
-        self._show()
+    def _on_job_info(self, record):
+        # a workflow that has this one as a module does not tell the names
+        stage = self._stages.get(self._names.get(record.jobid, record.rule_name))
+        if stage is not None:
+            self._of_job[record.jobid] = stage
+            stage.running[record.jobid] = record
 
-    def _job_finished(self, record):
-        self._stages.finish(record.job_id)
-        self._show()
+    def _on_job_finished(self, record):
+        stage = self._of_job.pop(record.job_id, None)
+        if stage is not None:
+            stage.finish(record.job_id)
+            if stage.finished == stage.jobs:
+                self._say(stage.line(max(map(len, self._stages))))
 
-    def _job_failed(self, record):
-        job = self._stages.fail(record.jobid)
-        self._show()
-        self._say(self._failures.describe(record, job), "red")
+    def _on_job_error(self, record):
+        if record.jobid in self._of_job:
+            del self._of_job.pop(record.jobid).running[record.jobid]
+        # jobs of a group are told of with their group
+        if not record.indent:
+            self._say(self._failures.of_job(record))
 
-    def _error(self, record):
-        text = record.getMessage()
-        if not self._failures.explains(text):
-            self._say(text, "red")
+    def _on_group_error(self, record):
+        self._say(self._failures.of_group(record))
 
-    def _message(self, record):
+    def _on_error(self, record):
+        if not self._failures.explains(record.getMessage()):
+            self._say(record.getMessage())
+
+    def _on_message(self, record):
         text = str(record.msg or "").strip()
-        if hasattr(record, "jobs_by_place"):
-            self._stages.expect_places(record.jobs_by_place)
-        elif text and not text.startswith(_NO_NEWS) and (record.levelno >= logging.WARNING or not self._stages.begun):
-            self._say(text, {logging.WARNING: "yellow", logging.ERROR: "red"}.get(record.levelno))
+        if hasattr(record, "of_group"):
+            self._failures.reason_of_group = text
+        elif hasattr(record, "stage_names"):
+            self._names = record.stage_names if self._jobs else {}
+            self._expect(Counter(self._names.values()))
+        elif record.levelno >= logging.WARNING or not self._jobs or text.startswith(("Complete log", "Elapsed")):
+            self._say("" if text.startswith(_NO_NEWS) else text)
 
-    def _show(self):
-        if self._screen is not None:
-            self._screen.show()
+    def _tick(self):
+        while not self._ended.wait(_EVERY):
+            with self.lock:
+                for stage in self._stages.values():
+                    if any(time.time() - record.created > _EVERY for record in stage.running.values()):
+                        self._say(stage.line(max(map(len, self._stages))))
 
-    def _say(self, text, color=None):
-        if self._screen is not None:
-            self._screen.say(text, color)
-        else:
+    def _say(self, text):
+        if text:
             print(text, file=self._stream, flush=True)
-
-
-def _details_wanted(given):
-    return given.dryrun or given.verbose or given.printshellcmds or given.debug_dag

@@ -1,89 +1,71 @@
-"""What failed, why, and what to do next."""
+"""What failed and why, in the words of the job, of Snakemake and of the executor."""
 
+import functools
 import re
+from collections import Counter
 from pathlib import Path
 
-_LINES = 10
-_SAID = "ovaflow: error: "
-_STATUS = re.compile(r"returned non-zero exit status (\d+)|died with <Signals\.(\w+)")
-_KILLED = (137, 9)
+_STATUS = re.compile(r"returned non-zero exit status \d+|died with <Signals\.\w+: \d+>")
+_OF_SCHEDULER = re.compile(r"^(?:slurm\S+|srun|sbatch): error: .*", re.MULTILINE)
+_LOG = re.compile(r"^ *log: (.+?)( \(check log file\(s\) for error details\))?$", re.MULTILINE)
 
 
 class Failures:
-    """Failed jobs in words.
+    """Failed jobs in words, each cause once."""
 
-    Parameters
-    ----------
-    show_logs : bool
-        Whether the ends of their logs are shown.
-    """
-
-    def __init__(self, show_logs):
-        self._show_logs = show_logs
-        self._statuses = []
+    def __init__(self):
+        self.causes = Counter()
+        self._status = self.reason_of_group = None
 
     def explains(self, text):
-        """Take what Snakemake says of a command that failed.
-
-        Parameters
-        ----------
-        text : str
-
-        Returns
-        -------
-        bool
-            Whether it needs no place of its own, since the job's failure tells it.
-        """
+        """Whether Snakemake's words about a command are told with the failure of its job."""
         status = _STATUS.search(text)
-        if status is not None:
-            self._statuses.append(int(status[1]) if status[1] else status[2])
+        self._status = f"the command {status[0]}" if status else None
         return status is not None or "At least one job did not complete successfully" in text
 
-    def describe(self, record, failed):
-        """A failed job.
+    def of_job(self, record):
+        return self._told([vars(record)], [record.rule_msg, self._status], record.log[:1], record.log[1:])
 
-        Parameters
-        ----------
-        record : logging.LogRecord
-            Of the job's error.
-        failed : (Stage, Job) or None
-            The same job, where it was seen to start.
+    def of_group(self, record):
+        """Jobs that were sent together and failed: those that are the cause, if the group's log tells, or all."""
+        jobs = {log: job for job in record.job_error_info for log in job["log"]}
+        named = [match for path in record.aux_logs for match in _LOG.findall(_read(path)) if match[0] in jobs]
+        # those that failed; if the group was killed from outside, the one that was begun last
+        logs = list(dict.fromkeys(log for log, failed in named if failed)) or [log for log, _ in named[-1:]]
+        return self._told([jobs[log] for log in logs or jobs], [self.reason_of_group], logs, record.aux_logs)
 
-        Returns
-        -------
-        str
-            Several lines.
-        """
-        stage, job = failed or (None, None)
-        what = record.rule_name if stage is None else " ".join(filter(None, (stage.title, stage.place)))
-        part = f", shard {job.shard}" if job is not None and job.shard is not None else ""
-        said = _last_lines(record.log)
-        lines = [f"FAILED: {what}{part}"]
-        if self._show_logs:
-            lines += [f"  {line}" for line in _reason(said)]
-        if record.log:
-            lines.append(f"  log: {', '.join(record.log)}")
-        return "\n".join([*lines, f"  next: {self._remedy(said)}"])
-
-    def _remedy(self, said):
-        again = "call the same command again, which goes on from here"
-        if any(line.startswith(_SAID) for line in said):
-            return f"mend this, and {again}"
-        status = self._statuses.pop() if self._statuses else None
-        if status in (*_KILLED, "SIGKILL"):
-            return f"the job was killed, often for want of memory: allow fewer --cores, and {again}"
-        return f"read the log, and {again}"
+    def _told(self, jobs, messages, logs, aux_logs):
+        said = "\n".join(filter(None, messages))
+        # the script that a scheduler is handed is Snakemake's own call, as long as a page
+        lines = [line.strip() for line in re.sub(r" --wrap=.*", " --wrap=...", said).splitlines()]
+        lines += dict.fromkeys(line for path in aux_logs for line in _OF_SCHEDULER.findall(_read(path)))
+        for path in logs:
+            lines += [line.rstrip() for line in _read(path).splitlines() if line.strip()][-10:]
+        self._status = self.reason_of_group = None
+        cause = re.sub(r"\d+", "", "\n".join(lines))
+        self.causes[cause] += 1
+        if self.causes[cause] > 1:
+            return ""
+        more = f" and {len(jobs) - 1} more" if len(jobs) > 1 else ""
+        name = f"FAILED: {jobs[0]['rule_name']}: {' '.join(jobs[0]['output'])}{more}"
+        return "\n  ".join([name, *lines, *(f"log: {path}" for path in [*logs, *aux_logs])])
 
 
-def _last_lines(logs):
-    lines = []
-    for log in logs:
-        path = Path(log)
-        if path.is_file():
-            lines += [line.rstrip() for line in path.read_text(errors="replace").splitlines() if line.strip()]
-    return lines
+def _read(path):
+    return Path(path).read_text(errors="replace") if path and Path(path).is_file() else ""
 
 
-def _reason(said):
-    errors = [line for line in said if line.startswith(_SAID)]
-    return errors[-1:] or said[-_LINES:] or ["the log is empty"]
+@functools.cache
+def tell_why_groups_fail():
+    """Log what an executor says of a group, which Snakemake 9 drops (snakemake-executor-plugin-slurm, issue 456)."""
+    # loaded here: Snakemake imports plugins for every job
+    from snakemake.jobs import GroupJob
+    from snakemake.logging import logger
+
+    log_error = GroupJob.log_error
+
+    def with_reason(group, msg=None, **details):
+        logger.error(msg, extra={"of_group": group.groupid})
+        log_error(group, msg, **details)
+
+    GroupJob.log_error = with_reason

@@ -2,16 +2,17 @@
 
 import io
 import logging
+import re
+import time
 
 import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.tests import MockOutputSettings, TestLogHandlerBase
 
+import snakemake_logger_plugin_ovaflow as plugin
 from ovaflow.console.progress import Progress
 from snakemake_logger_plugin_ovaflow import LogHandler
-from snakemake_logger_plugin_ovaflow.failures import Failures
-from snakemake_logger_plugin_ovaflow.job_log import JobLog, progress_of
-from snakemake_logger_plugin_ovaflow.stages import TITLES, Stages, title_of
+from snakemake_logger_plugin_ovaflow.stages import Stage
 
 
 class TestAsSnakemakeAsks(TestLogHandlerBase):
@@ -30,197 +31,204 @@ def record(event=None, message="", level=logging.INFO, **extra):
     return made
 
 
-def job(jobid, rule, log=None, inputs=(), outputs=(), **wildcards):
-    return record(
-        LogEvent.JOB_INFO,
-        jobid=jobid,
-        rule_name=rule,
-        wildcards=wildcards,
-        input=list(inputs),
-        output=list(outputs),
-        log=[] if log is None else [str(log)],
-    )
+def job(jobid, rule, log=None, outputs=(), local=True):
+    logs = [] if log is None else [str(log)]
+    return record(LogEvent.JOB_INFO, jobid=jobid, rule_name=rule, output=list(outputs), log=logs, local=local)
 
 
-def settings(**options):
-    given = MockOutputSettings()
-    given.printshellcmds, given.nocolor = False, True
-    given.__dict__.update(options)
-    return given
+def failure(jobid=1, rule="train_shard", logs=(), output="shards/1.h5", message=None, **more):
+    details = {"jobid": jobid, "rule_name": rule, "log": list(map(str, logs)), "output": [output], "rule_msg": message}
+    return record(LogEvent.JOB_ERROR, level=logging.ERROR, indent=False, **details, **more)
+
+
+def group_failure(reason, jobs, aux_logs=()):
+    """What Snakemake's loggers get of a group that failed, with what the plugin adds."""
+    infos = [
+        {"jobid": k, "rule_name": "train_shard", "log": [log], "output": [made]} for k, (made, log) in jobs.items()
+    ]
+    details = {"groupid": "shards", "job_error_info": infos, "aux_logs": list(map(str, aux_logs))}
+    return [
+        record(message=reason, level=logging.ERROR, of_group="shards"),
+        record(LogEvent.GROUP_ERROR, level=logging.ERROR, **details),
+        *(record(LogEvent.JOB_ERROR, level=logging.ERROR, indent=True, **info) for info in infos),
+    ]
 
 
 @pytest.fixture
-def handler(monkeypatch):
-    stream = io.StringIO()
-    monkeypatch.setattr("sys.stderr", stream)
-    handler = LogHandler(settings(), None)
-    handler.setFormatter(logging.Formatter())
-    yield handler
+def make(monkeypatch):
+    def made(**options):
+        given = MockOutputSettings()
+        given.printshellcmds, given.nocolor = False, True
+        given.__dict__.update(options)
+        monkeypatch.setattr("sys.stderr", io.StringIO())
+        return LogHandler(given, None)
+
+    return made
+
+
+def written(handler, *records):
+    for each in records:
+        handler.emit(each)
     handler.close()
-
-
-def written(handler):
     return handler._stream.getvalue().splitlines()
 
 
-@pytest.fixture
-def trained(tmp_path):
-    """Two shards of three labels each, one of them twice the work, in stages that know their places."""
-    plan = tmp_path / "shards.tsv"
-    plan.write_text("shard\tlabel\twork\n0\t0\t1\n0\t1\t1\n0\t2\t1\n1\t3\t2\n1\t4\t2\n1\t5\t2\n# checksum 0\n")
-    stages = Stages()
-    stages.expect({"train_shard": 2, "all": 1, "total": 3})
-    wildcards = [{"dataset": "a", "run": "b", "shard": str(shard)} for shard in range(2)]
-    stages.expect_places([("train_shard", each) for each in wildcards] + [("all", {})])
-    logs = [tmp_path / f"{shard}.log" for shard in range(2)]
-    for jobid, (log, each) in enumerate(zip(logs, wildcards, strict=True)):
-        stages.start(job(jobid, "train_shard", log=log, inputs=[plan], **each))
-    return stages, logs
-
-
-def test_lines_of_our_progress_are_understood():
-    stream = io.StringIO()
-    with Progress("shard 0: a title", 4000, "labels", every=0, stream=stream) as progress:
-        progress.advance(1234)
-    running, finished = map(progress_of, stream.getvalue().splitlines())
-    assert (running.title, running.done, running.total, running.unit) == ("shard 0: a title", 1234, 4000, "labels")
-    assert (finished.done, finished.total, finished.share) == (1234, 0, 0)
-    assert progress_of("results/a/model.h5: 5,922 labels, 4,913,140 weights, 39.9 MB").total == 0
-    assert progress_of("ovaflow: error: no labels") is None
-
-
-def test_the_estimate_follows_the_work_of_the_plan(trained):
-    stages, logs = trained
-    (stage,) = stages.running()
-    assert stage.detail() == "0/2 shards"
-    logs[0].write_text("shard 0: 1 of 3 labels (33 %), 5 s left\n")
-    stage.started -= 90
-    # a third of a third of the work took 90 s: eight ninths are left
-    assert stage.detail() == "0/2 shards, 1 of 6 labels, about 12 min 00 s left"
-    logs[0].write_text("shard 0: 1 of 3 labels (33 %), 5 s left\nshard 0: 3 labels in 9 s\n")
-    stages.finish(0)
-    assert stage.detail() == "1/2 shards, 3 of 6 labels, about 3 min 00 s left"
-    stages.finish(1)
-    assert stage.done
-    assert stage.detail() == "2/2 shards, 6 labels"
-    assert stages.counts == (2, 2)
-
-
-def test_without_places_a_stage_is_a_rule():
-    stages = Stages()
-    stages.expect({"other_train_shard": 4, "count_words": 1, "total": 5})
-    stages.start(job(7, "other_train_shard", dataset="a", run="b", shard="3"))
-    (stage,) = stages.running()
-    assert (stage.title, stage.place, stage.detail()) == ("train", "", "0/4 jobs")
-    assert title_of("count_words") == "count words"
-    stages.finish(7)
-    assert stages.counts == (1, 5)
-
-
-def test_every_rule_has_a_title(request):
-    rules = request.config.rootpath / "workflow" / "rules"
-    text = "".join(path.read_text() for path in rules.glob("*.smk"))
-    names = {
-        line.split()[-1 if line.startswith("rule") else -2].rstrip(":")
-        for line in text.splitlines()
-        if line.startswith(("rule ", "use rule "))
-    }
-    assert names == set(TITLES)
-
-
-def test_a_run_in_a_log(handler, tmp_path):
-    log = tmp_path / "prepare.log"
-    handler.emit(record(message="Building DAG of jobs..."))
-    handler.emit(record(message="Nothing unknown is lost."))
-    handler.emit(record(LogEvent.RUN_INFO, stats={"prepare_dataset": 1, "merge_shards": 1, "all": 1, "total": 3}))
-    handler.emit(record(jobs_by_place=[("prepare_dataset", {"dataset": "a"}), ("merge_shards", {"dataset": "a"})]))
-    handler.emit(job(1, "prepare_dataset", log=log, outputs=["results/a/dataset.h5"], dataset="a"))
-    log.write_text(
-        "reading texts: 5 texts in 0.1 s\nresults/a/dataset.h5: 5 training and 2 test instances\nremark: odd\n"
+def test_a_run_in_a_log(make, tmp_path):
+    log, handler = tmp_path / "prepare.log", make()
+    stages = {1: "prepare_dataset a", 2: "merge_shards a", 3: "all"}
+    for each in (
+        record(message="Building DAG of jobs..."),
+        record(message="Nothing unknown is lost."),
+        record(LogEvent.RUN_INFO, stats={"prepare_dataset": 1, "merge_shards": 1, "all": 1, "total": 3}),
+        record(stage_names=stages),
+        job(1, "prepare_dataset", log=log, outputs=["results/a/dataset.h5"]),
+    ):
+        handler.emit(each)
+    log.write_text("reading: 5 texts in 0.1 s\nresults/a/dataset.h5: 5 training instances\nremark: odd\n")
+    lines = written(
+        handler,
+        record(LogEvent.JOB_FINISHED, job_id=1),
+        record(message="Select jobs to execute..."),
+        record(message="a quiet corner", level=logging.WARNING),
+        record(message="Complete log(s): /x.log"),
     )
-    handler.emit(record(LogEvent.JOB_FINISHED, job_id=1))
-    handler.emit(record(message="Select jobs to execute..."))
-    handler.emit(record(message="a quiet corner", level=logging.WARNING))
-    handler.close()
-    assert written(handler) == [
+    assert [re.sub(" +", " ", line) for line in lines] == [
         "Nothing unknown is lost.",
         "2 jobs to do",
-        "prepare      a         0.0 s  5 training and 2 test instances",
-        "             remark: odd",
+        "prepare_dataset a 0.0 s 5 training instances",
+        " remark: odd",
         "a quiet corner",
-        "Stopped: 1 of 2 jobs are done, in 0.0 s",
+        "Complete log(s): /x.log",
+        "Stopped: 1 of 2 jobs; the same command continues",
     ]
+
+
+def test_without_names_a_stage_is_a_rule(make):
+    info = record(LogEvent.RUN_INFO, stats={"other_train_shard": 1, "total": 1})
+    lines = written(make(), info, job(7, "other_train_shard"), record(LogEvent.JOB_FINISHED, job_id=7))
+    assert lines[1].split() == ["other_train_shard", "0.0", "s"]
+    assert lines[-1] == "Done: 1 of 1 jobs"
+
+
+def test_the_estimate_follows_the_jobs_logs(tmp_path, monkeypatch):
+    stage = Stage("train_shard a/b", 2)
+    logs = [tmp_path / f"{shard}.log" for shard in range(2)]
+    for shard, log in enumerate(logs):
+        stage.running[shard] = job(shard, "train_shard", log=log, outputs=[tmp_path / f"{shard}.h5"], local=False)
+    assert stage.line(15).endswith("  waiting to start")
+    said = io.StringIO()
+    with Progress("shard 0: a title", 4000, "labels", every=0, stream=said) as progress:
+        progress.advance(2000)
+    logs[0].write_text(said.getvalue().splitlines()[0])
+    assert "0/2 jobs" in stage.line(15)
+    now = stage.began
+    monkeypatch.setattr("time.time", lambda: now + 30)
+    # a half of a half took 30 s
+    assert stage.line(15).endswith("30 s  0/2 jobs, about 1 min 30 s left")
+    (tmp_path / "0.h5").touch()
+    assert stage.line(15).endswith("30 s  1/2 jobs, about 30 s left")
+    stage.finish(0)
+    stage.finish(1)
+    assert stage.line(15).endswith("30 s  2 jobs")
+
+
+def test_a_log_of_an_earlier_attempt_does_not_count(tmp_path):
+    log = tmp_path / "a.log"
+    log.write_text("old\n")
+    sent = job(1, "merge_shards", log=log, local=False)
+    sent.created += 60
+    assert "waiting to start" in Stage("merge_shards", 1, running={1: sent}).line(12)
+
+
+def test_a_running_stage_is_shown_now_and_then(make, monkeypatch):
+    monkeypatch.setattr(plugin, "_EVERY", 0.01)
+    handler = make()
+    handler.emit(record(LogEvent.RUN_INFO, stats={"train_shard": 2, "total": 2}))
+    handler.emit(job(1, "train_shard", outputs=["nowhere.h5"]))
+    deadline = time.monotonic() + 60
+    while "0/2 jobs" not in handler._stream.getvalue():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    handler.close()
 
 
 @pytest.mark.parametrize(
     ("log", "status", "expected"),
     [
         (
-            "reading\novaflow: error: x.csv, line 3: no label; add one\n",
+            "reading\novaflow: error: x.csv, line 3: no label\n",
             "returned non-zero exit status 2.",
-            ["  ovaflow: error: x.csv, line 3: no label; add one", "mend this"],
+            "  ovaflow: error: ",
         ),
-        ("Traceback:\nKeyError: 3\n", "returned non-zero exit status 1.", ["  KeyError: 3", "read the log"]),
-        ("half way\n", "died with <Signals.SIGKILL: 9>.", ["  half way", "killed, often for want of memory"]),
-        ("", "returned non-zero exit status 137.", ["  the log is empty", "killed, often for want of memory"]),
+        ("Traceback:\nKeyError: 3\n", "returned non-zero exit status 1.", "  KeyError: 3"),
+        ("", "died with <Signals.SIGKILL: 9>.", "  the command died with <Signals.SIGKILL: 9>"),
     ],
 )
-def test_a_failed_job_says_why_and_what_to_do(handler, tmp_path, log, status, expected):
+def test_a_failed_job_says_why(make, tmp_path, log, status, expected):
     path = tmp_path / "a.log"
     path.write_text(log)
-    handler.emit(record(LogEvent.RUN_INFO, stats={"train_shard": 1, "total": 1}))
-    handler.emit(job(1, "train_shard", log=path, dataset="a", run="b", shard="0"))
-    handler.emit(record(LogEvent.ERROR, f"CalledProcessError: Command 'x' {status}", level=logging.ERROR))
-    failure = {"jobid": 1, "rule_name": "train_shard", "log": [str(path)], "rule_msg": None}
-    handler.emit(record(LogEvent.JOB_ERROR, level=logging.ERROR, **failure))
-    lines = written(handler)
-    assert lines[1] == "FAILED: train, shard 0"
-    assert expected[0] in lines
-    assert expected[1] in lines[-1]
-    assert lines[-1].startswith("  next: ")
-    assert f"  log: {path}" in lines
+    error = record(LogEvent.ERROR, f"CalledProcessError: Command 'x' {status}", level=logging.ERROR)
+    lines = written(make(), error, failure(logs=[path]))
+    assert lines[0] == "FAILED: train_shard: shards/1.h5"
+    assert lines[1] == f"  the command {status.removesuffix('.')}"
+    assert any(line.startswith(expected) for line in lines)
+    assert lines[-1] == f"  log: {path}"
 
 
-def test_other_errors_are_shown(handler):
-    handler.emit(record(LogEvent.ERROR, "MissingInputException in rule x", level=logging.ERROR))
-    handler.emit(record(message="Error: Directory cannot be locked.", level=logging.ERROR))
-    assert written(handler) == ["MissingInputException in rule x", "Error: Directory cannot be locked."]
+def test_what_an_executor_says_of_a_job_is_shown_with_its_log(make, tmp_path):
+    slurm = tmp_path / "12.log"
+    slurm.write_text("x\nslurmstepd-node1: error: *** JOB 12 CANCELLED DUE TO TIME LIMIT ***\n")
+    lines = written(make(), failure(logs=[tmp_path / "job.log", slurm], message="SLURM status is: 'TIMEOUT'."))
+    assert lines[1:] == [
+        "  SLURM status is: 'TIMEOUT'.",
+        "  slurmstepd-node1: error: *** JOB 12 CANCELLED DUE TO TIME LIMIT ***",
+        f"  log: {tmp_path / 'job.log'}",
+        f"  log: {slurm}",
+    ]
 
 
-def test_failures_without_logs_when_they_are_not_wanted(tmp_path):
-    (tmp_path / "a.log").write_text("secret\n")
-    failure = record(LogEvent.JOB_ERROR, rule_name="x", log=[str(tmp_path / "a.log")])
-    assert "secret" not in Failures(show_logs=False).describe(failure, None)
-    assert "secret" in Failures(show_logs=True).describe(failure, None)
+def test_a_refused_group_is_one_block(make):
+    reason = "sbatch failed. 'sbatch: error: too many CPUs'.\n    sbatch call:\n  sbatch --mem {} --wrap=\"a page\""
+    jobs = {k: (f"{k}.h5", f"{k}.log") for k in range(8)}
+    attempts = [each for mem in (100, 200, 300) for each in group_failure(reason.format(mem), jobs)]
+    lines = written(make(), record(LogEvent.RUN_INFO, stats={"train_shard": 8, "total": 8}), *attempts)
+    assert lines[1:] == [
+        "FAILED: train_shard: 0.h5 and 7 more",
+        "  sbatch failed. 'sbatch: error: too many CPUs'.",
+        "  sbatch call:",
+        "  sbatch --mem 100 --wrap=...",
+        "2 more failures had the same reasons",
+        "Stopped: 0 of 8 jobs; the same command continues",
+    ]
 
 
-def test_a_log_is_read_from_its_end(tmp_path):
-    path = tmp_path / "long.log"
-    path.write_text("x" * 100_000 + "\nlast line\n\n")
-    log = JobLog(path)
-    assert log.read()[-1] == log.last() == "last line"
-    path.unlink()
-    assert log.read() == []
-    assert JobLog(None).read() == []
+@pytest.mark.parametrize("suffix", ["", " (check log file(s) for error details)"])
+def test_of_a_group_the_job_that_failed_is_named(make, tmp_path, suffix):
+    jobs = {k: (f"{k}.h5", str(tmp_path / f"{k}.log")) for k in range(3)}
+    (tmp_path / "1.log").write_text("ovaflow: error: here\n")
+    slurm = tmp_path / "12.log"
+    slurm.write_text(f"rule train_shard:\n    log: {jobs[0][1]}\nrule train_shard:\n    log: {jobs[1][1]}{suffix}\n")
+    lines = written(make(), *group_failure("status: FAILED", jobs, [slurm]))
+    assert lines == [
+        "FAILED: train_shard: 1.h5",
+        "  status: FAILED",
+        "  ovaflow: error: here",
+        f"  log: {jobs[1][1]}",
+        f"  log: {slurm}",
+    ]
+
+
+def test_other_errors_are_shown(make):
+    errors = [
+        record(LogEvent.ERROR, "MissingInputException in rule x", level=logging.ERROR),
+        record(message="Error: Directory cannot be locked.", level=logging.ERROR),
+        record(LogEvent.ERROR, "WorkflowError:\nAt least one job did not complete successfully.", level=logging.ERROR),
+    ]
+    assert written(make(), *errors) == ["MissingInputException in rule x", "Error: Directory cannot be locked."]
 
 
 @pytest.mark.parametrize("option", ["dryrun", "verbose", "printshellcmds", "debug_dag"])
-def test_snakemakes_own_messages_on_demand(monkeypatch, option):
-    stream = io.StringIO()
-    monkeypatch.setattr("sys.stderr", stream)
-    handler = LogHandler(settings(**{option: True}), None)
-    handler.emit(record(message="Building DAG of jobs..."))
-    assert stream.getvalue() == "Building DAG of jobs...\n"
-
-
-def test_quiet_progress_leaves_failures(monkeypatch):
-    from snakemake.settings.enums import Quietness
-
-    stream = io.StringIO()
-    monkeypatch.setattr("sys.stderr", stream)
-    handler = LogHandler(settings(quiet={Quietness.PROGRESS}), None)
-    handler.emit(record(LogEvent.RUN_INFO, stats={"train_shard": 1, "total": 1}))
-    handler.emit(job(1, "train_shard"))
-    handler.emit(record(LogEvent.JOB_ERROR, jobid=1, rule_name="train_shard", log=[]))
-    handler.close()
-    assert stream.getvalue().splitlines()[0] == "FAILED: train"
+def test_snakemakes_own_messages_on_demand(make, option):
+    handler = make(**{option: True})
+    assert not handler.writes_to_stream
+    assert written(handler, record(message="Select jobs to execute...")) == []
