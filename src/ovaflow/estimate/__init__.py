@@ -1,0 +1,1 @@
+"""What training takes, from a small sample, and what its jobs ask a scheduler for."""

@@ -1,0 +1,107 @@
+"""What a sample says of the whole training, on this machine, and how many jobs it suggests."""
+
+import math
+
+import h5py
+import psutil
+
+from ovaflow.console.progress import clock
+from ovaflow.machine.allowance import read_allowance
+
+_LONG_JOB = 600.0
+_WORTHWHILE = 20.0
+_RESULTS_OF_A_JOB = 5e8
+_OF_MEMORY = 0.9
+_FILE = 1 << 16
+_LABEL = 17
+
+
+def summarize(sample, dataset, threads, shards, unit="labels"):
+    """Figures of a training in some jobs of some threads, for JSON: seconds of an idle machine, bytes, numbers."""
+    demand, cores = sample.demand, read_allowance().cores
+    at_a_time = max(1, min(shards, cores // threads))
+    job_seconds = demand.seconds_of(1 / shards, min(threads, cores))
+    suggested_shards, suggested_threads = _suggest(demand, cores, _memory())
+    asked = demand.request(1 / suggested_shards, suggested_threads)
+    return {
+        f"sampled_{unit}": sample.solved,
+        unit: sample.of,
+        "core_seconds": demand.core_seconds + shards * demand.job_seconds,
+        "wall_seconds": job_seconds * math.ceil(shards / at_a_time),
+        "job_seconds": job_seconds,
+        "jobs_at_a_time": at_a_time,
+        "cores": cores,
+        "job_bytes": int(demand.bytes_of(1 / shards, threads)),
+        "thread_bytes": demand.thread_bytes,
+        "weights": sample.weights,
+        "model_bytes": int(sample.model_bytes + _other_bytes(dataset)),
+        "threads": threads,
+        "shards": shards,
+        "suggested_shards": suggested_shards,
+        "suggested_threads": suggested_threads,
+        "suggested_mem_mb": asked.mem_mb,
+        "suggested_runtime": asked.runtime,
+    }
+
+
+def _other_bytes(dataset):
+    """Bytes of a model file besides its weights or trees: mostly names, which are the dataset's."""
+    sizes = [_FILE]
+    with h5py.File(dataset) as file:
+        sizes.append(_LABEL * int(file["train/Y"].attrs["n_columns"]))
+        for name in ("label_names", "feature_names", "idf"):
+            if name in file:
+                found = file[name]
+                sizes += [array.nbytes for array in (found.values() if isinstance(found, h5py.Group) else [found])]
+    return sum(sizes)
+
+
+def _memory():
+    """Bytes that jobs may take together."""
+    limit = read_allowance().memory
+    return min(psutil.virtual_memory().total, math.inf if limit is None else limit)
+
+
+def _suggest(demand, cores, memory):
+    """Jobs of ten minutes at most, one on each core if that is worth their start, in whole rounds.
+
+    Where so many jobs do not fit the memory, each has more threads, which share what is not theirs alone.
+    """
+    threads = 1
+    while True:
+        at_a_time = max(1, cores // threads)
+        worthwhile = min(at_a_time, int(demand.core_seconds / (threads * _WORTHWHILE * demand.job_seconds)))
+        by_results = math.ceil(demand.result_bytes / _RESULTS_OF_A_JOB)
+        shards = max(1, math.ceil(demand.core_seconds / threads / _LONG_JOB), worthwhile, by_results)
+        if shards > at_a_time:
+            shards = at_a_time * math.ceil(shards / at_a_time)
+        together = min(shards, at_a_time) * demand.bytes_of(1 / shards, threads)
+        if 2 * threads > cores or together <= _OF_MEMORY * memory:
+            return shards, threads
+        threads *= 2
+
+
+def describe(figures, unit="labels"):
+    """The figures as lines of a name and a text, for a person."""
+    which = f"{unit} with positives" if unit == "labels" else unit
+    jobs = f"{figures['shards']:,} jobs" if figures["shards"] > 1 else "one job"
+    threads = f"{figures['threads']} threads" if figures["threads"] > 1 else "one thread"
+    return [
+        ("sample", f"{figures[f'sampled_{unit}']:,} of {figures[unit]:,} {which}"),
+        ("core time", clock(figures["core_seconds"])),
+        (
+            "wall time",
+            f"{clock(figures['wall_seconds'])}: {jobs} of {threads} and {clock(figures['job_seconds'])}, "
+            f"{figures['jobs_at_a_time']:,} at a time on {figures['cores']} idle cores",
+        ),
+        (
+            "memory",
+            f"{figures['job_bytes'] / 1e6:,.0f} MB per job, {figures['thread_bytes'] / 1e6:,.0f} MB of it per thread",
+        ),
+        ("model", f"{figures['model_bytes'] / 1e6:,.0f} MB, {figures['weights']:,.0f} weights"),
+        (
+            "suggestion",
+            f"shards: {figures['suggested_shards']}, threads: {figures['suggested_threads']}; "
+            f"each job mem_mb={figures['suggested_mem_mb']} runtime={figures['suggested_runtime']} (min)",
+        ),
+    ]

@@ -1,0 +1,56 @@
+"""What jobs ask for, from the files that say what all labels take."""
+
+import os
+from dataclasses import replace
+
+import pytest
+
+from ovaflow.console.errors import InputError
+from ovaflow.data.dataset import open_dataset
+from ovaflow.estimate.demand import Demand, dense_megabytes, read_demand, shape_of, share_of_work, write_demand
+from ovaflow.storage.texts import write_json
+from ovaflow.training.plan import write_plan
+
+DEMAND = Demand(core_seconds=36_000, job_seconds=2, job_bytes=10**9, thread_bytes=10**8, result_bytes=8e9)
+
+
+@pytest.mark.parametrize(
+    ("share", "threads", "pretrained", "megabytes", "seconds"),
+    [
+        (0, 1, False, 1000 + 100, 2),
+        (0.01, 1, False, 1000 + 100 + 80, 362),
+        (0.01, 8, False, 1000 + 800 + 80, 47),
+        (0.01, 8, True, 1000 + 800 + 2 * 80, 47),
+        # joined, the results are there twice, and the threads are gone
+        (1, 8, False, 1000 + 2 * 8000, 4502),
+    ],
+)
+def test_a_share_of_all(share, threads, pretrained, megabytes, seconds):
+    asked = DEMAND.request(share, threads, pretrained)
+    assert asked.mem_mb == pytest.approx(1.25 * megabytes + 200, abs=100)
+    assert asked.runtime == pytest.approx(2 * seconds / 60 + 1, abs=1)
+
+
+def test_from_files(tmp_path):
+    estimate, plan = tmp_path / "estimate.json", tmp_path / "shards.tsv"
+    for read in (lambda: read_demand(estimate), lambda: share_of_work(plan, 0), lambda: shape_of(plan)):
+        with pytest.raises(FileNotFoundError):
+            read()
+    write_demand(estimate, DEMAND)
+    write_plan(plan, [[0, 1], [2], [3]], [3.0, 3.0, 2.0, 2.0])
+    assert read_demand(estimate) == DEMAND
+    assert [share_of_work(plan, shard) for shard in range(4)] == [0.6, 0.2, 0.2, 0.0]
+    # written again, it is read again
+    write_demand(estimate, replace(DEMAND, core_seconds=1.0))
+    os.utime(estimate, ns=(0, 0))
+    assert read_demand(estimate).core_seconds == 1
+    write_json(estimate, "estimate", {"hours": 3})
+    with pytest.raises(InputError, match="not an estimate"):
+        read_demand(estimate)
+
+
+def test_shape_of_a_dataset(path):
+    dataset = open_dataset(path)
+    X, Y = dataset.train.X, dataset.train.Y
+    assert shape_of(path) == (X.n_rows, X.n_columns, Y.n_columns, len(Y.data))
+    assert dense_megabytes(100, instances=20_000, labels=5000) == 10
