@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import naive
 import numpy as np
 import pytest
@@ -11,16 +9,16 @@ from ovaflow.evaluation.tree_curve import tree_curve
 from ovaflow.fastxml.merging import merge_trees
 from ovaflow.fastxml.model_file import open_forest
 from ovaflow.fastxml.scoring import predict_trees
-from ovaflow.fastxml.settings import Forestry, trees_of_shard
 from ovaflow.fastxml.shape import shape_of
 from ovaflow.fastxml.shard_file import write_tree_shard
-from ovaflow.fastxml.training import grow_trees
+from ovaflow.fastxml.training import grow_trees, trees_of_shard
 from ovaflow.model.model_file import open_model
 from ovaflow.model.training_file import read_training
 from ovaflow.prediction.methods import open_any_model
 from ovaflow.prediction.predict_dataset import predict_test_set
+from ovaflow.settings.models import GrowTrees
 
-FOREST = Forestry(trees=6, max_leaf=8, leaf_labels=5)
+FOREST = GrowTrees(trees=6, max_leaf=8, leaf_labels=5)
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +32,7 @@ def train(dataset, folder, shards, threads=1, forestry=FOREST):
     for shard, path in enumerate(paths):
         numbers = trees_of_shard(forestry.trees, shards, shard)
         done = grow_trees(dataset, numbers, forestry, threads)
-        write_tree_shard(path, numbers, done, forestry.parameters, {"dataset": dataset.checksum})
+        write_tree_shard(path, numbers, done, forestry.recorded, {"dataset": dataset.checksum})
     merge_trees(paths, dataset, folder / "model.h5", folder / "training.h5")
     return folder / "model.h5"
 
@@ -101,11 +99,11 @@ def test_a_model_is_the_same_for_any_number_of_threads_and_shards(dataset, tmp_p
 
 
 def test_seeds_differ_and_first_trees_stay(dataset, grown):
-    more = grow_trees(dataset, range(3), replace(FOREST, trees=3))
+    more = grow_trees(dataset, range(3), FOREST.model_copy(update={"trees": 3}))
     for number in range(3):
         for ours, theirs in zip(more.forest.tree(number).separators, grown.forest.tree(number).separators, strict=True):
             np.testing.assert_array_equal(ours, theirs)
-    other = grow_trees(dataset, range(1), replace(FOREST, seed=1))
+    other = grow_trees(dataset, range(1), FOREST.model_copy(update={"seed": 1}))
     assert not np.array_equal(other.forest.separators.data, grown.forest.tree(0).separators.data)
     first, second = grown.forest.tree(0), grown.forest.tree(1)
     assert not np.array_equal(first.separators.data, second.separators.data)
@@ -116,7 +114,7 @@ def test_seeds_differ_and_first_trees_stay(dataset, grown):
     [{"updates": 3}, {"balanced": False}, {"objective": "P@5"}, {"weighting": "propensity"}, {"C_delta": 5.0}],
 )
 def test_every_setting_is_felt(dataset, grown, change):
-    other = grow_trees(dataset, range(1), replace(FOREST, **change))
+    other = grow_trees(dataset, range(1), FOREST.model_copy(update=change))
     assert not np.array_equal(other.forest.separators.data, grown.forest.tree(0).separators.data)
 
 
@@ -124,7 +122,7 @@ def test_the_model_file(dataset, tmp_path):
     path = train(dataset, tmp_path / "run", 2)
     model = open_any_model(path)
     predictions = predict_test_set(model, dataset, 5, 1)
-    curve = tree_curve(model, dataset)["points"]
+    curve = tree_curve(model, dataset, 0.55, 1.5)["points"]
     assert [point["trees"] for point in curve] == [1, 2, 3, 4, 5, 6]
     hits = find_hits(predictions.ids, dataset.test.Y)
     assert {k: curve[-1][f"P@{k}"] for k in (1, 3, 5)} == {k: precision(hits, k) for k in (1, 3, 5)}
@@ -156,7 +154,7 @@ def test_shape_of_a_tree(grown):
 
 def test_shards_that_do_not_fit(dataset, tmp_path):
     train(dataset, tmp_path / "a", 2)
-    train(dataset, tmp_path / "b", 2, forestry=replace(FOREST, seed=1))
+    train(dataset, tmp_path / "b", 2, forestry=FOREST.model_copy(update={"seed": 1}))
     out = dataset, tmp_path / "model.h5", tmp_path / "training.h5"
     with pytest.raises(InputError, match="tree 3 of the forest"):
         merge_trees([tmp_path / "a" / "0.h5"], *out)

@@ -9,8 +9,8 @@ from ovaflow.solver.losses import LOGISTIC
 from ovaflow.solver.problem import Settings
 from ovaflow.sparse.csr import from_scipy
 
-EXACT = Settings(loss=LOGISTIC, epsilon=1e-6, max_newton=1000, max_cg=1000)
-PAPER = Settings(loss=LOGISTIC, epsilon=0.01, max_newton=10, max_cg=10)
+EXACT = Settings(C=1.0, loss=LOGISTIC, epsilon=1e-6, max_newton=1000, max_cg=1000)
+PAPER = Settings(C=1.0, loss=LOGISTIC, epsilon=0.01, max_newton=10, max_cg=10)
 
 
 def fit(dataset, members, sides, costs, settings):

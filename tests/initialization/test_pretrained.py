@@ -14,8 +14,8 @@ from ovaflow.data.dataset import Split, open_dataset, write_dataset
 from ovaflow.initialization.pretrained import match_model, places_of
 from ovaflow.initialization.starts import StartInputs, make_start
 from ovaflow.model.model_file import Names, open_model, write_model
+from ovaflow.settings.models import TrainLabels
 from ovaflow.sparse.csr import from_scipy
-from ovaflow.training.label_jobs import Training
 
 NAMES = st.lists(st.text("abc", max_size=3), max_size=12)
 
@@ -57,7 +57,7 @@ def starts(dataset, model, **settings):
     """What every label starts at, dense."""
     means = compute_means(dataset.train.X, dataset.positives)
     earlier = match_model(model, dataset) if model is not None else None
-    training = Training(**{"initialization": "pretrained"} | settings)
+    training = TrainLabels(**{"initialization": "pretrained"} | settings)
     start = make_start(training, StartInputs.of(dataset, means, earlier=earlier))
     weights = np.full((dataset.n_labels, dataset.n_features), np.nan, np.float32)
     for label in range(dataset.n_labels):

@@ -13,9 +13,9 @@ from ovaflow.data.dataset import Dataset, Split
 from ovaflow.initialization.all_negative import Root, read_root, solve_root, write_root
 from ovaflow.initialization.label_tree import FromParent, parents_within, with_ancestors
 from ovaflow.initialization.starts import StartInputs, make_start
+from ovaflow.settings.models import TrainLabels
 from ovaflow.solver.problem import Outcome
 from ovaflow.sparse.csr import from_scipy
-from ovaflow.training.label_jobs import Training
 
 
 def dataset_of(bias=1.0, n=200, d=30):
@@ -26,7 +26,7 @@ def dataset_of(bias=1.0, n=200, d=30):
 
 
 def filled(dataset, **settings):
-    training = Training(**settings)
+    training = TrainLabels(**settings)
     means = compute_means(dataset.train.X, dataset.positives)
     start = make_start(training, StartInputs.of(dataset, means, root=solve_root(dataset.train.X, training)))
     weights = np.full(dataset.n_features, np.nan, np.float32)
@@ -52,7 +52,7 @@ def test_the_root_is_the_optimum_without_positives(C):
     dataset = dataset_of()
     X = dataset.train.X.to_scipy().toarray().astype(float)
     y = np.full(len(X), -1.0)
-    ours = solve_root(dataset.train.X, Training(C=C, root_epsilon=1e-5))
+    ours = solve_root(dataset.train.X, TrainLabels(C=C, root_epsilon=1e-5))
     theirs = scipy.optimize.minimize(
         lambda w: squared_hinge_objective(X, y, w, C),
         np.zeros(X.shape[1]),
@@ -67,7 +67,7 @@ def test_the_root_is_the_optimum_without_positives(C):
 def test_the_root_stops_early(root_epsilon):
     dataset = dataset_of()
     X, y = dataset.train.X.to_scipy().toarray().astype(float), np.full(dataset.train.X.n_rows, -1.0)
-    root = solve_root(dataset.train.X, Training(root_epsilon=root_epsilon))
+    root = solve_root(dataset.train.X, TrainLabels(root_epsilon=root_epsilon))
     at_zero = np.linalg.norm(squared_hinge_gradient(X, y, np.zeros(X.shape[1])))
     assert root.outcome.gradient_target == pytest.approx(root_epsilon * at_zero, rel=1e-5)
     assert np.linalg.norm(squared_hinge_gradient(X, y, root.weights.astype(float))) <= 1.001 * root_epsilon * at_zero
@@ -76,7 +76,7 @@ def test_the_root_stops_early(root_epsilon):
 def test_all_labels_start_at_the_root():
     dataset = dataset_of()
     ours = filled(dataset, initialization="all-negative")
-    np.testing.assert_array_equal(ours, solve_root(dataset.train.X, Training()).weights)
+    np.testing.assert_array_equal(ours, solve_root(dataset.train.X, TrainLabels()).weights)
 
 
 @pytest.mark.parametrize("initialization", ["all-negative", "label-tree"])
@@ -84,11 +84,11 @@ def test_a_start_without_its_root_is_refused(initialization):
     dataset = dataset_of()
     inputs = StartInputs.of(dataset, compute_means(dataset.train.X, dataset.positives))
     with pytest.raises(InputError, match="give --root"):
-        make_start(Training(initialization=initialization), inputs)
+        make_start(TrainLabels(initialization=initialization), inputs)
 
 
 def test_the_root_file_gives_back_what_was_written(tmp_path):
-    dataset, training = dataset_of(), Training(C=2.0, root_epsilon=0.1)
+    dataset, training = dataset_of(), TrainLabels(C=2.0, root_epsilon=0.1)
     root = solve_root(dataset.train.X, training)
     write_root(tmp_path / "root.h5", root, training, "abc")
     again = read_root(tmp_path / "root.h5", "abc", training)
@@ -100,14 +100,14 @@ def test_the_root_file_gives_back_what_was_written(tmp_path):
 @pytest.mark.parametrize(
     ("dataset", "training", "complaint"),
     [
-        ("def", Training(), "another dataset"),
-        ("abc", Training(C=2.0), "solved with C 1.0, not 2.0"),
-        ("abc", Training(loss="logistic"), "solved with loss squared-hinge, not logistic"),
-        ("abc", Training(root_epsilon=0.1), "solved with root_epsilon 0.01, not 0.1"),
+        ("def", TrainLabels(), "another dataset"),
+        ("abc", TrainLabels(C=2.0), "solved with C 1.0, not 2.0"),
+        ("abc", TrainLabels(loss="logistic"), "solved with loss squared-hinge, not logistic"),
+        ("abc", TrainLabels(root_epsilon=0.1), "solved with root_epsilon 0.01, not 0.1"),
     ],
 )
 def test_a_root_of_something_else_is_refused(tmp_path, dataset, training, complaint):
-    write_root(tmp_path / "root.h5", solve_root(dataset_of().train.X, Training()), Training(), "abc")
+    write_root(tmp_path / "root.h5", solve_root(dataset_of().train.X, TrainLabels()), TrainLabels(), "abc")
     with pytest.raises(InputError, match=complaint):
         read_root(tmp_path / "root.h5", dataset, training)
 

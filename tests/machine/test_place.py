@@ -42,7 +42,7 @@ def test_one_node_costs_nothing(fake_sys, tmp_path, monkeypatch):
         assert os.sched_getaffinity(0) == before
         assert place.share("x", 100, None) is None
         place.check()
-        place.confine(lambda: pytest.fail("not asked for"))
+        place.confine()
     assert [path.name for path in tmp_path.iterdir()] == ["sys"]
 
 
@@ -94,7 +94,7 @@ assert prctl(38, 1, 0, 0, 0) == 0 and prctl(22, 2, filter, 0, 0) == 0, os.strerr
 with place.placed(1, sys.argv[1], sys.argv[2]) as ours:
     assert len(os.sched_getaffinity(0)) == 1
     assert ours.share("x", 1 << 20, lambda memory: memory.write(b"content"))[:7] == b"content"
-    ours.confine(lambda: 1)
+    ours.confine()
     ours.check()
     print(*ours.notes[1:], sep="\\n")
 """
@@ -102,7 +102,12 @@ with place.placed(1, sys.argv[1], sys.argv[2]) as ours:
 
 
 def test_a_container_that_forbids_binding(two_nodes, tmp_path):
-    done = subprocess.run([sys.executable, "-c", FORBID, tmp_path, two_nodes[0]], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", FORBID, tmp_path, two_nodes[0]],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"OVAFLOW_MEMORY": "1"},
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
         "memory is not bound (get_mempolicy: Operation not permitted)",
@@ -117,20 +122,25 @@ def test_no_room_is_noted(two_nodes, tmp_path):
         assert place.notes[-1] == "no local copy of 1,074 MB: only 549 MB are free there"
 
 
-def test_more_than_a_fair_share_is_not_forced(two_nodes, tmp_path):
+def test_more_than_a_fair_share_is_not_forced(two_nodes, tmp_path, monkeypatch):
     with placed(1, tmp_path, two_nodes[0]) as place:
-        place.confine(lambda: 900)
+        place.confine()
+        assert system_calls.policy() == system_calls.PREFERRED
+        monkeypatch.setenv("OVAFLOW_MEMORY", "900")
+        place.confine()
         assert system_calls.policy() == system_calls.BIND
-        place.confine(lambda: 1000)
+        monkeypatch.setenv("OVAFLOW_MEMORY", "1000")
+        place.confine()
         assert place.notes[-1] == "node preferred, not forced: 1,000 MB are more than a share of it (944)"
 
 
-def test_a_policy_from_outside_is_kept(two_nodes, tmp_path):
+def test_a_policy_from_outside_is_kept(two_nodes, tmp_path, monkeypatch):
+    monkeypatch.setenv("OVAFLOW_MEMORY", "1")
     system_calls.set_policy(system_calls.BIND, [0])
     try:
         with placed(1, tmp_path, two_nodes[0]) as place:
             assert place.notes[-1] == "the memory policy that was set from outside is kept"
-            place.confine(lambda: 1)
+            place.confine()
         assert system_calls.policy() == system_calls.BIND
     finally:
         system_calls.set_policy(system_calls.DEFAULT)

@@ -11,8 +11,8 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.model.budget import prune_to_bytes, threshold_for
 from ovaflow.model.model_file import open_model, save_model
+from ovaflow.settings.models import TrainLabels
 from ovaflow.training.in_memory import train_model
-from ovaflow.training.label_jobs import Training
 
 FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
@@ -31,7 +31,7 @@ def trained(tmp_path_factory):
     files = [f"--{part}={folder / 'data.txt'}" for part in ("train", "test")]
     assert main(["prepare", "--format=xmc-text", *files, "--tfidf=false", f"--output={folder / 'dataset.h5'}"]) == 0
     dataset = open_dataset(folder / "dataset.h5")
-    save_model(folder / "model.h5", train_model(dataset, Training(stored_threshold=0.0), 0.0))
+    save_model(folder / "model.h5", train_model(dataset, TrainLabels(stored_threshold=0.0), 0.0))
     return open_model(folder / "model.h5"), folder
 
 

@@ -4,7 +4,7 @@ import hashlib
 
 import numpy as np
 import pytest
-from forged import Forgery, flip
+from forged import flip, offset_of
 
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
@@ -96,7 +96,7 @@ def test_foreign_shards(tmp_path, small_dataset, cut, changes, message):
 
 def test_damaged_shard(tmp_path, small_dataset, cut):
     (path,) = cut(ALL)
-    flip(path, Forgery(path).places["weights/data"])
+    flip(path, offset_of(path, "weights/data"))
     with pytest.raises(InputError, match=r"0\.h5: damaged"):
         _merge(tmp_path, [path], small_dataset)
     assert not (tmp_path / "model.h5").exists()

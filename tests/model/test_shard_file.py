@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse
-from forged import Forgery, flip
+from forged import Forgery, flip, offset_of
 
 from ovaflow.console.errors import InputError
 from ovaflow.model.shard_file import STATISTICS, read_shard, write_shard
@@ -55,7 +55,7 @@ def test_lengths_and_names_are_checked(tmp_path):
 def test_damage_is_seen(tmp_path):
     path = tmp_path / "0.h5"
     write_shard(path, **_parts())
-    flip(path, Forgery(path).places["weights/data"])
+    flip(path, offset_of(path, "weights/data"))
     with pytest.raises(InputError, match="damaged"):
         read_shard(path)
     write_shard(path, **_parts())

@@ -7,11 +7,10 @@ from sklearn.linear_model import LogisticRegression
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
 from ovaflow.model.model_file import open_model
-from ovaflow.rembrandt.decoder import train_decoder
+from ovaflow.rembrandt.decoder import Decoding, train_decoder
 from ovaflow.rembrandt.model_file import open_embedding_model
 from ovaflow.rembrandt.projected_file import open_projected
 from ovaflow.rembrandt.scoring import predict_embedded
-from ovaflow.rembrandt.settings import Decoding
 
 
 def run(dataset, folder, shards=1, threads=1, options=(), tune=(), kind="rembrandt"):
@@ -116,7 +115,7 @@ def test_softmax_of_several_labels_is_refused(multilabel, tmp_path):
          f"--output={tmp_path / 'p.h5'}"]
     ) == 0  # fmt: skip
     with pytest.raises(InputError, match="one label each"):
-        train_decoder(open_projected(tmp_path / "p.h5"), np.arange(30, dtype=np.int32), Decoding(C=1.0))
+        train_decoder(open_projected(tmp_path / "p.h5"), np.arange(30, dtype=np.int32), Decoding(1.0, 0.1, None, 0))
 
 
 def test_it_is_no_model_of_label_weights(multilabel, tmp_path):

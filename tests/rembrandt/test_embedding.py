@@ -7,9 +7,10 @@ import pytest
 import scipy.linalg
 
 from ovaflow.console.errors import InputError
-from ovaflow.rembrandt.embedding import EMBEDDINGS, EmbeddingSettings, compute_embedding
+from ovaflow.rembrandt.embedding import EMBEDDINGS, compute_embedding
 from ovaflow.rembrandt.embedding_file import read_embedding, write_embedding
 from ovaflow.rembrandt.panels import from_panels
+from ovaflow.settings.models import Embed
 from ovaflow.sparse.csr import from_scipy
 
 EXACT = {"passes": 6, "ridge": 0.0}
@@ -27,7 +28,7 @@ def test_rembrandt_is_the_svd_of_the_least_squares_predictions(multilabel):
     X, Y = dense(multilabel)
     predictions = X @ np.linalg.lstsq(X, Y, rcond=None)[0]
     _, values, right = np.linalg.svd(predictions, full_matrices=False)
-    ours = compute_embedding(multilabel, EmbeddingSettings(rank=6, **EXACT))
+    ours = compute_embedding(multilabel, Embed(rank=6, **EXACT))
     assert degrees(ours.vectors, right[:6].T) < 0.1
     np.testing.assert_allclose(ours.eigenvalues, values[:6] ** 2 / len(X), rtol=1e-3)
 
@@ -35,7 +36,7 @@ def test_rembrandt_is_the_svd_of_the_least_squares_predictions(multilabel):
 def test_the_papers_two_passes_come_close(multilabel):
     X, Y = dense(multilabel)
     right = np.linalg.svd(X @ np.linalg.lstsq(X, Y, rcond=None)[0], full_matrices=False)[2]
-    ours = compute_embedding(multilabel, EmbeddingSettings(rank=6, oversampling=10, ridge=0.0))
+    ours = compute_embedding(multilabel, Embed(rank=6, oversampling=10, ridge=0.0))
     assert degrees(ours.vectors, right[:6].T) < 10
 
 
@@ -43,27 +44,27 @@ def test_ridge_takes_the_place_of_the_projection(multilabel):
     X, Y = dense(multilabel)
     matrix = Y.T @ X @ np.linalg.solve(X.T @ X + 2 * np.eye(X.shape[1]), X.T @ Y)
     theirs = np.linalg.eigh(matrix)[1][:, -5:]
-    ours = compute_embedding(multilabel, EmbeddingSettings(rank=5, passes=6, ridge=2.0))
+    ours = compute_embedding(multilabel, Embed(rank=5, passes=6, ridge=2.0))
     assert degrees(ours.vectors, theirs) < 0.2
 
 
 def test_plst_is_the_svd_of_the_labels(multilabel):
     _, Y = dense(multilabel)
-    ours = compute_embedding(multilabel, EmbeddingSettings("plst", rank=5, **EXACT))
+    ours = compute_embedding(multilabel, Embed(embedding="plst", rank=5, **EXACT))
     assert degrees(ours.vectors, np.linalg.svd(Y)[2][:5].T) < 0.1
     np.testing.assert_array_equal(ours.eigenvalues, ours.label_covariance)
 
 
 def test_pca_projects_onto_the_principal_features(multilabel):
     X, _ = dense(multilabel)
-    ours = compute_embedding(multilabel, EmbeddingSettings("pca", rank=5, passes=60))
+    ours = compute_embedding(multilabel, Embed(embedding="pca", rank=5, passes=60))
     assert degrees(from_panels(ours.projection, 5), np.linalg.svd(X)[2][:5].T) < 0.1
     assert ours.vectors.shape == (30, 0)
 
 
 def test_compressed_sensing_is_a_random_projection_of_the_predictions(multilabel):
     X, Y = dense(multilabel)
-    ours = compute_embedding(multilabel, EmbeddingSettings("compressed-sensing", rank=8, ridge=0.0))
+    ours = compute_embedding(multilabel, Embed(embedding="compressed-sensing", rank=8, ridge=0.0))
     Q = np.random.default_rng(0).standard_normal((30, 8))
     theirs = Y.T @ X @ np.linalg.lstsq(X, Y @ Q, rcond=None)[0]
     assert degrees(ours.vectors, theirs) < 0.1
@@ -75,30 +76,30 @@ def test_compressed_sensing_is_a_random_projection_of_the_predictions(multilabel
 
 def test_without_an_embedding_features_stay_as_they_are(multilabel, monkeypatch):
     X, _ = dense(multilabel)
-    ours = compute_embedding(multilabel, EmbeddingSettings("none"))
+    ours = compute_embedding(multilabel, Embed(embedding="none"))
     np.testing.assert_array_equal(X @ from_panels(ours.projection, ours.rank), X[:, :-1])
     monkeypatch.setattr("ovaflow.rembrandt.embedding.MOST_FEATURES", 50)
     with pytest.raises(InputError, match="59 features are too many"):
-        compute_embedding(multilabel, EmbeddingSettings("none"))
+        compute_embedding(multilabel, Embed(embedding="none"))
 
 
 @pytest.mark.parametrize("kind", ["rembrandt", "plst", "compressed-sensing"])
 def test_the_ridge_that_predicts_held_out_labels_best(multilabel, tmp_path, kind):
     ridges = (0.01, 10.0, 1e4)
-    settings = EmbeddingSettings(kind, rank=5, ridge=ridges)
+    settings = Embed(embedding=kind, rank=5, ridge=ridges)
     ours = compute_embedding(multilabel, settings)
     X, Y = dense(multilabel)
     order = np.random.default_rng(0).permutation(400)
     held_out, kept = order[:40], order[40:]
     part = replace(multilabel, train=replace(multilabel.train, X=from_scipy(X[kept]), Y=from_scipy(Y[kept])))
     for ridge in ridges:
-        fitted = compute_embedding(part, replace(settings, ridge=ridge))
+        fitted = compute_embedding(part, settings.model_copy(update={"ridge": ridge}))
         predicted = X[held_out] @ from_panels(fitted.projection, 5) @ fitted.vectors.T
         theirs = np.square(Y[held_out] - predicted).sum() / np.square(Y[held_out]).sum()
         # instances are in another order here, and so rounded otherwise
         assert ours.held_out_errors[ridge] == pytest.approx(theirs, rel=0.02)
     assert ours.ridge == min(ours.held_out_errors, key=ours.held_out_errors.get)
-    alone = compute_embedding(multilabel, replace(settings, ridge=ours.ridge))
+    alone = compute_embedding(multilabel, settings.model_copy(update={"ridge": ours.ridge}))
     np.testing.assert_array_equal(ours.projection, alone.projection)
     write_embedding(tmp_path / "embedding.h5", ours, settings, multilabel.checksum, 1.0, 1)
     written = read_embedding(tmp_path / "embedding.h5").parameters
@@ -109,19 +110,19 @@ def test_the_ridge_that_predicts_held_out_labels_best(multilabel, tmp_path, kind
 @pytest.mark.parametrize("embedding", ["rembrandt", "pca", "plst", "compressed-sensing"])
 def test_threads_change_no_bit(multilabel, embedding, monkeypatch):
     monkeypatch.setattr("ovaflow.rembrandt.least_squares.DIRECT", 0)
-    settings = EmbeddingSettings(embedding, rank=9)
+    settings = Embed(embedding=embedding, rank=9)
     first, second = (compute_embedding(multilabel, settings, threads) for threads in (1, 3))
     np.testing.assert_array_equal(first.projection, second.projection)
     np.testing.assert_array_equal(first.vectors, second.vectors)
 
 
 def test_no_more_dimensions_than_labels(multiclass):
-    assert compute_embedding(multiclass, EmbeddingSettings(rank=100)).rank <= 12
+    assert compute_embedding(multiclass, Embed(rank=100)).rank <= 12
 
 
 @pytest.mark.parametrize("kind", EMBEDDINGS)
 def test_the_file_and_its_dataset(multilabel, multiclass, tmp_path, kind):
-    path, settings = tmp_path / "embedding.h5", EmbeddingSettings(kind, rank=5)
+    path, settings = tmp_path / "embedding.h5", Embed(embedding=kind, rank=5)
     embedding = compute_embedding(multilabel, settings)
     write_embedding(path, embedding, settings, multilabel.checksum, 1.0, 1)
     read = read_embedding(path, multilabel.checksum).embedding

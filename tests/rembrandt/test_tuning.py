@@ -11,19 +11,20 @@ from sklearn.metrics import log_loss
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Split
 from ovaflow.rembrandt import tuning
-from ovaflow.rembrandt.embedding import EmbeddingSettings, compute_embedding
+from ovaflow.rembrandt.decoder import Decoding
+from ovaflow.rembrandt.embedding import compute_embedding
 from ovaflow.rembrandt.in_memory import project_in_memory
-from ovaflow.rembrandt.settings import Decoding, Projecting, Tuning
-from ovaflow.rembrandt.tuning import read_tuned, tune, write_tuned
+from ovaflow.rembrandt.tuning import C_of, read_tuned, tune, write_tuned
+from ovaflow.settings.models import Embed, Project, TuneDecoder
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage.texts import write_json
 
 
 def made(dataset):
     """Projected instances, dataset and embedding."""
-    settings = EmbeddingSettings(rank=8)
+    settings = Embed(rank=8)
     embedding = compute_embedding(dataset, settings)
-    return project_in_memory(dataset, embedding, settings, Projecting()), dataset, embedding
+    return project_in_memory(dataset, embedding, settings, Project()), dataset, embedding
 
 
 def divided(dataset, embedding):
@@ -40,7 +41,7 @@ def divided(dataset, embedding):
 def test_the_logistic_decoders_loss(multilabel):
     given = made(multilabel)
     X, Y, held_out, kept = divided(multilabel, given[-1])
-    ours = tune(*given, Tuning(C=(0.01, 1.0, 1000.0), epsilon=1e-4, held_out=0.2))
+    ours = tune(*given, TuneDecoder(decoder_C=[0.01, 1.0, 1000.0], decoder_epsilon=1e-4, held_out=0.2))
     for C, loss in ours.losses.items():
         theirs = 0.0
         for label in range(30):
@@ -48,11 +49,11 @@ def test_the_logistic_decoders_loss(multilabel):
             found = solver.fit(X[kept], Y[kept, label]).predict_proba(X[held_out])[:, 1]
             theirs += 80 * log_loss(Y[held_out, label], found, labels=[0, 1])
         assert loss == pytest.approx(theirs / Y[held_out].sum(), rel=1e-3)
-    assert ours.decoding == Decoding(min(ours.losses, key=ours.losses.get), 1e-4)
+    assert ours.decoding == Decoding(min(ours.losses, key=ours.losses.get), 1e-4, None, 0)
 
 
 def test_a_sample_of_labels_tells_as_much(multilabel, monkeypatch):
-    given, settings = made(multilabel), Tuning(C=(0.01, 1.0), held_out=0.2)
+    given, settings = made(multilabel), TuneDecoder(decoder_C=[0.01, 1.0], held_out=0.2)
     theirs = tune(*given, settings).losses
     monkeypatch.setattr(tuning, "MOST_LABELS", 20)
     ours = tune(*given, settings).losses
@@ -61,7 +62,7 @@ def test_a_sample_of_labels_tells_as_much(multilabel, monkeypatch):
 
 def test_the_softmax_decoders_loss_and_iterations(multiclass):
     given = made(multiclass)
-    ours = tune(*given, Tuning(C=(1e-3, 1.0), held_out=0.2))
+    ours = tune(*given, TuneDecoder(decoder_C=[1e-3, 1.0], held_out=0.2))
     X, Y, held_out, kept = divided(multiclass, given[-1])
     y = Y.argmax(axis=1)
     theirs = LogisticRegression(C=1.0, fit_intercept=False, tol=1e-8, max_iter=1000).fit(X[kept], y[kept])
@@ -76,24 +77,22 @@ def test_random_labels_tell_nothing(multilabel):
     X = scipy.sparse.random_array((400, 350), density=0.3, rng=generator)
     train = Split(from_scipy(X), from_scipy(generator.random((400, 30)) < 0.1))
     noise = replace(multilabel, train=train)
-    losses = tune(*made(noise), Tuning(C=(1.0, 100.0), held_out=0.2)).losses
+    losses = tune(*made(noise), TuneDecoder(decoder_C=[1.0, 100.0], held_out=0.2)).losses
     share = train.Y.to_scipy().mean()
     by_chance = -np.log(share) - (1 - share) / share * np.log(1 - share)
     assert by_chance < losses[1.0] < losses[100.0]
 
 
 def test_nothing_to_choose(multilabel, multiclass):
-    assert tune(*made(multilabel), Tuning(C=(2.0,))).decoding == Decoding(2.0)
-    assert tune(*made(multiclass), Tuning(held_out=0.0)).decoding == Decoding(500.0)
-    assert Tuning().candidates("logistic", random=True) == (30.0,)
-    with pytest.raises(InputError, match="none are held out"):
-        tune(*made(multilabel), Tuning(C=(1.0, 2.0), held_out=0.0))
+    assert tune(*made(multilabel), TuneDecoder(decoder_C=[2.0])).decoding == Decoding(2.0, 0.1, None, 0)
+    assert tune(*made(multiclass), TuneDecoder(held_out=0.0)).decoding == Decoding(500.0, 0.1, None, 0)
+    assert C_of("logistic", random=True) == 30.0
 
 
 def test_the_file_and_its_instances(multilabel, tmp_path):
     given, path = made(multilabel), tmp_path / "decoder.json"
     at_hand = replace(given[0], dataset=replace(given[0].dataset, checksum="a"))
-    ours = tune(*given, Tuning(C=(0.1, 1.0)))
+    ours = tune(*given, TuneDecoder(decoder_C=[0.1, 1.0]))
     write_tuned(path, ours, at_hand)
     assert read_tuned(path, at_hand) == ours
     with pytest.raises(InputError, match="other projected instances"):

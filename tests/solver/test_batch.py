@@ -8,15 +8,16 @@ from synthetic import topics
 from ovaflow.artifacts.means import compute_means
 from ovaflow.initialization.start import Start
 from ovaflow.initialization.starts import StartInputs
+from ovaflow.settings.models import TrainLabels
 from ovaflow.solver.problem import Status
-from ovaflow.training.label_jobs import LabelJobs, Training, solve_on_fast_path, solve_plainly
+from ovaflow.training.label_jobs import LabelJobs, solve_on_fast_path, solve_plainly
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["nonnegative", "signed"])
 def jobs(request):
     dataset = topics(signed=request.param)
     inputs = StartInputs.of(dataset, compute_means(dataset.train.X, dataset.positives))
-    return LabelJobs.of(dataset, inputs, Training(stored_threshold=0.0))
+    return LabelJobs.of(dataset, inputs, TrainLabels(stored_threshold=0.0))
 
 
 def weights_of(solved, d):
@@ -66,7 +67,7 @@ def test_zero_start_reaches_the_same_optimum(jobs):
     inputs = StartInputs.of(dataset, compute_means(dataset.train.X, dataset.positives))
     by_start = {}
     for name in ("zero", "mean-separating"):
-        started = LabelJobs.of(dataset, inputs, Training(initialization=name, epsilon=0.001))
+        started = LabelJobs.of(dataset, inputs, TrainLabels(initialization=name, epsilon=0.001))
         by_start[name] = dict(solve_on_fast_path(started, iter(range(10))))
     for label in range(10):
         ours, theirs = (by_start[name][label].outcome.objective for name in ("zero", "mean-separating"))

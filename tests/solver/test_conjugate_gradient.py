@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 from ovaflow.solver.conjugate_gradient import solve_newton_system
+from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.objective import collect_active, fill_gradient, fill_preconditioner
 from ovaflow.solver.problem import Settings, make_workspace
 
@@ -21,7 +22,7 @@ def prepared(X, y, weights, settings):
 @pytest.mark.parametrize("loss", [0, 1])
 def test_same_steps_as_the_dense_reference(text_like, loss):
     X, dense, labels = text_like
-    settings = Settings(loss=loss, C=2.0)
+    settings = Settings(2.0, loss, 0.01)
     for seed, y in enumerate(labels):
         weights = np.random.default_rng(seed).normal(size=X.n_columns).astype(np.float32)
         work, n_active = prepared(X, y, weights, settings)
@@ -34,7 +35,7 @@ def test_same_steps_as_the_dense_reference(text_like, loss):
 
 def test_without_active_instances_one_step_is_exact(text_like):
     X, _, _ = text_like
-    settings = Settings()
+    settings = Settings(1.0, LOSSES["squared-hinge"], 0.01)
     weights = np.zeros(X.n_columns, np.float32)
     weights[-1] = -3
     work, n_active = prepared(X, np.full(X.n_rows, -1.0), weights, settings)

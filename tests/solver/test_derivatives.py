@@ -32,7 +32,7 @@ def along(directions, function):
 @pytest.mark.parametrize(("loss", "C", "cost"), PROBLEMS)
 def test_gradient(text_like, loss, C, cost):
     X, dense, labels = text_like
-    settings = Settings(C=C, loss=LOSSES[loss])
+    settings = Settings(C, LOSSES[loss], 0.01)
     for seed, y in enumerate(labels):
         weights = np.random.default_rng(seed).normal(size=X.n_columns).astype(np.float32)
         work = posed(X, y, weights, cost)
@@ -48,7 +48,7 @@ def test_gradient(text_like, loss, C, cost):
 @pytest.mark.parametrize(("loss", "C", "cost"), PROBLEMS)
 def test_hessian_products_and_their_diagonal(text_like, loss, C, cost):
     X, dense, labels = text_like
-    settings = Settings(C=C, loss=LOSSES[loss], preconditioning=1.0)
+    settings = Settings(C, LOSSES[loss], 0.01, preconditioning=1.0)
     for seed, y in enumerate(labels):
         rng = np.random.default_rng(seed)
         weights, direction = rng.normal(size=(2, X.n_columns)).astype(np.float32)
@@ -73,7 +73,7 @@ def test_gradient_and_curvature_of_coordinate_descent(text_like, loss, C, cost):
     for seed, y in enumerate(labels):
         weights = np.random.default_rng(seed).normal(size=X.n_columns).astype(np.float32)
         work = posed(X, y, weights, cost)
-        minimise_l1(transpose(X), 0.0, work, Settings(C=C, loss=LOSSES[loss], max_newton=0))
+        minimise_l1(transpose(X), 0.0, work, Settings(C, LOSSES[loss], 0.01, max_newton=0))
 
         def losses(shift, y=y, w=weights):
             return naive.objective(dense, y, w + shift, loss, C, cost) - 0.5 * (w + shift) @ (w + shift)

@@ -27,7 +27,7 @@ def target_of(X, y, loss, constants, cost):
 
 def solve(way, X, y, loss="squared-hinge", start=None, cost=1.0, **constants):
     """Weights, outcome and target of one label."""
-    constants = Settings(loss=LOSSES[loss], regularization=L1, **constants)
+    constants = Settings(**{"C": 1.0, "epsilon": 0.01, "loss": LOSSES[loss], "regularization": L1} | constants)
     positives, target = np.flatnonzero(y > 0).astype(np.int32), target_of(X, y, loss, constants, cost)
     features = make_features(X)
     work = (make_workspace if way == "all features" else make_scratch)(X.n_rows, X.n_columns)
@@ -153,7 +153,7 @@ def test_degenerate_problems(way, loss, dense, y):
 def test_target_is_a_share_of_the_violation_at_zero(text_like, loss):
     X, dense, labels = text_like
     for y in labels:
-        ours = target_of(X, y, loss, Settings(C=2.0, loss=LOSSES[loss]), cost=4.0)
+        ours = target_of(X, y, loss, Settings(2.0, LOSSES[loss], 0.01), cost=4.0)
         at_zero = naive.l1_violation(dense, y, np.zeros(X.n_columns), loss, C=2.0, positive_cost=4.0)
         rarer = max(1, min((y > 0).sum(), (y < 0).sum()))
         assert ours == pytest.approx(STRICTER * 0.01 * rarer / len(y) * at_zero, rel=1e-5)

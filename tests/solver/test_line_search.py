@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 from ovaflow.solver.line_search import FAILED, search_step
+from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import Settings, make_workspace
 
 
@@ -14,7 +15,7 @@ def searched(X, dense, y, weights, step):
     work.score_steps[:] = dense @ step
     work.step[:] = step
     work.gradient[:] = naive.squared_hinge_gradient(dense, y, weights)
-    return search_step(work, Settings())
+    return search_step(work, Settings(1.0, LOSSES["squared-hinge"], 0.01))
 
 
 @pytest.mark.parametrize("stretch", [0.1, 1.0, 5.0, 30.0, 1000.0])

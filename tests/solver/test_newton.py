@@ -15,7 +15,7 @@ LIBLINEAR_SOLVERS = {"squared-hinge": 2, "logistic": 0}
 
 
 def solve(X, dense, y, start=None, loss="squared-hinge", **constants):
-    settings = Settings(loss=LOSSES[loss], **constants)
+    settings = Settings(**{"C": 1.0, "epsilon": 0.01, "loss": LOSSES[loss]} | constants)
     positives = np.flatnonzero(y > 0).astype(np.int32)
     at_zero = np.linalg.norm(settings.C * SLOPE_AT_ZERO[settings.loss] * (y @ dense))
     target = relative_tolerance(settings.epsilon, len(positives), len(y)) * at_zero

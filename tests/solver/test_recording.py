@@ -15,7 +15,7 @@ OBJECTIVES = {"squared-hinge": naive.squared_hinge_objective, "logistic": naive.
 
 def problem(text_like, which, loss="squared-hinge", **constants):
     X, dense, labels = text_like
-    settings = Settings(loss=LOSSES[loss], **constants)
+    settings = Settings(**{"C": 1.0, "epsilon": 0.01, "loss": LOSSES[loss]} | constants)
     positives = np.flatnonzero(labels[which] > 0).astype(np.int32)
     at_zero = np.linalg.norm(settings.C * SLOPE_AT_ZERO[settings.loss] * (labels[which] @ dense))
     target = relative_tolerance(settings.epsilon, len(positives), X.n_rows) * at_zero

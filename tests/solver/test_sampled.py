@@ -6,15 +6,16 @@ from synthetic import topics
 
 from ovaflow.artifacts.means import compute_means
 from ovaflow.initialization.starts import StartInputs
+from ovaflow.settings.models import TrainLabels
 from ovaflow.solver import sampled
 from ovaflow.solver.problem import Status
-from ovaflow.training.label_jobs import LabelJobs, Training, solve_on_fast_path, solve_plainly
+from ovaflow.training.label_jobs import LabelJobs, solve_on_fast_path, solve_plainly
 
 
 def made(**settings):
     dataset = topics()
     inputs = StartInputs.of(dataset, compute_means(dataset.train.X, dataset.positives))
-    return LabelJobs.of(dataset, inputs, Training(loss="logistic", stored_threshold=0.0, **settings))
+    return LabelJobs.of(dataset, inputs, TrainLabels(loss="logistic", stored_threshold=0.0, **settings))
 
 
 @pytest.fixture(scope="module", params=["none", "propensity"])
@@ -94,5 +95,5 @@ def test_what_the_sample_does_not_solve_goes_to_the_plain_solver(monkeypatch):
 def test_small_data_is_left_to_the_plain_solver():
     dataset = topics(n=500)
     inputs = StartInputs.of(dataset, compute_means(dataset.train.X, dataset.positives))
-    jobs = LabelJobs.of(dataset, inputs, Training(loss="logistic"))
+    jobs = LabelJobs.of(dataset, inputs, TrainLabels(loss="logistic"))
     assert not jobs.suits_fast_path(np.array([1, 10])).any()

@@ -9,9 +9,9 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Dataset, Split
 from ovaflow.initialization.pretrained import Earlier
 from ovaflow.initialization.starts import StartInputs
+from ovaflow.settings.models import TrainLabels
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.training.cold_start import FEWEST, compare_with_cold_start
-from ovaflow.training.label_jobs import Training
 from ovaflow.training.shard_job import train_labels
 
 
@@ -34,9 +34,9 @@ def inputs_of(dataset, training):
 
 @pytest.mark.parametrize("start", ["zero", "bias", "mean-separating"])
 def test_figures_are_those_of_two_trainings(start):
-    dataset, training = dataset_of(20, 0.1), Training(initialization=start, C=2.0)
-    ours = compare_with_cold_start(dataset, inputs_of(dataset, Training()), training)
-    theirs = train_labels(dataset, inputs_of(dataset, Training()), np.arange(20), training).statistics
+    dataset, training = dataset_of(20, 0.1), TrainLabels(initialization=start, C=2.0)
+    ours = compare_with_cold_start(dataset, inputs_of(dataset, TrainLabels()), training)
+    theirs = train_labels(dataset, inputs_of(dataset, TrainLabels()), np.arange(20), training).statistics
     assert (ours["initialization"], ours["labels"], ours["of"]) == (start, 20, 20)
     assert ours["cold"]["newton_steps"] == theirs["newton_steps"].mean()
     assert ours["warm"]["newton_steps"] < ours["cold"]["newton_steps"]
@@ -46,7 +46,7 @@ def test_figures_are_those_of_two_trainings(start):
 def test_the_sample_is_drawn_from_labels_with_positives():
     dataset = dataset_of(400, 0.005)
     counts = np.diff(dataset.positives.indptr)
-    figures = compare_with_cold_start(dataset, inputs_of(dataset, Training()), Training())
+    figures = compare_with_cold_start(dataset, inputs_of(dataset, TrainLabels()), TrainLabels())
     assert figures["of"] == (counts > 0).sum() > FEWEST
     assert figures["labels"] == FEWEST
     # the earlier model is the solution
@@ -56,4 +56,4 @@ def test_the_sample_is_drawn_from_labels_with_positives():
 def test_without_positives_nothing_can_be_compared():
     dataset = dataset_of(3, 0.0)
     with pytest.raises(InputError, match="no label has positives"):
-        compare_with_cold_start(dataset, inputs_of(dataset, Training()), Training())
+        compare_with_cold_start(dataset, inputs_of(dataset, TrainLabels()), TrainLabels())

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from synthetic import topics
 
+from ovaflow.settings.models import TrainLabels
 from ovaflow.solver.losses import LOSSES
-from ovaflow.training.label_jobs import Training
 from ovaflow.training.shard_job import train_labels
 from ovaflow.training.start_inputs import compute_start_inputs
 
@@ -55,7 +55,7 @@ def save_trained(path):
 
 
 def trained(dataset, loss):
-    training = Training(loss=loss, C=C, stored_threshold=0.0)
+    training = TrainLabels(loss=loss, C=C, stored_threshold=0.0)
     done = train_labels(dataset, compute_start_inputs(dataset, training), LABELS, training)
     figures = done.statistics
     return done.weights.to_scipy().toarray().astype(float), figures["gradient_norm"], figures["gradient_target"]

@@ -9,11 +9,12 @@ from sklearn.svm import LinearSVC
 
 from ovaflow.artifacts.means import compute_means
 from ovaflow.data.dataset import Dataset, Split
-from ovaflow.data.full_rows import fill_rows
+from ovaflow.data.normalize import fill_rows
 from ovaflow.initialization.starts import StartInputs
+from ovaflow.settings.models import TrainLabels
 from ovaflow.solver.problem import Status
 from ovaflow.sparse.csr import from_scipy
-from ovaflow.training.label_jobs import LabelJobs, Training
+from ovaflow.training.label_jobs import LabelJobs
 from ovaflow.training.shard_job import train_labels
 
 
@@ -37,7 +38,7 @@ def in_full(dataset):
 def trained(dataset, labels=None, threads=1, **settings):
     inputs = StartInputs.of(dataset, compute_means(dataset.train.X, dataset.positives))
     labels = np.arange(dataset.n_labels) if labels is None else np.asarray(labels)
-    return train_labels(dataset, inputs, labels, Training(stored_threshold=0.0, **settings), threads)
+    return train_labels(dataset, inputs, labels, TrainLabels(stored_threshold=0.0, **settings), threads)
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +48,7 @@ def sparse():
 
 def test_both_solvers_are_met(sparse):
     inputs = StartInputs.of(sparse, compute_means(sparse.train.X, sparse.positives))
-    jobs = LabelJobs.of(in_full(sparse), inputs, Training())
+    jobs = LabelJobs.of(in_full(sparse), inputs, TrainLabels())
     assert jobs.X.indices is None
     assert 0 < jobs.suits_fast_path(inputs.means.counts).sum() < sparse.n_labels
 

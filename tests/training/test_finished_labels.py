@@ -10,13 +10,12 @@ from synthetic import topics
 
 from ovaflow.artifacts.label_tree import ROOT
 from ovaflow.data.dataset import Split
-from ovaflow.fastxml.settings import Forestry
 from ovaflow.fastxml.training import grow_trees
+from ovaflow.settings.models import GrowTrees, TrainLabels
 from ovaflow.sparse.csr import from_scipy
-from ovaflow.storage import journal
-from ovaflow.storage.journal import Journal, open_journal
-from ovaflow.training.finished_labels import journal_of_labels
-from ovaflow.training.label_jobs import Training
+from ovaflow.storage import parts
+from ovaflow.storage.parts import Parts, parts_of
+from ovaflow.training.finished_labels import digest_of_shard
 from ovaflow.training.shard_job import train_labels
 from ovaflow.training.start_inputs import compute_start_inputs
 
@@ -38,26 +37,25 @@ def dataset():
 
 
 @contextmanager
-def interrupted_after(parts, monkeypatch):
-    """Journals end the job that adds so many parts."""
-    add, added = Journal.add, []
+def interrupted_after(count, monkeypatch):
+    """The job ends that keeps so many labels or trees, each in a part of its own."""
+    keep, kept = Parts.keep, []
 
-    def count(self, *part):
-        if len(added) == parts:
+    def count_kept(self, number, **arrays):
+        if len(kept) == count:
             raise Interrupted
-        added.append(add(self, *part))
+        kept.append(keep(self, number, **arrays))
 
     with monkeypatch.context() as context:
-        context.setattr(Journal, "add", count)
-        # nothing waits
-        context.setattr(journal, "HELD_SECONDS", -1.0)
+        context.setattr(Parts, "keep", count_kept)
+        context.setattr(parts, "SECONDS", -1.0)
         yield
 
 
 def train(dataset, inputs, training, output, threads):
     labels = np.arange(dataset.n_labels, dtype=np.int32)
-    name = "ovaflow.cli.train_shard"
-    with journal_of_labels(output, labels, training, inputs, {}, name, "test") as opened:
+    digest = digest_of_shard(labels, training, inputs, {}, "ovaflow.cli.train_shard")
+    with parts_of(output, digest, threads) as opened:
         return train_labels(dataset, inputs, labels, training, threads, "test", opened)
 
 
@@ -78,25 +76,24 @@ TRAININGS = {
 }
 
 
-@pytest.mark.parametrize("settings", TRAININGS.values(), ids=TRAININGS)
-@pytest.mark.parametrize("threads", [1, 3])
-def test_labels_go_on_to_the_same_bytes(settings, threads, dataset, tmp_path, monkeypatch, capsys):
-    training = Training(**settings)
+@pytest.mark.parametrize(("name", "threads"), [*((name, 3) for name in TRAININGS), ("label-tree", 1)])
+def test_labels_go_on_to_the_same_bytes(name, threads, dataset, tmp_path, monkeypatch, capsys):
+    training = TrainLabels(**TRAININGS[name])
     inputs = compute_start_inputs(dataset, training)
     labels = np.arange(dataset.n_labels, dtype=np.int32)
     theirs = train_labels(dataset, inputs, labels, training)
     rng, done = np.random.default_rng(threads), 0
     while done < dataset.n_labels:
-        parts = int(rng.integers(1, 15))
+        count = int(rng.integers(1, 15))
         try:
-            with interrupted_after(parts, monkeypatch):
+            with interrupted_after(count, monkeypatch):
                 ours = train(dataset, inputs, training, tmp_path / "0.h5", threads)
         except Interrupted:
-            done += parts
+            done += count
         else:
             break
         said = capsys.readouterr().err
-        assert (f"test: continues, {done - parts} of 40 labels were finished" in said) == (done > parts)
+        assert (f"test: continues, {done - count} of 40 labels were finished" in said) == (done > count)
     assert done >= 25
     assert_same(ours, theirs)
     # all of it is there; core time adds up over the attempts
@@ -108,25 +105,19 @@ def test_labels_go_on_to_the_same_bytes(settings, threads, dataset, tmp_path, mo
 
 
 def test_children_start_at_parents_of_an_earlier_attempt(dataset, tmp_path, monkeypatch):
-    training = Training(initialization="label-tree")
+    training = TrainLabels(initialization="label-tree")
     inputs = compute_start_inputs(dataset, training)
     below = np.flatnonzero(inputs.parents != ROOT)
     assert len(below) > 10
     with pytest.raises(Interrupted), interrupted_after(20, monkeypatch):
         train(dataset, inputs, training, tmp_path / "0.h5", 1)
-    with open_journal_as_is(tmp_path / "0.h5") as parts:
-        finished = {label for label, _, _ in parts}
-        with_solution = {label for label, _, arrays in parts if len(arrays) > 2}
+    labels = np.arange(dataset.n_labels, dtype=np.int32)
+    digest = digest_of_shard(labels, training, inputs, {}, "ovaflow.cli.train_shard")
+    finished = Parts(tmp_path / "0.h5", digest).earlier()
+    with_solution = {label for label, arrays in finished.items() if arrays["solved"][0]}
     waiting = [label for label in below.tolist() if label not in finished and inputs.parents[label] in finished]
     assert waiting, "no label is left whose parent is finished"
     assert {int(parent) for parent in inputs.parents[waiting]} <= with_solution
-
-
-@contextmanager
-def open_journal_as_is(output):
-    digest = next(output.parent.glob(".*.finished")).read_bytes().split(b"\n")[0].split()[-1].decode()
-    with open_journal(output, digest, 40, "labels", "test") as opened:
-        yield opened.finished()
 
 
 CHANGES = [
@@ -140,24 +131,24 @@ CHANGES = [
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: next(iter(change)))
 def test_another_training_begins_again(change, dataset, tmp_path, capsys):
-    inputs = compute_start_inputs(dataset, Training())
-    train(dataset, inputs, Training(), tmp_path / "0.h5", 1)
+    inputs = compute_start_inputs(dataset, TrainLabels())
+    train(dataset, inputs, TrainLabels(), tmp_path / "0.h5", 1)
     capsys.readouterr()
-    ours = train(dataset, inputs, Training(**change), tmp_path / "0.h5", 1)
+    ours = train(dataset, inputs, TrainLabels(**change), tmp_path / "0.h5", 1)
     assert "continues" not in capsys.readouterr().err
     labels = np.arange(dataset.n_labels, dtype=np.int32)
-    assert_same(ours, train_labels(dataset, inputs, labels, Training(**change)))
+    assert_same(ours, train_labels(dataset, inputs, labels, TrainLabels(**change)))
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_trees_go_on_to_the_same_bytes(threads, dataset, tmp_path, monkeypatch, capsys):
-    forestry, numbers = Forestry(trees=7), range(2, 7)
+    forestry, numbers = GrowTrees(trees=7), range(2, 7)
     theirs = grow_trees(dataset, numbers, forestry)
-    for parts in (2, 1):
-        with open_journal(tmp_path / "0.h5", "digest", 5, "trees", "test") as opened:
-            with pytest.raises(Interrupted), interrupted_after(parts, monkeypatch):
+    for count in (2, 1):
+        with parts_of(tmp_path / "0.h5", "digest", threads) as opened:
+            with pytest.raises(Interrupted), interrupted_after(count, monkeypatch):
                 grow_trees(dataset, numbers, forestry, threads, "test", opened)
-    with open_journal(tmp_path / "0.h5", "digest", 5, "trees", "test") as opened:
+    with parts_of(tmp_path / "0.h5", "digest", threads) as opened:
         ours = grow_trees(dataset, numbers, forestry, threads, "test", opened)
     assert "test: continues, 3 of 5 trees were finished" in capsys.readouterr().err
     flat = [

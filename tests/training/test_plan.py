@@ -84,7 +84,7 @@ def test_file_gives_back_what_was_written(tmp_path_factory, work, n_shards, tree
         (["0\t0\t1", "0\t1"], "line 3: expected shard, label and work"),
         (["0\t0\t1", "0\tone\t1"], "line 3: expected shard, label and work"),
         (["0\t0\t1", ""], "line 3: expected shard, label and work"),
-        (["0\t0\t1", "1\t0\t1"], "line 3: label 0 stands here for the second time"),
+        (["0\t0\t1", "1\t0\t1"], "line 3: label 0 appears twice; run `ovaflow plan` again"),
         (["0\t2\t1", "0\t1\t1"], "line 2: label 2 of 2"),
         (["0\t-1\t1"], "line 2: .*not negative"),
         (["-1\t0\t1"], "line 2: .*not negative"),
@@ -107,9 +107,9 @@ def test_bad_files_are_named(tmp_path):
     with pytest.raises(InputError, match="line 1: expected the header"):
         read_plan(path, 0)
     path.write_bytes(HEADER.encode() + b"\n\xff\n")
-    with pytest.raises(InputError, match="no UTF-8"):
+    with pytest.raises(InputError, match="not a plan file"):
         read_plan(path, 0)
     for text in ("", f"{HEADER}\n"):
         path.write_text(text)
-        with pytest.raises(InputError, match=r"does not end with its checksum\); delete it .* rule plan_shards"):
+        with pytest.raises(InputError, match=r"not a plan file, or damaged; .*rule plan_shards"):
             read_plan(path, 0)

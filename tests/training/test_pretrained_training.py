@@ -8,7 +8,7 @@ from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.initialization.pretrained import Earlier
 from ovaflow.initialization.starts import StartInputs
-from ovaflow.training.label_jobs import Training
+from ovaflow.settings.models import TrainLabels
 from ovaflow.training.shard_job import train_labels
 
 EXACT = {"epsilon": 1e-4, "stored_threshold": 0.0}
@@ -28,7 +28,7 @@ def objectives(dataset, labels, **settings):
 
 def trained(dataset, labels, earlier=None, **settings):
     means = compute_means(dataset.train.X, dataset.positives)
-    return train_labels(dataset, StartInputs.of(dataset, means, earlier=earlier), labels, Training(**settings))
+    return train_labels(dataset, StartInputs.of(dataset, means, earlier=earlier), labels, TrainLabels(**settings))
 
 
 def as_earlier(dataset, labels, done):

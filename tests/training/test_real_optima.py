@@ -7,7 +7,7 @@ from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.initialization.label_tree import with_ancestors
 from ovaflow.initialization.starts import COLD
-from ovaflow.training.label_jobs import Training
+from ovaflow.settings.models import TrainLabels
 from ovaflow.training.shard_job import train_labels
 from ovaflow.training.start_inputs import compute_start_inputs
 
@@ -35,7 +35,7 @@ def problem(request, real_data, tmp_path_factory):
 
 
 def objectives(dataset, labels, **settings):
-    training = Training(stored_threshold=1.0, **settings)
+    training = TrainLabels(stored_threshold=1.0, **settings)
     inputs = compute_start_inputs(dataset, training)
     solved = labels if inputs.parents is None else with_ancestors(labels, inputs.parents)
     return train_labels(dataset, inputs, solved, training).statistics["objective"][: len(labels)]

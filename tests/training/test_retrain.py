@@ -14,10 +14,10 @@ from ovaflow.data.names import Names
 from ovaflow.initialization.pretrained import match_model, require_same_problem
 from ovaflow.initialization.starts import StartInputs
 from ovaflow.model.model_file import open_model, save_model
+from ovaflow.settings.models import TrainLabels
 from ovaflow.solver.problem import Status
 from ovaflow.sparse.csr import from_scipy, rows_of
 from ovaflow.training.in_memory import train_model
-from ovaflow.training.label_jobs import Training
 from ovaflow.training.shard_job import train_labels
 
 L, OLD_L = 30, 24
@@ -44,16 +44,16 @@ def grown(whole):
 
 @pytest.fixture(scope="module")
 def earlier(whole):
-    return train_model(part(whole, 1800, np.arange(OLD_L), "earlier"), Training(), 0.01)
+    return train_model(part(whole, 1800, np.arange(OLD_L), "earlier"), TrainLabels(), 0.01)
 
 
 @pytest.fixture(scope="module")
 def scratch(grown):
-    return train_model(grown, Training(), 0.01)
+    return train_model(grown, TrainLabels(), 0.01)
 
 
 def retrained(grown, earlier, retrain):
-    return train_model(grown, Training(retrain=retrain, **WARM), 0.01, 1, match_model(earlier, grown))
+    return train_model(grown, TrainLabels(retrain=retrain, **WARM), 0.01, 1, match_model(earlier, grown))
 
 
 def weights(model):
@@ -96,8 +96,8 @@ def test_labels_that_have_lost_their_instances_keep_their_weights(grown, earlier
 def test_labels_of_another_problem_are_not_mixed(earlier, settings):
     name = next(iter(settings))
     with pytest.raises(InputError, match=f"trained with {name} .*; set retrain: all"):
-        require_same_problem(earlier, Training(retrain="new", **WARM, **settings))
-    require_same_problem(earlier, Training(retrain="all", **WARM, **settings))
+        require_same_problem(earlier, TrainLabels(retrain="new", **WARM, **settings))
+    require_same_problem(earlier, TrainLabels(retrain="all", **WARM, **settings))
 
 
 def test_in_the_pipeline(grown, earlier, scratch, tmp_path, capsys):
@@ -134,6 +134,6 @@ def test_in_the_pipeline(grown, earlier, scratch, tmp_path, capsys):
 
 def test_labels_taken_over_are_told_apart(grown, earlier):
     inputs = StartInputs.of(grown, compute_means(grown.train.X, grown.positives), earlier=match_model(earlier, grown))
-    done = train_labels(grown, inputs, np.arange(L), Training(retrain="new", **WARM))
+    done = train_labels(grown, inputs, np.arange(L), TrainLabels(retrain="new", **WARM))
     assert (done.statistics["status"] == Status.TAKEN_OVER).sum() == OLD_L
     assert done.trained.all()

@@ -7,9 +7,9 @@ from ovaflow.artifacts.means import compute_means
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Dataset, Split
 from ovaflow.initialization.starts import COLD, StartInputs
+from ovaflow.settings.models import TrainLabels
 from ovaflow.solver.problem import Status
 from ovaflow.sparse.csr import from_scipy
-from ovaflow.training.label_jobs import Training
 from ovaflow.training.shard_job import train_labels
 from ovaflow.training.start_inputs import compute_start_inputs
 
@@ -28,7 +28,7 @@ def random_dataset(n=120, d=40, n_labels=15, seed=0):
 
 
 def trained(dataset, labels=None, threads=1, **settings):
-    training = Training(**settings)
+    training = TrainLabels(**settings)
     labels = np.arange(dataset.n_labels) if labels is None else np.asarray(labels)
     return train_labels(dataset, compute_start_inputs(dataset, training), labels, training, threads)
 
@@ -110,8 +110,8 @@ def test_labels_whose_parent_is_trained_elsewhere_start_at_the_root():
 
 
 def test_negatives_start_where_the_loss_wants_them():
-    assert [Training(loss=name).t for name in ("squared-hinge", "logistic")] == [-2.0, -3.0]
-    assert Training(loss="logistic", t=-1.0).t == -1.0
+    assert [TrainLabels(loss=name).negative_score for name in ("squared-hinge", "logistic")] == [-2.0, -3.0]
+    assert TrainLabels(loss="logistic", t=-1.0).negative_score == -1.0
 
 
 def test_statistics_agree_with_the_dataset():
@@ -162,4 +162,4 @@ def test_weights_that_overflow_are_refused(n):
     means = compute_means(dataset.train.X, dataset.positives)
     dataset.train.X.data[:] = np.nan
     with pytest.raises(InputError, match="label 0: its weights or their gradient are beyond"):
-        train_labels(dataset, StartInputs.of(dataset, means), np.arange(3), Training())
+        train_labels(dataset, StartInputs.of(dataset, means), np.arange(3), TrainLabels())

@@ -2,7 +2,6 @@
 
 import os
 import resource
-import signal
 import subprocess
 import sys
 
@@ -16,15 +15,12 @@ from ovaflow.training import staging
 from ovaflow.training.staging import staged
 
 JOB = """
-import sys, time
-from ovaflow.machine.stopping import end_by_signals
+import sys
 from ovaflow.training.staging import staged
-
-end_by_signals()
 
 with staged(sys.argv[1], sys.argv[2]) as copy:
     print(copy, flush=True)
-    time.sleep(600)
+    sys.stdin.read()
 """
 
 
@@ -55,7 +51,7 @@ def left_in(scratch):
 
 def start_job(dataset, scratch):
     command = [sys.executable, "-c", JOB, str(dataset), str(scratch)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def test_a_copy_while_it_is_needed(dataset, scratch):
@@ -79,14 +75,14 @@ def test_jobs_side_by_side_share_one_copy_and_the_last_removes_it(dataset, scrat
         assert len(copies) == 1
         for job in jobs:
             assert [name for name in left_in(scratch) if name.endswith(".h5")]
-            job.send_signal(signal.SIGTERM)
+            job.stdin.close()
             job.wait(30)
         assert left_in(scratch) == []
         assert sum("copied to" in job.stderr.read() for job in jobs) == 1
     finally:
         for job in jobs:
             job.kill()
-            job.communicate()
+            job.wait()
 
 
 def test_a_killed_jobs_copy_is_used_again(dataset, scratch, monkeypatch):

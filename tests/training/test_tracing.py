@@ -10,8 +10,8 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
 from ovaflow.initialization.starts import COLD
 from ovaflow.model.trace_file import read_trace, write_trace
+from ovaflow.settings.models import TrainLabels
 from ovaflow.sparse.csr import from_scipy
-from ovaflow.training.label_jobs import Training
 from ovaflow.training.shard_job import train_labels
 from ovaflow.training.start_inputs import compute_start_inputs
 from ovaflow.training.tracing import trace_labels, traced_labels
@@ -32,15 +32,17 @@ def dataset(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def inputs(dataset):
-    return compute_start_inputs(dataset, Training(initialization="label-tree"))
+    return compute_start_inputs(dataset, TrainLabels(initialization="label-tree"))
 
 
 @pytest.mark.parametrize("start", COLD)
 def test_trace_ends_where_training_ends(dataset, inputs, start):
-    training = Training(initialization=start)
+    training = TrainLabels(initialization=start)
     labels = np.flatnonzero(inputs.means.counts)
     ours = trace_labels(dataset, inputs, labels, training)
-    theirs = train_labels(dataset, inputs, labels, Training(initialization=start, reference=True, stored_threshold=0))
+    theirs = train_labels(
+        dataset, inputs, labels, TrainLabels(initialization=start, reference=True, stored_threshold=0)
+    )
     last = ours.starts[1:] - 1
     for name, statistic in (("objective", "objective"), ("gradient_norm", "gradient_norm"), ("active", "active_end")):
         assert ours.iterations[name][last] == pytest.approx(theirs.statistics[statistic], rel=1e-4)
@@ -75,7 +77,7 @@ def test_few_labels(counts):
 
 
 def test_no_label_at_all(dataset, inputs, tmp_path):
-    empty = trace_labels(dataset, inputs, np.empty(0, np.int64), Training())
+    empty = trace_labels(dataset, inputs, np.empty(0, np.int64), TrainLabels())
     write_trace(tmp_path / "trace.h5", empty)
     assert read_trace(tmp_path / "trace.h5").starts.tolist() == [0]
 
@@ -93,7 +95,7 @@ def test_command_line(dataset, inputs, tmp_path, capsys):
 
 
 def test_damaged_file(dataset, inputs, tmp_path):
-    trace = trace_labels(dataset, inputs, np.array([0, 1]), Training())
+    trace = trace_labels(dataset, inputs, np.array([0, 1]), TrainLabels())
     trace.iterations["seconds"] = trace.iterations["seconds"][:-1]
     write_trace(tmp_path / "trace.h5", trace)
     with pytest.raises(InputError, match="damaged"):

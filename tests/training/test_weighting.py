@@ -11,9 +11,10 @@ from ovaflow.artifacts.means import compute_means
 from ovaflow.data.dataset import Dataset, Split
 from ovaflow.data.propensity import inverse_propensity
 from ovaflow.initialization.starts import StartInputs
+from ovaflow.settings.models import TrainLabels
 from ovaflow.solver.problem import Status
 from ovaflow.sparse.csr import from_scipy
-from ovaflow.training.label_jobs import LabelJobs, Training
+from ovaflow.training.label_jobs import LabelJobs
 from ovaflow.training.shard_job import train_labels
 from ovaflow.training.weighting import positive_costs
 
@@ -35,7 +36,7 @@ def dataset():
 
 def trained(dataset, **settings):
     inputs = StartInputs.of(dataset, compute_means(dataset.train.X, dataset.positives))
-    training = Training(stored_threshold=0.0, weighting="propensity", **settings)
+    training = TrainLabels(stored_threshold=0.0, weighting="propensity", **settings)
     return train_labels(dataset, inputs, np.arange(dataset.n_labels), training)
 
 
@@ -76,14 +77,14 @@ def test_same_optimum_as_scikit_learn_with_class_weights(dataset):
 
 def test_both_solvers_are_tried(dataset):
     inputs = StartInputs.of(dataset, compute_means(dataset.train.X, dataset.positives))
-    suited = LabelJobs.of(dataset, inputs, Training()).suits_fast_path(inputs.means.counts)
+    suited = LabelJobs.of(dataset, inputs, TrainLabels()).suits_fast_path(inputs.means.counts)
     assert 0 < suited.sum() < len(suited)
 
 
 @pytest.mark.parametrize("loss", ["squared-hinge", "logistic"])
 def test_target_follows_from_the_weighted_gradient_at_zero(dataset, loss):
     inputs = StartInputs.of(dataset, compute_means(dataset.train.X, dataset.positives))
-    jobs = LabelJobs.of(dataset, inputs, Training(weighting="propensity", loss=loss, C=2.0))
+    jobs = LabelJobs.of(dataset, inputs, TrainLabels(weighting="propensity", loss=loss, C=2.0))
     X, Y = dataset.train.X.to_scipy().astype(float), dataset.train.Y.to_scipy().toarray()
     for label, count in enumerate(Y.sum(axis=0)):
         weights = np.where(Y[:, label] > 0, jobs.positive_costs[label], -1.0)
@@ -93,5 +94,5 @@ def test_target_follows_from_the_weighted_gradient_at_zero(dataset, loss):
 
 
 def test_without_weighting_propensities_are_no_parameter():
-    assert "propensity_a" not in Training().parameters
-    assert Training(weighting="propensity").parameters["propensity_a"] == A
+    assert "propensity_a" not in TrainLabels().recorded
+    assert TrainLabels(weighting="propensity").recorded["propensity_a"] == A

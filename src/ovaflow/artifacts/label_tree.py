@@ -22,8 +22,9 @@ import scipy.sparse
 from ovaflow.console.progress import Progress
 from ovaflow.sparse.csr import transpose
 from ovaflow.sparse.jit import strict_kernel
-from ovaflow.storage.arrays import map_vector, number_of
+from ovaflow.storage.arrays import create_array, map_vector, number_of
 from ovaflow.storage.artifact import create_artifact, open_artifact, require_input
+from ovaflow.storage.damage import damaged
 
 KIND = "label-tree"
 ROOT = -1
@@ -256,7 +257,7 @@ def write_label_tree(path, tree, dataset):
     """
     with create_artifact(path, KIND, inputs={"dataset": dataset}) as file:
         for name in ("parent", "distance", "order", "subtree", "depth"):
-            file.create_dataset(name, data=getattr(tree, name))
+            create_array(file, name, getattr(tree, name))
         for name in ("subtrees", "height", "total_cost", "star_cost"):
             file.attrs[name] = np.int64(getattr(tree, name))
 
@@ -284,7 +285,7 @@ def read_label_tree(path, dataset=None):
         kinds = {"parent": np.int32, "distance": np.int64, "order": np.int32, "subtree": np.int32, "depth": np.int32}
         arrays = {name: map_vector(file[name], kind, ROOT) for name, kind in kinds.items()}
         if len({len(array) for array in arrays.values()}) != 1 or not _leads_down(arrays["parent"], arrays["order"]):
-            raise file.damaged("a tree whose order does not begin with the parents")
+            raise damaged(file, "a tree whose order does not begin with the parents")
         return LabelTree(**arrays, star_cost=number_of(file, "star_cost", 0))
 
 

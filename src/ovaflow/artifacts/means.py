@@ -12,8 +12,9 @@ import numpy as np
 
 from ovaflow.console.progress import Progress
 from ovaflow.sparse.jit import kernel
-from ovaflow.storage.arrays import amount_of, map_vector
+from ovaflow.storage.arrays import amount_of, create_array, map_vector
 from ovaflow.storage.artifact import create_artifact, open_artifact, require_input
+from ovaflow.storage.damage import damaged
 
 KIND = "means"
 _BLOCKS_PER_THREAD = 16
@@ -125,7 +126,7 @@ def write_means(path, means, dataset):
     """
     with create_artifact(path, KIND, inputs={"dataset": dataset}) as file:
         for name in ("x_mean", "pp", "xp", "counts"):
-            file.create_dataset(name, data=getattr(means, name))
+            create_array(file, name, getattr(means, name))
         file.attrs["xx"] = np.float64(means.xx)
 
 
@@ -152,5 +153,5 @@ def read_means(path, dataset=None):
         x_mean, pp, xp = (map_vector(file[name], np.float64) for name in ("x_mean", "pp", "xp"))
         counts = map_vector(file["counts"], np.int64, 0)
         if not len(pp) == len(xp) == len(counts):
-            raise file.damaged("arrays of different lengths")
+            raise damaged(file, "arrays of different lengths")
         return Means(x_mean, pp, xp, amount_of(file, "xx"), counts)

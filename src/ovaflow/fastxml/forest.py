@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.sparse.csr import CSR
-from ovaflow.storage.arrays import map_vector, read_csr, read_offsets, write_csr
+from ovaflow.storage.arrays import create_array, map_vector, read_csr, read_offsets, write_csr
+from ovaflow.storage.damage import damaged
 
 
 class Forest(NamedTuple):
@@ -115,7 +116,7 @@ def write_forest(group, forest):
     forest : Forest
     """
     for name in ("starts", "children", "sizes"):
-        group.create_dataset(name, data=getattr(forest, name))
+        create_array(group, name, getattr(forest, name))
     for name in ("separators", "distributions"):
         write_csr(group.create_group(name), getattr(forest, name))
 
@@ -125,7 +126,7 @@ def read_forest(group):
 
     Parameters
     ----------
-    group : Stored
+    group : h5py.Group
 
     Returns
     -------
@@ -138,13 +139,11 @@ def read_forest(group):
     """
     starts = read_offsets(group["starts"])
     children, sizes = (map_vector(group[name], np.int32, 0) for name in ("children", "sizes"))
-    # scoring relies on positive scores: a sum that is 0 has not been added to
-    distributions = read_csr(group["distributions"], low=np.nextafter(np.float32(0), np.float32(1)).item())
-    forest = Forest(starts, children, sizes, read_csr(group["separators"]), distributions)
+    forest = Forest(starts, children, sizes, read_csr(group["separators"]), read_csr(group["distributions"]))
     if not starts[-1] == len(children) == len(sizes) == forest.separators.n_rows == forest.distributions.n_rows:
-        raise group.damaged(f"{group.name}: arrays of different lengths")
+        raise damaged(group, f"{group.name}: arrays of different lengths")
     if (np.diff(starts) < 1).any() or not _leads_down(starts, children):
-        raise group.damaged(f"{group.name}: a node whose children are not below it")
+        raise damaged(group, f"{group.name}: a node whose children are not below it")
     return forest
 
 

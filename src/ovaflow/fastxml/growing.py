@@ -11,7 +11,7 @@ from ovaflow.sparse.jit import strict_kernel
 
 
 class Rules(NamedTuple):
-    """Constants of growing; see :class:`ovaflow.fastxml.settings.Forestry`.
+    """Constants of growing; see :class:`ovaflow.settings.models.FastXML`.
 
     Attributes
     ----------

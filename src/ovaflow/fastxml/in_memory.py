@@ -6,13 +6,13 @@ from ovaflow.fastxml.model_file import ForestModel
 from ovaflow.fastxml.training import grow_trees
 
 
-def train_forest(dataset, forestry, threads=1):
+def train_forest(dataset, settings, threads=1):
     """Grow all trees of a forest.
 
     Parameters
     ----------
     dataset : Dataset
-    forestry : Forestry
+    settings : GrowTrees
     threads : int
         They change no result.
 
@@ -21,14 +21,14 @@ def train_forest(dataset, forestry, threads=1):
     ForestModel
         The one that shards of the same forest are merged into.
     """
-    grown = grow_trees(dataset, range(forestry.trees), forestry, threads)
+    grown = grow_trees(dataset, range(settings.trees), settings, threads)
     counts = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels)
     return ForestModel(
         dataset.path,
         counts > 0,
         counts,
         checksum="",
-        parameters={"train": forestry.parameters, "transform": dataset.parameters},
+        parameters={"train": settings.recorded, "transform": dataset.parameters},
         inputs={"dataset": dataset.checksum},
         forest=grown.forest,
         given=dataset.names,

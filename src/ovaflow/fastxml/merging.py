@@ -10,6 +10,7 @@ from ovaflow.fastxml.shape import SHAPE, shape_of
 from ovaflow.fastxml.shard_file import read_tree_shard
 from ovaflow.model.model_file import KIND, write_common
 from ovaflow.model.training_file import Training, write_training
+from ovaflow.storage.arrays import create_array
 from ovaflow.storage.artifact import create_artifact
 
 
@@ -102,7 +103,7 @@ def _places(opened, dataset):
 def _write_trees(group, trees, dataset):
     """Write a forest of which one tree is read at a time."""
     nodes = np.cumsum([0, *(forest.starts[place + 1] - forest.starts[place] for forest, place in trees)])
-    group.create_dataset("starts", data=nodes)
+    create_array(group, "starts", nodes)
     for name in ("children", "sizes"):
         _write_parts(group, name, nodes[-1], (getattr(forest.tree(place), name) for forest, place in trees))
     for name, columns in (("separators", dataset.n_features), ("distributions", dataset.n_labels)):
@@ -111,7 +112,7 @@ def _write_trees(group, trees, dataset):
         holder.attrs["n_columns"] = np.int64(columns)
         lengths = np.concatenate([np.diff(matrix.indptr) for matrix in matrices])
         indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        holder.create_dataset("indptr", data=indptr)
+        create_array(holder, "indptr", indptr)
         for part in ("data", "indices"):
             _write_parts(holder, part, indptr[-1], (getattr(matrix, part) for matrix in matrices))
 
@@ -120,7 +121,7 @@ def _write_parts(group, name, length, parts):
     stored, end = None, 0
     for part in parts:
         if stored is None:
-            stored = group.create_dataset(name, (length,), part.dtype)
+            stored = create_array(group, name, shape=(length,), dtype=part.dtype)
         if len(part):
             stored[end : end + len(part)] = part
         end += len(part)

@@ -4,9 +4,12 @@ from dataclasses import dataclass
 
 from ovaflow.console.errors import InputError
 from ovaflow.fastxml.forest import Forest, read_forest, write_forest
-from ovaflow.fastxml.settings import METHOD
 from ovaflow.model.model_file import KIND, ModelFile, method_of, read_common, write_common
 from ovaflow.storage.artifact import create_artifact, open_artifact
+from ovaflow.storage.damage import damaged
+
+METHOD = "fastxml"
+"""Name of the method in configs and models."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ def open_forest(path):
     with open_artifact(path, KIND) as file:
         forest = read_forest(file["forest"])
         if not forest.n_trees:
-            raise file.damaged("a forest without trees")
+            raise damaged(file, "a forest without trees")
         shape = forest.distributions.n_columns, forest.separators.n_columns
         return ForestModel(**read_common(file, path, *shape), forest=forest)
 

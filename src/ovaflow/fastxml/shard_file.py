@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from ovaflow.fastxml.forest import Forest, read_forest, write_forest
-from ovaflow.storage.arrays import amount_of, map_vector, number_of
+from ovaflow.storage.arrays import amount_of, create_array, map_vector, number_of
 from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact, parameters_of
+from ovaflow.storage.damage import damaged
 
 KIND = "tree-shard"
 
@@ -55,8 +56,8 @@ def write_tree_shard(path, numbers, grown, parameters, inputs):
         Checksums of the artifacts used, ``dataset`` among them.
     """
     with create_artifact(path, KIND, parameters, inputs) as file:
-        file.create_dataset("numbers", data=np.asarray(numbers, np.int32))
-        file.create_dataset("seconds", data=np.asarray(grown.seconds, np.float64))
+        create_array(file, "numbers", np.asarray(numbers, np.int32))
+        create_array(file, "seconds", np.asarray(grown.seconds, np.float64))
         write_forest(file.create_group("forest"), grown.forest)
         file.attrs["core_seconds"] = float(grown.core_seconds)
         file.attrs["peak_rss_bytes"] = int(grown.peak_rss_bytes)
@@ -90,5 +91,5 @@ def read_tree_shard(path):
             inputs=inputs_of(file),
         )
         if not len(shard.numbers) == len(shard.seconds) == shard.forest.n_trees:
-            raise file.damaged("arrays of different lengths")
+            raise damaged(file, "arrays of different lengths")
     return shard

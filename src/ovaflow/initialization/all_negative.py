@@ -14,9 +14,9 @@ from ovaflow.console.errors import InputError
 from ovaflow.initialization.start import Start
 from ovaflow.solver.losses import SLOPE_AT_ZERO
 from ovaflow.solver.newton import solve_label
-from ovaflow.solver.problem import Outcome, make_workspace
+from ovaflow.solver.problem import Outcome, Settings, make_workspace
 from ovaflow.solver.stopping import gradient_norm_at_zero
-from ovaflow.storage.arrays import amount_of, map_vector, number_of
+from ovaflow.storage.arrays import amount_of, create_array, map_vector, number_of
 from ovaflow.storage.artifact import create_artifact, open_artifact, parameters_of, require_input
 
 KIND = "root"
@@ -44,14 +44,14 @@ def solve_root(X, training):
     Parameters
     ----------
     X : CSR, shape (n, d)
-    training : ovaflow.training.label_jobs.Training
+    training : ovaflow.settings.models.TrainLabels
         ``root_epsilon``: stop when |g(w)| is at most this share of |g(0)|.
 
     Returns
     -------
     Root
     """
-    settings = training.settings
+    settings = Settings.of(training)
     mean = np.bincount(X.indices, weights=X.data, minlength=X.n_columns) / max(X.n_rows, 1)
     at_zero = gradient_norm_at_zero(settings.C, SLOPE_AT_ZERO[settings.loss], X.n_rows, 0, 0.0, 0.0, mean @ mean)
     work = make_workspace(X.n_rows, X.n_columns)
@@ -82,13 +82,13 @@ def write_root(path, root, training, dataset):
     ----------
     path : path-like
     root : Root
-    training : ovaflow.training.label_jobs.Training
+    training : ovaflow.settings.models.TrainLabels
         What it was solved with.
     dataset : str
         Checksum of the dataset file.
     """
     with create_artifact(path, KIND, _settings_of(training), {"dataset": dataset}) as file:
-        file.create_dataset("weights", data=root.weights)
+        create_array(file, "weights", root.weights)
         for name, value in root.outcome._asdict().items():
             file.attrs[name] = value
 
@@ -101,7 +101,7 @@ def read_root(path, dataset, training):
     path : path-like
     dataset : str
         Checksum of the dataset file that it must have been made from.
-    training : ovaflow.training.label_jobs.Training
+    training : ovaflow.settings.models.TrainLabels
         What it must have been solved with.
 
     Returns

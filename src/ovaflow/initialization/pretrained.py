@@ -128,14 +128,14 @@ def require_same_problem(model, training):
     Parameters
     ----------
     model : ovaflow.model.model_file.Model
-    training : ovaflow.training.label_jobs.Training
+    training : ovaflow.settings.models.TrainLabels
 
     Raises
     ------
     InputError
         Unless all labels are trained, or the earlier model's were trained as these are.
     """
-    old, new = model.parameters.get("train", {}), training.parameters
+    old, new = model.parameters.get("train", {}), training.recorded
     differing = [name for name in _PROBLEM if old.get(name) != new.get(name)]
     if training.retrain != "all" and differing:
         name = differing[0]

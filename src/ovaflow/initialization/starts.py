@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ovaflow.artifacts.means import Means
-from ovaflow.configuration.starts import FROM_TREE
 from ovaflow.console.errors import InputError
 from ovaflow.initialization.all_negative import AllNegative, Root
 from ovaflow.initialization.bias import Bias
@@ -29,7 +28,7 @@ class StartInputs:
     earlier : Earlier, optional
         An earlier model, for the pretrained start.
     root : Root or None
-        For the starts of :data:`ovaflow.configuration.starts.FROM_ROOT`.
+        For the starts whose labels descend from the root.
     parents : ndarray of int32, shape (l,), or None
         Of the label tree, for the start of that name.
     """
@@ -85,7 +84,7 @@ class StartInputs:
 
 
 def _mean_separating(training, inputs):
-    return MeanSeparating(inputs.means, inputs.n, training.s, training.t)
+    return MeanSeparating(inputs.means, inputs.n, training.s, training.negative_score)
 
 
 def _pretrained(training, inputs):
@@ -111,7 +110,7 @@ RANKING = ("mean-separating", "pretrained")
 COLD = tuple(name for name in STARTS if name != "pretrained")
 """Starts that need no earlier model."""
 
-ALONE = tuple(name for name in COLD if name not in FROM_TREE)
+ALONE = tuple(name for name in COLD if name != "label-tree")
 """Cold starts of labels that may be solved in any order."""
 
 
@@ -128,9 +127,8 @@ def make_start(training, inputs):
 
     Parameters
     ----------
-    training : ovaflow.training.label_jobs.Training
-        Its ``initialization`` is one of :data:`STARTS`; each start reads its
-        own settings.
+    training : ovaflow.settings.models.TrainLabels
+        Each start reads its own settings.
     inputs : StartInputs
 
     Returns
@@ -140,9 +138,11 @@ def make_start(training, inputs):
     Raises
     ------
     InputError
-        If there is no start of that name, or something that it needs is
-        missing.
+        If something that the start needs is missing.
     """
-    if training.initialization not in _STARTS:
-        raise InputError(f"unknown initialization {training.initialization!r}", remedy=f"use {', '.join(STARTS)}")
     return _STARTS[training.initialization](training, inputs)
+
+
+def ranking_start(inputs):
+    """The start that chooses first working sets where the start's own scores do not: that of MSI, sec. 4."""
+    return MeanSeparating(inputs.means, inputs.n, 1.0, -2.0)

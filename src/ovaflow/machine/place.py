@@ -15,11 +15,13 @@ from ovaflow.machine.allowance import read_allowance
 from ovaflow.machine.local_copy import LocalCopy
 from ovaflow.machine.placement import address_of, pages_by_node, private_ranges
 from ovaflow.machine.slots import private_folder, take_cpus
-from ovaflow.machine.stopping import at_stop
 from ovaflow.machine.topology import format_list, free_memory, read_topology
 
 OFF = "OVAFLOW_NUMA"
 """``off`` in this variable of the environment leaves everything to the kernel."""
+
+MEMORY = "OVAFLOW_MEMORY"
+"""Megabytes that the job was given, in the environment of the workflow's jobs."""
 
 _OF_A_NODE = 0.9
 
@@ -40,7 +42,7 @@ class Place:
     def __init__(self, cpus=(), nodes=(), notes=(), share=0, folder=None, sys="/sys"):
         self.cpus, self.nodes, self.notes = list(cpus), list(nodes), list(notes)
         self._folder, self._sys = folder, sys
-        self._share, self._needed = share, 0
+        self._share = share
         self._bound = False
         self._seats = itertools.count()
         self._copies = {}
@@ -64,26 +66,19 @@ class Place:
             self._bound = True
             system_calls.migrate(others, self.nodes[0])
 
-    def confine(self, megabytes):
-        """Take memory of the node alone, if the job's fair share of the node is large enough.
+    def confine(self):
+        """Take memory of the node alone, if what the job was given is no more than its fair share of the node.
 
         Until then, and otherwise, the node is preferred, but free memory of
         another goes before files that this one has cached; if bound, a job that
         outgrows the node is killed.
-
-        Parameters
-        ----------
-        megabytes : callable
-            Returns what the job will need at its peak.
         """
-        if not self.nodes:
+        given = int(os.environ.get(MEMORY, "0"))
+        if not self._bound or not given:
             return
-        self._needed = int(1e6 * megabytes())
-        if not self._bound:
-            return
-        if self._needed > self._share:
-            need, share = self._needed / 1e6, self._share / 1e6
-            self.notes.append(f"node preferred, not forced: {need:,.0f} MB are more than a share of it ({share:,.0f})")
+        share = self._share / 1e6
+        if given > share:
+            self.notes.append(f"node preferred, not forced: {given:,} MB are more than a share of it ({share:,.0f})")
             return
         with self._noting("memory is not bound"):
             system_calls.set_policy(system_calls.BIND, self.nodes)
@@ -123,7 +118,7 @@ class Place:
         if size > _OF_A_NODE * min(left):
             raise OSError(0, f"only {min(left) / 1e6:,.0f} MB are free there")
         of_group = read_allowance().memory_left
-        if of_group is not None and max(size, self._needed) > of_group:
+        if of_group is not None and size > of_group:
             raise OSError(0, f"only {of_group / 1e6:,.0f} MB are left to this job")
         mode = system_calls.BIND if len(self.nodes) == 1 else system_calls.INTERLEAVE
         with self._noting("the local copy is not bound"):
@@ -210,7 +205,6 @@ def placed(threads, folder=None, sys="/sys"):
         with contextlib.ExitStack() as held:
             _present = _take_place(nodes, threads, held, folder, sys)
             held.callback(_leave)
-            held.enter_context(at_stop(_present.release))
             yield _present
 
 

@@ -10,7 +10,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.model.model_file import save_model
 from ovaflow.model.pruning import prune
 from ovaflow.sparse.csr import CSR
-from ovaflow.storage.container import PAGE
+from ovaflow.storage.arrays import PAGE
 
 _BLOCK = 1 << 22
 _BYTES_OF_A_WEIGHT = 8

@@ -9,7 +9,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.model.model_file import write_model
 from ovaflow.model.pruning import copy_kept, kept_per_row
-from ovaflow.model.shard_file import STATISTICS, read_shard
+from ovaflow.model.shard_file import STATISTICS, read_shard, read_weights
 from ovaflow.model.training_file import Training, write_training
 
 PIECE = 1 << 24
@@ -184,6 +184,6 @@ def _gather(plan, threshold, low, high, offsets):
     owners = plan.shard[low:high]
     for number in np.unique(owners):
         places = np.flatnonzero(owners == number)
-        weights = read_shard(plan.paths[number], plan.checksums[number]).weights
+        weights = read_weights(plan.paths[number], plan.checksums[number])
         copy_kept(weights, plan.row[low + places], threshold, data, indices, offsets[places])
     return data, indices

@@ -1,6 +1,5 @@
 """The model file: sparse weights, names, and all that is needed to predict."""
 
-import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -9,9 +8,8 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.names import Names, read_idf, read_names
-from ovaflow.data.tfidf import is_own_pattern
 from ovaflow.sparse.csr import CSR
-from ovaflow.storage.arrays import check_strings, map_vector, read_csr, write_strings
+from ovaflow.storage.arrays import check_strings, create_array, map_vector, read_csr, write_strings
 from ovaflow.storage.artifact import (
     checksum_of,
     create_artifact,
@@ -19,6 +17,7 @@ from ovaflow.storage.artifact import (
     open_artifact,
     parameters_of,
 )
+from ovaflow.storage.damage import damaged
 
 KIND = "model"
 
@@ -176,13 +175,13 @@ def write_common(file, trained, counts, names):
         Training positives.
     names : Names
     """
-    file.create_dataset("trained", data=np.asarray(trained, bool))
-    file.create_dataset("counts", data=np.asarray(counts, np.int64))
+    create_array(file, "trained", np.asarray(trained, bool))
+    create_array(file, "counts", np.asarray(counts, np.int64))
     write_strings(file, "label_names", names.labels)
     if len(names.features):
         write_strings(file, "feature_names", names.features)
     if names.idf is not None:
-        file.create_dataset("idf", data=np.asarray(names.idf, np.float32))
+        create_array(file, "idf", np.asarray(names.idf, np.float32))
 
 
 def read_common(file, path, n_labels, n_features):
@@ -190,7 +189,7 @@ def read_common(file, path, n_labels, n_features):
 
     Parameters
     ----------
-    file : Stored
+    file : h5py.File
     path : path-like
     n_labels, n_features : int
         That the method's own arrays are of, bias feature included.
@@ -204,15 +203,15 @@ def read_common(file, path, n_labels, n_features):
     InputError
         If lengths differ, or settings are not what they should be.
     """
-    settings = settings_of(file)
+    settings = parameters_of(file)
     trained, counts = map_vector(file["trained"], bool), map_vector(file["counts"], np.int64, 0)
     if not n_labels == len(trained) == len(counts):
-        raise file.damaged("arrays of different lengths")
+        raise damaged(file, "arrays of different lengths")
     plain = n_features - (settings.get("transform", {}).get("bias", 0) != 0)
     check_strings(file, "label_names", 0, n_labels)
     check_strings(file, "feature_names", 0, plain)
     if "idf" in file and file["idf"].shape != (plain,):
-        raise file.damaged(f"idf of {file['idf'].size:,} features, expected {plain:,}")
+        raise damaged(file, f"idf of {file['idf'].size:,} features, expected {plain:,}")
     return {
         "path": Path(path),
         "trained": trained,
@@ -221,52 +220,6 @@ def read_common(file, path, n_labels, n_features):
         "parameters": settings,
         "inputs": inputs_of(file),
     }
-
-
-def settings_of(file):
-    """Parameters of an open model file, those that readers rely on checked.
-
-    Parameters
-    ----------
-    file : Stored
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    InputError
-        If one is not of its kind.
-    """
-    settings = parameters_of(file)
-    for part, kinds in _SETTINGS.items():
-        given = settings.get(part, {})
-        if not isinstance(given, dict):
-            raise file.damaged(f"its {part} settings are none")
-        for name, kind in kinds.items():
-            value = given.get(name, kind())
-            if not isinstance(value, kind if kind is not float else int | float) or not _is_finite(value):
-                raise file.damaged(f"{part}.{name} is {str(value)[:30]!r}")
-    transform = settings.get("transform", {})
-    if "token_pattern" in transform and not is_own_pattern(transform["token_pattern"]):
-        raise file.damaged("its pattern of tokens is none of ovaflow's")
-    if "token_pattern" in transform and not transform.keys() >= _OF_TEXTS:
-        raise file.damaged(f"its transform lacks {', '.join(sorted(_OF_TEXTS - transform.keys()))}")
-    return settings
-
-
-_OF_TEXTS = {"sublinear", "normalize", "bias"}
-
-
-def _is_finite(value):
-    return not isinstance(value, float) or math.isfinite(value)
-
-
-_SETTINGS = {
-    "train": {"method": str},
-    "transform": {"bias": float, "normalize": bool, "tfidf": bool, "sublinear": bool, "first_feature": int},
-}
 
 
 def method_of(path):
@@ -282,13 +235,14 @@ def method_of(path):
         Such as ``"one-vs-all"``.
     """
     with open_artifact(path, KIND) as file:
-        return settings_of(file).get("train", {}).get("method", ONE_VS_ALL)
+        return parameters_of(file).get("train", {}).get("method", ONE_VS_ALL)
 
 
 def _write_weights(group, indptr, pieces, n_features):
     group.attrs["n_columns"] = np.int64(n_features)
-    stored = [group.create_dataset("data", indptr[-1:], np.float32), group.create_dataset("indices", indptr[-1:], "i4")]
-    group.create_dataset("indptr", data=indptr)
+    dtypes = {"data": np.float32, "indices": np.int32}
+    stored = [create_array(group, name, shape=indptr[-1:], dtype=dtype) for name, dtype in dtypes.items()]
+    create_array(group, "indptr", indptr)
     start = end = 0
     for piece in pieces:
         end = start + len(piece[0])

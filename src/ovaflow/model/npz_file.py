@@ -1,31 +1,38 @@
-"""A model as a matrix for SciPy: ``scipy.sparse.load_npz`` reads the weights, one row a label."""
+"""A model as a matrix for SciPy: ``scipy.sparse.load_npz`` reads the weights, one row per label."""
 
 import json
 import zipfile
 import zlib
+from pathlib import Path
 
 import numpy as np
 import scipy.sparse
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.readers.npz import check_sizes
-from ovaflow.model.exchange import KEY, assemble, checked_weights, describe, describe_foreign, parse
-from ovaflow.storage.artifact import write_atomically
+from ovaflow.data.names import Names
+from ovaflow.model.model_file import ONE_VS_ALL, Model
+from ovaflow.sparse.csr import from_scipy
+from ovaflow.storage.writing import write_atomically
 
-_FOREIGN = (ValueError, KeyError, TypeError, AttributeError, OSError, EOFError, zipfile.BadZipFile, zlib.error)
+_KEY = "ovaflow"
+"""Entry of the file with everything but the weights, as JSON."""
+
+_FOREIGN = (ValueError, LookupError, TypeError, AttributeError, OSError, EOFError, zipfile.BadZipFile, zlib.error)
 """What NumPy and SciPy raise on files that are no matrix."""
 
 
 def write_npz(path, model):
-    """Write a model.
-
-    Parameters
-    ----------
-    path : path-like
-    model : ovaflow.model.model_file.Model
-    """
+    """Write a model of one-vs-all."""
     weights = model.weights
-    described = np.frombuffer(json.dumps(describe(model)).encode(), np.uint8)
+    described = {
+        "label_names": list(model.label_names),
+        "feature_names": list(model.feature_names),
+        "idf": None if model.idf is None else model.idf.tolist(),
+        "trained": model.trained.tolist(),
+        "counts": model.counts.tolist(),
+        "parameters": model.parameters,
+        "inputs": model.inputs,
+    }
     arrays = {
         "data": weights.data,
         "indices": weights.indices,
@@ -33,47 +40,57 @@ def write_npz(path, model):
         "shape": np.array([weights.n_rows, weights.n_columns]),
         "format": np.array(b"csr"),
         "_is_array": np.array(True),
-        KEY: described,
+        _KEY: np.frombuffer(json.dumps(described).encode(), np.uint8),
     }
     with write_atomically(path) as temporary, temporary.open("wb") as file:
         np.savez_compressed(file, **arrays)
 
 
-def read_npz(path, **supposed):
-    """Read a matrix of weights.
-
-    Parameters
-    ----------
-    path : path-like
-    **supposed
-        For matrices of others, see :func:`ovaflow.model.exchange.describe_foreign`.
-
-    Returns
-    -------
-    ovaflow.model.model_file.Model
-
-    Raises
-    ------
-    InputError
-        If the file is no such matrix, or damaged.
-    """
+def read_npz(path, bias=1.0, normalize=True):
+    """Read a model; ``bias`` and ``normalize`` say what instances another program's weights expect."""
     try:
-        with open(path, "rb") as stream:
-            check_sizes(stream)
-        matrix = scipy.sparse.load_npz(path)
-        if len(matrix.shape) != 2:
-            raise ValueError(f"{len(matrix.shape)} dimensions instead of 2")
-        # SciPy's conversions do not look where indices point
-        if hasattr(matrix, "check_format"):
-            matrix.check_format(full_check=True)
-        matrix = scipy.sparse.csr_array(matrix)
+        weights = _read_weights(path)
         with np.load(path, allow_pickle=False) as arrays:
-            described = bytes(arrays[KEY]) if KEY in arrays.files else None
+            said = json.loads(bytes(arrays[_KEY])) if _KEY in arrays.files else _supposed(weights, bias, normalize)
+        trained, counts = np.array(said["trained"], bool), np.array(said["counts"], np.int64)
+        idf = None if said["idf"] is None else np.array(said["idf"], np.float32)
+        names = Names(said["label_names"], said["feature_names"], idf)
+        if not weights.n_rows == len(names.labels) == len(trained) == len(counts):
+            raise ValueError(f"{weights.n_rows:,} rows of weights, but {len(names.labels):,} names of labels")
+        parameters, inputs = said["parameters"], said["inputs"]
     except _FOREIGN as error:
         raise InputError(
-            f"no sparse matrix as SciPy writes it ({error})", path=path, remedy="mend this file, or give another one"
+            f"not a sparse matrix of finite weights ({error})", path=path, remedy="write it with scipy.sparse.save_npz"
         ) from None
-    weights = checked_weights(path, matrix)
-    if described is None:
-        return assemble(path, weights, describe_foreign(weights, **supposed))
-    return assemble(path, weights, parse(described, path))
+    return Model(Path(path), trained, counts, "", parameters, inputs, weights=weights, given=names)
+
+
+def _read_weights(path):
+    matrix = scipy.sparse.load_npz(path)
+    if len(matrix.shape) != 2:
+        raise ValueError(f"{len(matrix.shape)} dimensions instead of 2")
+    if hasattr(matrix, "check_format"):
+        # SciPy's conversions do not look where indices point
+        matrix.check_format(full_check=True)
+    with np.errstate(over="ignore"):
+        weights = from_scipy(matrix)
+    if not np.isfinite(weights.data).all():
+        raise ValueError("some are not finite numbers of 32 bits")
+    return weights
+
+
+def _supposed(weights, bias, normalize):
+    """What a matrix of another program does not say; labels without weights count as untrained."""
+    return {
+        "label_names": [str(label) for label in range(weights.n_rows)],
+        "feature_names": [],
+        "idf": None,
+        "trained": np.diff(weights.indptr) > 0,
+        "counts": [0] * weights.n_rows,
+        "parameters": {
+            "train": {"method": ONE_VS_ALL},
+            "prune": 0.0,
+            "transform": {"format": "foreign", "tfidf": False, "normalize": normalize, "bias": bias},
+        },
+        "inputs": {},
+    }

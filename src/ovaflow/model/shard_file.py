@@ -7,8 +7,9 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.sparse.csr import CSR
-from ovaflow.storage.arrays import amount_of, map_vector, number_of, read_csr, write_csr
+from ovaflow.storage.arrays import amount_of, create_array, map_vector, number_of, read_csr, write_csr
 from ovaflow.storage.artifact import checksum_of, create_artifact, inputs_of, open_artifact, parameters_of
+from ovaflow.storage.damage import damaged
 
 KIND = "shard"
 
@@ -98,8 +99,8 @@ def write_shard(path, labels, weights, trained, statistics, parameters, inputs, 
     _check_lengths(len(labels), weights.n_rows, trained, statistics)
     _require_finite(path, labels, weights)
     with create_artifact(path, KIND, parameters, inputs) as file:
-        file.create_dataset("labels", data=np.asarray(labels, np.int32))
-        file.create_dataset("trained", data=np.asarray(trained, bool))
+        create_array(file, "labels", np.asarray(labels, np.int32))
+        create_array(file, "trained", np.asarray(trained, bool))
         write_csr(file.create_group("weights"), weights)
         write_statistics(file.create_group("statistics"), statistics)
         file.attrs["core_seconds"] = float(core_seconds)
@@ -117,14 +118,12 @@ def _require_finite(path, labels, weights):
         )
 
 
-def read_shard(path, known=None):
+def read_shard(path):
     """Open a shard file.
 
     Parameters
     ----------
     path : path-like
-    known : str, optional
-        See :func:`ovaflow.storage.artifact.open_artifact`.
 
     Returns
     -------
@@ -135,7 +134,7 @@ def read_shard(path, known=None):
     InputError
         If the file is missing, foreign, of another format version or damaged.
     """
-    with open_artifact(path, KIND, known) as file:
+    with open_artifact(path, KIND) as file:
         shard = Shard(
             path=Path(path),
             labels=map_vector(file["labels"], np.int32, 0),
@@ -151,8 +150,14 @@ def read_shard(path, known=None):
         try:
             _check_lengths(len(shard.labels), shard.weights.n_rows, shard.trained, shard.statistics)
         except ValueError as error:
-            raise file.damaged(error) from None
+            raise damaged(file, error) from None
     return shard
+
+
+def read_weights(path, known):
+    """Weights of a shard file; if its checksum is the one known, it has been read before and is not compared again."""
+    with open_artifact(path, KIND) as file:
+        return read_csr(file["weights"], compare=checksum_of(file) != known)
 
 
 def write_statistics(group, statistics):
@@ -164,7 +169,7 @@ def write_statistics(group, statistics):
     statistics : dict of str to array_like, shape (m,)
     """
     for name, dtype in STATISTICS.items():
-        group.create_dataset(name, data=np.asarray(statistics[name], dtype))
+        create_array(group, name, np.asarray(statistics[name], dtype))
 
 
 def read_statistics(group):

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ovaflow.storage.arrays import map_vector, number_of, read_offsets
+from ovaflow.storage.arrays import create_array, map_vector, number_of, read_offsets
 from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact, parameters_of
+from ovaflow.storage.damage import damaged
 
 KIND = "trace"
 
@@ -69,13 +70,13 @@ def write_trace(path, trace):
     """
     with create_artifact(path, KIND, trace.parameters, trace.inputs) as file:
         for name, dtype in LABELS.items():
-            file.create_dataset(name, data=np.asarray(trace.of_labels[name], dtype))
+            create_array(file, name, np.asarray(trace.of_labels[name], dtype))
         group = file.create_group("iterations")
         for name, dtype in ITERATIONS.items():
-            group.create_dataset(name, data=np.asarray(trace.iterations[name], dtype))
-        file.create_dataset("starts", data=np.asarray(trace.starts, np.int64))
-        file.create_dataset("weight_edges", data=np.asarray(trace.weight_edges, np.float64))
-        file.create_dataset("weight_counts", data=np.asarray(trace.weight_counts, np.int64))
+            create_array(group, name, np.asarray(trace.iterations[name], dtype))
+        create_array(file, "starts", np.asarray(trace.starts, np.int64))
+        create_array(file, "weight_edges", np.asarray(trace.weight_edges, np.float64))
+        create_array(file, "weight_counts", np.asarray(trace.weight_counts, np.int64))
         file.attrs["n_instances"] = int(trace.n_instances)
 
 
@@ -109,5 +110,5 @@ def read_trace(path):
         fits = len(trace.weight_edges) == len(trace.weight_counts) + 1
         fits &= all(len(values) == len(trace.starts) - 1 for values in trace.of_labels.values())
         if not fits or any(len(values) != trace.starts[-1] for values in trace.iterations.values()):
-            raise file.damaged("arrays that do not fit together")
+            raise damaged(file, "arrays that do not fit together")
     return trace

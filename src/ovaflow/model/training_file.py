@@ -3,8 +3,9 @@
 from dataclasses import dataclass, field
 
 from ovaflow.model.shard_file import read_statistics, write_statistics
-from ovaflow.storage.arrays import amount_of, number_of
+from ovaflow.storage.arrays import amount_of, create_array, map_array, number_of
 from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact, parameters_of
+from ovaflow.storage.damage import damaged
 
 KIND = "training"
 
@@ -56,7 +57,7 @@ def write_training(path, training, parameters, inputs):
         if training.statistics:
             write_statistics(file, training.statistics)
         for name, values in training.trees.items():
-            file.create_dataset(f"trees/{name}", data=values)
+            create_array(file, f"trees/{name}", values)
         file.attrs["core_seconds"] = float(training.core_seconds)
         file.attrs["shards"] = int(training.shards)
         file.attrs["peak_rss_bytes"] = int(training.peak_rss_bytes)
@@ -80,9 +81,9 @@ def read_training(path):
     """
     with open_artifact(path, KIND) as file:
         statistics = read_statistics(file)
-        trees = {name: values.mapped() for name, values in file["trees"].items()} if "trees" in file else {}
+        trees = {name: map_array(values) for name, values in file["trees"].items()} if "trees" in file else {}
         for arrays in (statistics, trees):
             if len({array.shape for array in arrays.values()}) > 1:
-                raise file.damaged("arrays of different lengths")
+                raise damaged(file, "arrays of different lengths")
         figures = amount_of(file), number_of(file, "shards", 0), number_of(file, "peak_rss_bytes", 0)
         return Training(statistics, *figures, trees, parameters_of(file), inputs_of(file))

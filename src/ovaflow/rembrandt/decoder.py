@@ -6,21 +6,44 @@ first shard, and the others are left without labels.
 """
 
 import time
+from dataclasses import dataclass
 
 import numpy as np
 
 from ovaflow.artifacts.means import compute_means
 from ovaflow.console.errors import InputError
 from ovaflow.initialization.starts import StartInputs
+from ovaflow.machine.peak_memory import peak_rss_bytes
 from ovaflow.rembrandt.blocks import in_blocks
 from ovaflow.rembrandt.projected_file import SOFTMAX
 from ovaflow.rembrandt.softmax import MOST_ITERATIONS, Problem, fit_softmax
+from ovaflow.settings.models import TrainLabels
 from ovaflow.solver.problem import Status
 from ovaflow.sparse.csr import CSR
-from ovaflow.training.label_jobs import Training
-from ovaflow.training.memory import peak_rss_bytes
 from ovaflow.training.plan import estimated_work, plan_shards
 from ovaflow.training.shard_job import TrainedShard, train_labels
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """How the decoder is trained, after all choices.
+
+    Attributes
+    ----------
+    C : float
+        Weight of the losses.
+    epsilon : float
+        Relative gradient tolerance of the one-vs-all problems.
+    iterations : int or None
+        Of the softmax decoder; None: it is solved.
+    seed : int
+        Of its first phase.
+    """
+
+    C: float
+    epsilon: float
+    iterations: int | None
+    seed: int
 
 
 def plan_decoder(counts, decoder, shards):
@@ -41,7 +64,7 @@ def plan_decoder(counts, decoder, shards):
     return [np.arange(len(counts), dtype=np.int32), *([np.empty(0, np.int32)] * (shards - 1))]
 
 
-def train_decoder(projected, labels, settings, threads=1, title="decoder", journal=None):
+def train_decoder(projected, labels, settings, threads=1, title="decoder", parts=None):
     """Train one shard of a decoder.
 
     Parameters
@@ -54,7 +77,7 @@ def train_decoder(projected, labels, settings, threads=1, title="decoder", journ
         They change no result.
     title : str
         Name of the step in its progress lines.
-    journal : Journal, optional
+    parts : Parts, optional
         See :func:`~ovaflow.training.shard_job.train_labels`; the softmax problem is solved as a whole.
 
     Returns
@@ -70,9 +93,12 @@ def train_decoder(projected, labels, settings, threads=1, title="decoder", journ
     if projected.decoder == SOFTMAX:
         return _train_softmax(projected.dataset, labels, settings, threads)
     X = projected.dataset.train.X
-    training = Training(C=settings.C, loss="logistic", epsilon=settings.epsilon, stored_threshold=0.0)
+    training = TrainLabels(
+        C=settings.C, loss="logistic", epsilon=settings.epsilon, stored_threshold=0.0,
+        initialization="mean-separating", s=1.0, t=-3.0, regularization="l2", weighting="none",
+    )  # fmt: skip
     inputs = StartInputs(compute_means(X, projected.dataset.positives, threads), X.n_rows, 1.0)
-    return train_labels(projected.dataset, inputs, labels, training, threads, title, journal)
+    return train_labels(projected.dataset, inputs, labels, training, threads, title, parts)
 
 
 def multiclass(dataset):

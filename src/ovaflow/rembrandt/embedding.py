@@ -1,6 +1,6 @@
 """The embeddings: Rembrandt's, and those that the paper compares it with."""
 
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from ovaflow.console.progress import Progress
 from ovaflow.rembrandt.blocks import in_blocks
 from ovaflow.rembrandt.least_squares import LeastSquares
 from ovaflow.rembrandt.panels import both_ways, from_panels, product, to_panels
-from ovaflow.rembrandt.range_finder import OVERSAMPLING, PASSES, top_eigenvectors
+from ovaflow.rembrandt.range_finder import top_eigenvectors
 from ovaflow.sparse.csr import rows_of, transpose
 
 
@@ -52,52 +52,13 @@ class Embedding:
         """Whether the first dimensions are an embedding, too."""
         return bool(self.vectors.shape[1] or len(self.eigenvalues))
 
-
-@dataclass(frozen=True)
-class EmbeddingSettings:
-    """How an embedding is made.
-
-    Attributes
-    ----------
-    embedding : str
-        A name of :data:`EMBEDDINGS`.
-    rank : int
-    oversampling, passes : int
-        p and q.
-    ridge : float or tuple of float
-        Of the least-squares fits; of several, the best on held-out instances.
-    seed : int
-    """
-
-    embedding: str = "rembrandt"
-    rank: int = 100
-    oversampling: int = OVERSAMPLING
-    passes: int = PASSES
-    ridge: float | tuple = 1.0
-    seed: int = 0
-
-    @property
-    def ridges(self):
-        """Values of the ridge to choose from."""
-        return (self.ridge,) if isinstance(self.ridge, int | float) else tuple(self.ridge)
-
-    def parameters(self, embedding):
-        """What an embedding depends on.
-
-        Parameters
-        ----------
-        embedding : Embedding
-            Made with these settings.
-
-        Returns
-        -------
-        dict
-        """
-        if self.embedding == NONE:
-            return {"embedding": NONE}
-        errors = {f"{ridge:g}": error for ridge, error in embedding.held_out_errors.items()}
-        chosen = {"ridge": float(embedding.ridge)} | ({"held_out_errors": errors} if errors else {})
-        return asdict(self) | chosen
+    def made_with(self, settings):
+        """What the embedding depends on: the settings, with the ridge that was chosen."""
+        if settings.embedding == NONE:
+            return settings.felt
+        errors = {f"{ridge:g}": error for ridge, error in self.held_out_errors.items()}
+        chosen = {"ridge": float(self.ridge)} | ({"held_out_errors": errors} if errors else {})
+        return settings.felt | chosen
 
 
 @dataclass(frozen=True)
@@ -105,7 +66,7 @@ class _Problem:
     """Both matrices both ways, and the threads that work on them."""
 
     X: object
-    settings: EmbeddingSettings
+    settings: object
     each: object
     fit: LeastSquares
     labels: tuple = field(repr=False)  # Y and its transpose
@@ -199,7 +160,7 @@ def compute_embedding(dataset, settings, threads=1):
     Parameters
     ----------
     dataset : Dataset
-    settings : EmbeddingSettings
+    settings : Embed
     threads : int
         They change no result.
 
@@ -227,7 +188,7 @@ def compute_embedding(dataset, settings, threads=1):
             errors = _errors_by_ridge(dataset, settings, ridges, each, progress)
         best = min(errors, key=errors.get) if errors else ridges[0]
         whole = dataset.train.X, dataset.train.Y, dataset.positives
-        problem = _pose(*whole, replace(settings, ridge=best), each, progress)
+        problem = _pose(*whole, settings.model_copy(update={"ridge": best}), each, progress)
         covariance = problem.label_covariance()
         vectors, values, projection, rank = _embed(problem, covariance)
     n = dataset.train.X.n_rows
@@ -283,7 +244,7 @@ def _errors_by_ridge(dataset, settings, ridges, each, progress):
     fitted, seen = (rows_of(X, kept), rows_of(Y, kept)), (rows_of(X, held_out), rows_of(Y, held_out))
     positives, errors = transpose(fitted[1]), {}
     for ridge in ridges:
-        problem = _pose(*fitted, positives, replace(settings, ridge=ridge), each, progress)
+        problem = _pose(*fitted, positives, settings.model_copy(update={"ridge": ridge}), each, progress)
         vectors, _, projection, rank = _embed(problem)
         predicted = from_panels(product(seen[0], projection, each), rank)
         embedded = from_panels(product(seen[1], to_panels(vectors), each), rank)

@@ -6,8 +6,9 @@ import numpy as np
 
 from ovaflow.rembrandt.embedding import Embedding
 from ovaflow.sparse.panel import WIDTH
-from ovaflow.storage.arrays import LARGEST_ID, amount_of, map_array, number_of
+from ovaflow.storage.arrays import LARGEST_ID, amount_of, create_array, map_array, number_of
 from ovaflow.storage.artifact import create_artifact, open_artifact, parameters_of, require_input
+from ovaflow.storage.damage import damaged
 
 KIND = "embedding"
 _ARRAYS = ("vectors", "eigenvalues", "label_covariance", "projection")
@@ -40,16 +41,16 @@ def write_embedding(path, embedding, settings, dataset, core_seconds, peak_rss_b
     ----------
     path : path-like
     embedding : Embedding
-    settings : EmbeddingSettings
+    settings : Embed
     dataset : str
         Checksum of the dataset file.
     core_seconds : float
     peak_rss_bytes : int
     """
-    with create_artifact(path, KIND, settings.parameters(embedding), {"dataset": dataset}) as file:
+    with create_artifact(path, KIND, embedding.made_with(settings), {"dataset": dataset}) as file:
         for name in _ARRAYS:
             if getattr(embedding, name).size:
-                file.create_dataset(name, data=getattr(embedding, name))
+                create_array(file, name, getattr(embedding, name))
         file.attrs["labels"] = np.int64(len(embedding.vectors))
         file.attrs["rank"] = np.int64(embedding.rank)
         file.attrs["iterations"] = np.int64(embedding.iterations)
@@ -93,4 +94,4 @@ def read_embedding(path, dataset=None):
 def _check_shapes(file, rank, labels):
     panels, vectors = file["projection"].shape, file["vectors"].shape if "vectors" in file else (labels, rank)
     if len(panels) != 3 or (panels[0], panels[2]) != (-(-rank // WIDTH), WIDTH) or vectors != (labels, rank):
-        raise file.damaged("arrays of other shapes than its rank and labels ask for")
+        raise damaged(file, "arrays of other shapes than its rank and labels ask for")

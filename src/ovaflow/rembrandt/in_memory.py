@@ -17,9 +17,9 @@ def train_embedding_model(dataset, embedding, projecting, tuning, threads=1):
     Parameters
     ----------
     dataset : Dataset
-    embedding : EmbeddingSettings
-    projecting : Projecting
-    tuning : Tuning
+    embedding : Embed
+    projecting : Project
+    tuning : TuneDecoder
     threads : int
         They change no result.
 
@@ -55,9 +55,9 @@ def project_in_memory(dataset, embedding, settings, projecting, threads=1):
     ----------
     dataset : Dataset
     embedding : Embedding
-    settings : EmbeddingSettings
+    settings : Embed
         What it was made with.
-    projecting : Projecting
+    projecting : Project
     threads : int
 
     Returns
@@ -67,7 +67,7 @@ def project_in_memory(dataset, embedding, settings, projecting, threads=1):
     """
     projection, features = project(dataset, embedding, projecting, threads)
     decoder = decoder_of(dataset.train.Y, projecting.decoder)
-    parameters = {"bias": 1.0} | settings.parameters(embedding) | projecting.parameters | {"decoder": decoder}
+    parameters = {"bias": 1.0} | embedding.made_with(settings) | projecting.felt | {"decoder": decoder}
     split = Split(full_matrix(features), dataset.train.Y)
     return Projected(
         Dataset(dataset.path, split, split, "", parameters),

@@ -9,9 +9,10 @@ from ovaflow.console.errors import InputError
 from ovaflow.model.merge import merge
 from ovaflow.model.model_file import KIND, open_model, write_common
 from ovaflow.model.training_file import Training, read_training, write_training
+from ovaflow.rembrandt.model_file import METHOD
 from ovaflow.rembrandt.projected_file import SOFTMAX
 from ovaflow.rembrandt.projection import write_projection
-from ovaflow.rembrandt.settings import METHOD
+from ovaflow.storage.arrays import create_array
 from ovaflow.storage.artifact import create_artifact
 
 _ROWS = 4096
@@ -87,7 +88,7 @@ def _write_model(path, decoder, projected, dataset, settings):
     parameters = {"train": settings, "transform": dataset.parameters}
     with create_artifact(path, KIND, parameters, {"dataset": dataset.checksum}) as file:
         write_projection(file.create_group("projection"), projected.projection)
-        stored = file.create_dataset("decoder", (decoder.n_labels, decoder.n_features), np.float32)
+        stored = create_array(file, "decoder", shape=(decoder.n_labels, decoder.n_features), dtype=np.float32)
         for low in range(0, decoder.n_labels, _ROWS):
             high = min(low + _ROWS, decoder.n_labels)
             stored[low:high] = dense_rows(decoder.weights, low, high)

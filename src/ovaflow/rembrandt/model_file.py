@@ -9,9 +9,12 @@ from ovaflow.console.errors import InputError
 from ovaflow.model.model_file import KIND, ModelFile, method_of, read_common, write_common
 from ovaflow.rembrandt.panels import from_panels
 from ovaflow.rembrandt.projection import Projection, read_projection, write_projection
-from ovaflow.rembrandt.settings import METHOD
-from ovaflow.storage.arrays import map_vector
+from ovaflow.storage.arrays import create_array, map_vector
 from ovaflow.storage.artifact import create_artifact, open_artifact
+from ovaflow.storage.damage import damaged
+
+METHOD = "rembrandt"
+"""Name of the method in configs and models."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ def open_embedding_model(path):
         projection = read_projection(file["projection"])
         decoder = map_vector(file["decoder"], np.float32, ndim=2)
         if decoder.shape[1] != projection.n_features:
-            raise file.damaged("a decoder of other features")
+            raise damaged(file, "a decoder of other features")
         common = read_common(file, path, len(decoder), projection.panels.shape[1])
         return EmbeddingModel(**common, projection=projection, decoder=decoder)
 
@@ -87,5 +90,5 @@ def save_embedding_model(path, model):
     """
     with create_artifact(path, KIND, model.parameters, model.inputs) as file:
         write_projection(file.create_group("projection"), model.projection)
-        file.create_dataset("decoder", data=np.asarray(model.decoder, np.float32))
+        create_array(file, "decoder", np.asarray(model.decoder, np.float32))
         write_common(file, model.trained, model.counts, model.names)

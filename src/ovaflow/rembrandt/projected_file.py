@@ -53,7 +53,7 @@ def project(dataset, embedding, settings, threads=1):
     ----------
     dataset : Dataset
     embedding : Embedding
-    settings : Projecting
+    settings : Project
     threads : int
         They change no result.
 
@@ -83,7 +83,7 @@ def decoder_of(Y, asked):
     Y : CSR, shape (n, l)
         Labels of the training instances.
     asked : str
-        A name of :data:`ovaflow.rembrandt.settings.DECODERS`.
+        ``"softmax"`` or ``"logistic"``.
 
     Returns
     -------

@@ -8,7 +8,8 @@ from ovaflow.rembrandt.blocks import row_blocks
 from ovaflow.rembrandt.panels import from_panels, product, to_panels
 from ovaflow.rembrandt.random_features import RandomFeatures, choose_bandwidth, draw_features, map_rows
 from ovaflow.sparse.panel import WIDTH
-from ovaflow.storage.arrays import map_vector, number_of
+from ovaflow.storage.arrays import create_array, map_vector, number_of
+from ovaflow.storage.damage import damaged
 
 _ROWS = 4096
 
@@ -72,7 +73,7 @@ def make_projection(X, embedding, targets, settings, each=map):
     embedding : Embedding
     targets : callable
         The embedded labels of some instances, by their numbers; for the bandwidth.
-    settings : Projecting
+    settings : Project
     each : callable
 
     Returns
@@ -106,11 +107,11 @@ def write_projection(group, projection):
     group : h5py.Group
     projection : Projection
     """
-    group.create_dataset("panels", data=projection.panels)
+    create_array(group, "panels", projection.panels)
     group.attrs["rank"] = np.int64(projection.rank)
     if projection.random is not None:
-        group.create_dataset("frequencies", data=projection.random.frequencies)
-        group.create_dataset("phases", data=projection.random.phases)
+        create_array(group, "frequencies", projection.random.frequencies)
+        create_array(group, "phases", projection.random.phases)
 
 
 def read_projection(group):
@@ -118,7 +119,7 @@ def read_projection(group):
 
     Parameters
     ----------
-    group : Stored
+    group : h5py.Group
 
     Returns
     -------
@@ -136,7 +137,7 @@ def read_projection(group):
         frequencies = map_vector(group["frequencies"], np.float32, ndim=2)
         random = RandomFeatures(frequencies, map_vector(group["phases"], np.float32))
         if frequencies.shape != (rank, len(random.phases)):
-            raise group.damaged(f"{group.name}: random features of another shape")
+            raise damaged(group, f"{group.name}: random features of another shape")
     if (len(panels), panels.shape[2]) != (-(-rank // WIDTH), WIDTH):
-        raise group.damaged(f"{group.name}: panels of another shape")
+        raise damaged(group, f"{group.name}: panels of another shape")
     return Projection(panels, rank, random)

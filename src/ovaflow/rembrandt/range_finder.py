@@ -3,11 +3,8 @@
 import numpy as np
 import scipy.linalg
 
-OVERSAMPLING, PASSES = 20, 1
-"""p and q of the paper: "these hyperparameters rarely need adjustment"."""
 
-
-def top_eigenvectors(multiply, size, rank, oversampling=OVERSAMPLING, passes=PASSES, seed=0):
+def top_eigenvectors(multiply, size, rank, oversampling, passes, seed):
     """Leading eigenvectors of a positive semidefinite matrix A.
 
     Q random; q times Q = orth(A Q); then the best vectors within the range of

@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ovaflow.solver.losses import LOSSES
+
 PAGE = 4096
 
 L2, L1 = 0, 1
@@ -39,9 +41,9 @@ class Settings(NamedTuple):
         With L1, violation at which the minimisation of a step's quadratic model stops, as a share of that before.
     """
 
-    C: float = 1.0
-    loss: int = 0
-    epsilon: float = 0.01
+    C: float
+    loss: int
+    epsilon: float
     max_newton: int = 1000
     max_cg: int = 1000
     max_halvings: int = 20
@@ -49,6 +51,11 @@ class Settings(NamedTuple):
     preconditioning: float = 0.01
     regularization: int = L2
     inner_tolerance: float = 0.1
+
+    @classmethod
+    def of(cls, train):
+        """Constants of a training, which has C, loss, epsilon and regularization."""
+        return cls(train.C, LOSSES[train.loss], train.epsilon, regularization=REGULARIZATIONS[train.regularization])
 
 
 class Workspace(NamedTuple):

@@ -1,7 +1,6 @@
 """What a start from an earlier model saves: some labels solved from it and from a cold start."""
 
 import time
-from dataclasses import replace
 
 import numpy as np
 
@@ -60,7 +59,7 @@ def compare_with_cold_start(dataset, inputs, training, seed=0):
     # parents are solved with their children, and left out of the comparison
     above = labels if inputs.parents is None else with_ancestors(labels, inputs.parents)
     cold = {name: values[:size] for name, values in _solved(dataset, inputs, above, training).items()}
-    warm = _solved(dataset, inputs, labels, replace(training, initialization="pretrained"))
+    warm = _solved(dataset, inputs, labels, training.model_copy(update={"initialization": "pretrained"}))
     difference = (warm["objective"] - cold["objective"]) / cold["objective"]
     return {
         "initialization": training.initialization,

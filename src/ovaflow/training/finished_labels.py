@@ -1,108 +1,53 @@
-"""Labels that a shard job has finished: what its journal keeps of them, and what the job that continues makes of it."""
+"""What the parts of a shard keep of a label, and what the job that continues makes of it."""
 
-import operator
-import struct
 import sys
 
 import numpy as np
 
 from ovaflow.fingerprint import code_fingerprint
 from ovaflow.solver.problem import Outcome
-from ovaflow.storage.journal import CoreTime, digest_of, open_journal
+from ovaflow.storage.parts import digest_of
 from ovaflow.training.label_jobs import TrainedLabel
 
 _COUNTS = ("newton_steps", "cg_steps", "line_search_halvings", "active_start", "active_end", "status", "full_passes")
 _MEASURES = ("objective", "gradient_norm", "gradient_target")
-_FIELDS = _COUNTS + _MEASURES
-_NOTE = struct.Struct(f"<{len(_COUNTS)}q{len(_MEASURES)}dd")
-_values_of = operator.attrgetter(*_FIELDS)
+_NO_SOLUTION = np.empty(0, np.int32), np.empty(0, np.float32)
 
 
-def journal_of_labels(output, labels, training, inputs, made_from, command, title):
-    """Journal of a shard job.
-
-    Parameters
-    ----------
-    output : path-like
-        The shard file.
-    labels : ndarray of int, shape (m,)
-    training : Training
-    inputs : StartInputs
-    made_from : dict of str to str
-        Checksums of the artifacts that are used, by kind.
-    command : str
-        Name of the module whose code trains.
-    title : str
-        Of the job.
-
-    Returns
-    -------
-    context manager of Journal
-    """
+def digest_of_shard(labels, training, inputs, made_from, command):
+    """Digest of all that the weights of a shard depend on, with the code of the command that trains it."""
     means, root = inputs.means, inputs.root
     arrays = [labels, means.x_mean, means.pp, means.xp, np.array([means.xx, inputs.bias, inputs.n]), means.counts]
     arrays += [] if root is None else [root.weights]
     arrays += [] if inputs.parents is None else [inputs.parents]
-    digest = digest_of(training.parameters, made_from, code_fingerprint(command), *arrays)
-    return open_journal(output, digest, len(labels), "labels", title)
+    return digest_of(training.recorded, made_from, code_fingerprint(command), *arrays)
 
 
-class FinishedLabels:
-    """Labels of a shard as they are finished, and those that earlier attempts finished.
+def keep_label(parts, label, trained):
+    """Keep a finished label; its weights before pruning too, if other labels start there."""
+    counts, measures = ([getattr(trained.outcome, name) for name in names] for names in (_COUNTS, _MEASURES))
+    features, weights = trained.solution or _NO_SOLUTION
+    parts.keep(
+        label,
+        indices=trained.indices,
+        data=trained.data,
+        counts=np.array(counts, np.int64),
+        measures=np.array([*measures, trained.seconds]),
+        solved=np.array([trained.solution is not None]),
+        features=features,
+        weights=weights,
+    )
 
-    Parameters
-    ----------
-    journal : Journal or None
-        None keeps nothing.
-    threads : int
-    """
 
-    def __init__(self, journal, threads):
-        self._journal, self._time = journal, CoreTime(threads)
-
-    @property
-    def core_seconds(self):
-        """Of all attempts, so far."""
-        return self._time.core_seconds
-
-    def earlier(self, labels, title):
-        """What earlier attempts finished.
-
-        Parameters
-        ----------
-        labels : ndarray of int, shape (m,)
-        title : str
-            Of the job, for the log.
-
-        Returns
-        -------
-        results : dict of int to TrainedLabel
-        solutions : dict of int to tuple of ndarray
-            Features and weights, before pruning, of labels whose children start there.
-        """
-        parts = [] if self._journal is None else self._journal.finished()
-        results, solutions = {}, {}
-        for label, note, (indices, data, *solution) in parts:
-            *values, seconds = _NOTE.unpack(note)
-            outcome = Outcome(**dict(zip(_FIELDS, values, strict=True)))
-            results[label] = TrainedLabel(indices, data, outcome, seconds)
-            if solution:
-                solutions[label] = tuple(solution)
-        if parts:
-            self._time.before = self._journal.core_seconds
-            print(f"{title}: continues, {len(results):,} of {len(labels):,} labels were finished", file=sys.stderr)
-        return results, solutions
-
-    def keep(self, label, trained):
-        """Keep a finished label.
-
-        Parameters
-        ----------
-        label : int
-        trained : TrainedLabel
-        """
-        if self._journal is None:
-            return
-        note = _NOTE.pack(*_values_of(trained.outcome), trained.seconds)
-        arrays = [trained.indices, trained.data, *(trained.solution or ())]
-        self._journal.add(label, trained.seconds, self.core_seconds, note, arrays)
+def earlier_labels(parts, labels, title):
+    """Results of the labels that earlier attempts finished, and the solutions that children start from, by label."""
+    results, solutions = {}, {}
+    for label, kept in parts.earlier().items():
+        *measures, seconds = kept["measures"].tolist()
+        outcome = Outcome(**dict(zip(_COUNTS + _MEASURES, kept["counts"].tolist() + measures, strict=True)))
+        results[label] = TrainedLabel(kept["indices"], kept["data"], outcome, seconds)
+        if kept["solved"][0]:
+            solutions[label] = kept["features"], kept["weights"]
+    if results:
+        print(f"{title}: continues, {len(results):,} of {len(labels):,} labels were finished", file=sys.stderr)
+    return results, solutions

@@ -34,7 +34,7 @@ def train_model(dataset, training, threshold, threads=1, earlier=None):
         done.trained,
         inputs.means.counts,
         checksum="",
-        parameters={"train": training.parameters, "prune": threshold, "transform": dataset.parameters},
+        parameters={"train": training.recorded, "prune": threshold, "transform": dataset.parameters},
         inputs={"dataset": dataset.checksum},
         weights=prune(done.weights, threshold),
         given=dataset.names,

@@ -1,95 +1,19 @@
 """What one thread does with its labels: start, solve, prune."""
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.configuration.losses import NEGATIVE_SCORE
-from ovaflow.configuration.starts import OWN_SETTINGS
 from ovaflow.console.errors import InputError
-from ovaflow.data.propensity import A, B
-from ovaflow.initialization.starts import RANKING, make_start
+from ovaflow.initialization.starts import RANKING, make_start, ranking_start
 from ovaflow.model.pruning import large_weights
-from ovaflow.solver.losses import LOSSES
-from ovaflow.solver.problem import L1, REGULARIZATIONS, Outcome, Settings, Status
+from ovaflow.solver.problem import L1, Outcome, Settings, Status
 from ovaflow.sparse.csr import CSR, for_kernels
 from ovaflow.training.fast_path import FAST_PATHS
 from ovaflow.training.one_by_one import Newton, one_by_one
 from ovaflow.training.weighting import positive_costs
-
-
-@dataclass(frozen=True)
-class Training:
-    """Settings of a one-vs-all training.
-
-    Attributes
-    ----------
-    initialization : str
-        A name of :data:`ovaflow.initialization.starts.STARTS`.
-    C : float
-    loss : str
-        A name of :data:`ovaflow.solver.losses.LOSSES`.
-    epsilon : float
-        Relative gradient tolerance (MSI eq. 12).
-    stored_threshold : float
-        Smaller weights are dropped after a label is solved.
-    s, t : float
-        Mean scores that the mean-separating start aims at; without t, what suits the loss.
-    regularization : str
-        A name of :data:`ovaflow.solver.problem.REGULARIZATIONS`.
-    weighting : str
-        A name of :data:`ovaflow.training.weighting.WEIGHTINGS`.
-    propensity_a, propensity_b : float
-        Constants of the propensities, for the weighting by them.
-    bias_lambda : float
-        Every score at the bias start, negated.
-    root_epsilon : float
-        Relative gradient norm at which the problem without positives is
-        stopped, where labels start from there.
-    retrain : str
-        A name of :data:`ovaflow.initialization.pretrained.RETRAIN`, for the
-        pretrained start.
-    reference : bool
-        Use the plain solver for every label.
-    """
-
-    initialization: str = "mean-separating"
-    C: float = 1.0
-    loss: str = "squared-hinge"
-    epsilon: float = 0.01
-    stored_threshold: float = 0.01
-    s: float = 1.0
-    t: float | None = None
-    regularization: str = "l2"
-    weighting: str = "none"
-    propensity_a: float = A
-    propensity_b: float = B
-    bias_lambda: float = 2.0
-    root_epsilon: float = 0.01
-    retrain: str = "all"
-    reference: bool = False
-
-    def __post_init__(self):
-        if self.t is None:
-            object.__setattr__(self, "t", NEGATIVE_SCORE[self.loss])
-
-    @property
-    def parameters(self):
-        """Settings that the result depends on, for the shard file."""
-        unused = {name for names in OWN_SETTINGS.values() for name in names} - set(OWN_SETTINGS[self.initialization])
-        unused |= set() if self.weighting == "propensity" else {"propensity_a", "propensity_b"}
-        return {"method": "one-vs-all"} | {name: value for name, value in asdict(self).items() if name not in unused}
-
-    @property
-    def settings(self):
-        """Constants of the solver."""
-        regularization = REGULARIZATIONS[self.regularization]
-        return Settings(float(self.C), LOSSES[self.loss], float(self.epsilon), regularization=regularization)
-
-
-_DEFAULT = Training()
 
 
 class TrainedLabel(NamedTuple):
@@ -183,7 +107,7 @@ class LabelJobs:
         ----------
         dataset : Dataset
         inputs : StartInputs
-        training : Training
+        training : TrainLabels
 
         Returns
         -------
@@ -196,13 +120,13 @@ class LabelJobs:
         """
         means = inputs.means
         if not np.isfinite(means.xx):
-            raise InputError("features that are not finite numbers", path=dataset.path, remedy="mend the source")
-        X, settings, n = dataset.train.X, training.settings, dataset.train.X.n_rows
+            raise InputError("features that are not finite numbers", path=dataset.path, remedy="fix the source")
+        X, settings, n = dataset.train.X, Settings.of(training), dataset.train.X.n_rows
         if settings.regularization != L1:
             # coordinate descent reads indices itself
             X = for_kernels(X)
         start = make_start(training, inputs)
-        ranking = start if training.initialization in RANKING else make_start(_DEFAULT, inputs)
+        ranking = start if training.initialization in RANKING else ranking_start(inputs)
         costs = positive_costs(means.counts, n, training.weighting, training.propensity_a, training.propensity_b)
         alone = one_by_one(X, settings, training.reference)
         targets = alone.targets(dataset.positives, means, costs)

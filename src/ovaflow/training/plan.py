@@ -7,8 +7,10 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.storage.texts import read_lines, write_lines
-from ovaflow.training.shard_request import PLAN
 from ovaflow.training.tree_parts import parts_of_tree
+
+PLAN = "plan"
+"""Kind of file."""
 
 HEADER = "shard\tlabel\twork"
 
@@ -150,7 +152,7 @@ def read_shards(path, n_labels=None):
     for line, text in enumerate(_lines(path), start=2):
         shard, label = _parsed(text, path, line)
         if label in seen:
-            raise InputError(f"label {label} stands here for the second time", path=path, line=line)
+            raise InputError(f"label {label} appears twice", path=path, line=line, remedy="run `ovaflow plan` again")
         if n_labels is not None and label >= n_labels:
             raise InputError(f"label {label} of {n_labels:,}", path=path, line=line, remedy="run `ovaflow plan` again")
         seen.add(label)

@@ -10,13 +10,14 @@ from ovaflow.artifacts.label_tree import ROOT
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.initialization.label_tree import parents_within
+from ovaflow.machine.peak_memory import peak_rss_bytes
 from ovaflow.machine.place import settle_thread
 from ovaflow.solver.problem import Outcome, Status
 from ovaflow.sparse.csr import CSR
-from ovaflow.training.finished_labels import FinishedLabels
+from ovaflow.storage.parts import Parts
+from ovaflow.training.finished_labels import earlier_labels, keep_label
 from ovaflow.training.label_jobs import LabelJobs, solve_on_fast_path, solve_plainly, unsolved
 from ovaflow.training.label_queue import Hand, LabelQueue
-from ovaflow.training.memory import peak_rss_bytes
 from ovaflow.training.plan import estimated_work
 
 _SOLVERS = (solve_plainly, solve_on_fast_path)
@@ -48,7 +49,7 @@ class TrainedShard:
     peak_rss_bytes: int
 
 
-def train_labels(dataset, inputs, labels, training, threads=1, title="train", journal=None):
+def train_labels(dataset, inputs, labels, training, threads=1, title="train", parts=None):
     """Train some labels of a dataset.
 
     Parameters
@@ -61,8 +62,8 @@ def train_labels(dataset, inputs, labels, training, threads=1, title="train", jo
         Threads that solve labels; the result does not depend on it.
     title : str
         Name of the step in its progress lines.
-    journal : Journal, optional
-        Keeps labels as they are finished; what it holds already is not trained.
+    parts : Parts, optional
+        Keep labels as they are finished; what they hold already is not trained.
 
     Returns
     -------
@@ -73,21 +74,20 @@ def train_labels(dataset, inputs, labels, training, threads=1, title="train", jo
     InputError
         If the weights of a label are not finite.
     """
-    finished = FinishedLabels(journal, threads)
+    parts = parts or Parts(threads=threads)
     jobs, counts = LabelJobs.of(dataset, inputs.within(labels), training), inputs.means.counts[labels]
-    results, solutions = finished.earlier(labels, title)
+    results, solutions = earlier_labels(parts, labels, title)
     results |= _taken_over(inputs.earlier, labels, counts, training)
     left = ~np.isin(labels, list(results))
     jobs.start.resume(labels[left], solutions)
     with Progress(title, int(left.sum()), "labels") as progress:
         for label, trained in _on_threads(jobs, labels[left], counts[left], threads):
             _require_finite(label, trained, dataset)
-            finished.keep(label, trained)
+            keep_label(parts, label, trained)
             results[label] = trained._replace(solution=None)
             progress.advance()
-    core_seconds = finished.core_seconds
-    if journal is not None:
-        journal.write()
+    core_seconds = parts.core_seconds
+    parts.write()
     return _assemble([results.pop(label) for label in labels.tolist()], counts, dataset.n_features, core_seconds)
 
 
@@ -130,6 +130,10 @@ def _on_threads(jobs, labels, counts, threads):
             if isinstance(solved, BaseException):
                 raise solved
             yield solved
+    except KeyboardInterrupt:
+        # the process ends, and must not wait for labels that take minutes
+        workers = []
+        raise
     finally:
         queue.stop()
         for worker in workers:

@@ -7,14 +7,12 @@ job of the same dataset, and removed by the next of any other.
 
 import contextlib
 import fcntl
-import functools
 import os
 import shutil
 import sys
 from pathlib import Path
 
 from ovaflow.data.dataset import KIND
-from ovaflow.machine.stopping import at_stop
 from ovaflow.storage.artifact import checksum_of, open_artifact
 
 _SPARE = 1 << 28
@@ -52,8 +50,7 @@ def staged(path, scratch=None):
         yield path
         return
     try:
-        with at_stop(functools.partial(_leave, lock, copy)):
-            yield copy
+        yield copy
     finally:
         _leave(lock, copy)
 
@@ -77,8 +74,7 @@ def _share(source, folder, name):
         lock = _locked(lock_file, fcntl.LOCK_EX)
         try:
             if not _complete(copy, source):
-                with at_stop(functools.partial(_remove, copy)):
-                    _copy(source, copy)
+                _copy(source, copy)
         except BaseException:
             _remove(copy)
             raise

@@ -2,7 +2,6 @@
 
 from ovaflow.artifacts.label_tree import compute_label_tree
 from ovaflow.artifacts.means import compute_means
-from ovaflow.configuration.starts import FROM_ROOT, FROM_TREE
 from ovaflow.initialization.all_negative import solve_root
 from ovaflow.initialization.starts import StartInputs
 
@@ -13,7 +12,7 @@ def compute_start_inputs(dataset, training, threads=1, means=None, **more):
     Parameters
     ----------
     dataset : Dataset
-    training : Training
+    training : TrainLabels
     threads : int
         For the means; they change no result.
     means : Means, optional
@@ -25,9 +24,9 @@ def compute_start_inputs(dataset, training, threads=1, means=None, **more):
     -------
     StartInputs
     """
-    if training.initialization in FROM_ROOT:
+    if training.needs_root:
         more["root"] = solve_root(dataset.train.X, training)
-    if training.initialization in FROM_TREE:
+    if training.needs_tree:
         more["parents"] = compute_label_tree(dataset.train.Y).parent
     if means is None:
         means = compute_means(dataset.train.X, dataset.positives, threads)

@@ -37,8 +37,7 @@ def traced_labels(counts, n_labels, seed):
     ndarray of int64
         Ascending, all with positives.
     """
-    strata = stratified_sample(counts, np.zeros(len(counts), bool), n_labels, seed)
-    return np.sort(np.concatenate([np.empty(0, np.int64), *(stratum.labels for stratum in strata)]))
+    return np.sort(stratified_sample(counts, n_labels, seed)[0])
 
 
 def trace_labels(dataset, inputs, labels, training, made_from=None):
@@ -67,7 +66,7 @@ def trace_labels(dataset, inputs, labels, training, made_from=None):
     order = labels
     if inputs.parents is not None:
         order = parents_first(with_ancestors(labels, inputs.parents), inputs.parents)
-    jobs = LabelJobs.of(dataset, inputs.within(order), replace(training, reference=True))
+    jobs = LabelJobs.of(dataset, inputs.within(order), training.model_copy(update={"reference": True}))
     work = make_workspace(jobs.X.n_rows, jobs.X.n_columns)
     # compiled or loaded, and the pages of X in memory, before anything is timed
     for label in labels[:1].tolist():
@@ -86,7 +85,7 @@ def trace_labels(dataset, inputs, labels, training, made_from=None):
         WEIGHT_EDGES,
         sum((each.weight_counts for each in solved), np.zeros(len(WEIGHT_EDGES) - 1, np.int64)),
         jobs.X.n_rows,
-        training.parameters,
+        training.recorded,
         {"dataset": dataset.checksum} | (made_from or {}),
     )
 

@@ -4,9 +4,6 @@ import numpy as np
 
 from ovaflow.data.propensity import inverse_propensity
 
-WEIGHTINGS = ("none", "propensity")
-"""Names that the config uses."""
-
 
 def positive_costs(counts, n, weighting, a, b):
     """Weight of each label's positives, that of negatives being 1.
@@ -24,7 +21,7 @@ def positive_costs(counts, n, weighting, a, b):
     n : int
         Training instances.
     weighting : str
-        One of :data:`WEIGHTINGS`.
+        ``"none"`` or ``"propensity"``.
     a, b : float
         Constants of the propensities, see :mod:`ovaflow.data.propensity`.
 
