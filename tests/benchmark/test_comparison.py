@@ -1,12 +1,15 @@
+import json
 from dataclasses import replace
 
+import naive
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from click.testing import CliRunner
+from compare import Comparison, compare, main, objectives, peers_table, sample_precision, summarise
+from peers.registry import OWN, Method, method_of, methods_of
+from tables import MISSING
 
-from ovaflow.benchmark import comparison
-from ovaflow.benchmark.comparison import Comparison, compare, sample_precision, summarise
-from ovaflow.benchmark.peers.registry import OWN, Method, method_of, methods_of
-from ovaflow.benchmark.tables import MISSING, peers_table
 from ovaflow.sparse.csr import from_scipy
 
 ABSENT = Method("absent", "absent", "no_such_module", "absent", "Absent", False, "")
@@ -75,7 +78,6 @@ def test_precision_counts_sampled_labels_and_their_instances_only():
     ids = np.array([[0, 1, -1, -1, -1], [0, 1, -1, -1, -1], [0, 1, -1, -1, -1]])
     ours = sample_precision(ids, Y, np.array([2, 3]))
     assert ours == {"P@1": 0.5, "P@3": pytest.approx(2 / 6), "P@5": pytest.approx(0.2), "instances": 2}
-    assert comparison.PLACES == (1, 3, 5)
 
 
 def test_a_failed_run_for_the_objectives_leaves_the_figures(runs):
@@ -85,3 +87,22 @@ def test_a_failed_run_for_the_objectives_leaves_the_figures(runs):
     assert row["train_seconds"] > 0
     assert "objective_difference" not in row
     assert "no memory" in peers_table([row])
+
+
+def test_objectives_equal_the_naive_ones():
+    rng = np.random.default_rng(0)
+    X, W = rng.random((30, 7)), rng.normal(size=(40, 7))
+    Y = rng.random((40, 30)) < 0.3
+    ours = objectives(from_scipy(X), from_scipy(sp.csr_array(Y.astype(float))), from_scipy(W), C=0.7)
+    X, W = np.float32(X).astype(float), np.float32(W).astype(float)
+    theirs = [naive.squared_hinge_objective(X, np.where(y, 1.0, -1.0), w, C=0.7) for y, w in zip(Y, W, strict=True)]
+    assert ours == pytest.approx(theirs)
+
+
+def test_the_script(small_dataset):
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    given = [str(small_dataset.path), "--labels=3", "--peers=scikit-learn", "--no-objectives", "--json"]
+    done = CliRunner().invoke(main, given, catch_exceptions=False)
+    assert [row["labels"] for row in json.loads(done.stdout)] == [3, 3, 3]
+    refused = CliRunner().invoke(main, [given[0], "--peers=liblinear,tensorflow"])
+    assert "tensorflow; known: blas, liblinear" in refused.output

@@ -1,18 +1,20 @@
+import json
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from draw_growth import write_figure
 from sklearn.preprocessing import normalize
 
-from ovaflow.benchmark.growth import measure_growth, with_frequent_features, with_instances
-from ovaflow.benchmark.growth_figure import check_figure_path, write_growth_figure
-from ovaflow.benchmark.tables import growth_table
-from ovaflow.console.errors import InputError
-from ovaflow.training.label_jobs import Training
+from ovaflow.benchmark.growth import growth_table, measure_growth, with_frequent_features, with_instances
+from ovaflow.benchmark.solver import sample_labels
+from ovaflow.cli import main
+from ovaflow.settings.models import TrainLabels
 
 
 @pytest.fixture(scope="module")
 def growth(small_dataset):
-    return measure_growth(small_dataset, 5, 0, Training())
+    return measure_growth(small_dataset, 5, 0, TrainLabels())
 
 
 def test_each_part_is_measured_with_both_solvers(growth):
@@ -28,20 +30,28 @@ def test_each_part_is_measured_with_both_solvers(growth):
 def test_the_table_names_the_exponents(growth):
     table = growth_table(growth)
     assert "5 labels" in table
-    assert f"fast: CPU time a label grows as n^{growth['fits'][0]['exponent']:.2f}\n" in table
+    assert f"fast: CPU time of a label grows as n^{growth['fits'][0]['exponent']:.2f}\n" in table
 
 
 @pytest.mark.parametrize("ending", ["svg", "png"])
-def test_the_figure_is_written(growth, tmp_path, ending):
+def test_the_figure_is_drawn(growth, tmp_path, ending):
     path = tmp_path / f"growth.{ending}"
-    check_figure_path(path)
-    write_growth_figure(path, growth)
+    write_figure(growth, path)
     assert path.stat().st_size > 1000
 
 
-def test_other_endings_are_refused(tmp_path):
-    with pytest.raises(InputError, match=r"\.svg or \.png"):
-        check_figure_path(tmp_path / "growth.pdf")
+def test_the_command_prints_json(small_dataset, capsys):
+    assert main(["benchmark", "growth", str(small_dataset.path), "--labels=2", "--json"]) == 0
+    assert {fit["axis"] for fit in json.loads(capsys.readouterr().out)["fits"]} == {"n", "d"}
+
+
+def test_sampled_labels_have_positives_and_follow_the_seed():
+    counts = np.array([3, 0, 1, 0, 5, 2])
+    assert sample_labels(counts, 10, 0).tolist() == [0, 2, 4, 5]
+    chosen = sample_labels(counts, 2, 1)
+    assert len(chosen) == 2
+    assert chosen.tolist() == sample_labels(counts, 2, 1).tolist()
+    assert (counts[chosen] > 0).all()
 
 
 def test_frequent_features_are_kept_and_rows_have_unit_length(small_dataset):

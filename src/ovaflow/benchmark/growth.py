@@ -1,14 +1,14 @@
 """How the cost of a label grows with the number of instances and of features."""
 
 import time
-from dataclasses import replace
 
 import numpy as np
+import scipy.sparse
 
-from ovaflow.benchmark.sample import columns_of, sample_labels
+from ovaflow.benchmark.solver import sample_labels
 from ovaflow.console.progress import Progress
 from ovaflow.data.dataset import Dataset, Split
-from ovaflow.sparse.csr import CSR, rows_of
+from ovaflow.sparse.csr import from_scipy, rows_of
 from ovaflow.training.label_jobs import LabelJobs, solve_on_fast_path, solve_plainly
 from ovaflow.training.start_inputs import compute_start_inputs
 
@@ -23,41 +23,35 @@ def measure_growth(dataset, n_labels, seed, training, repeats=1):
     """Cost of the same labels on growing parts of a dataset, for the fast and the plain solver.
 
     Instances are drawn at random, each part inside the next. Of the features
-    the most frequent are kept and rows scaled back to unit length.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    n_labels : int
-        At most so many labels, drawn from those that keep enough positives in
-        the smallest part.
-    seed : int
-    training : Training
-    repeats : int
-        Rounds; the median is kept.
-
-    Returns
-    -------
-    dict
-        ``points``: one for each ``axis`` ("n", "d"), part and ``solver``
-        ("fast", "plain") with ``size``, ``nonzeros``, ``cpu_ms_per_label``,
-        ``ms_per_label``, mean step counts, and ``on_working_sets``, the share of
-        the labels that the fast solver does not hand to the plain one.
-        ``fits``: ``exponent``, the slope of log CPU time over log size.
-        ``labels``: how many.
+    the most frequent are kept and rows scaled back to unit length. Of each
+    axis ("n", "d") and solver the exponent is the slope of log CPU time over
+    log size; ``on_working_sets`` is the share of the labels that the fast
+    solver does not hand to the plain one.
     """
     parts, labels = _parts(dataset, n_labels, seed)
     points = []
     with Progress("growth", 2 * len(parts) * repeats, "runs") as progress:
         for axis, size, part in parts:
             inputs = compute_start_inputs(part, training)
-            means = inputs.means
             for name in ("fast", "plain"):
-                jobs = LabelJobs.of(part, inputs, replace(training, reference=name == "plain"))
+                jobs = LabelJobs.of(part, inputs, training.model_copy(update={"reference": name == "plain"}))
                 point = {"axis": axis, "size": size, "nonzeros": len(part.train.X.data), "solver": name}
-                points.append(point | _median_cost(jobs, means, labels, repeats, progress))
+                points.append(point | _median_cost(jobs, inputs.means, labels, repeats, progress))
     fits = [_fit(points, axis, name) for axis in ("n", "d") for name in ("fast", "plain")]
     return {"labels": len(labels), "points": points, "fits": fits}
+
+
+def growth_table(growth):
+    """The measurement as text."""
+    header = "of      size     nonzeros  solver  CPU ms/label  ms/label  Newton  full passes  on working sets"
+    lines = [f"{growth['labels']} labels", header]
+    for point in growth["points"]:
+        lines.append(
+            "{axis:2}{size:10,}{nonzeros:13,}  {solver:6}{cpu_ms_per_label:14.3g}{ms_per_label:10.3g}"
+            "{newton_per_label:8.1f}{full_passes_per_label:13.1f}{on_working_sets:17.0%}".format(**point)
+        )
+    fits = ["{solver}: CPU time of a label grows as {axis}^{exponent:.2f}".format(**fit) for fit in growth["fits"]]
+    return "\n".join([*lines, "", *fits])
 
 
 def _parts(dataset, n_labels, seed):
@@ -72,40 +66,21 @@ def _parts(dataset, n_labels, seed):
 
 
 def with_instances(dataset, rows):
-    """A dataset with some of the training instances.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    rows : ndarray of int64
-
-    Returns
-    -------
-    Dataset
-        In memory.
-    """
+    """A dataset with some of the training instances, in memory."""
     return _with_train(dataset, Split(rows_of(dataset.train.X, rows), rows_of(dataset.train.Y, rows)))
 
 
 def with_frequent_features(dataset, width):
-    """A dataset with the features that occur in the most training instances, its rows scaled to unit length again.
+    """A dataset with the features of most training instances, its rows scaled to unit length again, in memory.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    width : int
-        Features to keep; the bias feature stays beside them.
-
-    Returns
-    -------
-    Dataset
-        In memory.
+    The bias feature stays as it is.
     """
-    X = dataset.train.X
-    frequency = np.bincount(X.indices, minlength=X.n_columns)[: _width(dataset)]
-    kept = np.sort(np.argsort(-frequency, kind="stable")[:width])
-    columns = np.concatenate([kept, np.arange(_width(dataset), X.n_columns)])
-    return _with_train(dataset, Split(_unit_rows(columns_of(X, columns), len(kept)), dataset.train.Y))
+    X, plain = dataset.train.X.to_scipy(), _width(dataset)
+    frequency = np.bincount(X.indices, minlength=X.shape[1])[:plain]
+    kept = X[:, np.sort(np.argsort(-frequency, kind="stable")[:width])].astype(np.float64)
+    norms = np.sqrt(kept.multiply(kept).sum(axis=1))
+    scaled = scipy.sparse.diags_array(1.0 / np.maximum(norms, 1e-12)) @ kept
+    return _with_train(dataset, Split(from_scipy(scipy.sparse.hstack([scaled, X[:, plain:]])), dataset.train.Y))
 
 
 def _width(dataset):
@@ -115,15 +90,6 @@ def _width(dataset):
 
 def _with_train(dataset, train):
     return Dataset(dataset.path, train, dataset.test, "", dataset.parameters)
-
-
-def _unit_rows(X, width):
-    """Scale the first columns to unit rows; what stands behind them is the bias feature."""
-    squares = np.where(X.indices < width, np.square(X.data, dtype=np.float64), 0.0)
-    sums = np.concatenate([[0.0], np.cumsum(squares)])
-    norms = np.sqrt(np.diff(sums[X.indptr]))
-    scale = np.repeat(1.0 / np.maximum(norms, 1e-12), np.diff(X.indptr))
-    return CSR(np.where(X.indices < width, X.data * scale, X.data).astype(np.float32), *X.arrays[1:], X.n_columns)
 
 
 def _median_cost(jobs, means, labels, repeats, progress):

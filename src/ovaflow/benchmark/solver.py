@@ -1,38 +1,21 @@
-"""Measuring the solver on a sample of labels."""
+"""What the solver costs on a sample of labels."""
 
 import time
 
 import numpy as np
 
-from ovaflow.benchmark.sample import sample_labels, sample_subtrees
+from ovaflow.artifacts.label_tree import ROOT
+from ovaflow.machine.peak_memory import peak_rss_bytes
 from ovaflow.solver.problem import Status
-from ovaflow.training.memory import peak_rss_bytes
 from ovaflow.training.shard_job import train_labels
 from ovaflow.training.start_inputs import compute_start_inputs
 
 
 def benchmark_solver(dataset, n_labels, seed, threads, training, earlier=None):
-    """Train a sample of labels and say what that cost.
+    """Train random labels (whole subtrees, perhaps some labels more, with the label-tree start); means over them.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    n_labels : int
-        With the label-tree start whole subtrees are trained, and perhaps some labels more.
-    seed : int
-    threads : int
-    training : Training
-    earlier : Earlier, optional
-        For the pretrained start.
-
-    Returns
-    -------
-    dict
-        Means over the sample: ``ms_per_label`` (threads times wall time) and
-        ``cpu_ms_per_label`` (less what other programs took of the cores),
-        ``newton_per_label``, ``cg_per_label``, ``full_passes_per_label``
-        (products with all of X), ``objective_per_label``; also
-        ``peak_rss_bytes``, ``labels``, ``not_converged`` and the settings.
+    ``ms_per_label`` is threads times wall time, ``cpu_ms_per_label`` without what
+    other programs took of the cores; a full pass is a product with all of X.
     """
     inputs = compute_start_inputs(dataset, training, threads, earlier=earlier)
     means = inputs.means
@@ -65,3 +48,21 @@ def benchmark_solver(dataset, n_labels, seed, threads, training, earlier=None):
         "weighting": training.weighting,
         "epsilon": training.epsilon,
     }
+
+
+def sample_labels(counts, n_labels, seed):
+    """Random labels with positives, ascending; all of them where there are fewer than ``n_labels``."""
+    candidates = np.flatnonzero(counts)
+    chosen = np.random.default_rng(seed).choice(candidates, min(n_labels, len(candidates)), replace=False)
+    return np.sort(chosen)
+
+
+def sample_subtrees(counts, parents, n_labels, seed):
+    """Labels with positives of random subtrees of the root, ascending; subtrees are added until there are so many."""
+    top = np.arange(len(parents))
+    while (parents[top] != ROOT).any():
+        top = np.where(parents[top] == ROOT, top, parents[top])
+    members = np.bincount(top[counts > 0], minlength=len(parents))
+    drawn = np.random.default_rng(seed).permutation(np.flatnonzero(members))
+    enough = np.searchsorted(np.cumsum(members[drawn]), n_labels) + 1
+    return np.flatnonzero(np.isin(top, drawn[:enough]) & (counts > 0))

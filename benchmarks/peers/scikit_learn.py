@@ -6,19 +6,14 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
-from ovaflow.benchmark.peers.interface import OneByOne
+from peers.interface import OneByOne
 
 DUAL_TOLERANCE = 0.1
 """LIBLINEAR's default for the same solver; scikit-learn's own, 1e-4, takes far longer."""
 
 
 class Primal(OneByOne):
-    """``LinearSVC(loss="squared_hinge", dual=False)``.
-
-    Parameters
-    ----------
-    problem : ovaflow.benchmark.peers.interface.Problem
-    """
+    """``LinearSVC(loss="squared_hinge", dual=False)``."""
 
     DUAL = False
 

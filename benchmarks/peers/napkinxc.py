@@ -2,19 +2,14 @@
 
 from napkinxc.models import BR, PLT
 
-from ovaflow.benchmark.peers.interface import Peer, best_of, folder_bytes
+from peers.interface import Peer, best_of, folder_bytes
 
 TOLERANCE = 0.1
 """napkinXC's default; its solver works on the dual."""
 
 
 class BinaryRelevance(Peer):
-    """One-vs-all with the squared hinge.
-
-    Parameters
-    ----------
-    problem : ovaflow.benchmark.peers.interface.Problem
-    """
+    """One-vs-all with the squared hinge."""
 
     MODEL = BR
 

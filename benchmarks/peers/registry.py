@@ -6,31 +6,15 @@ from typing import NamedTuple
 
 
 class Method(NamedTuple):
-    """One way to train with a package.
-
-    Attributes
-    ----------
-    name : str
-        What the table says.
-    package : str
-        What ``--peers`` says.
-    requires : str
-        Module that must be installed.
-    file, kind : str
-        Module of this folder and class in it.
-    tree : bool
-        Whether it trains a label tree instead of one classifier a label.
-    remark : str
-        Where its settings differ from ovaflow's.
-    """
+    """One way to train with a package."""
 
     name: str
-    package: str
-    requires: str
-    file: str
-    kind: str
-    tree: bool
-    remark: str
+    package: str  # what --peers says
+    requires: str  # module that must be installed
+    file: str  # of this folder
+    kind: str  # class in it
+    tree: bool  # trains a label tree instead of one classifier per label
+    remark: str  # where its settings differ from ovaflow's
 
     @property
     def readable(self):
@@ -43,14 +27,8 @@ class Method(NamedTuple):
         return importlib.util.find_spec(self.requires) is not None
 
     def load(self):
-        """Import the class.
-
-        Returns
-        -------
-        type
-            A :class:`~ovaflow.benchmark.peers.interface.Peer`.
-        """
-        return getattr(importlib.import_module(f"ovaflow.benchmark.peers.{self.file}"), self.kind)
+        """Import the class."""
+        return getattr(importlib.import_module(f"peers.{self.file}"), self.kind)
 
 
 OWN = Method("ovaflow", "ovaflow", "ovaflow", "ovaflow", "MeanSeparating", False, "mean-separating start")
@@ -90,29 +68,10 @@ PACKAGES = tuple(dict.fromkeys(method.package for method in METHODS[1:]))
 
 
 def method_of(name):
-    """The method of a name.
-
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    Method
-    """
+    """The method of a name."""
     return next(method for method in METHODS if method.name == name)
 
 
 def methods_of(packages):
-    """ovaflow and the methods of some packages.
-
-    Parameters
-    ----------
-    packages : collection of str
-        Of :data:`PACKAGES`.
-
-    Returns
-    -------
-    list of Method
-    """
+    """ovaflow and the methods of some packages."""
     return [OWN] + [method for method in METHODS[1:] if method.package in packages]

@@ -3,27 +3,22 @@
 import numpy as np
 
 from ovaflow.artifacts.means import compute_means
-from ovaflow.benchmark.peers.interface import Peer
 from ovaflow.initialization.starts import StartInputs
 from ovaflow.prediction.top_k import load_kernels, predict_top_k
-from ovaflow.training.label_jobs import Training
+from ovaflow.settings.models import TrainLabels
 from ovaflow.training.shard_job import train_labels
+from peers.interface import Peer
 
 
 class MeanSeparating(Peer):
-    """One-vs-all from the mean-separating start.
-
-    Parameters
-    ----------
-    problem : ovaflow.benchmark.peers.interface.Problem
-    """
+    """One-vs-all from the mean-separating start."""
 
     def __init__(self, problem):
         super().__init__(problem)
         self._dataset = problem.dataset
         means = compute_means(self._dataset.train.X, self._dataset.positives)
         self._inputs = StartInputs.of(self._dataset, means)
-        self._training = Training(C=problem.C, epsilon=problem.epsilon, stored_threshold=problem.threshold)
+        self._training = TrainLabels(C=problem.C, epsilon=problem.epsilon, stored_threshold=problem.threshold)
         self._done = None
 
     @classmethod

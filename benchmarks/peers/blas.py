@@ -4,30 +4,26 @@ import math
 
 import numpy as np
 
-from ovaflow.benchmark.peers.interface import OneByOne
 from ovaflow.console.errors import InputError
 from ovaflow.initialization.mean_separating import coefficients
+from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import Settings
 from ovaflow.solver.stopping import gradient_norm_at_zero, relative_tolerance
+from peers.interface import OneByOne
 
 MOST_ENTRIES = 1 << 29
 """Of the array, 2 GiB: sparse data would take thousands of times their size."""
 
 
 class Newton(OneByOne):
-    """Squared hinge from the mean-separating start, one label at a time, in float32.
-
-    Parameters
-    ----------
-    problem : ovaflow.benchmark.peers.interface.Problem
-    """
+    """Squared hinge from the mean-separating start, one label at a time, in float32."""
 
     def __init__(self, problem):
         super().__init__(problem)
         entries = math.prod(problem.X.shape)
         if entries > MOST_ENTRIES:
             raise InputError(f"an array of {entries:,} entries is too large", remedy="leave blas out of --peers")
-        self._settings = Settings(C=problem.C, epsilon=problem.epsilon)
+        self._settings = Settings(problem.C, LOSSES["squared-hinge"], problem.epsilon)
         self._X = problem.X.toarray()
         self._x_mean = self._X.mean(axis=0, dtype=np.float64)
 

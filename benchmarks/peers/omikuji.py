@@ -10,18 +10,13 @@ from typing import ClassVar
 import numpy as np
 from omikuji import Model
 
-from ovaflow.benchmark.peers.interface import Peer, best_of, folder_bytes
+from peers.interface import Peer, best_of, folder_bytes
 
 BEAM = 10
 
 
 class Parabel(Peer):
-    """Three balanced binary trees.
-
-    Parameters
-    ----------
-    problem : ovaflow.benchmark.peers.interface.Problem
-    """
+    """Three balanced binary trees."""
 
     SETTINGS: ClassVar[dict] = {}
 

@@ -6,20 +6,15 @@ import numpy as np
 from pecos.xmc import Indexer, LabelEmbeddingFactory
 from pecos.xmc.xlinear.model import XLinearModel
 
-from ovaflow.benchmark.peers.interface import Peer, folder_bytes
 from ovaflow.sparse.csr import from_scipy
+from peers.interface import Peer, folder_bytes
 
 TOLERANCE = 0.1
 """PECOS's default; its solver works on the dual."""
 
 
 class OneVsAll(Peer):
-    """One layer over all labels, by dual coordinate descent.
-
-    Parameters
-    ----------
-    problem : ovaflow.benchmark.peers.interface.Problem
-    """
+    """One layer over all labels, by dual coordinate descent."""
 
     PREDICTION: ClassVar = {"post_processor": "noop"}
 

@@ -1,59 +1,24 @@
-"""The figure of a growth measurement."""
+"""The figure of ``ovaflow benchmark growth --json > growth.json``: ``draw_growth.py growth.json growth.svg``."""
 
-import io
+import json
+import sys
 from pathlib import Path
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
-from ovaflow.console.errors import InputError
-from ovaflow.storage.artifact import write_text
-
 STYLES = {"fast": {"color": "#1f5fa8", "marker": "o"}, "plain": {"color": "#8a8a8a", "marker": "s"}}
 TITLES = {"n": "training instances", "d": "features (the most frequent)"}
 
 
-def write_growth_figure(path, growth):
-    """Draw CPU time a label over instances and over features, all axes logarithmic.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        Ends in .svg or .png.
-    growth : dict
-        See :func:`ovaflow.benchmark.growth.measure_growth`.
-
-    Raises
-    ------
-    InputError
-        If the path has another ending.
-    """
+def write_figure(growth, path):
+    """Draw CPU time of a label over instances and over features, all axes logarithmic; any format of matplotlib's."""
     canvas = Figure(figsize=(8.4, 3.6), layout="constrained")
     left, right = canvas.subplots(1, 2, sharey=True)
     _draw(left, growth, "n")
     _draw(right, growth, "d")
-    left.set_ylabel("CPU time a label in ms")
-    if path.suffix == ".png":
-        canvas.savefig(path, format="png", dpi=160)
-    else:
-        written = io.StringIO()
-        canvas.savefig(written, format="svg", metadata={"Date": None})
-        write_text(path, written.getvalue())
-
-
-def check_figure_path(path):
-    """Refuse a path that names neither an SVG nor a PNG file, before anything is measured.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-
-    Raises
-    ------
-    InputError
-    """
-    if Path(path).suffix not in (".svg", ".png"):
-        raise InputError("unknown kind of figure", path=path, remedy="end its name in .svg or .png")
+    left.set_ylabel("CPU time of a label in ms")
+    canvas.savefig(path, dpi=160)
 
 
 def _draw(axes, growth, axis):
@@ -69,3 +34,7 @@ def _draw(axes, growth, axis):
     axes.grid(which="major", color="#dddddd")
     axes.set_axisbelow(True)
     axes.legend(frameon=False)
+
+
+if __name__ == "__main__":
+    write_figure(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")), sys.argv[2])

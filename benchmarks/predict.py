@@ -2,21 +2,27 @@
 
 SciPy and PECOS score with the weights of the model, so that all three must find
 the same labels; napkinXC and omikuji cannot be given weights and train first.
+
+``python benchmarks/predict.py results/DATASET/RUN/model.h5 results/DATASET/dataset.h5``
 """
 
 import importlib.util
+import json
 import tempfile
 import time
 from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import NamedTuple
 
+import click
 import numpy as np
 import scipy.sparse
+from peers.interface import Problem, as_matrix
+from tables import MISSING, aligned
+from threadpoolctl import threadpool_limits
 
-from ovaflow.benchmark.peers.interface import Problem, as_matrix
-from ovaflow.benchmark.sample import columns_of
 from ovaflow.console.errors import InputError
+from ovaflow.data.dataset import open_dataset
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.sparse.csr import rows_of
 
@@ -25,21 +31,7 @@ _BLOCK = 256
 
 
 class Contestant(ABC):
-    """What finds the k best labels.
-
-    Parameters
-    ----------
-    predictor : Predictor
-    dataset : Dataset
-    k : int
-
-    Attributes
-    ----------
-    requires : str
-        Module that must be installed.
-    trains : bool
-        Whether it has a model of its own.
-    """
+    """What finds the k best labels."""
 
     requires, trains = "ovaflow", False
 
@@ -48,30 +40,11 @@ class Contestant(ABC):
 
     @abstractmethod
     def prepare(self, X):
-        """Instances in the form that the package takes; not timed.
-
-        Parameters
-        ----------
-        X : CSR, shape (n, d)
-
-        Returns
-        -------
-        object
-        """
+        """Instances in the form that the package takes; not timed."""
 
     @abstractmethod
     def best(self, prepared):
-        """Labels of prepared instances, best first.
-
-        Parameters
-        ----------
-        prepared : object
-
-        Returns
-        -------
-        sequence
-            n of them.
-        """
+        """Labels of prepared instances, best first."""
 
 
 class Own(Contestant):
@@ -130,7 +103,7 @@ class Pecos(Contestant):
             self._model = XLinearModel.load(folder, is_predict_only=True)
 
     def prepare(self, X):
-        return as_matrix(columns_of(X, np.arange(X.n_columns - (self._bias != 0))))
+        return as_matrix(X)[:, : X.n_columns - (self._bias != 0)]
 
     def best(self, prepared):
         found = self._model.predict(prepared, only_topk=self._k, threads=1, post_processor="noop")
@@ -162,7 +135,7 @@ class NapkinXC(_Trained):
     requires = "napkinxc"
 
     def _kind(self):
-        from ovaflow.benchmark.peers.napkinxc import BinaryRelevance
+        from peers.napkinxc import BinaryRelevance
 
         return BinaryRelevance
 
@@ -180,7 +153,7 @@ class Omikuji(_Trained):
         self._peer._model.init_prediction_thread_pool(1)
 
     def _kind(self):
-        from ovaflow.benchmark.peers.omikuji import Parabel
+        from peers.omikuji import Parabel
 
         return Parabel
 
@@ -197,61 +170,21 @@ CONTESTANTS = {"ovaflow": Own, "scipy": SciPy, "pecos": Pecos, "napkinxc": Napki
 
 
 class Timing(NamedTuple):
-    """What a contestant took.
-
-    Attributes
-    ----------
-    name : str
-    batch_ms, single_ms : float
-        CPU milliseconds an instance: of a whole batch, and one at a time; medians over the rounds.
-    p50_ms, p99_ms : float
-        Wall milliseconds of one instance at a time.
-    batch_ratio, single_ratio : float
-        CPU time over ovaflow's of the same round, medians.
-    same : float or None
-        Share of instances with ovaflow's labels; None for models of its own.
-    failure : str
-        Why there are no figures.
-    """
+    """What a contestant took."""
 
     name: str
-    batch_ms: float = np.nan
+    batch_ms: float = np.nan  # CPU time of an instance, medians over the rounds
     single_ms: float = np.nan
-    p50_ms: float = np.nan
+    p50_ms: float = np.nan  # wall time of one instance at a time
     p99_ms: float = np.nan
-    batch_ratio: float = np.nan
+    batch_ratio: float = np.nan  # CPU time over ovaflow's of the same round
     single_ratio: float = np.nan
-    same: float | None = None
+    same: float | None = None  # share of instances with ovaflow's labels; None for models of its own
     failure: str = ""
 
 
 def benchmark_prediction(model, dataset, names, k=5, instances=1000, singles=300, rounds=3, seed=0):
-    """Time contestants in turn, round after round, on random test instances.
-
-    Parameters
-    ----------
-    model : path-like
-        Of one-vs-all.
-    dataset : Dataset
-        Which it was trained on.
-    names : sequence of str
-        Of :data:`CONTESTANTS`, beside ovaflow.
-    k : int
-    instances, singles : int
-        Size of the batch, and how many of them are also scored one at a time.
-    rounds : int
-    seed : int
-
-    Returns
-    -------
-    list of Timing
-        ovaflow's first.
-
-    Raises
-    ------
-    InputError
-        If the model is no model of one-vs-all, or of another dataset.
-    """
+    """Time contestants in turn, round after round, on random test instances."""
     predictor = Predictor.open(model)
     if not hasattr(predictor.model, "weights"):
         raise InputError("has no weights of labels", path=model, remedy="give a model of one-vs-all")
@@ -307,3 +240,47 @@ def _timing(name, contestant, times, found):
         name, *(float(np.median(values)) for values in (batch, single)), *np.percentile(walls, [50, 99]).tolist(),
         *(float(np.median(values / of)) for values, of in zip((batch, single), own, strict=True)), same,
     )  # fmt: skip
+
+
+def prediction_table(timings):
+    """Table of what finding the best labels takes."""
+    rows = [["package", "batch ms", "ratio", "single ms", "ratio", "p50 ms", "p99 ms", "same labels"]]
+    for timing in timings:
+        if timing.failure:
+            rows.append([timing.name, MISSING])
+            continue
+        same = "own model" if timing.same is None else f"{100 * timing.same:.1f} %"
+        figures = (timing.batch_ms, timing.batch_ratio, timing.single_ms, timing.single_ratio)
+        rows.append([timing.name, *(f"{value:.3g}" for value in (*figures, timing.p50_ms, timing.p99_ms)), same])
+    notes = "batch, single: CPU ms an instance, together and one at a time; p50, p99: wall ms of one at a time"
+    return f"{aligned(rows)}\n\n{notes}"
+
+
+def _contestants(context, parameter, value):
+    names = [name.strip() for name in value.split(",") if name.strip()]
+    unknown = sorted(set(names) - set(CONTESTANTS))
+    if unknown:
+        raise click.BadParameter(f"{', '.join(unknown)}; known: {', '.join(CONTESTANTS)}")
+    return names
+
+
+@click.command()
+@click.argument("model", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("dataset", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--peers", callback=_contestants, default="scipy,pecos", show_default=True,
+              help="By comma; napkinxc and omikuji train first.")  # fmt: skip
+@click.option("--top-k", default=5, show_default=True, type=click.IntRange(min=1))
+@click.option("--instances", default=1000, show_default=True, type=click.IntRange(min=1), help="Of the batch.")
+@click.option("--singles", default=300, show_default=True, type=click.IntRange(min=1), help="Scored one at a time.")
+@click.option("--repeats", default=3, show_default=True, type=click.IntRange(1), help="Interleaved rounds.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def main(model, dataset, peers, top_k, instances, singles, repeats, seed, as_json):
+    """Find the best labels of test instances with MODEL (model.h5) and with other packages, on one thread."""
+    with threadpool_limits(1):
+        timings = benchmark_prediction(model, open_dataset(dataset), peers, top_k, instances, singles, repeats, seed)
+    click.echo(json.dumps([timing._asdict() for timing in timings]) if as_json else prediction_table(timings))
+
+
+if __name__ == "__main__":
+    main()

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse
 
-from ovaflow.benchmark.sample import columns_of
 from ovaflow.data.dataset import Dataset
 from ovaflow.sparse.csr import CSR, is_full
 
@@ -18,31 +17,15 @@ BLOCK = 1024
 
 @dataclass(frozen=True)
 class Problem:
-    """One training task, the same for every peer.
+    """One training task, the same for every peer; peers number the labels 0..m-1."""
 
-    Attributes
-    ----------
-    dataset : Dataset
-        Peers that know a bias of their own leave out its last feature.
-    labels : ndarray of int64, shape (m,)
-        Labels to train, ascending; peers number them 0..m-1.
-    C : float
-    epsilon : float
-        Relative gradient tolerance of primal solvers.
-    threshold : float
-        Weights below it in magnitude are dropped from one-vs-all models.
-    seed : int
-    folder : pathlib.Path
-        Where the peer may write.
-    """
-
-    dataset: Dataset
-    labels: np.ndarray
+    dataset: Dataset  # peers that know a bias of their own leave out its last feature
+    labels: np.ndarray  # ascending
     C: float
-    epsilon: float
-    threshold: float
+    epsilon: float  # relative gradient tolerance of primal solvers
+    threshold: float  # smaller weights are dropped from one-vs-all models
     seed: int
-    folder: Path
+    folder: Path  # where the peer may write
 
     @property
     def bias(self):
@@ -62,43 +45,22 @@ class Problem:
     @cached_property
     def Y(self):
         """Labels of the training instances: scipy csr_matrix of float32, shape (n, m)."""
-        return as_matrix(columns_of(self.dataset.train.Y, self.labels))
+        return as_matrix(self.dataset.train.Y)[:, self.labels]
 
     def without_bias(self, X):
-        """Leave out the bias feature.
-
-        Parameters
-        ----------
-        X : CSR, shape (n, d)
-
-        Returns
-        -------
-        scipy csr_matrix of float32
-        """
-        width = X.n_columns - (self.bias != 0)
-        return as_matrix(columns_of(X, np.arange(width)))
+        """Leave out the bias feature."""
+        return as_matrix(X)[:, : X.n_columns - (self.bias != 0)]
 
 
 class Peer(ABC):
-    """A trainer of one problem, on one thread.
-
-    Parameters
-    ----------
-    problem : Problem
-        The constructor converts the data where the peer allows it; that is timed apart.
-    """
+    """A trainer of one problem, on one thread."""
 
     def __init__(self, problem):
         self._problem = problem
 
     @classmethod
     def warm_up(cls, problem):
-        """Compile what a first use compiles; not timed.
-
-        Parameters
-        ----------
-        problem : Problem
-        """
+        """Compile what a first use compiles; not timed."""
         return None
 
     @abstractmethod
@@ -107,53 +69,19 @@ class Peer(ABC):
 
     @abstractmethod
     def predict(self, X, k):
-        """Predict the best labels.
-
-        Parameters
-        ----------
-        X : CSR, shape (n, d)
-            Bias feature included.
-        k : int
-
-        Returns
-        -------
-        ndarray of int, shape (n, k)
-            Best first, -1 where there are fewer.
-        """
+        """Predict the best labels."""
 
     @abstractmethod
     def model_bytes(self):
-        """Size of the stored model.
-
-        Returns
-        -------
-        int
-        """
+        """Size of the stored model."""
 
     def weights(self):
-        """One-vs-all weights as they are stored, small ones dropped.
-
-        Returns
-        -------
-        CSR or None
-            Shape (m, d), bias feature last; None where there are none or where they cannot be read.
-        """
+        """One-vs-all weights as they are stored, small ones dropped."""
         return None
 
 
 def as_matrix(matrix):
-    """The older of SciPy's two sparse interfaces, with 32-bit indices, which the peers expect.
-
-    Parameters
-    ----------
-    matrix : CSR, shape (n, d)
-
-    Returns
-    -------
-    scipy csr_matrix of float32
-        A copy where the arrays are mapped from a file, and where rows are
-        stored in full: without their zeros.
-    """
+    """The older of SciPy's two sparse interfaces, with 32-bit indices, which the peers expect."""
     shape = matrix.n_rows, matrix.n_columns
     if is_full(matrix):
         return scipy.sparse.csr_matrix(matrix.data.reshape(shape))
@@ -163,44 +91,18 @@ def as_matrix(matrix):
 
 
 def folder_bytes(folder):
-    """Size of all files below a folder.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-
-    Returns
-    -------
-    int
-    """
+    """Size of all files below a folder."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def best_of(rows, k):
-    """Predictions as an array.
-
-    Parameters
-    ----------
-    rows : iterable of sequence of int
-        Labels of each instance, best first.
-    k : int
-
-    Returns
-    -------
-    ndarray of int64, shape (n, k)
-        -1 where a row has fewer than k labels.
-    """
+    """Predictions as an array."""
     kept = [list(row)[:k] for row in rows]
     return np.array([row + [-1] * (k - len(row)) for row in kept], np.int64).reshape(len(kept), k)
 
 
 class OneByOne(Peer):
-    """A peer that trains one label at a time and leaves storing and scoring to the caller.
-
-    Parameters
-    ----------
-    problem : Problem
-    """
+    """A peer that trains one label at a time and leaves storing and scoring to the caller."""
 
     def __init__(self, problem):
         super().__init__(problem)
@@ -218,17 +120,7 @@ class OneByOne(Peer):
 
     @abstractmethod
     def weights_of(self, y):
-        """Train one label.
-
-        Parameters
-        ----------
-        y : ndarray of float64, shape (n,)
-            1 or -1.
-
-        Returns
-        -------
-        ndarray of float, shape (d,)
-        """
+        """Train one label."""
 
     def predict(self, X, k):
         transposed = self.weights().to_scipy().T.tocsr()

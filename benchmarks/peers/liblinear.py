@@ -7,19 +7,14 @@ DiSMEC and ovaflow's stopping rule come from.
 import numpy as np
 from liblinear import liblinear
 
-from ovaflow.benchmark.peers.interface import OneByOne
+from peers.interface import OneByOne
 
 DUAL_TOLERANCE = 0.1
 """LIBLINEAR's default for its dual solvers, whose stopping rule looks at projected gradients of the dual."""
 
 
 class Primal(OneByOne):
-    """Trust-region Newton, ``-s 2``.
-
-    Parameters
-    ----------
-    problem : ovaflow.benchmark.peers.interface.Problem
-    """
+    """Trust-region Newton, ``-s 2``."""
 
     SOLVER = 2
 

@@ -1,4 +1,4 @@
-"""A process of its own for each run of a peer: ``python -m ovaflow.benchmark.worker JOB.json``.
+"""A process of its own for each run of a peer: ``python benchmarks/worker.py JOB.json``.
 
 So a peer's memory and threads are its own, and no peer finds caches that
 another one filled. The figures go to ``figures.json`` beside the job,
@@ -11,26 +11,19 @@ import time
 from pathlib import Path
 
 import numpy as np
+from peers.interface import Problem
+from peers.registry import method_of
 from threadpoolctl import threadpool_info
 
-from ovaflow.benchmark.peers.interface import Problem
-from ovaflow.benchmark.peers.registry import method_of
 from ovaflow.data.dataset import open_dataset
-from ovaflow.storage.artifact import write_text
-from ovaflow.training.memory import peak_rss_bytes
+from ovaflow.machine.peak_memory import peak_rss_bytes
+from ovaflow.storage.writing import write_text
 
 TOP_K = 5
 
 
 def run_job(path):
-    """Train and predict as a job file says.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        JSON: ``method``, ``dataset``, ``labels`` (a file of numpy's),
-        ``settings`` (fields of :class:`Problem`).
-    """
+    """Train and predict as a job file says."""
     job = json.loads(path.read_text(encoding="utf-8"))
     dataset = open_dataset(job["dataset"])
     labels = np.load(job["labels"], allow_pickle=False)
