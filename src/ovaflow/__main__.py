@@ -1,18 +1,18 @@
 """``python -m ovaflow`` is the command line."""
 
+import os
 import sys
 
-from ovaflow.cli import main
-from ovaflow.machine.stopping import end_by_signals, give_way
+from ovaflow.cli import INTERRUPTED, main
 
 
 def run():
     """Run the command line and end the process with its status."""
-    if sys.argv[1:2] != ["serve"]:
-        # the service answers what it has begun to
-        end_by_signals()
     status = main()
-    give_way()
+    if status == INTERRUPTED:
+        # without waiting for threads that may compute for minutes
+        sys.stdout.flush()
+        os._exit(status)
     sys.exit(status)
 
 

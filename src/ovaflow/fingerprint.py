@@ -1,101 +1,194 @@
-"""Hashes of ovaflow's own source: what makes caches and results of older code stale."""
+"""Hashes of what ovaflow's own code computes: they tell which results and compiled kernels are of older code.
 
+A module counts with its parsed code, without comments, layout, docstrings, the
+types of arguments and the texts of messages: strings in ``raise`` statements
+and in calls that say something, or set to variables that end only there.
+Where that is in doubt, a string counts. Parsing every module takes seconds, so
+the digests are kept in the cache folder, under a name made from the bytes of
+all sources.
+"""
+
+import ast
 import hashlib
-import re
+import json
+import os
+from collections import defaultdict
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 _PACKAGE = Path(__file__).parent
 
-# each start of each command comes by here, and parsing every module would take a quarter of a second
-_OWN = rf"{_PACKAGE.name}\b[\w.]*"
-_IMPORT = re.compile(
-    rf"^[ \t]*(?:from[ \t]+({_OWN})[ \t]+import[ \t]*(\([^)]*\)|[^\n]*)|import[ \t]+({_OWN}[^\n]*))", re.MULTILINE
-)
-_NAME = re.compile(r"(?<!as )\b(?!as\b)[\w.]+")
+_SILENT = ("__init__.py", "cli/__init__.py", "console/", "fingerprint.py", "machine/", "settings/", "workflow.py")
+"""Modules of which nothing reaches an artifact but the version's name: they speak, or place a job on its machine."""
 
+_SPEAKERS = {"InputError", "Progress", "echo", "fail", "print", "warn"}
+"""Functions that say something; texts given to them count no more than those of errors that are raised."""
 
-def _digest(paths):
-    digest = hashlib.blake2b(digest_size=16)
-    for path in sorted(paths):
-        digest.update(path.relative_to(_PACKAGE).as_posix().encode() + b"\0")
-        digest.update(path.read_bytes() + b"\0")
-    return digest.hexdigest()
+_SAID = {"description", "help", "metavar", "remedy", "short_help"}
+"""Arguments that say something, of any function."""
+
+_LEFT_OUT = {"ctx", "kind", "returns", "type_comment"}
+"""Fields of parsed code that change no result: they follow from others, or are types of functions."""
 
 
 @cache
 def kernel_fingerprint():
-    """Hash of every module that compiles kernels and of all that those modules import.
-
-    Returns
-    -------
-    str
-        32 hexadecimal digits.
-    """
-    decorators = _PACKAGE / "sparse" / "jit.py"
-    users = [path for path in _PACKAGE.rglob("*.py") if decorators in _imports_of(path)]
+    """Hash, 32 hexadecimal digits, of every module that compiles kernels and of all that those modules import."""
+    users = [name for name, (_, imported) in _modules().items() if "sparse/jit.py" in imported]
     return _digest(_closure(users))
 
 
 @cache
 def code_fingerprint(*modules):
-    """Hash of some modules, of every ovaflow module that they import, directly or not, and of their templates.
+    """Hash, 32 hexadecimal digits, of modules such as ``"ovaflow.cli.prepare"``, all they import and their templates.
 
     A rule of the workflow carries the fingerprint of its subcommand, so that a
     change of the code re-runs exactly the steps that execute it.
-
-    Parameters
-    ----------
-    *modules : str
-        Dotted names, such as ``"ovaflow.cli.prepare"``.
-
-    Returns
-    -------
-    str
-        32 hexadecimal digits.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        If a name is no module of the package.
     """
-    waiting = [_source_of(name) for name in modules]
-    for name, path in zip(modules, waiting, strict=True):
-        if path is None:
-            raise ModuleNotFoundError(f"no module named {name!r}", name=name)
-    reached = _closure(waiting)
-    templates = {path for source in reached for path in (source.parent / "templates").glob("*") if path.is_file()}
-    return _digest(reached | templates)
+    sources = []
+    for module in modules:
+        found = _sources_of(module)
+        if len(found) <= module.count("."):
+            raise ModuleNotFoundError(f"no module named {module!r}", name=module)
+        sources.append(found[-1])
+    return _digest(_closure(sources))
 
 
-def _closure(paths):
-    reached, waiting = set(), list(paths)
+def _digest(names):
+    folders = {(_PACKAGE / name).parent / "templates" for name in names}
+    templates = sorted(path for folder in folders for path in folder.glob("*") if path.is_file())
+    digest = hashlib.blake2b(digest_size=16)
+    for name in sorted(names):
+        digest.update(f"{name}\0{_modules()[name][0]}\0".encode())
+    for path in templates:
+        digest.update(path.relative_to(_PACKAGE).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def _closure(names):
+    reached, waiting = set(), list(names)
     while waiting:
-        path = waiting.pop()
-        if path not in reached:
-            reached.add(path)
-            waiting.extend(_imports_of(path))
+        name = waiting.pop()
+        if name not in reached and not name.startswith(_SILENT):
+            reached.add(name)
+            waiting.extend(_modules()[name][1])
     return reached
 
 
 @cache
-def _source_of(dotted):
-    parts = dotted.split(".")
-    if parts[0] != _PACKAGE.name:
-        return None
-    base = _PACKAGE.joinpath(*parts[1:])
-    for path in (base.with_suffix(".py"), base / "__init__.py"):
-        if path.is_file():
-            return path
-    return None
+def _modules():
+    """Digest of its code and imported modules, of each module's path below the package."""
+    sources = {path.relative_to(_PACKAGE).as_posix(): path.read_bytes() for path in sorted(_PACKAGE.rglob("*.py"))}
+    digest = hashlib.blake2b(digest_size=16)
+    for name, source in sources.items():
+        digest.update(b"%b\0%d\0%b" % (name.encode(), len(source), source))
+    folder = Path(os.environ.get("OVAFLOW_CACHE") or Path.home() / ".cache" / "ovaflow")
+    kept = folder / f"code-{digest.hexdigest()}.json"
+    with suppress(OSError, ValueError):
+        return json.loads(kept.read_bytes())
+    modules = {name: _parsed(source) for name, source in sources.items()}
+    # a cache that cannot be written costs each command two seconds
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        written = kept.with_suffix(f".{os.getpid()}")
+        written.write_text(json.dumps(modules))
+        written.replace(kept)
+    return modules
 
 
-@cache
-def _imports_of(path):
-    found = set()
-    for module, names, modules in _IMPORT.findall(path.read_text(encoding="utf-8")):
-        dotted = [f"{module}.{name}" for name in _NAME.findall(names)] + _NAME.findall(modules)
-        for parts in (name.split(".") for name in dotted):
-            ancestors = (".".join(parts[:depth]) for depth in range(1, len(parts) + 1))
-            found.update(source for source in map(_source_of, ancestors) if source is not None)
-    return frozenset(found)
+def _parsed(source):
+    tree = ast.parse(source)
+    imported = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            imported.update(source for alias in node.names for source in _sources_of(alias.name))
+        elif isinstance(node, ast.ImportFrom):
+            imported.update(source for alias in node.names for source in _sources_of(f"{node.module}.{alias.name}"))
+    code = _code(tree, _only_said(tree)).encode()
+    return hashlib.blake2b(code, digest_size=16).hexdigest(), sorted(imported)
+
+
+def _sources_of(dotted):
+    """Sources that an import of a name executes, those of the packages around it first."""
+    package, *parts = dotted.split(".")
+    if package != _PACKAGE.name:
+        return []
+    names = ["__init__.py"]
+    for depth in range(1, len(parts) + 1):
+        base = "/".join(parts[:depth])
+        names += [f"{base}/__init__.py", f"{base}.py"]
+    return [name for name in names if (_PACKAGE / name).is_file()]
+
+
+def _code(node, words, context=None):
+    """What parsed code computes, as text; in contexts that are ``words`` without the strings."""
+    if isinstance(node, list):
+        return f"[{','.join(filter(None, (_code(each, words, context) for each in node)))}]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    if _is_docstring(node) or (isinstance(node, ast.keyword) and node.arg in _SAID):
+        return ""
+    if context in words and isinstance(node, ast.JoinedStr | ast.Constant) and _is_text(node):
+        return ""
+    context = _context_in(node, context)
+    left_out = _LEFT_OUT | {ast.arg: {"annotation"}, ast.Assert: {"msg"}}.get(type(node), set())
+    # empty fields are left out, since newer versions of Python have more of them
+    fields = {name: value for name, value in ast.iter_fields(node) if value not in (None, []) and name not in left_out}
+    inside = ",".join(f"{name}={_code(value, words, context)}" for name, value in fields.items())
+    return f"{type(node).__name__}({inside})"
+
+
+def _context_in(node, context):
+    """Where values below a node go: ``"raise"`` and ``"say()"``, into a variable (its name), or elsewhere (None)."""
+    if isinstance(node, ast.Raise):
+        return "raise"
+    if isinstance(node, ast.keyword) and node.arg in _SAID:
+        return "say()"
+    if not isinstance(node, ast.Call):
+        return context or _assigned(node)
+    name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+    if name.lstrip("_") in _SPEAKERS or context == "raise":
+        return "say()"
+    return context if name in ("format", "join") else None
+
+
+def _only_said(tree):
+    """Contexts in which strings are for people: messages, and variables that end nowhere else.
+
+    Only variables of functions, and those private to the module, can be seen to end nowhere else.
+    """
+    uses, elsewhere = defaultdict(set), set()
+
+    def visit(node, context, local):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            uses[node.id].add(context)
+        elif isinstance(node, ast.Global | ast.Nonlocal):
+            elsewhere.update(node.names)
+        elif isinstance(node, ast.ClassDef):
+            elsewhere.update(map(_assigned, node.body))
+        elif not local and not (_assigned(node) or "_").startswith("_"):
+            elsewhere.add(_assigned(node))
+        context, local = _context_in(node, context), local or isinstance(node, ast.FunctionDef)
+        for child in ast.iter_child_nodes(node):
+            visit(child, context, local)
+
+    visit(tree, None, False)
+    words, before = uses.keys() - elsewhere, None
+    while words != before:
+        before, words = words, {name for name in words if uses[name] <= {"raise", "say()", *words}}
+    return {"raise", "say()", *words}
+
+
+def _assigned(node):
+    """The one variable that a statement sets."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
+    return targets[0].id if len(targets) == 1 and isinstance(targets[0], ast.Name) else None
+
+
+def _is_docstring(node):
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and _is_text(node.value)
+
+
+def _is_text(constant):
+    return isinstance(constant, ast.JoinedStr) or isinstance(constant.value, str)

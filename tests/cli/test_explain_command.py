@@ -8,10 +8,11 @@ import pytest
 from sklearn.svm import LinearSVC
 
 from ovaflow.cli import main
-from ovaflow.data.tfidf import Selection, learn
+from ovaflow.data.tfidf import learn
 from ovaflow.model.model_file import Names, write_model
 from ovaflow.prediction.calibration import Calibration, write_calibration
 from ovaflow.prediction.predictor import Predictor
+from ovaflow.settings.models import Prepare
 from ovaflow.sparse.csr import from_scipy
 
 TOPICS = {
@@ -29,7 +30,7 @@ def model(tmp_path_factory):
     true = rng.integers(0, 3, 120)
     filler = [f"füllwort{i}" for i in range(20)]
     texts = [" ".join([*rng.choice(TOPICS[names[j]].split(), 3), *rng.choice(filler, 3)]) for j in true]
-    learned = learn(texts, Selection())
+    learned = learn(texts, Prepare())
     X = learned.X.to_scipy().toarray()
     W = np.array([LinearSVC(fit_intercept=False).fit(X, true == j).coef_[0] for j in range(3)] + [0 * X[0]])
     weights = from_scipy(W)

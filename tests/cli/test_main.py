@@ -18,7 +18,7 @@ def test_every_command_has_help(name, capsys):
 @pytest.mark.parametrize(
     ("error", "status", "said"),
     [
-        (InputError("bad number", path="x.txt", line=7, remedy="mend it"), 2, "x.txt, line 7: bad number; mend it"),
+        (InputError("bad number", path="x.txt", line=7, remedy="fix it"), 2, "x.txt, line 7: bad number; fix it"),
         (FileNotFoundError(2, "No such file or directory", "x.h5"), 1, "x.h5: No such file or directory"),
         (MemoryError(), 1, "out of memory"),
         (click.Abort(), 130, "interrupted"),
@@ -65,10 +65,3 @@ def test_module_runs_as_a_program():
     missing = subprocess.run([sys.executable, "-m", "ovaflow", "means", "no.h5", "--output=m.h5"], capture_output=True)
     assert missing.returncode == 2
     assert missing.stderr.startswith(b"ovaflow: error: no.h5: ")
-
-
-def test_estimate_knows_no_trees(capsys):
-    assert main(["estimate", "dataset.h5", "--method=fastxml"]) == 2
-    line = capsys.readouterr().err
-    assert "train-trees DATASET --trees=1" in line
-    assert line.count("\n") == 1

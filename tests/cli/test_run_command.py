@@ -27,7 +27,7 @@ def test_snakemake_gets_workflow_config_and_options(place, arguments, named):
     ("content", "complaint"),
     [
         (None, "my.yaml: No such file or directory"),
-        ("datasets:\n\ttiny: {}\n", "my.yaml, line 2: no YAML"),
+        ("datasets:\n\ttiny: {}\n", "my.yaml, line 2: not valid YAML"),
         ("datasets: {a: {source: builtin}}\nruns: {b: {initialization: mean}}\n", 'found "mean", expected zero or'),
     ],
 )

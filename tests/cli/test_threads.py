@@ -58,12 +58,12 @@ def most_threads(folder, line):
     ],
 )
 def test_threads_of_a_command(folder, command, waiting):
-    """The main thread waits for those that work, and one waits for signals."""
+    """The main thread waits for those that work."""
     counted = most_threads(folder, command if waiting is None else f"{command} --threads={THREADS}")
-    assert 2 <= counted <= 1 + (1 if waiting is None else THREADS + waiting)
+    assert 1 <= counted <= (1 if waiting is None else THREADS + waiting)
     if command.startswith(("train-shard", "train-trees")):
         # how many of them are seen at a time depends on what else the machine does
-        assert counted > waiting + 1
+        assert counted > waiting
 
 
 def test_libraries_would_have_more(folder):

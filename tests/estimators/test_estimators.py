@@ -17,8 +17,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 from ovaflow import FastXMLClassifier, OneVsAllClassifier, RembrandtClassifier, precision_at_k_scorer
-from ovaflow.configuration.schema import Dataset, Run
 from ovaflow.console.errors import InputError
+from ovaflow.settings.models import Dataset, Run
 
 CLASSIFIERS = [OneVsAllClassifier(), FastXMLClassifier(trees=4), RembrandtClassifier(rank=4)]
 README = Path(__file__).parents[2] / "README.md"
@@ -105,9 +105,9 @@ def test_settings_and_defaults_are_those_of_the_config(model):
     ("settings", "message"),
     [
         ({"C": 0}, "C: found 0, expected a number above 0"),
-        ({"loss": "hinge"}, "loss: found 'hinge', expected squared-hinge or logistic"),
+        ({"loss": "hinge"}, 'loss: found "hinge", expected squared-hinge or logistic'),
         ({"bias": -1}, "bias: found -1, expected a number of at least 0"),
-        ({"initialization": "warm"}, "unknown initialization"),
+        ({"initialization": "warm"}, "initialization: found"),
     ],
 )
 def test_illegal_settings_are_refused(table, settings, message):

@@ -10,7 +10,6 @@ from click.shell_completion import CompletionItem
 
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
-from ovaflow.machine.stopping import give_way
 from ovaflow.machine.threads import hold_libraries
 from ovaflow.storage.writing import explanation_of
 
@@ -36,7 +35,7 @@ COMMANDS = {
     "merge-trees": "Join grown trees into one model (fastxml).",
     "join-decoder": "Join a projection and its decoder into one model (rembrandt).",
     "prune": "Make a model as small as a number of bytes.",
-    "convert": "Bring a model from or to npz, DiSMEC and DiSMEC++.",
+    "convert": "Bring a model to the npz of SciPy and PECOS, or back.",
     "trace": "Record every iteration of a sample of labels.",
     "predict": "Find the best labels of texts, features or a test set.",
     "calibrate": "Turn scores into probabilities, from held-out instances.",
@@ -50,11 +49,13 @@ COMMANDS = {
     "describe-embedding": "Measure an embedding by its rank (rembrandt).",
     "report": "Write the report page.",
     "warm-up": "Compile every kernel once.",
-    "benchmark": "Measure the solver and prediction.",
-    "doctor": "Check installation, machine and disk, with a self-test.",
-    "completion": "Print what makes a shell complete commands.",
+    "benchmark": "Measure the solver.",
     "snakefile": "Print where the workflow's Snakefile is.",
 }
+
+
+INTERRUPTED = 130
+"""Exit status after Ctrl-C."""
 
 
 class _LazyGroup(click.Group):
@@ -112,7 +113,7 @@ def main(arguments=None):
     except click.ClickException as error:
         return _complain(error.format_message(), 2)
     except click.Abort:
-        return _complain("interrupted", 130)
+        return _complain("interrupted", INTERRUPTED)
     except InputError as error:
         return _complain(error, 2)
     except MemoryError:
@@ -133,7 +134,6 @@ def _complain_of(error):
 
 
 def _complain(message, status):
-    give_way()
     # the log may be on the disk that is full
     with contextlib.suppress(OSError):
         print(f"ovaflow: error: {message}", file=sys.stderr, flush=True)

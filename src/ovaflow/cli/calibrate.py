@@ -1,9 +1,8 @@
 """ovaflow calibrate."""
 
-from pathlib import Path
-
 import click
 
+from ovaflow.cli.options import FILE, output
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.prediction.calibrate import calibrate, require_parts_of_one
@@ -11,16 +10,14 @@ from ovaflow.prediction.calibration import write_calibration
 from ovaflow.prediction.methods import open_any_model
 from ovaflow.prediction.predictions_file import read_predictions
 
-_FILE = click.Path(dir_okay=False, path_type=Path)
-
 
 @click.command("calibrate")
-@click.argument("model", type=_FILE)
-@click.option("--held-out", required=True, type=_FILE, help="Dataset file of hold-out.")
+@click.argument("model", type=FILE)
+@click.option("--held-out", required=True, type=FILE, help="Dataset file of hold-out.")
 @click.option(
-    "--predictions", required=True, type=_FILE, help="Predictions for it, of a model trained on its training instances."
+    "--predictions", required=True, type=FILE, help="Predictions for it, of a model trained on its training instances."
 )
-@click.option("--output", required=True, type=_FILE, help="Calibration file to write, calibration.h5.")
+@output("Calibration file to write, calibration.h5.")
 def command(model, held_out, predictions, output):
     """Turn scores of MODEL (model.h5) into probabilities, and find the threshold of each label."""
     dataset, predicted = open_dataset(held_out), read_predictions(predictions)

@@ -1,30 +1,27 @@
 """ovaflow calibration-curve."""
 
-from pathlib import Path
-
 import click
 
+from ovaflow.cli.options import FILE, OF_DATASET, THREADS, output, reads
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.calibration_curve import calibration_curve
 from ovaflow.prediction.calibration import read_calibration
 from ovaflow.prediction.methods import open_any_model
 from ovaflow.storage.texts import write_json
 
-_FILE = click.Path(dir_okay=False, path_type=Path)
-
 
 @click.command("calibration-curve")
-@click.argument("model", type=_FILE)
-@click.option("--calibration", required=True, type=_FILE, help="The model's calibration.h5.")
-@click.option("--dataset", required=True, type=_FILE, help="The dataset file, dataset.h5.")
-@click.option("--top-k", default=5, show_default=True, type=click.IntRange(min=1), help="Probabilities looked at.")
-@click.option("--threads", default=1, show_default=True, type=click.IntRange(min=1), help="They change no result.")
-@click.option("--output", required=True, type=_FILE, help="Measurements to write, calibration.json.")
-def command(model, calibration, dataset, top_k, threads, output):
+@click.argument("model", type=FILE)
+@click.option("--calibration", required=True, type=FILE, help="The model's calibration.h5.")
+@OF_DATASET
+@reads("calibration-curve")
+@THREADS
+@output("Measurements to write, calibration.json.")
+def command(model, calibration, dataset, settings, threads, output):
     """Reliability of MODEL's (model.h5) probabilities, and F1 at its thresholds, on the test instances."""
     opened = open_any_model(model)
     read = read_calibration(calibration, opened)
-    measured = calibration_curve(opened, read, open_dataset(dataset), top_k, threads)
+    measured = calibration_curve(opened, read, open_dataset(dataset), settings.top_k, threads)
     write_json(output, "calibration-curve", measured)
     for way in measured["probabilities"]:
         errors = f"expected calibration error {100 * way['ece']:.1f} %, log loss {way['log_loss']:.4f}"

@@ -1,22 +1,19 @@
 """``ovaflow describe-embedding``."""
 
-from pathlib import Path
-
 import click
 
+from ovaflow.cli.options import FILE, OF_DATASET, THREADS, output
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.embedding_curve import describe_embedding
 from ovaflow.rembrandt.embedding_file import read_embedding
 from ovaflow.storage.texts import write_json
 
-_FILE = click.Path(path_type=Path, dir_okay=False)
-
 
 @click.command("describe-embedding")
-@click.argument("embedding", type=_FILE)
-@click.option("--dataset", required=True, type=_FILE, help="The dataset file, dataset.h5.")
-@click.option("--threads", default=1, show_default=True, type=click.IntRange(min=1), help="They change no result.")
-@click.option("--output", required=True, type=_FILE, help="Description to write, for the report.")
+@click.argument("embedding", type=FILE)
+@OF_DATASET
+@THREADS
+@output("Description to write, for the report.")
 def command(embedding, dataset, threads, output):
     """Spectrum, quality by rank on the test instances, and nearest labels of EMBEDDING (by ovaflow embed)."""
     opened = open_dataset(dataset)

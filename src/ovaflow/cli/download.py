@@ -17,7 +17,7 @@ from ovaflow.data.download import download_dataset, download_file
     help="Checksums, recorded at the first download and enforced afterwards; OUTPUT.sha256 by default.",
 )
 def command(dataset, catalogue, url, sha256, output, record):
-    """Download a dataset or a file; an interrupted download goes on where it stopped."""
+    """Download a dataset or a file, unless it is there as recorded."""
     if (dataset is None) == (url is None):
         raise click.UsageError("give either --dataset or --url")
     if dataset and sha256:

@@ -1,79 +1,76 @@
 """``ovaflow estimate``."""
 
 import json
-from pathlib import Path
 
 import click
 
-from ovaflow.cli.earlier_model import earlier_option, read_earlier
-from ovaflow.cli.problem_options import problem_options
+from ovaflow.cli.earlier_model import earlier_option
+from ovaflow.cli.options import DATASET, FILE, THREADS, option
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
-from ovaflow.initialization.starts import STARTS
-from ovaflow.solver.losses import LOSSES
-from ovaflow.training.estimate import as_record, describe, estimate_training, write_demand
-from ovaflow.training.label_jobs import Training
+from ovaflow.estimate.demand import write_demand
+from ovaflow.estimate.sample import in_own_process
+from ovaflow.estimate.summary import describe, summarize
+from ovaflow.settings.models import GrowTrees, Train, TrainLabels
+from ovaflow.settings.steps import STEPS
 
-_DEFAULT = Training()
 
-
-def _known(context, parameter, method):
-    if method != "one-vs-all":
-        raise InputError(
-            "fastxml solves no labels to take a sample of",
-            remedy="`ovaflow train-trees DATASET --trees=1 --output=FILE` says what a tree takes",
-        )
+def _settings_of_both(command):
+    """Every setting of a training, as the commands that train take it."""
+    read = dict.fromkeys(STEPS["train-trees"].reads, GrowTrees)
+    read |= {name: TrainLabels for name in STEPS["train-shard"].reads if name != "stored_threshold"}
+    for name, model in reversed(read.items()):
+        command = option(model, name)(command)
+    return command
 
 
 @click.command("estimate")
-@click.argument("dataset", type=click.Path(path_type=Path, dir_okay=False))
-@click.option(
-    "--method",
-    type=click.Choice(["one-vs-all", "fastxml"]),
-    default="one-vs-all",
-    callback=_known,
-    expose_value=False,
-    help="Of fastxml nothing is estimated: try one tree.",
-)
+@DATASET
+@click.option("--method", type=click.Choice(["one-vs-all", "fastxml"]), default="one-vs-all", show_default=True)
 @click.option("--labels", type=click.IntRange(2), default=300, show_default=True, help="About how many to solve.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the sample.")
-@click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="Threads of each job.")
-@click.option("--shards", type=click.IntRange(1), default=8, show_default=True, help="Jobs.")
-@click.option("--initialization", type=click.Choice(STARTS), default=_DEFAULT.initialization, show_default=True)
-@click.option("--C", "C", type=click.FloatRange(0, min_open=True), default=_DEFAULT.C, show_default=True)
-@click.option("--loss", type=click.Choice(list(LOSSES)), default=_DEFAULT.loss, show_default=True)
-@click.option("--epsilon", type=click.FloatRange(0, min_open=True), default=_DEFAULT.epsilon, show_default=True)
-@click.option("--s", type=float, default=_DEFAULT.s, show_default=True, help="Mean score of positives at the start.")
-@click.option("--t", type=float, help="Mean score of negatives at the start.  [default: -2, with the logistic loss -3]")
-@problem_options
-@click.option("--prune", type=click.FloatRange(0), default=0.01, show_default=True, help="Threshold of the model.")
-@click.option(
-    "--stored-threshold",
-    type=click.FloatRange(0),
-    help="Threshold of the shards.  [default: that of the model, 0.01 at most]",
-)
+@THREADS
+@option(Train, "shards")
+@option(Train, "prune")
+@option(TrainLabels, "stored_threshold", default=None)
+@_settings_of_both
 @earlier_option
 @click.option("--json", "as_json", is_flag=True, help="One line of JSON.")
-@click.option(
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="JSON to write: what any shard's memory and time follow from; with one shard and thread.",
-)
-def command(dataset, labels, seed, threads, shards, prune, stored_threshold, earlier, as_json, output, **settings):
-    """Say what training DATASET (dataset.h5) will take: time, memory, size of the model.
+@click.option("--output", type=FILE, help="JSON to write: what the memory and time of any job follow from.")
+def command(dataset, method, labels, threads, shards, prune, stored_threshold, earlier, as_json, output, **settings):
+    """Say what training on DATASET (dataset.h5) will take: time, memory, size of the model.
 
-    A random sample of the labels is solved, more of the frequent ones. Times are
-    those of a machine that does nothing else.
+    A random sample of the labels is solved in a process of its own, or one tree is grown; what they took is scaled to
+    all of them. Expect the truth within a quarter, on a machine that does nothing else.
     """
-    stored = min(prune, _DEFAULT.stored_threshold) if stored_threshold is None else stored_threshold
-    training = Training(**settings, stored_threshold=stored)
-    opened = open_dataset(dataset)
-    start = read_earlier(earlier, opened)[0]
-    estimate = estimate_training(opened, training, prune, labels, threads, shards, seed, start)
+    open_dataset(dataset)
+    if method == "fastxml":
+        sample = in_own_process(method, dataset=str(dataset), settings=_of(GrowTrees, settings))
+    else:
+        stored = Train(prune=prune).stored_threshold if stored_threshold is None else stored_threshold
+        if prune < stored:
+            raise InputError(
+                f"a model pruned at {prune:g} needs weights below the stored threshold {stored:g}",
+                remedy=f"give --stored-threshold={prune:g}",
+            )
+        sample = in_own_process(
+            method,
+            dataset=str(dataset),
+            settings=_of(TrainLabels, settings) | {"stored_threshold": stored},
+            prune=prune,
+            n_labels=labels,
+            seed=settings["seed"],
+            earlier=None if earlier is None else str(earlier),
+        )
     if output is not None:
-        write_demand(output, estimate)
+        write_demand(output, sample.demand)
+    unit = "trees" if method == "fastxml" else "labels"
+    figures = summarize(sample, dataset, threads, shards, unit)
     if as_json:
-        click.echo(json.dumps(as_record(estimate)))
+        click.echo(json.dumps(figures))
         return
-    for name, text in describe(estimate):
+    for name, text in describe(figures, unit):
         click.echo(f"{name:<12}{text}")
+
+
+def _of(model, settings):
+    return {name: value for name, value in settings.items() if name in model.model_fields and value is not None}

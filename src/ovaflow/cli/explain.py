@@ -1,13 +1,13 @@
 """ovaflow explain."""
 
 import json
-from pathlib import Path
 
 import click
 import numpy as np
 from rich.console import Console
 
 from ovaflow.cli.explained_words import show_instance, show_label
+from ovaflow.cli.options import FILE
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.prediction.calibration import FILE_NAME, read_calibration
@@ -16,19 +16,17 @@ from ovaflow.prediction.label_search import find_labels, shown_name
 from ovaflow.prediction.predictor import Predictor, without_words
 from ovaflow.sparse.csr import rows_of
 
-_FILE = click.Path(dir_okay=False, path_type=Path)
-
 
 @click.command("explain")
-@click.argument("path", required=False, type=_FILE, metavar="[MODEL]")
-@click.option("--model", type=_FILE, help="The model file, model.h5, unless it is the argument.")
+@click.argument("path", required=False, type=FILE, metavar="[MODEL]")
+@click.option("--model", type=FILE, help="The model file, model.h5, unless it is the argument.")
 @click.option("--text", help="Explain what is predicted for it; - reads standard input.")
-@click.option("--dataset", type=_FILE, help="Explain a test instance of this dataset.h5 instead of a text.")
+@click.option("--dataset", type=FILE, help="Explain a test instance of this dataset.h5 instead of a text.")
 @click.option("--row", type=click.IntRange(min=0), help="Its number, from 0.")
 @click.option("--label", "names", multiple=True, help="Label to explain, instead of those predicted; repeatable.")
 @click.option("--labels", default=3, show_default=True, type=click.IntRange(min=1), help="Predicted labels explained.")
 @click.option("--top", default=10, show_default=True, type=click.IntRange(min=1), help="Words listed of each sign.")
-@click.option("--calibration", type=_FILE, help="For probabilities; by default calibration.h5 beside the model.")
+@click.option("--calibration", type=FILE, help="For probabilities; by default calibration.h5 beside the model.")
 @click.option("--json", "as_json", is_flag=True, help="JSON instead of tables.")
 def command(path, model, text, dataset, row, names, labels, top, calibration, as_json):
     """Say which words push labels up and down.

@@ -1,17 +1,14 @@
 """ovaflow hold-out."""
 
-from pathlib import Path
-
 import click
 
+from ovaflow.cli.options import DATASET, output
 from ovaflow.data.dataset import open_dataset, write_dataset
 from ovaflow.data.hold_out import hold_out
 
-_FILE = click.Path(dir_okay=False, path_type=Path)
-
 
 @click.command("hold-out")
-@click.argument("dataset", type=_FILE)
+@DATASET
 @click.option(
     "--fraction",
     default=0.2,
@@ -20,7 +17,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     help="Share of the training instances.",
 )
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Another one, other instances.")
-@click.option("--output", required=True, type=_FILE, help="Dataset file to write: they are its test instances.")
+@output("Dataset file to write: they are its test instances.")
 def command(dataset, fraction, seed, output):
     """Set training instances of DATASET (dataset.h5) aside, for calibration."""
     opened = open_dataset(dataset)

@@ -3,12 +3,13 @@
 import click
 
 from ovaflow.artifacts.label_tree import compute_label_tree, write_label_tree
+from ovaflow.cli.options import DATASET, output
 from ovaflow.data.dataset import open_dataset
 
 
-@click.command(short_help="Compute the minimum spanning tree over labels.")
-@click.argument("dataset", type=click.Path())
-@click.option("--output", required=True, type=click.Path(), help="Label tree file to write (label_tree.h5).")
+@click.command("label-tree")
+@DATASET
+@output("Label tree file to write (label_tree.h5).")
 def command(dataset, output):
     """Compute the minimum spanning tree over the labels of DATASET (dataset.h5) and the all-negative root."""
     opened = open_dataset(dataset)

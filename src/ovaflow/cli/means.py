@@ -3,13 +3,14 @@
 import click
 
 from ovaflow.artifacts.means import compute_means, write_means
+from ovaflow.cli.options import DATASET, THREADS, output
 from ovaflow.data.dataset import open_dataset
 
 
-@click.command(short_help="Compute the means that starting points need.")
-@click.argument("dataset", type=click.Path())
-@click.option("--output", required=True, type=click.Path(), help="Means file to write (means.h5).")
-@click.option("--threads", default=1, show_default=True, type=click.IntRange(min=1), help="They change no result.")
+@click.command("means")
+@DATASET
+@output("Means file to write (means.h5).")
+@THREADS
 def command(dataset, output, threads):
     """Compute the means of all instances and of each label's positives in DATASET (dataset.h5)."""
     opened = open_dataset(dataset)

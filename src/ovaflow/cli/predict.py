@@ -6,32 +6,33 @@ from pathlib import Path
 
 import click
 
+from ovaflow.cli.options import FILE, THREADS, option
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.prediction.answers import Csv, JsonLines, Table, XmcText, labels_of
 from ovaflow.prediction.predictor import Predictor, without_words
 from ovaflow.prediction.sources import FORMATS, Batch, Source, batches_of, format_of, text_column_of
-from ovaflow.storage.artifact import write_atomically
+from ovaflow.settings.models import Predict
+from ovaflow.storage.writing import write_atomically
 
-_FILE = click.Path(dir_okay=False, path_type=Path)
 _OUTPUTS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".txt": "xmc-text"}
 
 
 @click.command("predict")
 @click.argument("inputs", nargs=-1, metavar="[MODEL] [FILE]...")
-@click.option("--model", type=_FILE, help="The model file, model.h5, unless it is the first argument.")
+@click.option("--model", type=FILE, help="The model file, model.h5, unless it is the first argument.")
 @click.option("--text", "texts", multiple=True, help="A text; repeatable.")
 @click.option("--format", type=click.Choice(FORMATS), help="Of the files; by default by their names.")
 @click.option("--text-column", help="Of jsonl and csv; several by comma; by default as in the model's data.")
 @click.option("--first-feature", type=click.IntRange(0, 1), help="Of svmlight; by default as in the model's data.")
-@click.option("--dataset", type=_FILE, help="Predict the test instances of this dataset.h5 instead.")
-@click.option("--top-k", default=5, show_default=True, type=click.IntRange(min=1), help="Labels kept per instance.")
+@click.option("--dataset", type=FILE, help="Predict the test instances of this dataset.h5 instead.")
+@option(Predict, "top_k")
 @click.option("--probabilities", is_flag=True, help="Add the labels' probabilities.")
 @click.option("--thresholds", is_flag=True, help="Of the top labels, keep those that reach their thresholds.")
-@click.option("--calibration", type=_FILE, help="For these two; by default calibration.h5 beside the model.")
-@click.option("--threads", default=1, show_default=True, type=click.IntRange(min=1), help="They change no result.")
+@click.option("--calibration", type=FILE, help="For these two; by default calibration.h5 beside the model.")
+@THREADS
 @click.option(
-    "--output", type=_FILE, help="File to write; of a dataset predictions.h5, else standard output by default."
+    "--output", type=FILE, help="File to write; of a dataset predictions.h5, else standard output by default."
 )
 @click.option("--output-format", type=click.Choice(["jsonl", "csv", "xmc-text", "table"]),
               help="By default by the output's name; jsonl, or a table on a terminal.")  # fmt: skip

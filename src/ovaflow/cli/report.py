@@ -5,14 +5,13 @@ from pathlib import Path
 
 import click
 
-from ovaflow.cli.numbers import Finite
-from ovaflow.configuration.places import published_results
+from ovaflow.cli.options import reads
 from ovaflow.report.gather import gather
 from ovaflow.report.machine import describe_machine, describe_software
-from ovaflow.report.model_card import Statement
 from ovaflow.report.page import render
 from ovaflow.report.published import read_published
-from ovaflow.storage.artifact import write_text
+from ovaflow.storage.writing import write_text
+from ovaflow.workflow import published_results
 
 
 def _sweeps(context, parameter, given):
@@ -29,7 +28,6 @@ def _sweeps(context, parameter, given):
     type=click.Path(path_type=Path),
     help="Table of published results, tab-separated; ovaflow's own by default.",
 )
-@click.option("--examples", type=click.IntRange(min=0), default=10, show_default=True, help="Test documents to show.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the choice of documents.")
 @click.option(
     "--benchmarks",
@@ -45,30 +43,9 @@ def _sweeps(context, parameter, given):
     metavar="NAME=RUN,RUN...",
     help="Runs that differ in the value of a setting; they get a section of their own. May be given again.",
 )
-@click.option("--intended-use", default="", help="What the models are for, stated on the model card.")
-@click.option("--licence", default="", help="Of the models, stated on the model card.")
-@click.option(
-    "--watts-per-core",
-    default=Statement.watts_per_core,
-    show_default=True,
-    type=Finite(0),
-    help="Power of a busy core, for the estimate of energy.",
-)
-@click.option("--grams-per-kwh", type=Finite(0), help="Carbon dioxide of the electricity; left out by default.")
+@reads("report")
 @click.option("--output", type=click.Path(path_type=Path), required=True, help="The page, such as results/report.html.")
-def command(
-    runs,
-    published,
-    examples,
-    seed,
-    benchmarks,
-    sweeps,
-    intended_use,
-    licence,
-    watts_per_core,
-    grams_per_kwh,
-    output,
-):
+def command(runs, published, seed, benchmarks, sweeps, settings, output):
     """Write one self-contained HTML page about all RUNS.
 
     Each of RUNS is a folder results/{dataset}/{run} with model.h5,
@@ -76,8 +53,7 @@ def command(
     dataset.h5 is in its parent.
     """
     results = read_published(published or published_results())
-    statement = Statement(intended_use, licence, watts_per_core, grams_per_kwh)
-    sections = gather(runs, results, benchmarks, examples, seed, sweeps, statement)
+    sections = gather(runs, results, benchmarks, settings.examples, seed, sweeps, settings)
     written = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     write_text(output, render(sections, describe_machine(), describe_software(), written))
     click.echo(f"report: {output}")

@@ -1,13 +1,24 @@
-"""``ovaflow run``."""
+"""``ovaflow run``, and what the Snakefile adds to how Snakemake is stopped and continued."""
 
+import contextlib
 import os
 import re
+import signal
+import socket
+import subprocess
 import sys
+from pathlib import Path
 
 import click
+import psutil
 
-from ovaflow.configuration.places import snakefile
-from ovaflow.configuration.resolve import load, resolve
+from ovaflow.settings.config import load, resolve
+from ovaflow.workflow import snakefile
+
+_OWNER = Path(".snakemake/ovaflow.pid")
+
+# a profile may say how many jobs there are at a time
+_TELLS_CORES = re.compile(r"(--cores|--jobs|--profile|--workflow-profile)(=|$)|-[cj]").match
 
 
 @click.command("run", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -25,27 +36,47 @@ def command(config, options):
 
 
 def become_snakemake(config, options):
-    """Run the pipeline in the current folder: Snakemake takes this process over, with its signals and its terminal.
-
-    Parameters
-    ----------
-    config : path-like or None
-        Config file; None for the default run.
-    options : sequence of str
-        More options of Snakemake.
-    """
+    """Run the pipeline in the current folder: Snakemake takes this process over, with its signals and its terminal."""
     workflow = snakefile()
-    chosen = ["--snakefile", str(workflow)]
+    # -P: what lies in the folder is no Python module
+    program = [sys.executable, "-P", "-m", "snakemake"]
+    given = ["--snakefile", str(workflow)]
     if config is not None:
         # one line about a mistake, before Snakemake sees it
         resolve(load(config), load(workflow.parent / "config" / "config.yaml"), config)
-        chosen += ["--configfile", str(config)]
+        given += ["--configfile", str(config)]
     if not any(map(_TELLS_CORES, options)):
-        chosen += ["--cores", "all"]
+        given += ["--cores", "all"]
+    if _owner_was_killed():
+        subprocess.run([*program, "--unlock", *given, *options], check=False)
     sys.stdout.flush()
-    # -P: what lies in the folder is no Python module
-    os.execv(sys.executable, [sys.executable, "-P", "-m", "snakemake", *chosen, *options])
+    os.execv(sys.executable, [*program, *given, *options])
 
 
-# a profile may say how many jobs there are at a time
-_TELLS_CORES = re.compile(r"(--cores|--jobs|--profile|--workflow-profile)(=|$)|-[cj]").match
+def sign_in():
+    """Write down which Snakemake runs in this folder, since its locks do not tell."""
+    _OWNER.write_text(f"{socket.gethostname()} {os.getpid()}", encoding="utf-8")
+
+
+def _owner_was_killed():
+    """Whether Snakemake's locks are those of a process of this machine that is gone."""
+    if not any(Path(".snakemake/locks").glob("*")) or not _OWNER.exists():
+        return False
+    host, number = _OWNER.read_text(encoding="utf-8").split()
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return host == socket.gethostname() and "snakemake" not in " ".join(psutil.Process(int(number)).cmdline())
+    return host == socket.gethostname()
+
+
+def end_local_jobs_by_signals():
+    """Let SIGINT and SIGTERM end the jobs, for which Snakemake would wait, and then Snakemake as Ctrl-C does."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _end_jobs)
+
+
+def _end_jobs(number, frame):
+    for shell in psutil.Process().children():
+        with contextlib.suppress(psutil.NoSuchProcess):
+            for process in shell.children(recursive=True):
+                process.terminate()
+    raise KeyboardInterrupt

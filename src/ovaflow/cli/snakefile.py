@@ -2,7 +2,7 @@
 
 import click
 
-from ovaflow.configuration.places import snakefile
+from ovaflow.workflow import snakefile
 
 
 @click.command()

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
+from ovaflow.cli.first_run import FORMATS, RUN, config_for, name_of, write_config
 from ovaflow.cli.run import become_snakemake
-from ovaflow.configuration.first_run import FORMATS, RUN, config_for, name_of, write_config
 from ovaflow.machine.allowance import read_allowance
+from ovaflow.settings import paths
 
 _FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 
@@ -60,7 +61,7 @@ def command(data, options, output, cores, dry_run, print_config, format_, **entr
     config = Path(f"{name}.yaml")
     write_config(output / config, text)
     click.echo(f"config: {output / config}")
-    model = output / "results" / name / RUN / "model.h5"
+    model = output / paths.MODEL.format(dataset=name, run=RUN)
     click.echo(f"labels of a text, afterwards: ovaflow predict --model {model} --text ...")
     os.chdir(output)
     become_snakemake(config, options)

@@ -12,13 +12,7 @@ _SILENT = contextvars.ContextVar("silent", default=False)
 
 @contextlib.contextmanager
 def silence(silent: bool = True) -> Iterator[None]:
-    """Let the steps that this thread takes meanwhile say nothing; other threads go on as they are.
-
-    Parameters
-    ----------
-    silent : bool
-        False: let them tell how far they are.
-    """
+    """Let the steps that this thread takes meanwhile say nothing (False: speak); other threads go on as they are."""
     token = _SILENT.set(silent)
     try:
         yield
@@ -27,17 +21,7 @@ def silence(silent: bool = True) -> Iterator[None]:
 
 
 def clock(seconds: float) -> str:
-    """Seconds as a person reads them.
-
-    Parameters
-    ----------
-    seconds : float
-
-    Returns
-    -------
-    str
-        Such as ``"0.4 s"``, ``"59 s"``, ``"12 min 03 s"`` or ``"3 h 20 min"``.
-    """
+    """Seconds as a person reads them: ``"0.4 s"``, ``"59 s"``, ``"12 min 03 s"``, ``"3 h 20 min"``."""
     if seconds < 10:
         return f"{seconds:.1f} s"
     whole = round(seconds)
@@ -51,20 +35,8 @@ def clock(seconds: float) -> str:
 class Progress:
     """Tells how far a long step is and how long it will still take.
 
-    Parameters
-    ----------
-    title : str
-        What is being done.
-    total : int
-        Units of work in all; 0 if unknown.
-    unit : str
-        What is counted, such as ``"labels"``.
-    every : float
-        Seconds between two lines of a log; a terminal is refreshed each 0.2 s.
-    stream : file-like, optional
-        Where to write, ``sys.stderr`` by default.
-    quiet : bool
-        Count and say nothing.
+    ``total`` is 0 where it is unknown. A log gets a line ``every`` so many
+    seconds, a terminal one that is refreshed each 0.2 s.
     """
 
     def __init__(
@@ -94,12 +66,7 @@ class Progress:
             self._stream.write("\n")
 
     def advance(self, amount: int = 1) -> None:
-        """Count finished units.
-
-        Parameters
-        ----------
-        amount : int
-        """
+        """Count finished units."""
         self.done += amount
         now = time.monotonic()
         if now - self._written >= self._every:

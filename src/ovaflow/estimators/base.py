@@ -1,10 +1,10 @@
 """What all classifiers share: forms of X and Y, prediction, files."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,19 +12,19 @@ from pydantic import ValidationError
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ovaflow.configuration.resolve import legal_values
-from ovaflow.configuration.schema import Section
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.console.progress import silence
 from ovaflow.data.dataset import Dataset, Split
-from ovaflow.data.full_rows import fill_rows, is_dense
 from ovaflow.data.names import Names
-from ovaflow.data.normalize import finish
+from ovaflow.data.normalize import fill_rows, finish, is_dense
 from ovaflow.estimators.labels import CLASSES, LabelForm, Labels, Matrix
+from ovaflow.estimators.parameters import Parameter, add_constructor, of_field
 from ovaflow.evaluation.ranking import find_hits, precision
 from ovaflow.model.model_file import ONE_VS_ALL, ModelFile
 from ovaflow.prediction.methods import METHODS, open_any_model
 from ovaflow.prediction.predictor import Predictor
+from ovaflow.settings.models import Prepare, Section, Train
+from ovaflow.settings.words import explain
 from ovaflow.sparse.csr import CSR, from_scipy, rows_of
 
 AnySection = TypeVar("AnySection", bound=Section)
@@ -36,7 +36,7 @@ _FIRST_BEST = 16
 class LabelClassifier(ClassifierMixin, BaseEstimator):
     """A classifier for few or very many labels.
 
-    Subclasses name their settings in ``__init__`` and train in ``_train``.
+    Subclasses name their ``settings``, of which ``__init__`` is made, and train in ``_train``.
 
     Attributes
     ----------
@@ -52,6 +52,22 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
     method: str = ONE_VS_ALL
     neutral: float = 0.0
     """Score of a label that is as likely as not."""
+    settings: ClassVar[tuple[tuple[type[Section], tuple[str, ...]], ...]] = ()
+    """Fields of models that are parameters of the constructor."""
+    own: ClassVar[dict[str, tuple[Any, str, str]]] = {}
+    """Other parameters: default, type and sentence."""
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        parameters = {name: of_field(model, name) for model, names in cls.settings for name in names}
+        parameters["bias"] = of_field(Prepare, "bias")
+        # TfidfVectorizer has done so already
+        parameters["normalize"] = of_field(Prepare, "normalize")._replace(default=False)
+        parameters["threads"] = of_field(Train, "threads")._replace(description="they change no result")
+        parameters |= {name: Parameter(*each) for name, each in cls.own.items()}
+        parameters["verbose"] = Parameter(False, "bool", "tell how far the training is")
+        cls.given = tuple(parameters)
+        add_constructor(cls, parameters)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -93,6 +109,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         if len(names) not in (0, X.shape[1]):
             raise ValueError(f"{len(names)} feature_names for {X.shape[1]} features")
         given = Names([str(label) for label in form.classes], [str(name) for name in names])
+        self._part(Prepare)
         with silence(not self.verbose):
             self.model_ = self._train(self._dataset(X, Y, given))
         self._hold(form)
@@ -123,15 +140,13 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self._finished(validate_data(self, X, accept_sparse="csr", dtype=np.float32, reset=False))
 
-    def _settings(self, section: type[AnySection], names: Iterable[str]) -> AnySection:
-        """Settings of this classifier that a section of the config has, checked as the config's are."""
-        given = {name: getattr(self, name) for name in names}
+    def _part(self, model: type[AnySection]) -> AnySection:
+        """The settings of this classifier that a model has, checked as the config's are."""
+        given = {name: getattr(self, name) for name in self.given if name in model.model_fields}
         try:
-            return section.model_validate(given)
+            return model.model_validate(given)
         except ValidationError as error:
-            name = str(error.errors()[0]["loc"][0])
-            legal = legal_values(section.model_json_schema()["properties"][name])
-            raise ValueError(f"{name}: found {given[name]!r}, expected {legal}") from None
+            raise ValueError(explain(error, given, model)) from None
 
     def decision_function(self, X: Matrix, labels: Sequence[Any] | None = None) -> np.ndarray:
         """Scores of labels, above 0 where :meth:`predict` says that an instance has them.

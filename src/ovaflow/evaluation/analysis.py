@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ovaflow.data.propensity import A, B, inverse_propensity
+from ovaflow.data.propensity import inverse_propensity
 from ovaflow.evaluation import failures
 from ovaflow.evaluation.deciles import decile_starts
 from ovaflow.evaluation.groups import frequency_groups
@@ -19,7 +19,7 @@ WORST = 20
 """Failures of each kind that are listed."""
 
 
-def analyse(predictions, dataset, model, a=A, b=B):
+def analyse(predictions, dataset, model, a, b):
     """Results by training frequency, and failures.
 
     Parameters

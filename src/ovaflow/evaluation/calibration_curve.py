@@ -3,11 +3,11 @@
 import numpy as np
 from scipy.special import expit
 
-from ovaflow.configuration.folds import BEST
 from ovaflow.console.errors import InputError
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.prediction.methods import method_of_model
 from ovaflow.prediction.sigmoids import common_lines
+from ovaflow.settings.paths import BEST
 
 BINS = 15
 """Of equal width, as in Guo et al. 2017."""

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.propensity import A, B, inverse_propensity
+from ovaflow.data.propensity import inverse_propensity
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.groups import frequency_groups
 
@@ -13,7 +13,7 @@ STEPS = ("newton_steps", "cg_steps")
 """Statistics of the labels that are added up, where the method has them."""
 
 
-def evaluate(predictions, dataset, model, training, a=A, b=B):
+def evaluate(predictions, dataset, model, training, a, b):
     """Metrics, sizes and times of a run.
 
     Parameters

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
-from ovaflow.data.propensity import A, B, inverse_propensity
+from ovaflow.data.propensity import inverse_propensity
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.metrics import PLACES
 from ovaflow.model.pruning import prune
@@ -13,7 +13,7 @@ from ovaflow.prediction.top_k import load_kernels, predict_top_k
 _BYTES_OF_A_WEIGHT = 8
 
 
-def prune_curve(model, dataset, thresholds, threads=1, a=A, b=B):
+def prune_curve(model, dataset, thresholds, a, b, threads=1):
     """Prune a model at larger and larger thresholds and predict the test set each time.
 
     Parameters
@@ -60,7 +60,7 @@ def _sizes(model, pruned):
     return {"nonzeros": len(pruned.weights.data), "model_bytes": n_bytes}
 
 
-def quality_of(model, dataset, threads=1):
+def quality_of(model, dataset, a, b, threads=1):
     """Quality of a model on the test instances.
 
     Parameters
@@ -81,7 +81,7 @@ def quality_of(model, dataset, threads=1):
         If the model was trained on another dataset.
     """
     _check(model, dataset)
-    return _quality(model, dataset, inverse_propensity(model.counts, dataset.train.X.n_rows, A, B), threads)
+    return _quality(model, dataset, inverse_propensity(model.counts, dataset.train.X.n_rows, a, b), threads)
 
 
 def _check(model, dataset):

@@ -1,7 +1,7 @@
 """Quality by number of trees (FastXML, fig. 1), from one pass over the test instances."""
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.propensity import A, B, inverse_propensity
+from ovaflow.data.propensity import inverse_propensity
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.metrics import PLACES
 from ovaflow.fastxml.scoring import predict_trees
@@ -10,7 +10,7 @@ MOST_POINTS = 24
 """Up to so many trees each number is a point of its own."""
 
 
-def tree_curve(model, dataset, threads=1, a=A, b=B):
+def tree_curve(model, dataset, a, b, threads=1):
     """Predict the test set with the first trees of a model, more and more of them.
 
     Parameters

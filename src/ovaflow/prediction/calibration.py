@@ -9,8 +9,9 @@ from scipy.special import expit
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.model.model_file import ModelFile
 from ovaflow.sparse.best import NO_LABEL
-from ovaflow.storage.arrays import map_vector
+from ovaflow.storage.arrays import create_array, map_vector
 from ovaflow.storage.artifact import checksum_of, create_artifact, inputs_of, open_artifact, parameters_of
+from ovaflow.storage.damage import damaged
 
 KIND = "calibration"
 
@@ -88,7 +89,7 @@ def write_calibration(path: StrPath, calibration: Calibration) -> None:
     """
     with create_artifact(path, KIND, calibration.parameters, calibration.inputs, infinite=("thresholds",)) as file:
         for name in ("slope", "intercept", "thresholds"):
-            file.create_dataset(name, data=np.asarray(getattr(calibration, name), np.float32))
+            create_array(file, name, np.asarray(getattr(calibration, name), np.float32))
 
 
 def read_calibration(path: StrPath, model: ModelFile | None = None) -> Calibration:
@@ -116,9 +117,9 @@ def read_calibration(path: StrPath, model: ModelFile | None = None) -> Calibrati
             map_vector(file[name], np.float32, *given) for name, given in bounds.items()
         ]
         if len({len(array) for array in arrays}) != 1:
-            raise file.damaged("arrays of different lengths")
+            raise damaged(file, "arrays of different lengths")
         if model is not None and inputs_of(file).get("model") != model.checksum:
             raise InputError(f"does not belong to {model.path}", path=path, remedy="run calibrate again")
         if model is not None and len(arrays[0]) != model.n_labels:
-            raise file.damaged(f"{len(arrays[0]):,} labels, expected {model.n_labels:,}")
+            raise damaged(file, f"{len(arrays[0]):,} labels, expected {model.n_labels:,}")
         return Calibration(slope, intercept, thresholds, parameters_of(file), inputs_of(file), checksum_of(file))

@@ -15,8 +15,8 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.word_places import word_places
 from ovaflow.model.model_file import ONE_VS_ALL, Model
 from ovaflow.prediction.label_weights import EffectiveWeights, SparseWeights
+from ovaflow.rembrandt.model_file import METHOD as REMBRANDT
 from ovaflow.rembrandt.model_file import EmbeddingModel
-from ovaflow.rembrandt.settings import METHOD as REMBRANDT
 
 EXPLAINED = (ONE_VS_ALL, REMBRANDT)
 """Methods with weights of labels; Rembrandt has them with linear features."""

@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from ovaflow.prediction.index import Panel, build_panel, panel_ranges
-from ovaflow.storage.arrays import map_vector, number_of, read_offsets
+from ovaflow.storage.arrays import create_array, map_vector, number_of, read_offsets
 from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact, parameters_of
+from ovaflow.storage.damage import damaged
 
 KIND = "index"
 
@@ -64,7 +65,7 @@ def write_index(path, model):
             group.attrs["first"] = panel.first
             for name, array in panel._asdict().items():
                 if name != "first":
-                    group.create_dataset(name, data=array)
+                    create_array(group, name, array)
 
 
 def open_index(model):
@@ -93,7 +94,7 @@ def open_index(model):
         panels = [_read_panel(group, model.n_features) for _, group in file.items()]
         ends = np.cumsum([0, *(len(panel.base) for panel in panels)])
         if [panel.first for panel in panels] != ends[:-1].tolist() or ends[-1] != model.n_labels:
-            raise file.damaged("panels that do not cover the labels")
+            raise damaged(file, "panels that do not cover the labels")
         return panels
 
 
@@ -114,5 +115,5 @@ def _read_panel(group, d):
     lengths = len(panel.trained), len(panel.step), len(panel.dense_row), len(panel.indptr), panel.dense.shape
     fits = lengths == (m, d, d, d + 1, (h, m)) and panel.indptr[-1] == len(panel.values) == len(panel.labels)
     if not fits:
-        raise group.damaged(f"arrays of panel {group.name} do not fit together")
+        raise damaged(group, f"arrays of panel {group.name} do not fit together")
     return panel

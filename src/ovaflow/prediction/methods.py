@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 from ovaflow.console.errors import InputError
 from ovaflow.fastxml import scoring
+from ovaflow.fastxml.model_file import METHOD as FASTXML
 from ovaflow.fastxml.model_file import open_forest, save_forest
-from ovaflow.fastxml.settings import METHOD as FASTXML
 from ovaflow.model.model_file import ONE_VS_ALL, method_of, open_model, save_model
 from ovaflow.prediction import top_k
 from ovaflow.rembrandt import scoring as embedded
+from ovaflow.rembrandt.model_file import METHOD as REMBRANDT
 from ovaflow.rembrandt.model_file import open_embedding_model, save_embedding_model
-from ovaflow.rembrandt.settings import METHOD as REMBRANDT
 
 
 class Method(NamedTuple):

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ovaflow.sparse.best import NO_LABEL
-from ovaflow.storage.arrays import amount_of, map_vector, number_of
+from ovaflow.storage.arrays import amount_of, create_array, map_vector, number_of
 from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact
+from ovaflow.storage.damage import damaged
 
 KIND = "predictions"
 
@@ -45,8 +46,8 @@ def write_predictions(path, predictions):
     """
     parameters = {"top_k": predictions.ids.shape[1]}
     with create_artifact(path, KIND, parameters, predictions.inputs, infinite=("scores",)) as file:
-        file.create_dataset("ids", data=np.asarray(predictions.ids, np.int32))
-        file.create_dataset("scores", data=np.asarray(predictions.scores, np.float32))
+        create_array(file, "ids", np.asarray(predictions.ids, np.int32))
+        create_array(file, "scores", np.asarray(predictions.scores, np.float32))
         file.attrs["seconds"] = float(predictions.seconds)
         file.attrs["threads"] = int(predictions.threads)
 
@@ -72,5 +73,5 @@ def read_predictions(path):
         ids = map_vector(file["ids"], np.int32, NO_LABEL, ndim=2)
         scores = map_vector(file["scores"], np.float32, -np.inf, ndim=2)
         if ids.shape != scores.shape:
-            raise file.damaged("ids and scores of different shapes")
+            raise damaged(file, "ids and scores of different shapes")
         return Predictions(ids, scores, amount_of(file, "seconds"), number_of(file, "threads", 1), inputs_of(file))

@@ -5,12 +5,11 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.readers.csv import read_fields
-from ovaflow.data.readers.instances import check_columns, clean, text_of
-from ovaflow.data.readers.jsonl import json_object
 from ovaflow.data.readers.row_kernels import Bounds
 from ovaflow.data.readers.rows import ID_LIMIT, parse_blocks
 from ovaflow.data.readers.streams import Lines, open_stream, without_end
+from ovaflow.data.readers.tables import read_csv_fields, read_json_object
+from ovaflow.data.readers.texts import CORRECT, check_columns, clean, joined, split_names
 from ovaflow.data.readers.xmc_text import read_header
 from ovaflow.sparse.csr import CSR
 
@@ -27,16 +26,7 @@ _REMEDY = "name it with --text-column"
 
 
 class Batch(NamedTuple):
-    """Some instances.
-
-    Attributes
-    ----------
-    X : CSR
-    names : list
-        What the source calls each instance (``id`` in JSON Lines), or None.
-    texts : list of str, or None
-        None where the source has features.
-    """
+    """Some instances: what the source calls each (``id`` in JSON Lines), or None; texts None where it has features."""
 
     X: CSR
     names: list
@@ -44,18 +34,10 @@ class Batch(NamedTuple):
 
 
 class Source(NamedTuple):
-    """Where instances come from, and in which form.
+    """Where instances come from (``"-"``: standard input), and in which of ``FORMATS``.
 
-    Attributes
-    ----------
-    path : str
-        ``"-"`` is standard input.
-    format : str
-        ``"lines"``, ``"jsonl"``, ``"csv"``, ``"svmlight"`` or ``"xmc-text"``.
-    text_column : str
-        Of jsonl and csv; several, separated by commas, are joined by a space.
-    first_feature : int or None
-        Of svmlight: the number of the first feature; None: as in the model's own data.
+    ``text_column`` of jsonl and csv may name several columns, separated by commas. ``first_feature`` is the number of
+    the first feature of svmlight; None: as in the model's own data.
     """
 
     path: str
@@ -73,25 +55,9 @@ class Source(NamedTuple):
         """Whether it holds texts instead of features."""
         return self.format in _TEXTS
 
-    @property
-    def columns(self):
-        """Names of the columns that hold the text."""
-        return [name.strip() for name in self.text_column.split(",") if name.strip()]
-
 
 def format_of(path, takes_text):
-    """Format of a file by its name, compressed or not.
-
-    Parameters
-    ----------
-    path : str
-    takes_text : bool
-        Whether the model does, which decides about other names.
-
-    Returns
-    -------
-    str
-    """
+    """Format of a file by its name, compressed or not; other names hold what the model takes."""
     name = path.lower()
     for suffix in (".gz", ".bz2", ".xz", ".zst"):
         name = name.removesuffix(suffix)
@@ -102,40 +68,15 @@ def format_of(path, takes_text):
 
 
 def text_column_of(model):
-    """Column of the text in the files that a model was trained on.
-
-    Parameters
-    ----------
-    model : ovaflow.model.model_file.ModelFile
-
-    Returns
-    -------
-    str
-        ``"text"`` where they had no columns.
-    """
+    """Column of the text in the files that a model was trained on; ``"text"`` where they had no columns."""
     return model.parameters.get("transform", {}).get("source", {}).get("text_column", "text")
 
 
 def batches_of(source, predictor):
-    """Read instances and bring them into the form that the model knows.
+    """Read instances as batches, in the form that the model knows.
 
-    Batches are small enough for memory, and end where the next line would have
-    to be waited for, so that each line of a pipe is answered when it comes.
-
-    Parameters
-    ----------
-    source : Source
-    predictor : ovaflow.prediction.predictor.Predictor
-
-    Yields
-    ------
-    Batch
-
-    Raises
-    ------
-    InputError
-        With the line that does not fit, or if the model needs features and the
-        source has texts.
+    Batches are small enough for memory, and end where the next line would have to be waited for, so that each line of
+    a pipe is answered when it comes.
     """
     if source.has_texts:
         predictor.from_texts([])
@@ -162,7 +103,7 @@ def _batched(read, source, stream):
     names, texts = [], []
     for name, text in read(source, lines):
         names.append(name)
-        texts.append(clean(text))
+        texts.append(text)
         if len(texts) == BATCH or not lines.ready:
             yield names, texts
             names, texts = [], []
@@ -172,27 +113,29 @@ def _batched(read, source, stream):
 
 def _read_lines(source, lines):
     for _, line in lines:
-        yield None, without_end(line)
+        yield None, clean(without_end(line))
 
 
 def _read_jsonl(source, lines):
+    columns = split_names(source.text_column)
     for number, line in lines:
         if line.strip():
-            entry = json_object(line, source.name, number)
-            check_columns(source.columns, entry, source.name, number, _REMEDY)
-            yield entry.get("id"), _joined([entry[name] for name in source.columns], source.name, number)
+            entry = read_json_object(line, source.name, number)
+            check_columns(columns, entry, source.name, number, _REMEDY)
+            yield entry.get("id"), _joined([entry[name] for name in columns], source.name, number)
 
 
 def _read_csv(source, lines):
-    for number, fields in read_fields((line for _, line in lines), source.columns, source.name, _REMEDY):
+    columns = split_names(source.text_column)
+    for number, fields in read_csv_fields((line for _, line in lines), columns, source.name, remedy=_REMEDY):
         yield None, _joined(fields, source.name, number)
 
 
 def _joined(fields, name, number):
     try:
-        return " ".join(filter(None, map(text_of, fields)))
+        return joined(fields)
     except ValueError as error:
-        raise InputError(str(error), path=name, line=number) from None
+        raise InputError(error, path=name, line=number, remedy=CORRECT) from None
 
 
 _TEXTS = {"lines": _read_lines, "jsonl": _read_jsonl, "csv": _read_csv}
@@ -222,13 +165,21 @@ def _first_feature(model, source):
 def _read_xmc_text(source, stream, predictor):
     n, d, _ = read_header(stream, source.name)
     if d != predictor.n_source_features:
-        raise InputError(f"{d} features, the model has {predictor.n_source_features}", path=source.name, line=1)
+        theirs = predictor.n_source_features
+        raise InputError(
+            f"{d} features, the model has {theirs}", path=source.name, line=1, remedy="give instances of its features"
+        )
     count, last = 0, 1
     for rows in parse_blocks(stream, source.name, Bounds(-1, 0, d, ID_LIMIT, False), 1):
         count, last = count + rows.X.n_rows, rows.lines
         yield rows.X
     if count != n:
-        raise InputError(f"the header promises {n} instances, the file has {count}", path=source.name, line=last)
+        raise InputError(
+            f"the header promises {n} instances, the file has {count}",
+            path=source.name,
+            line=last,
+            remedy="the file is cut off or line 1 is wrong: get it again, or correct line 1",
+        )
 
 
 _ROWS = {"svmlight": _read_svmlight, "xmc-text": _read_xmc_text}

@@ -12,11 +12,11 @@ from ovaflow.report import examples, failures
 from ovaflow.report.dataset_card import Card, make_card
 from ovaflow.report.explained import first_explained, sample_labels
 from ovaflow.report.label_trees import read_tree_of
-from ovaflow.report.model_card import Statement
 from ovaflow.report.published import results_for
 from ovaflow.report.resources import find_benchmarks, read_resources
 from ovaflow.report.run import read_metrics, read_run
 from ovaflow.report.sweeps import read_sweeps
+from ovaflow.settings.models import Report
 
 SHOWN = 8
 """Runs that figures and examples show: as many as there are colours and markers."""
@@ -44,7 +44,7 @@ class Section:
     sweeps : list of Sweep
     trees : list of TreeOfRun
         Of runs that start from the label tree.
-    statement : Statement
+    statement : Report
     """
 
     card: Card
@@ -58,7 +58,7 @@ class Section:
     resources: list
     sweeps: list
     trees: list
-    statement: Statement = field(default_factory=Statement)
+    statement: Report = field(default_factory=Report)
 
     @property
     def shown(self):
@@ -82,7 +82,7 @@ def gather(folders, published=(), benchmarks=None, n_examples=10, seed=0, sweeps
         Of their choice.
     sweeps : dict of str to list of str, optional
         Names of the runs of each sweep.
-    statement : Statement, optional
+    statement : Report, optional
         For the model cards.
 
     Returns
@@ -102,7 +102,7 @@ def gather(folders, published=(), benchmarks=None, n_examples=10, seed=0, sweeps
         _section(dataset, runs, published, benchmarks, n_examples, seed, sweeps or {})
         for dataset, runs in datasets.items()
     ]
-    return [replace(section, statement=statement or Statement()) for section in sections]
+    return [replace(section, statement=statement or Report()) for section in sections]
 
 
 def _section(folder, run_folders, published, benchmarks, n_examples, seed, sweeps):

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ovaflow.artifacts.label_tree import read_label_tree
-from ovaflow.configuration.starts import FROM_TREE
 from ovaflow.report import wording
 from ovaflow.report.tables import Column, Row, Table, figure
 from ovaflow.training.plan import read_shards
@@ -59,7 +58,7 @@ def read_tree_of(folder, run, counts, dataset):
         None where the run starts otherwise, or its files are not kept.
     """
     tree_path, plan_path = folder.parent / "label_tree.h5", folder / "shards.tsv"
-    if dict(run.parameters).get("initialization") not in FROM_TREE or not (tree_path.exists() and plan_path.exists()):
+    if dict(run.parameters).get("initialization") != "label-tree" or not (tree_path.exists() and plan_path.exists()):
         return None
     tree = read_label_tree(tree_path, dataset)
     cut = cut_edges(tree, read_shards(plan_path, len(counts)))

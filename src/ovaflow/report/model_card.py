@@ -11,26 +11,6 @@ from ovaflow.report.tables import Cell, Column, Row, Table, figure
 NOT_STATED = "not stated"
 
 
-@dataclass(frozen=True)
-class Statement:
-    """What the models' owner states.
-
-    Attributes
-    ----------
-    intended_use, licence : str
-        Empty where not stated.
-    watts_per_core : float
-        Power of a busy core, with its share of memory and cooling.
-    grams_per_kwh : float or None
-        Carbon dioxide of the electricity; None leaves it out.
-    """
-
-    intended_use: str = ""
-    licence: str = ""
-    watts_per_core: float = 10.0
-    grams_per_kwh: float | None = None
-
-
 SCORES = {
     "one-vs-all": "A score is the margin of a label’s own classifier: above 0 the label is more likely than not to "
     "have been assigned, but it is no probability, and scores of different labels are not calibrated to one another.",

@@ -69,7 +69,7 @@ def read_published(path):
             "no such file", path=path, remedy="give the path of a table such as config/published.tsv"
         ) from None
     except UnicodeDecodeError as error:
-        raise InputError(f"not UTF-8 ({error})", path=path, remedy="mend this file, or give another one") from None
+        raise InputError(f"not valid UTF-8 ({error})", path=path, remedy="save it as UTF-8") from None
     if not lines or lines[0] != COLUMNS:
         raise InputError("unknown columns", path=path, line=1, remedy=f"expected {', '.join(COLUMNS)}")
     return [_entry(path, number, line) for number, line in enumerate(lines[1:], 2) if line]

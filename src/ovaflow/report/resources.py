@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from ovaflow.configuration.folds import HELD_OUT
 from ovaflow.report import wording
 from ovaflow.report.tables import Cell, Column, Row, Table, figure
+from ovaflow.settings.models import HELD_OUT
 
 MIB = 1 << 20
 

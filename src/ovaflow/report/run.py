@@ -11,8 +11,9 @@ from ovaflow.report.details import Details, read_details
 from ovaflow.report.embeddings import EmbeddingOfRun, read_embedding_of
 from ovaflow.report.training import Training, summarise
 from ovaflow.report.trees import Trees, read_trees
+from ovaflow.storage.arrays import map_vector
 from ovaflow.storage.artifact import checksum_of, open_artifact, parameters_of
-from ovaflow.storage.remedies import remake
+from ovaflow.storage.damage import remake, text_of
 from ovaflow.storage.texts import read_json
 
 HIDDEN_PARAMETERS = ("transform",)
@@ -195,8 +196,8 @@ def _settings(parameters):
 def _model(path):
     """Settings, number of classifiers, checksum and maker of a model, whatever its method keeps beside them."""
     with open_artifact(path, MODEL) as file:
-        trained = int(file["trained"][()].sum()) if "trained" in file else None
-        return parameters_of(file), trained, checksum_of(file), file.contents["ovaflow_version"]
+        trained = int(map_vector(file["trained"], bool).sum()) if "trained" in file else None
+        return parameters_of(file), trained, checksum_of(file), text_of(file, "ovaflow_version")
 
 
 def _training(folder, dataset, checksum):

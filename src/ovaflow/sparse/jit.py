@@ -44,15 +44,11 @@ def cache_directory():
     """Folder of the compiled kernels, made if need be.
 
     A cached caller keeps an old callee of another file, so the folder's name
-    carries a hash of the source of all kernels, beside Numba's version and the
-    CPU's name.
-
-    Returns
-    -------
-    pathlib.Path or None
-        ``$OVAFLOW_CACHE`` or ``~/.cache/ovaflow``, then the key; where that
-        cannot be written, a folder of the user's in the system's temporary
-        folder; None where neither can.
+    carries a hash of what all kernels compute, Numba's version and the CPU's
+    name. (Numba itself compiles a file again whose text alone has changed.) It
+    is in ``$OVAFLOW_CACHE`` or ``~/.cache/ovaflow``; where that cannot be
+    written, in a folder of the user's in the system's temporary folder; None
+    where neither can.
     """
     cpu = numba.config.CPU_NAME or binding.get_host_cpu_name()
     key = f"kernels-{kernel_fingerprint()[:16]}-{numba.__version__}-{cpu}"

@@ -1,0 +1,102 @@
+"""Options of subcommands, made of the settings that their steps read."""
+
+import functools
+from pathlib import Path
+
+import click
+from pydantic import ValidationError
+from pydantic_core import PydanticUndefined
+
+from ovaflow.settings.models import Section, Train
+from ovaflow.settings.steps import STEPS
+from ovaflow.settings.words import explain, legal_values, schema_at
+
+FILE = click.Path(dir_okay=False, path_type=Path)
+DATASET = click.argument("dataset", type=FILE)
+OF_DATASET = click.option("--dataset", required=True, type=FILE, help="The dataset file, dataset.h5.")
+
+
+def output(text):
+    """``--output``, a file to write."""
+    return click.option("--output", required=True, type=FILE, help=text)
+
+
+class Value(click.ParamType):
+    """A value of a setting, legal by the model that has it first."""
+
+    def __init__(self, model, field, schema):
+        owners = [owner for owner in model.__mro__ if issubclass(owner, Section) and field in owner.model_fields]
+        self.model, self.field, self.schema = owners[-1], field, schema
+        self.name = {"integer": "integer", "number": "float"}.get(_entry(schema).get("type"), "text")
+
+    def convert(self, value, param, context):
+        """The value as the model keeps it; as :meth:`click.ParamType.convert`."""
+        listed = self.schema.get("type") == "array"
+        try:
+            found = getattr(self.model.model_validate({self.field: [value] if listed else value}), self.field)
+            return found[0] if listed else found
+        except ValidationError:
+            self.fail(f"{value!r} is not {legal_values(_entry(self.schema))}.", param, context)
+
+
+def _entry(schema):
+    """Schema of one value, where there may be several or none."""
+    parts = [part for part in schema.get("anyOf", [schema]) if part.get("type") not in ("null", "array")]
+    return (parts[0] if len(parts) == 1 else {"anyOf": parts}) if parts else schema["items"]
+
+
+def option(model, field, name=None, **more):
+    """A click option made of a field: its name, legal values, default and sentence."""
+    schema, info = schema_at(model, [field]), model.model_fields[field]
+    parts = schema.get("anyOf", [schema])
+    said, _, otherwise = info.description.partition("; null: ")
+    dashed = (name or field).replace("_", "-")
+    declared = f"--{dashed}/--no-{dashed}" if schema.get("type") == "boolean" else f"--{dashed}"
+    # not of names of formats and formulas
+    said = said[:1].upper() + said[1:] if said.split()[0].isalpha() else said
+    given = {"help": f"{said}.", "show_default": True}
+    if schema.get("type") != "boolean":
+        enum = [each for part in parts for each in part.get("enum", [part["const"]] if "const" in part else [])]
+        enum += ["true", "false"] if enum and {"type": "boolean"} in parts else []
+        given["type"] = click.Choice(enum) if enum else Value(model, field, schema)
+    if any(part.get("type") == "array" for part in parts):
+        given |= {"multiple": True, "help": f"{given['help'][:-1]}; repeatable."}
+    if info.default is PydanticUndefined:
+        given["required"] = True
+    elif info.default is not None:
+        several = given.get("multiple") and not isinstance(info.default, list)
+        given["default"] = [info.default] if several else info.default
+    elif otherwise:
+        given["help"] += f"  [default: {otherwise}]"
+    return click.option(declared, field, **given | more)
+
+
+THREADS = option(Train, "threads", help="They change no result.")
+
+
+def reads(subcommand):
+    """Decorator: options of all settings that a subcommand reads; it takes them as one object, ``settings``."""
+    step = STEPS[subcommand]
+
+    def decorate(command):
+        @functools.wraps(command)
+        def with_settings(**given):
+            said = {name: _several(given.pop(name)) for name in step.reads}
+            said = {name: value for name, value in said.items() if value is not None}
+            try:
+                settings = step.model.model_validate(said)
+            except ValidationError as error:
+                raise click.UsageError(explain(error, said, step.model)) from None
+            return command(**given, settings=settings)
+
+        for field in reversed(step.reads):
+            with_settings = option(step.model, field, step.options.get(field))(with_settings)
+        return with_settings
+
+    return decorate
+
+
+def _several(value):
+    if not isinstance(value, tuple):
+        return value
+    return list(value) if len(value) > 1 else value[0] if value else None

@@ -1,1 +1,0 @@
-"""Whether this installation on this machine can do its work: ``ovaflow doctor``."""

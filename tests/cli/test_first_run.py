@@ -1,0 +1,63 @@
+import pytest
+import yaml
+
+from ovaflow.cli.first_run import FORMATS, config_for, format_of, name_of, write_config
+from ovaflow.console.errors import InputError
+from ovaflow.settings.config import load, resolve
+from ovaflow.settings.models import Source
+
+
+@pytest.mark.parametrize(
+    ("name", "theirs"),
+    [
+        ("a.csv", "csv"),
+        ("b.c.jsonl.gz", "jsonl"),
+        ("A.TSV.XZ", "text-tsv"),
+        ("x.svm.zst", "svmlight"),
+        ("t.txt", "xmc-text"),
+    ],
+)
+def test_the_name_tells_the_format(name, theirs):
+    assert format_of(name) == theirs
+
+
+def test_all_formats_are_known_to_the_config():
+    legal = Source.model_json_schema()["properties"]["format"]["anyOf"][0]["enum"]
+    assert set(FORMATS.values()) < set(legal)
+
+
+@pytest.mark.parametrize("name", ["a", "a.gz", "a.doc", ".csv"])
+def test_a_format_that_the_name_does_not_tell(name):
+    if name == ".csv":
+        assert name_of(name) == "data"
+        return
+    with pytest.raises(InputError, match="give --format, one of csv, jsonl, parquet, text-tsv, svmlight, xmc-text"):
+        format_of(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "theirs"),
+    [("my records.csv", "my-records"), ("-x.csv", "x"), ("ä.csv", "data"), ("embeddings.csv", "data"), ("7.csv", "7")],
+)
+def test_names_of_datasets_are_legal(name, theirs):
+    assert name_of(name) == theirs
+    config = yaml.safe_load(config_for(name, 3))
+    assert resolve(config, {}).datasets[theirs].train == name
+
+
+def test_values_that_are_not_given_are_left_to_the_defaults():
+    config = yaml.safe_load(config_for("a.csv", 3, text_column="title", labels=None))
+    assert config["datasets"] == {"a": {"format": "csv", "train": "a.csv", "text_column": "title"}}
+    with pytest.raises(InputError, match="label_separator"):
+        config_for("a.csv", 3, label_separator="")
+
+
+def test_only_what_a_person_changed_is_kept(tmp_path):
+    path = tmp_path / "new" / "a.yaml"
+    write_config(path, config_for("a.csv", 3))
+    write_config(path, config_for("a.csv", 4))
+    assert load(path)["train"] == {"shards": 4}
+    path.write_text(path.read_text().replace("4", "5"))
+    with pytest.raises(InputError, match="somebody has changed it"):
+        write_config(path, config_for("a.csv", 3))
+    assert load(path)["train"] == {"shards": 5}

@@ -1,0 +1,61 @@
+"""Commands that are ended by a signal end at once, and the next one of the same output leaves nothing of theirs."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from synthetic import topics
+
+from ovaflow.cli import main
+from ovaflow.data.dataset import write_dataset
+
+LONG = ["--C=100000", "--epsilon=1e-9", "--initialization=zero", "--threads=2"]
+"""A training whose labels take minutes each."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A dataset, and what the commands below take."""
+    folder = tmp_path_factory.mktemp("interrupts")
+    made = topics(n=20000, d=4000, n_labels=60)
+    write_dataset(folder / "dataset.h5", made.train, made.train, [f"label {j}" for j in range(60)], [], {"bias": 1.0})
+    assert main(["means", f"{folder}/dataset.h5", f"--output={folder}/means.h5"]) == 0
+    assert main(["plan", f"{folder}/dataset.h5", "--shards=1", f"--output={folder}/plan.tsv"]) == 0
+    return folder
+
+
+COMMANDS = {
+    "train-shard": ["--means=means.h5", "--plan=plan.tsv", "--shard=0", *LONG],
+    "train-trees": ["--trees=300", "--threads=2"],
+}
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, -15)])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_while_threads_compute(command, number, status, folder):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ovaflow", command, "dataset.h5", *COMMANDS[command], "--output=shard.h5"],
+        cwd=folder,
+        # a shell that runs the tests in the background has their children ignore it
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while cpu_seconds(process) < 4:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    process.send_signal(number)
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == status
+    assert len(re.findall("^ovaflow: error: interrupted$", said, re.MULTILINE)) == (number == signal.SIGINT)
+    assert "Traceback" not in said
+
+
+def cpu_seconds(process):
+    with open(f"/proc/{process.pid}/stat") as file:
+        return sum(map(int, file.read().rsplit(")", 1)[1].split()[11:13])) / os.sysconf("SC_CLK_TCK")
