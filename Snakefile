@@ -3,6 +3,7 @@
 # snakemake --cores all --configfile my.yaml        your own data and runs
 import atexit
 
+from ovaflow.cli.run import end_local_jobs_by_signals, sign_in
 from snakemake.utils import min_version
 
 min_version("9.0")
@@ -28,19 +29,20 @@ include: "workflow/rules/report.smk"
 rule all:
     default_target: True
     input:
-        "results/.warm-up",
-        "results/report.html",
+        paths.WARMED_UP,
+        paths.REPORT,
     localrule: True
 
 
 onstart:
-    # for the terminal, which shows a line for each stage of each dataset and run
-    logger.info(
-        "", extra={"jobs_by_place": [(job.rule.name, dict(job.wildcards)) for job in workflow.dag.needrun_jobs()]}
-    )
+    # for the terminal, which shows a line for each rule of each dataset and run
+    logger.info("", extra={"stage_names": {job.jobid: stage_of(job) for job in workflow.dag.needrun_jobs()}})
+    sign_in()
+    if workflow.local_exec:
+        end_local_jobs_by_signals()
 
 
 onsuccess:
-    if Path("results/report.html").exists():
+    if Path(paths.REPORT).exists():
         # at exit, so that it is the last line and stands out
         atexit.register(print, f"The report is ready: {Path('results/report.html').resolve()}")

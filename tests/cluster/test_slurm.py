@@ -74,9 +74,14 @@ class ClusterPlace(Place):
     """A folder in which Snakemake runs the pipeline on the cluster, asked often how its jobs are."""
 
     def command(self, *arguments):
-        """Command line, with the profile by its name; Snakemake tells of each job that it sends."""
+        """Command line, with the profile as it is, and by its name."""
         often = ["--slurm-init-seconds-before-status-checks=1", "--seconds-between-status-checks=1"]
-        return super().command("--workflow-profile=slurm", "--printshellcmds", *often, *arguments)
+        command = [part for part in super().command() if part not in ("--cores", "2")]
+        return [*command, "--workflow-profile=slurm", *often, *arguments]
+
+    def log(self):
+        """What Snakemake wrote to its own log file in the last run."""
+        return max((self.folder / ".snakemake" / "log").iterdir()).read_text()
 
     def environment(self, **variables):
         """As on one machine, with the hook and a folder for local copies."""
@@ -104,17 +109,17 @@ def untrained(cluster, finished, tmp_path):
     return place, model
 
 
-def submitted(written):
-    """Slurm's job ids, with the group or the rule of each."""
+def submitted(place):
+    """Slurm's job ids of the last run, with the group or the rule of each."""
     of_log = r"SLURM jobid (\d+) \(log: .*?/logs/slurm/(?:group_(start|shards|end)|rule_(\w+))"
-    return {job: group or rule for job, group, rule in re.findall(of_log, written)}
+    return {job: group or rule for job, group, rule in re.findall(of_log, place.log())}
 
 
 def asked(jobs):
-    """Megabytes and minutes that Slurm jobs asked for."""
-    command = ["squeue", "--states=all", "--noheader", f"--jobs={','.join(jobs)}", "--format=%i %m %l"]
+    """Cores, megabytes and minutes that Slurm jobs asked for."""
+    command = ["squeue", "--states=all", "--noheader", f"--jobs={','.join(jobs)}", "--format=%i %C %m %l"]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
-    return {job: (memory, minutes) for job, memory, minutes in map(str.split, lines)}
+    return {job: tuple(values) for job, *values in map(str.split, lines)}
 
 
 def wait_for(path, process):
@@ -148,16 +153,17 @@ def hanging(place, shard, process):
 def test_the_whole_run_with_groups(cluster, place, finished):
     place = ClusterPlace(place.folder)
     write_config(place.folder / "my.yaml", runs={"msi": {"initialization": "mean-separating"}}, train={"shards": 4})
-    groups = ["--group-components", "start=8", "shards=2"]
-    written = place.snakemake(*groups)
-    jobs = submitted(written)
-    names = sorted(jobs.values())
-    alone = ["merge_shards", "prepare_dataset", "warm_up", "write_report"]
-    assert names == sorted(["start", "shards", "shards", "end", "end", *alone])
+    written = place.snakemake()
+    jobs = submitted(place)
+    alone = ["estimate_training", "merge_shards", "prepare_dataset", "warm_up", "write_report"]
+    assert sorted(jobs.values()) == sorted(["start", "shards", "end", "end", *alone])
     assert (place.folder / MODEL).read_bytes() == (finished.folder / MODEL).read_bytes()
-    # two shards side by side, each by the formula of its memory; minutes of the one that takes longer
-    requests = asked([job for job, name in jobs.items() if name == "shards"])
-    assert set(requests.values()) == {("1000M", "2:00")}
+    # four shards one after the other: the cores and the memory of one, the minutes of all
+    requests = asked(jobs)
+    (shards,) = [requests[job] for job, name in jobs.items() if name == "shards"]
+    assert shards == ("1", "500M", "8:00")
+    # small steps ask for minutes
+    assert {minutes for job, (_, _, minutes) in requests.items() if jobs[job] == "end"} <= {"5:00", "10:00"}
     logs = [(place.folder / f"logs/tiny/msi/train-shard.{shard}.log").read_text() for shard in range(4)]
     assert sum("copied to" in log for log in logs) >= 1
     assert not list((place.folder / "scratch").rglob("*.h5"))
@@ -174,29 +180,51 @@ def test_a_cancelled_shard_is_sent_again_and_one_without_memory_asks_for_more(un
     assert process.returncode == 0, written
     assert (place.folder / MODEL).read_bytes() == model
     assert "exceeded memory limit" in written
-    shards = [job for job, name in submitted(written).items() if name == "shards"]
-    assert sorted(memory for memory, _ in asked(shards).values()) == ["1000M", "1000M", "500M", "500M"]
+    shards = [job for job, name in submitted(place).items() if name == "shards"]
+    assert sorted(memory for _, memory, _ in asked(shards).values()) == ["1000M", "1000M", "500M", "500M"]
 
 
-def test_a_failing_shard_shows_its_log_and_its_group_is_not_trained_again(untrained):
+def test_of_a_group_the_failing_shard_is_named_and_its_log_shown(untrained):
     place, model = untrained
-    logs = [place.folder / f"logs/tiny/msi/train-shard.{shard}.log" for shard in range(2)]
-    for log in logs:
-        log.unlink(missing_ok=True)
     place.tell(1, "fail")
     written = place.snakemake(MODEL, "--retries=0", "--group-components", "shards=2", status=1)
-    assert "logs/tiny/msi/train-shard.1.log" in written
-    assert "ovaflow: error: input/output: shard 1 fails as it was told" in written
+    (failed,) = re.findall(r"FAILED: .*", written)
+    assert failed == "FAILED: train_shard: results/tiny/msi/shards/1.h5"
+    assert "  SLURM-job '" in written
+    assert "  ovaflow: error: input/output: shard 1 fails as it was told" in written
+    assert "  log: logs/tiny/msi/train-shard.1.log" in written
+    assert re.search(r"  log: /.*/logs/slurm/group_shards_train_shard/\d+\.log", written)
     assert "fails as it was told" in (place.folder / "logs/tiny/msi/train-shard.1.log").read_text()
     assert not list(place.folder.glob("results/tiny/msi/shards/?.h5"))
     (place.folder / "hook" / "shard-1").unlink()
-    # the other shard may have been left for later when this one failed
-    trained = [log for log in logs if log.exists() and "5 labels" in log.read_text()]
-    assert logs[1] in trained
     place.snakemake(MODEL, "--group-components", "shards=2")
     assert (place.folder / MODEL).read_bytes() == model
-    for log in trained:
-        assert "continues, 5 of 5 labels were finished" in log.read_text()
+
+
+REFUSALS = {
+    "more cores than a node has": (
+        ["--cores=8", "--set-resources", "train_shard:in_turn=0", "--config", "train={shards: 8}"],
+        {},
+        "Requested node configuration is not available",
+    ),
+    "no such partition": ([], {"SBATCH_PARTITION": "nowhere"}, "Invalid partition name specified"),
+    "no such partition, shards alone": (
+        ["--group-components", "shards=1", "start=1"],
+        {"SBATCH_PARTITION": "nowhere"},
+        "Invalid partition name specified",
+    ),
+}
+
+
+@pytest.mark.parametrize(("options", "variables", "reason"), REFUSALS.values(), ids=REFUSALS)
+def test_what_slurm_says_of_a_job_that_it_refuses_is_told_once(untrained, options, variables, reason):
+    place, _ = untrained
+    written = place.snakemake(MODEL, "--quiet", "host", *options, status=1, **variables)
+    assert len(re.findall("FAILED: ", written)) == 1
+    assert written.count(f"sbatch: error: Batch job submission failed: {reason}") == 1
+    assert "more failures had the same reason" in written
+    assert f"sbatch: error: Batch job submission failed: {reason}" in place.log()
+    assert "the log is empty" not in written
 
 
 def test_the_driver_killed_and_the_run_continued(untrained):
@@ -207,11 +235,11 @@ def test_the_driver_killed_and_the_run_continued(untrained):
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     subprocess.run(["scancel", job], check=True)
-    written = place.snakemake(MODEL, "--group-components", "shards=2")
+    place.snakemake("--unlock", MODEL)
+    place.snakemake(MODEL, "--group-components", "shards=2")
     assert (place.folder / MODEL).read_bytes() == model
-    assert list(submitted(written).values()) == ["shards", "merge_shards"]
-    assert "continues, 5 of 5 labels were finished" in (place.folder / "logs/tiny/msi/train-shard.1.log").read_text()
-    assert not list(place.folder.rglob(".*.finished"))
+    assert list(submitted(place).values()) == ["shards", "merge_shards"]
+    assert not list(place.folder.rglob("*.parts"))
 
 
 def test_any_scheduler_that_takes_a_script(untrained):
@@ -222,4 +250,4 @@ def test_any_scheduler_that_takes_a_script(untrained):
     written = generic.snakemake(MODEL, "--workflow-profile=cluster-generic", "--printshellcmds", *options)
     assert (place.folder / MODEL).read_bytes() == model
     sent = re.findall(r"external jobid '(\d+)'", written)
-    assert sorted(asked(sent).values()) == [("1000M", "2:00"), ("1500M", "1:00:00")]
+    assert sorted(asked(sent).values()) == [("1", "1500M", "5:00"), ("2", "1000M", "2:00")]

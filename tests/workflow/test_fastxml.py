@@ -15,7 +15,7 @@ AFTER_MERGE = {
     "evaluate_predictions": 1,
     "write_report": 1,
 }
-ALL = {"train_trees": 2, **AFTER_MERGE}
+ALL = {"estimate_trees": 1, "train_trees": 2, **AFTER_MERGE}
 
 
 def write(place, trees=TREES, **sections):

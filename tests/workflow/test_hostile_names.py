@@ -10,7 +10,7 @@ from tiny_table import write_config, write_table
 
 from ovaflow.data.dataset import open_dataset
 
-NUMBERS = {"threads", "wildcards.shard", "wildcards.share"}
+NUMBERS = {"resources.mem_mb", "threads", "wildcards.shard", "wildcards.share"}
 """Placeholders that can hold nothing but digits, points, dashes and e; wildcard_constraints see to it."""
 QUOTED = {"params.shards"}
 """Quoted where it is made, since the shell expands its braces."""
@@ -74,7 +74,7 @@ def test_secrets_of_addresses_are_nowhere(place, monkeypatch):
         write_config(place.folder / "my.yaml", datasets=datasets)
         monkeypatch.setenv("OVAFLOW_T", secret)
         said = place.snakemake("--printshellcmds", "--verbose", "results/tiny/dataset.h5")
-    assert server.asked == [(f"/records.csv?token={secret}", None)]
+    assert server.asked == [f"/records.csv?token={secret}"]
     assert "token=${OVAFLOW_T}" in said
     files = [path for path in place.folder.rglob("*") if path.is_file()]
     assert any(".snakemake" in path.parts for path in files)

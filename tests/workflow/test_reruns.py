@@ -1,5 +1,6 @@
 """What runs again after a change: dry runs against a finished run."""
 
+import re
 import shutil
 
 import pytest
@@ -100,27 +101,56 @@ def test_changed_data(finished, tmp_path):
     assert place.jobs() == AFTER_PREPARE
 
 
-@pytest.mark.parametrize(
-    ("module", "expected"),
-    [
-        ("data/tfidf.py", AFTER_PREPARE),
-        ("artifacts/means.py", {"warm_up": 1, **AFTER_MEANS}),
-        ("training/plan.py", AFTER_PLAN),
-        ("training/estimate.py", {}),
-        ("solver/newton.py", {"warm_up": 1, **AFTER_TRAIN}),
-        ("model/merge.py", AFTER_MERGE),
-        ("prediction/predictions_file.py", AFTER_PREDICT),
-        ("report/tables.py", {"write_report": 1}),
-        ("cli/benchmark.py", {}),
-    ],
-)
-def test_changed_code_runs_what_executes_it(finished, tmp_path, module, expected):
-    checkout = tmp_path / "checkout"
+@pytest.fixture(scope="module")
+def elsewhere(finished, tmp_path_factory):
+    """The finished run, of a checkout that tests may change."""
+    folder = tmp_path_factory.mktemp("elsewhere")
     for part in ("src", "workflow", "config", "profiles"):
-        shutil.copytree(finished.checkout / part, checkout / part, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(finished.checkout / "Snakefile", checkout)
-    place = finished.copy(tmp_path / "place", checkout)
-    assert place.jobs() == {}
-    with open(checkout / "src" / "ovaflow" / module, "a") as file:
-        file.write("# changed\n")
-    assert place.jobs() == expected
+        there = folder / "checkout" / part
+        shutil.copytree(finished.checkout / part, there, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(finished.checkout / "Snakefile", folder / "checkout")
+    return finished.copy(folder / "place", folder / "checkout")
+
+
+CODE = {
+    "data/tfidf.py": AFTER_PREPARE,
+    "artifacts/means.py": {"warm_up": 1, **AFTER_MEANS},
+    "training/plan.py": AFTER_PLAN,
+    "estimate/sample.py": {},
+    "solver/newton.py": {"warm_up": 1, **AFTER_TRAIN},
+    "model/merge.py": AFTER_MERGE,
+    "prediction/predictions_file.py": AFTER_PREDICT,
+    "report/tables.py": {"write_report": 1},
+    "cli/benchmark.py": {},
+}
+
+
+@pytest.mark.parametrize("module", CODE)
+def test_changed_code_runs_what_executes_it(elsewhere, module):
+    path = elsewhere.checkout / "src" / "ovaflow" / module
+    source = path.read_text()
+    path.write_text(source + "\n\nCHANGED = True\n")
+    try:
+        assert elsewhere.jobs() == CODE[module]
+    finally:
+        path.write_text(source)
+
+
+WORDS = [
+    (r'^( *)"""(?=\w)', r'\1"""Put in another way. '),
+    (r'InputError\((\s*)(f?")', r'InputError(\1"in other words, " \2'),
+    (r'\b(help|description)=(f?")', r'\1="In other words, " \2'),
+    (r"\Z", "# the end\n"),
+]
+
+
+def test_reworded_code_runs_nothing(elsewhere):
+    counts = [0] * len(WORDS)
+    for path in elsewhere.checkout.glob("src/ovaflow/**/*.py"):
+        source = path.read_text()
+        for i, (before, after) in enumerate(WORDS):
+            source, found = re.subn(before, after, source, flags=re.MULTILINE)
+            counts[i] += found
+        path.write_text(source)
+    assert min(counts) > 100
+    assert elsewhere.jobs() == {}

@@ -21,8 +21,8 @@ def test_a_run_ends_with_the_report(finished):
 
 
 def test_kernels_are_compiled_before_the_fan_out(finished):
-    compiled = finished.written.index("\ncompile ")
-    for stage in ("means", "train"):
+    compiled = finished.written.index("\nwarm_up ")
+    for stage in ("compute_means", "train_shard"):
         assert compiled < finished.written.index(f"\n{stage} ")
 
 

@@ -1,66 +1,129 @@
-"""What a person sees of a run on a real terminal."""
+"""What a person sees of a run, and how it is stopped and continued."""
 
+import os
 import re
 import shutil
+import signal
+import subprocess
+import sys
+import time
 
+import psutil
 import pytest
-from terminal_of_its_own import Terminal
 from tiny_table import write_config
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
 
+MODEL = "results/tiny/msi/model.h5"
 
-@pytest.fixture(scope="module")
-def seen(finished, tmp_path_factory):
-    """One run's two shards and what follows, on a terminal."""
-    place = finished.copy(tmp_path_factory.mktemp("seen"))
-    for path in ("results/tiny/msi/model.h5", "results/report.html"):
+
+def ovaflow_run(place, *arguments):
+    return [sys.executable, "-m", "ovaflow", "run", "my.yaml", "--cores=2", *arguments]
+
+
+@pytest.fixture
+def started(place):
+    """Starts a run in a session of its own; kernels are compiled again, so that it has something to do for a while."""
+    processes = []
+
+    def start(command):
+        (place.folder / "kernels").mkdir(exist_ok=True)
+        environment = place.environment(OVAFLOW_CACHE=str(place.folder / "kernels"))
+        options = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "start_new_session": True}
+        processes.append(subprocess.Popen(command, cwd=place.folder, env=environment, **options))
+        log, deadline = place.folder / "logs" / "warm-up.log", time.monotonic() + 120
+        while not log.exists():
+            assert processes[-1].poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        return processes[-1]
+
+    yield start
+    for process in processes:
+        for each in jobs_in(place.folder):
+            each.kill()
+        process.kill()
+        process.wait()
+
+
+def jobs_in(folder):
+    """Jobs of ovaflow that work in a folder."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.cwd() == str(folder) and process.cmdline()[1:4] == ["-P", "-m", "ovaflow"]:
+                found.append(process)
+        except psutil.Error:
+            continue
+    return found
+
+
+def test_a_line_for_each_stage(finished, tmp_path):
+    place = finished.copy(tmp_path)
+    for path in (MODEL, "results/report.html"):
         (place.folder / path).unlink()
     shutil.rmtree(place.folder / "results/tiny/msi/shards")
-    terminal = Terminal(columns=90)
-    command = place.command("--configfile", "my.yaml")
-    status = terminal.run(command, cwd=place.folder, env=place.environment(TERM="xterm-256color"))
-    assert status == 0, terminal.text()
-    return terminal, place
-
-
-def test_a_line_for_each_stage(seen):
-    terminal, _ = seen
-    lines = terminal.text().splitlines()
-    assert all(len(line) <= 90 for line in lines)
-    first = lines.index(next(line for line in lines if line.endswith("jobs to do")))
-    stages = [line.split()[0] for line in lines[first + 1 : -2]]
-    assert stages[:2] == ["train", "merge"]
-    assert sorted(stages[2:]) == sorted(["predict", "evaluate", "prune", "report"])
-    assert re.fullmatch(r"train +tiny/msi +[\d.]+ s  2/2 shards, 10 labels", lines[first + 1])
-    assert re.fullmatch(r"Done: 7 jobs in .* s", lines[-2])
+    lines = place.snakemake().splitlines()
+    first = lines.index("7 jobs to do")
+    stages = [line.split()[0] for line in lines[first + 1 : -4] if not re.search(r"/\d+ jobs|waiting", line)]
+    assert stages[:2] == ["train_shard", "merge_shards"]
+    expected = {"predict_labels", "evaluate_predictions", "measure_pruning", "write_report"}
+    assert set(stages[2:]) == expected
+    assert any(re.fullmatch(r"train_shard tiny/msi +[\d.]+ s  2 jobs", line) for line in lines)
+    assert lines[-2] == "Done: 7 of 7 jobs"
     assert lines[-1].startswith("The report is ready: ")
-    assert terminal.cursor_is_shown()
 
 
-def test_running_stages_are_drawn_again(seen):
-    terminal, _ = seen
-    drawn = [re.search(r"(train +tiny/msi .*)\n(\d of 7 jobs done, .*)$", frame) for frame in terminal.frames]
-    drawn = {match[0] for match in drawn if match is not None}
-    assert len(drawn) >= 2
-    assert any("0/2 shards" in frame for frame in drawn)
-    assert "jobs done," not in terminal.text()
-
-
-def test_a_failure_on_a_terminal(place):
+def test_a_failure_says_why(place):
     write_config(place.folder / "my.yaml", prepare={"text_column": "nope"})
-    terminal = Terminal()
-    command = place.command("results/tiny/dataset.h5", "--configfile", "my.yaml")
-    assert terminal.run(command, cwd=place.folder, env=place.environment(TERM="xterm-256color")) == 1
-    lines = terminal.text().splitlines()
-    assert "FAILED: prepare tiny" in lines
-    assert any(line.startswith("  ovaflow: error: records.csv, line 1: no column 'nope'") for line in lines)
-    assert any(line.startswith("  next: mend this") for line in lines)
-    assert lines[-1].startswith("Stopped: 0 of 1 jobs")
-    assert "Traceback" not in terminal.text()
+    lines = place.snakemake("results/tiny/dataset.h5", status=1).splitlines()
+    failed = lines.index("FAILED: prepare_dataset: results/tiny/dataset.h5")
+    assert lines[failed + 1] == "  the command returned non-zero exit status 2"
+    assert lines[failed + 2].startswith("  ovaflow: error: records.csv, line 1: no column 'nope'")
+    assert lines[failed + 3] == "  log: logs/tiny/prepare.log"
+    assert lines[-1] == "Stopped: 0 of 1 jobs; the same command continues"
+    assert "Traceback" not in "".join(lines)
 
 
 def test_snakemake_itself_speaks_on_demand(place):
     written = place.snakemake("results/tiny/dataset.h5", "--printshellcmds")
     assert "localrule prepare_dataset:" in written
     assert "1 of 1 steps (100%) done" in written
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_to_snakemake_ends_the_jobs(place, started, number):
+    process = started(place.command("--configfile", "my.yaml"))
+    jobs = jobs_in(place.folder)
+    assert jobs
+    process.send_signal(number)
+    # training and compiling would take longer by far
+    written, _ = process.communicate(timeout=20)
+    assert process.returncode == 1
+    assert written.endswith("Stopped: 0 of 19 jobs; the same command continues\n")
+    psutil.wait_procs(jobs, timeout=10)
+    assert jobs_in(place.folder) == []
+    assert not list(place.folder.glob(".snakemake/locks/*"))
+
+
+def test_what_a_killed_snakemake_has_locked_is_unlocked(place, started):
+    process = started(ovaflow_run(place))
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    assert list(place.folder.glob(".snakemake/locks/*"))
+    # of one that may still run elsewhere only Snakemake's own message tells
+    owner = place.folder / ".snakemake" / "ovaflow.pid"
+    ours = owner.read_text()
+    for text in (f"elsewhere {process.pid}", ours):
+        owner.write_text(text)
+        command = ovaflow_run(place, "results/tiny/dataset.h5")
+        done = subprocess.run(
+            command, cwd=place.folder, env=place.environment(), capture_output=True, text=True, check=False
+        )
+        assert done.returncode == (0 if text == ours else 1), done.stderr
+        assert ("--unlock" in done.stderr) == (text != ours)
+
+
+def test_no_cores_are_refused(place):
+    written = place.snakemake("--cores", "0", status=2)
+    assert "ovaflow: error: no job runs on --cores 0; give --cores 1 or more" in written

@@ -5,7 +5,7 @@
 # it goes first and holds all "kernels", a resource limited by the profile, of which each of those jobs needs one.
 rule warm_up:
     output:
-        touch("results/.warm-up"),
+        touch(paths.WARMED_UP),
     log:
         "logs/warm-up.log",
     benchmark:
@@ -25,9 +25,9 @@ rule warm_up:
 
 rule compute_means:
     input:
-        dataset="results/{dataset}/dataset.h5",
+        dataset=paths.DATASET,
     output:
-        "results/{dataset}/means.h5",
+        paths.MEANS,
     log:
         "logs/{dataset}/means.log",
     benchmark:
@@ -45,9 +45,9 @@ rule compute_means:
 
 rule compute_label_tree:
     input:
-        dataset="results/{dataset}/dataset.h5",
+        dataset=paths.DATASET,
     output:
-        "results/{dataset}/label_tree.h5",
+        paths.LABEL_TREE,
     log:
         "logs/{dataset}/label-tree.log",
     benchmark:

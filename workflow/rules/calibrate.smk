@@ -4,9 +4,9 @@
 
 rule hold_out_instances:
     input:
-        dataset="results/{dataset}/dataset.h5",
+        dataset=paths.DATASET,
     output:
-        "results/{dataset}/held-out-{share}/dataset.h5",
+        paths.HELD_OUT_DATASET,
     log:
         "logs/{dataset}/held-out-{share}/hold-out.log",
     benchmark:
@@ -26,11 +26,11 @@ rule hold_out_instances:
 
 rule calibrate_scores:
     input:
-        model="results/{dataset}/{run}/model.h5",
-        held_out=lambda wildcards: f"results/{folds.fold_of(SETTINGS, **wildcards)}/dataset.h5",
-        predictions=lambda wildcards: f"results/{folds.fold_of(SETTINGS, **wildcards)}/{wildcards.run}/predictions.h5",
+        model=paths.MODEL,
+        held_out=held_out_by(paths.DATASET),
+        predictions=held_out_by(paths.PREDICTIONS),
     output:
-        "results/{dataset}/{run}/calibration.h5",
+        paths.CALIBRATION,
     log:
         "logs/{dataset}/{run}/calibrate.log",
     benchmark:
@@ -50,12 +50,12 @@ rule calibrate_scores:
 
 rule measure_calibration:
     input:
-        dataset="results/{dataset}/dataset.h5",
-        model="results/{dataset}/{run}/model.h5",
-        calibration="results/{dataset}/{run}/calibration.h5",
+        dataset=paths.DATASET,
+        model=paths.MODEL,
+        calibration=paths.CALIBRATION,
     output:
         report(
-            "results/{dataset}/{run}/calibration.json",
+            paths.CALIBRATION_CURVE,
             caption="../report/calibration.rst",
             category="{dataset}",
             subcategory="{run}",
@@ -66,7 +66,7 @@ rule measure_calibration:
     benchmark:
         "logs/{dataset}/{run}/calibration-curve.tsv"
     params:
-        options=lambda wildcards: steps.predict_options(SETTINGS, wildcards.dataset, wildcards.run),
+        options=settings_of("calibration-curve"),
         code=steps.code_of("calibration-curve"),
     threads: threads_of_run
     resources:

@@ -1,28 +1,26 @@
 # Settings and helpers of all rules; no rule here.
-import errno
 import re
 import shlex
 import sys
 from functools import cache
+from math import ceil
 from pathlib import Path
 from zlib import crc32
 
-from ovaflow.configuration import chains, files, folds, problems, steps
-from ovaflow.configuration.places import code_alone, published_results
-from ovaflow.configuration.resolve import load, resolve
-from ovaflow.configuration.schema import ROLES
 from ovaflow.console.errors import InputError
 from ovaflow.data.catalogue import files_of, read_catalogue
-from ovaflow.machine.driver import take_charge
-from ovaflow.training.shard_request import shard_request
+from ovaflow.estimate.demand import dense_megabytes, read_demand, shape_of, share_of_work
+from ovaflow.settings import chains, paths, steps
+from ovaflow.settings.config import load, require_files, resolve
+from ovaflow.settings.models import ROLES
+from ovaflow.workflow import code_alone, published_results
 from snakemake.settings.types import DeploymentMethod
 
 IS_MODULE = workflow.modifier.parent_modifier is not None
 
-if not IS_MODULE:
-    take_charge(workflow)
-
 try:
+    if workflow.resource_settings.cores == 0:
+        raise InputError("no job runs on --cores 0", remedy="give --cores 1 or more, or --cores all")
     # Snakemake takes the last of two keys of the same name
     for path in workflow.overwrite_configfiles:
         load(path)
@@ -35,7 +33,7 @@ try:
     )
     # what a module reads, the workflow around it may make
     if not IS_MODULE:
-        files.require_files(SETTINGS)
+        require_files(SETTINGS)
 except InputError as error:
     print(f"ovaflow: error: {error}", file=sys.stderr)
     sys.exit(2)
@@ -46,14 +44,22 @@ def one_of(names):
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
+RUN_OF_EMBEDDING = paths.embeddings(SETTINGS)
+RUN_OF_PROBLEM = {
+    steps.problem_of(SETTINGS, dataset, run): chains.first_run_of(SETTINGS, run)
+    for dataset in SETTINGS.datasets
+    for run in SETTINGS.runs_of("one-vs-all")
+}
+
+
 wildcard_constraints:
-    dataset=one_of([*SETTINGS.datasets, *folds.folds(SETTINGS)]),
+    dataset=one_of([*SETTINGS.datasets, *paths.folds(SETTINGS)]),
     run=one_of(SETTINGS.runs),
     shard=r"\d+",
     name=one_of(read_catalogue()),
     role=one_of(ROLES),
-    embedding=one_of(files.embeddings(SETTINGS)),
-    problem=one_of(problems.by_name(SETTINGS)),
+    embedding=one_of(RUN_OF_EMBEDDING),
+    problem=one_of(RUN_OF_PROBLEM),
 
 
 # jobs run this ovaflow, whatever PATH says, and never import from the working directory; with --sdm conda the
@@ -66,6 +72,13 @@ PYTHON = PYTHON.replace("{", "{{").replace("}", "}}")
 shell.prefix(f'set -euo pipefail; ovaflow() {{{{ {PYTHON} -P -m ovaflow "$@"; }}}}; ')
 
 
+def stage_of(job):
+    """What a job is part of, such as ``train_shard docstrings/msi``."""
+    wildcards = dict(job.wildcards)
+    names = [wildcards[key] for key in ("dataset", "name", "run", "embedding") if key in wildcards]
+    return f"{job.rule.name} {Path(*names)}" if names else job.rule.name
+
+
 def file_options(files):
     """Files as options of a command."""
     return [f"--{name.replace('_', '-')}={path}" for name, path in files.items()]
@@ -73,13 +86,34 @@ def file_options(files):
 
 def raw_files(wildcards):
     """What a dataset is made from. A module's prefix is for what it makes, not for files of one's own."""
-    found = files.raw_files(SETTINGS, wildcards.dataset)
-    return {role: path if path.startswith(f"{files.DOWNLOADS}/") else local(path) for role, path in found.items()}
+    found = paths.raw_files(SETTINGS, wildcards.dataset)
+    return {role: path if path.startswith(f"{paths.DOWNLOADS}/") else local(path) for role, path in found.items()}
 
 
 def options_of(names, input):
     """Some of a job's files as options of a command; as a module of another workflow they have other names than here."""
     return file_options({name: getattr(input, name) for name in names})
+
+
+@cache
+def _settings(subcommand, dataset, run):
+    return steps.as_options(steps.of(subcommand, SETTINGS, dataset, run))
+
+
+def run_by(wildcards):
+    """The run that a job belongs to, or one of those that share what it makes."""
+    shared = RUN_OF_EMBEDDING.get(wildcards.get("embedding")) or RUN_OF_PROBLEM.get(wildcards.get("problem"))
+    return shared or wildcards.get("run")
+
+
+def settings_of(*subcommands):
+    """Parameter of a rule: the settings that its step depends on, as options."""
+
+    def options(wildcards):
+        names = wildcards.get("dataset"), run_by(wildcards)
+        return [option for subcommand in subcommands for option in _settings(subcommand, *names)]
+
+    return options
 
 
 def megabytes(base, factor):
@@ -98,48 +132,27 @@ def reading_megabytes(wildcards, input, attempt):
     return attempt * (1500 + int((12 if packed else 4) * input.size_mb))
 
 
-def once_there(path, formula, *arguments):
-    """What a formula says of a dataset; not known before that is there."""
-    try:
-        return formula(path, *arguments)
-    except InputError as error:
-        raise FileNotFoundError(errno.ENOENT, str(error), str(path)) from None
-
-
-def training_megabytes(wildcards, input, attempt):
-    """Memory of a job that trains any of a run's labels by its formula."""
-    # imported here, since Numba takes half a second
-    from ovaflow.training.memory import requested_megabytes
-
-    run = wildcards.run if "run" in wildcards.keys() else problems.by_name(SETTINGS)[wildcards.problem]
-    train, pretrained = train_of(run), SETTINGS.runs[run].pretrained is not None
-    arguments = train.threads, train.shards, pretrained, train.loss
-    return attempt * once_there(input.dataset, requested_megabytes, *arguments)
-
-
 def asked_by_shard(wildcards, input):
-    """Memory and minutes of a shard, from what a sample of the labels took."""
+    """Memory and minutes of a shard of labels, from what a sample took."""
     pretrained = SETTINGS.runs[wildcards.run].pretrained is not None
-    threads = train_of(wildcards.run).threads
-    return shard_request(input.estimate, input.plan, int(wildcards.shard), threads, pretrained)
+    share = share_of_work(input.plan, int(wildcards.shard))
+    return read_demand(input.estimate).request(share, train_of(wildcards.run).threads, pretrained)
 
 
-def shard_megabytes(wildcards, input, attempt):
-    """Memory of a shard."""
-    return attempt * asked_by_shard(wildcards, input).mem_mb
+def asked_by_trees(wildcards, input):
+    """Memory and minutes of a shard of trees, from what one tree took."""
+    train, trees = train_of(wildcards.run), SETTINGS.section("fastxml", run=wildcards.run).trees
+    return read_demand(input.estimate).request(ceil(trees / train.shards) / trees, train.threads)
 
 
-def shard_minutes(wildcards, input, attempt):
-    """Time of a shard."""
-    return attempt * asked_by_shard(wildcards, input).runtime
+def memory_of(asked):
+    """Its memory as a resource; a job sent again asks for more."""
+    return lambda wildcards, input, attempt: attempt * asked(wildcards, input).mem_mb
 
 
-def growing_megabytes(wildcards, input, attempt):
-    """Memory of a job that grows trees by its formula."""
-    # imported here, since Numba takes half a second
-    from ovaflow.fastxml.memory import requested_megabytes
-
-    return attempt * once_there(input.dataset, requested_megabytes, train_of(wildcards.run).threads)
+def minutes_of(asked):
+    """Its time."""
+    return lambda wildcards, input, attempt: attempt * asked(wildcards, input).runtime
 
 
 @cache
@@ -154,29 +167,62 @@ def threads_of_run(wildcards):
 
 
 @cache
-def shard_files(dataset, run):
-    """What a shard needs beside dataset, means and plan."""
-    estimate = ancient(problems.estimate_file(SETTINGS, dataset, run))
-    return files.start_files(SETTINGS, dataset, run) | {"estimate": estimate}
+def start_files(dataset, run):
+    """What the start of a run needs besides the means."""
+    return steps.start_files(SETTINGS, dataset, run)
+
+
+def tree_file(wildcards):
+    """The label tree, for runs that start from it."""
+    found = start_files(wildcards.dataset, wildcards.run)
+    return {name: path for name, path in found.items() if name == "label_tree"}
 
 
 @cache
-# Apart from each other: Snakemake does not compare parameters that are made of a job's files.
-def shard_settings(wildcards):
-    """Options of all shards of a run that name no file."""
-    dataset, run = wildcards.dataset, wildcards.run
-    return [*steps.train_options(SETTINGS, run), *steps.weighting_options(SETTINGS, dataset, run)]
+def estimate_file(dataset, run):
+    """What a sample of the labels took, for all runs that pose the same problem; that of a dataset serves its folds."""
+    problem = steps.problem_of(SETTINGS, dataset, run)
+    return paths.ESTIMATE.format(dataset=dataset.partition("/")[0], problem=problem)
 
 
+def forest_of(dataset, run):
+    """Name of a run's trees, which has all settings in it."""
+    return f"fastxml-{crc32(' '.join(_settings('train-trees', dataset, run)).encode()):08x}"
+
+
+def estimate_of_trees(dataset, run):
+    """What a tree of a run takes; that of the whole dataset serves one without its held-out instances, too."""
+    dataset = dataset.partition("/")[0]
+    return paths.ESTIMATE.format(dataset=dataset, problem=forest_of(dataset, run))
+
+
+FORESTS = {
+    forest_of(dataset, run): _settings("train-trees", dataset, run)
+    for dataset in SETTINGS.datasets
+    for run in SETTINGS.runs_of("fastxml")
+}
+
+
+def shard_files(wildcards):
+    """What a shard needs besides dataset, means and plan."""
+    names = wildcards.dataset, wildcards.run
+    return start_files(*names) | {"estimate": ancient(estimate_file(*names))}
+
+
+# Apart from the settings: Snakemake does not compare parameters that are made of a job's files.
 def shard_starts(wildcards, input):
     """Options of all shards of a run that name what they start from."""
-    return options_of(files.start_files(SETTINGS, wildcards.dataset, wildcards.run), input)
+    return options_of(start_files(wildcards.dataset, wildcards.run), input)
+
+
+def held_out_by(template):
+    """A file of the dataset whose held-out instances calibrate a run."""
+    return lambda wildcards: template.format(dataset=paths.fold_of(SETTINGS, **wildcards), run=wildcards.run)
 
 
 def shards_of_run(wildcards):
     """Shards that a model is merged from."""
-    shards = range(train_of(wildcards.run).shards)
-    return [f"results/{wildcards.dataset}/{wildcards.run}/shards/{shard}.h5" for shard in shards]
+    return [paths.SHARD.format(**wildcards, shard=shard) for shard in range(train_of(wildcards.run).shards)]
 
 
 def shards_in_shell(wildcards, input):
@@ -185,43 +231,51 @@ def shards_in_shell(wildcards, input):
     return f"{shlex.quote(str(Path(input.shards[0]).parent))}/{{0..{last}}}.h5"
 
 
-def megabytes_by(formula, path, *arguments):
-    """Memory of a job by its formula in ovaflow.rembrandt.memory."""
-    # imported here, since Numba takes half a second
-    from ovaflow.rembrandt import memory
-
-    return once_there(path, getattr(memory, formula), *arguments)
-
-
+# Rembrandt's jobs hold dense matrices of a row for each instance, feature or label: so many of each were counted.
 def embedding_megabytes(wildcards, input, attempt):
     """Memory of a job that embeds labels."""
-    run = files.embeddings(SETTINGS)[wildcards.embedding]
-    embedding, threads = SETTINGS.embedding_of(run), SETTINGS.train_of(run).threads
-    columns = None if embedding.embedding == "none" else embedding.rank + embedding.oversampling
-    return attempt * megabytes_by("embedding_megabytes", input.dataset, columns, threads)
+    run = run_by(wildcards)
+    n, d, labels, _ = shape_of(input.dataset)
+    matrices = dense_megabytes(columns_of(run, d), instances=3 * n, features=2 * d, labels=10 * labels)
+    threads = train_of(run).threads * (100 + dense_megabytes(64, instances=3 * n, features=6 * d))
+    return attempt * int(500 + 3 * input.size_mb + 1.25 * (matrices + threads))
 
 
 def projecting_megabytes(wildcards, input, attempt):
     """Memory of a job that projects instances."""
-    embedding, threads = SETTINGS.embedding_of(wildcards.run), train_of(wildcards.run).threads
-    rank = None if embedding.embedding == "none" else embedding.rank
-    random = None if embedding.features == "linear" else embedding.random_features
-    return attempt * megabytes_by("projecting_megabytes", input.dataset, rank, random, threads)
+    embedding, (n, d, _, _) = SETTINGS.section("rembrandt", run=wildcards.run), shape_of(input.dataset)
+    columns = columns_of(wildcards.run, d)
+    features = columns if embedding.features == "linear" else embedding.random_features
+    matrices = dense_megabytes(columns, instances=2 * n, features=2 * d) + dense_megabytes(features, instances=2 * n)
+    return attempt * int(500 + 2 * input.size_mb + 1.25 * matrices)
 
 
 def decoding_megabytes(wildcards, input, attempt):
-    """Memory of a job that trains a decoder, as of any training on the projected instances."""
-    train = train_of(wildcards.run)
-    return attempt * megabytes_by("decoding_megabytes", input.projected, train.threads, train.shards)
+    """Memory of a job that trains a decoder, or chooses its settings; softmax holds its weights some hundred times."""
+    embedding, train = SETTINGS.section("rembrandt", run=wildcards.run), train_of(wildcards.run)
+    n, d, labels, positives = shape_of(input.projected)
+    if embedding.decoder == "softmax" or (embedding.decoder == "auto" and positives == n):
+        weights = dense_megabytes(d, labels=120 * labels) + dense_megabytes(2048, labels=(4 + train.threads) * labels)
+        others = dense_megabytes(300, instances=n) + min(512, dense_megabytes(2 * d * d, labels=labels))
+    else:
+        weights = dense_megabytes(d, labels=4 * labels / train.shards)
+        others = dense_megabytes(128 * train.threads, instances=n)
+    return attempt * int(500 + 4 * dense_megabytes(d, instances=n) + 1.25 * (weights + others))
 
 
 def tuning_megabytes(wildcards, input, attempt):
     """Memory of a job that chooses what a decoder is trained with, where the instances are projected once more."""
-    threads = SETTINGS.train_of(wildcards.run).threads
-    decoding = megabytes_by("tuning_megabytes", input.projected, threads)
-    return attempt * (decoding + projecting_megabytes(wildcards, input, 1))
+    return decoding_megabytes(wildcards, input, attempt) + projecting_megabytes(wildcards, input, attempt)
+
+
+def columns_of(run, features):
+    """Columns of the matrices that a run computes with, in panels of 64."""
+    embedding = SETTINGS.section("rembrandt", run=run)
+    columns = features if embedding.embedding == "none" else embedding.rank + embedding.oversampling
+    return 64 * ceil(columns / 64)
 
 
 def embedding_of_run(wildcards):
     """Embedding that a run uses, which other runs may use, too."""
-    return f"results/{wildcards.dataset}/embeddings/{files.embedding_name(SETTINGS, wildcards.run)}.h5"
+    name = paths.embedding_name(SETTINGS.section("rembrandt", run=wildcards.run))
+    return paths.EMBEDDING.format(dataset=wildcards.dataset, embedding=name)

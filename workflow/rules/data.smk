@@ -3,8 +3,7 @@
 
 rule download_dataset:
     output:
-        "downloads/{name}/train.txt",
-        "downloads/{name}/test.txt",
+        expand(paths.CATALOGUE, file=["train.txt", "test.txt"], allow_missing=True),
     log:
         "logs/download/{name}.log",
     benchmark:
@@ -20,15 +19,12 @@ rule download_dataset:
 
 use rule download_dataset as download_arrays with:
     output:
-        "downloads/{name}/X.trn.npz",
-        "downloads/{name}/Y.trn.npz",
-        "downloads/{name}/X.tst.npz",
-        "downloads/{name}/Y.tst.npz",
+        expand(paths.CATALOGUE, file=["X.trn.npz", "Y.trn.npz", "X.tst.npz", "Y.tst.npz"], allow_missing=True),
 
 
 rule download_file:
     output:
-        "downloads/{dataset}/{role}/{file}",
+        paths.DOWNLOADED,
     log:
         "logs/download/{dataset}.{role}.{file}.log",
     benchmark:
@@ -46,14 +42,14 @@ rule prepare_dataset:
     input:
         unpack(raw_files),
     output:
-        "results/{dataset}/dataset.h5",
+        paths.DATASET,
     log:
         "logs/{dataset}/prepare.log",
     benchmark:
         "logs/{dataset}/prepare.tsv"
     params:
         files=lambda wildcards, input: file_options(input),
-        options=lambda wildcards: steps.prepare_options(SETTINGS, wildcards.dataset),
+        options=settings_of("prepare"),
         code=steps.code_of("prepare"),
     resources:
         mem_mb=reading_megabytes,

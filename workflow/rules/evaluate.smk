@@ -1,19 +1,19 @@
 rule evaluate_predictions:
     input:
-        dataset="results/{dataset}/dataset.h5",
-        model="results/{dataset}/{run}/model.h5",
-        training="results/{dataset}/{run}/training.h5",
-        predictions="results/{dataset}/{run}/predictions.h5",
+        dataset=paths.DATASET,
+        model=paths.MODEL,
+        training=paths.TRAINING,
+        predictions=paths.PREDICTIONS,
     output:
         metrics=report(
-            "results/{dataset}/{run}/metrics.json",
+            paths.METRICS,
             caption="../report/metrics.rst",
             category="{dataset}",
             subcategory="{run}",
             labels={"file": "metrics"},
         ),
         analysis=report(
-            "results/{dataset}/{run}/analysis.json",
+            paths.ANALYSIS,
             caption="../report/analysis.rst",
             category="{dataset}",
             subcategory="{run}",
@@ -24,7 +24,7 @@ rule evaluate_predictions:
     benchmark:
         "logs/{dataset}/{run}/evaluate.tsv"
     params:
-        options=lambda wildcards: steps.evaluate_options(SETTINGS, wildcards.dataset),
+        options=settings_of("evaluate"),
         code=steps.code_of("evaluate"),
     resources:
         mem_mb=megabytes(1000, 1),

@@ -1,38 +1,63 @@
 # Trees are divided into shards by their numbers, shards grown side by side, and joined into one model.
 
 
+# Ancient to the trees as estimate_training is to shards.
+rule estimate_trees:
+    input:
+        dataset=paths.DATASET,
+    output:
+        paths.ESTIMATE.replace("problem", "forest"),
+    log:
+        "logs/{dataset}/estimate.{forest}.log",
+    benchmark:
+        "logs/{dataset}/estimate.{forest}.tsv"
+    params:
+        options=lambda wildcards: FORESTS[wildcards.forest],
+    resources:
+        mem_mb=megabytes(1000, 3),
+        kernels=1,
+    conda:
+        "../../envs/ovaflow.yaml"
+    wildcard_constraints:
+        forest=one_of(FORESTS),
+    shell:
+        "ovaflow estimate {input.dataset:q} --method=fastxml {params.options:q} --output={output:q} > {log:q} 2>&1"
+
+
 rule train_trees:
     input:
-        dataset="results/{dataset}/dataset.h5",
+        dataset=paths.DATASET,
+        estimate=lambda wildcards: ancient(estimate_of_trees(wildcards.dataset, wildcards.run)),
     output:
-        "results/{dataset}/{run}/shards/{shard}.h5",
+        paths.SHARD,
     log:
         "logs/{dataset}/{run}/train-trees.{shard}.log",
     benchmark:
         "logs/{dataset}/{run}/train-trees.{shard}.tsv"
     params:
-        options=lambda wildcards: steps.trees_options(SETTINGS, wildcards.dataset, wildcards.run),
+        options=settings_of("train-trees", "plan"),
         code=steps.code_of("train-trees"),
     threads: threads_of_run
     resources:
-        mem_mb=growing_megabytes,
+        mem_mb=memory_of(asked_by_trees),
+        runtime=minutes_of(asked_by_trees),
         kernels=1,
     conda:
         "../../envs/ovaflow.yaml"
     wildcard_constraints:
         run=one_of(SETTINGS.runs_of("fastxml")),
     shell:
-        "ovaflow train-trees {input.dataset:q} --shard={wildcards.shard} {params.options:q} --threads={threads}"
-        " --output={output:q} > {log:q} 2>&1"
+        "OVAFLOW_MEMORY={resources.mem_mb} ovaflow train-trees {input.dataset:q} --shard={wildcards.shard}"
+        " {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
 
 
 rule merge_trees:
     input:
-        dataset="results/{dataset}/dataset.h5",
+        dataset=paths.DATASET,
         shards=shards_of_run,
     output:
-        model="results/{dataset}/{run}/model.h5",
-        statistics="results/{dataset}/{run}/training.h5",
+        model=paths.MODEL,
+        statistics=paths.TRAINING,
     log:
         "logs/{dataset}/{run}/merge-trees.log",
     benchmark:
@@ -53,11 +78,11 @@ rule merge_trees:
 
 rule measure_trees:
     input:
-        dataset="results/{dataset}/dataset.h5",
-        model="results/{dataset}/{run}/model.h5",
+        dataset=paths.DATASET,
+        model=paths.MODEL,
     output:
         report(
-            "results/{dataset}/{run}/trees.json",
+            paths.TREE_CURVE,
             caption="../report/trees.rst",
             category="{dataset}",
             subcategory="{run}",
@@ -68,7 +93,7 @@ rule measure_trees:
     benchmark:
         "logs/{dataset}/{run}/tree-curve.tsv"
     params:
-        options=lambda wildcards: steps.evaluate_options(SETTINGS, wildcards.dataset),
+        options=settings_of("tree-curve"),
         code=steps.code_of("tree-curve"),
     threads: threads_of_run
     resources:

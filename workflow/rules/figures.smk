@@ -3,17 +3,18 @@
 
 rule trace_labels:
     input:
-        dataset="results/{dataset}/dataset.h5",
-        means="results/{dataset}/means.h5",
+        dataset=paths.DATASET,
+        means=paths.MEANS,
         earlier=lambda wildcards: chains.earlier_model(SETTINGS, wildcards.dataset, wildcards.run) or [],
     output:
-        "results/{dataset}/{run}/trace.h5",
+        paths.TRACE,
     log:
         "logs/{dataset}/{run}/trace.log",
     benchmark:
         "logs/{dataset}/{run}/trace.tsv"
     params:
-        options=lambda wildcards: steps.trace_options(SETTINGS, wildcards.dataset, wildcards.run),
+        options=settings_of("trace"),
+        labels=lambda wildcards: train_of(wildcards.run).trace,
         earlier=lambda wildcards, input: [f"--earlier={path}" for path in [input.get("earlier")] if path],
         code=steps.code_of("trace"),
     resources:
@@ -23,16 +24,16 @@ rule trace_labels:
         "../../envs/ovaflow.yaml"
     shell:
         "ovaflow trace {input.dataset:q} --means={input.means:q} {params.earlier:q} {params.options:q}"
-        " --output={output:q} > {log:q} 2>&1"
+        " --labels={params.labels:q} --output={output:q} > {log:q} 2>&1"
 
 
 rule measure_pruning:
     input:
-        dataset="results/{dataset}/dataset.h5",
-        model="results/{dataset}/{run}/model.h5",
+        dataset=paths.DATASET,
+        model=paths.MODEL,
     output:
         report(
-            "results/{dataset}/{run}/prune.json",
+            paths.PRUNE_CURVE,
             caption="../report/pruning.rst",
             category="{dataset}",
             subcategory="{run}",
@@ -43,7 +44,8 @@ rule measure_pruning:
     benchmark:
         "logs/{dataset}/{run}/prune-curve.tsv"
     params:
-        options=lambda wildcards: steps.prune_curve_options(SETTINGS, wildcards.dataset),
+        options=settings_of("prune-curve"),
+        thresholds=[f"--threshold={threshold}" for threshold in SETTINGS.report.prune_thresholds],
         code=steps.code_of("prune-curve"),
     threads: threads_of_run
     resources:
@@ -51,5 +53,5 @@ rule measure_pruning:
     conda:
         "../../envs/ovaflow.yaml"
     shell:
-        "ovaflow prune-curve {input.model:q} --dataset={input.dataset:q} {params.options:q} --threads={threads}"
-        " --output={output:q} > {log:q} 2>&1"
+        "ovaflow prune-curve {input.model:q} --dataset={input.dataset:q} {params.thresholds:q} {params.options:q}"
+        " --threads={threads} --output={output:q} > {log:q} 2>&1"

@@ -1,15 +1,15 @@
 rule predict_labels:
     input:
-        dataset="results/{dataset}/dataset.h5",
-        model="results/{dataset}/{run}/model.h5",
+        dataset=paths.DATASET,
+        model=paths.MODEL,
     output:
-        "results/{dataset}/{run}/predictions.h5",
+        paths.PREDICTIONS,
     log:
         "logs/{dataset}/{run}/predict.log",
     benchmark:
         "logs/{dataset}/{run}/predict.tsv"
     params:
-        options=lambda wildcards: steps.predict_options(SETTINGS, wildcards.dataset, wildcards.run),
+        options=settings_of("predict"),
         code=steps.code_of("predict"),
     threads: threads_of_run
     resources:

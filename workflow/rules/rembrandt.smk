@@ -3,17 +3,17 @@
 
 rule embed_labels:
     input:
-        dataset="results/{dataset}/dataset.h5",
+        dataset=paths.DATASET,
     output:
-        "results/{dataset}/embeddings/{embedding}.h5",
+        paths.EMBEDDING,
     log:
         "logs/{dataset}/embed.{embedding}.log",
     benchmark:
         "logs/{dataset}/embed.{embedding}.tsv"
     params:
-        options=lambda wildcards: steps.embed_options(SETTINGS, files.embeddings(SETTINGS)[wildcards.embedding]),
+        options=settings_of("embed"),
         code=steps.code_of("embed"),
-    threads: lambda wildcards: SETTINGS.train_of(files.embeddings(SETTINGS)[wildcards.embedding]).threads
+    threads: lambda wildcards: train_of(run_by(wildcards)).threads
     resources:
         mem_mb=embedding_megabytes,
         kernels=1,
@@ -25,16 +25,16 @@ rule embed_labels:
 
 rule project_instances:
     input:
-        dataset="results/{dataset}/dataset.h5",
+        dataset=paths.DATASET,
         embedding=embedding_of_run,
     output:
-        "results/{dataset}/{run}/projected.h5",
+        paths.PROJECTED,
     log:
         "logs/{dataset}/{run}/project.log",
     benchmark:
         "logs/{dataset}/{run}/project.tsv"
     params:
-        options=lambda wildcards: steps.project_options(SETTINGS, wildcards.run),
+        options=settings_of("project"),
         code=steps.code_of("project"),
     threads: threads_of_run
     resources:
@@ -51,17 +51,17 @@ rule project_instances:
 
 rule tune_decoder:
     input:
-        dataset="results/{dataset}/dataset.h5",
+        dataset=paths.DATASET,
         embedding=embedding_of_run,
-        projected="results/{dataset}/{run}/projected.h5",
+        projected=paths.PROJECTED,
     output:
-        "results/{dataset}/{run}/decoder.json",
+        paths.DECODER,
     log:
         "logs/{dataset}/{run}/tune-decoder.log",
     benchmark:
         "logs/{dataset}/{run}/tune-decoder.tsv"
     params:
-        options=lambda wildcards: steps.tune_options(SETTINGS, wildcards.run),
+        options=settings_of("tune-decoder"),
         code=steps.code_of("tune-decoder"),
     threads: lambda wildcards: SETTINGS.train_of(wildcards.run).threads
     resources:
@@ -78,16 +78,16 @@ rule tune_decoder:
 
 rule train_decoder:
     input:
-        projected="results/{dataset}/{run}/projected.h5",
-        tuned="results/{dataset}/{run}/decoder.json",
+        projected=paths.PROJECTED,
+        tuned=paths.DECODER,
     output:
-        "results/{dataset}/{run}/shards/{shard}.h5",
+        paths.SHARD,
     log:
         "logs/{dataset}/{run}/train-decoder.{shard}.log",
     benchmark:
         "logs/{dataset}/{run}/train-decoder.{shard}.tsv"
     params:
-        options=lambda wildcards: steps.decoder_options(SETTINGS, wildcards.run),
+        options=settings_of("plan"),
         code=steps.code_of("train-decoder"),
     threads: threads_of_run
     resources:
@@ -98,19 +98,19 @@ rule train_decoder:
     wildcard_constraints:
         run=one_of(SETTINGS.runs_of("rembrandt")),
     shell:
-        "ovaflow train-decoder {input.projected:q} --tuned={input.tuned:q} --shard={wildcards.shard} {params.options:q}"
-        " --threads={threads} --output={output:q} > {log:q} 2>&1"
+        "OVAFLOW_MEMORY={resources.mem_mb} ovaflow train-decoder {input.projected:q} --tuned={input.tuned:q}"
+        " --shard={wildcards.shard} {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
 
 
 rule join_decoder:
     input:
-        dataset="results/{dataset}/dataset.h5",
-        projected="results/{dataset}/{run}/projected.h5",
-        tuned="results/{dataset}/{run}/decoder.json",
+        dataset=paths.DATASET,
+        projected=paths.PROJECTED,
+        tuned=paths.DECODER,
         shards=shards_of_run,
     output:
-        model="results/{dataset}/{run}/model.h5",
-        statistics="results/{dataset}/{run}/training.h5",
+        model=paths.MODEL,
+        statistics=paths.TRAINING,
     log:
         "logs/{dataset}/{run}/join-decoder.log",
     benchmark:
@@ -131,11 +131,11 @@ rule join_decoder:
 
 rule describe_embedding:
     input:
-        dataset="results/{dataset}/dataset.h5",
+        dataset=paths.DATASET,
         embedding=embedding_of_run,
     output:
         report(
-            "results/{dataset}/{run}/embedding.json",
+            paths.EMBEDDING_CURVE,
             caption="../report/embedding.rst",
             category="{dataset}",
             subcategory="{run}",

@@ -1,18 +1,18 @@
 rule write_report:
     input:
-        datasets=expand("results/{dataset}/dataset.h5", dataset=SETTINGS.datasets),
+        datasets=expand(paths.DATASET, dataset=SETTINGS.datasets),
         runs=expand(
-            "results/{dataset}/{run}/{file}",
+            [paths.MODEL, paths.TRAINING, paths.PREDICTIONS, paths.METRICS, paths.ANALYSIS],
             dataset=SETTINGS.datasets,
             run=SETTINGS.runs,
-            file=["model.h5", "training.h5", "predictions.h5", "metrics.json", "analysis.json"],
         ),
-        cold_starts=files.cold_starts(SETTINGS),
-        figures=files.figure_files(SETTINGS),
-        calibrations=folds.calibration_files(SETTINGS),
+        cold_starts=paths.for_each(paths.COLD_START, SETTINGS, chains.warm_runs(SETTINGS)),
+        figures=paths.figure_files(SETTINGS),
+        calibrations=paths.for_each(paths.CALIBRATION, SETTINGS, paths.calibrated_runs(SETTINGS))
+        + paths.for_each(paths.CALIBRATION_CURVE, SETTINGS, paths.calibrated_runs(SETTINGS)),
     output:
         report(
-            "results/report.html",
+            paths.REPORT,
             caption="../report/page.rst",
             category="Report",
             labels={"file": "the page about all runs"},
@@ -23,7 +23,7 @@ rule write_report:
         "logs/report.tsv"
     params:
         folders=lambda wildcards, input: list(dict.fromkeys(str(Path(path).parent) for path in input.runs)),
-        options=steps.report_options(SETTINGS),
+        options=[*settings_of("report")({}), *steps.sweep_options(SETTINGS)],
         code=steps.code_of("report"),
         published=crc32(published_results().read_bytes()),
     resources:

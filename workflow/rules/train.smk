@@ -3,17 +3,17 @@
 
 rule plan_shards:
     input:
-        unpack(lambda wildcards: files.tree_file(SETTINGS, wildcards.dataset, wildcards.run)),
-        dataset="results/{dataset}/dataset.h5",
+        unpack(tree_file),
+        dataset=paths.DATASET,
     output:
-        "results/{dataset}/{run}/shards.tsv",
+        paths.PLAN,
     log:
         "logs/{dataset}/{run}/plan.log",
     benchmark:
         "logs/{dataset}/{run}/plan.tsv"
     params:
-        tree=lambda wildcards, input: options_of(files.tree_file(SETTINGS, wildcards.dataset, wildcards.run), input),
-        options=lambda wildcards: steps.plan_options(SETTINGS, wildcards.run),
+        tree=lambda wildcards, input: options_of(tree_file(wildcards), input),
+        options=settings_of("plan"),
         code=steps.code_of("plan"),
     resources:
         mem_mb=megabytes(1000, 1),
@@ -25,15 +25,15 @@ rule plan_shards:
 
 rule compute_root:
     input:
-        dataset="results/{dataset}/dataset.h5",
+        dataset=paths.DATASET,
     output:
-        "results/{dataset}/{run}/root.h5",
+        paths.ROOT,
     log:
         "logs/{dataset}/{run}/root.log",
     benchmark:
         "logs/{dataset}/{run}/root.tsv"
     params:
-        options=lambda wildcards: steps.root_options(SETTINGS, wildcards.run),
+        options=settings_of("root"),
         code=steps.code_of("root"),
     resources:
         mem_mb=megabytes(1000, 2),
@@ -49,77 +49,74 @@ rule compute_root:
 # only where shards do anyway: for another dataset. All settings are in its name, and code that changes leaves it alone.
 rule estimate_training:
     input:
-        dataset="results/{dataset}/dataset.h5",
+        dataset=paths.DATASET,
     output:
-        "results/{dataset}/estimates/{problem}.json",
+        paths.ESTIMATE,
     log:
         "logs/{dataset}/estimate.{problem}.log",
     benchmark:
         "logs/{dataset}/estimate.{problem}.tsv"
     params:
-        options=lambda wildcards: steps.sample_options(
-            SETTINGS, wildcards.dataset, problems.by_name(SETTINGS)[wildcards.problem]
-        ),
+        options=settings_of("estimate"),
+        stored=lambda wildcards: train_of(run_by(wildcards)).stored_threshold,
     resources:
-        mem_mb=training_megabytes,
+        mem_mb=megabytes(1000, 3),
         kernels=1,
     conda:
         "../../envs/ovaflow.yaml"
     shell:
-        "ovaflow estimate {input.dataset:q} {params.options:q} --labels=200 --threads=1 --shards=1"
-        " --output={output:q} > {log:q} 2>&1"
+        "ovaflow estimate {input.dataset:q} {params.options:q} --prune={params.stored:q} --labels=200 --output={output:q}"
+        " > {log:q} 2>&1"
 
 
 rule train_shard:
     input:
-        unpack(lambda wildcards: shard_files(wildcards.dataset, wildcards.run)),
-        dataset="results/{dataset}/dataset.h5",
-        means="results/{dataset}/means.h5",
-        plan="results/{dataset}/{run}/shards.tsv",
+        unpack(shard_files),
+        dataset=paths.DATASET,
+        means=paths.MEANS,
+        plan=paths.PLAN,
     output:
-        "results/{dataset}/{run}/shards/{shard}.h5",
+        paths.SHARD,
     log:
         "logs/{dataset}/{run}/train-shard.{shard}.log",
     benchmark:
         "logs/{dataset}/{run}/train-shard.{shard}.tsv"
     params:
         starts=shard_starts,
-        options=shard_settings,
+        options=settings_of("train-shard"),
         code=steps.code_of("train-shard"),
     threads: threads_of_run
     resources:
-        mem_mb=shard_megabytes,
-        runtime=shard_minutes,
+        mem_mb=memory_of(asked_by_shard),
+        runtime=minutes_of(asked_by_shard),
         kernels=1,
     conda:
         "../../envs/ovaflow.yaml"
     wildcard_constraints:
         run=one_of(SETTINGS.runs_of("one-vs-all")),
     shell:
-        "ovaflow train-shard {input.dataset:q} --means={input.means:q} --plan={input.plan:q} --shard={wildcards.shard}"
-        " {params.starts:q} {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
+        "OVAFLOW_MEMORY={resources.mem_mb} ovaflow train-shard {input.dataset:q} --means={input.means:q}"
+        " --plan={input.plan:q} --shard={wildcards.shard} {params.starts:q} {params.options:q} --threads={threads}"
+        " --output={output:q} > {log:q} 2>&1"
 
 
 # What the neighbour's weights saved in a sweep: about 2 % of the labels are solved once more, from a cold start too.
 rule measure_cold_start:
     input:
-        dataset="results/{dataset}/dataset.h5",
-        means="results/{dataset}/means.h5",
+        dataset=paths.DATASET,
+        means=paths.MEANS,
         earlier=lambda wildcards: chains.earlier_model(SETTINGS, wildcards.dataset, wildcards.run),
     output:
-        "results/{dataset}/{run}/cold_start.json",
+        paths.COLD_START,
     log:
         "logs/{dataset}/{run}/cold-start.log",
     benchmark:
         "logs/{dataset}/{run}/cold-start.tsv"
     params:
-        options=lambda wildcards: [
-            *steps.cold_start_options(SETTINGS, wildcards.run),
-            *steps.weighting_options(SETTINGS, wildcards.dataset, wildcards.run),
-        ],
+        options=settings_of("cold-start"),
         code=steps.code_of("cold-start"),
     resources:
-        mem_mb=training_megabytes,
+        mem_mb=megabytes(1000, 3),
         kernels=1,
     conda:
         "../../envs/ovaflow.yaml"
@@ -130,18 +127,18 @@ rule measure_cold_start:
 
 rule merge_shards:
     input:
-        dataset="results/{dataset}/dataset.h5",
+        dataset=paths.DATASET,
         shards=shards_of_run,
     output:
-        model="results/{dataset}/{run}/model.h5",
-        statistics="results/{dataset}/{run}/training.h5",
+        model=paths.MODEL,
+        statistics=paths.TRAINING,
     log:
         "logs/{dataset}/{run}/merge.log",
     benchmark:
         "logs/{dataset}/{run}/merge.tsv"
     params:
         shards=shards_in_shell,
-        options=lambda wildcards: steps.merge_options(SETTINGS, wildcards.run),
+        options=settings_of("merge"),
         code=steps.code_of("merge"),
     resources:
         mem_mb=merging_megabytes,
