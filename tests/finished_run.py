@@ -2,16 +2,14 @@
 
 import contextlib
 import io
-import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
+from forged import Forgery
 from tiny_table import write_table
 
 from ovaflow.cli import main
-from ovaflow.storage.container import Artifact
 
 STEPS = """
 means {dataset} --output={means}
@@ -123,13 +121,14 @@ def content(path):
     if path.suffix != ".h5":
         text = re.sub(r'"\w*(seconds|rss_bytes|checksum)": [^,\n}]*', "", path.read_text())
         return re.sub(r"# checksum .*", "", text)
-    with open(path, "rb") as handle:
-        artifact = Artifact(handle, path, "artifact")
-        arrays = {name: array.copied(-np.inf, np.inf).tobytes() if array.dtype.kind == "f" else array.copied().tobytes()
-                  for name, array in artifact.arrays.items() if "seconds" not in name}  # fmt: skip
-        groups = json.dumps(artifact.groups, sort_keys=True)
-        parameters = {name: value for name, value in artifact.table["parameters"].items() if "seconds" not in name}
-        return arrays, re.sub(r'"\w*(seconds|rss_bytes)": [^,}]*', "", groups), parameters
+    forgery, groups = Forgery(path), {}
+    for group, attributes in forgery.attributes.items():
+        groups |= {f"{group}/{name}": value for name, value in attributes.items()}
+    arrays = {name: array.tobytes() for name, array in forgery.arrays.items()}
+    return [
+        {name: value for name, value in found.items() if not re.search("seconds|rss_bytes", name)}
+        for found in (arrays, groups, forgery.parameters)
+    ]
 
 
 def finish(path, rows, seed):

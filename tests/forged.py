@@ -1,16 +1,18 @@
-"""Artifacts as a stranger could write them: any content, with checksums that fit."""
+"""Artifacts with other content, whose checksums fit, and damaged ones."""
 
 import json
 import os
 
-import numpy as np
-from xxhash import xxh3_128
+import h5py
 
-from ovaflow.storage.container import PAGE, header_of
+from ovaflow.storage.arrays import create_array
+from ovaflow.storage.artifact import create_artifact
+
+_OWN = {"kind", "format_version", "ovaflow_version", "parameters", "inputs", "checksum", "xxh3"}
 
 
 class Forgery:
-    """An artifact taken apart; what is changed is written with checksums that fit.
+    """An artifact taken apart, to be changed and written with checksums that fit.
 
     Parameters
     ----------
@@ -18,63 +20,37 @@ class Forgery:
 
     Attributes
     ----------
-    table : dict
-        The table of contents, its ``arrays`` apart.
+    kind : str
+    parameters, inputs : dict
+    attributes : dict of str to dict
+        By group; that of the file is empty.
     arrays : dict of str to ndarray
-    places : dict of str to int
-        First byte of each array.
-    entries : dict of str to dict
-        What the table shall say of an array instead of the truth: ``dtype``,
-        ``shape``, ``offset`` or ``checksum``.
     """
 
     def __init__(self, path):
-        content = open(path, "rb").read()  # noqa: SIM115
-        start, length = map(int, content[:PAGE].split(b"\n")[1].split()[1:])
-        self.table = json.loads(content[start : start + length])
-        del self.table["rest"]
-        self.arrays, self.places, self.entries = {}, {}, {}
-        for name, (dtype, shape, offset, _) in self.table.pop("arrays").items():
-            self.places[name] = offset
-            count = int(np.prod(shape))
-            self.arrays[name] = np.frombuffer(content, dtype, count, offset if count else 0).reshape(shape).copy()
+        with h5py.File(path) as file:
+            about = {name: file.attrs[name].decode() for name in ("kind", "parameters", "inputs")}
+            self.kind, self.parameters, self.inputs = about["kind"], *map(json.loads, list(about.values())[1:])
+            self.attributes, self.arrays = {"": _attributes(file)}, {}
+            file.visititems(self._add)
 
-    def write(self, path, text=None):
-        """Write it, under another name, so that nothing mapped changes.
+    def _add(self, name, item):
+        if isinstance(item, h5py.Dataset):
+            self.arrays[name] = item[()]
+        else:
+            self.attributes[name] = _attributes(item)
 
-        Parameters
-        ----------
-        path : path-like
-        text : bytes, optional
-            In place of the table of contents.
-        """
-        content, entries = bytearray(PAGE), {}
-        for name, array in self.arrays.items():
-            content += bytes(-len(content) % 64)
-            raw = np.ascontiguousarray(array).tobytes()
-            said = {"dtype": array.dtype.str, "shape": list(array.shape), "offset": len(content),
-                    "checksum": xxh3_128(raw).hexdigest()}  # fmt: skip
-            entries[name] = list((said | self.entries.get(name, {})).values())
-            content += raw
-        if text is None:
-            rest = {} if "rest" in self.table else {"rest": _rest(content, entries)}
-            text = json.dumps(rest | self.table | {"arrays": entries}).encode()
-        content[:PAGE] = header_of(len(content), len(text), xxh3_128(text).hexdigest())
-        partial = f"{path}.forged"
-        with open(partial, "wb") as file:
-            file.write(content + text)
-        os.replace(partial, path)
+    def write(self, path):
+        """Write it, under another name first, so that nothing mapped changes."""
+        with create_artifact(path, self.kind, self.parameters, self.inputs, infinite=self.arrays) as file:
+            for name, attributes in self.attributes.items():
+                (file.require_group(name) if name else file).attrs.update(attributes)
+            for name, array in self.arrays.items():
+                create_array(file, name, array)
 
 
-def _rest(content, entries):
-    digest, end = xxh3_128(), PAGE
-    for dtype, shape, offset, _ in entries.values():
-        size = np.dtype(dtype).itemsize * int(np.prod(shape))
-        if size:
-            digest.update(content[end:offset])
-            end = offset + size
-    digest.update(content[end:])
-    return digest.hexdigest()
+def _attributes(item):
+    return {name: value for name, value in item.attrs.items() if name not in _OWN}
 
 
 def flip(path, place, bit=0):
@@ -94,3 +70,9 @@ def flip(path, place, bit=0):
         file.seek(place)
         file.write(bytes([byte ^ 1 << bit]))
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def offset_of(path, name):
+    """First byte of an array in a file."""
+    with h5py.File(path) as file:
+        return file[name].id.get_offset()

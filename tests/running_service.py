@@ -6,34 +6,29 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
 from urllib.parse import urlsplit
 
+import psutil
+
 
 class Service:
-    """A running service.
-
-    Attributes
-    ----------
-    process : subprocess.Popen
-    url : str
-        Such as ``http://127.0.0.1:40123``.
-    """
+    """A running service, at ``url`` such as ``http://127.0.0.1:40123``."""
 
     def __init__(self, process, log_path):
         self.process, self._log_path = process, log_path
-        self.url = self._address()
+        self.wait_for("Application startup complete", 90)
+        self.url = re.search(r"Z (http://\S+|unix:\S+) opens", self.log)[1]
+        _wait_until(self._accepts, self)
 
-    def _address(self):
-        for _ in range(600):
-            found = re.search(r"Z (http://\S+|unix:\S+) serves", self.log)
-            if found:
-                return found[1]
-            assert self.process.poll() is None, self.log
-            time.sleep(0.1)
-        raise AssertionError(f"not ready: {self.log}")
+    def _accepts(self):
+        is_unix = self.url.startswith("unix:")
+        with socket.socket(socket.AF_UNIX if is_unix else socket.AF_INET) as connection:
+            address = urlsplit(self.url)
+            return connection.connect_ex(address.path if is_unix else (address.hostname, address.port)) == 0
 
     @property
     def log(self):
@@ -44,32 +39,31 @@ class Service:
         """A connection of the standard library's client."""
         return http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=timeout)
 
-    def ask(self, path, body=None, connection=None):
+    def ask(self, path, body=None):
         """Status and answer, JSON or text; ``body`` is bytes or becomes JSON."""
-        own = connection or self.connect()
+        connection = self.connect()
         try:
-            status, _, content = exchange(own, path, body)
+            status, _, content = exchange(connection, path, body)
         finally:
-            if connection is None:
-                own.close()
+            connection.close()
         return status, content
 
-    def wait_for(self, pattern, seconds=30):
-        """Wait until a line of the log fits."""
-        deadline = time.monotonic() + seconds
-        while not re.search(pattern, self.log):
-            assert time.monotonic() < deadline, self.log
-            time.sleep(0.02)
+    def wait_for(self, pattern, seconds=60, times=1):
+        """Wait until so many lines of the log match."""
+        _wait_until(lambda: len(re.findall(pattern, self.log)) >= times, self, seconds)
 
-    def workers(self, count):
-        """Process ids of its workers, once there are so many."""
-        for _ in range(600):
-            with open(f"/proc/{self.process.pid}/task/{self.process.pid}/children") as file:
-                found = [int(each) for each in file.read().split()]
-            if len(found) == count:
-                return found
-            time.sleep(0.05)
-        raise AssertionError(self.log)
+    def workers(self):
+        """Process ids of its workers; multiprocessing has a helper process besides."""
+        children = psutil.Process(self.process.pid).children()
+        return [child.pid for child in children if any("spawn_main" in word for word in child.cmdline())]
+
+
+def _wait_until(condition, service, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert service.process.poll() is None, service.log
+        assert time.monotonic() < deadline, service.log
+        time.sleep(0.02)
 
 
 def exchange(connection, path, body=None):

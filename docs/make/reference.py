@@ -9,48 +9,36 @@ import click
 
 from ovaflow import estimators
 from ovaflow.cli import COMMANDS, group
-from ovaflow.configuration import schema
-from ovaflow.configuration.resolve import legal_values
 from ovaflow.estimators.base import LabelClassifier
 from ovaflow.prediction.predictor import Predictor
+from ovaflow.settings import models
+from ovaflow.settings.words import legal_values, schema_at
 
 FOLDER = Path(__file__).parents[1] / "reference"
 _MADE = "<!-- written by docs/make/reference.py; edit the code instead -->\n\n"
 
 _SECTIONS = {
-    "datasets": (schema.Source, "An entry has a name, the folder below `results/`, and these keys. It may also set any "
+    "datasets": (models.Source, "An entry has a name, the folder below `results/`, and these keys. It may also set any "
                                 "key of `prepare` and `evaluate` for itself."),
-    "runs": (schema.Method, "An entry has a name, the folder below that of the dataset, and these keys. It may also "
+    "runs": (models.Method, "An entry has a name, the folder below that of the dataset, and these keys. It may also "
                             "set any key of `train` and `predict` for itself; with `method: fastxml` any key of "
                             "`fastxml` and `predict`, of `train` only `shards`, `threads` and `weighting`; with "
                             "`method: rembrandt` any key of `rembrandt` and `predict`, of `train` only `shards` and "
                             "`threads`."),
-    "prepare": (schema.Prepare, "From raw files to `dataset.h5`."),
-    "train": (schema.Train, "From a dataset to a model, `method: one-vs-all`."),
-    "fastxml": (schema.Trees, "How `method: fastxml` grows its trees: see [FastXML](../explanation/fastxml.md)."),
-    "rembrandt": (schema.Embedding, "How `method: rembrandt` embeds and decodes labels: see "
+    "prepare": (models.Prepare, "From raw files to `dataset.h5`."),
+    "train": (models.Train, "From a dataset to a model, `method: one-vs-all`."),
+    "fastxml": (models.FastXML, "How `method: fastxml` grows its trees: see [FastXML](../explanation/fastxml.md)."),
+    "rembrandt": (models.Rembrandt, "How `method: rembrandt` embeds and decodes labels: see "
                                     "[Rembrandt](../explanation/rembrandt.md)."),
-    "predict": (schema.Predict, "From a model to predictions."),
-    "evaluate": (schema.Evaluate, "From predictions to [metrics](metrics.md)."),
-    "report": (schema.Report, "The page at the end."),
+    "predict": (models.Predict, "From a model to predictions."),
+    "evaluate": (models.Evaluate, "From predictions to [metrics](metrics.md)."),
+    "report": (models.Report, "The page at the end."),
 }  # fmt: skip
 
 
-def _settings():
-    for name in ("Config", "Settings"):
-        if hasattr(schema, name):
-            return getattr(schema, name)
-    raise AttributeError("schema has no Settings")
-
-
 def config_page():
-    """Every key of the config file.
-
-    Returns
-    -------
-    str
-    """
-    missing = set(_settings().model_fields) - set(_SECTIONS)
+    """Every key of the config file."""
+    missing = set(models.Config.model_fields) - set(_SECTIONS)
     if missing:
         raise ValueError(f"sections without a description: {missing}")
     parts = [
@@ -66,41 +54,22 @@ def config_page():
         parts.append(
             f"\n## {section}\n\n{said}\n\n| key | default | legal values | what it does |\n| --- | --- | --- | --- |\n"
         )
-        properties = _inlined(model.model_json_schema())
         for key, field in model.model_fields.items():
             shown = "required" if field.is_required() else f"`{json.dumps(field.default)}`"
-            legal = legal_values(properties[key]).replace("|", "\\|")
+            legal = legal_values(schema_at(model, [key])).replace("|", "\\|")
             parts.append(f"| `{key}` | {shown} | {legal} | {field.description} |\n")
     return "".join(parts)
 
 
-def _inlined(root):
-    def follow(part):
-        if isinstance(part, list):
-            return [follow(each) for each in part]
-        if not isinstance(part, dict):
-            return part
-        if "$ref" in part:
-            return follow(root["$defs"][part["$ref"].rsplit("/", 1)[-1]])
-        return {key: follow(value) for key, value in part.items()}
-
-    return {name: follow(entry) for name, entry in root["properties"].items()}
-
-
 def commands_page():
-    """Every subcommand with its arguments and options.
-
-    Returns
-    -------
-    str
-    """
+    """Every subcommand with its arguments and options."""
     parts = [
         "# Commands\n\n"
         + _MADE
-        + "Every step of the pipeline is a subcommand of `ovaflow` and works without Snakemake, too: "
+        + "Every step of the pipeline is a subcommand of `ovaflow` and also works without Snakemake: "
         "files in, files out. The exit status is 0 if all went well, 2 if something that was given is wrong (one line "
         "says what, where, and what to do), 1 if something else failed, 130 after Ctrl-C. `ovaflow COMMAND --help` "
-        "says what stands here.\n\n| command | what it does |\n| --- | --- |\n"
+        "says the same.\n\n| command | what it does |\n| --- | --- |\n"
     ]
     parts += [f"| [{name}](#ovaflow-{name}) | {said} |\n" for name, said in COMMANDS.items()]
     context = click.Context(group, info_name="ovaflow")
@@ -154,12 +123,7 @@ _PREDICTOR = (
 
 
 def python_page():
-    """The classes that programs use.
-
-    Returns
-    -------
-    str
-    """
+    """The classes that programs use."""
     parts = [
         "# Python\n\n" + _MADE + "What programs may rely on. How it is used: [ovaflow in Python](../python.md). "
         "Everything else may change with any version.\n"

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from docs.pages import GENERATED, PAGES, ROOT, blocks_of, name_of, same_output
 
-from ovaflow.configuration.resolve import load, resolve
+from ovaflow.settings.config import load, resolve
 
 RUN = ("sh", "python")
 FIRST_RUN = "first-run.log"
@@ -88,7 +88,7 @@ class _Session:
         with open(log, "w") as file:
             service = subprocess.Popen(["bash", "-c", code], cwd=self.folder, env=self.shell.environment, stderr=file)
         end = time.monotonic() + 100
-        while "serves model" not in log.read_text():
+        while "Application startup complete" not in log.read_text():
             assert service.poll() is None, f"{where}:\n{log.read_text()}"
             assert time.monotonic() < end, f"{where} did not answer"
             time.sleep(0.1)

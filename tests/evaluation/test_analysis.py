@@ -44,7 +44,7 @@ def predicted(seed, n=60, labels=12, k=4):
 def test_groups_add_up_to_the_metrics(seed):
     ids, _, dense, Y = predicted(seed)
     counts = np.random.default_rng(seed).integers(0, 9, dense.shape[1])
-    inverse, hits = inverse_propensity(counts, 200), find_hits(ids, Y)
+    inverse, hits = inverse_propensity(counts, 200, 0.55, 1.5), find_hits(ids, Y)
     starts = (0, 1, 3, 6)
     ours = frequency_groups(ids, hits, Y, counts, 3, starts, inverse)
     for group in ours:

@@ -6,7 +6,8 @@ import scipy.sparse
 
 from ovaflow.data.dataset import Dataset, Split
 from ovaflow.evaluation.embedding_curve import describe_embedding
-from ovaflow.rembrandt.embedding import EmbeddingSettings, compute_embedding
+from ovaflow.rembrandt.embedding import compute_embedding
+from ovaflow.settings.models import Embed
 from ovaflow.sparse.csr import from_scipy
 
 
@@ -24,7 +25,7 @@ def test_labels_are_near_that_are_predicted_together(dataset):
     predictions = X @ np.linalg.lstsq(X, Y, rcond=None)[0]
     units = predictions / np.linalg.norm(predictions, axis=0)
     cosines = units.T @ units
-    embedding = compute_embedding(dataset, EmbeddingSettings(rank=12, ridge=0.0))
+    embedding = compute_embedding(dataset, Embed(rank=12, ridge=0.0))
     ours = describe_embedding(embedding, dataset)["neighbours"]
     assert len(ours) == 12
     for label in ours:
@@ -36,5 +37,5 @@ def test_labels_are_near_that_are_predicted_together(dataset):
 
 
 def test_without_an_embedding_there_is_nothing_to_see(dataset):
-    described = describe_embedding(compute_embedding(dataset, EmbeddingSettings("none")), dataset)
+    described = describe_embedding(compute_embedding(dataset, Embed(embedding="none")), dataset)
     assert described == {"eigenvalues": [], "label_covariance": [], "points": [], "neighbours": []}

@@ -104,7 +104,7 @@ def test_propensity_formula(n, count, a, b):
 
 @pytest.mark.parametrize("n", [0, 1, 2])
 def test_propensity_of_few_instances_is_one(n):
-    assert inverse_propensity(np.array([0, 1]), n).tolist() == [1, 1]
+    assert inverse_propensity(np.array([0, 1]), n, 0.55, 1.5).tolist() == [1, 1]
 
 
 def test_groups_add_up(ranked):

@@ -48,7 +48,7 @@ def write_pruned(path, dataset, weights, threshold):
 
 def test_each_point_against_dense_weights(folder):
     model, dataset = open_model(folder / "model.h5"), open_dataset(folder / "dataset.h5")
-    curve = prune_curve(model, dataset, [0.3, 0.005, 0.1, 0.3])
+    curve = prune_curve(model, dataset, [0.3, 0.005, 0.1, 0.3], 0.55, 1.5)
     assert curve["model"] == model.checksum
     assert [point["prune"] for point in curve["points"]] == [0.1, 0.3]
     X, Y = dataset.test.X.to_scipy().toarray(), dataset.test.Y.to_scipy().toarray()
@@ -79,4 +79,4 @@ def test_model_of_another_dataset(folder, tmp_path):
     split = Split(from_scipy(np.ones((3, D))), from_scipy(np.ones((3, L))))
     write_dataset(tmp_path / "dataset.h5", split, split, [f"label {j}" for j in range(L)], [], {"bias": 0})
     with pytest.raises(InputError, match="was not trained on"):
-        prune_curve(open_model(folder / "model.h5"), open_dataset(tmp_path / "dataset.h5"), [0.1])
+        prune_curve(open_model(folder / "model.h5"), open_dataset(tmp_path / "dataset.h5"), [0.1], 0.55, 1.5)

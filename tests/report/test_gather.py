@@ -87,7 +87,7 @@ def test_predictions_of_another_dataset_are_refused(runs, tmp_path):
 def test_metrics_file_must_be_whole(tmp_path):
     for text in ("[1]", "{", "", '{"P@1": 0.5}'):
         (tmp_path / "metrics.json").write_text(text)
-        with pytest.raises(InputError, match="no metrics with a checksum"):
+        with pytest.raises(InputError, match="not a metrics file, or damaged"):
             read_metrics(tmp_path / "metrics.json")
 
 

@@ -240,7 +240,7 @@ def test_captions_of_snakemakes_report_are_there_and_in_the_wheel():
     rules = "".join(path.read_text(encoding="utf-8") for path in (root / "workflow" / "rules").glob("*.smk"))
     captions = set(re.findall(r'caption="\.\./report/([a-z]+\.rst)"', rules))
     assert captions | {"workflow.rst"} == {path.name for path in (root / "workflow" / "report").iterdir()}
-    assert rules.count("report(") == len(re.findall(r"\bcategory=", rules)) == len(re.findall("labels={", rules))
+    assert rules.count("report(") == len(re.findall(r"\bcategory=", rules)) == len(re.findall('labels={"', rules))
     wheel = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]
     included = wheel["targets"]["wheel"]["force-include"]
     assert included["workflow/report"] == "ovaflow/pipeline/workflow/report"

@@ -154,7 +154,7 @@ def test_deciles_in_the_file_are_those_of_the_predictions(opened, runs):
     Y = dataset.test.Y.to_scipy().toarray()
     counts = dataset.train.Y.to_scipy().toarray().sum(axis=0).astype(int)
     of_labels = naive.deciles(counts.tolist())
-    inverse = inverse_propensity(counts, dataset.train.X.n_rows)
+    inverse = inverse_propensity(counts, dataset.train.X.n_rows, 0.55, 1.5)
     figures = {"recall": "Recall", "precision": "Parts of P@5", "psp": "Parts of PSP@5"}
     for measure, title in figures.items():
         link = page.locator("figure", has_text=f"{title} by decile").locator("a.saved")

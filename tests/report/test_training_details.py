@@ -24,8 +24,8 @@ from ovaflow.report.gather import gather
 from ovaflow.report.page import render
 from ovaflow.report.traces import SMALLEST_GAP, curves_of
 from ovaflow.report.weight_figures import distinct
+from ovaflow.settings.models import TrainLabels
 from ovaflow.storage.texts import write_json
-from ovaflow.training.label_jobs import Training
 from ovaflow.training.tracing import trace_labels
 
 
@@ -102,7 +102,9 @@ def traced(tmp_path_factory, runs):
     for run in ("msi", "dismec"):
         model = open_model(folder / run / "model.h5")
         start = model.parameters["train"]["initialization"]
-        trace = trace_labels(dataset, inputs, labels, Training(initialization=start, C=model.parameters["train"]["C"]))
+        trace = trace_labels(
+            dataset, inputs, labels, TrainLabels(initialization=start, C=model.parameters["train"]["C"])
+        )
         write_trace(folder / run / "trace.h5", replace(trace, parameters=model.parameters["train"]))
         arguments = [f"--dataset={folder / 'dataset.h5'}", f"--output={folder / run / 'prune.json'}"]
         assert (

@@ -4,7 +4,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ovaflow.data.full_rows import fill_rows
+from ovaflow.data.normalize import fill_rows
 from ovaflow.sparse.csr import (
     add_row,
     add_squared_row,

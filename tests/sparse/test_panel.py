@@ -3,7 +3,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ovaflow.data.full_rows import fill_rows
+from ovaflow.data.normalize import fill_rows
 from ovaflow.sparse.csr import for_kernels, from_scipy
 from ovaflow.sparse.panel import WIDTH, panel_product
 
