@@ -1,5 +1,6 @@
 """Several workers under load: right answers, clean refusals, figures that add up, and how processes come and go."""
 
+import json
 import os
 import re
 import shutil
@@ -126,17 +127,32 @@ def test_workers_are_replaced_when_they_die_and_when_the_model_changes(models, e
         assert "does not belong" in health["remark"]
 
 
+def request_without_its_body(service, size):
+    """A connection whose request the application has begun to read: it said "100 Continue"."""
+    connection = service.connect()
+    connection.putrequest("POST", "/predict")
+    for header in [("Content-Type", "application/json"), ("Content-Length", size), ("Expect", "100-continue")]:
+        connection.putheader(*header)
+    connection.endheaders()
+    said = b""
+    while not said.endswith(b"\r\n\r\n"):
+        said += connection.sock.recv(1)
+    assert said.startswith(b"HTTP/1.1 100 ")
+    return connection
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
 def test_requests_in_flight_are_answered_at_the_end(models, tmp_path, workers, sent):
-    with running_service(tmp_path, models / "a.h5", f"--workers={workers}", "--max-body=30000000") as service:
+    body = json.dumps({"text": "word00"}).encode()
+    with running_service(tmp_path, models / "a.h5", f"--workers={workers}") as service:
         service.wait_for("startup complete", times=workers)
-        with ThreadPoolExecutor(4) as pool:
-            answers = [pool.submit(exchange, service.connect(), "/predict", HEAVY) for _ in range(4)]
-            while figure(service, "ovaflow_busy") < 4:
-                assert not any(answer.done() for answer in answers)
-            service.process.send_signal(sent)
-            assert [answer.result()[0] for answer in answers] == [200] * 4
+        connections = [request_without_its_body(service, len(body)) for _ in range(4)]
+        service.process.send_signal(sent)
+        service.wait_for("Shutting down")
+        for connection in connections:
+            connection.send(body)
+            assert connection.getresponse().status == 200
         assert service.process.wait(30) == 0
         with pytest.raises(OSError, match="refused"):
             service.ask("/health")
