@@ -174,7 +174,7 @@ def test_a_cancelled_shard_is_sent_again_and_one_without_memory_asks_for_more(un
     place, model = untrained
     place.tell(0, "grow")
     place.tell(1, "hang")
-    process = start(place, "--group-components", "shards=1")
+    process = start(place, "--group-components", "shards.{run}=1")
     subprocess.run(["scancel", hanging(place, 1, process)], check=True)
     written, _ = process.communicate(timeout=600)
     assert process.returncode == 0, written
@@ -187,17 +187,17 @@ def test_a_cancelled_shard_is_sent_again_and_one_without_memory_asks_for_more(un
 def test_of_a_group_the_failing_shard_is_named_and_its_log_shown(untrained):
     place, model = untrained
     place.tell(1, "fail")
-    written = place.snakemake(MODEL, "--retries=0", "--group-components", "shards=2", status=1)
+    written = place.snakemake(MODEL, "--retries=0", "--group-components", "shards.{run}=2", status=1)
     (failed,) = re.findall(r"FAILED: .*", written)
     assert failed == "FAILED: train_shard: results/tiny/msi/shards/1.h5"
     assert "  SLURM-job '" in written
     assert "  ovaflow: error: input/output: shard 1 fails as it was told" in written
     assert "  log: logs/tiny/msi/train-shard.1.log" in written
-    assert re.search(r"  log: /.*/logs/slurm/group_shards_train_shard/\d+\.log", written)
+    assert re.search(r"  log: /.*/logs/slurm/group_shards\.msi_train_shard/\d+\.log", written)
     assert "fails as it was told" in (place.folder / "logs/tiny/msi/train-shard.1.log").read_text()
     assert not list(place.folder.glob("results/tiny/msi/shards/?.h5"))
     (place.folder / "hook" / "shard-1").unlink()
-    place.snakemake(MODEL, "--group-components", "shards=2")
+    place.snakemake(MODEL, "--group-components", "shards.{run}=2")
     assert (place.folder / MODEL).read_bytes() == model
 
 
@@ -209,7 +209,7 @@ REFUSALS = {
     ),
     "no such partition": ([], {"SBATCH_PARTITION": "nowhere"}, "Invalid partition name specified"),
     "no such partition, shards alone": (
-        ["--group-components", "shards=1", "start=1"],
+        ["--group-components", "shards.{run}=1", "start=1"],
         {"SBATCH_PARTITION": "nowhere"},
         "Invalid partition name specified",
     ),
@@ -230,13 +230,13 @@ def test_what_slurm_says_of_a_job_that_it_refuses_is_told_once(untrained, option
 def test_the_driver_killed_and_the_run_continued(untrained):
     place, model = untrained
     place.tell(1, "hang")
-    process = start(place, "--group-components", "shards=2")
+    process = start(place, "--group-components", "shards.{run}=2")
     job = hanging(place, 1, process)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     subprocess.run(["scancel", job], check=True)
     place.snakemake("--unlock", MODEL)
-    place.snakemake(MODEL, "--group-components", "shards=2")
+    place.snakemake(MODEL, "--group-components", "shards.{run}=2")
     assert (place.folder / MODEL).read_bytes() == model
     assert list(submitted(place).values()) == ["shards", "merge_shards"]
     assert not list(place.folder.rglob("*.parts"))
@@ -245,7 +245,7 @@ def test_the_driver_killed_and_the_run_continued(untrained):
 def test_any_scheduler_that_takes_a_script(untrained):
     place, model = untrained
     submit = "sbatch --parsable --cpus-per-task={threads} --mem={resources.mem_mb} --time={resources.runtime}"
-    options = [f"--cluster-generic-submit-cmd={submit}", "--group-components", "shards=2"]
+    options = [f"--cluster-generic-submit-cmd={submit}", "--group-components", "shards.{run}=2"]
     generic = Place(place.folder)
     written = generic.snakemake(MODEL, "--workflow-profile=cluster-generic", "--printshellcmds", *options)
     assert (place.folder / MODEL).read_bytes() == model

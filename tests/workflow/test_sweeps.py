@@ -56,6 +56,13 @@ def test_each_run_starts_from_the_one_it_names(swept):
         assert "10 of 10 labels start from the earlier model" in log
 
 
+@pytest.mark.parametrize("profile", ["slurm", "cluster-generic"])
+def test_a_profile_groups_the_shards_of_runs_that_start_from_each_other(swept, profile):
+    # a group that contained shards of both would depend on itself
+    written = swept.snakemake("--dry-run", "--forceall", f"--workflow-profile={profile}")
+    assert "train_shard                 5" in written
+
+
 def test_cold_starts_are_measured_where_a_neighbour_was(swept):
     found = sorted(path.parent.name for path in swept.folder.rglob("cold_start.json"))
     assert found == ["msi.C-1", "msi.C-3"]
