@@ -49,6 +49,7 @@ def test_pages_link_to_the_source(site):
     assert "solve_label" in (site / "source" / "src" / "ovaflow" / "solver" / "newton.py.html").read_text()
 
 
+@pytest.mark.browser
 def test_it_works_from_the_disk_and_asks_nobody(site):
     if CHROMIUM is None:
         pytest.skip("no chromium on this machine")

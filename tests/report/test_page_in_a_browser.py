@@ -16,6 +16,8 @@ from ovaflow.data.propensity import inverse_propensity
 from ovaflow.prediction.predictions_file import read_predictions
 from ovaflow.storage.texts import read_json, write_json
 
+pytestmark = pytest.mark.browser
+
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 NAMES = ["=HYPERLINK('x')", "<img src=x onerror=document.title='taken'>", "a-very-long-name-" * 9]
 """Folders of runs that a careless page or spreadsheet would run."""

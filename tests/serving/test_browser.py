@@ -8,6 +8,8 @@ import pytest
 
 playwright = pytest.importorskip("playwright.sync_api")
 
+pytestmark = pytest.mark.browser
+
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 TEXT = "word00 größe0 and WORD11; \U00010400Ⅳx\U000104003 <img src=x onerror=\"document.title='taken'\"> word92"

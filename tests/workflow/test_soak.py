@@ -16,7 +16,7 @@ from ovaflow.machine.slots import private_folder
 
 RERUNS = int(os.environ.get("OVAFLOW_SOAK", "3"))
 
-pytestmark = [pytest.mark.workflow, pytest.mark.timeout(300 + 120 * RERUNS)]
+pytestmark = [pytest.mark.workflow, pytest.mark.kills, pytest.mark.timeout(300 + 120 * RERUNS)]
 
 MSI, TREE = {"initialization": "mean-separating"}, {"initialization": "label-tree"}
 CONFIGS = (
