@@ -87,9 +87,9 @@ def setting(default: Any, sentence: str, **bounds: Any) -> Any:
 
 
 # of several models each
-_INITIALIZATION = setting("mean-separating", "starting point")
-_WEIGHTING = setting("none", "weight of positives; propensity: more on rare labels, which annotators leave out most")
-_SEED = setting(0, "of all random draws", ge=0, lt=2**63)
+_INITIALIZATION = setting("mean-separating", "where the solver starts")
+_WEIGHTING = setting("none", "weight of positives; propensity: more for rare labels, which annotators miss most often")
+_SEED = setting(0, "seed of all random draws", ge=0, lt=2**63)
 
 
 class Section(BaseModel):
@@ -135,13 +135,13 @@ class Source(Section):
     """Where a dataset comes from."""
 
     source: Literal["builtin", "catalogue"] | None = setting(
-        None, "builtin: made on this machine; catalogue: downloaded, see config/datasets.yaml"
+        None, "builtin: docstrings of this machine's Python packages; catalogue: a public dataset of config/datasets.yaml"
     )
-    name: Name | None = setting(None, "name in the catalogue, where it is not the key of this entry")
-    format: Format | None = setting(None, "format of one's own files; .gz .bz2 .xz .zst are read as they are")
+    name: Name | None = setting(None, "name in the catalogue, if it differs from this entry's")
+    format: Format | None = setting(None, "format of your own files; .gz, .bz2, .xz and .zst are read as they are")
     train: Location | None = setting(None, "training file: path or http(s) address")
-    test: Location | None = setting(None, "test file; without one, a share of the training file is split off")
-    labels: Location | None = setting(None, "label names, one per line in id order")
+    test: Location | None = setting(None, "test file; without one, part of the training file is set aside")
+    labels: Location | None = setting(None, "label names, one per line in order of their ids")
     train_labels: Location | None = setting(None, "npz: labels of the training file")
     test_labels: Location | None = setting(None, "npz: labels of the test file")
 
@@ -163,23 +163,23 @@ class Prepare(Section):
     """From raw files to dataset.h5."""
 
     tfidf: Literal["auto"] | bool = setting(
-        "auto", "weight features by tf-idf; auto: texts yes, ready-made features no"
+        "auto", "weight features by tf-idf; auto: for texts, not for ready-made features"
     )
     min_df: Frequency = setting(
-        2, "drop terms that fewer training texts contain; a number of texts or, with a point, a share"
+        2, "drop terms found in fewer training texts; a number of texts or, with a decimal point, a share"
     )
     max_df: Frequency = setting(
-        0.5, "drop terms that more training texts contain; a number of texts or, with a point, a share"
+        0.5, "drop terms found in more training texts; a number of texts or, with a decimal point, a share"
     )
     max_features: Positive | None = setting(None, "keep only the most frequent terms; null: all")
-    sublinear: bool = setting(True, "ln(1 + count) instead of the count of a term in a text")
+    sublinear: bool = setting(True, "use ln(1 + count) instead of a term's count in a text")
     normalize: bool = setting(True, "scale each instance to length 1")
     bias: float = setting(1.0, "value of the bias feature appended to each instance; 0: none", ge=0)
-    test_fraction: float = setting(0.2, "share of instances for testing, without a test file", gt=0, lt=1)
-    seed: int = setting(0, "of the split, without a test file", ge=0)
+    test_fraction: float = setting(0.2, "share of instances set aside for testing if there is no test file", gt=0, lt=1)
+    seed: int = setting(0, "seed of the split if there is no test file", ge=0)
     text_column: Text = setting("text", "csv, jsonl, parquet: column of the text, or several: title,abstract")
     labels_column: Text = setting("labels", "csv, jsonl, parquet: column of the labels")
-    label_separator: Text = setting(",", "texts: what separates two labels")
+    label_separator: Text = setting(",", "texts: separator between labels")
 
 
 class PrepareSource(Prepare):
@@ -205,8 +205,8 @@ class PrepareSource(Prepare):
 class Evaluate(Section):
     """From predictions to metrics."""
 
-    propensity_a: float = setting(0.55, "A of Jain et al. 2016; 0.5 for Wikipedia, 0.6 for Amazon data", gt=0)
-    propensity_b: float = setting(1.5, "B of Jain et al. 2016; 0.4 for Wikipedia, 2.6 for Amazon data", ge=0)
+    propensity_a: float = setting(0.55, "A in the propensities of Jain et al. 2016; 0.5 for Wikipedia, 0.6 for Amazon data", gt=0)
+    propensity_b: float = setting(1.5, "B in the propensities of Jain et al. 2016; 0.4 for Wikipedia, 2.6 for Amazon data", ge=0)
 
 
 class Solve(Section):
@@ -214,10 +214,10 @@ class Solve(Section):
 
     C: float = setting(1.0, "weight of the loss against the regularisation", gt=0)
     loss: Literal["squared-hinge", "logistic"] = setting(
-        "squared-hinge", "loss of an instance; logistic needs a larger C, 10 to 100"
+        "squared-hinge", "loss function; logistic needs a larger C, 10 to 100"
     )
     regularization: Literal["l2", "l1"] = setting(
-        "l2", "what keeps weights small: their sum of squares; l1: of sizes, which leaves few of each label"
+        "l2", "penalty on the weights: l2: their squares; l1: their absolute values, which leaves few weights per label"
     )
     weighting: Weighting = _WEIGHTING
     epsilon: float = setting(0.01, "relative gradient norm at which the solver stops", gt=0, le=100)
@@ -225,17 +225,17 @@ class Solve(Section):
     t: float | None = setting(
         None, "mean-separating start: score of the mean of the negatives; null: -2, with the logistic loss -3"
     )
-    bias_lambda: float = setting(2.0, "bias start: every score, negated", gt=0)
+    bias_lambda: float = setting(2.0, "bias start: every score starts at minus this", gt=0)
     root_epsilon: float = setting(
         0.01,
-        "all-negative and label-tree starts: relative gradient norm at which the root is stopped early",
+        "all-negative and label-tree starts: relative gradient norm at which solving the root stops early",
         gt=0,
         lt=1,
     )
     retrain: Literal["all", "changed", "new"] = setting(
         "all",
-        "pretrained start: labels that are trained, the others keep the earlier model's weights; "
-        "changed: those with another number of positives; new: those that it lacks",
+        "pretrained start: which labels to train, the others keep the earlier model's weights; "
+        "changed: those whose number of positives differs, and new ones; new: those the model lacks",
     )
 
     @property
@@ -247,10 +247,10 @@ class Solve(Section):
 class Train(Solve):
     """From a dataset to a model."""
 
-    prune: float = setting(0.01, "weights smaller than this are dropped; larger: smaller model", ge=0)
-    shards: int = setting(8, "number of jobs that the labels of a run are divided into", ge=1, le=100_000)
-    threads: Positive = setting(1, "threads of each of these jobs; changes no result")
-    trace: int = setting(0, "labels of which every Newton iteration is recorded for the report; 0: none", ge=0)
+    prune: float = setting(0.01, "drop weights smaller than this; a larger value makes a smaller model", ge=0)
+    shards: int = setting(8, "number of training jobs that a run is divided into", ge=1, le=100_000)
+    threads: Positive = setting(1, "threads of each of these jobs; results do not depend on it")
+    trace: int = setting(0, "number of labels whose Newton iterations are recorded for the report; 0: none", ge=0)
 
     @property
     def stored_threshold(self) -> float:
@@ -263,8 +263,8 @@ class TrainLabels(Evaluate, Solve):
 
     method_trained: ClassVar = "one-vs-all"
     initialization: Initialization = _INITIALIZATION
-    stored_threshold: float = setting(STORED_THRESHOLD, "shards drop smaller weights", ge=0)
-    reference: bool = setting(False, "the plain solver, one label at a time")
+    stored_threshold: float = setting(STORED_THRESHOLD, "shards drop weights smaller than this", ge=0)
+    reference: bool = setting(False, "use the plain solver, one label at a time")
 
     @property
     def needs_root(self) -> bool:
@@ -286,16 +286,16 @@ class TrainLabels(Evaluate, Solve):
 class FastXML(Section):
     """How FastXML grows its trees."""
 
-    trees: int = setting(50, "trees of a model; half as many cost little quality", ge=1, le=100_000)
-    max_leaf: Positive = setting(10, "nodes of at most so many instances are not split")
-    leaf_labels: Positive = setting(20, "labels of a leaf whose scores are kept")
-    C_delta: float = setting(1.0, "weight of the separators' losses; larger: less sparse separators", gt=0)
-    C_r: float = setting(1.0, "weight of the rankings; felt only with several updates", gt=0)
-    balanced: bool = setting(True, "C_delta of each side is divided by its share of the node's instances")
-    objective: Literal["nDCG", "nDCG@5", "P@5"] = setting("nDCG", "what the sides of a node are chosen by")
-    updates: Positive = setting(1, "separators fitted in turn with the sides, in each node")
-    outer_iterations: Positive = setting(10, "Newton steps of a separator at most")
-    inner_iterations: Positive = setting(10, "passes over the features in a Newton step at most")
+    trees: int = setting(50, "number of trees; half as many cost little quality", ge=1, le=100_000)
+    max_leaf: Positive = setting(10, "nodes with at most this many instances are not split")
+    leaf_labels: Positive = setting(20, "number of labels kept per leaf")
+    C_delta: float = setting(1.0, "weight of the separators' losses; larger: denser separators", gt=0)
+    C_r: float = setting(1.0, "weight of the rankings; matters only with several updates", gt=0)
+    balanced: bool = setting(True, "divide C_delta of each side by its share of the node's instances")
+    objective: Literal["nDCG", "nDCG@5", "P@5"] = setting("nDCG", "ranking measure by which the sides of a node are chosen")
+    updates: Positive = setting(1, "how often each node fits its sides and then its separator")
+    outer_iterations: Positive = setting(10, "maximum number of Newton steps per separator")
+    inner_iterations: Positive = setting(10, "maximum number of passes over the features per Newton step")
     seed: int = _SEED
 
 
@@ -318,14 +318,14 @@ def _several(value: float | list[float] | None) -> tuple[float, ...]:
 class Embed(Section):
     """How labels are embedded."""
 
-    rank: Positive = setting(100, "dimensions that labels are embedded in; more: better and slower")
+    rank: Positive = setting(100, "number of dimensions labels are embedded in; more: better and slower")
     embedding: Literal["rembrandt", "compressed-sensing", "pca", "plst", "none"] = setting(
-        "rembrandt", "rembrandt, or what the paper compares: random, of the features, of the labels alone, none"
+        "rembrandt", "rembrandt, or a baseline of the paper: random, of the features, of the labels alone, none"
     )
-    oversampling: int = setting(20, "additional dimensions while the embedding is computed", ge=0)
-    passes: Positive = setting(1, "subspace iterations of the embedding")
+    oversampling: int = setting(20, "extra dimensions while the embedding is computed", ge=0)
+    passes: Positive = setting(1, "subspace iterations that compute the embedding")
     ridge: AtLeastZero | Annotated[list[AtLeastZero], Field(min_length=1)] = setting(
-        1.0, "regularisation of the least-squares fits; of a list, the best on held-out instances"
+        1.0, "regularisation of the least-squares fits; from a list, the best on held-out instances is taken"
     )
     seed: int = _SEED
 
@@ -342,13 +342,13 @@ class Project(Section):
     """How instances become features of the decoder."""
 
     decoder: Literal["auto", "softmax", "logistic"] = setting(
-        "auto", "softmax where every instance has one label, otherwise a logistic loss for each label"
+        "auto", "auto: softmax if every instance has one label, otherwise a logistic loss for each label"
     )
     features: Literal["linear", "gaussian", "laplacian"] = setting(
-        "linear", "of the decoder; gaussian and laplacian: random cosine features of that kernel"
+        "linear", "features of the decoder; gaussian and laplacian: random cosine features of that kernel"
     )
-    random_features: Positive = setting(4000, "their number")
-    bandwidth: float | None = setting(None, "of the kernel; null: chosen on held-out instances", gt=0)
+    random_features: Positive = setting(4000, "number of random features")
+    bandwidth: float | None = setting(None, "bandwidth of the kernel; null: chosen on held-out instances", gt=0)
     seed: int = _SEED
 
     @property
@@ -360,13 +360,13 @@ class TuneDecoder(Section):
     """How the decoder's settings are chosen."""
 
     decoder_C: AboveZero | Annotated[list[AboveZero], Field(min_length=1)] | None = setting(
-        None, "weight of the losses; of a list, the best on held-out instances; null: 1, kernels 30, softmax 500"
+        None, "weight of the losses; from a list, the best on held-out instances is taken; null: 1, kernels 30, softmax 500"
     )
     decoder_epsilon: float = setting(
         0.1, "logistic decoder: relative gradient norm at which the solver stops", gt=0, le=100
     )
     held_out: float = setting(
-        0.1, "share of the instances that tell the best C, and when softmax stops; 0: solved", ge=0, lt=1
+        0.1, "share of the instances used to choose C and when softmax stops; 0: softmax is solved to the end", ge=0, lt=1
     )
     seed: int = _SEED
 
@@ -389,21 +389,21 @@ class Rembrandt(TuneDecoder, Project, Embed):
 class Predict(Section):
     """From a model to predictions."""
 
-    top_k: Positive = setting(5, "labels predicted for each instance")
+    top_k: Positive = setting(5, "number of labels predicted for each instance")
     calibrate: float = setting(
-        0.0, "share of the training instances held out for probabilities and thresholds; 0: no calibration", ge=0, lt=1
+        0.0, "share of the training instances held out to fit probabilities and thresholds; 0: no calibration", ge=0, lt=1
     )
 
 
 class Report(Section):
     """The page at the end."""
 
-    examples: int = setting(10, "test documents shown with predicted and true labels", ge=0)
+    examples: int = setting(10, "number of test documents shown with predicted and true labels", ge=0)
     prune_thresholds: list[AboveZero] = setting(
-        [0.05, 0.1, 0.2, 0.3, 0.5], "quality and size of the models pruned further; []: not measured"
+        [0.05, 0.1, 0.2, 0.3, 0.5], "thresholds at which models pruned further are measured; []: none"
     )
-    intended_use: str | None = setting(None, "what the models are for; stated on the model card")
-    licence: str | None = setting(None, "of the models; stated on the model card")
+    intended_use: str | None = setting(None, "what the models are for; shown on the model card")
+    licence: str | None = setting(None, "licence of the models; shown on the model card")
     watts_per_core: float = setting(10.0, "power of a busy core, for the model card's energy", ge=0)
     grams_per_kwh: float | None = setting(None, "CO2 of the electricity; null: left out", ge=0)
 
@@ -420,9 +420,9 @@ class Method(Section):
     method: Literal["one-vs-all", "fastxml", "rembrandt"] = setting("one-vs-all", "family of models")
     initialization: Initialization = _INITIALIZATION
     pretrained: Location | None = setting(
-        None, "with initialization: pretrained: another run of this config, or a path of a model.h5"
+        None, "with initialization: pretrained: another run of this config, or the path of a model.h5"
     )
-    sweep: Sweep | None = setting(None, "becomes one run per value, each trained from its neighbour's weights")
+    sweep: Sweep | None = setting(None, "one run per value, each trained from its neighbour's weights")
 
     @model_validator(mode="after")
     def _start_from_a_model(self) -> Self:
