@@ -44,25 +44,15 @@ FORMS = {
 ROWS = 480
 
 STRAY, FORGOTTEN = 0.25, 0.08
-"""How often a title has a word of another subject, and a cataloguer forgets a subject."""
+"""Share of titles with a word of another subject, and of subjects that the cataloguer forgot."""
 
 
 def records(seed=1):
-    """Rows of the table.
-
-    Parameters
-    ----------
-    seed : int
-
-    Returns
-    -------
-    list of (str, str, str)
-        Number, title, and subjects with semicolons between them.
-    """
+    """Rows of the table: number, title, and subjects separated by semicolons."""
     drawn = random.Random(seed)
     # a few subjects are frequent, most are rare, as in any catalogue
     names = sorted(SUBJECTS)
-    weights = [1 / (1 + place) ** 0.7 for place in range(len(names))]
+    weights = [1 / (1 + rank) ** 0.7 for rank in range(len(names))]
     drawn.shuffle(names)
     found = []
     for number in range(1, ROWS + 1):

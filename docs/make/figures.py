@@ -95,7 +95,7 @@ def mean_separating(folder):
             for rows, colour, name in ((~positives, COLOURS[1], "negatives"), (positives, COLOURS[0], "positives")):
                 counts, _ = np.histogram(np.clip(score[rows], -3.99, 3.99), edges)
                 axis.stairs(counts / rows.sum(), edges, fill=True, color=colour, alpha=0.7, label=name)
-            axis.set(title=title, xlabel="score", ylim=(0, 0.5), xticks=[-3, -1, 1, 3])
+            axis.set(title=title, xlabel="score", ylim=(0, 0.4), xticks=[-3, -1, 1, 3])
             axis.yaxis.set_major_formatter(PercentFormatter(1, 0))
         axes[0].legend()
 
@@ -122,7 +122,7 @@ def starts(folder):
         axes.yaxis.set_minor_locator(NullLocator())
         axes.legend()
 
-    draw("starts", "Objective after each Newton step from four starts, median of 40 labels of docstrings", paint)
+    draw("starts", f"Objective after each Newton step from four starts, median of {len(scale)} labels of docstrings", paint)
 
 
 def _objectives(trace):

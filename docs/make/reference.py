@@ -1,4 +1,4 @@
-"""Write the reference pages from the code: ``python docs/make/reference.py``. A test compares them with it."""
+"""Write the reference pages from the code: ``python docs/make/reference.py``. A test checks that they are up to date."""
 
 import inspect
 import json
@@ -18,13 +18,13 @@ FOLDER = Path(__file__).parents[1] / "reference"
 _MADE = "<!-- written by docs/make/reference.py; edit the code instead -->\n\n"
 
 _SECTIONS = {
-    "datasets": (models.Source, "An entry has a name, the folder below `results/`, and these keys. It may also set any "
-                                "key of `prepare` and `evaluate` for itself."),
-    "runs": (models.Method, "An entry has a name, the folder below that of the dataset, and these keys. It may also "
-                            "set any key of `train` and `predict` for itself; with `method: fastxml` any key of "
-                            "`fastxml` and `predict`, of `train` only `shards`, `threads` and `weighting`; with "
-                            "`method: rembrandt` any key of `rembrandt` and `predict`, of `train` only `shards` and "
-                            "`threads`."),
+    "datasets": (models.Source, "An entry has a name, that of its folder in `results/`, and these keys. It can also "
+                                "override any key of `prepare` and `evaluate`."),
+    "runs": (models.Method, "An entry has a name, that of its folder in the dataset's, and these keys. It can also "
+                            "override any key of `train` and `predict`; with `method: fastxml` any key of "
+                            "`fastxml` and `predict`, and of `train` only `shards`, `threads` and `weighting`; with "
+                            "`method: rembrandt` any key of `rembrandt` and `predict`, and of `train` only `shards` "
+                            "and `threads`."),
     "prepare": (models.Prepare, "From raw files to `dataset.h5`."),
     "train": (models.Train, "From a dataset to a model, `method: one-vs-all`."),
     "fastxml": (models.FastXML, "How `method: fastxml` grows its trees: see [FastXML](../explanation/fastxml.md)."),
@@ -32,7 +32,7 @@ _SECTIONS = {
                                     "[Rembrandt](../explanation/rembrandt.md)."),
     "predict": (models.Predict, "From a model to predictions."),
     "evaluate": (models.Evaluate, "From predictions to [metrics](metrics.md)."),
-    "report": (models.Report, "The page at the end."),
+    "report": (models.Report, "The report page."),
 }  # fmt: skip
 
 
@@ -42,13 +42,13 @@ def config_page():
     if missing:
         raise ValueError(f"sections without a description: {missing}")
     parts = [
-        "# Config\n\n" + _MADE + "A config file is YAML. Its `datasets` and `runs` take the place of the default ones; "
-        "of the other sections it changes the keys that it names, the others keep their defaults. Paths are relative "
-        "to the folder where the pipeline is called. A wrong key or value is refused with one line that says what is "
-        "legal. [config/config.yaml](../../config/config.yaml) says when to change a value, "
-        "[config/examples](../../config/examples) are whole files, and editors complete and check the keys by "
+        "# Config\n\n" + _MADE + "A config file is YAML. Its `datasets` and `runs` replace the default ones; in the "
+        "other sections the keys that it names change, the rest keep their defaults. Paths are relative to the folder "
+        "where the pipeline is called. A wrong key or value is rejected in one line that says what is legal. "
+        "[config/config.yaml](../../config/config.yaml) says when to change a value, "
+        "[config/examples](../../config/examples) has whole files, and editors complete and check keys with "
         "[the JSON schema](../../workflow/schemas/config.schema.json).\n\n"
-        "Of the command line: `ovaflow run my.yaml --config 'train={C: 2, prune: 0.05}'`.\n"
+        "On the command line: `ovaflow run my.yaml --config 'train={C: 2, prune: 0.05}'`.\n"
     ]
     for section, (model, said) in _SECTIONS.items():
         parts.append(
@@ -67,9 +67,8 @@ def commands_page():
         "# Commands\n\n"
         + _MADE
         + "Every step of the pipeline is a subcommand of `ovaflow` and also works without Snakemake: "
-        "files in, files out. The exit status is 0 if all went well, 2 if something that was given is wrong (one line "
-        "says what, where, and what to do), 1 if something else failed, 130 after Ctrl-C. `ovaflow COMMAND --help` "
-        "says the same.\n\n| command | what it does |\n| --- | --- |\n"
+        "files in, files out. The exit status is 0 on success, 2 if the input is wrong (one line says where, what, and "
+        "what to do), 1 if something else failed, 130 after Ctrl-C. `ovaflow COMMAND --help` prints the same help.\n\n| command | what it does |\n| --- | --- |\n"
     ]
     parts += [f"| [{name}](#ovaflow-{name}) | {said} |\n" for name, said in COMMANDS.items()]
     context = click.Context(group, info_name="ovaflow")
@@ -125,8 +124,8 @@ _PREDICTOR = (
 def python_page():
     """The classes that programs use."""
     parts = [
-        "# Python\n\n" + _MADE + "What programs may rely on. How it is used: [ovaflow in Python](../python.md). "
-        "Everything else may change with any version.\n"
+        "# Python\n\n" + _MADE + "What programs can rely on; everything else may change with any version. "
+        "How to use it: [ovaflow in Python](../python.md).\n"
     ]
     for name in ("OneVsAllClassifier", "FastXMLClassifier", "RembrandtClassifier"):
         parts.append(_class(getattr(estimators, name), f"ovaflow.{name}", ()))

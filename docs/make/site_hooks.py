@@ -1,7 +1,7 @@
-"""What MkDocs does beside its own work: equations as MathML, and pages for the source files that the texts link to.
+"""Hooks of MkDocs: equations as MathML, and pages for the source files that the documentation links to.
 
-Links go to files of the repository, so that the same Markdown can be read there; on the site each of these files
-becomes a page of its own. Equations stand between dollar signs, as code hosts read them, and need no script.
+Links lead to files of the repository, so that the same Markdown can be read there; on the site each of these files
+becomes a page. Equations are written between dollar signs, as code hosts read them, and need no script.
 """
 
 import html
@@ -27,33 +27,13 @@ _LANGUAGES = {
 
 
 def links_of(text):
-    """Targets of the relative links of a page, without those in code.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    list of str
-    """
+    """Targets of the relative links of a page, except those in code."""
     prose = re.sub(r"^(```|~~~).*?^\1", "", text, flags=re.DOTALL | re.MULTILINE)
     return [match.group(1) for match in _LINK.finditer(re.sub(r"`[^`\n]*`", "", prose))]
 
 
 def outside(page, target):
-    """Path in the repository that a link leads to, if that is no page.
-
-    Parameters
-    ----------
-    page : str
-        Path of the page below docs.
-    target : str
-
-    Returns
-    -------
-    str or None
-    """
+    """Path in the repository that a link on a page below docs leads to; None if that is a page."""
     path = posixpath.normpath(posixpath.join("docs", posixpath.dirname(page), target))
     if path.startswith("docs/") and not path.endswith(".py"):
         return None
@@ -72,20 +52,20 @@ def on_files(files, config):
 
 
 def _source_page(path):
-    place = ROOT / path
-    head = f"---\ntitle: {place.name}\nsearch: {{exclude: true}}\nhide: [navigation]\n---\n\n# {path}\n\n"
-    if place.is_dir():
-        names = sorted(each.name + "/" * each.is_dir() for each in place.iterdir() if each.name[0] not in "._")
+    file = ROOT / path
+    head = f"---\ntitle: {file.name}\nsearch: {{exclude: true}}\nhide: [navigation]\n---\n\n# {path}\n\n"
+    if file.is_dir():
+        names = sorted(each.name + "/" * each.is_dir() for each in file.iterdir() if each.name[0] not in "._")
         return head + "".join(f"* `{name}`\n" for name in names)
-    text = place.read_text(encoding="utf-8")
-    if place.suffix == ".md":
-        # its own links lead to files that have no page
+    text = file.read_text(encoding="utf-8")
+    if file.suffix == ".md":
+        # its own links lead to files without a page
         return head + re.sub(r"\[([^]]*)\]\((?!https?:)[^)]*\)", r"\1", text)
-    return f"{head}````{_LANGUAGES.get(place.suffix, 'text')}\n{text.rstrip()}\n````\n"
+    return f"{head}````{_LANGUAGES.get(file.suffix, 'text')}\n{text.rstrip()}\n````\n"
 
 
 def on_page_markdown(markdown, page, config, files):
-    """Let links to files of the repository lead to their pages."""
+    """Redirect links to files of the repository to their pages."""
 
     def relinked(match):
         path = outside(page.file.src_uri, match.group(1))
@@ -102,7 +82,7 @@ def on_page_content(content, page, config, files):
 
 
 def on_post_page(output, page, config):
-    """Load the stand-in for workers from the site, where the theme would ask another host for one."""
+    """Load the shim for workers from the site; the theme would request it from another host."""
     return output.replace(_SHIM, get_relative_url("worker.js", page.url))
 
 
@@ -110,6 +90,6 @@ def _mathml(match):
     latex = html.unescape(match.group(2)).strip()
     block = match.group(1) == "div"
     written = convert(latex[2:-2].strip(), display="block" if block else "inline")
-    # bars are as tall as what stands between them only where the text says so, by left and right
+    # bars stretch only where the equation says so, with left and right
     written = re.sub(f"<mo>({_BARS})</mo>", rf"<mo {_LOW}>\1</mo>", written)
     return f'<div class="equation">{written}</div>' if block else written
