@@ -9,7 +9,7 @@ from snakemake.utils import min_version
 min_version("9.0")
 
 
-# of Snakemake's own report: snakemake --report report.html
+# introduction of Snakemake's own report: snakemake --report report.html
 report: "workflow/report/workflow.rst"
 
 
@@ -35,7 +35,7 @@ rule all:
 
 
 onstart:
-    # for the terminal, which shows a line for each rule of each dataset and run
+    # for the logger, which shows one line for each rule of each dataset and run
     logger.info("", extra={"stage_names": {job.jobid: stage_of(job) for job in workflow.dag.needrun_jobs()}})
     sign_in()
     if workflow.local_exec:
@@ -44,5 +44,5 @@ onstart:
 
 onsuccess:
     if Path(paths.REPORT).exists():
-        # at exit, so that it is the last line and stands out
+        # at exit, so that it is the last line
         atexit.register(print, f"The report is ready: {Path('results/report.html').resolve()}")

@@ -1,8 +1,8 @@
 # What is computed once for all runs of a dataset.
 
 
-# Compiles the kernels before the jobs that use them: no job depends on it, or new kernels would re-run them all, but
-# it goes first and holds all "kernels", a resource limited by the profile, of which each of those jobs needs one.
+# Compiles the kernels before the jobs that use them. No job depends on it, or new kernels would re-run them all; but it
+# goes first and holds all "kernels", a resource limited by the profile, of which each of those jobs needs one.
 rule warm_up:
     output:
         touch(paths.WARMED_UP),

@@ -1,5 +1,5 @@
 # Probabilities and thresholds: instances are held out, the run is trained again without them (by the same rules, on the
-# dataset results/{dataset}/held-out-{share}), and the scores of the held-out instances tell what the model's scores mean.
+# dataset results/{dataset}/held-out-{share}), and their scores show what the model's scores mean.
 
 
 rule hold_out_instances:

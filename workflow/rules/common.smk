@@ -1,4 +1,4 @@
-# Settings and helpers of all rules; no rule here.
+# Settings and functions that all rules use; no rules.
 import re
 import shlex
 import sys
@@ -21,17 +21,17 @@ IS_MODULE = workflow.modifier.parent_modifier is not None
 try:
     if workflow.resource_settings.cores == 0:
         raise InputError("no job runs on --cores 0", remedy="give --cores 1 or more, or --cores all")
-    # Snakemake takes the last of two keys of the same name
+    # Snakemake silently takes the last of two keys of the same name
     for path in workflow.overwrite_configfiles:
         load(path)
-    # no configfile: directive, which would merge the default datasets and runs with the user's
+    # not by configfile:, which would merge the default datasets and runs with the user's
     SETTINGS = resolve(
         config,
         defaults=load(workflow.source_path("../../config/config.yaml")),
         path=", ".join(map(str, workflow.overwrite_configfiles)) or None,
         catalogue=files_of,
     )
-    # what a module reads, the workflow around it may make
+    # files that a module reads may be made by the workflow around it
     if not IS_MODULE:
         require_files(SETTINGS)
 except InputError as error:
@@ -40,7 +40,7 @@ except InputError as error:
 
 
 def one_of(names):
-    """Pattern of some names; matches nothing where there are none."""
+    """Pattern that matches these names; nothing if there are none."""
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
@@ -62,8 +62,8 @@ wildcard_constraints:
     problem=one_of(RUN_OF_PROBLEM),
 
 
-# jobs run this ovaflow, whatever PATH says, and never import from the working directory; with --sdm conda the
-# environment gives Python and the packages, and this installation no more than ovaflow itself
+# jobs run this ovaflow, whatever PATH says, and never import from the working directory; with --sdm conda, Python and the
+# packages are those of the environment, and only ovaflow itself is that of this installation
 if DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method:
     PYTHON = f"PYTHONPATH={shlex.quote(str(code_alone(Path('.snakemake', 'ovaflow'))))} python"
 else:
@@ -73,7 +73,7 @@ shell.prefix(f'set -euo pipefail; ovaflow() {{{{ {PYTHON} -P -m ovaflow "$@"; }}
 
 
 def stage_of(job):
-    """What a job is part of, such as ``train_shard docstrings/msi``."""
+    """Stage that a job belongs to, such as ``train_shard docstrings/msi``."""
     wildcards = dict(job.wildcards)
     names = [wildcards[key] for key in ("dataset", "name", "run", "embedding") if key in wildcards]
     return f"{job.rule.name} {Path(*names)}" if names else job.rule.name
@@ -85,13 +85,13 @@ def file_options(files):
 
 
 def raw_files(wildcards):
-    """What a dataset is made from. A module's prefix is for what it makes, not for files of one's own."""
+    """Files that a dataset is made from; a module's prefix does not apply to the user's own."""
     found = paths.raw_files(SETTINGS, wildcards.dataset)
     return {role: path if path.startswith(f"{paths.DOWNLOADS}/") else local(path) for role, path in found.items()}
 
 
 def options_of(names, input):
-    """Some of a job's files as options of a command; as a module of another workflow they have other names than here."""
+    """Some of a job's input files as options of a command; in a module they have other paths than here."""
     return file_options({name: getattr(input, name) for name in names})
 
 
@@ -101,13 +101,13 @@ def _settings(subcommand, dataset, run):
 
 
 def run_by(wildcards):
-    """The run that a job belongs to, or one of those that share what it makes."""
+    """The run that a job belongs to, or one of the runs that share its output."""
     shared = RUN_OF_EMBEDDING.get(wildcards.get("embedding")) or RUN_OF_PROBLEM.get(wildcards.get("problem"))
     return shared or wildcards.get("run")
 
 
 def settings_of(*subcommands):
-    """Parameter of a rule: the settings that its step depends on, as options."""
+    """Parameter of a rule: the settings its step depends on, as options."""
 
     def options(wildcards):
         names = wildcards.get("dataset"), run_by(wildcards)
@@ -117,47 +117,47 @@ def settings_of(*subcommands):
 
 
 def megabytes(base, factor):
-    """Memory of a job: a base for the program, and a multiple of its inputs. Here and below, a job sent again asks for more."""
+    """Memory of a job: a base for the program plus a multiple of its inputs. Here and below, a retried job asks for more."""
     return lambda wildcards, input, attempt: attempt * (base + int(factor * input.size_mb))
 
 
 def merging_megabytes(wildcards, input, attempt):
-    """Memory of a job that joins shards piece by piece: the dataset and some pieces, whatever the shards hold."""
+    """Memory of a job that joins shards piece by piece: the dataset and a few pieces, however large the shards."""
     return attempt * (1500 + int(2 * input.size_files_mb[list(input).index(input.dataset)]))
 
 
 def reading_megabytes(wildcards, input, attempt):
-    """Memory of a job that reads raw files; packed ones hold a multiple of their size."""
+    """Memory of a job that reads raw files; compressed ones expand to a multiple of their size."""
     packed = any(path.endswith((".gz", ".bz2", ".xz", ".zst", ".parquet", ".npz")) for path in input)
     return attempt * (1500 + int((12 if packed else 4) * input.size_mb))
 
 
 def asked_by_shard(wildcards, input):
-    """Memory and minutes of a shard of labels, from what a sample took."""
+    """Memory and minutes of a shard of labels, estimated from a sample."""
     pretrained = SETTINGS.runs[wildcards.run].pretrained is not None
     share = share_of_work(input.plan, int(wildcards.shard))
     return read_demand(input.estimate).request(share, train_of(wildcards.run).threads, pretrained)
 
 
 def asked_by_trees(wildcards, input):
-    """Memory and minutes of a shard of trees, from what one tree took."""
+    """Memory and minutes of a shard of trees, estimated from one tree."""
     train, trees = train_of(wildcards.run), SETTINGS.section("fastxml", run=wildcards.run).trees
     return read_demand(input.estimate).request(ceil(trees / train.shards) / trees, train.threads)
 
 
 def memory_of(asked):
-    """Its memory as a resource; a job sent again asks for more."""
+    """The memory of such a request as a resource."""
     return lambda wildcards, input, attempt: attempt * asked(wildcards, input).mem_mb
 
 
 def minutes_of(asked):
-    """Its time."""
+    """The time of such a request as a resource."""
     return lambda wildcards, input, attempt: attempt * asked(wildcards, input).runtime
 
 
 @cache
 def train_of(run):
-    """Train settings of a run, validated once and not for each of its shards."""
+    """Train settings of a run, validated once rather than for each shard."""
     return SETTINGS.train_of(run)
 
 
@@ -173,25 +173,25 @@ def start_files(dataset, run):
 
 
 def tree_file(wildcards):
-    """The label tree, for runs that start from it."""
+    """The label tree, for runs whose start uses it."""
     found = start_files(wildcards.dataset, wildcards.run)
     return {name: path for name, path in found.items() if name == "label_tree"}
 
 
 @cache
 def estimate_file(dataset, run):
-    """What a sample of the labels took, for all runs that pose the same problem; that of a dataset serves its folds."""
+    """Estimate from a sample of labels, shared by runs that pose the same problem and by the folds of a dataset."""
     problem = steps.problem_of(SETTINGS, dataset, run)
     return paths.ESTIMATE.format(dataset=dataset.partition("/")[0], problem=problem)
 
 
 def forest_of(dataset, run):
-    """Name of a run's trees, which has all settings in it."""
+    """Name of a run's trees, which depends on all their settings."""
     return f"fastxml-{crc32(' '.join(_settings('train-trees', dataset, run)).encode()):08x}"
 
 
 def estimate_of_trees(dataset, run):
-    """What a tree of a run takes; that of the whole dataset serves one without its held-out instances, too."""
+    """Estimate from one tree of a run, shared by the folds of a dataset."""
     dataset = dataset.partition("/")[0]
     return paths.ESTIMATE.format(dataset=dataset, problem=forest_of(dataset, run))
 
@@ -209,9 +209,9 @@ def shard_files(wildcards):
     return start_files(*names) | {"estimate": ancient(estimate_file(*names))}
 
 
-# Apart from the settings: Snakemake does not compare parameters that are made of a job's files.
+# A parameter of its own, since Snakemake does not compare parameters that are made from a job's files.
 def shard_starts(wildcards, input):
-    """Options of all shards of a run that name what they start from."""
+    """Options of a shard that name the files it starts from."""
     return options_of(start_files(wildcards.dataset, wildcards.run), input)
 
 
@@ -221,17 +221,17 @@ def held_out_by(template):
 
 
 def shards_of_run(wildcards):
-    """Shards that a model is merged from."""
+    """Shards that are merged into a model."""
     return [paths.SHARD.format(**wildcards, shard=shard) for shard in range(train_of(wildcards.run).shards)]
 
 
 def shards_in_shell(wildcards, input):
-    """The same for the shell, whose commands may not be as long as the names of thousands of files."""
+    """The same as a shell pattern: thousands of names would exceed the length of a command."""
     last = train_of(wildcards.run).shards - 1
     return f"{shlex.quote(str(Path(input.shards[0]).parent))}/{{0..{last}}}.h5"
 
 
-# Rembrandt's jobs hold dense matrices of a row for each instance, feature or label: so many of each were counted.
+# Rembrandt's jobs hold dense matrices with a row per instance, feature or label; the factors count these matrices.
 def embedding_megabytes(wildcards, input, attempt):
     """Memory of a job that embeds labels."""
     run = run_by(wildcards)
@@ -251,7 +251,7 @@ def projecting_megabytes(wildcards, input, attempt):
 
 
 def decoding_megabytes(wildcards, input, attempt):
-    """Memory of a job that trains a decoder, or chooses its settings; softmax holds its weights some hundred times."""
+    """Memory of a job that trains a decoder or chooses its settings; softmax holds its weights some hundred times."""
     embedding, train = SETTINGS.section("rembrandt", run=wildcards.run), train_of(wildcards.run)
     n, d, labels, positives = shape_of(input.projected)
     if embedding.decoder == "softmax" or (embedding.decoder == "auto" and positives == n):
@@ -264,18 +264,18 @@ def decoding_megabytes(wildcards, input, attempt):
 
 
 def tuning_megabytes(wildcards, input, attempt):
-    """Memory of a job that chooses what a decoder is trained with, where the instances are projected once more."""
+    """Memory of a job that chooses a decoder's settings, for which the instances are projected once more."""
     return decoding_megabytes(wildcards, input, attempt) + projecting_megabytes(wildcards, input, attempt)
 
 
 def columns_of(run, features):
-    """Columns of the matrices that a run computes with, in panels of 64."""
+    """Columns of a run's dense matrices, in panels of 64."""
     embedding = SETTINGS.section("rembrandt", run=run)
     columns = features if embedding.embedding == "none" else embedding.rank + embedding.oversampling
     return 64 * ceil(columns / 64)
 
 
 def embedding_of_run(wildcards):
-    """Embedding that a run uses, which other runs may use, too."""
+    """Embedding that a run uses, possibly shared with other runs."""
     name = paths.embedding_name(SETTINGS.section("rembrandt", run=wildcards.run))
     return paths.EMBEDDING.format(dataset=wildcards.dataset, embedding=name)

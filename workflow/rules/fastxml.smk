@@ -1,7 +1,7 @@
-# Trees are divided into shards by their numbers, shards grown side by side, and joined into one model.
+# Trees are divided into shards, grown in parallel, and joined into one model.
 
 
-# Ancient to the trees as estimate_training is to shards.
+# Ancient to the trees, as estimate_training is to shards of labels.
 rule estimate_trees:
     input:
         dataset=paths.DATASET,

@@ -1,4 +1,4 @@
-# What only the figures of the report need; the model depends on none of it.
+# Measurements for figures of the report; models do not depend on them.
 
 
 rule trace_labels:

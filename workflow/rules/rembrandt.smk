@@ -1,4 +1,4 @@
-# Labels are embedded once for all runs that want the same embedding; each run projects and trains a decoder, in shards.
+# Labels are embedded once for all runs with the same embedding settings; each run projects instances and trains a decoder.
 
 
 rule embed_labels:

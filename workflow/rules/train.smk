@@ -1,4 +1,4 @@
-# Labels are divided into shards, shards trained side by side, and joined into one model.
+# Labels are divided into shards, trained in parallel, and joined into one model.
 
 
 rule plan_shards:
@@ -44,9 +44,9 @@ rule compute_root:
         "ovaflow root {input.dataset:q} {params.options:q} --output={output:q} > {log:q} 2>&1"
 
 
-# What memory and time shards ask a cluster for. Ancient to them: another estimate trains nothing again.
-# Snakemake does not look for other reasons to run a job while one that is ancient to it runs. So an estimate runs again
-# only where shards do anyway: for another dataset. All settings are in its name, and code that changes leaves it alone.
+# Memory and time that shards request from a scheduler. The estimate is ancient to the shards, so that a new one trains nothing
+# again. While an ancient input is being made, Snakemake does not look for other reasons to run a job. So an estimate must run
+# again only when the shards do anyway: for a changed dataset. Settings are part of its name, and it has no code parameter.
 rule estimate_training:
     input:
         dataset=paths.DATASET,
@@ -100,7 +100,7 @@ rule train_shard:
         " --output={output:q} > {log:q} 2>&1"
 
 
-# What the neighbour's weights saved in a sweep: about 2 % of the labels are solved once more, from a cold start too.
+# What a neighbour's weights save in a sweep: about 2 % of the labels are solved again, from these weights and from a cold start.
 rule measure_cold_start:
     input:
         dataset=paths.DATASET,
