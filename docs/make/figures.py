@@ -122,7 +122,11 @@ def starts(folder):
         axes.yaxis.set_minor_locator(NullLocator())
         axes.legend()
 
-    draw("starts", f"Objective after each Newton step from four starts, median of {len(scale)} labels of docstrings", paint)
+    draw(
+        "starts",
+        f"Objective after each Newton step from four starts, median of {len(scale)} labels",
+        paint,
+    )
 
 
 def _objectives(trace):

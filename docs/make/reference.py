@@ -1,4 +1,4 @@
-"""Write the reference pages from the code: ``python docs/make/reference.py``. A test checks that they are up to date."""
+"""Write the reference pages from the code: ``python docs/make/reference.py``. A test compares both."""
 
 import inspect
 import json
@@ -68,7 +68,8 @@ def commands_page():
         + _MADE
         + "Every step of the pipeline is a subcommand of `ovaflow` and also works without Snakemake: "
         "files in, files out. The exit status is 0 on success, 2 if the input is wrong (one line says where, what, and "
-        "what to do), 1 if something else failed, 130 after Ctrl-C. `ovaflow COMMAND --help` prints the same help.\n\n| command | what it does |\n| --- | --- |\n"
+        "what to do), 1 if something else failed, 130 after Ctrl-C. `ovaflow COMMAND --help` prints the same "
+        "help.\n\n| command | what it does |\n| --- | --- |\n"
     ]
     parts += [f"| [{name}](#ovaflow-{name}) | {said} |\n" for name, said in COMMANDS.items()]
     context = click.Context(group, info_name="ovaflow")

@@ -135,7 +135,8 @@ class Source(Section):
     """Where a dataset comes from."""
 
     source: Literal["builtin", "catalogue"] | None = setting(
-        None, "builtin: docstrings of this machine's Python packages; catalogue: a public dataset of config/datasets.yaml"
+        None,
+        "builtin: docstrings of this machine's packages; catalogue: a public dataset of config/datasets.yaml",
     )
     name: Name | None = setting(None, "name in the catalogue, if it differs from this entry's")
     format: Format | None = setting(None, "format of your own files; .gz, .bz2, .xz and .zst are read as they are")
@@ -205,8 +206,12 @@ class PrepareSource(Prepare):
 class Evaluate(Section):
     """From predictions to metrics."""
 
-    propensity_a: float = setting(0.55, "A in the propensities of Jain et al. 2016; 0.5 for Wikipedia, 0.6 for Amazon data", gt=0)
-    propensity_b: float = setting(1.5, "B in the propensities of Jain et al. 2016; 0.4 for Wikipedia, 2.6 for Amazon data", ge=0)
+    propensity_a: float = setting(
+        0.55, "A of the propensities (Jain et al. 2016); 0.5 for Wikipedia, 0.6 for Amazon data", gt=0
+    )
+    propensity_b: float = setting(
+        1.5, "B of the propensities (Jain et al. 2016); 0.4 for Wikipedia, 2.6 for Amazon data", ge=0
+    )
 
 
 class Solve(Section):
@@ -292,7 +297,7 @@ class FastXML(Section):
     C_delta: float = setting(1.0, "weight of the separators' losses; larger: denser separators", gt=0)
     C_r: float = setting(1.0, "weight of the rankings; matters only with several updates", gt=0)
     balanced: bool = setting(True, "divide C_delta of each side by its share of the node's instances")
-    objective: Literal["nDCG", "nDCG@5", "P@5"] = setting("nDCG", "ranking measure by which the sides of a node are chosen")
+    objective: Literal["nDCG", "nDCG@5", "P@5"] = setting("nDCG", "ranking measure that chooses the sides of a node")
     updates: Positive = setting(1, "how often each node fits its sides and then its separator")
     outer_iterations: Positive = setting(10, "maximum number of Newton steps per separator")
     inner_iterations: Positive = setting(10, "maximum number of passes over the features per Newton step")
@@ -325,7 +330,7 @@ class Embed(Section):
     oversampling: int = setting(20, "extra dimensions while the embedding is computed", ge=0)
     passes: Positive = setting(1, "subspace iterations that compute the embedding")
     ridge: AtLeastZero | Annotated[list[AtLeastZero], Field(min_length=1)] = setting(
-        1.0, "regularisation of the least-squares fits; from a list, the best on held-out instances is taken"
+        1.0, "regularisation of the least-squares fits; from a list, the best on held-out instances"
     )
     seed: int = _SEED
 
@@ -360,13 +365,17 @@ class TuneDecoder(Section):
     """How the decoder's settings are chosen."""
 
     decoder_C: AboveZero | Annotated[list[AboveZero], Field(min_length=1)] | None = setting(
-        None, "weight of the losses; from a list, the best on held-out instances is taken; null: 1, kernels 30, softmax 500"
+        None,
+        "weight of the losses; from a list, the best on held-out instances; null: 1, kernels 30, softmax 500",
     )
     decoder_epsilon: float = setting(
         0.1, "logistic decoder: relative gradient norm at which the solver stops", gt=0, le=100
     )
     held_out: float = setting(
-        0.1, "share of the instances used to choose C and when softmax stops; 0: softmax is solved to the end", ge=0, lt=1
+        0.1,
+        "share of the instances used to choose C and the end of softmax; 0: it is solved to the end",
+        ge=0,
+        lt=1,
     )
     seed: int = _SEED
 
@@ -391,7 +400,10 @@ class Predict(Section):
 
     top_k: Positive = setting(5, "number of labels predicted for each instance")
     calibrate: float = setting(
-        0.0, "share of the training instances held out to fit probabilities and thresholds; 0: no calibration", ge=0, lt=1
+        0.0,
+        "share of the training instances held out to fit probabilities and thresholds; 0: none",
+        ge=0,
+        lt=1,
     )
 
 
