@@ -222,7 +222,7 @@ class Solve(Section):
         "squared-hinge", "loss function; logistic needs a larger C, 10 to 100"
     )
     regularization: Literal["l2", "l1"] = setting(
-        "l2", "penalty on the weights: l2: their squares; l1: their absolute values, which leaves few weights per label"
+        "l2", "penalty on the weights; l2: their squares; l1: their absolute values, which leaves few weights per label"
     )
     weighting: Weighting = _WEIGHTING
     epsilon: float = setting(0.01, "relative gradient norm at which the solver stops", gt=0, le=100)
