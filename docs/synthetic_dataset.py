@@ -1,4 +1,4 @@
-"""Write a dataset.h5 of random texts as large as a public one, to see what training takes before there are data.
+"""Write a dataset.h5 of random texts as large as a public one, to see what training takes without having the data.
 
 ``python docs/synthetic_dataset.py wikilshtc-325k dataset.h5``. Labels have Zipf's frequencies and eight words of their
 own, of which each instance of the label has four; the other words of an instance are drawn by Zipf's law from all.
@@ -14,7 +14,7 @@ from ovaflow.sparse.csr import CSR, from_scipy
 
 OWN, OF_OWN = 8, 4
 
-# instances, features, labels, labels an instance (Extreme Classification repository), words an instance
+# instances, features, labels, labels per instance (Extreme Classification repository), words per instance
 SIZES = {
     "wikilshtc-325k": (1_778_351, 1_617_899, 325_056, 3.19, 42),
     "amazon-3m": (1_717_899, 337_067, 2_812_281, 36.04, 50),
@@ -23,12 +23,12 @@ SIZES = {
 
 
 def zipf(rng, size, n, shift=3.0):
-    """Ranks below n, rank r with a chance of about 1 / (r + shift)."""
+    """Ranks below n, rank r with a probability proportional to about 1 / (r + shift)."""
     return np.minimum((shift * ((n / shift + 1) ** rng.random(size) - 1)).astype(np.int32), n - 1)
 
 
 def label_matrix(rng, n, labels, per_instance):
-    """Labels of instances, each label with one instance at least."""
+    """Labels of instances, at least one instance per label."""
     several = int(n * per_instance) - labels
     columns = np.concatenate([np.arange(labels, dtype=np.int32), zipf(rng, several, labels, shift=0.02 * labels)])
     rows = rng.integers(0, n, len(columns), dtype=np.int32)
