@@ -80,7 +80,7 @@ def start(name):
         ("tune-decoder", REMBRANDT, {}, ["--epsilon=0.1", "--held-out=0.1", "--seed=0"]),
         ("predict", {"threads": 9}, {"predict": {"top_k": 7}}, ["--top-k=7"]),
         ("evaluate", {}, {"evaluate": {"propensity_b": 2.6}}, ["--propensity-a=0.6", "--propensity-b=2.6"]),
-        ("report", {}, {"report": {"licence": "MIT"}}, ["--examples=10", "--licence=MIT", "--watts-per-core=10.0"]),
+        ("report", {}, {"report": {"licence": "MIT"}}, ["--examples=10", "--licence=MIT"]),
     ],
 )  # fmt: skip
 def test_settings_that_a_step_depends_on(step, run, sections, expected):

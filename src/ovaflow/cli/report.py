@@ -7,9 +7,8 @@ import click
 
 from ovaflow.cli.options import reads
 from ovaflow.report.gather import gather
-from ovaflow.report.machine import describe_machine, describe_software
-from ovaflow.report.page import render
-from ovaflow.report.published import read_published
+from ovaflow.report.page import describe_machine, describe_software, render
+from ovaflow.report.quality import read_published
 from ovaflow.storage.writing import write_text
 from ovaflow.workflow import published_results
 
@@ -26,14 +25,14 @@ def _sweeps(context, parameter, given):
 @click.option(
     "--published",
     type=click.Path(path_type=Path),
-    help="Table of published results, tab-separated; ovaflow's own by default.",
+    help="Tab-separated table of published results; ovaflow's own by default.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the choice of documents.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Draws the test documents.")
 @click.option(
     "--benchmarks",
     type=click.Path(path_type=Path),
     help="Folder of Snakemake's benchmark files, {dataset}/... and {dataset}/{run}/...; "
-    "by default the folders 'benchmarks' beside the artifacts.",
+    "by default the folders 'benchmarks' next to the artifacts.",
 )
 @click.option(
     "--sweep",
@@ -52,8 +51,7 @@ def command(runs, published, seed, benchmarks, sweeps, settings, output):
     predictions.h5, metrics.json and, where the method keeps it, training.h5;
     dataset.h5 is in its parent.
     """
-    results = read_published(published or published_results())
-    sections = gather(runs, results, benchmarks, settings.examples, seed, sweeps, settings)
+    results = gather(runs, read_published(published or published_results()), benchmarks, seed, sweeps, settings)
     written = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    write_text(output, render(sections, describe_machine(), describe_software(), written))
+    write_text(output, render(results, describe_machine(), describe_software(), written))
     click.echo(f"report: {output}")

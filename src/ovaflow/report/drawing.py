@@ -1,10 +1,10 @@
 """How figures are drawn: inline SVG, text stays text, colours are the page's CSS variables."""
 
-import functools
 import io
 import math
 import re
 from dataclasses import dataclass
+from functools import partial
 
 import matplotlib
 import numpy as np
@@ -14,16 +14,17 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from ovaflow.report import wording
-from ovaflow.report.downloads import csv_of, link_to
+from ovaflow.report.tables import csv_link
 
-WIDTH, HEIGHT = 5.2, 3.2
-"""Inches; the page scales the figure to its column."""
+WIDTH, HEIGHT = 5.2, 3.2  # inches; the page scales the figure to its column
 
 NAMED = {"ink": "#000001", "muted": "#000002", "line": "#000003", "accent": "#000004"}
 """Stand-ins for the page's colours: in the SVG they become its CSS variables."""
 
 MARKERS = "osD^vPXd"
 """Markers of runs, by number; the page's legends show the same ones."""
+
+DASHED, DOTTED = (0, (5, 2)), (0, (1.5, 1.5))
 
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SERIES = [f"#0001{number:02x}" for number in range(8)]
@@ -44,34 +45,20 @@ _STYLE = {
     "axes.axisbelow": True,
     "grid.color": NAMED["line"],
     "grid.linewidth": 0.7,
-    "xtick.color": NAMED["muted"],
-    "ytick.color": NAMED["muted"],
-    "xtick.major.size": 0,
-    "ytick.major.size": 0,
-    "xtick.minor.size": 0,
-    "ytick.minor.size": 0,
     "lines.linewidth": 1.8,
     "lines.solid_capstyle": "round",
 }
+_STYLE |= {f"{axis}tick.{kind}.size": 0 for axis in "xy" for kind in ("major", "minor")}
+_STYLE |= {f"{axis}tick.color": NAMED["muted"] for axis in "xy"}
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure.
+    """A figure with its caption and the figures behind it."""
 
-    Attributes
-    ----------
-    name : str
-        Its id on the page.
-    title : str
-    svg : Markup
-    columns : list of str
-    rows : list of list
-        The figures behind it.
-    """
-
-    name: str
+    name: str  # its id on the page
     title: str
+    caption: str
     svg: Markup
     columns: list
     rows: list
@@ -79,7 +66,7 @@ class Drawing:
     @property
     def csv(self):
         """Link to the figures behind it, as a CSV file."""
-        return link_to(csv_of(self.columns, self.rows))
+        return csv_link(self.columns, self.rows)
 
 
 class Plot(Axes):
@@ -92,80 +79,38 @@ class Plot(Axes):
         super().__init__(*args, **kwargs)
 
     def keep(self, series, **columns):
-        """Keep the figures behind a line.
-
-        Parameters
-        ----------
-        series : str
-            Whose line it is, such as a run.
-        **columns : sequence
-            By name, all of one length; ``x`` and ``y`` are called as the axes are in the end.
-        """
+        """Keep the figures behind a line, all of one length; ``x`` and ``y`` are named as the axes are in the end."""
         names = [column.replace("_", " ") for column in columns]
         for values in zip(*columns.values(), strict=True):
             self.kept.append({"series": wording.plain(series)} | dict(zip(names, values, strict=True)))
 
 
-def figure(title):
-    """Make a figure of what paints runs into axes.
-
-    Parameters
-    ----------
-    title : str
-
-    Returns
-    -------
-    callable
-        Decorator of ``paint(axes, runs)``; what it makes takes ``(name, runs)``,
-        see :func:`draw`.
-    """
-
-    def decorate(paint):
-        @functools.wraps(paint)
-        def drawn(name, runs):
-            return draw(name, title, lambda axes: paint(axes, runs))
-
-        return drawn
-
-    return decorate
-
-
-def draw(name, title, paint, height=HEIGHT):
-    """Draw a figure.
-
-    Parameters
-    ----------
-    name : str
-        Unique on the page; makes the figure's ids unlike those of others.
-    title : str
-    paint : callable
-        Draws into the :class:`Plot` that it is given, and has it keep the figures.
-    height : float
-        In inches.
-
-    Returns
-    -------
-    Drawing
-        The same for the same arguments.
-    """
+def draw(name, title, caption, paint):
+    """Draw a figure; ``paint`` draws into a :class:`Plot` and has it keep the figures."""
     with matplotlib.rc_context(_STYLE | {"svg.hashsalt": name}):
-        canvas = Figure(figsize=(WIDTH, height), layout="constrained")
+        canvas = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
         axes = canvas.add_subplot(axes_class=Plot)
         paint(axes)
-        _spare_logarithms(axes)
+        _drop_empty_logarithms(axes)
         written = io.StringIO()
         canvas.savefig(written, format="svg", transparent=True, metadata={"Date": None})
     columns = list(dict.fromkeys(column for row in axes.kept for column in row))
     rows = [[row.get(column) for column in columns] for row in axes.kept]
     titles = {"x": axes.get_xlabel(), "y": axes.get_ylabel()}
-    columns = [titles.get(column, column) for column in columns]
-    told = escape(_in_words(title, axes))
-    svg = _inline(written.getvalue()).replace("<svg", f'<svg role="img" aria-label="{told}"', 1)
-    return Drawing(name, title, Markup(svg), columns, rows)
+    label = escape(_in_words(title, axes))
+    svg = _inline(written.getvalue()).replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
+    return Drawing(name, title, caption, Markup(svg), [titles.get(column, column) for column in columns], rows)
 
 
-def _spare_logarithms(axes):
-    """Give up logarithmic axes that no positive number stands on, since they cannot be drawn."""
+def draw_all(anchor, runs, figures):
+    """Draw figures of runs, each given as key, title, caption, and what paints the runs into axes."""
+    return [
+        draw(f"{anchor}.{key}", title, caption, partial(paint, runs=runs)) for key, title, caption, paint in figures
+    ]
+
+
+def _drop_empty_logarithms(axes):
+    """Make logarithmic axes without a positive number linear, since they cannot be drawn."""
     for scale, set_scale, axis in (
         (axes.get_xscale(), axes.set_xscale, axes.xaxis),
         (axes.get_yscale(), axes.set_yscale, axes.yaxis),
@@ -182,7 +127,7 @@ def _in_words(title, axes):
 
 
 def _inline(svg):
-    """Bring an SVG file into a form that can stand inside an HTML page."""
+    """An SVG file as an element of an HTML page."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", svg, flags=re.DOTALL)
     svg = re.sub(r' xmlns(:xlink)?="[^"]*"| version="1.1"', "", svg)
@@ -194,37 +139,14 @@ def _inline(svg):
 
 
 def series(number):
-    """Colour of a run.
-
-    Parameters
-    ----------
-    number : int
-
-    Returns
-    -------
-    str
-    """
+    """Colour of a run."""
     return _SERIES[number % len(_SERIES)]
 
 
 def line(axes, run, x, y, name=None, keep=True, **style):
-    """Draw a run's line in its colour, with its markers, and keep the figures behind it.
-
-    Parameters
-    ----------
-    axes : Plot
-    run : Run
-        Or anything with a ``name`` and a ``series``.
-    x, y : sequence
-    name : str, optional
-        Of the line, if not the run's.
-    keep : bool
-        False: whoever draws it keeps the figures.
-    **style
-        Of Matplotlib's ``plot``.
-    """
+    """Draw a run's line in its colour with its markers, and keep the figures behind it unless the caller does."""
     x, y = list(x), list(y)
-    # where lines coincide, markers of earlier runs stand out behind those of later ones
+    # where lines coincide, markers of earlier runs show behind those of later ones
     size = max(4.0, 6.5 - 0.9 * run.series)
     marked = {"marker": MARKERS[run.series % len(MARKERS)], "markersize": size, "markevery": max(1, len(x) // 8)}
     axes.plot(x, y, **{"color": series(run.series), "linewidth": 1.5} | marked | style)
@@ -232,25 +154,26 @@ def line(axes, run, x, y, name=None, keep=True, **style):
         axes.keep(name or run.name, x=x, y=y)
 
 
-def thousands(axis):
-    """Write an axis' numbers in full, thousands separated.
+def side_by_side(n_runs, step):
+    """Shifts for runs that have the same figures: multiples of ``step`` around 0, shape (n_runs,)."""
+    return step * (np.arange(n_runs) - (n_runs - 1) / 2)
 
-    Parameters
-    ----------
-    axis : matplotlib.axis.Axis
-    """
+
+def thousands(axis):
+    """Write an axis' numbers in full, thousands separated."""
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     axis.set_minor_formatter(NullFormatter())
 
 
-def logarithmic(axis):
-    """Label a logarithmic axis: powers of ten, and 2 and 5 times these where they are few.
+def values_axis(axes, name, values):
+    """Make the x axis logarithmic, with a tick at each of the values."""
+    axes.set(xscale="log", xlabel=name, xticks=values)
+    axes.set_xticklabels([f"{value:g}" for value in values])
+    axes.xaxis.set_minor_formatter(NullFormatter())
 
-    Parameters
-    ----------
-    axis : matplotlib.axis.Axis
-        With the limits that it will have.
-    """
+
+def logarithmic(axis):
+    """Label a logarithmic axis that has its final limits: powers of ten, and 2 and 5 times these where they are few."""
     low, high = axis.get_view_interval()
     axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,), numticks=10))
     axis.set_major_formatter(plain_logarithm)
@@ -258,17 +181,7 @@ def logarithmic(axis):
 
 
 def plain_logarithm(value, _=None):
-    """Number at a tick of a logarithmic axis.
-
-    Parameters
-    ----------
-    value : float
-
-    Returns
-    -------
-    str
-        Such as ``"0.01"``, ``"1,000"``, or ``"10⁻⁶"`` where zeros would be many.
-    """
+    """Number at a tick: ``0.01``, ``1,000``, or ``10⁻⁶`` where zeros would be many."""
     if value >= 1:
         return f"{value:,.0f}"
     return f"{value:g}" if value >= 1e-3 else f"10⁻{str(-round(math.log10(value))).translate(_RAISED)}"

@@ -1,78 +1,143 @@
-"""The section on rare and frequent labels: who is found, who is missed."""
+"""The section on rare and frequent labels: which are found and which are missed, from analysis.json."""
 
 from dataclasses import dataclass
+from functools import partial
 
-from ovaflow.report import frequency_figures, wording
-from ovaflow.report.tables import Column, Row, Table, figure, mark_columns, named_rows
+from ovaflow.report import wording
+from ovaflow.report.drawing import draw, line, side_by_side
+from ovaflow.report.tables import Cell, Column, Row, Table, cell, mark_columns, named_rows
+from ovaflow.storage.texts import read_json
 
 
 @dataclass(frozen=True)
-class Measure:
-    """What is told of a group of labels.
-
-    Attributes
-    ----------
-    name : str
-        With ``{k}``.
-    attribute : str
-        Of a :class:`ovaflow.report.analysis.Group`.
-    hint : str
-    """
+class Group:
+    """Labels with similar numbers of training positives."""
 
     name: str
-    attribute: str
-    hint: str
+    range: str  # numbers of training positives, in words
+    fewest: int
+    labels: int
+    true: int  # (instance, label) pairs of the test set
+    recall: float | None  # share of the true pairs that were predicted
+    precision: float | None  # share of the predicted pairs that are true
+    part_of_precision: float  # what the group's hits add to P@k
+    part_of_psp: float  # and to PSP@k
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Where a run is good and where it fails, of its best k predictions."""
+
+    k: int
+    groups: list  # head, torso and tail
+    deciles: list  # of the labels by frequency
+    bins: list  # finer
+    wrong: list  # see ovaflow.evaluation.failures
+    missed: list
+    confused: list
+
+
+def read_analysis(path, model):
+    """Read a run's analysis, None where there is none of the model with this checksum."""
+    found = read_json(path, "analysis") if path.exists() else {}
+    if found.get("model") != model:
+        return None
+    groups = [[_group(row) for row in found[name]] for name in ("groups", "deciles", "bins")]
+    return Analysis(found["k"], *groups, found["wrong"], found["missed"], found["confused"])
+
+
+def _group(row):
+    return Group(
+        row.get("name", ""),
+        range_words(row["from"], row["to"]),
+        row["from"],
+        row["labels"],
+        row["true"],
+        row["hits"] / row["true"] if row["true"] else None,
+        row["hits"] / row["predicted"] if row["predicted"] else None,
+        row["precision"],
+        row["psp"],
+    )
+
+
+def range_words(low, high):
+    """``1–5``, ``1`` or, without an upper end, ``over 100``."""
+    if high is None:
+        return f"over {low - 1:,}"
+    return f"{low:,}" if low == high else f"{low:,}–{high:,}"
 
 
 MEASURES = (
-    Measure("recall@{k}", "recall", "of the group’s true labels, the share that was predicted"),
-    Measure("precision@{k}", "precision", "of the group’s labels that were predicted, the share that is true"),
-    Measure("part of P@{k}", "part_of_precision", "what the group’s hits add to P@k"),
-    Measure("part of PSP@{k}", "part_of_psp", "what the group’s hits add to PSP@k"),
+    ("recall@{k}", "recall"),
+    ("precision@{k}", "precision"),
+    ("part of P@{k}", "part_of_precision"),
+    ("part of PSP@{k}", "part_of_psp"),
 )
+"""What is said of a group of labels, and where it is kept."""
+
+_PARTS = "What the hits on labels of each decile add to {metric}; together they are the run’s {metric}."
+_DECILE = "decile of the labels, rarest first"
+FIGURES = (
+    (
+        "decile-1",
+        "Recall by decile",
+        "Of the true labels of each decile, the share that was predicted. It falls to the left: rare labels are found "
+        "less often.",
+        ("deciles", "recall", "recall@{k} in %", _DECILE),
+    ),
+    (
+        "decile-2",
+        "Parts of P@{k} by decile",
+        _PARTS.format(metric="P@{k}"),
+        ("deciles", "part_of_precision", "part of P@{k} in %", _DECILE),
+    ),
+    (
+        "decile-3",
+        "Parts of PSP@{k} by decile",
+        _PARTS.format(metric="PSP@{k}") + " Hits on rare labels count more here.",
+        ("deciles", "part_of_psp", "part of PSP@{k} in %", _DECILE),
+    ),
+    (
+        "recall",
+        "Recall by training positives",
+        "Recall by the number of training positives: how many examples a label needs to be found.",
+        ("bins", "recall", "recall@{k} in %", "training positives of the label"),
+    ),
+)
+"""Key, title, caption, and what is drawn of which groups: attribute and axes."""
 
 
-def show(anchor, section):
-    """Tables and figures of the section.
-
-    Parameters
-    ----------
-    anchor : str
-        Of the dataset, for names that are unique on the page.
-    section : Section
-
-    Returns
-    -------
-    dict or None
-        None leaves the section out.
-    """
-    runs = [run for run in section.runs if run.analysis is not None and run.analysis.groups]
+def show(anchor, results):
+    """Tables of the groups and deciles, and figures by decile and by training positives."""
+    runs = [run for run in results.runs if run.analysis and run.analysis.groups]
     if not runs:
         return None
-    shown, k = [run for run in runs if run.series is not None], runs[0].analysis.k
+    shown, analysis = [run for run in runs if run.series is not None], runs[0].analysis
+    figures = [
+        draw(
+            f"{anchor}.{key}",
+            title.format(k=analysis.k),
+            caption.format(k=analysis.k),
+            partial(_paint, shown, *(word.format(k=analysis.k) for word in drawn)),
+        )
+        for key, title, caption, drawn in FIGURES
+        if shown
+    ]
     return {
         "runs": shown,
-        "k": k,
-        "sizes": sizes_table(runs[0].analysis.groups),
-        "groups": results_table(runs, "groups", MEASURES),
-        "decile_sizes": sizes_table(runs[0].analysis.deciles, "decile"),
-        "deciles": [results_table(runs, "deciles", [measure]) for measure in MEASURES],
-        "figures": frequency_figures.draw(anchor, shown, k) if shown else [],
+        "k": analysis.k,
+        "sizes": sizes_table(analysis.groups, "group"),
+        "groups": results_table("Head, torso and tail", runs, "groups", MEASURES),
+        "decile_sizes": sizes_table(analysis.deciles, "decile"),
+        "deciles": [
+            results_table(f"{each[0].format(k=analysis.k)} by decile", runs, "deciles", [each]) for each in MEASURES
+        ],
+        "figures": figures,
     }
 
 
-def sizes_table(groups, corner="group"):
-    """How many labels each group has, and how often they occur.
-
-    Parameters
-    ----------
-    groups : list of Group
-    corner : str
-
-    Returns
-    -------
-    Table
-    """
+def sizes_table(groups, corner):
+    """How many labels each group has, and how often they occur."""
     columns = [
         Column("training positives", words=True),
         Column("number", "labels"),
@@ -80,67 +145,48 @@ def sizes_table(groups, corner="group"):
         Column("number", "true in the test set", "labels of test instances, counted once each"),
         Column("share, %", "true in the test set", unit="fraction"),
     ]
-    labels, true = (sum(getattr(group, name) for group in groups) for name in ("labels", "true"))
-    rows = [
-        Row(
-            group.name,
-            [
-                figure_of_words(group.range),
-                figure(group.labels, wording.count),
-                figure(group.labels / labels if labels else None, lambda share: wording.percent(share, 1)),
-                figure(group.true, wording.count),
-                figure(group.true / true if true else None, lambda share: wording.percent(share, 1)),
-            ],
-        )
-        for group in groups
-    ]
+    totals = {name: sum(getattr(group, name) for group in groups) for name in ("labels", "true")}
+    rows = []
+    for group in groups:
+        cells = [Cell(group.range, group.fewest)]
+        for name, total in totals.items():
+            number = getattr(group, name)
+            cells.append(cell(number, wording.count))
+            cells.append(cell(number / total if total else None, partial(wording.percent, digits=1)))
+        rows.append(Row(group.name, cells))
     return Table(corner, columns, rows, f"Labels by {corner}")
 
 
-def figure_of_words(text):
-    """Cell that sorts by the first number in it, not by its letters.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    Cell
-    """
-    first = "".join(letter for letter in text.replace(",", "").split("–")[0] if letter.isdigit())
-    cell = figure(int(first) if first else None, wording.count)
-    return type(cell)(text, cell.value)
-
-
-def results_table(runs, name, measures):
-    """Results of the runs in each group, runs below one another.
-
-    Parameters
-    ----------
-    runs : sequence of Run
-        With an analysis.
-    name : str
-        ``"groups"`` or ``"deciles"``.
-    measures : sequence of Measure
-
-    Returns
-    -------
-    Table
-    """
-    groups, k = getattr(runs[0].analysis, name), runs[0].analysis.k
+def results_table(title, runs, name, measures):
+    """Results of the runs in each of the groups of a name, runs below one another."""
     columns = [
-        Column(group.name, measure.name.format(k=k), f"{group.range} training positives", unit="fraction")
-        for measure in measures
-        for group in groups
+        Column(group.name, heading.format(k=runs[0].analysis.k), f"{group.range} training positives", unit="fraction")
+        for heading, _ in measures
+        for group in getattr(runs[0].analysis, name)
     ]
     rows = [
         [
-            figure(getattr(group, measure.attribute), wording.percent)
-            for measure in measures
+            cell(getattr(group, attribute), wording.percent)
+            for _, attribute in measures
             for group in getattr(run.analysis, name)
         ]
         for run in runs
     ]
-    title = f"{measures[0].name.format(k=k)} by decile" if name == "deciles" else "Head, torso and tail"
     return Table("run", columns, named_rows(runs, mark_columns(rows)), title)
+
+
+def _paint(runs, name, attribute, ylabel, xlabel, axes):
+    titles = [group.name or group.range for group in getattr(runs[0].analysis, name)]
+    # runs with the same figures stay visible next to one another
+    shifts = side_by_side(len(runs), min(0.16, 0.6 / len(runs)))
+    for run, shift in zip(runs, shifts, strict=True):
+        values = [getattr(group, attribute) for group in getattr(run.analysis, name)]
+        known = [place for place, value in enumerate(values) if value is not None]
+        percent = [100 * values[place] for place in known]
+        line(axes, run, [place + shift for place in known], percent, keep=False, linewidth=1.3, markevery=1)
+        axes.keep(run.name, x=[titles[place] for place in known], y=percent)
+    axes.set(xlabel=xlabel, ylabel=ylabel, xticks=range(len(titles)))
+    crowded = sum(map(len, titles)) > 24
+    axes.set_xticklabels(titles, rotation=32 if crowded else 0, ha="right" if crowded else "center")
+    axes.grid(axis="x", visible=False)
+    axes.set_ylim(0, None if any(line.get_ydata().any() for line in axes.lines if len(line.get_ydata())) else 1)

@@ -1,64 +1,99 @@
-"""Read the artifacts of all runs, dataset by dataset."""
+"""What the page is made from: the artifacts of all runs, dataset by dataset."""
 
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.ranking import find_hits
+from ovaflow.model.model_file import KIND as MODEL
+from ovaflow.model.model_file import open_model
+from ovaflow.model.training_file import read_training
 from ovaflow.prediction.predictions_file import read_predictions
-from ovaflow.report import examples, failures
-from ovaflow.report.dataset_card import Card, make_card
-from ovaflow.report.explained import first_explained, sample_labels
-from ovaflow.report.label_trees import read_tree_of
-from ovaflow.report.published import results_for
-from ovaflow.report.resources import find_benchmarks, read_resources
-from ovaflow.report.run import read_metrics, read_run
-from ovaflow.report.sweeps import read_sweeps
+from ovaflow.report import cards, costs, examples, sweeps, words
+from ovaflow.report.calibration import CalibrationOfRun, read_calibration_of
+from ovaflow.report.embeddings import EmbeddingOfRun, read_embedding
+from ovaflow.report.frequency import Analysis, read_analysis
+from ovaflow.report.quality import results_for
+from ovaflow.report.training import Curves, TrainingOfRun, curves_of, read_trace_of, summarise
+from ovaflow.report.trees import LabelTreeOfRun, TreesOfRun, read_label_tree_of, read_trees
+from ovaflow.report.weights import Weights, read_pruning, weights_of
 from ovaflow.settings.models import Report
+from ovaflow.storage.arrays import map_vector
+from ovaflow.storage.artifact import checksum_of, open_artifact, parameters_of
+from ovaflow.storage.damage import remake, text_of
+from ovaflow.storage.texts import read_json
 
 SHOWN = 8
 """Runs that figures and examples show: as many as there are colours and markers."""
 
+_FIRST = ("method", "initialization")
+
 
 @dataclass(frozen=True)
-class Section:
-    """Everything about a dataset.
+class Run:
+    """A trained and evaluated model; what its method does not keep is None."""
 
-    Attributes
-    ----------
-    card : Card
-    runs : list of Run
-    unseen : int
-        True (instance, label) pairs of the test set whose label has no training
-        positives.
-    examples : list of Example
-    explained : int or None
-        Number, among the runs that are shown, of the one whose predictions the examples explain.
-    labels : list of LabelWords
-        Of that run.
-    failures : Failures or None
-    published : list of Published
-    resources : list of Resource
-    sweeps : list of Sweep
-    trees : list of TreeOfRun
-        Of runs that start from the label tree.
-    statement : Report
-    """
+    name: str
+    series: int | None  # its number among the runs that figures show, for colour and marker
+    metrics: dict
+    settings: dict  # of the model, by name, in words
+    summary: str  # method and starting point
+    k: int  # labels predicted for each instance
+    n_test: int
+    trained: int | None  # labels with a classifier
+    version: str  # of ovaflow that wrote the model
+    written: float  # when, in seconds since 1970
+    analysis: Analysis | None = None
+    training: TrainingOfRun | None = None
+    trees: TreesOfRun | None = None
+    label_tree: LabelTreeOfRun | None = None
+    embedding: EmbeddingOfRun | None = None
+    calibration: CalibrationOfRun | None = None
+    curves: Curves | None = None
+    weights: Weights | None = None
+    pruning: list | tuple = ()
 
-    card: Card
+    def metric(self, name):
+        """A metric, None where it was not measured."""
+        value = self.metrics.get(name)
+        return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+    def per_label(self, value):
+        """A figure divided by the number of classifiers."""
+        return value / self.trained if value is not None and self.trained else None
+
+    @property
+    def peak_rss_bytes(self):
+        """Largest resident memory of a training job."""
+        return self.training.peak_rss_bytes if self.training else self.metric("train_peak_rss_bytes")
+
+    @property
+    def predict_seconds(self):
+        """Wall time of scoring the test set."""
+        return self.metric("predict_seconds") if self.n_test else None
+
+    @property
+    def predict_milliseconds(self):
+        """Wall time of scoring a test instance."""
+        return None if self.predict_seconds is None else 1000 * self.predict_seconds / self.n_test
+
+
+@dataclass(frozen=True)
+class DatasetResults:
+    """Everything about a dataset and its runs."""
+
+    card: cards.Card
     runs: list
-    unseen: int
+    unseen: int  # true (instance, label) pairs of the test set whose label has no training positives
     examples: list
-    explained: int | None
-    labels: list
-    failures: failures.Failures | None
+    explained: int | None  # number, among the runs shown, of the one whose predictions the examples explain
+    labels: list  # labels of that run with their words
+    failures: examples.Failures | None
     published: list
-    resources: list
+    jobs: dict  # figures of the jobs of each (run, step)
     sweeps: list
-    trees: list
-    statement: Report = field(default_factory=Report)
+    settings: Report
 
     @property
     def shown(self):
@@ -66,104 +101,63 @@ class Section:
         return [run for run in self.runs if run.series is not None]
 
 
-def gather(folders, published=(), benchmarks=None, n_examples=10, seed=0, sweeps=None, statement=None):
-    """Read every run, dataset by dataset.
+def gather(folders, published=(), benchmarks=None, seed=0, sweeps=None, settings=None):
+    """Read every run, dataset by dataset in the order in which they first occur.
 
-    Parameters
-    ----------
-    folders : sequence of path-like
-        ``results/{dataset}/{run}``, with dataset.h5 in the parent.
-    published : sequence of Published
-    benchmarks : path-like, optional
-        See :func:`~ovaflow.report.resources.find_benchmarks`.
-    n_examples : int
-        Test documents to show for each dataset.
-    seed : int
-        Of their choice.
-    sweeps : dict of str to list of str, optional
-        Names of the runs of each sweep.
-    statement : Report, optional
-        For the model cards.
-
-    Returns
-    -------
-    list of Section
-        In the order in which the datasets first occur.
-
-    Raises
-    ------
-    InputError
-        If a file is missing or does not belong to its dataset.
+    ``folders`` are results/{dataset}/{run}, ``benchmarks`` the folder of :func:`ovaflow.report.costs.find_benchmarks`,
+    and ``sweeps`` the names of the runs of each sweep; ``seed`` draws the test documents.
     """
     datasets = {}
     for folder in dict.fromkeys(Path(folder).resolve() for folder in folders):
         datasets.setdefault(folder.parent, []).append(folder)
-    sections = [
-        _section(dataset, runs, published, benchmarks, n_examples, seed, sweeps or {})
+    return [
+        _gather_dataset(dataset, runs, published, benchmarks, seed, sweeps or {}, settings or Report())
         for dataset, runs in datasets.items()
     ]
-    return [replace(section, statement=statement or Report()) for section in sections]
 
 
-def _section(folder, run_folders, published, benchmarks, n_examples, seed, sweeps):
+def _gather_dataset(folder, run_folders, published, benchmarks, seed, wanted_sweeps, settings):
     dataset = open_dataset(folder / "dataset.h5")
-    card = make_card(folder.name, dataset)
-    series = choose_shown([read_metrics(run / "metrics.json") for run in run_folders])
-    runs = [_run(run, dataset, number) for run, number in zip(run_folders, series, strict=True)]
-    shown = [run for run, number in zip(run_folders, series, strict=True) if number is not None]
-    documents = examples.Documents(dataset, card.counts, [_outcome(run, dataset) for run in shown])
-    documents.sigmoids = {
-        run.series: run.calibration.sigmoids for run in runs if run.series is not None and run.calibration is not None
-    }
-    documents.explained = first_explained(shown) if n_examples else None
-    rows = documents.choose(n_examples, seed)
-    return Section(
+    card = cards.make_card(folder.name, dataset)
+    series = choose_shown([read_json(run / "metrics.json", "metrics") for run in run_folders])
+    runs, outcomes = [], []
+    for run, number in zip(run_folders, series, strict=True):
+        predictions = _read_predictions(run, dataset)
+        runs.append(_read_run(run, dataset, card.counts, predictions, number))
+        if number is not None:
+            outcomes.append((predictions.ids, predictions.scores, find_hits(predictions.ids, dataset.test.Y)))
+    shown = [run for run in runs if run.series is not None]
+    explained = words.first_explained([folder / run.name for run in shown]) if settings.examples else None
+    sigmoids = {run.series: run.calibration.sigmoids for run in shown if run.calibration}
+    documents = examples.Documents(dataset, card.counts, outcomes, explained, sigmoids)
+    return DatasetResults(
         card=card,
         runs=runs,
         unseen=int((card.counts[dataset.test.Y.indices] == 0).sum()),
-        examples=documents.describe(rows),
-        explained=documents.explained and documents.explained[0],
-        labels=sample_labels(documents.explained[1], partial(examples.label_name, dataset))
-        if documents.explained
-        else [],
-        failures=failures.describe(documents, [run for run in runs if run.series is not None], n_examples),
+        examples=documents.describe(documents.choose(settings.examples, seed)),
+        explained=explained and explained[0],
+        labels=words.sample_labels(explained[1], documents.label_name) if explained else [],
+        failures=examples.describe_failures(documents, shown, settings.examples),
         published=results_for(published, folder.name),
-        resources=read_resources(find_benchmarks(run_folders, benchmarks)),
-        sweeps=read_sweeps(sweeps, folder, runs),
-        trees=_trees(run_folders, runs, card.counts, dataset.checksum),
+        jobs=costs.read_jobs(costs.find_benchmarks(run_folders, benchmarks)),
+        sweeps=sweeps.read_sweeps(wanted_sweeps, folder, runs),
+        settings=settings,
     )
 
 
-def choose_shown(metrics, most=SHOWN):
-    """Number the runs that figures show: the first one, and those with the best P@1.
-
-    Parameters
-    ----------
-    metrics : list of dict
-        One a run.
-    most : int
-
-    Returns
-    -------
-    list of int or None
-        From 0 in the order of the runs; None for those left out.
-    """
+def choose_shown(metrics):
+    """Number the runs that figures show, in order: the first one and those with the best P@1; None for the others."""
 
     def quality(place):
         value = metrics[place].get("P@1")
         return value if isinstance(value, int | float) else 0.0
 
-    best = sorted(range(1, len(metrics)), key=lambda place: -quality(place))[: most - 1]
+    best = sorted(range(1, len(metrics)), key=lambda place: -quality(place))[: SHOWN - 1]
     chosen = sorted([0, *best])
     return [chosen.index(place) if place in chosen else None for place in range(len(metrics))]
 
 
-def _trees(folders, runs, counts, checksum):
-    trees = [read_tree_of(folder, run, counts, checksum) for folder, run in zip(folders, runs, strict=True)]
-    return [tree for tree in trees if tree is not None]
-
-
-def _predictions(folder, dataset):
+def _read_predictions(folder, dataset):
     path = folder / "predictions.h5"
     predictions = read_predictions(path)
     stale = predictions.inputs.get("dataset") not in (None, dataset.checksum)
@@ -173,11 +167,71 @@ def _predictions(folder, dataset):
     return predictions
 
 
-def _run(folder, dataset, series):
-    return read_run(folder, dataset, _predictions(folder, dataset), series)
+def _read_run(folder, dataset, counts, predictions, series):
+    path = folder / "model.h5"
+    with open_artifact(path, MODEL) as file:
+        trained = int(map_vector(file["trained"], bool).sum()) if "trained" in file else None
+        parameters, checksum, version = parameters_of(file), checksum_of(file), text_of(file, "ovaflow_version")
+    metrics = read_json(folder / "metrics.json", "metrics", checksum)
+    if predictions.inputs.get("model") not in (None, checksum):
+        raise InputError("of another model", path=folder / "predictions.h5", remedy=remake("predictions"))
+    recorded = _read_training(folder, dataset)
+    training = summarise(recorded) if recorded and recorded.statistics else None
+    n_test, k = predictions.ids.shape
+    evaluated = {name: metrics[name] for name in ("propensity_a", "propensity_b") if name in metrics}
+    settings = _settings(parameters | {"top_k": k} | evaluated)
+    return Run(
+        name=folder.name,
+        series=series,
+        # of a test set without labels nothing was measured, where the file says 0
+        metrics={name: value for name, value in metrics.items() if "@" not in name or len(dataset.test.Y.indices)},
+        settings=settings,
+        summary=", ".join(settings[name] for name in _FIRST if name in settings),
+        k=k,
+        n_test=n_test,
+        trained=training.trained if training else trained,
+        version=version,
+        written=path.stat().st_mtime,
+        analysis=read_analysis(folder / "analysis.json", checksum),
+        training=training,
+        trees=read_trees(folder, recorded, checksum) if recorded else None,
+        label_tree=read_label_tree_of(folder, settings, counts, dataset.checksum),
+        embedding=read_embedding(folder, dataset.label_names),
+        calibration=read_calibration_of(folder, checksum),
+        **_traced(folder, metrics),
+    )
 
 
-def _outcome(folder, dataset):
-    """Ids, scores and hits of a run, each of shape (n, k)."""
-    predictions = _predictions(folder, dataset)
-    return predictions.ids, predictions.scores, find_hits(predictions.ids, dataset.test.Y)
+def _read_training(folder, dataset):
+    path = folder / "training.h5"
+    if not path.exists():
+        return None
+    recorded = read_training(path)
+    if recorded.inputs.get("dataset") not in (None, dataset.checksum):
+        raise InputError("of a training on another dataset", path=path, remedy=remake("training"))
+    return recorded
+
+
+def _traced(folder, metrics):
+    """What the trace and the prune curve of a run tell, where they are of its model."""
+    if not ((folder / "trace.h5").exists() or (folder / "prune.json").exists()):
+        return {}
+    model = open_model(folder / "model.h5")
+    trace = read_trace_of(folder, model)
+    found = {"curves": curves_of(trace), "weights": weights_of(trace, model)} if trace else {}
+    return found | {"pruning": read_pruning(folder, model, metrics)}
+
+
+def _settings(parameters):
+    """Nested settings by their innermost names, method and start first; the dataset card has those of the features."""
+    pairs = dict(flatten({name: value for name, value in parameters.items() if name != "transform"}))
+    return {name: pairs[name] for name in (*_FIRST, *pairs) if name in pairs}
+
+
+def flatten(parameters):
+    """Nested settings as pairs of name and words."""
+    for name, value in parameters.items():
+        if isinstance(value, dict):
+            yield from flatten(value)
+        else:
+            yield name, f"{value:g}" if isinstance(value, float) else "none" if value is None else str(value)

@@ -2,18 +2,100 @@
 
 import base64
 import hashlib
+import os
+import platform
 import re
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import NamedTuple
 
 import jinja2
+import psutil
 from markupsafe import Markup
 
-from ovaflow.report import wording
+from ovaflow import __version__
+from ovaflow.machine.topology import processor, read_topology
+from ovaflow.report import (
+    calibration,
+    cards,
+    costs,
+    embeddings,
+    examples,
+    frequency,
+    quality,
+    sweeps,
+    training,
+    trees,
+    weights,
+    wording,
+    words,
+)
 from ovaflow.report.drawing import MARKERS
-from ovaflow.report.overview import overview
-from ovaflow.report.parts import PARTS
+
+PACKAGES = ("numba", "llvmlite", "numpy", "scipy", "scikit-learn", "h5py", "pyarrow", "snakemake")
+
+VARIABLES = ("OVAFLOW_NUMA", "NUMBA_CPU_NAME", "NUMBA_DISABLE_JIT", "LANG")
+"""Variables of the environment that change how fast something runs or how it looks, and hold nothing secret."""
 
 _TEMPLATES = Path(__file__).parent / "templates"
+
+
+class PageSection(NamedTuple):
+    """A section of a dataset."""
+
+    key: str  # names its macro in sections.html.j2 and ends its anchor
+    title: str
+    show: Callable  # of the dataset's anchor and DatasetResults: what the macro shows, or nothing to leave it out
+
+
+SECTIONS = (
+    PageSection("data", "Data", cards.show_data),
+    PageSection("quality", "Quality", quality.show),
+    PageSection("published", "Comparison with published results", quality.show_published),
+    PageSection("trade-offs", "Trade-offs", costs.show_trade_offs),
+    PageSection("cost", "Cost", costs.show_cost),
+    PageSection("sweeps", "Sweeps", sweeps.show),
+    PageSection("frequency", "Rare and frequent labels", frequency.show),
+    PageSection("training", "Training", training.show),
+    PageSection("iterations", "Iteration by iteration", training.show_iterations),
+    PageSection("weights", "Weights and pruning", weights.show),
+    PageSection("trees", "Trees of instances", trees.show),
+    PageSection("embeddings", "Label embeddings", embeddings.show),
+    PageSection("calibration", "Probabilities and thresholds", calibration.show),
+    PageSection("labels", "Labels and their words", words.show),
+    PageSection("examples", "Test documents", examples.show_examples),
+    PageSection("failures", "Failures worth a look", examples.show_failures),
+    PageSection("resources", "Resources", costs.show_resources),
+    PageSection("model-card", "Model card", cards.show_model_card),
+    PageSection("settings", "Settings", cards.show_settings),
+)
+
+
+def render(all_results, machine=(), software=(), written=""):
+    """Write the page of some datasets' results: the same HTML for the same arguments.
+
+    ``machine`` and ``software`` are pairs of name and value for the foot of the page, ``written`` says when.
+    """
+    anchors = anchors_of([results.card.name for results in all_results])
+    table, notes = quality.overview(all_results)
+    script = (_TEMPLATES / "page.js").read_text(encoding="utf-8")
+    return (
+        _environment()
+        .get_template("page.html.j2")
+        .render(
+            views=[_view(anchor, results) for anchor, results in zip(anchors, all_results, strict=True)],
+            links={results.card.name: anchor for anchor, results in zip(anchors, all_results, strict=True)},
+            n_runs=sum(len(results.runs) for results in all_results),
+            overview=table,
+            notes=notes,
+            script=Markup(script),
+            script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+            machine=machine,
+            software=software,
+            written=written,
+        )
+    )
 
 
 def _environment():
@@ -24,66 +106,26 @@ def _environment():
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    for words in (wording.count, wording.percent, wording.decimal, wording.duration, wording.plain):
-        environment.filters[words.__name__] = words
-    environment.filters["slug"] = slug
+    for words_of in (wording.count, wording.percent, wording.plain, slug):
+        environment.filters[words_of.__name__] = words_of
     environment.globals["markers"] = len(MARKERS)
     return environment
 
 
-def render(sections, machine=(), software=(), written=""):
-    """Write the page.
-
-    Parameters
-    ----------
-    sections : list of Section
-        One a dataset.
-    machine, software : list of (str, str)
-        Names and values for the foot of the page.
-    written : str
-        When.
-
-    Returns
-    -------
-    str
-        HTML; the same for the same arguments.
-    """
-    environment = _environment()
-    anchors = anchors_of([section.card.name for section in sections])
-    views = [_view(anchor, section) for anchor, section in zip(anchors, sections, strict=True)]
-    table, notes = overview(sections)
-    script = (_TEMPLATES / "page.js").read_text(encoding="utf-8")
-    shown = {
-        "views": views,
-        "links": {section.card.name: anchor for section, anchor in zip(sections, anchors, strict=True)},
-        "n_runs": sum(len(section.runs) for section in sections),
-        "overview": table,
-        "notes": notes,
-        "script": Markup(script),
-        "script_hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+def _view(anchor, results):
+    """What the templates show of a dataset: the sections that have something to show."""
+    shown = [(section, section.show(anchor, results)) for section in SECTIONS]
+    sections = [(section, content) for section, content in shown if content]
+    return {
+        "anchor": anchor,
+        "results": results,
+        "sections": sections,
+        "has": {section.key for section, _ in sections},
     }
-    return environment.get_template("page.html.j2").render(shown, machine=machine, software=software, written=written)
-
-
-def _view(anchor, section):
-    """What the templates show of a dataset: parts that have something to show."""
-    shown = [(part, part.show(anchor, section)) for part in PARTS]
-    parts = [(part, view) for part, view in shown if view]
-    return {"anchor": anchor, "section": section, "parts": parts, "has": {part.key for part, _ in parts}}
 
 
 def anchors_of(names):
-    """Anchors of datasets: by their names, so that links to a part of the page last.
-
-    Parameters
-    ----------
-    names : sequence of str
-
-    Returns
-    -------
-    list of str
-        Different from one another.
-    """
+    """Anchors of datasets, different from one another; by their names, so that links to a part of the page last."""
     anchors = []
     for number, name in enumerate(names, 1):
         anchor = slug(name) or f"dataset-{number}"
@@ -92,15 +134,27 @@ def anchors_of(names):
 
 
 def slug(name):
-    """A name of small letters, digits and dashes.
-
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    str
-        Of at most 60 characters; empty where none are left.
-    """
+    """A name of at most 60 small letters, digits and dashes."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60].strip("-")
+
+
+def describe_machine():
+    """The machine that this process runs on, as pairs of name and value."""
+    return [
+        ("processor", processor()),
+        ("cores", f"{psutil.cpu_count(logical=False) or '?'} physical, {psutil.cpu_count() or '?'} logical"),
+        ("NUMA nodes", str(len(read_topology()))),
+        ("memory", wording.size(psutil.virtual_memory().total)),
+        ("system", f"{platform.system()} {platform.release()}, {platform.machine()}"),
+    ]
+
+
+def describe_software():
+    """Versions of what computed the results, and what the environment sets."""
+    found = [("ovaflow", __version__), ("Python", platform.python_version())]
+    for package in PACKAGES:
+        try:
+            found.append((package, version(package)))
+        except PackageNotFoundError:
+            found.append((package, "not installed"))
+    return found + [(name, os.environ[name]) for name in VARIABLES if name in os.environ]

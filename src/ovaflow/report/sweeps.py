@@ -1,229 +1,132 @@
-"""Sweeps: what a setting's value changes, and what training each value from its neighbour saved."""
+"""The section on sweeps: what a setting's value changes, and what training each value from its neighbour saved."""
 
-from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
 
-from ovaflow.console.errors import InputError
 from ovaflow.model.model_file import KIND as MODEL
-from ovaflow.report import sweep_figures, tables, wording
+from ovaflow.report import wording
+from ovaflow.report.drawing import MARKERS, draw, series, values_axis
+from ovaflow.report.tables import Column, Row, Table, cell, mark_columns
 from ovaflow.storage.artifact import open_artifact, parameters_of
 from ovaflow.storage.texts import read_json
 
 METRICS = ("P@1", "P@3", "P@5", "PSP@1")
-"""Metrics that are shown against the values."""
 
 
-@dataclass(frozen=True)
-class ColdStart:
-    """A sample of labels solved from the neighbour's weights and from a cold start.
-
-    Attributes
-    ----------
-    initialization : str
-        The cold start.
-    labels, of : int
-        Size of the sample, and labels with positives.
-    cold_newton, warm_newton, cold_seconds, warm_seconds : float
-        Means over the sample.
-    objective_difference : float
-        The largest, relative to the cold start's.
-    """
-
-    initialization: str
-    labels: int
-    of: int
-    cold_newton: float
-    warm_newton: float
-    cold_seconds: float
-    warm_seconds: float
-    objective_difference: float
-
-    @property
-    def steps_saved(self):
-        """Share of the cold start's Newton steps."""
-        return _saved(self.warm_newton, self.cold_newton)
-
-    @property
-    def time_saved(self):
-        """Share of the cold start's time."""
-        return _saved(self.warm_seconds, self.cold_seconds)
-
-
-def _saved(warm, cold):
-    return 1 - warm / cold if cold else None
-
-
-@dataclass(frozen=True)
-class Value:
-    """A value of a sweep.
-
-    Attributes
-    ----------
-    C : float
-    run : Run
-    cold_start : ColdStart or None
-        None for the first value, which starts as the sweep says.
-    """
+class Value(NamedTuple):
+    """A value of a sweep."""
 
     C: float
-    run: object
-    cold_start: ColdStart | None
+    run: Any
+    cold_start: dict | None  # see ovaflow.training.cold_start; None for the first value, which starts as the sweep says
 
 
-@dataclass(frozen=True)
-class Sweep:
-    """A sweep on a dataset.
-
-    Attributes
-    ----------
-    name : str
-    values : list of Value
-        Ascending.
-    """
+class SweepOfRuns(NamedTuple):
+    """A sweep on a dataset, its values ascending."""
 
     name: str
     values: list
 
     @property
     def sample(self):
-        """A cold start's sample, which is the same for all values; None where none was solved."""
-        return next((value.cold_start for value in self.values if value.cold_start is not None), None)
+        """The sample solved from a cold start, which is the same for all values; None where none was solved."""
+        return next((value.cold_start for value in self.values if value.cold_start), None)
 
 
 def read_sweeps(sweeps, folder, runs):
-    """Sweeps whose runs are among some runs of a dataset.
-
-    Parameters
-    ----------
-    sweeps : dict of str to list of str
-        Names of the runs of each sweep.
-    folder : pathlib.Path
-        Of the dataset.
-    runs : list of Run
-
-    Returns
-    -------
-    list of Sweep
-    """
+    """Sweeps, given by the names of their runs, with those of a dataset's runs that they have."""
     by_name = {run.name: run for run in runs}
-    found = {name: [by_name[run] for run in members if run in by_name] for name, members in sweeps.items()}
-    return [
-        Sweep(name, sorted((_value(folder / run.name, run) for run in members), key=lambda value: value.C))
-        for name, members in found.items()
-        if members
-    ]
+    found = {
+        name: [_read_value(folder / run, by_name[run]) for run in members if run in by_name]
+        for name, members in sweeps.items()
+    }
+    return [SweepOfRuns(name, sorted(values, key=lambda value: value.C)) for name, values in found.items() if values]
 
 
-def _value(folder, run):
+def _read_value(folder, run):
     with open_artifact(folder / "model.h5", MODEL) as file:
         C = float(parameters_of(file)["train"]["C"])
     path = folder / "cold_start.json"
-    return Value(C, run, read_cold_start(path) if path.exists() else None)
-
-
-def read_cold_start(path):
-    """Read what ``ovaflow cold-start`` wrote.
-
-    Parameters
-    ----------
-    path : path-like
-
-    Returns
-    -------
-    ColdStart
-
-    Raises
-    ------
-    InputError
-        If the file holds something else.
-    """
-    try:
-        figures = read_json(path, "cold-start")
-        cold, warm = figures["cold"], figures["warm"]
-        return ColdStart(
-            str(figures["initialization"]),
-            int(figures["labels"]),
-            int(figures["of"]),
-            *(float(side["newton_steps"]) for side in (cold, warm)),
-            *(float(side["seconds"]) for side in (cold, warm)),
-            float(figures["objective_difference"]),
-        )
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise InputError("no figures of a cold start", path=path, remedy="delete it and run cold-start again") from None
+    return Value(C, run, read_json(path, "cold-start") if path.exists() else None)
 
 
 def sweep_table(sweep):
-    """Quality and cost of each value.
-
-    Parameters
-    ----------
-    sweep : Sweep
-
-    Returns
-    -------
-    tables.Table
-    """
-    columns = [tables.Column(name) for name in METRICS]
+    """Quality and cost of each value."""
+    columns = [Column(name) for name in METRICS]
     columns += [
-        tables.Column("weights", "model", "nonzero weights after pruning"),
-        tables.Column("time", "training", "seconds times threads of the solver"),
-        tables.Column("Newton", "training", "steps per label"),
-        tables.Column("no step", "training", "labels whose start met the stopping rule already"),
-        tables.Column("steps", "saved by the neighbour, %", "Newton steps, in the sample"),
-        tables.Column("time", "saved by the neighbour, %", "processor time of the solver, in the sample"),
-        tables.Column("differs, %", "objective", "at most, between the two starts in the sample"),
+        Column("weights", "model", "nonzero weights after pruning"),
+        Column("time", "training", "seconds times threads of the solver"),
+        Column("Newton", "training", "steps per label"),
+        Column("no step", "training", "labels whose start already met the stopping rule"),
+        Column("steps", "saved by the neighbour, %", "Newton steps, in the sample"),
+        Column("time", "saved by the neighbour, %", "processor time of the solver, in the sample"),
+        Column("differs, %", "objective", "at most, between the two starts in the sample"),
     ]
-    quality = tables.mark_columns([_quality_cells(value.run) for value in sweep.values])
+    quality = mark_columns(
+        [[cell(run.metrics.get(name), wording.percent) for name in METRICS] for _, run, _ in sweep.values]
+    )
     rows = [
-        tables.Row(f"{value.C:g}", cells + _cost_cells(value), hint=value.run.name)
+        Row(f"{value.C:g}", cells + _cost_cells(value.run, value.cold_start), hint=value.run.name)
         for value, cells in zip(sweep.values, quality, strict=True)
     ]
-    return tables.Table("C", columns, rows, f"Sweep {sweep.name}")
+    return Table("C", columns, rows, f"Sweep {sweep.name}")
 
 
-def _quality_cells(run):
-    return [tables.figure(run.metrics.get(name), wording.percent) for name in METRICS]
-
-
-def _cost_cells(value):
-    run, cold = value.run, value.cold_start
-    unmoved = None if run.training is None else int((run.training.newton_steps == 0).sum())
+def _cost_cells(run, sample):
+    unmoved = run.training and int((run.training.newton_steps == 0).sum())
+    whole_percent = partial(wording.percent, digits=0)
     return [
-        tables.figure(run.nonzeros, wording.count),
-        tables.figure(run.train_seconds, wording.duration),
-        tables.figure(run.newton_per_label, wording.decimal),
-        tables.figure(unmoved, wording.count),
-        tables.figure(cold and cold.steps_saved, lambda share: wording.percent(share, 0)),
-        tables.figure(cold and cold.time_saved, lambda share: wording.percent(share, 0)),
-        tables.figure(cold and cold.objective_difference, wording.percent),
+        cell(run.metric("nonzeros"), wording.count),
+        cell(run.metric("train_seconds"), wording.duration),
+        cell(run.training and run.training.newton_per_label, wording.decimal),
+        cell(unmoved, wording.count),
+        cell(_saved(sample, "newton_steps"), whole_percent),
+        cell(_saved(sample, "seconds"), whole_percent),
+        cell(sample and sample["objective_difference"], wording.percent),
     ]
 
 
-def show(anchor, section):
-    """Tables and figures of each sweep.
+def _saved(sample, name):
+    """Share of the cold start's steps or time."""
+    return 1 - sample["warm"][name] / sample["cold"][name] if sample and sample["cold"][name] else None
 
-    Parameters
-    ----------
-    anchor : str
-        Of the dataset, for names that are unique on the page.
-    section : Section
 
-    Returns
-    -------
-    dict or None
-        None leaves the section out.
-    """
-    return [_view(f"{anchor}.sweep-{number}", sweep) for number, sweep in enumerate(section.sweeps, 1)] or None
+def show(anchor, results):
+    """Table and figures of each sweep."""
+    return [_view(f"{anchor}.sweep-{number}", sweep) for number, sweep in enumerate(results.sweeps, 1)] or None
 
 
 def _view(name, sweep):
-    metrics = [{"series": number, "name": metric} for number, metric in enumerate(METRICS)]
-    cold = sweep.sample and [value for value in sweep.values if value.cold_start is not None]
-    starts = [f"{sweep.sample.initialization} start", "neighbour"] if cold else []
-    return {
-        "sweep": sweep,
-        "table": sweep_table(sweep),
-        "metrics": metrics,
-        "quality": sweep_figures.metrics_by_value(f"{name}-quality", sweep.values, METRICS),
-        "starts": [{"series": number, "name": start} for number, start in enumerate(starts)],
-        "steps": sweep_figures.steps_by_value(f"{name}-steps", cold) if cold else None,
+    quality = {
+        metric: [(value.C, 100 * value.run.metrics[metric]) for value in sweep.values if metric in value.run.metrics]
+        for metric in METRICS
     }
+    caption = "Quality by C: beyond its peak the classifiers fit what is peculiar to the training data."
+    figures = [_draw(f"{name}-quality", "Metrics by C", caption, "%", quality, quality)]
+    if sweep.sample:
+        cold = [value for value in sweep.values if value.cold_start]
+        steps = {
+            start: [(value.C, value.cold_start[side]["newton_steps"]) for value in cold]
+            for start, side in (("cold start", "cold"), ("neighbour", "warm"))
+        }
+        legend = [f"{sweep.sample['initialization']} start", "neighbour"]
+        caption = "Newton steps of a label by C, in the sample: what the neighbour’s weights save."
+        figures.append(_draw(f"{name}-steps", "Newton steps by C", caption, "Newton steps", steps, legend))
+    return {"sweep": sweep, "table": sweep_table(sweep), "figures": figures}
+
+
+def _draw(name, title, caption, ylabel, lines, legend):
+    """A figure of lines by C, with what its legend says."""
+    drawing = draw(name, title, caption, partial(_paint, lines, ylabel))
+    return drawing, [{"series": number, "name": text} for number, text in enumerate(legend)]
+
+
+def _paint(lines, ylabel, axes):
+    for number, (name, points) in enumerate(lines.items()):
+        x, y = zip(*points, strict=True) if points else ((), ())
+        axes.plot(x, y, color=series(number), marker=MARKERS[number], markersize=4.5, linewidth=1.5)
+        axes.keep(name, x=x, y=y)
+    values_axis(axes, "C", sorted({C for points in lines.values() for C, _ in points}))
+    axes.grid(axis="x", visible=False)
+    axes.set(ylabel=ylabel)
+    axes.set_ylim(bottom=0)

@@ -1,10 +1,9 @@
-"""Numbers and foreign texts as a reader of the page sees them."""
+"""Numbers and texts of others as a reader of the page sees them."""
 
 import math
 import unicodedata
 
-MISSING = "–"
-"""Stands for a figure that was not recorded."""
+MISSING = "–"  # a figure that was not recorded
 
 _HIDDEN = {"Cc", "Cs", "Co", "Cn"}
 _OVERRIDES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -15,47 +14,17 @@ def _absent(number):
 
 
 def count(number):
-    """A whole number with thousands separated.
-
-    Parameters
-    ----------
-    number : int or None
-
-    Returns
-    -------
-    str
-    """
+    """``35,116``."""
     return MISSING if _absent(number) else f"{round(number):,}"
 
 
 def percent(fraction, digits=2):
-    """A fraction in percent, without the sign.
-
-    Parameters
-    ----------
-    fraction : float or None
-    digits : int
-
-    Returns
-    -------
-    str
-        Such as ``"62.62"``.
-    """
+    """A fraction in percent, without the sign: ``62.62``."""
     return MISSING if _absent(fraction) else f"{100 * fraction:.{digits}f}"
 
 
 def decimal(number):
-    """A measured figure with about three significant digits.
-
-    Parameters
-    ----------
-    number : float or None
-
-    Returns
-    -------
-    str
-        Such as ``"0.043"``, ``"5.31"``, ``"67.2"`` or ``"1,240"``.
-    """
+    """About three significant digits: ``0.043``, ``5.31``, ``67.2`` or ``1,240``."""
     if _absent(number):
         return MISSING
     if number == 0 or not math.isfinite(number):
@@ -67,17 +36,7 @@ def decimal(number):
 
 
 def size(n_bytes):
-    """Bytes in the unit that suits them.
-
-    Parameters
-    ----------
-    n_bytes : int or None
-
-    Returns
-    -------
-    str
-        Such as ``"640 B"``, ``"1.3 MiB"`` or ``"24 GiB"``.
-    """
+    """``640 B``, ``1.37 MiB`` or ``24.0 GiB``."""
     if _absent(n_bytes):
         return MISSING
     for unit in ("B", "KiB", "MiB", "GiB"):
@@ -88,17 +47,7 @@ def size(n_bytes):
 
 
 def duration(seconds):
-    """Seconds in the unit that suits them.
-
-    Parameters
-    ----------
-    seconds : float or None
-
-    Returns
-    -------
-    str
-        Such as ``"12.3 ms"``, ``"4.21 s"``, ``"2 min 03 s"`` or ``"3 h 20 min"``.
-    """
+    """``12.3 ms``, ``4.21 s``, ``2 min 03 s`` or ``3 h 20 min``."""
     if _absent(seconds):
         return MISSING
     if 0 < seconds < 1:
@@ -112,22 +61,10 @@ def duration(seconds):
 
 
 def plain(text, limit=120):
-    """A foreign text in one line, of bounded length, that cannot disturb what stands around it.
+    """A text of others on one line of at most ``limit`` characters, harmless to what is around it.
 
-    Control characters, lone surrogates and unassigned characters become
-    U+FFFD, marks that turn the direction of writing are dropped, white space is
-    one blank. Escaping for HTML is left to the template.
-
-    Parameters
-    ----------
-    text : str
-    limit : int
-        Longest result, in characters.
-
-    Returns
-    -------
-    str
-        Ends with an ellipsis where it was cut.
+    Control characters, lone surrogates and unassigned characters become U+FFFD, marks that change the direction of
+    writing are dropped, white space becomes one blank. Escaping for HTML is left to the template.
     """
     words = " ".join(text[: 4 * limit].split())
     shown = "".join(

@@ -416,8 +416,6 @@ class Report(Section):
     )
     intended_use: str | None = setting(None, "what the models are for; shown on the model card")
     licence: str | None = setting(None, "licence of the models; shown on the model card")
-    watts_per_core: float = setting(10.0, "power of a busy core, for the model card's energy", ge=0)
-    grams_per_kwh: float | None = setting(None, "CO2 of the electricity; null: left out", ge=0)
 
 
 class Sweep(Section):

@@ -61,7 +61,7 @@ STEPS = {
     "evaluate": Step(Evaluate, ("evaluate",)),
     "tree-curve": Step(Evaluate, ("evaluate",)),
     "prune-curve": Step(Evaluate, ("evaluate",)),
-    "report": Step(Report, ("report",), ("examples", "intended_use", "licence", "watts_per_core", "grams_per_kwh")),
+    "report": Step(Report, ("report",), ("examples", "intended_use", "licence")),
 }
 
 

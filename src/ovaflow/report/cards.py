@@ -1,0 +1,265 @@
+"""The sections Data, Model card and Settings: what was learned from, what was made of it, and with which settings."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+
+import numpy as np
+
+from ovaflow.report import wording
+from ovaflow.report.drawing import NAMED, draw, thousands
+from ovaflow.report.tables import Cell, Column, Row, Table, cell
+from ovaflow.sparse.csr import nonzeros_of_rows
+
+FEW = 5
+"""Labels with at most so many training positives are called rare."""
+
+FORMATS = {
+    "builtin": "docstrings of the standard library and of the Python packages installed along with ovaflow",
+    "xmc-text": "sparse features in the text format of the XMC repository",
+    "svmlight": "sparse features in svmlight format",
+    "text-tsv": "texts with their labels, tab-separated",
+    "jsonl": "texts with their labels, JSON Lines",
+    "csv": "texts with their labels, CSV",
+    "parquet": "texts with their labels, Parquet",
+    "npz": "sparse features and labels in NumPy files",
+}
+
+_ON_THE_CARD = ("_instances", "_without_labels", "_without_features")
+
+SIDE_BY_SIDE = 8
+"""The settings of more runs are rows, with only what differs."""
+
+SCORES = {
+    "one-vs-all": "A score is the margin of a label’s own classifier: above 0 the label is more likely than not to "
+    "have been assigned, but it is not a probability, and scores of different labels are not calibrated to each other.",
+    "one-vs-all, logistic": "A score is the log-odds that a label’s own classifier gives, as reliable as the training "
+    "data make it.",
+    "fastxml": "A score of FastXML is the share of the label in the leaves that an instance reaches, averaged over "
+    "all trees; it is not the probability of the label, and labels outside these leaves cannot be predicted.",
+    "rembrandt": "A score of Rembrandt is that of a decoder on the embedded instance; scores can be compared only "
+    "within a run.",
+}
+"""What a score means, by method."""
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a reader should know about a dataset."""
+
+    name: str
+    counts: np.ndarray  # training positives of each label
+    facts: list  # triples of title, figure and remark
+    source: list  # provenance, pairs of name and words
+    transform: str  # how features were made
+
+
+def make_card(name, dataset):
+    """Read a dataset's card."""
+    counts = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels)
+    parameters = dict(dataset.parameters)
+    source = parameters.pop("source", {})
+    if isinstance(source, dict):
+        of_format = source.get("format")
+        shown = {key: value for key, value in source.get("counts", {}).items() if not key.endswith(_ON_THE_CARD)}
+        source = {key: value for key, value in source.items() if key not in ("format", "counts")}
+        source = {"format": FORMATS.get(of_format, of_format)} | source | {"counts": shown}
+    return Card(name, counts, _facts(dataset, counts), list(provenance(source)), transform_words(parameters))
+
+
+def _facts(dataset, counts):
+    train, test, bias = dataset.train, dataset.test, dataset.parameters.get("bias", 0) != 0
+    trained, rare = int((counts > 0).sum()), int(((counts > 0) & (counts <= FEW)).sum())
+    storage = "training mean; rows stored in full" if dataset.parameters.get("dense") else "training mean"
+    return [
+        ("training instances", wording.count(train.X.n_rows), _gaps(train, bias)),
+        ("test instances", wording.count(test.X.n_rows), _gaps(test, bias)),
+        ("features", wording.count(dataset.n_features - bias), "and a bias feature" if bias else "no bias feature"),
+        ("labels", wording.count(dataset.n_labels), f"{dataset.n_labels - trained:,} without training positives"),
+        ("nonzeros per instance", wording.decimal(_mean(train.X) - bias), storage),
+        ("labels per instance", wording.decimal(_mean(train.Y)), f"test {wording.decimal(_mean(test.Y))}"),
+        ("positives per label", wording.decimal(len(train.Y.indices) / max(trained, 1)), "training mean"),
+        (f"labels with ≤ {FEW} positives", f"{wording.percent(rare / max(trained, 1), 1)} %", "of those with any"),
+    ]
+
+
+def _mean(matrix):
+    return int(nonzeros_of_rows(matrix).sum()) / max(matrix.n_rows, 1)
+
+
+def _gaps(split, bias):
+    unlabelled = int((np.diff(split.Y.indptr) == 0).sum())
+    empty = int((nonzeros_of_rows(split.X) <= bias).sum())
+    return f"{unlabelled:,} without labels, {empty:,} without features"
+
+
+def transform_words(parameters):
+    """How features were made, from the settings in the dataset file."""
+    bias = parameters.get("bias", 0)
+    return "; ".join(
+        (
+            _tfidf_words(parameters) if parameters.get("tfidf") else "feature values as given",
+            "rows scaled to unit length" if parameters.get("normalize") else "rows not scaled",
+            f"bias feature of value {bias:g}" if bias else "no bias feature",
+        )
+    )
+
+
+def _tfidf_words(parameters):
+    details = []
+    if parameters.get("sublinear"):
+        details.append("ln(1 + tf)")
+    if parameters.get("min_df") is not None:
+        details.append(f"terms in at least {_frequency(parameters['min_df'])} the training texts")
+    if parameters.get("max_df") not in (None, 1.0):
+        details.append(f"in at most {_frequency(parameters['max_df'])} them")
+    if parameters.get("max_features"):
+        details.append(f"the {parameters['max_features']:,} most frequent")
+    return "tf-idf, vocabulary and idf from the training set alone" + (f" ({', '.join(details)})" if details else "")
+
+
+def _frequency(bound):
+    return f"{100 * bound:g} % of" if isinstance(bound, float) else f"{bound:,} of"
+
+
+def provenance(source, prefix=""):
+    """Provenance from the dataset file as pairs of name and words, nested entries flattened."""
+    if isinstance(source, dict) and "sha256" in source:
+        yield prefix or "file", _file_words(source)
+    elif isinstance(source, dict):
+        for key, value in source.items():
+            yield from provenance(value, prefix if key in ("files", "counts") else _joined(prefix, key))
+    elif isinstance(source, list) and any(isinstance(value, dict | list) for value in source):
+        for number, value in enumerate(source, 1):
+            yield from provenance(value, _joined(prefix, number))
+    elif source not in (None, "", []):
+        if isinstance(source, list):
+            source = ", ".join(map(str, source))
+        counted = isinstance(source, int) and not isinstance(source, bool)
+        yield prefix or "source", wording.count(source) if counted else str(source)
+
+
+def _joined(prefix, key):
+    return " · ".join(filter(None, (prefix, str(key).replace("_", " "))))
+
+
+def _file_words(entry):
+    name = str(entry.get("name") or entry.get("file") or entry.get("path") or "")
+    size = wording.size(entry["bytes"]) if entry.get("bytes") is not None else ""
+    digest = f"sha256 {entry['sha256']}" if entry["sha256"] else ""
+    return ", ".join(filter(None, (name, size, digest)))
+
+
+def show_data(anchor, results):
+    """The figure of the section Data."""
+    return {"ranks": draw_ranks(f"{anchor}.rank", results.card.counts)}
+
+
+def draw_ranks(name, counts):
+    """Draw training positives of the labels by rank, both axes logarithmic."""
+    caption = "Labels by number of training positives: few are frequent, most are rare."
+    return draw(name, "Training positives of the labels by rank", caption, partial(_paint_ranks, counts))
+
+
+def _paint_ranks(counts, axes):
+    ranked = np.sort(counts[counts > 0])[::-1]
+    changes = np.flatnonzero(np.diff(ranked, prepend=-1, append=-1))
+    corners = np.union1d(changes[:-1], changes[1:] - 1)
+    axes.set(xscale="log", yscale="log", xlabel="rank of the label", ylabel="training positives")
+    axes.plot(corners + 1, ranked[corners], color=NAMED["accent"], marker="o" if len(ranked) < 20 else None)
+    axes.keep("labels", x=corners + 1, y=ranked[corners])
+    axes.set_ylim(bottom=0.8)
+    thousands(axes.xaxis)
+    thousands(axes.yaxis)
+
+
+def show_model_card(anchor, results):
+    """What the model card says."""
+    return {"settings": results.settings, "models": models_table(results.runs), "limits": limits(results)}
+
+
+def models_table(runs):
+    """What each run is, and when it was made."""
+    columns = [
+        Column("method", words=True),
+        Column("labels", hint="with a classifier, where labels have one each"),
+        Column("model", unit="bytes"),
+        Column("written, UTC", words=True),
+        Column("by ovaflow", words=True),
+        Column("probabilities", words=True),
+    ]
+    rows = [
+        [
+            Cell(run.summary or wording.MISSING),
+            cell(run.trained, wording.count),
+            cell(run.metric("model_bytes"), wording.size),
+            Cell(datetime.fromtimestamp(run.written, UTC).strftime("%Y-%m-%d %H:%M")),
+            Cell(run.version or wording.MISSING),
+            Cell("calibrated" if run.calibration else "not calibrated"),
+        ]
+        for run in runs
+    ]
+    return Table(
+        "run", columns, [Row(run.name, row, run.series) for run, row in zip(runs, rows, strict=True)], "Models"
+    )
+
+
+def limits(results):
+    """What the models cannot do, in sentences, with the figures of this dataset."""
+    counts = results.card.counts
+    untrained = int((counts == 0).sum())
+    sentences = _rare_labels(results)
+    if untrained:
+        sentences.append(f"{wording.count(untrained)} labels have no training instance and are never predicted.")
+    if results.unseen:
+        sentences.append(f"{wording.count(results.unseen)} true labels of test instances never occur in training.")
+    sentences += dict.fromkeys(SCORES[kind] for run in results.runs if (kind := _kind(run)) in SCORES)
+    return [
+        *sentences,
+        f"The first {results.runs[0].k} labels are always predicted, however low their scores: without calibrated "
+        "thresholds a model never says that nothing fits.",
+        "A model knows only the words of its training texts: other languages, other subjects and words that are new "
+        "since then mean nothing to it. It repeats what annotators did, including their omissions and habits.",
+    ]
+
+
+def _rare_labels(results):
+    counts = results.card.counts
+    trained, rare = int((counts > 0).sum()), int(((counts > 0) & (counts <= FEW)).sum())
+    if not rare:
+        return []
+    text = f"{wording.count(rare)} of {wording.count(trained)} labels have at most {FEW} training instances."
+    run = next((run for run in results.runs if run.analysis and run.analysis.groups), None)
+    tail = run and run.analysis.groups[0]
+    if tail and tail.name == "tail" and tail.recall is not None:
+        text += (
+            f" {run.name} finds {wording.percent(tail.recall, 0)} % of their occurrences in the test set among its "
+            f"first {run.analysis.k} labels: the figures above are mostly those of frequent labels."
+        )
+    return [text]
+
+
+def _kind(run):
+    method = run.settings.get("method", "one-vs-all")
+    return f"{method}, logistic" if method == "one-vs-all" and run.settings.get("loss") == "logistic" else method
+
+
+def show_settings(anchor, results):
+    """Settings of all runs: side by side, or of many runs those that differ, and those that all share."""
+    runs = results.runs
+    names = list(dict.fromkeys(name for run in runs for name in run.settings))
+    values = {name: [run.settings.get(name, wording.MISSING) for run in runs] for name in names}
+    varied = [name for name in names if len(set(values[name])) > 1]
+    if len(runs) > SIDE_BY_SIDE:
+        columns = [Column(name.replace("_", " "), words=True) for name in varied]
+        rows = [
+            Row(run.name, [Cell(values[name][place]) for name in varied], run.series) for place, run in enumerate(runs)
+        ]
+        shared = [(name.replace("_", " "), values[name][0]) for name in names if name not in varied]
+        return {"table": Table("run", columns, rows, "Settings that differ"), "shared": shared}
+    columns = [Column(run.name, words=True, named=True) for run in runs]
+    rows = [
+        Row(name.replace("_", " "), [Cell(value) for value in values[name]], kind="differs" if name in varied else "")
+        for name in names
+    ]
+    return {"table": Table("setting", columns, rows, "Settings"), "shared": []}
