@@ -20,16 +20,17 @@ from ovaflow.cli import main
 from ovaflow.data.dataset import Split, write_dataset
 from ovaflow.model.model_file import Names, write_model
 from ovaflow.prediction.predictions_file import Predictions, read_predictions, write_predictions
-from ovaflow.report.gather import gather
-from ovaflow.report.page import anchors_of, render
-from ovaflow.report.published import Published
+from ovaflow.report.gather import choose_shown, gather
+from ovaflow.report.page import anchors_of, describe_machine, describe_software, render
+from ovaflow.report.quality import Published
+from ovaflow.settings.models import Report
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage.artifact import create_artifact
 from ovaflow.storage.texts import read_json, write_json
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
-N_EXAMPLES = 200
-"""More than there are, so that every document is on the page."""
+EVERY = Report(examples=200)
+"""More documents than there are."""
 
 
 class Reader(html.parser.HTMLParser):
@@ -59,10 +60,14 @@ class Reader(html.parser.HTMLParser):
         self.text.append(data)
 
 
+def write_page(runs):
+    published = [Published("MINE", "1-vs-All", {"P@1": 0.6262}, "<i>a paper</i>", "a note")]
+    return render(gather(runs, published, settings=EVERY), [("processor", "<b>CPU</b>")], [("numba", "0.0")])
+
+
 @pytest.fixture(scope="module")
 def page(runs):
-    published = [Published("MINE", "1-vs-All", {"P@1": 0.6262}, "<i>a paper</i>", "a note")]
-    return render(gather(runs, published, n_examples=N_EXAMPLES), [("processor", "<b>CPU</b>")], [("numba", "0.0")])
+    return write_page(runs)
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +98,8 @@ def test_hostile_names_and_texts_are_only_text(page, reader):
     assert '<img src="http://nowhere.invalid/x.png" onerror=alert(1)>' in shown
     assert "<b>CPU</b>" in shown
     assert "<i>a paper</i>" in shown
+    assert "</svg></style></script><b>bold" in shown
+    assert reader.tags.count("b") < 20
     assert not [name for _, name, _ in reader.attributes if name.startswith("on")]
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", page)
     assert "very long " * 40 not in page
@@ -112,11 +119,6 @@ def test_no_file_of_the_page_holds_a_formula(reader):
         assert not cell.startswith("-") or float(cell) <= 0
 
 
-def test_names_make_no_elements(reader):
-    assert reader.tags.count("b") < 20
-    assert "</svg></style></script><b>bold" in "".join(reader.text)
-
-
 def test_the_pages_only_script_is_the_one_that_its_policy_names(page):
     (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -129,6 +131,16 @@ def test_each_heading_and_figure_can_be_linked_to(reader):
     assert set(links) <= ids
     parts = {key.split(".", 1)[1] for key in ids if key.startswith("mine.")}
     assert {"data", "quality", "trade-offs", "frequency", "training", "failures", "model-card", "recall"} <= parts
+
+
+def test_the_first_run_and_the_best_ones_are_shown():
+    metrics = [{"P@1": quality} for quality in (0.1, 0.2, 0.9, None, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3)]
+    assert choose_shown(metrics) == [0, None, 1, None, 2, 3, 4, 5, 6, 7]
+
+
+def test_machine_and_software():
+    assert [name for name, _ in describe_machine()] == ["processor", "cores", "NUMA nodes", "memory", "system"]
+    assert {"ovaflow", "Python", "numba"} <= {name for name, _ in describe_software()}
 
 
 def test_anchors_are_different_and_last():
@@ -163,11 +175,7 @@ def test_better_run_is_marked(runs, page):
 
 
 def test_same_inputs_same_bytes(page, runs):
-    published = [Published("MINE", "1-vs-All", {"P@1": 0.6262}, "<i>a paper</i>", "a note")]
-    assert (
-        render(gather(runs, published, n_examples=N_EXAMPLES), [("processor", "<b>CPU</b>")], [("numba", "0.0")])
-        == page
-    )
+    assert write_page(runs) == page
 
 
 def test_command_line_writes_the_page(runs, tmp_path, capsys):

@@ -1,49 +1,85 @@
-"""What the report says of runs that grow trees."""
+"""Trees of instances, label trees and label embeddings in the report."""
 
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 
+from ovaflow.artifacts.label_tree import compute_label_tree, write_label_tree
 from ovaflow.fastxml.shape import SHAPE
 from ovaflow.model.training_file import Training
-from ovaflow.report.tree_figures import METRICS, quality_by_trees
-from ovaflow.report.trees import CURVE, read_trees, trees_table
+from ovaflow.report import embeddings, trees
+from ovaflow.report.trees import LabelTreeOfRun, label_trees_table, read_label_tree_of, read_trees
+from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage.texts import write_json
+from ovaflow.training.plan import write_plan
 
 RECORDED = Training({}, 1.0, 1, 1, {name: np.array([2, 4]) for name in [*SHAPE, "seconds"]})
+Y = np.array([[1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1], [0, 1, 1, 1]], bool)
+LABEL_TREE = {"initialization": "label-tree"}
+EMBEDDING = {
+    "eigenvalues": [],
+    "label_covariance": [2.0, 1.0],
+    "points": [{"rank": 1, "P@1": 0.2}, {"rank": 2, "P@1": 0.4}],
+    "neighbours": [{"label": 1, "nearest": [[0, 0.5]]}],
+}
 
 
-def run(trees, number=0):
-    return SimpleNamespace(name=f"run {number}", series=number, summary="fastxml", trees=trees)
+def shown(section, **of_runs):
+    """What a section shows of runs with these things."""
+    ((name, values),) = of_runs.items()
+    common = {"summary": "", "metrics": {"P@1": 0.5}}
+    runs = [
+        SimpleNamespace(name=f"run {number}", series=number, **common, **{name: value})
+        for number, value in enumerate(values)
+    ]
+    return section.show("mine", SimpleNamespace(runs=runs, shown=runs))
 
 
-def write_curve(folder, checksum):
-    points = [{"trees": amount, **dict.fromkeys(METRICS, 0.1 * amount)} for amount in (1, 2)]
-    write_json(folder / CURVE, "tree-curve", {"model": checksum, "points": points})
-
-
-def test_table_of_means(tmp_path):
-    table = trees_table([run(read_trees(tmp_path, RECORDED, "x"))])
-    values = {
-        (column.group, column.title): cell.value
-        for column, cell in zip(table.columns, table.rows[0].cells, strict=True)
-    }
+def test_trees_of_instances(tmp_path):
+    points = [{"trees": amount, **dict.fromkeys(trees.STYLES, 0.1 * amount)} for amount in (1, 2)]
+    write_json(tmp_path / "trees.json", "tree-curve", {"model": "x", "points": points})
+    found = read_trees(tmp_path, RECORDED, "x")
+    assert [point["trees"] for point in found.curve] == [1, 2]
+    assert read_trees(tmp_path, RECORDED, "another").curve == []
+    assert read_trees(tmp_path, Training({"positives": []}, 1.0, 1, 1), "x") is None
+    table, again = (shown(trees, trees=[found, found]) for _ in range(2))
+    assert table == again
+    cells = zip(table["table"].columns, table["table"].rows[0].cells, strict=True)
+    values = {(column.group, column.title): cell.value for column, cell in cells}
     assert values["", "trees"] == 2
     assert values["per tree", "balance"] == values["per leaf", "labels"] == 3
     assert values["leaf", "largest"] == 4
+    assert "var(--series-1)" in table["figures"][0].svg
 
 
-def test_curves_belong_to_their_model(tmp_path):
-    write_curve(tmp_path, "x")
-    assert read_trees(tmp_path, RECORDED, "another").curve == []
-    assert [point["trees"] for point in read_trees(tmp_path, RECORDED, "x").curve] == [1, 2]
-    assert read_trees(tmp_path, Training({"positives": []}, 1.0, 1, 1), "x") is None
+def test_statistics_of_the_label_tree_and_its_cuts(tmp_path):
+    tree, folder, counts = compute_label_tree(from_scipy(Y)), tmp_path / "tree", Y.sum(0)
+    write_label_tree(tmp_path / "label_tree.h5", tree, "abc")
+    assert read_label_tree_of(folder, LABEL_TREE, counts, "abc") is None
+    write_plan(folder / "shards.tsv", [np.array([3, 2]), np.array([1, 0])], np.ones(4))
+    ours = read_label_tree_of(folder, LABEL_TREE, counts, "abc")
+    # 1 hangs at 2, one instance apart: alone it starts four instances away
+    assert tree.parent[1] == 2
+    assert ours == LabelTreeOfRun(tree.subtrees, tree.height, tree.star_cost, tree.total_cost, cuts=1, cut_cost=3)
+    assert read_label_tree_of(folder, {"initialization": "zero"}, counts, "abc") is None
 
 
-def test_figure(tmp_path):
-    write_curve(tmp_path, "x")
-    runs = [run(read_trees(tmp_path, RECORDED, "x"), number) for number in range(2)]
-    figure = quality_by_trees("trees", runs)
-    assert figure.svg.startswith("<svg")
-    assert "var(--series-1)" in figure.svg
-    assert figure == quality_by_trees("trees", runs)
+def test_table_of_label_trees():
+    run = SimpleNamespace(name="tree", series=1, summary="", label_tree=LabelTreeOfRun(10, 3, 1000, 750, 2, 40))
+    (row,) = label_trees_table([run]).rows
+    assert [cell.text for cell in row.cells] == ["10", "3", "1,000", "750", "25.00", "2", "40"]
+
+
+@pytest.mark.parametrize("empty", [False, True])
+def test_embeddings_with_and_without_a_spectrum(tmp_path, empty):
+    assert embeddings.read_embedding(tmp_path, []) is None
+    found = []
+    for description in (EMBEDDING, {key: [] for key in EMBEDDING}):
+        write_json(tmp_path / "embedding.json", "embedding-description", description)
+        found.append(embeddings.read_embedding(tmp_path, ["a", "b"]))
+    full, none = found
+    assert full.neighbours == [("b", [("a", 0.5)])]
+    drawn, again = (shown(embeddings, embedding=[none] if empty else [full, full, none]) for _ in range(2))
+    assert drawn == again
+    assert [drawing.svg.startswith("<svg") for drawing in drawn["figures"]] == [True, True]

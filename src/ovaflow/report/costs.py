@@ -17,25 +17,19 @@ METRIC = "P@1"
 
 _of = partial(methodcaller, "metric")
 _TIME = "seconds times threads of the solver"
+_milliseconds = attrgetter("predict_milliseconds")
+_memory = attrgetter("peak_rss_bytes")
 
 PRICES = (
-    ("training", "training time", "training, core-seconds", f"Training for longer: {_TIME}.", _of("train_seconds"), 1),
-    ("size", "model size", "model file, MiB", "Larger models.", _of("model_bytes"), MIB),
+    ("training", "training time", "training, core-seconds", f"Training time: {_TIME}.", _of("train_seconds"), 1),
+    ("size", "model size", "model file, MiB", "Size of the model file.", _of("model_bytes"), MIB),
     (
-        "prediction",
-        "prediction time",
-        "prediction, ms per instance",
-        "Slower prediction: wall time of scoring the test set, per instance.",
-        attrgetter("predict_milliseconds"),
-        1,
+        *("prediction", "prediction time", "prediction, ms per instance"),
+        *("Wall time of scoring the test set, per instance.", _milliseconds, 1),
     ),
     (
-        "memory",
-        "memory",
-        "peak memory of a training job, MiB",
-        "Larger training jobs: resident memory of the largest one.",
-        attrgetter("peak_rss_bytes"),
-        MIB,
+        *("memory", "memory", "peak memory of a training job, MiB"),
+        *("Resident memory of the largest training job.", _memory, MIB),
     ),
 )
 """What accuracy is weighed against: key, words, axis, caption, function of a run, and unit of the axis."""
@@ -103,7 +97,7 @@ COSTS = (
     (Column("ms / label", "training", "per trained label"), _milliseconds_per_label, wording.decimal),
     (
         Column("peak memory", "training", "largest resident memory of a shard job", unit="bytes"),
-        attrgetter("peak_rss_bytes"),
+        _memory,
         wording.size,
     ),
     (Column("Newton", "steps / label"), lambda run: run.training and run.training.newton_per_label, wording.decimal),
@@ -120,7 +114,7 @@ COSTS = (
         attrgetter("predict_seconds"),
         wording.duration,
     ),
-    (Column("ms / instance", "prediction"), attrgetter("predict_milliseconds"), wording.decimal),
+    (Column("ms / instance", "prediction"), _milliseconds, wording.decimal),
 )
 """Columns of the cost table; less is better everywhere."""
 

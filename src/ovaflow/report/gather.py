@@ -10,9 +10,10 @@ from ovaflow.model.model_file import KIND as MODEL
 from ovaflow.model.model_file import open_model
 from ovaflow.model.training_file import read_training
 from ovaflow.prediction.predictions_file import read_predictions
-from ovaflow.report import cards, costs, examples, sweeps, words
+from ovaflow.report import cards, costs, sweeps, words
 from ovaflow.report.calibration import CalibrationOfRun, read_calibration_of
 from ovaflow.report.embeddings import EmbeddingOfRun, read_embedding
+from ovaflow.report.examples import Documents, Failures, describe_failures
 from ovaflow.report.frequency import Analysis, read_analysis
 from ovaflow.report.quality import results_for
 from ovaflow.report.training import Curves, TrainingOfRun, curves_of, read_trace_of, summarise
@@ -89,7 +90,7 @@ class DatasetResults:
     examples: list
     explained: int | None  # number, among the runs shown, of the one whose predictions the examples explain
     labels: list  # labels of that run with their words
-    failures: examples.Failures | None
+    failures: Failures | None
     published: list
     jobs: dict  # figures of the jobs of each (run, step)
     sweeps: list
@@ -129,7 +130,7 @@ def _gather_dataset(folder, run_folders, published, benchmarks, seed, wanted_swe
     shown = [run for run in runs if run.series is not None]
     explained = words.first_explained([folder / run.name for run in shown]) if settings.examples else None
     sigmoids = {run.series: run.calibration.sigmoids for run in shown if run.calibration}
-    documents = examples.Documents(dataset, card.counts, outcomes, explained, sigmoids)
+    documents = Documents(dataset, card.counts, outcomes, explained, sigmoids)
     return DatasetResults(
         card=card,
         runs=runs,
@@ -137,7 +138,7 @@ def _gather_dataset(folder, run_folders, published, benchmarks, seed, wanted_swe
         examples=documents.describe(documents.choose(settings.examples, seed)),
         explained=explained and explained[0],
         labels=words.sample_labels(explained[1], documents.label_name) if explained else [],
-        failures=examples.describe_failures(documents, shown, settings.examples),
+        failures=describe_failures(documents, shown, settings.examples),
         published=results_for(published, folder.name),
         jobs=costs.read_jobs(costs.find_benchmarks(run_folders, benchmarks)),
         sweeps=sweeps.read_sweeps(wanted_sweeps, folder, runs),

@@ -1,10 +1,12 @@
-"""Words behind predictions, and the calibration, as the page shows them."""
+"""Documents and labels with their words, results by frequency, and the calibration, as the page shows them."""
 
 import shutil
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.special import expit
 
 from ovaflow.data.dataset import open_dataset
@@ -14,20 +16,61 @@ from ovaflow.prediction.calibration import Calibration, read_calibration, write_
 from ovaflow.prediction.explanation import contributions
 from ovaflow.prediction.methods import open_any_model
 from ovaflow.prediction.predictions_file import read_predictions
-from ovaflow.report import explained
+from ovaflow.report import examples, words
+from ovaflow.report.frequency import read_analysis
 from ovaflow.report.gather import gather
 from ovaflow.report.page import render
-from ovaflow.report.resources import find_benchmarks
 from ovaflow.sparse.csr import rows_of
 from ovaflow.storage.texts import write_json
 
 
 @pytest.fixture(scope="module")
+def results(runs):
+    return gather(runs)[0]
+
+
+@pytest.fixture(scope="module")
 def predictor(runs):
-    number, predictor = explained.first_explained(runs)
+    number, predictor = words.first_explained(runs)
     assert number == 0
     predictor.model.parameters["transform"] |= {"token_pattern": TOKEN_PATTERN}
     return predictor
+
+
+def test_groups_of_the_analysis_add_up_to_the_metrics(runs, results):
+    for run in results.runs:
+        for groups in (run.analysis.groups, run.analysis.deciles, run.analysis.bins):
+            assert sum(group.part_of_precision for group in groups) == pytest.approx(run.metrics["P@5"], rel=1e-12)
+            assert sum(group.part_of_psp for group in groups) == pytest.approx(run.metrics["PSP@5"], rel=1e-12)
+            hits = sum(group.recall * group.true for group in groups if group.true)
+            assert hits == pytest.approx(run.metrics["P@5"] * run.n_test * run.k)
+    for name in ("analysis.json", "none.json"):
+        assert read_analysis(runs[0] / name, "another model") is None
+
+
+def test_examples_have_hits_and_misses_and_stay_the_same(runs, results):
+    assert results.examples == gather(runs)[0].examples
+    assert len(results.examples) == 10
+    marks = {each.hit for example in results.examples for _, listed in example.predictions for each in listed}
+    assert marks == {True, False}
+    other = gather(runs, seed=1)[0].examples
+    assert [example.row for example in other] != [example.row for example in results.examples]
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 30), st.integers(0, 15))
+def test_choice_takes_each_kind_and_no_unlabelled_document(seed, n, wanted):
+    random = np.random.default_rng(seed)
+    n_true = random.integers(0, 4, n)
+    hits = random.random((n, 5)) < 0.3
+    hits &= np.cumsum(hits, axis=1) <= n_true[:, None]
+    rows = examples.choose(hits, n_true, wanted)
+    assert len(rows) == len(set(rows)) == min(wanted, (n_true > 0).sum())
+    assert (n_true[rows] > 0).all()
+    assert (np.diff(rows) > 0).all()
+    found, possible = hits.sum(axis=1), np.minimum(n_true, 5)
+    kinds = np.select([found == 0, found < possible], [0, 1], 2)
+    if wanted >= 3:
+        assert set(kinds[rows]) == set(kinds[n_true > 0])
 
 
 def test_pieces_are_the_text_and_marks_speak_for_labels(runs, predictor):
@@ -38,8 +81,7 @@ def test_pieces_are_the_text_and_marks_speak_for_labels(runs, predictor):
         (text,) = dataset.test_texts([row])
         labels = predicted[row]
         true = set(dataset.test.Y.indices[slice(*dataset.test.Y.indptr[row : row + 2])].tolist())
-        parts = explained.parts_of(predictor, dataset.test.X, row, labels)
-        pieces = explained.cut_text(predictor, text, parts, true)
+        pieces = words.cut_text(predictor, text, words.parts_of(predictor, dataset.test.X, row, labels), true)
         assert "".join(piece.text for piece in pieces) == text
         x = rows_of(dataset.test.X, np.array([row]))
         theirs = {label: dict(contributions(predictor, x, int(label)).up) for label in labels.tolist()}
@@ -49,39 +91,37 @@ def test_pieces_are_the_text_and_marks_speak_for_labels(runs, predictor):
                 word = predictor.model.feature_ids[piece.text.lower()]
                 speaking = max(theirs, key=lambda label: theirs[label].get(word, 0))
                 assert (speaking in true) == (piece.kind == "hit")
-                assert explained.LEAST_MARK <= piece.strength <= 1
+                assert words.LEAST_MARK <= piece.strength <= 1
     assert min(marked.values()) > 5
 
 
 def test_words_of_a_prediction_are_the_strongest(predictor):
     parts = {0: 0.5, 1: -0.4, 2: 0.01, 3: 0.3, 4: 0.2, 5: 0.1, 6: 0.05, 7: -0.3, 8: -0.2}
-    up, down = explained.words_of(predictor, parts)
+    up, down = words.words_of(predictor, parts)
     names = predictor.feature_names
     assert up == [(names[0], 0.5), (names[3], 0.3), (names[4], 0.2), (names[5], 0.1)]
     assert down == [(names[1], -0.4), (names[7], -0.3)]
 
 
 def test_sampled_labels_go_from_head_to_tail(predictor):
-    labels = explained.sample_labels(predictor, lambda label: f"number {label}", 6)
+    labels = words.sample_labels(predictor, lambda label: f"number {label}", 6)
     counts = [label.positives for label in labels]
     assert counts == sorted(counts, reverse=True)
     assert counts[0] == predictor.model.counts.max()
     assert counts[-1] == predictor.model.counts[predictor.model.trained].min()
-    by_name = {label.name: label for label in labels}
-    assert len(by_name) == len(labels)
+    assert len({label.name for label in labels}) == len(labels)
     assert max(labels[0].words, key=lambda word: word[1]) == labels[0].words[0]
     assert all(0 < cosine <= 1 for label in labels for _, cosine in label.nearest)
 
 
-def test_only_the_first_run_is_explained(runs):
-    section = gather(runs)[0]
-    assert section.explained == 0
-    words = [
-        [bool(prediction.up) for example in section.examples for prediction in dict(example.predictions)[number]]
+def test_only_the_first_run_is_explained(results):
+    assert results.explained == 0
+    explained = [
+        [bool(prediction.up) for example in results.examples for prediction in dict(example.predictions)[number]]
         for number in (0, 1)
     ]
-    assert np.mean(words[0]) > 0.9
-    assert not any(words[1])
+    assert np.mean(explained[0]) > 0.9
+    assert not any(explained[1])
 
 
 @pytest.fixture
@@ -91,9 +131,8 @@ def calibrated(runs, tmp_path):
     folders = [tmp_path / "mine" / run.name for run in runs]
     model = open_any_model(folders[0] / "model.h5")
     arrays = [np.full(model.n_labels, value, np.float32) for value in (3, 1, 0)]
-    parameters = {"fraction": 0.2, "instances": 60}
     path = folders[0] / "calibration.h5"
-    write_calibration(path, Calibration(*arrays, parameters, {"model": model.checksum}))
+    write_calibration(path, Calibration(*arrays, {"fraction": 0.2, "instances": 60}, {"model": model.checksum}))
     rng = np.random.default_rng(0)
     p = rng.random(600)
     ways = [{"name": name, **reliability(p, rng.random(600) < p)} for name in ("scores", "one", "each <b>")]
@@ -104,30 +143,15 @@ def calibrated(runs, tmp_path):
 
 
 def test_a_calibrated_run_has_its_section(calibrated):
-    sections = gather(calibrated)
-    assert [run.calibration is not None for run in sections[0].runs] == [True, False]
-    listed = [dict(example.predictions) for example in sections[0].examples]
-    probabilities = [each.probability for predictions in listed for each in predictions[0]]
-    scores = [each.score for predictions in listed for each in predictions[0]]
-    assert probabilities == pytest.approx(expit(3 * np.array(scores) + 1), rel=1e-5)
+    results = gather(calibrated)
+    assert [run.calibration is not None for run in results[0].runs] == [True, False]
+    listed = [dict(example.predictions) for example in results[0].examples]
+    scores, probabilities = np.array([(p.score, p.probability) for run in listed for p in run[0]]).T
+    assert probabilities == pytest.approx(expit(3 * scores + 1), rel=1e-5)
     assert {each.probability for predictions in listed for each in predictions[1]} == {None}
-    page = render(sections)
-    assert "Probabilities and thresholds" in page
-    assert "each &lt;b&gt;" in page
-    assert "60 (20 %) for <bdi>msi</bdi>" in page
-    assert "25.00" in page
-
-
-def test_a_calibration_of_another_model_is_passed_over(calibrated):
+    page = render(results)
+    for part in ("Probabilities and thresholds", "each &lt;b&gt;", "60 (20 %) for <bdi>msi</bdi>", "25.00"):
+        assert part in page
     path = calibrated[0] / "calibration.h5"
     write_calibration(path, replace(read_calibration(path), inputs={"model": "another"}))
-    assert gather(calibrated)[0].runs[0].calibration is None
     assert "Probabilities and thresholds" not in render(gather(calibrated))
-
-
-def test_resources_of_the_second_training_stand_apart(runs, tmp_path):
-    for path in ("means.tsv", "msi/merge.tsv", "held-out-0.2/means.tsv", "held-out-0.2/msi/merge.tsv"):
-        (tmp_path / "mine" / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "mine" / path).touch()
-    found = {name: len(files) for name, files in find_benchmarks(runs, tmp_path)}
-    assert found == {"": 1, "msi": 1, "dismec": 0, "held-out-0.2": 2}

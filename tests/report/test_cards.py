@@ -1,0 +1,51 @@
+"""The dataset card and settings are computed right."""
+
+import numpy as np
+import pytest
+
+from ovaflow.data.dataset import open_dataset
+from ovaflow.report.cards import draw_ranks, provenance, transform_words
+from ovaflow.report.gather import flatten, gather
+
+
+def test_card_counts(runs):
+    card = gather(runs)[0].card
+    dataset = open_dataset(runs[0].parent / "dataset.h5")
+    Y = dataset.train.Y.to_scipy().toarray()
+    figures = {title: (figure, remark) for title, figure, remark in card.facts}
+    np.testing.assert_array_equal(card.counts, Y.sum(axis=0))
+    assert figures["labels"] == ("40", f"{(Y.sum(axis=0) == 0).sum()} without training positives")
+    assert figures["training instances"][1].startswith(f"{(Y.sum(axis=1) == 0).sum()} without labels")
+    assert float(figures["labels per instance"][0]) == pytest.approx(Y.sum(axis=1).mean(), abs=0.005)
+    nonzeros = (dataset.train.X.to_scipy().toarray()[:, :-1] != 0).sum(axis=1).mean()
+    assert float(figures["nonzeros per instance"][0]) == pytest.approx(nonzeros, abs=0.005)
+
+
+@pytest.mark.parametrize("counts", [[], [0], [1], [3, 3], [5, 5, 5, 5], [1, 2, 3], [1] * 50])
+def test_any_label_counts_can_be_drawn(counts):
+    drawing = draw_ranks("name", np.array(counts, np.int64))
+    assert drawing == draw_ranks("name", np.array(counts, np.int64))
+    assert "#0000" not in drawing.svg
+    assert "http" not in drawing.svg
+
+
+def test_provenance_is_flat_and_short():
+    file = {"name": "a.txt", "sha256": "f" * 64, "bytes": 2048}
+    assert list(provenance({"train": file, "dropped": {"empty": 12345}, "of": ["a", "b"], "none": None})) == [
+        ("train", "a.txt, 2.00 KiB, sha256 " + "f" * 64),
+        ("dropped · empty", "12,345"),
+        ("of", "a, b"),
+    ]
+
+
+def test_transform_in_words():
+    settings = {"tfidf": True, "min_df": 2, "max_df": 0.5, "sublinear": True, "normalize": True, "bias": 1.0}
+    words = transform_words(settings)
+    assert "ln(1 + tf), terms in at least 2 of the training texts, in at most 50 % of them" in words
+    assert words.endswith("rows scaled to unit length; bias feature of value 1")
+    assert transform_words({}) == "feature values as given; rows not scaled; no bias feature"
+
+
+def test_nested_settings_become_flat():
+    nested = {"train": {"C": 1.0, "t": -2.0}, "prune": 0.01, "x": None}
+    assert dict(flatten(nested)) == {"C": "1", "t": "-2", "prune": "0.01", "x": "none"}

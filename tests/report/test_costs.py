@@ -1,0 +1,86 @@
+"""Pareto front against a slow reference, figures of few and of equal runs, and what jobs took."""
+
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ovaflow.report.costs import find_benchmarks, pareto, read_jobs, show_resources, show_trade_offs, step_of
+
+HEADER = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
+
+
+@given(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), max_size=30))
+def test_pareto_front_against_all_pairs(points):
+    ours = [points[place] for place in pareto(points)]
+
+    def beaten(cost, quality):
+        return any((c <= cost and q >= quality) and (c, q) != (cost, quality) for c, q in points)
+
+    assert ours == sorted({point for point in points if not beaten(*point)})
+
+
+def run(name, series, seconds, precision):
+    metrics = {"train_seconds": seconds} | ({} if precision is None else {"P@1": precision})
+    memory = {"predict_milliseconds": 0.0, "peak_rss_bytes": 1 << 20}
+    return SimpleNamespace(name=name, series=series, metric=metrics.get, **memory)
+
+
+def shown(*runs):
+    return show_trade_offs("mine", SimpleNamespace(runs=list(runs), shown=[each for each in runs if each.series == 0]))
+
+
+@pytest.mark.parametrize("others", [[], [run("not measured", 1, 1.0, None)]])
+def test_one_run_has_nothing_to_be_weighed_against(others):
+    assert shown(run("only", 0, 1.0, 0.5), *others) is None
+
+
+@pytest.mark.parametrize("times", [(1.0, 1.0), (1e-6, 1e9)])
+def test_what_is_not_known_or_zero_is_left_out(times):
+    drawing, memory = shown(run("$a$ <b>", 0, times[0], 0.5), run("b", None, times[1], 0.5))["figures"]
+    assert [drawing.name, memory.name] == ["mine.against-training", "mine.against-memory"]
+    assert drawing.columns == ["series", "training, core-seconds", "P@1 in %", "Pareto front"]
+    assert [row[1:] for row in drawing.rows] == [[times[0], 50.0, "yes"], [times[1], 50.0, "no"]]
+    assert drawing.caption.endswith("from cheap to accurate: $a$ <b>.")
+    assert "$a$ &lt;b&gt;" in drawing.svg
+    assert "<b>" not in drawing.svg
+
+
+def write_benchmark(path, seconds, memory="300.0", cpu="1.5"):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(HEADER + f"{seconds}\t0:00:01\t{memory}\t-\t-\t-\t1.0\tNA\t99\t{cpu}\n")
+
+
+@pytest.mark.parametrize("given_folder", [False, True])
+def test_resources_of_each_step(tmp_path, given_folder):
+    folder = tmp_path / "results" / "mine" / "msi"
+    base = tmp_path / "elsewhere" if given_folder else None
+    shared = (base / "mine") if given_folder else folder.parent / "benchmarks"
+    own = (base / "mine" / "msi") if given_folder else folder / "benchmarks"
+    write_benchmark(shared / "means.tsv", 0.5, memory="-", cpu="NA")
+    for shard in range(3):
+        write_benchmark(own / "train_shard" / f"{shard}.tsv", 2 + shard, memory=f"{100 + shard}")
+    (own / "shards.tsv").write_text("shard\tlabel\twork\n0\t1\t5\n")
+    tables = show_resources("mine", SimpleNamespace(jobs=read_jobs(find_benchmarks([folder], base))))
+    means, shards = tables["each"].rows
+    assert [row.name for row in (means, shards)] == ["means", "train shard"]
+    # run, jobs, wall time, CPU time, longest, peak memory, read, written
+    assert [cell.value for cell in means.cells] == [None, 1, 0.5, None, 0.5, None, 1 << 20, None]
+    expected = [None, 3, 9.0, 4.5, 4.0, 102 << 20, 3 << 20, None]
+    assert [cell.value for cell in shards.cells] == expected
+    *by_run, total = tables["by_run"].rows
+    assert [row.name for row in by_run] == ["shared by all runs", "msi"]
+    assert [cell.value for cell in total.cells] == [4, 9.5, 4.5, 4.0, 102 << 20, 4 << 20, None]
+
+
+def test_jobs_of_the_second_training_are_apart(tmp_path):
+    for path in ("means.tsv", "msi/merge.tsv", "held-out-0.2/means.tsv", "held-out-0.2/msi/merge.tsv"):
+        write_benchmark(tmp_path / "mine" / path, 1)
+    found = find_benchmarks([tmp_path / "mine" / name for name in ("msi", "dismec")], tmp_path)
+    assert {name: len(files) for name, files in found} == {"": 1, "msi": 1, "dismec": 0, "held-out-0.2": 2}
+
+
+def test_names_of_steps(tmp_path):
+    names = ["train_shard.12.tsv", "train_shard_3.tsv", "train-shard/7.tsv", "label_tree.tsv"]
+    assert [step_of(tmp_path / name) for name in names] == ["train shard"] * 3 + ["label tree"]
