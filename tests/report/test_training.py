@@ -125,12 +125,11 @@ def gathered(traced):
     return gather(traced)
 
 
-def test_page_with_all_figures(traced, gathered):
+def test_page_with_all_figures(gathered):
     page = render(gathered)
     assert page.count("<svg") == 12 + 6 + 3
     assert "Iteration by iteration" in page
     assert "Weights and pruning" in page
-    assert page == render(gather(traced))
     ids = [part.split('"')[0] for part in page.split(' id="')[1:]]
     assert len(ids) == len(set(ids))
 
