@@ -24,7 +24,7 @@ def test_pareto_front_against_all_pairs(points):
 def run(name, series, seconds, precision):
     metrics = {"train_seconds": seconds} | ({} if precision is None else {"P@1": precision})
     memory = {"predict_milliseconds": 0.0, "peak_rss_bytes": 1 << 20}
-    return SimpleNamespace(name=name, series=series, metric=metrics.get, **memory)
+    return SimpleNamespace(name=name, series=series, metrics=metrics, **memory)
 
 
 def shown(*runs):

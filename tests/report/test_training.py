@@ -17,11 +17,11 @@ from ovaflow.initialization.starts import StartInputs
 from ovaflow.model.model_file import open_model
 from ovaflow.model.trace_file import Trace, read_trace, write_trace
 from ovaflow.model.training_file import Training
-from ovaflow.report import training
-from ovaflow.report.drawing import draw, logarithmic, plain_logarithm
+from ovaflow.report import traces, training
+from ovaflow.report.drawing import FEWEST, by_positives, draw, logarithmic, plain_logarithm
 from ovaflow.report.gather import gather
 from ovaflow.report.page import render
-from ovaflow.report.weights import distinct
+from ovaflow.report.traces import distinct
 from ovaflow.settings.models import TrainLabels
 from ovaflow.solver.problem import Status
 from ovaflow.storage.texts import write_json
@@ -51,11 +51,11 @@ def test_training_statistics_are_honest():
 @given(st.lists(st.tuples(st.integers(1, 10_000), st.floats(0, 100)), min_size=1, max_size=200))
 def test_bands_hold_the_quantiles_of_each_group(labels):
     positives, values = (np.array(column) for column in zip(*labels, strict=True))
-    ours = training.by_positives(positives, values)
+    ours = by_positives(positives, values)
     groups = {}
     for count, value in labels:
         groups.setdefault(int(np.floor(5 * np.log10(count) + 1e-9)), []).append(value)
-    large = [groups[key] for key in sorted(groups) if len(groups[key]) >= training.FEWEST]
+    large = [groups[key] for key in sorted(groups) if len(groups[key]) >= FEWEST]
     theirs = np.reshape([np.quantile(group, [0.05, 0.5, 0.95]) for group in large], (-1, 3))
     drawn = np.array([ours.low, ours.middle, ours.high]).T
     assert drawn == pytest.approx(theirs)
@@ -77,12 +77,12 @@ def hand_made_trace():
 
 def test_curves_of_a_trace_made_by_hand():
     trace = hand_made_trace()
-    ours = training.curves_of(trace)
+    ours = traces.curves_of(trace)
     assert (ours.n_labels, ours.iterations) == (3, 2)
     # gaps 1, 2, 9, then 1e-6 (solved), 0.5, 1, then 1e-6 (carried on), 0.01, 0.1
     assert ours.gap.middle == pytest.approx([2, 0.5, 0.01])
     assert ours.gap.x.tolist() == [0, 1, 2]
-    assert ours.gap.low[2] >= training.SMALLEST_GAP
+    assert ours.gap.low[2] >= traces.SMALLEST_GAP
     # two labels are too few for the second iteration
     assert ours.multiplier.middle == pytest.approx([(1 + 0.5 + 0.25) / 3])
     assert ours.active.middle == pytest.approx([0.5])
@@ -90,15 +90,15 @@ def test_curves_of_a_trace_made_by_hand():
     assert ours.milliseconds.middle == pytest.approx([3])
     assert ours.newton_by_positives.middle == pytest.approx([5 / 3])
     assert ours.milliseconds_by_positives.middle == pytest.approx([11])
-    assert training.curves_of(replace(trace, starts=trace.starts[:3])) is None
+    assert traces.curves_of(replace(trace, starts=trace.starts[:3])) is None
 
 
 def test_labels_that_their_start_solves_can_be_drawn():
     trace = hand_made_trace()
     iterations = {name: values[[0, 2, 5]] for name, values in trace.iterations.items()}
-    curves = training.curves_of(replace(trace, starts=np.arange(4), iterations=iterations))
+    curves = traces.curves_of(replace(trace, starts=np.arange(4), iterations=iterations))
     run = SimpleNamespace(name="solved", series=0, curves=curves)
-    drawn = training.show_iterations("mine", SimpleNamespace(shown=[run]))["figures"]
+    drawn = traces.show_iterations("mine", SimpleNamespace(shown=[run]))["figures"]
     assert all("<svg" in drawing.svg for drawing in drawn)
 
 

@@ -192,7 +192,7 @@ def models_table(runs):
         [
             Cell(run.summary or wording.MISSING),
             cell(run.trained, wording.count),
-            cell(run.metric("model_bytes"), wording.size),
+            cell(run.metrics.get("model_bytes"), wording.size),
             Cell(datetime.fromtimestamp(run.written, UTC).strftime("%Y-%m-%d %H:%M")),
             Cell(run.version or wording.MISSING),
             Cell("calibrated" if run.calibration else "not calibrated"),

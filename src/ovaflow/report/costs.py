@@ -4,7 +4,7 @@ import csv
 import math
 import re
 from functools import partial
-from operator import attrgetter, methodcaller
+from operator import attrgetter
 from pathlib import Path
 
 from ovaflow.report import wording
@@ -15,7 +15,11 @@ from ovaflow.settings.models import HELD_OUT
 MIB = 1 << 20
 METRIC = "P@1"
 
-_of = partial(methodcaller, "metric")
+
+def _of(name):
+    return lambda run: run.metrics.get(name)
+
+
 _TIME = "seconds times threads of the solver"
 _milliseconds = attrgetter("predict_milliseconds")
 _memory = attrgetter("peak_rss_bytes")
@@ -47,7 +51,7 @@ def show_trade_offs(anchor, results):
     """Accuracy against each price that at least two runs have."""
     drawn = []
     for key, words, axis, caption, price, unit in PRICES:
-        known = [(run, price(run), run.metric(METRIC)) for run in results.runs]
+        known = [(run, price(run), run.metrics.get(METRIC)) for run in results.runs]
         points = [(run, cost / unit, 100 * metric) for run, cost, metric in known if cost and metric is not None]
         if len(points) > 1:
             front = pareto([point[1:] for point in points])
@@ -96,7 +100,7 @@ def _widen(axes):
 
 
 def _milliseconds_per_label(run):
-    seconds = run.per_label(run.metric("train_seconds"))
+    seconds = run.per_label(run.metrics.get("train_seconds"))
     return None if seconds is None else 1000 * seconds
 
 
@@ -113,7 +117,7 @@ COSTS = (
     (Column("weights", "model", "nonzero weights after pruning"), _of("nonzeros"), wording.count),
     (
         Column("per label", "model", "nonzero weights per trained label"),
-        lambda run: run.per_label(run.metric("nonzeros")),
+        lambda run: run.per_label(run.metrics.get("nonzeros")),
         wording.count,
     ),
     (Column("size", "model", "bytes of the model file", unit="bytes"), _of("model_bytes"), wording.size),

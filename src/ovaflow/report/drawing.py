@@ -5,6 +5,7 @@ import math
 import re
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import matplotlib
 import numpy as np
@@ -25,6 +26,12 @@ MARKERS = "osD^vPXd"
 """Markers of runs, by number; the page's legends show the same ones."""
 
 DASHED, DOTTED = (0, (5, 2)), (0, (1.5, 1.5))
+
+QUANTILES = 0.05, 0.95
+"""Ends of a band, as in the figures of the MSI paper."""
+
+FEWEST = 3
+"""Labels without which nothing is drawn."""
 
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SERIES = [f"#0001{number:02x}" for number in range(8)]
@@ -185,3 +192,37 @@ def plain_logarithm(value, _=None):
     if value >= 1:
         return f"{value:,.0f}"
     return f"{value:g}" if value >= 1e-3 else f"10⁻{str(-round(math.log10(value))).translate(_RAISED)}"
+
+
+class Band(NamedTuple):
+    """A quantity over labels at several places x: median or mean, and the quantiles around it."""
+
+    x: np.ndarray
+    middle: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+def band(x, groups, middle=np.median):
+    """Sum up a group of values at each place; groups of too few values are left out."""
+    known = [(place, values) for place, values in zip(x, groups, strict=True) if len(values) >= FEWEST]
+    rows = [(place, middle(values), *np.quantile(values, QUANTILES)) for place, values in known]
+    return Band(*np.array(rows, np.float64).reshape(-1, 4).T)
+
+
+def by_positives(positives, values, middle=np.median, bins_per_decade=5):
+    """Sum up values of labels with similar numbers of positives, at the geometric mean of these."""
+    bins = np.floor(bins_per_decade * np.log10(np.maximum(positives, 1)) + 1e-9).astype(np.int64)
+    members = [np.flatnonzero(bins == number) for number in np.unique(bins)]
+    places = [float(np.exp(np.log(positives[group]).mean())) for group in members]
+    return band(places, [values[group] for group in members], middle)
+
+
+def paint_bands(band_of, finish, axes, runs):
+    """Draw a band of each run, then let ``finish`` set up the axes."""
+    for run in runs:
+        x, middle, low, high = band_of(run)
+        axes.fill_between(x, low, high, color=series(run.series), alpha=0.13, linewidth=0)
+        line(axes, run, x, middle, keep=False)
+        axes.keep(run.name, x=x, y=middle, **{"5 %": low, "95 %": high})
+    finish(axes, runs)

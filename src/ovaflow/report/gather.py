@@ -7,7 +7,6 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.model.model_file import KIND as MODEL
-from ovaflow.model.model_file import open_model
 from ovaflow.model.training_file import read_training
 from ovaflow.prediction.predictions_file import read_predictions
 from ovaflow.report import cards, costs, sweeps, words
@@ -16,9 +15,9 @@ from ovaflow.report.embeddings import EmbeddingOfRun, read_embedding
 from ovaflow.report.examples import Documents, Failures, describe_failures
 from ovaflow.report.frequency import Analysis, read_analysis
 from ovaflow.report.quality import results_for
-from ovaflow.report.training import Curves, TrainingOfRun, curves_of, read_trace_of, summarise
+from ovaflow.report.traces import Curves, Weights, read_traces
+from ovaflow.report.training import TrainingOfRun, summarise
 from ovaflow.report.trees import LabelTreeOfRun, TreesOfRun, read_label_tree_of, read_trees
-from ovaflow.report.weights import Weights, read_pruning, weights_of
 from ovaflow.settings.models import Report
 from ovaflow.storage.arrays import map_vector
 from ovaflow.storage.artifact import checksum_of, open_artifact, parameters_of
@@ -55,11 +54,6 @@ class Run:
     weights: Weights | None = None
     pruning: list | tuple = ()
 
-    def metric(self, name):
-        """A metric, None where it was not measured."""
-        value = self.metrics.get(name)
-        return value if isinstance(value, int | float) and not isinstance(value, bool) else None
-
     def per_label(self, value):
         """A figure divided by the number of classifiers."""
         return value / self.trained if value is not None and self.trained else None
@@ -67,12 +61,12 @@ class Run:
     @property
     def peak_rss_bytes(self):
         """Largest resident memory of a training job."""
-        return self.training.peak_rss_bytes if self.training else self.metric("train_peak_rss_bytes")
+        return self.training.peak_rss_bytes if self.training else self.metrics.get("train_peak_rss_bytes")
 
     @property
     def predict_seconds(self):
         """Wall time of scoring the test set."""
-        return self.metric("predict_seconds") if self.n_test else None
+        return self.metrics.get("predict_seconds") if self.n_test else None
 
     @property
     def predict_milliseconds(self):
@@ -148,12 +142,7 @@ def _gather_dataset(folder, run_folders, published, benchmarks, seed, wanted_swe
 
 def choose_shown(metrics):
     """Number the runs that figures show, in order: the first one and those with the best P@1; None for the others."""
-
-    def quality(place):
-        value = metrics[place].get("P@1")
-        return value if isinstance(value, int | float) else 0.0
-
-    best = sorted(range(1, len(metrics)), key=lambda place: -quality(place))[: SHOWN - 1]
+    best = sorted(range(1, len(metrics)), key=lambda place: -(metrics[place].get("P@1") or 0))[: SHOWN - 1]
     chosen = sorted([0, *best])
     return [chosen.index(place) if place in chosen else None for place in range(len(metrics))]
 
@@ -199,7 +188,7 @@ def _read_run(folder, dataset, counts, predictions, series):
         label_tree=read_label_tree_of(folder, settings, counts, dataset.checksum),
         embedding=read_embedding(folder, dataset.label_names),
         calibration=read_calibration_of(folder, checksum),
-        **_traced(folder, metrics),
+        **read_traces(folder, metrics),
     )
 
 
@@ -211,16 +200,6 @@ def _read_training(folder, dataset):
     if recorded.inputs.get("dataset") not in (None, dataset.checksum):
         raise InputError("of a training on another dataset", path=path, remedy=remake("training"))
     return recorded
-
-
-def _traced(folder, metrics):
-    """What the trace and the prune curve of a run tell, where they are of its model."""
-    if not ((folder / "trace.h5").exists() or (folder / "prune.json").exists()):
-        return {}
-    model = open_model(folder / "model.h5")
-    trace = read_trace_of(folder, model)
-    found = {"curves": curves_of(trace), "weights": weights_of(trace, model)} if trace else {}
-    return found | {"pruning": read_pruning(folder, model, metrics)}
 
 
 def _settings(parameters):

@@ -109,8 +109,8 @@ def _metric_cells(metrics, names):
 def _overview_cells(run):
     return [
         *_metric_cells(run.metrics, OVERVIEW),
-        cell(run.metric("train_seconds"), wording.duration),
-        cell(run.metric("model_bytes"), wording.size),
+        cell(run.metrics.get("train_seconds"), wording.duration),
+        cell(run.metrics.get("model_bytes"), wording.size),
         cell(run.predict_milliseconds, wording.decimal),
     ]
 

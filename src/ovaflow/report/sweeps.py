@@ -76,8 +76,8 @@ def _cost_cells(run, sample):
     unmoved = run.training and int((run.training.newton_steps == 0).sum())
     whole_percent = partial(wording.percent, digits=0)
     return [
-        cell(run.metric("nonzeros"), wording.count),
-        cell(run.metric("train_seconds"), wording.duration),
+        cell(run.metrics.get("nonzeros"), wording.count),
+        cell(run.metrics.get("train_seconds"), wording.duration),
         cell(run.training and run.training.newton_per_label, wording.decimal),
         cell(unmoved, wording.count),
         cell(_saved(sample, "newton_steps"), whole_percent),
