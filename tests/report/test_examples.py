@@ -16,8 +16,7 @@ from ovaflow.prediction.calibration import Calibration, read_calibration, write_
 from ovaflow.prediction.explanation import contributions
 from ovaflow.prediction.methods import open_any_model
 from ovaflow.prediction.predictions_file import read_predictions
-from ovaflow.report import examples, words
-from ovaflow.report.frequency import read_analysis
+from ovaflow.report import examples, frequency, words
 from ovaflow.report.gather import gather
 from ovaflow.report.page import render
 from ovaflow.sparse.csr import rows_of
@@ -44,8 +43,12 @@ def test_groups_of_the_analysis_add_up_to_the_metrics(runs, results):
             assert sum(group.part_of_psp for group in groups) == pytest.approx(run.metrics["PSP@5"], rel=1e-12)
             hits = sum(group.recall * group.true for group in groups if group.true)
             assert hits == pytest.approx(run.metrics["P@5"] * run.n_test * run.k)
+    figures = frequency.show("mine", results)["figures"]
+    for figure, metric in zip(figures[1:3], ("P@5", "PSP@5"), strict=True):
+        shown = sum(value for name, _, value in figure.rows if name == "msi")
+        assert shown == pytest.approx(100 * results.runs[0].metrics[metric], rel=1e-9)
     for name in ("analysis.json", "none.json"):
-        assert read_analysis(runs[0] / name, "another model") is None
+        assert frequency.read_analysis(runs[0] / name, "another model") is None
 
 
 def test_examples_have_hits_and_misses_and_stay_the_same(runs, results):

@@ -5,15 +5,11 @@ import io
 import re
 import shutil
 
-import naive
 import numpy as np
 import pytest
 from playwright.sync_api import sync_playwright
 
 from ovaflow.cli import main
-from ovaflow.data.dataset import open_dataset
-from ovaflow.data.propensity import inverse_propensity
-from ovaflow.prediction.predictions_file import read_predictions
 from ovaflow.storage.texts import read_json, write_json
 
 pytestmark = pytest.mark.browser
@@ -148,26 +144,6 @@ def test_without_scripts_tables_are_tables(chromium, many):
     assert page.locator("th button").count() == 0
     assert page.locator("header tbody tr").count() == N_RUNS
     context.close()
-
-
-def test_deciles_in_the_file_are_those_of_the_predictions(opened, runs):
-    page, _, _ = opened
-    dataset = open_dataset(runs[0].parent / "dataset.h5")
-    Y = dataset.test.Y.to_scipy().toarray()
-    counts = dataset.train.Y.to_scipy().toarray().sum(axis=0).astype(int)
-    of_labels = naive.deciles(counts.tolist())
-    inverse = inverse_propensity(counts, dataset.train.X.n_rows, 0.55, 1.5)
-    figures = {"recall": "Recall", "precision": "Parts of P@5", "psp": "Parts of PSP@5"}
-    for measure, title in figures.items():
-        link = page.locator("figure", has_text=f"{title} by decile").locator("a.saved")
-        ours = {(row["series"], row["decile of the labels, rarest first"]): row for row in saved(page, link)}
-        value = next(name for name in next(iter(ours.values())) if name.endswith("in %"))
-        ids = read_predictions(runs[0] / "predictions.h5").ids
-        for decile in sorted(set(of_labels) - {0}):
-            members = {label for label, each in enumerate(of_labels) if each == decile}
-            theirs = naive.group_metrics(ids, Y, inverse, 5, members)[measure]
-            (found,) = [ours[key] for key in ours if key[0] == "msi" and key[1].split("–")[0] == str(decile)]
-            assert float(found[value]) == pytest.approx(100 * theirs, rel=1e-9)
 
 
 def test_the_overviews_file_holds_the_figures_in_full(opened, runs):

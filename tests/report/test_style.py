@@ -27,10 +27,6 @@ def contrast(one, other):
     return (high + 0.05) / (low + 0.05)
 
 
-def test_contrast_of_black_and_white():
-    assert contrast("#000000", "#ffffff") == pytest.approx(21)
-
-
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 def test_texts_and_lines_can_be_read(theme):
     for text in ("ink", "muted", "accent", "good", "bad"):

@@ -117,11 +117,11 @@ def label_trees_table(runs):
     """Label trees of the runs side by side."""
     columns = [
         Column("subtrees", "label tree", "labels that start at the root, the problem without positives"),
-        Column("height", "label tree", "edges on the longest way down from the root"),
+        Column("height", "label tree", "edges on the longest path down from the root"),
         Column("from the root", "Hamming distance", "of all labels, if each started at the root"),
         Column("from parents", "Hamming distance", "of all labels from the label that they start at"),
         Column("saved", "%", "of the Hamming distance from the root"),
-        Column("edges cut", "by shards", "labels that start at the root since their parent is in another shard"),
+        Column("edges cut", "by shards", "labels that start at the root because their parent is in another shard"),
         Column("cost", "by shards", "Hamming distance added for these labels"),
     ]
     rows = []
