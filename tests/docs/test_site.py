@@ -41,7 +41,9 @@ def test_equations_are_mathml(site):
         text = path.read_text(encoding="utf-8")
         prose = re.sub(r"<(pre|code|script)\b.*?</\1>", "", text, flags=re.DOTALL)
         assert "arithmatex" not in prose, path
-        assert not re.search(r"\\(frac|sum|langle|lVert)|>\\[a-z]+<", prose), f"{path}: an equation is left as it was written"
+        assert not re.search(r"\\(frac|sum|langle|lVert)|>\\[a-z]+<", prose), (
+            f"{path}: an equation is left as it was written"
+        )
 
 
 def test_pages_link_to_the_source(site):
