@@ -42,11 +42,11 @@ class Forgery:
 
     def write(self, path):
         """Write it, under another name first, so that nothing mapped changes."""
-        with create_artifact(path, self.kind, self.parameters, self.inputs, infinite=self.arrays) as file:
+        with create_artifact(path, self.kind, self.parameters, self.inputs) as file:
             for name, attributes in self.attributes.items():
                 (file.require_group(name) if name else file).attrs.update(attributes)
             for name, array in self.arrays.items():
-                create_array(file, name, array)
+                create_array(file, name, array, infinite=True)
 
 
 def _attributes(item):

@@ -100,8 +100,8 @@ def test_what_is_not_finite_is_not_written(tmp_path, value):
 
 
 def test_infinity_where_it_has_a_meaning(tmp_path):
-    with create_artifact(tmp_path / "x.h5", "means", infinite=("scores",)) as file:
-        create_array(file, "scores", np.array([1, -np.inf]))
+    with create_artifact(tmp_path / "x.h5", "means") as file:
+        create_array(file, "scores", np.array([1, -np.inf]), infinite=True)
     with open_artifact(tmp_path / "x.h5", "means") as file:
         assert map_array(file["scores"])[1] == -np.inf
 

@@ -87,9 +87,9 @@ def write_calibration(path: StrPath, calibration: Calibration) -> None:
     path : path-like
     calibration : Calibration
     """
-    with create_artifact(path, KIND, calibration.parameters, calibration.inputs, infinite=("thresholds",)) as file:
+    with create_artifact(path, KIND, calibration.parameters, calibration.inputs) as file:
         for name in ("slope", "intercept", "thresholds"):
-            create_array(file, name, np.asarray(getattr(calibration, name), np.float32))
+            create_array(file, name, np.asarray(getattr(calibration, name), np.float32), infinite=name == "thresholds")
 
 
 def read_calibration(path: StrPath, model: ModelFile | None = None) -> Calibration:

@@ -45,9 +45,9 @@ def write_predictions(path, predictions):
     predictions : Predictions
     """
     parameters = {"top_k": predictions.ids.shape[1]}
-    with create_artifact(path, KIND, parameters, predictions.inputs, infinite=("scores",)) as file:
+    with create_artifact(path, KIND, parameters, predictions.inputs) as file:
         create_array(file, "ids", np.asarray(predictions.ids, np.int32))
-        create_array(file, "scores", np.asarray(predictions.scores, np.float32))
+        create_array(file, "scores", np.asarray(predictions.scores, np.float32), infinite=True)
         file.attrs["seconds"] = float(predictions.seconds)
         file.attrs["threads"] = int(predictions.threads)
 

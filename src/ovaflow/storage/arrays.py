@@ -1,22 +1,25 @@
 """Arrays, matrices and names in artifacts: contiguous on disk, shared between processes when mapped."""
 
+import errno
 import math
 import mmap
 import os
+import resource
 
 import h5py
 import numpy as np
 from xxhash import xxh3_128
 
 from ovaflow.sparse.csr import CSR
-from ovaflow.storage.damage import damaged, text_of
+from ovaflow.storage.damage import damaged
 
 PAGE = 4096
 
 LARGEST_ID = 2**31 - 1
 """Of labels and features."""
 
-_BLOCK = 1 << 20
+# bytes that stay in a core's own cache between two looks
+_BLOCK = 1 << 18
 _ROOM_FOR_METADATA = 1 << 16
 
 _CONTIGUOUS = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
@@ -25,93 +28,111 @@ _CONTIGUOUS.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
 _CONTIGUOUS.set_obj_track_times(False)
 
 
-def reserve(file, nbytes):
-    """Have the disk keep room behind what is written: HDF5 does not survive it where there is none."""
-    os.posix_fallocate(file.id.get_vfd_handle(), file.id.get_filesize(), nbytes + _ROOM_FOR_METADATA)
+def require_room(file, nbytes):
+    """Raise the error of a full disk or a limit before HDF5 meets it, which does not survive it."""
+    handle, needed = file.id.get_vfd_handle(), nbytes + _ROOM_FOR_METADATA
+    disk, limit = os.fstatvfs(handle), resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    if needed > disk.f_bavail * disk.f_frsize:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    if limit != resource.RLIM_INFINITY and file.id.get_filesize() + needed > limit:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
 
 
-def create_array(group, name, data=None, shape=None, dtype=None):
-    """Store an array in a group, or make room for one that is written part by part; returns the h5py dataset."""
+def create_array(group, name, data=None, shape=None, dtype=None, infinite=False):
+    """Store an array in a group, or make room for one that is written part by part; returns the h5py dataset.
+
+    Numbers that are not finite are refused, unless infinity has a meaning in this array.
+    """
     if data is not None:
-        data = np.asarray(data, dtype)
+        data = np.asarray(data, dtype, order="C")
         shape, dtype = data.shape, data.dtype
-    reserve(group.file, math.prod(shape) * np.dtype(dtype).itemsize)
+    require_room(group.file, math.prod(shape) * np.dtype(dtype).itemsize)
     stored = group.create_dataset(name, shape, dtype, data=data, dcpl=_CONTIGUOUS)
-    stored.attrs["xxh3"] = np.bytes_(b"0" * 32)
+    if data is not None:
+        seal_array(stored, data, infinite)
     return stored
 
 
-def checksum_of_array(array, check=None):
-    """Checksum of an array in a file, read block by block; each is checked while it is in the processor's cache."""
-    digest = xxh3_128()
-    for block in _blocks(array):
+class NotFiniteError(ValueError):
+    """An array to be written holds a number that is not finite."""
+
+
+def seal_array(stored, values, infinite=False):
+    """Write the checksum of an array's values, which must be finite."""
+
+    def check(block):
+        if not np.isfinite(block).all():
+            raise NotFiniteError(f"{stored.name[1:]} holds {block[~np.isfinite(block)][0]}")
+
+    checksum = _checksum(values, check if values.dtype.kind == "f" and not infinite else None)
+    stored.attrs["xxh3"] = np.bytes_(checksum)
+
+
+def _checksum(values, check=None):
+    digest, flat = xxh3_128(), values.reshape(-1)
+    length = _BLOCK // values.itemsize
+    for start in range(0, len(flat), length):
+        block = flat[start : start + length]
         digest.update(block)
         if check is not None:
             check(block)
     return digest.hexdigest()
 
 
-def _mappable_offset(array):
-    """First byte of an array in its file; None of small ones, and where other programs packed or did not align it."""
+def values_of(array):
+    """Values of an array in a file, mapped; small ones, and those that other programs packed, are read."""
     offset = array.id.get_offset()
-    return None if offset is None or array.nbytes < PAGE or offset % array.dtype.itemsize else offset
-
-
-def _blocks(array):
-    offset = _mappable_offset(array)
-    if offset is None:
-        if array.size:
-            yield array[()].reshape(-1)
-        return
-    handle, end = array.file.id.get_vfd_handle(), offset + array.nbytes
-    buffer = memoryview(bytearray(min(_BLOCK, array.nbytes)))
-    while offset < end:
-        part = buffer[: end - offset]
-        if os.preadv(handle, [part], offset) != len(part):
-            raise damaged(array, f"{array.name} is cut short")
-        yield np.frombuffer(part, array.dtype)
-        offset += len(part)
-
-
-def check_finite(values):
-    """ValueError that names a number which is not finite."""
-    if values.dtype.kind == "f" and not np.isfinite(values).all():
-        raise ValueError(values[~np.isfinite(values)][0])
+    if offset is None or array.nbytes < PAGE or offset % array.dtype.itemsize:
+        return array[()]
+    start = offset % mmap.ALLOCATIONGRANULARITY
+    # copy-on-write, since kernels are compiled for writable arrays only
+    length, access = array.nbytes + start, mmap.ACCESS_COPY
+    pages = mmap.mmap(h5py.h5i.get_file_id(array.id).get_vfd_handle(), length, access=access, offset=offset - start)
+    return np.frombuffer(pages, array.dtype, array.size, start).reshape(array.shape)
 
 
 def map_array(array, low=None, high=None, compare=True):
     """Map an array of an open artifact; processes share its pages, and a write changes the process's own page alone.
 
-    It is compared with its checksum, unless this process has done so already. Bounds guard kernels that use values as
-    places of other arrays.
+    It is compared with its checksum, unless this process has done so already. Bounds guard kernels that index other
+    arrays with the values.
     """
+    values = values_of(array)
+    indices = values.dtype.kind == "i" and low == 0 and high is not None and high >= 0
+
+    def check(block):
+        # as unsigned numbers negative ones are the largest: one look instead of two
+        wrong = block.view(f"u{block.itemsize}").max() > high if indices else _outside(block, low, high)
+        if wrong:
+            raise damaged(array, f"{array.name} holds {block.min()} to {block.max()}")
+
     if compare:
+        _compare(array, _checksum(values, None if low is high is None else check))
+    return values
 
-        def check(values):
-            if (low is not None and not values.min() >= low) or (high is not None and not values.max() <= high):
-                raise damaged(array, f"{array.name} holds {values.min()} to {values.max()}")
 
-        _compare(array, checksum_of_array(array, check))
-    offset = _mappable_offset(array)
-    if offset is None:
-        return array[()]
-    start = offset % mmap.ALLOCATIONGRANULARITY
-    # copy-on-write, since kernels are compiled for writable arrays only
-    length, access = array.nbytes + start, mmap.ACCESS_COPY
-    pages = mmap.mmap(array.file.id.get_vfd_handle(), length, access=access, offset=offset - start)
-    return np.frombuffer(pages, array.dtype, array.size, start).reshape(array.shape)
+def _outside(block, low, high):
+    return (low is not None and not block.min() >= low) or (high is not None and not block.max() <= high)
 
 
 def read_into(array, out):
     """Read an array of an open artifact into memory that is there already."""
     if array.size:
         array.read_direct(out)
-    _compare(array, xxh3_128(out).hexdigest())
+    _compare(array, _checksum(out))
 
 
 def _compare(array, checksum):
-    if checksum != text_of(array, "xxh3"):
+    if raw_attribute(h5py.h5a.open(array.id, b"xxh3")) != checksum.encode():
         raise damaged(array, f"values of {array.name} do not match their checksum")
+
+
+def raw_attribute(attribute):
+    """Bytes of an attribute; h5py's conversions would take longer than all else in opening a small file."""
+    stored = attribute.get_type()
+    value = np.empty(attribute.shape, f"V{stored.get_size()}")
+    attribute.read(value, stored)
+    return value.tobytes()
 
 
 def map_vector(array, dtype, low=None, high=None, ndim=1, compare=True):

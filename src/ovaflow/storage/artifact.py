@@ -9,7 +9,7 @@ import json
 import math
 import os
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import h5py
@@ -18,7 +18,7 @@ from xxhash import xxh3_128
 
 from ovaflow import __version__
 from ovaflow.console.errors import InputError, StrPath
-from ovaflow.storage.arrays import PAGE, check_finite, checksum_of_array, reserve
+from ovaflow.storage.arrays import PAGE, NotFiniteError, raw_attribute, require_room, seal_array, values_of
 from ovaflow.storage.damage import damaged, made_by, not_a, remake, text_of
 from ovaflow.storage.writing import write_atomically
 
@@ -37,31 +37,32 @@ def create_artifact(
     kind: str,
     parameters: dict[str, Any] | None = None,
     inputs: dict[str, str] | None = None,
-    infinite: Collection[str] = (),
 ) -> Iterator[h5py.File]:
     """Write an artifact, whole or not at all; the same content gives the same bytes.
 
-    Arrays go in by :func:`~ovaflow.storage.arrays.create_array`, numbers as attributes; those that are not finite are
-    refused, but for infinities in the arrays named. ``parameters`` are the settings that made the artifact,
-    ``inputs`` the checksums of those it was made from, by kind.
+    Arrays go in by :func:`~ovaflow.storage.arrays.create_array`, finite numbers as attributes. ``parameters`` are the
+    settings that made the artifact, ``inputs`` the checksums of those it was made from, by kind.
     """
     about = {"kind": kind, "ovaflow_version": __version__}
     about |= {name: _json(path, given) for name, given in (("parameters", parameters), ("inputs", inputs))}
     with write_atomically(path) as temporary:
         with h5py.File(temporary, "w", locking=False, **_LAYOUT) as file:
-            reserve(file, sum(map(len, about.values())))
-            file.attrs["format_version"] = FORMAT_VERSION
-            for name, value in about.items():
-                # of fixed length, since HDF5 keeps others where it has no checksums
-                file.attrs[name] = np.bytes_(value)
-            yield file
-            file.flush()
-            _seal(path, file, infinite)
-            reserve(file, 0)
-            file.flush()
-            size = file.id.get_filesize()
-        # without what was reserved and not used
-        os.truncate(temporary, size)
+            try:
+                require_room(file, sum(map(len, about.values())))
+                file.attrs["format_version"] = FORMAT_VERSION
+                for name, value in about.items():
+                    # of fixed length, since HDF5 keeps others where it has no checksums
+                    file.attrs[name] = np.bytes_(value)
+                yield file
+                _seal(path, file)
+                require_room(file, 0)
+                file.flush()
+            except NotFiniteError as error:
+                raise _not_written(path, str(error)) from None
+            except (OSError, RuntimeError):
+                # HDF5 crashes if it cannot write its metadata when the file is closed
+                os.truncate(temporary, 0)
+                raise
 
 
 def _json(path: StrPath, given: dict[str, Any] | None) -> str:
@@ -71,14 +72,12 @@ def _json(path: StrPath, given: dict[str, Any] | None) -> str:
         raise _not_written(path, "a number among its settings is not finite") from None
 
 
-def _seal(path: StrPath, file: h5py.File, infinite: Collection[str]) -> None:
+def _seal(path: StrPath, file: h5py.File) -> None:
+    file.flush()
+
     def seal(name: str, item: Any) -> None:
-        if isinstance(item, h5py.Dataset):
-            try:
-                checksum = checksum_of_array(item, None if name in infinite else check_finite)
-            except ValueError as error:
-                raise _not_written(path, f"{name} holds {error}") from None
-            item.attrs.modify("xxh3", np.bytes_(checksum))
+        if isinstance(item, h5py.Dataset) and "xxh3" not in item.attrs:
+            seal_array(item, values_of(item))
 
     file.visititems(seal)
     if not all(math.isfinite(value) for value in file.attrs.values() if isinstance(value, float)):
@@ -91,7 +90,7 @@ def _not_written(path: StrPath, message: str) -> InputError:
 
 
 def _checksum(file: h5py.File) -> str:
-    """Of all attributes, the arrays' checksums among them; not by ``attrs``, which would take 3 ms for a small file."""
+    """Of all attributes, the arrays' checksums among them."""
     digest = xxh3_128()
 
     def add(name: bytes) -> None:
@@ -99,10 +98,9 @@ def _checksum(file: h5py.File) -> str:
         digest.update(b"%s\n" % name)
         for index in range(h5py.h5a.get_num_attrs(item)):
             attribute = h5py.h5a.open(item, index=index)
-            if attribute.name != b"checksum":
-                value = np.empty(attribute.shape, attribute.dtype)
-                attribute.read(value)
-                digest.update(b"%s %s\n" % (attribute.name, value.tobytes()))
+            title = attribute.name
+            if title != b"checksum":
+                digest.update(b"%s %s\n" % (title, raw_attribute(attribute)))
 
     add(b".")
     h5py.h5o.visit(file.id, add)
