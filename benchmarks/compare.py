@@ -22,7 +22,7 @@ from ovaflow.benchmark.solver import sample_labels
 from ovaflow.console.progress import Progress
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation import ranking
-from ovaflow.machine.threads import ONE_THREAD
+from ovaflow.machine.limits import ONE_THREAD
 from ovaflow.sparse.csr import CSR, from_scipy, rows_of
 from ovaflow.storage.writing import write_text
 

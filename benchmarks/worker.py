@@ -16,7 +16,7 @@ from peers.registry import method_of
 from threadpoolctl import threadpool_info
 
 from ovaflow.data.dataset import open_dataset
-from ovaflow.machine.peak_memory import peak_rss_bytes
+from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.storage.writing import write_text
 
 TOP_K = 5

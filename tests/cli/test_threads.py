@@ -11,7 +11,7 @@ import pytest
 from synthetic import topics
 
 from ovaflow.data.dataset import write_dataset
-from ovaflow.machine.threads import ONE_THREAD
+from ovaflow.machine.limits import ONE_THREAD
 
 THREADS = 3
 

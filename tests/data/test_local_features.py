@@ -7,8 +7,8 @@ from synthetic import topics
 
 from ovaflow.data.dataset import open_dataset, write_dataset
 from ovaflow.data.local_features import bring_near
-from ovaflow.machine.allowance import read_allowance
-from ovaflow.machine.place import Place, placed
+from ovaflow.machine.limits import read_allowance
+from ovaflow.machine.pinning import Pinning, pinned
 from ovaflow.settings.models import TrainLabels
 from ovaflow.training.shard_job import train_labels
 from ovaflow.training.start_inputs import compute_start_inputs
@@ -34,11 +34,11 @@ def sys_of_two(tmp_path):
 
 
 def test_training_on_the_copy_changes_no_bit(dataset, sys_of_two, tmp_path, monkeypatch):
-    monkeypatch.setattr("ovaflow.machine.place.read_allowance", lambda: replace(read_allowance(), nodes={0, 1}))
+    monkeypatch.setattr("ovaflow.machine.pinning.read_allowance", lambda: replace(read_allowance(), nodes={0, 1}))
     training, labels = TrainLabels(), np.arange(10)
     inputs = compute_start_inputs(dataset, training)
     theirs = train_labels(dataset, inputs, labels, training)
-    with placed(1, tmp_path, sys_of_two) as place:
+    with pinned(1, tmp_path, sys_of_two) as place:
         near = bring_near(dataset, place)
         (copy,) = tmp_path.glob("*/*.copy")
         assert copy.name == f"{dataset.checksum}-features-node0.copy"
@@ -53,4 +53,4 @@ def test_training_on_the_copy_changes_no_bit(dataset, sys_of_two, tmp_path, monk
 
 
 def test_without_a_place_the_file_is_read(dataset):
-    assert bring_near(dataset, Place()) is dataset
+    assert bring_near(dataset, Pinning()) is dataset

@@ -99,11 +99,11 @@ def test_the_folder_is_private(tmp_path):
     folder = private_folder(tmp_path)
     assert folder.stat().st_mode & 0o777 == 0o700
     folder.chmod(0o777)
-    with pytest.raises(PermissionError, match="no private folder"):
+    with pytest.raises(PermissionError, match="not a private folder"):
         private_folder(tmp_path)
     folder.rmdir()
     folder.symlink_to(tmp_path / "elsewhere")
     (tmp_path / "elsewhere").mkdir(mode=0o700)
-    with pytest.raises(PermissionError, match="no private folder"):
+    with pytest.raises(PermissionError, match="not a private folder"):
         private_folder(tmp_path)
     assert private_folder().name == f"ovaflow-{os.getuid()}"

@@ -13,16 +13,16 @@ import tempfile
 import time
 from pathlib import Path
 
-from ovaflow.machine.placement import pages_by_node, private_ranges
 from ovaflow.machine.slots import private_folder
+from ovaflow.machine.system_calls import pages_by_node, private_ranges
 from ovaflow.machine.topology import parse_list, read_topology
 
 PATIENCE = 1200
 CLAIM = """
 import os, sys
-from ovaflow.machine.place import placed
+from ovaflow.machine.pinning import pinned
 os.sched_setaffinity(0, {int(sys.argv[1])})
-with placed(1) as place:
+with pinned(1) as place:
     print(*place.cpus, *place.nodes)
 """
 

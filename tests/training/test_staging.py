@@ -85,36 +85,19 @@ def test_jobs_side_by_side_share_one_copy_and_the_last_removes_it(dataset, scrat
             job.wait()
 
 
-def test_a_killed_jobs_copy_is_used_again(dataset, scratch, monkeypatch):
-    kill_a_job(dataset, scratch)
-    monkeypatch.setattr(staging, "_copy", lambda *paths: pytest.fail("copied again"))
-    with staged(dataset, scratch) as copy:
-        assert copy.read_bytes() == dataset.read_bytes()
-    assert left_in(scratch) == []
-
-
-def test_a_killed_jobs_copy_is_removed_by_a_job_of_another_dataset(dataset, scratch, tmp_path):
-    kill_a_job(dataset, scratch)
-    other = write_random(tmp_path / "other.h5", 1)
-    with staged(other, scratch):
-        assert len(left_in(scratch)) == 2
-    assert left_in(scratch) == []
-
-
-def kill_a_job(dataset, scratch):
+@pytest.mark.parametrize("same", [True, False])
+def test_what_a_killed_job_left_is_removed(dataset, scratch, tmp_path, same):
     job = start_job(dataset, scratch)
     job.stdout.readline()
     job.kill()
     job.communicate()
-    assert len(left_in(scratch)) == 2
-
-
-def test_half_a_copy_is_made_anew(dataset, scratch):
-    kill_a_job(dataset, scratch)
     (copy,) = scratch.rglob("*.h5")
     os.truncate(copy, 1000)
-    with staged(dataset, scratch) as copy:
-        assert copy.read_bytes() == dataset.read_bytes()
+    chosen = dataset if same else write_random(tmp_path / "other.h5", 1)
+    with staged(chosen, scratch) as copy:
+        assert copy.read_bytes() == chosen.read_bytes()
+        assert len(left_in(scratch)) == 2
+    assert left_in(scratch) == []
 
 
 def test_a_disk_that_takes_half_of_it(dataset, scratch, capsys):

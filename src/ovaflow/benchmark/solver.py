@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 from ovaflow.artifacts.label_tree import ROOT
-from ovaflow.machine.peak_memory import peak_rss_bytes
+from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.solver.problem import Status
 from ovaflow.training.shard_job import train_labels
 from ovaflow.training.start_inputs import compute_start_inputs

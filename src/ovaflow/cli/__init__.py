@@ -10,7 +10,7 @@ from click.shell_completion import CompletionItem
 
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
-from ovaflow.machine.threads import hold_libraries
+from ovaflow.machine.limits import hold_libraries
 from ovaflow.storage.writing import explanation_of
 
 COMMANDS = {

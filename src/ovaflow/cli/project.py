@@ -6,7 +6,7 @@ import click
 
 from ovaflow.cli.options import DATASET, FILE, THREADS, output, reads
 from ovaflow.data.dataset import open_dataset
-from ovaflow.machine.peak_memory import peak_rss_bytes
+from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.rembrandt.embedding_file import read_embedding
 from ovaflow.rembrandt.projected_file import decoder_of, project, write_projected
 

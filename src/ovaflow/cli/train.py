@@ -8,7 +8,7 @@ import click
 
 from ovaflow.cli.first_run import FORMATS, RUN, config_for, name_of, write_config
 from ovaflow.cli.run import become_snakemake
-from ovaflow.machine.allowance import read_allowance
+from ovaflow.machine.limits import read_allowance
 from ovaflow.settings import paths
 
 _FILE = click.Path(path_type=Path, dir_okay=False, exists=True)

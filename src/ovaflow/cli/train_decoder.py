@@ -9,7 +9,7 @@ from ovaflow.cli.options import FILE, THREADS, option, output
 from ovaflow.console.progress import clock
 from ovaflow.data.local_features import bring_near
 from ovaflow.fingerprint import code_fingerprint
-from ovaflow.machine.place import placed
+from ovaflow.machine.pinning import pinned
 from ovaflow.model.shard_file import write_shard
 from ovaflow.rembrandt.decoder import plan_decoder, train_decoder
 from ovaflow.rembrandt.projected_file import open_projected
@@ -30,20 +30,20 @@ def command(projected, tuned, shard, shards, threads, output):
     if shard >= shards:
         raise click.UsageError(f"shard {shard} of {shards}; the last is {shards - 1}")
     title = f"shard {shard}"
-    with placed(threads) as place:
+    with pinned(threads) as pinning:
         opened = open_projected(projected)
         settings = read_tuned(tuned, opened).decoding
-        place.confine()
-        near = replace(opened, dataset=bring_near(opened.dataset, place))
-        place.tell(title)
+        pinning.confine()
+        near = replace(opened, dataset=bring_near(opened.dataset, pinning))
+        pinning.tell(title)
         counts = np.diff(opened.dataset.positives.indptr)
         labels = plan_decoder(counts, opened.decoder, shards)[shard]
         parameters = {**asdict(settings), "stored_threshold": 0.0, "method": "one-vs-all"}
         digest = digest_of(parameters, labels, opened.dataset.checksum, code_fingerprint(__name__))
         with parts_of(output, digest, threads) as parts:
             done = train_decoder(near, labels, settings, threads, title, parts)
-            place.check()
-            place.tell(title)
+            pinning.check()
+            pinning.tell(title)
             inputs = {"dataset": opened.dataset.checksum}
             figures = done.weights, done.trained, done.statistics
             write_shard(output, labels, *figures, parameters, inputs, done.core_seconds, done.peak_rss_bytes)

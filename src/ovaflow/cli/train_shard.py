@@ -12,7 +12,7 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.data.local_features import bring_near
 from ovaflow.initialization.all_negative import read_root
 from ovaflow.initialization.starts import StartInputs
-from ovaflow.machine.place import placed
+from ovaflow.machine.pinning import pinned
 from ovaflow.model.shard_file import write_shard
 from ovaflow.solver.problem import Status
 from ovaflow.storage.parts import parts_of
@@ -36,7 +36,7 @@ from ovaflow.training.shard_job import train_labels
 def command(dataset, means, plan, root, label_tree, shard, earlier, threads, output, settings):
     """Train the labels of one shard of DATASET (dataset.h5)."""
     title = f"shard {shard}"
-    with placed(threads) as place:
+    with pinned(threads) as pinning:
         opened = open_dataset(dataset)
         earlier, made_from = read_earlier(earlier, opened, settings)
         labels = read_plan(plan, shard, opened.n_labels)
@@ -45,16 +45,16 @@ def command(dataset, means, plan, root, label_tree, shard, earlier, threads, out
             more["root"] = read_root(root, opened.checksum, settings)
         if label_tree is not None:
             more["parents"] = read_label_tree(label_tree, opened.checksum).parent
-        place.confine()
-        near = bring_near(opened, place)
-        place.tell(title)
+        pinning.confine()
+        near = bring_near(opened, pinning)
+        pinning.tell(title)
         inputs = StartInputs.of(near, read_means(means, opened.checksum), **more)
         made_from |= {"dataset": opened.checksum}
         digest = digest_of_shard(labels, settings, inputs, made_from, __name__)
         with parts_of(output, digest, threads) as parts:
             done = train_labels(near, inputs, labels, settings, threads, title, parts)
-            place.check()
-            place.tell(title)
+            pinning.check()
+            pinning.tell(title)
             figures = done.weights, done.trained, done.statistics
             write_shard(output, labels, *figures, settings.recorded, made_from, done.core_seconds, done.peak_rss_bytes)
     unfinished = int((done.statistics["status"] == Status.ITERATION_LIMIT).sum())

@@ -10,7 +10,7 @@ from ovaflow.data.local_features import bring_near
 from ovaflow.fastxml.shard_file import write_tree_shard
 from ovaflow.fastxml.training import grow_trees, trees_of_shard
 from ovaflow.fingerprint import code_fingerprint
-from ovaflow.machine.place import placed
+from ovaflow.machine.pinning import pinned
 from ovaflow.settings.models import Train
 from ovaflow.storage.parts import digest_of, parts_of
 
@@ -28,16 +28,16 @@ def command(dataset, shard, shards, threads, output, settings):
     if shard >= shards:
         raise click.UsageError(f"shard {shard} of {shards}; the last is {shards - 1}")
     title, numbers = f"shard {shard}", trees_of_shard(settings.trees, shards, shard)
-    with placed(threads) as place:
+    with pinned(threads) as pinning:
         opened = open_dataset(dataset)
-        place.confine()
-        near = bring_near(opened, place)
-        place.tell(title)
+        pinning.confine()
+        near = bring_near(opened, pinning)
+        pinning.tell(title)
         digest = digest_of(settings.recorded, list(numbers), opened.checksum, code_fingerprint(__name__))
         with parts_of(output, digest, threads) as parts:
             grown = grow_trees(near, numbers, settings, threads, title, parts)
-            place.check()
-            place.tell(title)
+            pinning.check()
+            pinning.tell(title)
             write_tree_shard(output, numbers, grown, settings.recorded, {"dataset": opened.checksum})
     nodes = len(grown.forest.children)
     click.echo(f"{title}: {len(numbers)} trees, {nodes:,} nodes, {clock(grown.core_seconds)} of core time")

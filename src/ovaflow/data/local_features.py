@@ -12,11 +12,11 @@ from ovaflow.storage.artifact import open_artifact
 _ALIGNMENT = 4096
 
 
-def bring_near(dataset, place):
+def bring_near(dataset, pinning):
     """The same dataset, its training features copied to the job's node if need be.
 
-    A mapped file lies on the node that read it first. Without a place, or without room on the node, which the place
-    then notes, the dataset stays as it was.
+    A mapped file is on the node that read it first. Without room on the node, which is noted, the dataset stays as it
+    was.
     """
     X = dataset.train.X
     ends = np.cumsum([_ALIGNMENT * -(-array.nbytes // _ALIGNMENT) for array in X.arrays])
@@ -31,7 +31,7 @@ def bring_near(dataset, place):
             for name, array in zip(("data", "indices", "indptr"), arrays_in(memory), strict=True):
                 read_into(file[f"train/X/{name}"], array)
 
-    shared = place.share(f"{dataset.checksum}-features", int(ends[-1]), fill)
+    shared = pinning.share(f"{dataset.checksum}-features", int(ends[-1]), fill)
     if shared is None:
         return dataset
     return replace(dataset, train=replace(dataset.train, X=CSR(*arrays_in(shared), X.n_columns)))

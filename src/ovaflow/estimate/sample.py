@@ -17,7 +17,7 @@ from ovaflow.estimate.demand import Demand
 from ovaflow.fastxml.training import gains_of, grow_trees
 from ovaflow.initialization.label_tree import with_ancestors
 from ovaflow.initialization.pretrained import match_model
-from ovaflow.machine.peak_memory import peak_rss_bytes
+from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.model.model_file import open_model
 from ovaflow.model.pruning import kept_per_row
 from ovaflow.settings.models import GrowTrees, TrainLabels

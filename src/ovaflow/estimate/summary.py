@@ -6,7 +6,7 @@ import h5py
 import psutil
 
 from ovaflow.console.progress import clock
-from ovaflow.machine.allowance import read_allowance
+from ovaflow.machine.limits import read_allowance
 
 _LONG_JOB = 600.0
 _WORTHWHILE = 20.0

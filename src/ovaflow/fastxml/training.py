@@ -17,8 +17,8 @@ from ovaflow.fastxml.growing import Rules, grow_tree
 from ovaflow.fastxml.objectives import make_gains
 from ovaflow.fastxml.scratch import make_scratch
 from ovaflow.fastxml.seeding import seed_of
-from ovaflow.machine.peak_memory import peak_rss_bytes
-from ovaflow.machine.place import settle_thread
+from ovaflow.machine.limits import peak_rss_bytes
+from ovaflow.machine.pinning import settle_thread
 from ovaflow.solver.losses import LOGISTIC
 from ovaflow.solver.problem import Settings
 from ovaflow.sparse.csr import CSR

@@ -1,7 +1,4 @@
-"""The hardware under a job: nodes, the part of it that a scheduler left us, and a place on it.
+"""The hardware under a job: CPUs, nodes and memory, what a scheduler left us of them, and files that jobs share.
 
-A low floor, above the console alone: it knows CPUs, memory and files, and
-nothing of matrices or labels, so that every room can ask where it runs. It
-imports neither NumPy nor Numba: a place is taken before there is memory to
-misplace.
+It imports neither NumPy nor Numba: a job is pinned before there is memory to misplace.
 """

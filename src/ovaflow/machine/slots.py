@@ -1,9 +1,7 @@
 """Which CPUs are free: a job holds a lock on each of its own, and the kernel releases them when it dies.
 
-A lock file for each CPU stands in a folder of memory (tmpfs), so it is of this
-machine and gone with a reboot. Jobs of any number of threads fit beside each
-other; schedulers that gave each job CPUs of its own are respected, since only
-those are asked for.
+There is a lock file for each CPU in a folder of memory (tmpfs), which is of this machine and gone with a reboot. Only
+CPUs that a scheduler left us are asked for.
 """
 
 import contextlib
@@ -13,59 +11,25 @@ import stat
 import tempfile
 from pathlib import Path
 
-from ovaflow.machine.locks import open_locked
+from ovaflow.machine.shared_files import open_locked
 from ovaflow.machine.topology import NEAR
 
 
 def private_folder(base=None):
-    """Folder of this user in the memory of this machine, made if need be.
-
-    Parameters
-    ----------
-    base : path-like, optional
-        ``/dev/shm``, or else the system's temporary folder.
-
-    Returns
-    -------
-    pathlib.Path
-
-    Raises
-    ------
-    OSError
-        If it cannot be made, or belongs to somebody else.
-    """
+    """Folder of this user in the memory of this machine or in ``base``, made if need be; OSError if it is another's."""
     shared = Path("/dev/shm")
     base = Path(base) if base else shared if os.access(shared, os.W_OK) else Path(tempfile.gettempdir())
     folder = base / f"ovaflow-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
-        raise PermissionError(f"{folder} is no private folder of this user")
+        raise PermissionError(f"{folder} is not a private folder of this user")
     return folder
 
 
 @contextlib.contextmanager
 def take_cpus(nodes, threads, folder=None):
-    """CPUs for some threads, held until the block or the process ends.
-
-    Parameters
-    ----------
-    nodes : list of Node
-        With the CPUs that may be taken.
-    threads : int
-    folder : path-like, optional
-        See :func:`private_folder`.
-
-    Yields
-    ------
-    list of int
-        A CPU for each thread; empty where too few are free.
-
-    Raises
-    ------
-    OSError
-        If there is no folder for the locks.
-    """
+    """Yield a CPU for each thread, held until the block or the process ends; none where too few are free."""
     folder = private_folder(folder)
     with contextlib.ExitStack() as held:
         yield _take(nodes, threads, folder, held)
@@ -89,22 +53,11 @@ def _take(nodes, threads, folder, held):
 
 
 def choose(nodes, free, threads):
-    """CPUs for some threads: on one node rather than on several, on free cores rather than beside an SMT sibling.
+    """A CPU for each thread, those of a node together: on one node rather than on several, on free cores rather than
+    next to an SMT sibling; none where too few are free.
 
-    Parameters
-    ----------
-    nodes : list of Node
-    free : set of int
-        CPUs that nobody holds.
-    threads : int
-
-    Returns
-    -------
-    list of int
-        A CPU for each thread, those of a node together; empty where too few are
-        free. Of nodes that fit, the one with the most free cores is taken, so
-        that jobs spread over the memory of all. What fits no node even when the
-        machine is empty takes cores of neighbours, nearest first, before siblings.
+    Of nodes that fit, the one with the most free cores is taken, so that jobs spread over the memory of all. What fits
+    no node even when the machine is empty takes cores of neighbours, nearest first, before siblings.
     """
     cores = {node.number: [core[0] for core in node.cores if free.issuperset(core)] for node in nodes}
     every = {node.number: _cores_first(node, free) for node in nodes}

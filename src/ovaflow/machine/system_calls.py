@@ -1,8 +1,10 @@
-"""Memory policy of the kernel, by its system calls: libnuma need not be there."""
+"""Memory policy of the kernel and where pages are, by system calls that raise OSError: libnuma need not be there."""
 
 import ctypes
+import mmap
 import os
 import platform
+from collections import Counter
 
 DEFAULT, PREFERRED, BIND, INTERLEAVE = range(4)
 """Modes of a policy: of the nearest node; of a node if there is room; of some nodes alone; of some nodes in turn."""
@@ -34,33 +36,12 @@ def _mask(nodes):
 
 
 def set_policy(mode, nodes=()):
-    """Say where memory comes from that this thread, and those it starts from now on, touch first.
-
-    Parameters
-    ----------
-    mode : int
-    nodes : iterable of int
-
-    Raises
-    ------
-    OSError
-        If the kernel or a container refuses.
-    """
+    """Say where memory comes from that this thread, and those it starts from now on, touch first."""
     _call("set_mempolicy", ctypes.c_int(mode), _mask(nodes), ctypes.c_ulong(_BITS + 1))
 
 
 def policy():
-    """Mode of this thread's memory policy.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    OSError
-        If the kernel or a container refuses.
-    """
+    """Mode of this thread's memory policy."""
     mode = ctypes.c_int()
     _call("get_mempolicy", ctypes.byref(mode), None, ctypes.c_ulong(0), None, ctypes.c_ulong(0))
     # the upper bits are flags
@@ -68,61 +49,44 @@ def policy():
 
 
 def set_policy_of(address, size, mode, nodes):
-    """Say where the pages of a mapping come from that nobody has touched yet.
-
-    Parameters
-    ----------
-    address, size : int
-        Of whole pages.
-    mode : int
-    nodes : iterable of int
-
-    Raises
-    ------
-    OSError
-        If the kernel or a container refuses.
-    """
+    """Say where the pages of a mapping come from that nobody has touched yet."""
     where = ctypes.c_void_p(address), ctypes.c_ulong(size)
     _call("mbind", *where, ctypes.c_int(mode), _mask(nodes), ctypes.c_ulong(_BITS + 1), ctypes.c_uint(0))
 
 
 def migrate(sources, target):
-    """Move the pages that this process has on some nodes to another.
-
-    Parameters
-    ----------
-    sources : iterable of int
-    target : int
-
-    Raises
-    ------
-    OSError
-        If the kernel or a container refuses.
-    """
+    """Move the pages that this process has on some nodes to another."""
     _call("migrate_pages", ctypes.c_int(0), ctypes.c_ulong(_BITS + 1), _mask(sources), _mask([target]))
 
 
 def nodes_of(addresses, pid=0):
-    """Node of each page.
-
-    Parameters
-    ----------
-    addresses : sequence of int
-        Any address within the page.
-    pid : int
-        Whose; 0 is this process.
-
-    Returns
-    -------
-    list of int
-        A negative number, as of errno, where there is no page yet.
-
-    Raises
-    ------
-    OSError
-        If the kernel or a container refuses.
-    """
+    """Node of the page of each address; negative where there is no page yet."""
     count = len(addresses)
     pages, found = (ctypes.c_void_p * count)(*addresses), (ctypes.c_int * count)()
     _call("move_pages", ctypes.c_int(pid), ctypes.c_ulong(count), pages, None, found, ctypes.c_int(0))
     return list(found)
+
+
+def pages_by_node(ranges, pid=0, most=1024):
+    """Pages of (address, size) ranges on each node, of about ``most`` that are asked for, evenly spaced."""
+    size = mmap.PAGESIZE
+    total = sum(-(-length // size) for _, length in ranges)
+    step = size * max(1, total // most)
+    addresses = [address for start, length in ranges for address in range(start, start + length, step)]
+    return Counter(node for node in (nodes_of(addresses, pid) if addresses else []) if node >= 0)
+
+
+def address_of(buffer):
+    """Address and size of a writable buffer."""
+    view = memoryview(buffer).cast("B")
+    return ctypes.addressof(ctypes.c_char.from_buffer(view)), view.nbytes
+
+
+def private_ranges(pid="self"):
+    """Address and size of each range of memory that no file backs: heap, stacks and arrays."""
+    with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as maps:
+        fields = [line.split(maxsplit=5) for line in maps]
+    named = [(words[0], words[1], words[4], words[5].strip() if len(words) > 5 else "") for words in fields]
+    spans = [where for where, mode, inode, name in named if "w" in mode and inode == "0" and not name.startswith("[v")]
+    bounds = [[int(end, 16) for end in span.split("-")] for span in spans]
+    return [(low, high - low) for low, high in bounds]

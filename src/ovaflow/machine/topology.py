@@ -10,24 +10,12 @@ NEAR = 10
 
 @dataclass(frozen=True)
 class Node:
-    """A part of the machine whose CPUs reach its memory fastest.
+    """A part of the machine whose CPUs reach its memory fastest."""
 
-    Attributes
-    ----------
-    number : int
-        As the kernel counts; there may be gaps.
-    cores : tuple of tuple of int
-        CPUs of each physical core, SMT siblings together; ascending.
-    memory : int
-        Bytes; 0 where the node has CPUs alone.
-    distances : dict of int to int
-        Relative latency of the memory of each node.
-    """
-
-    number: int
-    cores: tuple
-    memory: int
-    distances: dict
+    number: int  # there may be gaps
+    cores: tuple  # of CPUs, SMT siblings together
+    memory: int  # bytes; 0 where the node has CPUs alone
+    distances: dict  # relative latency of the memory of each node
 
     @property
     def cpus(self):
@@ -35,33 +23,13 @@ class Node:
         return sorted(cpu for core in self.cores for cpu in core)
 
     def within(self, cpus):
-        """The same node with no other CPUs than these.
-
-        Parameters
-        ----------
-        cpus : collection of int
-
-        Returns
-        -------
-        Node
-        """
+        """The same node with no other CPUs than these."""
         left = (tuple(cpu for cpu in core if cpu in cpus) for core in self.cores)
         return Node(self.number, tuple(core for core in left if core), self.memory, self.distances)
 
 
 def read_topology(sys="/sys", proc="/proc"):
-    """Nodes of this machine.
-
-    Parameters
-    ----------
-    sys, proc : path-like
-        Where these file systems are mounted.
-
-    Returns
-    -------
-    list of Node
-        By number; a single one where the kernel tells of none.
-    """
+    """Nodes of this machine by number; a single one where the kernel lists none."""
     devices = Path(sys) / "devices/system"
     folders = {int(path.name[4:]): path for path in devices.glob("node/node[0-9]*")}
     if not folders:
@@ -88,18 +56,7 @@ def _cores(devices, cpus):
 
 
 def free_memory(number, sys="/sys"):
-    """Memory of a node that is free or holds nothing but cached files.
-
-    Parameters
-    ----------
-    number : int
-    sys : path-like
-
-    Returns
-    -------
-    int
-        Bytes.
-    """
+    """Bytes of a node that are free or hold nothing but cached files."""
     meminfo = Path(sys) / f"devices/system/node/node{number}/meminfo"
     return sum(_kilobytes(meminfo, name) for name in ("MemFree:", "Active(file):", "Inactive(file):"))
 
@@ -122,16 +79,7 @@ def parse_list(text):
 
 
 def format_list(numbers):
-    """The inverse of :func:`parse_list`.
-
-    Parameters
-    ----------
-    numbers : iterable of int
-
-    Returns
-    -------
-    str
-    """
+    """The inverse of :func:`parse_list`."""
     runs = []
     for number in sorted(numbers):
         if runs and runs[-1][1] == number - 1:
@@ -142,18 +90,7 @@ def format_list(numbers):
 
 
 def processor(cpuinfo="/proc/cpuinfo"):
-    """Name of the CPU.
-
-    Parameters
-    ----------
-    cpuinfo : path-like
-        Linux's description of the processors.
-
-    Returns
-    -------
-    str
-        The architecture where the system does not tell more.
-    """
+    """Name of the CPU, or else the architecture."""
     path = Path(cpuinfo)
     lines = path.read_text(errors="replace").splitlines() if path.is_file() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from threadpoolctl import threadpool_limits
 
-from ovaflow.machine.place import settle_thread
+from ovaflow.machine.pinning import settle_thread
 
 
 @contextmanager

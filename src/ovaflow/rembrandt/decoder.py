@@ -13,7 +13,7 @@ import numpy as np
 from ovaflow.artifacts.means import compute_means
 from ovaflow.console.errors import InputError
 from ovaflow.initialization.starts import StartInputs
-from ovaflow.machine.peak_memory import peak_rss_bytes
+from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.rembrandt.blocks import in_blocks
 from ovaflow.rembrandt.projected_file import SOFTMAX
 from ovaflow.rembrandt.softmax import MOST_ITERATIONS, Problem, fit_softmax

@@ -12,7 +12,7 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Split
-from ovaflow.machine.peak_memory import peak_rss_bytes
+from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.rembrandt.blocks import in_blocks, row_blocks
 from ovaflow.rembrandt.decoder import Decoding, multiclass, train_decoder
 from ovaflow.rembrandt.least_squares import LeastSquares

@@ -22,7 +22,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.compiler_lock import global_compiler_lock
 
 from ovaflow.fingerprint import kernel_fingerprint
-from ovaflow.machine.locks import open_locked
+from ovaflow.machine.shared_files import open_locked
 
 _PATIENCE = 100.0
 """Seconds; kernels take ten at most to compile."""

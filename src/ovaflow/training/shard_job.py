@@ -10,8 +10,8 @@ from ovaflow.artifacts.label_tree import ROOT
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.initialization.label_tree import parents_within
-from ovaflow.machine.peak_memory import peak_rss_bytes
-from ovaflow.machine.place import settle_thread
+from ovaflow.machine.limits import peak_rss_bytes
+from ovaflow.machine.pinning import settle_thread
 from ovaflow.solver.problem import Outcome, Status
 from ovaflow.sparse.csr import CSR
 from ovaflow.storage.parts import Parts

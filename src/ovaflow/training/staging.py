@@ -1,18 +1,17 @@
 """A copy of the dataset on a disk of the machine that trains, for file systems that are slow or far away.
 
-The first job of a machine copies, those that run beside it use the same copy, and the last one removes it. Jobs hold a
-shared lock on the copy, which the kernel releases however they end: what a killed job left behind is used by the next
-job of the same dataset, and removed by the next of any other.
+The first job of a machine copies, those that run at the same time use the same copy, and the last one removes it. What
+killed jobs leave is removed by the next job.
 """
 
 import contextlib
-import fcntl
 import os
 import shutil
 import sys
 from pathlib import Path
 
 from ovaflow.data.dataset import KIND
+from ovaflow.machine.shared_files import SharedFile, remove_unused
 from ovaflow.storage.artifact import checksum_of, open_artifact
 
 _SPARE = 1 << 28
@@ -22,37 +21,27 @@ _SPARE = 1 << 28
 def staged(path, scratch=None):
     """Copy a dataset to a disk of this machine while the block runs, unless another job has done so.
 
-    Parameters
-    ----------
-    path : path-like
-        The dataset file.
-    scratch : path-like, optional
-        Folder on that disk, the same for all jobs; none: nothing is copied.
-
-    Yields
-    ------
-    path-like
-        The copy; ``path`` itself where there is no folder or no room for it, which costs time only and is said.
+    Yields the path of the copy, or ``path`` itself where there is no folder, or no room, which is said.
     """
     if scratch is None:
         yield path
         return
     with open_artifact(path, KIND) as file:
         name = checksum_of(file)
-    lock = None
+    copy = None
     try:
         folder = _own_folder(scratch)
-        _remove_unused(folder, name)
-        lock, copy = _share(Path(path), folder, name)
+        remove_unused(folder, ".h5")
+        copy = SharedFile(folder / f"{name}.h5", lambda partial: _copy(path, partial))
     except OSError as error:
         _say(f"no copy of {path} on {scratch}, read where it is: {error.strerror or error}")
-    if lock is None:
+    if copy is None:
         yield path
         return
     try:
-        yield copy
+        yield copy.path
     finally:
-        _leave(lock, copy)
+        copy.release()
 
 
 def _own_folder(scratch):
@@ -63,86 +52,12 @@ def _own_folder(scratch):
     return folder
 
 
-def _share(source, folder, name):
-    """Shared lock on a complete copy; who finds none makes it under an exclusive one."""
-    copy, lock_file = folder / f"{name}.h5", folder / f"{name}.lock"
-    while True:
-        lock = _locked(lock_file, fcntl.LOCK_SH)
-        if _complete(copy, source):
-            return lock, copy
-        os.close(lock)
-        lock = _locked(lock_file, fcntl.LOCK_EX)
-        try:
-            if not _complete(copy, source):
-                _copy(source, copy)
-        except BaseException:
-            _remove(copy)
-            raise
-        finally:
-            os.close(lock)
-
-
-def _complete(copy, source):
-    return copy.exists() and copy.stat().st_size == source.stat().st_size
-
-
-def _copy(source, copy):
-    size, free = source.stat().st_size, shutil.disk_usage(copy.parent).free
-    partial = copy.with_suffix(".partial")
-    partial.unlink(missing_ok=True)
+def _copy(source, partial):
+    size, free = os.stat(source).st_size, shutil.disk_usage(partial.parent).free
     if free < size + _SPARE:
         raise OSError(0, f"{free / 1e6:,.0f} MB free, {size / 1e6:,.0f} MB needed and some to spare")
-    try:
-        shutil.copyfile(source, partial)
-        partial.replace(copy)
-    finally:
-        partial.unlink(missing_ok=True)
-    _say(f"{size / 1e6:,.0f} MB copied to {copy}")
-
-
-def _locked(path, operation):
-    """Descriptor of a locked file, whichever process made or removed it meanwhile."""
-    while True:
-        lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            fcntl.flock(lock, operation)
-        except OSError:
-            os.close(lock)
-            raise
-        if _is_lock_of(lock, path):
-            return lock
-        os.close(lock)
-
-
-def _is_lock_of(lock, path):
-    try:
-        return os.path.samestat(os.fstat(lock), os.stat(path))
-    except FileNotFoundError:
-        return False
-
-
-def _leave(lock, copy):
-    """Give the copy up; remove it if nobody else uses it."""
-    with contextlib.suppress(BlockingIOError):
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        _remove(copy)
-    os.close(lock)
-
-
-def _remove_unused(folder, name):
-    """Remove copies of other datasets that killed jobs left."""
-    for lock_file in folder.glob("*.lock"):
-        if lock_file.stem != name:
-            with contextlib.suppress(BlockingIOError):
-                lock = _locked(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                _remove(lock_file.with_suffix(".h5"))
-                os.close(lock)
-
-
-def _remove(copy):
-    """Remove a copy whose lock is held exclusively, the lock last."""
-    for ending in (".h5", ".partial", ".lock"):
-        copy.with_suffix(ending).unlink(missing_ok=True)
+    shutil.copyfile(source, partial)
+    _say(f"{size / 1e6:,.0f} MB copied to {partial.parent}")
 
 
 def _say(text):

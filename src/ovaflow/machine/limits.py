@@ -1,6 +1,8 @@
-"""What a scheduler or a container left us of the machine: CPUs, nodes, CPU time, memory."""
+"""What a scheduler or a container left us of the machine, and what this process takes: CPUs, memory, threads."""
 
 import math
+import os
+import resource
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,27 +14,13 @@ _UNLIMITED = 1 << 60
 
 @dataclass(frozen=True)
 class Allowance:
-    """Limits of this process.
-
-    Attributes
-    ----------
-    cpus : frozenset of int
-        That it may run on (sched_setaffinity, cpuset).
-    nodes : frozenset of int
-        That it may have memory of.
-    quota : float or None
-        CPUs whose time it gets in the mean; None: all.
-    memory : int or None
-        Bytes; None: no limit but the machine's.
-    memory_left : int or None
-        What of it is not taken yet, or by cached files alone.
-    """
+    """Limits of this process; None where there is none but the machine's."""
 
     cpus: frozenset
-    nodes: frozenset
-    quota: float | None
-    memory: int | None
-    memory_left: int | None
+    nodes: frozenset  # that it may have memory of
+    quota: float | None  # CPUs whose time it gets on average
+    memory: int | None  # bytes
+    memory_left: int | None  # bytes that are free or hold cached files
 
     @property
     def cores(self):
@@ -41,17 +29,7 @@ class Allowance:
 
 
 def read_allowance(proc="/proc"):
-    """Limits of this process, from its affinity and its control groups (version 1 and 2).
-
-    Parameters
-    ----------
-    proc : path-like
-        Where this file system is mounted; mount points are taken to be beside it.
-
-    Returns
-    -------
-    Allowance
-    """
+    """Limits of this process, from its affinity and its control groups (version 1 and 2)."""
     proc = Path(proc)
     status = dict(line.split(":", 1) for line in (proc / "self/status").read_text(errors="replace").splitlines())
     cpus, nodes = (frozenset(parse_list(status.get(f"{name}_allowed_list", ""))) for name in ("Cpus", "Mems"))
@@ -116,3 +94,28 @@ def _words(path):
 
 def _lines(path):
     return path.read_text(errors="replace").splitlines() if path.is_file() else []
+
+
+def peak_rss_bytes():
+    """Largest resident memory of this process so far, in bytes."""
+    # from /proc where there is one: what getrusage says may stem from the parent, whose memory counts until exec
+    peaks = [int(line.split()[1]) * 1024 for line in _lines(Path("/proc/self/status")) if line.startswith("VmHWM:")]
+    return peaks[0] if peaks else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+ONE_THREAD = dict.fromkeys(
+    [
+        "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "NUMEXPR_NUM_THREADS",
+        "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "ARROW_IO_THREADS",
+    ],
+    "1",
+)  # fmt: skip
+"""Environment that keeps libraries from starting threads of their own."""
+
+
+def hold_libraries():
+    """Keep libraries that are loaded from now on, and in processes started from here, to one thread.
+
+    Otherwise BLAS would start a thread on every CPU of the machine as soon as NumPy is imported.
+    """
+    os.environ.update(ONE_THREAD)

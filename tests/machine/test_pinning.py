@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 
 from ovaflow.machine import system_calls
-from ovaflow.machine.allowance import read_allowance
-from ovaflow.machine.place import OFF, placed, settle_thread
+from ovaflow.machine.limits import read_allowance
+from ovaflow.machine.pinning import OFF, pinned, settle_thread
 
 
 @pytest.fixture
 def two_nodes(fake_sys, monkeypatch):
     """Two nodes of one real CPU each, of whose memory we may have both."""
-    monkeypatch.setattr("ovaflow.machine.place.read_allowance", lambda: replace(read_allowance(), nodes={0, 1}))
+    monkeypatch.setattr("ovaflow.machine.pinning.read_allowance", lambda: replace(read_allowance(), nodes={0, 1}))
     cpus = sorted(os.sched_getaffinity(0))
     if len(cpus) < 2:
         pytest.skip("needs two CPUs")
@@ -37,25 +37,25 @@ def test_one_node_costs_nothing(fake_sys, tmp_path, monkeypatch):
     monkeypatch.delenv(OFF, raising=False)
     fake_sys.node(0, "0-7", 1000, "10")
     before = os.sched_getaffinity(0)
-    with placed(2, tmp_path, fake_sys.folder) as place:
-        assert place.notes == ["one NUMA node: threads are not pinned, memory is not bound"]
+    with pinned(2, tmp_path, fake_sys.folder) as pinning:
+        assert pinning.notes == ["one NUMA node: threads are not pinned, memory is not bound"]
         assert os.sched_getaffinity(0) == before
-        assert place.share("x", 100, None) is None
-        place.check()
-        place.confine()
+        assert pinning.share("x", 100, None) is None
+        pinning.check()
+        pinning.confine()
     assert [path.name for path in tmp_path.iterdir()] == ["sys"]
 
 
 def test_pinned_while_it_lasts(two_nodes, tmp_path):
     sys, (first, second) = two_nodes
     before = os.sched_getaffinity(0)
-    with placed(1, tmp_path, sys) as ours:
+    with pinned(1, tmp_path, sys) as ours:
         assert os.sched_getaffinity(0) == {first}
         assert ours.nodes == [0]
         assert ours.notes[0] == f"node 0 of 2, CPUs {first}"
     assert os.sched_getaffinity(0) == before
     assert system_calls.policy() == system_calls.DEFAULT
-    with only_on(second), placed(1, tmp_path, sys) as ours:
+    with only_on(second), pinned(1, tmp_path, sys) as ours:
         assert (ours.cpus, ours.nodes) == ([second], [1])
         assert os.sched_getaffinity(0) == {second}
 
@@ -65,25 +65,25 @@ def test_binding_that_is_refused_is_noted(two_nodes, tmp_path):
         pytest.skip("node 1 is real here")
     sys, (_, second) = two_nodes
     with only_on(second):
-        with placed(1, tmp_path, sys) as place:
-            assert place.notes[1:] == ["memory is not bound (set_mempolicy: Invalid argument)"]
-            shared = place.share("x", 1 << 20, lambda memory: memory.write(b"content"))
+        with pinned(1, tmp_path, sys) as pinning:
+            assert pinning.notes[1:] == ["memory is not bound (set_mempolicy: Invalid argument)"]
+            shared = pinning.share("x", 1 << 20, lambda memory: memory.write(b"content"))
             assert shared[:7] == b"content"
-            assert place.notes[2:] == ["the local copy is not bound (mbind: Invalid argument)"]
+            assert pinning.notes[2:] == ["the local copy is not bound (mbind: Invalid argument)"]
             assert len(list(tmp_path.glob("*/x-node1.copy"))) == 1
         assert not list(tmp_path.glob("*/*.copy"))
 
 
 def test_memory_of_the_nearest_node_that_is_allowed(two_nodes, tmp_path, monkeypatch):
-    monkeypatch.setattr("ovaflow.machine.place.read_allowance", lambda: replace(read_allowance(), nodes={0}))
+    monkeypatch.setattr("ovaflow.machine.pinning.read_allowance", lambda: replace(read_allowance(), nodes={0}))
     sys, (_, second) = two_nodes
-    with only_on(second), placed(1, tmp_path, sys) as place:
-        assert (place.cpus, place.nodes) == ([second], [0])
+    with only_on(second), pinned(1, tmp_path, sys) as pinning:
+        assert (pinning.cpus, pinning.nodes) == ([second], [0])
 
 
 FORBID = """
 import ctypes, os, struct, sys
-from ovaflow.machine import place, system_calls
+from ovaflow.machine import pinning, system_calls
 numbers = list(system_calls._NUMBERS[os.uname().machine].values())
 jumps = [(0x15, len(numbers) - at, 0, number) for at, number in enumerate(numbers)]
 rules = [(0x20, 0, 0, 0), *jumps, (0x06, 0, 0, 0x7FFF0000), (0x06, 0, 0, 0x00050001)]
@@ -91,7 +91,7 @@ program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *rule) for ru
 filter = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(rules), ctypes.addressof(program)))
 prctl = ctypes.CDLL(None, use_errno=True).prctl
 assert prctl(38, 1, 0, 0, 0) == 0 and prctl(22, 2, filter, 0, 0) == 0, os.strerror(ctypes.get_errno())
-with place.placed(1, sys.argv[1], sys.argv[2]) as ours:
+with pinning.pinned(1, sys.argv[1], sys.argv[2]) as ours:
     assert len(os.sched_getaffinity(0)) == 1
     assert ours.share("x", 1 << 20, lambda memory: memory.write(b"content"))[:7] == b"content"
     ours.confine()
@@ -112,35 +112,35 @@ def test_a_container_that_forbids_binding(two_nodes, tmp_path):
     assert done.stdout.splitlines() == [
         "memory is not bound (get_mempolicy: Operation not permitted)",
         "the local copy is not bound (mbind: Operation not permitted)",
-        "where pages lie is not known (move_pages: Operation not permitted)",
+        "where pages are is not known (move_pages: Operation not permitted)",
     ]
 
 
 def test_no_room_is_noted(two_nodes, tmp_path):
-    with placed(1, tmp_path, two_nodes[0]) as place:
-        assert place.share("x", 1 << 30, None) is None
-        assert place.notes[-1] == "no local copy of 1,074 MB: only 549 MB are free there"
+    with pinned(1, tmp_path, two_nodes[0]) as pinning:
+        assert pinning.share("x", 1 << 30, None) is None
+        assert pinning.notes[-1] == "no local copy of 1,074 MB: only 549 MB are free there"
 
 
 def test_more_than_a_fair_share_is_not_forced(two_nodes, tmp_path, monkeypatch):
-    with placed(1, tmp_path, two_nodes[0]) as place:
-        place.confine()
+    with pinned(1, tmp_path, two_nodes[0]) as pinning:
+        pinning.confine()
         assert system_calls.policy() == system_calls.PREFERRED
         monkeypatch.setenv("OVAFLOW_MEMORY", "900")
-        place.confine()
+        pinning.confine()
         assert system_calls.policy() == system_calls.BIND
         monkeypatch.setenv("OVAFLOW_MEMORY", "1000")
-        place.confine()
-        assert place.notes[-1] == "node preferred, not forced: 1,000 MB are more than a share of it (944)"
+        pinning.confine()
+        assert pinning.notes[-1] == "node preferred, not forced: 1,000 MB are more than a share of it (944)"
 
 
 def test_a_policy_from_outside_is_kept(two_nodes, tmp_path, monkeypatch):
     monkeypatch.setenv("OVAFLOW_MEMORY", "1")
     system_calls.set_policy(system_calls.BIND, [0])
     try:
-        with placed(1, tmp_path, two_nodes[0]) as place:
-            assert place.notes[-1] == "the memory policy that was set from outside is kept"
-            place.confine()
+        with pinned(1, tmp_path, two_nodes[0]) as pinning:
+            assert pinning.notes[-1] == "the memory policy that was set from outside is kept"
+            pinning.confine()
         assert system_calls.policy() == system_calls.BIND
     finally:
         system_calls.set_policy(system_calls.DEFAULT)
@@ -148,8 +148,8 @@ def test_a_policy_from_outside_is_kept(two_nodes, tmp_path, monkeypatch):
 
 def test_threads_on_several_nodes_have_a_cpu_each(two_nodes, tmp_path):
     sys, (first, second) = two_nodes
-    with placed(2, tmp_path, sys) as place:
-        assert (place.cpus, place.nodes) == ([first, second], [0, 1])
+    with pinned(2, tmp_path, sys) as pinning:
+        assert (pinning.cpus, pinning.nodes) == ([first, second], [0, 1])
         settle_thread()
         assert os.sched_getaffinity(0) == {first}
         settle_thread()
@@ -161,15 +161,17 @@ def test_threads_on_several_nodes_have_a_cpu_each(two_nodes, tmp_path):
 
 def test_a_full_machine(two_nodes, tmp_path):
     before = os.sched_getaffinity(0)
-    with placed(2, tmp_path, two_nodes[0]):
+    with pinned(2, tmp_path, two_nodes[0]):
         os.sched_setaffinity(0, before)
-        with placed(1, tmp_path, two_nodes[0]) as place:
-            assert place.notes == [f"not placed: fewer than 1 of {len(before)} CPUs are free, so that jobs share them"]
+        with pinned(1, tmp_path, two_nodes[0]) as pinning:
+            assert pinning.notes == [
+                f"not pinned: fewer than 1 of {len(before)} CPUs are free, so that jobs share them"
+            ]
             assert os.sched_getaffinity(0) == before
 
 
 def test_switched_off(two_nodes, tmp_path, monkeypatch):
     monkeypatch.setenv(OFF, "off")
-    with placed(1, tmp_path, two_nodes[0]) as place:
-        assert (place.cpus, place.nodes) == ([], [])
-        assert place.notes == ["OVAFLOW_NUMA=off: not placed"]
+    with pinned(1, tmp_path, two_nodes[0]) as pinning:
+        assert (pinning.cpus, pinning.nodes) == ([], [])
+        assert pinning.notes == ["OVAFLOW_NUMA=off: not pinned"]

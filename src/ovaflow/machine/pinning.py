@@ -1,19 +1,18 @@
-"""A place on the machine for one job: CPUs of its own, memory beside them, and a copy of shared arrays there.
+"""CPUs of its own for one job, memory next to them, and a copy of shared arrays there.
 
-Linux gives a page to the node of the thread that touches it first, and keeps it
-there. So a job takes its place before it has memory worth moving, and what many
-jobs read, which the first reader would pull to its own node, is copied once for
-each node. On a machine of one node nothing is done.
+Linux gives a page to the node of the thread that touches it first, and keeps it there. So a job is pinned before it has
+memory worth moving, and what many jobs read, which the first reader would pull to its own node, is copied once for each
+node. On a machine of one node nothing is done.
 """
 
 import contextlib
 import itertools
+import mmap
 import os
 
 from ovaflow.machine import system_calls
-from ovaflow.machine.allowance import read_allowance
-from ovaflow.machine.local_copy import LocalCopy
-from ovaflow.machine.placement import address_of, pages_by_node, private_ranges
+from ovaflow.machine.limits import read_allowance
+from ovaflow.machine.shared_files import SharedFile, remove_unused
 from ovaflow.machine.slots import private_folder, take_cpus
 from ovaflow.machine.topology import format_list, free_memory, read_topology
 
@@ -24,19 +23,14 @@ MEMORY = "OVAFLOW_MEMORY"
 """Megabytes that the job was given, in the environment of the workflow's jobs."""
 
 _OF_A_NODE = 0.9
+_SUFFIX = ".copy"
 
 
-class Place:
+class Pinning:
     """Where a job runs.
 
-    Attributes
-    ----------
-    cpus : list of int
-        One for each thread; empty where the job is not pinned.
-    nodes : list of int
-        Of whose memory it takes, that of the most threads first; empty where nothing is bound.
-    notes : list of str
-        What happened, for the log.
+    A CPU for each thread; the nodes of its memory, that of the most threads first; both empty where it is not pinned;
+    and notes of what happened, for the log.
     """
 
     def __init__(self, cpus=(), nodes=(), notes=(), share=0, folder=None, sys="/sys"):
@@ -48,13 +42,7 @@ class Place:
         self._copies = {}
 
     def bind(self, others):
-        """Take memory of the place's node, and move there what the process has already.
-
-        Parameters
-        ----------
-        others : list of int
-            Other nodes, where it may have memory.
-        """
+        """Take memory of the node, and move there what the process has on others already."""
         if len(self.nodes) > 1:
             # each thread's own arrays go to the node where it runs, as the kernel does by itself
             return
@@ -69,9 +57,8 @@ class Place:
     def confine(self):
         """Take memory of the node alone, if what the job was given is no more than its fair share of the node.
 
-        Until then, and otherwise, the node is preferred, but free memory of
-        another goes before files that this one has cached; if bound, a job that
-        outgrows the node is killed.
+        Until then, and otherwise, the node is preferred, but free memory of another goes before files that this one has
+        cached; a job that is bound to the node and outgrows it is killed.
         """
         given = int(os.environ.get(MEMORY, "0"))
         if not self._bound or not given:
@@ -84,45 +71,45 @@ class Place:
             system_calls.set_policy(system_calls.BIND, self.nodes)
 
     def share(self, name, size, fill):
-        """Memory of the node with the same content for all jobs there.
+        """Map memory of the node that has the same content for all jobs there; None where there is no room.
 
-        Parameters
-        ----------
-        name : str
-            Of the content; must change with it.
-        size : int
-            Bytes.
-        fill : callable
-            Takes a writable buffer of this size, in the first of the jobs.
-
-        Returns
-        -------
-        mmap.mmap or None
-            Writable, to a private page each; None where there is no place, or no room.
+        ``fill`` takes a writable buffer in the first of the jobs; ``name`` must change with the content. A write to the
+        map changes the process's own page alone.
         """
         if not self.nodes:
             return None
         try:
-            copy = LocalCopy(private_folder(self._folder), f"{name}-node{format_list(self.nodes)}", size)
-            shared = copy.open(self._prepare, fill)
+            folder = private_folder(self._folder)
+            remove_unused(folder, _SUFFIX)
+            path = folder / f"{name}-node{format_list(self.nodes)}{_SUFFIX}"
+            copy = SharedFile(path, lambda partial: self._make_copy(partial, size, fill))
         except OSError as error:
             self.notes.append(f"no local copy of {size / 1e6:,.0f} MB: {error.strerror or error}")
             return None
+        shared = mmap.mmap(copy.handle, size, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_WRITE)
         self._copies[copy] = shared
         return shared
 
-    def _prepare(self, shared):
-        size = len(shared)
-        files = os.statvfs(private_folder(self._folder))
+    def _make_copy(self, path, size, fill):
+        self._require_room(path, size)
+        with open(path, "w+b") as file:
+            file.truncate(size)
+            with mmap.mmap(file.fileno(), size) as shared:
+                mode = system_calls.BIND if len(self.nodes) == 1 else system_calls.INTERLEAVE
+                with self._noting("the local copy is not bound"):
+                    system_calls.set_policy_of(*system_calls.address_of(shared), mode, self.nodes)
+                # allocates every page now: a write to a full tmpfs would kill the process
+                os.posix_fallocate(file.fileno(), 0, size)
+                fill(shared)
+
+    def _require_room(self, path, size):
+        files = os.statvfs(path.parent)
         left = [files.f_bavail * files.f_frsize, sum(free_memory(node, self._sys) for node in self.nodes)]
         if size > _OF_A_NODE * min(left):
             raise OSError(0, f"only {min(left) / 1e6:,.0f} MB are free there")
         of_group = read_allowance().memory_left
         if of_group is not None and size > of_group:
             raise OSError(0, f"only {of_group / 1e6:,.0f} MB are left to this job")
-        mode = system_calls.BIND if len(self.nodes) == 1 else system_calls.INTERLEAVE
-        with self._noting("the local copy is not bound"):
-            system_calls.set_policy_of(*address_of(shared), mode, self.nodes)
 
     def settle_thread(self):
         """Pin the calling thread to a CPU of its own, where the threads of the job are on several nodes."""
@@ -131,18 +118,17 @@ class Place:
                 os.sched_setaffinity(0, [self.cpus[next(self._seats) % len(self.cpus)]])
 
     def check(self):
-        """Ask the kernel where the job's memory lies, and note it."""
+        """Ask the kernel where the job's memory is, and note it."""
         if not self.nodes:
             return
-        kinds = {"private memory": private_ranges()} | ({"features": self._touched()} if self._copies else {})
-        with self._noting("where pages lie is not known"):
+        kinds = {"private memory": system_calls.private_ranges()}
+        if self._copies:
+            kinds["features"] = [system_calls.address_of(shared) for shared in self._copies.values()]
+        with self._noting("where pages are is not known"):
             for kind, ranges in kinds.items():
-                pages = pages_by_node(ranges)
+                pages = system_calls.pages_by_node(ranges)
                 inside = sum(pages[node] for node in self.nodes)
                 self.notes.append(f"{kind}: {100 * inside / max(pages.total(), 1):.1f} % of the pages are there")
-
-    def _touched(self):
-        return [address_of(shared) for shared in self._copies.values()]
 
     def release(self):
         """Give up the copies; the last job of the node removes them."""
@@ -159,51 +145,32 @@ class Place:
                 self.notes.append(note)
 
     def tell(self, title):
-        """Write what happened since the last call, in one line.
-
-        Parameters
-        ----------
-        title : str
-            Of the job.
-        """
+        """Write what happened since the last call, in one line."""
         if self.notes:
             print(f"{title}: {'; '.join(self.notes)}", flush=True)
         self.notes = []
 
 
-_present = Place()
+_present = Pinning()
 
 
 def settle_thread():
-    """Pin the calling thread as the job's place wants it; see :meth:`Place.settle_thread`."""
+    """Pin the calling thread; see :meth:`Pinning.settle_thread`."""
     _present.settle_thread()
 
 
 @contextlib.contextmanager
-def placed(threads, folder=None, sys="/sys"):
-    """Take a place for some threads, held until the block or the process ends.
-
-    Parameters
-    ----------
-    threads : int
-    folder : path-like, optional
-        See :func:`~ovaflow.machine.slots.private_folder`.
-    sys : path-like
-        Where this file system is mounted.
-
-    Yields
-    ------
-    Place
-    """
+def pinned(threads, folder=None, sys="/sys"):
+    """Yield the :class:`Pinning` of some threads, held until the block or the process ends."""
     global _present
     nodes = read_topology(sys)
     if os.environ.get(OFF) == "off":
-        yield Place(notes=[f"{OFF}=off: not placed"])
+        yield Pinning(notes=[f"{OFF}=off: not pinned"])
     elif sum(node.memory > 0 for node in nodes) < 2:
-        yield Place(notes=["one NUMA node: threads are not pinned, memory is not bound"])
+        yield Pinning(notes=["one NUMA node: threads are not pinned, memory is not bound"])
     else:
         with contextlib.ExitStack() as held:
-            _present = _take_place(nodes, threads, held, folder, sys)
+            _present = _take(nodes, threads, held, folder, sys)
             held.callback(_leave)
             yield _present
 
@@ -211,26 +178,26 @@ def placed(threads, folder=None, sys="/sys"):
 def _leave():
     global _present
     _present.release()
-    _present = Place()
+    _present = Pinning()
 
 
-def _take_place(nodes, threads, held, folder, sys):
+def _take(nodes, threads, held, folder, sys):
     allowance = read_allowance()
     ours = [node.within(allowance.cpus) for node in nodes]
     try:
         cpus = held.enter_context(take_cpus(ours, threads, folder))
     except OSError as error:
-        return Place(notes=[f"not placed: {error.strerror or error}"])
+        return Pinning(notes=[f"not pinned: {error.strerror or error}"])
     if not cpus:
         free = f"fewer than {threads} of {len(allowance.cpus)} CPUs are free"
-        return Place(notes=[f"not placed: {free}, so that jobs share them"])
+        return Pinning(notes=[f"not pinned: {free}, so that jobs share them"])
     chosen, notes = _memory_of(cpus, nodes, allowance.nodes)
-    place = Place(cpus, chosen, notes, _share_of(nodes, chosen, threads), folder, sys)
-    _pin(place, cpus, held)
-    if place.nodes:
-        place.bind([node.number for node in nodes if node.number not in place.nodes])
-        held.callback(_restore_policy, place)
-    return place
+    found = Pinning(cpus, chosen, notes, _share_of(nodes, chosen, threads), folder, sys)
+    _pin_threads(found, cpus, held)
+    if found.nodes:
+        found.bind([node.number for node in nodes if node.number not in found.nodes])
+        held.callback(_restore_policy, found)
+    return found
 
 
 def _memory_of(cpus, nodes, allowed):
@@ -252,14 +219,14 @@ def _share_of(nodes, chosen, threads):
     return int(sum(_OF_A_NODE * node.memory * threads / max(len(node.cpus), 1) for node in home))
 
 
-def _pin(place, cpus, held):
+def _pin_threads(pinning, cpus, held):
     before = os.sched_getaffinity(0)
-    with place._noting("threads are not pinned"):
+    with pinning._noting("threads are not pinned"):
         for thread in os.listdir("/proc/self/task"):
             os.sched_setaffinity(int(thread), cpus)
         held.callback(os.sched_setaffinity, 0, before)
 
 
-def _restore_policy(place):
-    if place._bound:
+def _restore_policy(pinning):
+    if pinning._bound:
         system_calls.set_policy(system_calls.DEFAULT)

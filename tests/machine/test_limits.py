@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from ovaflow.machine.allowance import read_allowance
+from ovaflow.machine.limits import read_allowance
 
 UNLIMITED_V1 = 9223372036854771712
 

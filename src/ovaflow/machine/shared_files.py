@@ -1,0 +1,108 @@
+"""Files that the first of some jobs makes, all of them use, and the last removes; the kernel tells when one dies.
+
+A user holds a shared lock on the file itself. Whoever looks for it, makes it or leaves it does so in its turn: under an
+exclusive lock on a file next to it, which nobody holds while it works. So nobody ever waits for a user.
+"""
+
+import contextlib
+import fcntl
+import os
+import time
+from pathlib import Path
+
+_PAUSE = 0.05
+
+
+def open_locked(path, mode, patience=None):
+    """Descriptor of a file, made if need be, that is locked (:func:`fcntl.flock`) for as long as it is open.
+
+    With patience, BlockingIOError after so many seconds; without, it waits as long as it takes.
+    """
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        _lock(handle, mode, patience)
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
+
+
+def _lock(handle, mode, patience):
+    end = time.monotonic() + (patience or 0.0)
+    while patience is not None and time.monotonic() < end:
+        try:
+            return fcntl.flock(handle, mode | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(_PAUSE)
+    fcntl.flock(handle, mode if patience is None else mode | fcntl.LOCK_NB)
+
+
+class SharedFile:
+    """A file of this name for all jobs that use it now; ``make`` writes a file of the name it is given."""
+
+    def __init__(self, path, make):
+        self.path = Path(path)
+        with _turn(self.path):
+            if not self.path.exists():
+                _make(self.path, make)
+            self.handle = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
+            fcntl.flock(self.handle, fcntl.LOCK_SH)
+
+    def release(self):
+        """End the use; the last user removes the file."""
+        with _turn(self.path):
+            _remove_if_unused(self.path, self.handle)
+        os.close(self.handle)
+
+
+@contextlib.contextmanager
+def _turn(path, mode=fcntl.LOCK_EX):
+    lock_file = _lock_file_of(path)
+    while True:
+        handle = open_locked(lock_file, mode)
+        try:
+            # its last holder may have removed it
+            if lock_file.exists() and os.path.samestat(os.fstat(handle), os.stat(lock_file)):
+                yield
+                return
+        finally:
+            os.close(handle)
+
+
+def _lock_file_of(path):
+    return path.with_name(f"{path.name}.lock")
+
+
+def _make(path, make):
+    partial = path.with_suffix(".partial")
+    partial.unlink(missing_ok=True)
+    try:
+        make(partial)
+        partial.replace(path)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        _lock_file_of(path).unlink()
+        raise
+
+
+def _remove_if_unused(path, handle):
+    with contextlib.suppress(BlockingIOError):
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        path.unlink()
+        _lock_file_of(path).unlink()
+
+
+def remove_unused(folder, suffix):
+    """Remove the files of this suffix that killed jobs left."""
+    for lock_file in Path(folder).glob(f"*{suffix}.lock"):
+        path = lock_file.with_suffix("")
+        with contextlib.suppress(FileNotFoundError, BlockingIOError), _turn(path, fcntl.LOCK_EX | fcntl.LOCK_NB):
+            path.with_suffix(".partial").unlink(missing_ok=True)
+            if not path.exists():
+                lock_file.unlink()
+                continue
+            handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+            try:
+                _remove_if_unused(path, handle)
+            finally:
+                os.close(handle)
