@@ -89,7 +89,7 @@ def test_what_computes_something_else(change):
 
 FINGERPRINTS = """
 from ovaflow.fingerprint import code_fingerprint as f, kernel_fingerprint as k
-print(f('ovaflow.cli.train_shard'), f('ovaflow.cli.prepare'), k(), f('ovaflow.cli.report'))
+print(f('train-shard'), f('prepare'), k(), f('report'))
 """
 
 
@@ -139,8 +139,8 @@ def test_digests_are_kept(copied, tmp_path):
 
 
 def test_fingerprints_are_of_this_source_and_repeat():
-    assert code_fingerprint("ovaflow.cli.plan") == code_fingerprint("ovaflow.cli.plan")
-    assert code_fingerprint("ovaflow.cli.plan") != code_fingerprint("ovaflow.cli.means")
+    assert code_fingerprint("plan") == code_fingerprint("plan")
+    assert code_fingerprint("plan") != code_fingerprint("means")
     assert len(kernel_fingerprint()) == 32
 
 
@@ -150,6 +150,28 @@ def test_imports_are_followed():
     assert "numba" not in str(imported)
 
 
-def test_unknown_module():
-    with pytest.raises(ModuleNotFoundError, match="no_such"):
-        code_fingerprint("ovaflow.no_such")
+def test_unknown_subcommand():
+    with pytest.raises(ValueError, match="no-such"):
+        code_fingerprint("no-such")
+
+
+def test_commands_of_one_module_are_told_apart(copied):
+    def change(name, before, after):
+        path = copied / "cli" / name
+        source = path.read_text()
+        assert before in source
+        path.write_text(source.replace(before, after))
+
+    fingerprinted = "print(*map(__import__('ovaflow.fingerprint').fingerprint.code_fingerprint, {}))"
+    command = [sys.executable, "-c", fingerprinted.format(["means", "plan", "train-shard", "trace"])]
+
+    def of_commands():
+        return subprocess.run(command, cwd=copied.parent, capture_output=True, text=True, check=True).stdout.split()
+
+    before = of_commands()
+    change("starting.py", "loads.mean() - 1", "loads.mean() - 1.0")
+    plan = of_commands()
+    assert [a != b for a, b in zip(before, plan, strict=True)] == [False, True, False, False]
+    # an option's variable and a helper count where they are used
+    change("training.py", "model = open_model(path)", "model = open_model(str(path))")
+    assert [a != b for a, b in zip(plan, of_commands(), strict=True)] == [False, False, True, True]

@@ -1,11 +1,10 @@
 """Hashes of what ovaflow's own code computes: they tell which results and compiled kernels are of older code.
 
-A module counts with its parsed code, without comments, layout, docstrings, the
-types of arguments and the texts of messages: strings in ``raise`` statements
-and in calls that say something, or set to variables that end only there.
-Where that is in doubt, a string counts. Parsing every module takes seconds, so
-the digests are kept in the cache folder, under a name made from the bytes of
-all sources.
+A module counts with its parsed code, without comments, layout, docstrings, the types of arguments and the texts of
+messages: strings in ``raise`` statements and in calls that say something, or set to variables that end only there.
+Where that is in doubt, a string counts. Of the command line each function counts by itself, with what it imports, so
+that commands share modules and no fingerprints. Parsing every module takes seconds, so the digests are kept in the
+cache folder, under a name made from the bytes of all sources.
 """
 
 import ast
@@ -21,6 +20,9 @@ _PACKAGE = Path(__file__).parent
 
 _SILENT = ("__init__.py", "cli/__init__.py", "console/", "fingerprint.py", "machine/", "settings/", "workflow.py")
 """Modules of which nothing reaches an artifact but the version's name: they speak, or place a job on its machine."""
+
+_BY_FUNCTION = "cli/"
+"""Modules that count function by function."""
 
 _SPEAKERS = {"InputError", "Progress", "echo", "fail", "print", "warn"}
 """Functions that say something; texts given to them count no more than those of errors that are raised."""
@@ -40,23 +42,21 @@ def kernel_fingerprint():
 
 
 @cache
-def code_fingerprint(*modules):
-    """Hash, 32 hexadecimal digits, of modules such as ``"ovaflow.cli.prepare"``, all they import and their templates.
+def code_fingerprint(subcommand):
+    """Hash, 32 hexadecimal digits, of the function of a subcommand, all that it imports and their templates.
 
-    A rule of the workflow carries the fingerprint of its subcommand, so that a
-    change of the code re-runs exactly the steps that execute it.
+    A rule of the workflow carries the fingerprint of its subcommand, so that a change of the code re-runs exactly the
+    steps that execute it.
     """
-    sources = []
-    for module in modules:
-        found = _sources_of(module)
-        if len(found) <= module.count("."):
-            raise ModuleNotFoundError(f"no module named {module!r}", name=module)
-        sources.append(found[-1])
-    return _digest(_closure(sources))
+    end = f":{subcommand.replace('-', '_')}_command"
+    found = [name for name in _modules() if name.endswith(end)]
+    if not found:
+        raise ValueError(f"no subcommand {subcommand!r}")
+    return _digest(_closure(found))
 
 
 def _digest(names):
-    folders = {(_PACKAGE / name).parent / "templates" for name in names}
+    folders = {(_PACKAGE / name).parent / "templates" for name in names if ":" not in name}
     templates = sorted(path for folder in folders for path in folder.glob("*") if path.is_file())
     digest = hashlib.blake2b(digest_size=16)
     for name in sorted(names):
@@ -87,7 +87,9 @@ def _modules():
     kept = folder / f"code-{digest.hexdigest()}.json"
     with suppress(OSError, ValueError):
         return json.loads(kept.read_bytes())
-    modules = {name: _parsed(source) for name, source in sources.items()}
+    modules = {}
+    for name, source in sources.items():
+        modules |= _functions(name, source) if name.startswith(_BY_FUNCTION) else {name: _parsed(source)}
     # a cache that cannot be written costs each command two seconds
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
@@ -99,14 +101,40 @@ def _modules():
 
 def _parsed(source):
     tree = ast.parse(source)
-    imported = set()
+    return _hashed(tree, _only_said(tree)), sorted(name for names in _imports(tree).values() for name in names)
+
+
+def _hashed(node, words):
+    return hashlib.blake2b(_code(node, words).encode(), digest_size=16).hexdigest()
+
+
+def _imports(tree):
+    """Sources that a tree imports, by the name that they have in it."""
+    found = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            imported.update(source for alias in node.names for source in _sources_of(alias.name))
+            found |= {(alias.asname or alias.name).split(".")[0]: _sources_of(alias.name) for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            imported.update(source for alias in node.names for source in _sources_of(f"{node.module}.{alias.name}"))
-    code = _code(tree, _only_said(tree)).encode()
-    return hashlib.blake2b(code, digest_size=16).hexdigest(), sorted(imported)
+            found |= {alias.asname or alias.name: _sources_of(f"{node.module}.{alias.name}") for alias in node.names}
+    return found
+
+
+def _functions(name, source):
+    """Digest and imports of each function and variable of a module, such as ``"cli/trees.py:merge_trees_command"``."""
+    tree = ast.parse(source)
+    words, own = _only_said(tree), {}
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) or _assigned(node):
+            own.setdefault(getattr(node, "name", None) or _assigned(node), []).append(node)
+    imported = _imports(tree)
+    found = {}
+    for title, nodes in own.items():
+        used = {each.id for node in nodes for each in ast.walk(node) if isinstance(each, ast.Name)} - {title}
+        reached = {source for word in used & imported.keys() for source in imported[word]}
+        reached |= {source for node in nodes for names in _imports(node).values() for source in names}
+        reached |= {f"{name}:{word}" for word in used & own.keys()}
+        found[f"{name}:{title}"] = "".join(_hashed(node, words) for node in nodes), sorted(reached)
+    return found
 
 
 def _sources_of(dotted):
@@ -118,7 +146,9 @@ def _sources_of(dotted):
     for depth in range(1, len(parts) + 1):
         base = "/".join(parts[:depth])
         names += [f"{base}/__init__.py", f"{base}.py"]
-    return [name for name in names if (_PACKAGE / name).is_file()]
+    names = [name for name in names if (_PACKAGE / name).is_file()]
+    by_function = names[-1].startswith(_BY_FUNCTION) and not names[-1].endswith("__init__.py")
+    return [*names[:-1], f"{names[-1]}:{parts[-1]}"] if by_function else names
 
 
 def _code(node, words, context=None):

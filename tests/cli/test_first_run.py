@@ -1,7 +1,7 @@
 import pytest
 import yaml
 
-from ovaflow.cli.first_run import FORMATS, config_for, format_of, name_of, write_config
+from ovaflow.cli.train import FORMATS, config_for, format_of, name_of, write_config
 from ovaflow.console.errors import InputError
 from ovaflow.settings.config import load, resolve
 from ovaflow.settings.models import Source

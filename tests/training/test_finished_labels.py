@@ -54,7 +54,7 @@ def interrupted_after(count, monkeypatch):
 
 def train(dataset, inputs, training, output, threads):
     labels = np.arange(dataset.n_labels, dtype=np.int32)
-    digest = digest_of_shard(labels, training, inputs, {}, "ovaflow.cli.train_shard")
+    digest = digest_of_shard(labels, training, inputs, {}, "train-shard")
     with parts_of(output, digest, threads) as opened:
         return train_labels(dataset, inputs, labels, training, threads, "test", opened)
 
@@ -112,7 +112,7 @@ def test_children_start_at_parents_of_an_earlier_attempt(dataset, tmp_path, monk
     with pytest.raises(Interrupted), interrupted_after(20, monkeypatch):
         train(dataset, inputs, training, tmp_path / "0.h5", 1)
     labels = np.arange(dataset.n_labels, dtype=np.int32)
-    digest = digest_of_shard(labels, training, inputs, {}, "ovaflow.cli.train_shard")
+    digest = digest_of_shard(labels, training, inputs, {}, "train-shard")
     finished = Parts(tmp_path / "0.h5", digest).earlier()
     with_solution = {label for label, arrays in finished.items() if arrays["solved"][0]}
     waiting = [label for label in below.tolist() if label not in finished and inputs.parents[label] in finished]

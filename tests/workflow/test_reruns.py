@@ -121,7 +121,7 @@ CODE = {
     "model/merge.py": AFTER_MERGE,
     "prediction/predictions_file.py": AFTER_PREDICT,
     "report/tables.py": {"write_report": 1},
-    "cli/benchmark.py": {},
+    "cli/samples.py": {},
 }
 
 

@@ -1,4 +1,4 @@
-"""The command line: one module a subcommand, loaded when it is called."""
+"""The command line: subcommands are functions named after them, in modules that are loaded when one is called."""
 
 import contextlib
 import importlib
@@ -53,6 +53,18 @@ COMMANDS = {
     "snakefile": "Print where the workflow's Snakefile is.",
 }
 
+_MODULES = {
+    "run": ("run", "snakefile"),
+    "data": ("download", "prepare", "hold-out"),
+    "starting": ("means", "label-tree", "root", "plan"),
+    "training": ("train-shard",),
+    "trees": ("train-trees", "merge-trees", "tree-curve"),
+    "embedding": ("embed", "project", "tune-decoder", "train-decoder", "join-decoder", "describe-embedding"),
+    "models": ("merge", "prune", "convert", "index"),
+    "samples": ("estimate", "cold-start", "trace", "benchmark"),
+    "evaluating": ("evaluate", "calibrate", "calibration-curve", "prune-curve"),
+}
+"""Where commands are that have no module of their name."""
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C."""
@@ -65,7 +77,9 @@ class _LazyGroup(click.Group):
     def get_command(self, context, name):
         if name not in COMMANDS:
             return None
-        return importlib.import_module(f"ovaflow.cli.{name.replace('-', '_')}").command
+        own = name.replace("-", "_")
+        module = next((module for module, names in _MODULES.items() if name in names), own)
+        return getattr(importlib.import_module(f"ovaflow.cli.{module}"), f"{own}_command")
 
     def shell_complete(self, context, incomplete):
         # names alone, without loading the commands
@@ -84,18 +98,7 @@ def group():
 
 
 def main(arguments=None):
-    """Run the command line.
-
-    Parameters
-    ----------
-    arguments : list of str, optional
-        ``sys.argv[1:]`` by default.
-
-    Returns
-    -------
-    int
-        0 done, 1 failed, 2 something given by the user is wrong.
-    """
+    """Run the command line: 0 done, 1 failed, 2 something given by the user is wrong."""
     # before any library is loaded
     hold_libraries()
     try:

@@ -100,3 +100,26 @@ def _several(value):
     if not isinstance(value, tuple):
         return value
     return list(value) if len(value) > 1 else value[0] if value else None
+
+
+_SCRATCH = click.option(
+    "--scratch",
+    type=click.Path(path_type=Path, file_okay=False),
+    envvar="OVAFLOW_SCRATCH",
+    show_envvar=True,
+    help="Folder on a disk of this machine, for a copy of the dataset that its jobs share.",
+)
+
+
+def scratch_option(command):
+    """Decorate a command with ``--scratch``; its argument ``dataset`` is then the copy, as long as the command runs."""
+
+    @_SCRATCH
+    @functools.wraps(command)
+    def on_copy(dataset, scratch, **arguments):
+        from ovaflow.training.staging import staged
+
+        with staged(dataset, scratch) as copy:
+            return command(copy, **arguments)
+
+    return on_copy

@@ -36,7 +36,7 @@ _OUTPUTS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".txt": "xmc-t
 )
 @click.option("--output-format", type=click.Choice(["jsonl", "csv", "xmc-text", "table"]),
               help="By default by the output's name; jsonl, or a table on a terminal.")  # fmt: skip
-def command(inputs, model, texts, dataset, top_k, threads, output, **options):
+def predict_command(inputs, model, texts, dataset, top_k, threads, output, **options):
     """Find the best labels of texts, of files of texts or features, or of a dataset's test instances.
 
     A FILE holds a text a line, JSON Lines, CSV, svmlight or XMC text,

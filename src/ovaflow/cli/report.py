@@ -44,7 +44,7 @@ def _sweeps(context, parameter, given):
 )
 @reads("report")
 @click.option("--output", type=click.Path(path_type=Path), required=True, help="The page, such as results/report.html.")
-def command(runs, published, seed, benchmarks, sweeps, settings, output):
+def report_command(runs, published, seed, benchmarks, sweeps, settings, output):
     """Write one self-contained HTML page about all RUNS.
 
     Each of RUNS is a folder results/{dataset}/{run} with model.h5,

@@ -1,4 +1,4 @@
-"""``ovaflow run``, and what the Snakefile adds to how Snakemake is stopped and continued."""
+"""The whole workflow from a config file, and what the Snakefile adds to how Snakemake is stopped and continued."""
 
 import contextlib
 import os
@@ -24,7 +24,7 @@ _TELLS_CORES = re.compile(r"(--cores|--jobs|--profile|--workflow-profile)(=|$)|-
 @click.command("run", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.argument("config", required=False, type=click.Path())
 @click.argument("options", nargs=-1, type=click.UNPROCESSED, metavar="[SNAKEMAKE OPTION]...")
-def command(config, options):
+def run_command(config, options):
     """Run the pipeline here: all that CONFIG asks for, or without CONFIG the default run.
 
     The same as snakemake --snakefile "$(ovaflow snakefile)" --cores all --configfile CONFIG. Options after CONFIG are
@@ -80,3 +80,12 @@ def _end_jobs(number, frame):
             for process in shell.children(recursive=True):
                 process.terminate()
     raise KeyboardInterrupt
+
+
+@click.command("snakefile")
+def snakefile_command():
+    """Print where the workflow's Snakefile is.
+
+    Use it as: snakemake --snakefile "$(ovaflow snakefile)" --cores all
+    """
+    click.echo(snakefile())

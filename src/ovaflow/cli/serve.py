@@ -30,7 +30,7 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
 @click.option("--grace", default=30, type=_POSITIVE, help="Seconds to finish after SIGTERM.")
 @click.option("--access-log/--no-access-log", default=True, help="One line per request, no texts.")
 @click.pass_context
-def command(context, host, port, unix_socket, **options):
+def serve_command(context, host, port, unix_socket, **options):
     """Serve MODEL (model.h5) over HTTP, with a page for people at /.
 
     SIGTERM ends it when requests in flight are answered. With several workers, SIGHUP replaces one after another, so

@@ -17,7 +17,7 @@ from ovaflow.sparse.csr import from_scipy
 from ovaflow.sparse.jit import cache_directory
 
 
-@click.command(short_help="Compile every kernel once.")
+@click.command("warm-up", short_help="Compile every kernel once.")
 @click.option(
     "--problem",
     "problems",
@@ -29,7 +29,7 @@ from ovaflow.sparse.jit import cache_directory
 )
 @click.option("--fastxml", is_flag=True, help="Those of fastxml, too.")
 @click.option("--rembrandt", is_flag=True, help="Those of rembrandt, too.")
-def command(problems, fastxml, rembrandt):
+def warm_up_command(problems, fastxml, rembrandt):
     """Compile the kernels of training and prediction, by running these steps on a few made-up instances.
 
     Jobs that start together would each compile them otherwise.

@@ -142,4 +142,4 @@ def code_of(subcommand: str) -> str:
     """Fingerprint of the code that a subcommand executes."""
     if subcommand == "warm-up":
         return kernel_fingerprint()
-    return code_fingerprint(f"ovaflow.cli.{subcommand.replace('-', '_')}")
+    return code_fingerprint(subcommand)

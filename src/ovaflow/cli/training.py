@@ -1,24 +1,44 @@
-"""``ovaflow train-shard``."""
+"""Training one-vs-all models, and the option that names an earlier model to start from."""
+
+from pathlib import Path
 
 import click
 
 from ovaflow.artifacts.label_tree import read_label_tree
 from ovaflow.artifacts.means import read_means
-from ovaflow.cli.earlier_model import earlier_option, read_earlier
-from ovaflow.cli.options import DATASET, FILE, THREADS, output, reads
-from ovaflow.cli.scratch_option import scratch_option
+from ovaflow.cli.options import DATASET, FILE, THREADS, output, reads, scratch_option
 from ovaflow.console.progress import clock
 from ovaflow.data.dataset import open_dataset
 from ovaflow.data.local_features import bring_near
 from ovaflow.initialization.all_negative import read_root
+from ovaflow.initialization.pretrained import match_model, require_same_problem
 from ovaflow.initialization.starts import StartInputs
 from ovaflow.machine.pinning import pinned
+from ovaflow.model.model_file import open_model
 from ovaflow.model.shard_file import write_shard
 from ovaflow.solver.problem import Status
 from ovaflow.storage.parts import parts_of
 from ovaflow.training.finished_labels import digest_of_shard
 from ovaflow.training.plan import read_plan
 from ovaflow.training.shard_job import train_labels
+
+earlier_option = click.option(
+    "--earlier",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Model that --initialization=pretrained starts from.",
+)
+
+
+def read_earlier(path, dataset, training=None):
+    """Match an earlier model with a dataset and say how much of it fits."""
+    if path is None:
+        return None, {}
+    model = open_model(path)
+    if training is not None:
+        require_same_problem(model, training)
+    earlier = match_model(model, dataset)
+    click.echo(earlier.words, err=True)
+    return earlier, {"earlier": model.checksum}
 
 
 @click.command("train-shard")
@@ -33,7 +53,7 @@ from ovaflow.training.shard_job import train_labels
 @THREADS
 @output("Shard file to write.")
 @scratch_option
-def command(dataset, means, plan, root, label_tree, shard, earlier, threads, output, settings):
+def train_shard_command(dataset, means, plan, root, label_tree, shard, earlier, threads, output, settings):
     """Train the labels of one shard of DATASET (dataset.h5)."""
     title = f"shard {shard}"
     with pinned(threads) as pinning:
@@ -50,7 +70,7 @@ def command(dataset, means, plan, root, label_tree, shard, earlier, threads, out
         pinning.tell(title)
         inputs = StartInputs.of(near, read_means(means, opened.checksum), **more)
         made_from |= {"dataset": opened.checksum}
-        digest = digest_of_shard(labels, settings, inputs, made_from, __name__)
+        digest = digest_of_shard(labels, settings, inputs, made_from, "train-shard")
         with parts_of(output, digest, threads) as parts:
             done = train_labels(near, inputs, labels, settings, threads, title, parts)
             pinning.check()

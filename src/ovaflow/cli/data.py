@@ -1,0 +1,71 @@
+"""Commands that make datasets."""
+
+import click
+
+from ovaflow.cli.options import DATASET, FILE, output, reads
+from ovaflow.data.dataset import open_dataset, write_dataset
+from ovaflow.data.download import download_dataset, download_file
+from ovaflow.data.hold_out import hold_out
+from ovaflow.data.prepare import prepare
+from ovaflow.data.source import Source
+
+
+@click.command("download")
+@click.option("--dataset", help="Name of a dataset of the catalogue.")
+@click.option("--catalogue", type=click.Path(dir_okay=False), help="Catalogue; ovaflow's own by default.")
+@click.option("--url", help="Address (http or https) of a single file, instead of a dataset.")
+@click.option("--sha256", help="What the single file's checksum must be.")
+@click.option("--output", required=True, type=click.Path(), help="Folder of the dataset, or the single file.")
+@click.option(
+    "--record",
+    type=click.Path(dir_okay=False),
+    help="Checksums, recorded at the first download and enforced afterwards; OUTPUT.sha256 by default.",
+)
+def download_command(dataset, catalogue, url, sha256, output, record):
+    """Download a dataset or a file, unless it is there as recorded."""
+    if (dataset is None) == (url is None):
+        raise click.UsageError("give either --dataset or --url")
+    if dataset and sha256:
+        raise click.UsageError("--sha256 goes with --url")
+    if url:
+        download_file(url, output, sha256, record)
+    else:
+        download_dataset(dataset, output, catalogue, record)
+
+
+@click.command("prepare")
+@reads("prepare")
+@click.option("--train", type=FILE, help="Training instances.")
+@click.option("--train-labels", type=FILE, help="Labels of the training instances (npz).")
+@click.option("--test", type=FILE, help="Test instances; by default a share of the training file.")
+@click.option("--test-labels", type=FILE, help="Labels of the test instances (npz).")
+@click.option("--labels", type=FILE, help="Label names, one per line in id order; texts then have ids as labels.")
+@output("The dataset file.")
+def prepare_command(settings, output, **files):
+    """Turn a dataset's source into dataset.h5."""
+    if settings.format != "builtin" and files["train"] is None:
+        raise click.UsageError(f"--format={settings.format} needs --train")
+    prepared = prepare(Source(settings, **files), settings)
+    prepared.write(output)
+    click.echo(f"{output}: {prepared.summary()}")
+    for remark in prepared.remarks():
+        click.echo(f"remark: {remark}")
+
+
+@click.command("hold-out")
+@DATASET
+@click.option(
+    "--fraction",
+    default=0.2,
+    show_default=True,
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Share of the training instances.",
+)
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Another one, other instances.")
+@output("Dataset file to write: they are its test instances.")
+def hold_out_command(dataset, fraction, seed, output):
+    """Set training instances of DATASET (dataset.h5) aside, for calibration."""
+    opened = open_dataset(dataset)
+    parts = hold_out(opened, fraction, seed)
+    write_dataset(output, parts.train, parts.test, opened.label_names, opened.feature_names, parts.parameters)
+    click.echo(f"{output}: {parts.test.X.n_rows:,} of {opened.train.X.n_rows:,} training instances held out")

@@ -1,0 +1,149 @@
+"""Commands of Rembrandt."""
+
+import time
+from dataclasses import asdict, replace
+
+import click
+import numpy as np
+
+from ovaflow.cli.options import DATASET, FILE, OF_DATASET, THREADS, option, output, reads
+from ovaflow.console.errors import InputError
+from ovaflow.console.progress import clock
+from ovaflow.data.dataset import open_dataset
+from ovaflow.data.local_features import bring_near
+from ovaflow.evaluation.embedding_curve import describe_embedding
+from ovaflow.fingerprint import code_fingerprint
+from ovaflow.machine.limits import peak_rss_bytes
+from ovaflow.machine.pinning import pinned
+from ovaflow.model.shard_file import write_shard
+from ovaflow.rembrandt.decoder import plan_decoder, train_decoder
+from ovaflow.rembrandt.embedding import compute_embedding
+from ovaflow.rembrandt.embedding_file import read_embedding, write_embedding
+from ovaflow.rembrandt.joining import join_decoder
+from ovaflow.rembrandt.projected_file import decoder_of, open_projected, project, write_projected
+from ovaflow.rembrandt.tuning import read_tuned, tune, write_tuned
+from ovaflow.settings.models import Train
+from ovaflow.storage.parts import digest_of, parts_of, remove_parts
+from ovaflow.storage.texts import write_json
+
+
+@click.command("embed")
+@DATASET
+@reads("embed")
+@THREADS
+@output("Embedding file to write.")
+def embed_command(dataset, threads, output, settings):
+    """Embed the labels of DATASET (dataset.h5) in a few dimensions, and fit the projection into them."""
+    opened, started = open_dataset(dataset), time.perf_counter()
+    embedding = compute_embedding(opened, settings, threads)
+    seconds = threads * (time.perf_counter() - started)
+    write_embedding(output, embedding, settings, opened.checksum, seconds, peak_rss_bytes())
+    for ridge, error in embedding.held_out_errors.items():
+        click.echo(f"ridge {ridge:g}: squared error {error:.4f} on held-out instances")
+    fewer = "" if embedding.rank >= settings.rank else f" (the data have no more than {embedding.rank})"
+    click.echo(
+        f"{output}: {opened.n_labels:,} labels in {embedding.rank} dimensions{fewer}, {clock(seconds)} of core time"
+    )
+
+
+@click.command("project")
+@DATASET
+@click.option("--embedding", type=FILE, required=True, help="Embedding of the dataset, by ovaflow embed.")
+@reads("project")
+@THREADS
+@output("Projected training set to write.")
+def project_command(dataset, embedding, threads, output, settings):
+    """Project the training instances of DATASET (dataset.h5) into an embedding."""
+    opened, started = open_dataset(dataset), time.perf_counter()
+    found = read_embedding(embedding, opened.checksum)
+    projection, features = project(opened, found.embedding, settings, threads)
+    decoder = decoder_of(opened.train.Y, settings.decoder)
+    parameters = found.parameters | settings.felt | {"decoder": decoder}
+    seconds = found.core_seconds + threads * (time.perf_counter() - started)
+    peak = max(found.peak_rss_bytes, peak_rss_bytes())
+    write_projected(output, opened, projection, features, parameters, seconds, peak)
+    click.echo(f"{output}: {len(features):,} instances with {features.shape[1]:,} features, for a {decoder} decoder")
+
+
+@click.command("tune-decoder")
+@click.argument("projected", type=FILE)
+@OF_DATASET
+@click.option("--embedding", required=True, type=FILE, help="Embedding of the dataset, by ovaflow embed.")
+@reads("tune-decoder")
+@THREADS
+@output("File to write, for ovaflow train-decoder.")
+def tune_decoder_command(projected, dataset, embedding, threads, output, settings):
+    """Choose what the decoder is trained with on held-out instances of PROJECTED (by ovaflow project)."""
+    opened, source = open_projected(projected), open_dataset(dataset)
+    if opened.source != source.checksum:
+        raise InputError(f"was not made from {dataset}", path=projected, remedy="run `ovaflow project`")
+    found = read_embedding(embedding, source.checksum).embedding
+    tuned = tune(opened, source, found, settings, threads)
+    write_tuned(output, tuned, opened)
+    for C, loss in tuned.losses.items():
+        click.echo(f"C {C:g}: loss {loss:.4f} on held-out instances")
+    iterations = tuned.decoding.iterations
+    steps = "" if iterations is None else f", {iterations} iterations"
+    click.echo(f"{output}: C {tuned.decoding.C:g}{steps}, {clock(tuned.core_seconds)} of core time")
+
+
+@click.command("train-decoder")
+@click.argument("projected", type=FILE)
+@click.option("--tuned", type=FILE, required=True, help="What it is trained with, by ovaflow tune-decoder.")
+@click.option("--shard", type=click.IntRange(0), default=0, show_default=True, help="Number of the shard.")
+@option(Train, "shards", default=1)
+@THREADS
+@output("Shard file to write.")
+def train_decoder_command(projected, tuned, shard, shards, threads, output):
+    """Train one shard of the decoder on PROJECTED (by ovaflow project)."""
+    if shard >= shards:
+        raise click.UsageError(f"shard {shard} of {shards}; the last is {shards - 1}")
+    title = f"shard {shard}"
+    with pinned(threads) as pinning:
+        opened = open_projected(projected)
+        settings = read_tuned(tuned, opened).decoding
+        pinning.confine()
+        near = replace(opened, dataset=bring_near(opened.dataset, pinning))
+        pinning.tell(title)
+        counts = np.diff(opened.dataset.positives.indptr)
+        labels = plan_decoder(counts, opened.decoder, shards)[shard]
+        parameters = {**asdict(settings), "stored_threshold": 0.0, "method": "one-vs-all"}
+        digest = digest_of(parameters, labels, opened.dataset.checksum, code_fingerprint("train-decoder"))
+        with parts_of(output, digest, threads) as parts:
+            done = train_decoder(near, labels, settings, threads, title, parts)
+            pinning.check()
+            pinning.tell(title)
+            inputs = {"dataset": opened.dataset.checksum}
+            figures = done.weights, done.trained, done.statistics
+            write_shard(output, labels, *figures, parameters, inputs, done.core_seconds, done.peak_rss_bytes)
+    click.echo(f"{title}: {len(labels):,} labels, {clock(done.core_seconds)} of core time")
+
+
+@click.command("join-decoder")
+@click.argument("shards", nargs=-1, required=True, type=FILE)
+@click.option("--projected", required=True, type=FILE, help="What they were trained on, by ovaflow project.")
+@click.option("--tuned", required=True, type=FILE, help="What they were trained with, by ovaflow tune-decoder.")
+@OF_DATASET
+@output("Model file to write, model.h5.")
+@click.option("--statistics", required=True, type=FILE, help="Statistics file to write, training.h5.")
+def join_decoder_command(shards, projected, tuned, dataset, output, statistics):
+    """Join a projection and the SHARDS of its decoder into one model."""
+    instances = open_projected(projected)
+    chosen, source = read_tuned(tuned, instances), open_dataset(dataset)
+    trained = join_decoder(shards, instances, chosen, source, output, statistics)
+    remove_parts(shards)
+    click.echo(f"{output}: {trained:,} labels, {output.stat().st_size / 1e6:,.1f} MB")
+
+
+@click.command("describe-embedding")
+@click.argument("embedding", type=FILE)
+@OF_DATASET
+@THREADS
+@output("Description to write, for the report.")
+def describe_embedding_command(embedding, dataset, threads, output):
+    """Spectrum, quality by rank on the test instances, and nearest labels of EMBEDDING (by ovaflow embed)."""
+    opened = open_dataset(dataset)
+    described = describe_embedding(read_embedding(embedding, opened.checksum).embedding, opened, threads)
+    write_json(output, "embedding-description", described)
+    for point in described["points"]:
+        click.echo(f"rank {point['rank']}: P@1 {100 * point['P@1']:.1f}, P@5 {100 * point['P@5']:.1f}")

@@ -1,0 +1,168 @@
+"""Commands that train a sample of the labels, to measure it."""
+
+import json
+
+import click
+
+from ovaflow.artifacts.means import read_means
+from ovaflow.benchmark.growth import growth_table, measure_growth
+from ovaflow.benchmark.solver import benchmark_solver
+from ovaflow.cli.options import DATASET, FILE, THREADS, option, output, reads
+from ovaflow.cli.training import earlier_option, read_earlier
+from ovaflow.console.errors import InputError
+from ovaflow.data.dataset import open_dataset
+from ovaflow.estimate.demand import write_demand
+from ovaflow.estimate.sample import in_own_process
+from ovaflow.estimate.summary import describe, summarize
+from ovaflow.initialization.starts import ALONE
+from ovaflow.model.trace_file import write_trace
+from ovaflow.settings.models import GrowTrees, Train, TrainLabels
+from ovaflow.settings.steps import STEPS
+from ovaflow.storage.texts import write_json
+from ovaflow.training.cold_start import compare_with_cold_start
+from ovaflow.training.start_inputs import compute_start_inputs
+from ovaflow.training.tracing import trace_labels, traced_labels
+
+
+def _settings_of_both(command):
+    """Every setting of a training, as the commands that train take it."""
+    read = dict.fromkeys(STEPS["train-trees"].reads, GrowTrees)
+    read |= {name: TrainLabels for name in STEPS["train-shard"].reads if name != "stored_threshold"}
+    for name, model in reversed(read.items()):
+        command = option(model, name)(command)
+    return command
+
+
+@click.command("estimate")
+@DATASET
+@click.option("--method", type=click.Choice(["one-vs-all", "fastxml"]), default="one-vs-all", show_default=True)
+@click.option("--labels", type=click.IntRange(2), default=300, show_default=True, help="About how many to solve.")
+@THREADS
+@option(Train, "shards")
+@option(Train, "prune")
+@option(TrainLabels, "stored_threshold", default=None)
+@_settings_of_both
+@earlier_option
+@click.option("--json", "as_json", is_flag=True, help="One line of JSON.")
+@click.option("--output", type=FILE, help="JSON to write: what the memory and time of any job follow from.")
+def estimate_command(
+    dataset, method, labels, threads, shards, prune, stored_threshold, earlier, as_json, output, **settings
+):
+    """Say what training on DATASET (dataset.h5) will take: time, memory, size of the model.
+
+    A random sample of the labels is solved in a process of its own, or one tree is grown; what they took is scaled to
+    all of them. Expect the truth within a quarter, on a machine that does nothing else.
+    """
+    open_dataset(dataset)
+    if method == "fastxml":
+        sample = in_own_process(method, dataset=str(dataset), settings=_of(GrowTrees, settings))
+    else:
+        stored = Train(prune=prune).stored_threshold if stored_threshold is None else stored_threshold
+        if prune < stored:
+            raise InputError(
+                f"a model pruned at {prune:g} needs weights below the stored threshold {stored:g}",
+                remedy=f"give --stored-threshold={prune:g}",
+            )
+        sample = in_own_process(
+            method,
+            dataset=str(dataset),
+            settings=_of(TrainLabels, settings) | {"stored_threshold": stored},
+            prune=prune,
+            n_labels=labels,
+            seed=settings["seed"],
+            earlier=None if earlier is None else str(earlier),
+        )
+    if output is not None:
+        write_demand(output, sample.demand)
+    unit = "trees" if method == "fastxml" else "labels"
+    figures = summarize(sample, dataset, threads, shards, unit)
+    if as_json:
+        click.echo(json.dumps(figures))
+        return
+    for name, text in describe(figures, unit):
+        click.echo(f"{name:<12}{text}")
+
+
+def _of(model, settings):
+    return {name: value for name, value in settings.items() if name in model.model_fields and value is not None}
+
+
+@click.command("cold-start")
+@DATASET
+@click.option("--means", type=FILE, required=True, help="Means of the dataset, by ovaflow means.")
+@click.option("--earlier", type=FILE, required=True, help="Model that the run starts from.")
+@reads("cold-start")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the sample of labels.")
+@output("JSON file to write.")
+def cold_start_command(dataset, means, earlier, seed, output, settings):
+    """Measure what starting from an EARLIER model saves against --initialization, on a sample of the labels."""
+    opened = open_dataset(dataset)
+    start, _ = read_earlier(earlier, opened)
+    inputs = compute_start_inputs(opened, settings, means=read_means(means, opened.checksum), earlier=start)
+    figures = compare_with_cold_start(opened, inputs, settings, seed)
+    write_json(output, "cold-start", figures)
+    cold, warm = figures["cold"]["newton_steps"], figures["warm"]["newton_steps"]
+    click.echo(f"{figures['labels']:,} labels: {cold:.2f} Newton steps from a cold start, {warm:.2f} from {earlier}")
+
+
+@click.command("trace")
+@DATASET
+@click.option("--means", type=FILE, required=True, help="Means of the dataset, by ovaflow means.")
+@earlier_option
+@click.option("--labels", type=click.IntRange(1), default=50, show_default=True, help="Size of the sample, about.")
+@reads("trace")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the sample.")
+@output("Trace file to write.")
+def trace_command(dataset, means, earlier, labels, seed, output, settings):
+    """Record every Newton iteration of a sample of labels of DATASET (dataset.h5).
+
+    They are solved one by one, on all instances, beside the training.
+    """
+    opened = open_dataset(dataset)
+    start, made_from = read_earlier(earlier, opened)
+    inputs = compute_start_inputs(opened, settings, means=read_means(means, opened.checksum), earlier=start)
+    chosen = traced_labels(inputs.means.counts, labels, seed)
+    trace = trace_labels(opened, inputs, chosen, settings, made_from)
+    write_trace(output, trace)
+    steps = int(trace.starts[-1]) - len(chosen)
+    click.echo(f"{output}: {len(chosen):,} labels, {steps:,} Newton steps")
+
+
+_seed = click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+
+
+@click.group("benchmark")
+def benchmark_command():
+    """Measure the solver."""
+
+
+@benchmark_command.command()
+@DATASET
+@click.option("--labels", type=click.IntRange(1), default=200, show_default=True, help="Size of the sample.")
+@_seed
+@THREADS
+@reads("benchmark solver")
+@earlier_option
+@click.option("--reference", is_flag=True, help="The plain solver, one label at a time.")
+def solver(dataset, labels, seed, threads, earlier, reference, settings):
+    """Train a random sample of labels; prints one line of JSON."""
+    opened = open_dataset(dataset)
+    start = read_earlier(earlier, opened)[0]
+    settings = settings.model_copy(update={"reference": reference})
+    figures = benchmark_solver(opened, labels, seed, threads, settings, start)
+    click.echo(json.dumps(figures))
+
+
+@benchmark_command.command()
+@DATASET
+@click.option("--labels", type=click.IntRange(1), default=128, show_default=True,
+              help="Size of the sample; the fast solver takes 64 at a time, and fewer cost as much.")  # fmt: skip
+@_seed
+@click.option("--repeats", type=click.IntRange(1), default=1, show_default=True, help="Rounds, of which the median.")
+@option(TrainLabels, "initialization", type=click.Choice(ALONE))
+@option(TrainLabels, "C")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def growth(dataset, labels, seed, repeats, as_json, **settings):
+    """Cost of a label on 1/8, 1/4, 1/2 and all of the instances, and of the features; fits the exponents."""
+    figures = measure_growth(open_dataset(dataset), labels, seed, TrainLabels(**settings), repeats)
+    click.echo(json.dumps(figures) if as_json else growth_table(figures))

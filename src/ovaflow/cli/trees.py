@@ -1,0 +1,73 @@
+"""Commands of FastXML."""
+
+import click
+
+from ovaflow.cli.options import DATASET, FILE, OF_DATASET, THREADS, option, output, reads, scratch_option
+from ovaflow.console.progress import clock
+from ovaflow.data.dataset import open_dataset
+from ovaflow.data.local_features import bring_near
+from ovaflow.evaluation.tree_curve import tree_curve
+from ovaflow.fastxml.merging import merge_trees
+from ovaflow.fastxml.model_file import open_forest
+from ovaflow.fastxml.shard_file import write_tree_shard
+from ovaflow.fastxml.training import grow_trees, trees_of_shard
+from ovaflow.fingerprint import code_fingerprint
+from ovaflow.machine.pinning import pinned
+from ovaflow.settings.models import Train
+from ovaflow.storage.parts import digest_of, parts_of, remove_parts
+from ovaflow.storage.texts import write_json
+
+
+@click.command("train-trees")
+@DATASET
+@click.option("--shard", type=click.IntRange(0), default=0, show_default=True, help="Number of the shard.")
+@option(Train, "shards", default=1)
+@reads("train-trees")
+@THREADS
+@output("Shard file to write.")
+@scratch_option
+def train_trees_command(dataset, shard, shards, threads, output, settings):
+    """Grow one shard of the trees of a FastXML model on DATASET (dataset.h5)."""
+    if shard >= shards:
+        raise click.UsageError(f"shard {shard} of {shards}; the last is {shards - 1}")
+    title, numbers = f"shard {shard}", trees_of_shard(settings.trees, shards, shard)
+    with pinned(threads) as pinning:
+        opened = open_dataset(dataset)
+        pinning.confine()
+        near = bring_near(opened, pinning)
+        pinning.tell(title)
+        digest = digest_of(settings.recorded, list(numbers), opened.checksum, code_fingerprint("train-trees"))
+        with parts_of(output, digest, threads) as parts:
+            grown = grow_trees(near, numbers, settings, threads, title, parts)
+            pinning.check()
+            pinning.tell(title)
+            write_tree_shard(output, numbers, grown, settings.recorded, {"dataset": opened.checksum})
+    nodes = len(grown.forest.children)
+    click.echo(f"{title}: {len(numbers)} trees, {nodes:,} nodes, {clock(grown.core_seconds)} of core time")
+
+
+@click.command("merge-trees")
+@click.argument("shards", nargs=-1, required=True, type=FILE)
+@OF_DATASET
+@output("Model file to write, model.h5.")
+@click.option("--statistics", required=True, type=FILE, help="Statistics file to write, training.h5.")
+def merge_trees_command(shards, dataset, output, statistics):
+    """Join SHARDS of trees into one model."""
+    nodes = merge_trees(shards, open_dataset(dataset), output, statistics)
+    remove_parts(shards)
+    click.echo(f"{output}: {nodes:,} nodes, {output.stat().st_size / 1e6:,.1f} MB")
+
+
+@click.command("tree-curve")
+@click.argument("model", type=FILE)
+@OF_DATASET
+@reads("tree-curve")
+@THREADS
+@output("Curve to write, trees.json.")
+def tree_curve_command(model, dataset, settings, threads, output):
+    """Quality of MODEL (model.h5, of fastxml) by number of trees, on the test instances."""
+    opened = open_forest(model), open_dataset(dataset)
+    curve = tree_curve(*opened, settings.propensity_a, settings.propensity_b, threads)
+    write_json(output, "tree-curve", curve)
+    for point in curve["points"]:
+        click.echo(f"{point['trees']} trees: P@1 {100 * point['P@1']:.1f}, P@5 {100 * point['P@5']:.1f}")
