@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import Dataset, Split
-from ovaflow.data.hold_out import held_out, hold_out, in_test
+from ovaflow.data.dataset import Dataset, Split, held_out, hold_out, in_test
 from ovaflow.sparse.csr import from_scipy
 
 

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from synthetic import topics
 
-from ovaflow.data.dataset import open_dataset, write_dataset
-from ovaflow.data.local_features import bring_near
+from ovaflow.data.dataset import bring_near, open_dataset, write_dataset
 from ovaflow.machine.limits import read_allowance
 from ovaflow.machine.pinning import Pinning, pinned
 from ovaflow.settings.models import TrainLabels

@@ -11,7 +11,8 @@ from sklearn.preprocessing import normalize
 
 from ovaflow.console.errors import InputError
 from ovaflow.data import tfidf as module
-from ovaflow.data.tfidf import TfIdf, learn, normal_form, tokenizer, weigh_counts
+from ovaflow.data.tfidf import TfIdf, learn, weigh_counts
+from ovaflow.data.tokens import normal_form, tokenizer
 from ovaflow.settings.models import Prepare
 from ovaflow.sparse.csr import from_scipy
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from ovaflow.artifacts.label_tree import compute_label_tree
 from ovaflow.artifacts.means import compute_means
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import Dataset, Split
-from ovaflow.data.names import Names
+from ovaflow.data.dataset import Dataset, Names, Split
 from ovaflow.initialization.all_negative import solve_root
 from ovaflow.initialization.pretrained import Earlier
 from ovaflow.initialization.starts import STARTS, StartInputs

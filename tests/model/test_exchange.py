@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
-from ovaflow.data.names import Names
+from ovaflow.data.dataset import Names
 from ovaflow.model.model_file import Model, open_model
 from ovaflow.model.model_file import save_model as save
 from ovaflow.model.npz_file import read_npz

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.metrics.pairwise import cosine_similarity
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.tfidf import TOKEN_PATTERN
+from ovaflow.data.tokens import TOKEN_PATTERN
 from ovaflow.fastxml.forest import join_trees
 from ovaflow.fastxml.model_file import ForestModel
 from ovaflow.model.model_file import Model

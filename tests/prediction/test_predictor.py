@@ -8,7 +8,7 @@ import scipy.sparse
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
-from ovaflow.data.tfidf import tokenizer
+from ovaflow.data.tokens import tokenizer
 from ovaflow.prediction.methods import METHODS
 from ovaflow.prediction.predict_dataset import predict_test_set
 from ovaflow.prediction.predictor import Predictor

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
-from ovaflow.data.names import Names
+from ovaflow.data.dataset import Names
 from ovaflow.model.model_file import ModelFile, open_model, write_model
 from ovaflow.prediction import top_k
 from ovaflow.prediction.index import build_panel, error_bound, panel_ranges, rounded_scores

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from ovaflow.data.dataset import open_dataset
-from ovaflow.data.tfidf import TOKEN_PATTERN
+from ovaflow.data.tokens import TOKEN_PATTERN
 from ovaflow.evaluation.calibration_curve import reliability
 from ovaflow.prediction.calibration import Calibration, read_calibration, write_calibration
 from ovaflow.prediction.explanation import contributions

@@ -9,8 +9,7 @@ from synthetic import topics
 from ovaflow.artifacts.means import compute_means
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import Dataset, Split, open_dataset, write_dataset
-from ovaflow.data.names import Names
+from ovaflow.data.dataset import Dataset, Names, Split, open_dataset, write_dataset
 from ovaflow.initialization.pretrained import match_model, require_same_problem
 from ovaflow.initialization.starts import StartInputs
 from ovaflow.model.model_file import open_model, save_model

@@ -3,11 +3,9 @@
 import click
 
 from ovaflow.cli.options import DATASET, FILE, output, reads
-from ovaflow.data.dataset import open_dataset, write_dataset
+from ovaflow.data.dataset import hold_out, open_dataset, write_dataset
 from ovaflow.data.download import download_dataset, download_file
-from ovaflow.data.hold_out import hold_out
-from ovaflow.data.prepare import prepare
-from ovaflow.data.source import Source
+from ovaflow.data.prepare import Source, prepare
 
 
 @click.command("download")

@@ -9,8 +9,7 @@ import numpy as np
 from ovaflow.cli.options import DATASET, FILE, OF_DATASET, THREADS, option, output, reads
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import clock
-from ovaflow.data.dataset import open_dataset
-from ovaflow.data.local_features import bring_near
+from ovaflow.data.dataset import bring_near, open_dataset
 from ovaflow.evaluation.embedding_curve import describe_embedding
 from ovaflow.fingerprint import code_fingerprint
 from ovaflow.machine.limits import peak_rss_bytes

@@ -8,8 +8,7 @@ from ovaflow.artifacts.label_tree import read_label_tree
 from ovaflow.artifacts.means import read_means
 from ovaflow.cli.options import DATASET, FILE, THREADS, output, reads, scratch_option
 from ovaflow.console.progress import clock
-from ovaflow.data.dataset import open_dataset
-from ovaflow.data.local_features import bring_near
+from ovaflow.data.dataset import bring_near, open_dataset
 from ovaflow.initialization.all_negative import read_root
 from ovaflow.initialization.pretrained import match_model, require_same_problem
 from ovaflow.initialization.starts import StartInputs

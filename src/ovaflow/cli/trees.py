@@ -4,8 +4,7 @@ import click
 
 from ovaflow.cli.options import DATASET, FILE, OF_DATASET, THREADS, option, output, reads, scratch_option
 from ovaflow.console.progress import clock
-from ovaflow.data.dataset import open_dataset
-from ovaflow.data.local_features import bring_near
+from ovaflow.data.dataset import bring_near, open_dataset
 from ovaflow.evaluation.tree_curve import tree_curve
 from ovaflow.fastxml.merging import merge_trees
 from ovaflow.fastxml.model_file import open_forest

@@ -1,16 +1,48 @@
-"""The dataset file: train and test as CSR, names, and the transform that made the features."""
+"""The dataset file: train and test as CSR, names, the transform that made the features, instances set aside."""
 
-from dataclasses import dataclass, field
+import hashlib
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
-from ovaflow.data.names import Names, read_idf, read_names
-from ovaflow.sparse.csr import CSR, transpose
-from ovaflow.storage.arrays import check_strings, create_array, read_csr, read_strings, write_csr, write_strings
+from ovaflow.console.errors import InputError
+from ovaflow.sparse.csr import CSR, rows_of, transpose
+from ovaflow.storage.arrays import (
+    check_strings,
+    create_array,
+    map_vector,
+    read_csr,
+    read_into,
+    read_strings,
+    write_csr,
+    write_strings,
+)
 from ovaflow.storage.artifact import checksum_of, create_artifact, open_artifact, parameters_of
 from ovaflow.storage.damage import damaged
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names of labels, of features (without the bias feature, or none), and inverse document frequencies."""
+
+    labels: list
+    features: list
+    idf: np.ndarray | None = None
+
+
+def read_names(path, kind, name):
+    """``"label_names"`` or ``"feature_names"`` of an artifact; empty where it has none."""
+    with open_artifact(path, kind) as file:
+        return read_strings(file, name) if name in file else []
+
+
+def read_idf(path, kind):
+    """Inverse document frequencies of an artifact, without the bias feature; None without tf-idf."""
+    with open_artifact(path, kind) as file:
+        return map_vector(file["idf"], np.float32) if "idf" in file else None
+
 
 KIND = "dataset"
 EXCERPT = 2000
@@ -119,3 +151,77 @@ def _check_shapes(file, train, test):
     check_strings(file, "test_texts", test.X.n_rows)
     if "idf" in file and file["idf"].shape != (plain,):
         raise damaged(file, f"idf of {file['idf'].size:,} features, expected {plain:,}")
+
+
+_SPAN = float(1 << 64)
+
+
+def in_test(content, fraction, seed=0):
+    """Whether an instance, a text or bytes, belongs to the share ``fraction`` that is set aside.
+
+    Decided by a hash of the content alone: the same on every machine and in any order of the instances, repeated
+    instances stay together, and more instances move none of those already there.
+    """
+    block = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+    digest = hashlib.blake2b(block, digest_size=8, salt=seed.to_bytes(16, "little", signed=True)).digest()
+    return int.from_bytes(digest, "little") < fraction * _SPAN
+
+
+def held_out(X, fraction, seed=0):
+    """Which instances are set aside, decided by their features: bool, shape (n,)."""
+    ends = X.indptr
+
+    def content(row):
+        entries = slice(ends[row], ends[row + 1])
+        return X.indices[entries].tobytes() + X.data[entries].tobytes()
+
+    return np.fromiter((in_test(content(row), fraction, seed) for row in range(X.n_rows)), bool, X.n_rows)
+
+
+def hold_out(dataset, fraction, seed=0):
+    """A dataset in memory whose test set is a share of the training set, and whose training set is the rest.
+
+    The test instances of ``dataset`` are left out. Labels whose positives are all held out stay. The parameter
+    ``held_out`` says of which dataset, by checksum, and with which fraction and seed.
+    """
+    held = held_out(dataset.train.X, fraction, seed)
+    if held.all() or not held.any():
+        raise InputError(
+            f"{held.sum():,} of {len(held):,} training instances would be held out",
+            path=dataset.path,
+            remedy="more instances or another fraction",
+        )
+    parts = [
+        Split(rows_of(dataset.train.X, rows), rows_of(dataset.train.Y, rows))
+        for rows in (np.flatnonzero(~held), np.flatnonzero(held))
+    ]
+    settings = dataset.parameters | {"held_out": {"of": dataset.checksum, "fraction": fraction, "seed": seed}}
+    return replace(dataset, train=parts[0], test=parts[1], checksum="", parameters=settings)
+
+
+_ALIGNMENT = 4096
+
+
+def bring_near(dataset, pinning):
+    """The same dataset, its training features copied to the job's node if need be.
+
+    A mapped file is on the node that read it first. Without room on the node, which is noted, the dataset stays as it
+    was.
+    """
+    X = dataset.train.X
+    ends = np.cumsum([_ALIGNMENT * -(-array.nbytes // _ALIGNMENT) for array in X.arrays])
+    starts = [0, *ends[:-1].tolist()]
+
+    def arrays_in(memory):
+        parts = zip(X.arrays, starts, strict=True)
+        return [np.frombuffer(memory, array.dtype, array.size, start) for array, start in parts]
+
+    def fill(memory):
+        with open_artifact(dataset.path, KIND) as file:
+            for name, array in zip(("data", "indices", "indptr"), arrays_in(memory), strict=True):
+                read_into(file[f"train/X/{name}"], array)
+
+    shared = pinning.share(f"{dataset.checksum}-features", int(ends[-1]), fill)
+    if shared is None:
+        return dataset
+    return replace(dataset, train=replace(dataset.train, X=CSR(*arrays_in(shared), X.n_columns)))

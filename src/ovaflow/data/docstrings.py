@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.console.progress import Progress
-from ovaflow.data.hold_out import in_test
+from ovaflow.data.dataset import in_test
 
 TEXTS = 20_000
 """Size of the dataset where the environment holds more docstrings."""

@@ -1,21 +1,84 @@
-"""The prepare step: from a source to all that the dataset file holds."""
+"""The prepare step: from the files of a source to all that the dataset file holds."""
 
+import hashlib
+import os
+import stat
+from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import EXCERPT, Split, write_dataset
+from ovaflow.data.dataset import EXCERPT, Split, held_out, in_test, write_dataset
 from ovaflow.data.docstrings import docstrings
-from ovaflow.data.hold_out import held_out, in_test
-from ovaflow.data.labels import NamedLabels, NumberedLabels, check_separator
+from ovaflow.data.labels import NamedLabels, NumberedLabels, check_separator, read_label_names
 from ovaflow.data.normalize import fill_rows, finish, is_dense
-from ovaflow.data.readers import npz, svmlight, xmc_text
-from ovaflow.data.readers.label_names import read_label_names
-from ovaflow.data.readers.tables import TEXT_FORMATS, read_texts
+from ovaflow.data.readers import npz
+from ovaflow.data.readers.sparse_text import read_svmlight, read_xmc_text
+from ovaflow.data.readers.texts import TEXT_FORMATS, read_texts
 from ovaflow.data.tfidf import learn, weigh_counts
+from ovaflow.settings.models import COLUMN_FORMATS, PrepareSource
 from ovaflow.sparse.csr import nonzeros_of_rows, rows_of
+
+
+@dataclass(frozen=True)
+class Source:
+    """A training file and what belongs to it.
+
+    Without ``test`` a share of the training file is set aside. With ``labels``, the names of the labels in id order,
+    the labels of texts are ids instead of names. ``train_labels`` and ``test_labels`` are of npz.
+    """
+
+    settings: PrepareSource
+    train: Path | None = None
+    test: Path | None = None
+    labels: Path | None = None
+    train_labels: Path | None = None
+    test_labels: Path | None = None
+
+    @property
+    def format(self):
+        """Format of the files, or builtin."""
+        return self.settings.format
+
+    @property
+    def _files(self):
+        roles = ("train", "train_labels", "test", "test_labels", "labels")
+        given = {role: getattr(self, role) for role in roles}
+        return {role: path for role, path in given.items() if path is not None}
+
+    def require_files(self):
+        """Refuse what cannot be read several times, or has no end."""
+        for path in self._files.values():
+            _require_file(path)
+
+    def provenance(self):
+        """Format, and each file's name, size and hash."""
+        files = {role: _identity(path) for role, path in self._files.items()}
+        columns = {"text_column": self.settings.text_column} if self.format in COLUMN_FORMATS else {}
+        return {"format": self.format, "files": files, **columns}
+
+
+def _require_file(path):
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        raise InputError("no such file", path=path, remedy="give the path of a file that is there") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", error)
+        remedy = "check its permissions, or give another file"
+        raise InputError(f"cannot be read ({reason})", path=path, remedy=remedy) from None
+    if not stat.S_ISREG(mode):
+        raise InputError("is not a regular file", path=path, remedy="write its content to a file, which is read twice")
+
+
+def _identity(path):
+    with open(path, "rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return {"name": Path(path).name, "bytes": file.tell(), "sha256": digest}
+
 
 _RECORDED = ("sublinear", "normalize", "bias", "min_df", "max_df", "max_features")
 _LACKING = {
@@ -175,12 +238,12 @@ def _read_features(source, settings):
 
 def _read_files(format, paths, labels_paths):
     if format == "svmlight":
-        first, splits = svmlight.read_splits(paths)
+        first, splits = read_svmlight(paths)
         return {"first_feature": first}, splits
     if format == "npz":
         splits = [npz.read(*pair) for pair in zip(paths, labels_paths, strict=True)]
     else:
-        splits = [xmc_text.read(path) for path in paths]
+        splits = [read_xmc_text(path) for path in paths]
     d = max(X.n_columns for X, _ in splits)
     l = max(Y.n_columns for _, Y in splits)  # noqa: E741
     return {}, [(X._replace(n_columns=d), Y._replace(n_columns=l)) for X, Y in splits]

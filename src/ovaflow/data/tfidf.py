@@ -1,14 +1,11 @@
 """Texts to features: tokens, vocabulary and tf-idf.
 
-A token t of a text has the weight log(1 + tf) log(N / df), or tf log(N / df)
-when not sublinear: tf is its count in the text, df the number of training texts
-it occurs in, N their number. Vocabulary and idf come from the training texts
+A token t of a text has the weight log(1 + tf) log(N / df), or tf log(N / df) when not sublinear: tf is its count in the
+text, df the number of training texts it occurs in, N their number. Vocabulary and idf come from the training texts
 alone. Texts are read once, in batches; what stays in memory is their counts.
 """
 
 import math
-import re
-import unicodedata
 from array import array
 from collections import Counter
 from dataclasses import dataclass
@@ -21,18 +18,9 @@ import scipy.sparse
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.data.normalize import finish
+from ovaflow.data.tokens import TOKEN_PATTERN, tokenizer
 from ovaflow.sparse.csr import CSR
 
-
-def _combining_marks():
-    """Accents and vowel signs of all scripts, as ranges of a character class."""
-    codes = range(1 << 16)
-    marks = "".join("m" if unicodedata.category(chr(code)).startswith("M") else " " for code in codes)
-    return "".join(f"{chr(run.start())}-{chr(run.end() - 1)}" for run in re.finditer("m+", marks))
-
-
-TOKEN_PATTERN = rf"\b(?!\d+\b)\w[\w{_combining_marks()}]+"
-"""Words of two characters or more that are not numbers; Python's ``\\w`` lacks the marks that are part of them."""
 _LARGEST_COUNT = 1 << 24
 """float32 holds whole numbers exactly up to here."""
 _MOST_COUNTED = 1 << 27
@@ -95,22 +83,6 @@ class TfIdf:
         block.sort_indices()
         matrix = CSR(block.data, block.indices.astype(np.int32), block.indptr.astype(np.int64), shape[1])
         return finish(weigh(matrix, self.idf, self.sublinear), self.normalize, self.bias)
-
-
-def normal_form(text):
-    """Text in the form that tokens are taken from: NFKC of the case-folded NFKC, so that equal words are equal strings.
-
-    "Straße", "STRASSE" and "Strasse" are one word.
-    """
-    if text.isascii():
-        return text.lower()
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-
-
-def tokenizer(pattern=TOKEN_PATTERN):
-    """Function from a text to the list of its tokens."""
-    find = re.compile(pattern).findall
-    return lambda text: find(normal_form(text))
 
 
 def weigh(matrix, idf, sublinear):

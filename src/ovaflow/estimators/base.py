@@ -14,8 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.console.progress import silence
-from ovaflow.data.dataset import Dataset, Split
-from ovaflow.data.names import Names
+from ovaflow.data.dataset import Dataset, Names, Split
 from ovaflow.data.normalize import fill_rows, finish, is_dense
 from ovaflow.estimators.labels import CLASSES, LabelForm, Labels, Matrix
 from ovaflow.estimators.parameters import Parameter, add_constructor, of_field

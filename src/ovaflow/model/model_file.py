@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.names import Names, read_idf, read_names
+from ovaflow.data.dataset import Names, read_idf, read_names
 from ovaflow.sparse.csr import CSR
 from ovaflow.storage.arrays import check_strings, create_array, map_vector, read_csr, write_strings
 from ovaflow.storage.artifact import (

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.names import Names
+from ovaflow.data.dataset import Names
 from ovaflow.model.model_file import ONE_VS_ALL, Model
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage.writing import write_atomically

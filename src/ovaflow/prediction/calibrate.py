@@ -28,7 +28,7 @@ def calibrate(model, held_out, predictions, hits):
     model : ovaflow.model.model_file.ModelFile
         The one to calibrate.
     held_out : ovaflow.data.dataset.Dataset
-        Made by :func:`ovaflow.data.hold_out.hold_out` of the model's dataset;
+        Made by :func:`ovaflow.data.dataset.hold_out` of the model's dataset;
         its test instances are those held out.
     predictions : ovaflow.prediction.predictions_file.Predictions
         Their best labels under a model trained on the others.

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.word_places import word_places
+from ovaflow.data.tokens import token_spans
 from ovaflow.model.model_file import ONE_VS_ALL, Model
 from ovaflow.prediction.label_weights import EffectiveWeights, SparseWeights
 from ovaflow.rembrandt.model_file import METHOD as REMBRANDT
@@ -181,7 +181,7 @@ def words_in_text(predictor, text):
             remedy="give a model that was made from texts",
         )
     ids = model.feature_ids
-    return [(start, end, ids[token]) for start, end, token in word_places(text, pattern) if token in ids]
+    return [(start, end, ids[token]) for start, end, token in token_spans(text, pattern) if token in ids]
 
 
 def explains(model):

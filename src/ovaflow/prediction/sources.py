@@ -5,12 +5,19 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.readers.row_kernels import Bounds
+from ovaflow.data.readers.kernels import Bounds
 from ovaflow.data.readers.rows import ID_LIMIT, parse_blocks
+from ovaflow.data.readers.sparse_text import read_header
 from ovaflow.data.readers.streams import Lines, open_stream, without_end
-from ovaflow.data.readers.tables import read_csv_fields, read_json_object
-from ovaflow.data.readers.texts import CORRECT, check_columns, clean, joined, split_names
-from ovaflow.data.readers.xmc_text import read_header
+from ovaflow.data.readers.texts import (
+    CORRECT,
+    check_columns,
+    clean,
+    joined,
+    read_csv_fields,
+    read_json_object,
+    split_names,
+)
 from ovaflow.sparse.csr import CSR
 
 STDIN = "-"

@@ -4,7 +4,7 @@ import numpy as np
 from fastapi import HTTPException
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.tfidf import normal_form
+from ovaflow.data.tokens import normal_form
 from ovaflow.prediction.answers import labels_of
 from ovaflow.prediction.explanation import contributions, nearest_labels, strongest_features, words_in_text
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.tfidf import normal_form
+from ovaflow.data.tokens import normal_form
 from ovaflow.prediction.calibration import FILE_NAME, Calibration, read_calibration
 from ovaflow.prediction.explanation import explains, nearest_labels, strongest_features
 from ovaflow.prediction.predictor import Predictor

@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_svmlight_file, load_svmlight_files
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.readers import npz, svmlight, xmc_text
+from ovaflow.data.readers import npz
+from ovaflow.data.readers.sparse_text import read_svmlight, read_xmc_text
 from ovaflow.data.readers.streams import read_lines
-from ovaflow.data.readers.tables import read_texts
-from ovaflow.data.readers.texts import TextInstance
+from ovaflow.data.readers.texts import TextInstance, read_texts
 
 ALIKE = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60, derandomize=True
@@ -68,7 +68,7 @@ def xmc_files(draw):
 def test_round_trip_whatever_the_block_size(tmp_path, file, block):
     text, instances = file
     (tmp_path / "file").write_bytes(text.encode())
-    X, Y = xmc_text.read(tmp_path / "file", block)
+    X, Y = read_xmc_text(tmp_path / "file", block)
     their_X, their_Y = np.zeros((len(instances), 7), np.float32), np.zeros((len(instances), 5), np.float32)
     for row, (labels, features) in enumerate(instances):
         their_Y[row, labels] = 1
@@ -128,12 +128,12 @@ def test_mutations_equal_the_plain_parser(tmp_path, body, mutations, block, comm
     if comments:
         path.write_bytes(body)
         instances, wrong = naive.parse_rows(body, -1, 1, 2**31 - 1, 10**7, True)
-        ours = parsed(lambda: svmlight.read_splits([path], False, block)[1][0])
+        ours = parsed(lambda: read_svmlight([path], False, block)[1][0])
     else:
         path.write_bytes(b"3 7 5\n" + body)
         instances, wrong = naive.parse_rows(body, 3, 0, 7, 5, False)
         wrong = None if wrong is None else wrong + 1
-        ours = parsed(lambda: xmc_text.read(path, block))
+        ours = parsed(lambda: read_xmc_text(path, block))
     if wrong is not None:
         assert ours == wrong
     elif not isinstance(ours, list):
@@ -182,7 +182,7 @@ def test_svmlight_equals_sklearn(tmp_path, files, zero_based, with_zero):
     for path, lines in zip(paths, files, strict=True):
         extra = "3 0:1 2:1" if with_zero and zero_based is not False else "3,1 2:1"
         path.write_text("\n".join([*lines, extra]))
-    _, splits = svmlight.read_splits(paths, zero_based, block=16)
+    _, splits = read_svmlight(paths, zero_based, block=16)
     theirs = load_svmlight_files(paths, multilabel=True, zero_based=zero_based, dtype=np.float32)
     for (X, Y), their_X, their_labels in zip(splits, theirs[::2], theirs[1::2], strict=True):
         np.testing.assert_array_equal(X.to_scipy().toarray(), their_X.toarray())
@@ -198,7 +198,7 @@ def test_xmc_text_equals_sklearn_on_real_data(real_data, name):
     path = real_data / name / "test.txt.gz"
     header, body = gzip.decompress(path.read_bytes()).split(b"\n", 1)
     n, d, n_labels = map(int, header.split())
-    X, Y = xmc_text.read(path)
+    X, Y = read_xmc_text(path)
     theirs, their_labels = load_svmlight_file(
         io.BytesIO(body), n_features=d, dtype=np.float32, multilabel=True, zero_based=True
     )

@@ -9,19 +9,21 @@ import scipy.sparse
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
-from ovaflow.data.readers.number_kernels import BAD_NUMBER, GOOD, OVERFLOW
-from ovaflow.data.readers.row_kernels import (
+from ovaflow.data.readers.kernels import (
     BAD_FEATURE,
     BAD_LABEL,
+    BAD_NUMBER,
     FEATURE_RANGE,
     FEATURES,
     FULL,
+    GOOD,
     HARDS,
     HIGHEST,
     LABEL_RANGE,
     LABELS,
     LINES,
     LOWEST,
+    OVERFLOW,
     POSITION,
     ROWS,
     SORTED_FEATURES,

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ovaflow.data.tfidf import normal_form, tokenizer
-from ovaflow.data.word_places import _composes_backwards, word_places
+from ovaflow.data.tokens import _composes_backwards, normal_form, token_spans, tokenizer
 
 CHARACTERS = st.one_of(
     st.characters(),
@@ -21,7 +20,7 @@ CHARACTERS = st.one_of(
 @example("\u0345a\u0345\u0301b")
 @example("")
 def test_same_tokens_as_the_tokenizer(text):
-    places = word_places(text)
+    places = token_spans(text)
     ours, theirs = [place.token for place in places], tokenizer()(text)
     assert ours == theirs
     for earlier, later in itertools.pairwise(places):
@@ -48,4 +47,4 @@ def test_every_composition_stays_within_a_cluster():
     ],
 )
 def test_words_as_they_were_written(text, words):
-    assert [text[start:end] for start, end, _ in word_places(text)] == words
+    assert [text[start:end] for start, end, _ in token_spans(text)] == words
