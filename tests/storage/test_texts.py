@@ -36,17 +36,6 @@ def test_lines_come_back(tmp_path_factory, lines):
     assert read_lines(path, "plan") == ["header", *lines]
 
 
-def test_every_bit_of_a_table_counts(tmp_path):
-    path = tmp_path / "shards.tsv"
-    write_lines(path, "plan", ["shard\tlabel", "0\t1", "1\t0"])
-    for place in range(path.stat().st_size):
-        flip(path, place, place % 8)
-        with pytest.raises(InputError, match=r"shards\.tsv: .*damaged.*rule plan_shards"):
-            read_lines(path, "plan")
-        flip(path, place, place % 8)
-    assert len(read_lines(path, "plan")) == 3
-
-
 def test_every_bit_of_json_counts_or_changes_nothing(tmp_path):
     path = tmp_path / "metrics.json"
     write_json(path, "metrics", FIGURES)

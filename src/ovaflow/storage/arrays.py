@@ -11,7 +11,7 @@ import numpy as np
 from xxhash import xxh3_128
 
 from ovaflow.sparse.csr import CSR
-from ovaflow.storage.damage import damaged
+from ovaflow.storage.damage import damaged, raw_attribute
 
 PAGE = 4096
 
@@ -125,14 +125,6 @@ def read_into(array, out):
 def _compare(array, checksum):
     if raw_attribute(h5py.h5a.open(array.id, b"xxh3")) != checksum.encode():
         raise damaged(array, f"values of {array.name} do not match their checksum")
-
-
-def raw_attribute(attribute):
-    """Bytes of an attribute; h5py's conversions would take longer than all else in opening a small file."""
-    stored = attribute.get_type()
-    value = np.empty(attribute.shape, f"V{stored.get_size()}")
-    attribute.read(value, stored)
-    return value.tobytes()
 
 
 def map_vector(array, dtype, low=None, high=None, ndim=1, compare=True):

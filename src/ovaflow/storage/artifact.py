@@ -18,8 +18,8 @@ from xxhash import xxh3_128
 
 from ovaflow import __version__
 from ovaflow.console.errors import InputError, StrPath
-from ovaflow.storage.arrays import PAGE, NotFiniteError, raw_attribute, require_room, seal_array, values_of
-from ovaflow.storage.damage import damaged, made_by, not_a, remake, text_of
+from ovaflow.storage.arrays import PAGE, NotFiniteError, require_room, seal_array, values_of
+from ovaflow.storage.damage import damaged, made_by, not_a, raw_attribute, remake, text_of
 from ovaflow.storage.writing import write_atomically
 
 FORMAT_VERSION = 3

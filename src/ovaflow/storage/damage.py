@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import h5py
+import numpy as np
+
 from ovaflow.console.errors import InputError, StrPath
 
 _MADE_BY = {
@@ -56,5 +59,17 @@ def damaged(item: Any, message: object) -> InputError:
 
 def text_of(item: Any, name: str) -> str:
     """Text among the attributes of an open artifact."""
-    value = item.attrs[name]
-    return value.decode() if isinstance(value, bytes) else value
+    attribute = h5py.h5a.open(item.id, name.encode())
+    stored = attribute.get_type()
+    if not isinstance(stored, h5py.h5t.TypeStringID) or stored.is_variable_str():
+        # of another program
+        return item.attrs[name]
+    return raw_attribute(attribute).rstrip(b"\0").decode()
+
+
+def raw_attribute(attribute: h5py.h5a.AttrID) -> bytes:
+    """Bytes of an attribute; h5py's conversions would take longer than all else in opening a small file."""
+    stored = attribute.get_type()
+    value = np.empty(attribute.shape, f"V{stored.get_size()}")
+    attribute.read(value, stored)
+    return value.tobytes()
