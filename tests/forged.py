@@ -12,20 +12,7 @@ _OWN = {"kind", "format_version", "ovaflow_version", "parameters", "inputs", "ch
 
 
 class Forgery:
-    """An artifact taken apart, to be changed and written with checksums that fit.
-
-    Parameters
-    ----------
-    path : path-like
-
-    Attributes
-    ----------
-    kind : str
-    parameters, inputs : dict
-    attributes : dict of str to dict
-        By group; that of the file is empty.
-    arrays : dict of str to ndarray
-    """
+    """An artifact taken apart, to be changed and written with checksums that fit."""
 
     def __init__(self, path):
         with h5py.File(path) as file:
@@ -54,15 +41,7 @@ def _attributes(item):
 
 
 def flip(path, place, bit=0):
-    """Flip one bit of a file, of which nobody else holds a mapping; its times stay, as when a disk errs.
-
-    Parameters
-    ----------
-    path : path-like
-    place : int
-        Of the byte.
-    bit : int
-    """
+    """Flip one bit of a file, of which nobody else holds a mapping; its times stay, as when a disk errs."""
     times = os.stat(path)
     with open(path, "r+b") as file:
         file.seek(place)

@@ -6,17 +6,7 @@ import numpy as np
 
 
 def label_tree(Y):
-    """Prim's algorithm on all pairs of label columns and the all-zero root; root edges win ties.
-
-    Parameters
-    ----------
-    Y : ndarray of 0 and 1, shape (n, l)
-
-    Returns
-    -------
-    tuple of int
-        Cost of the tree and number of children of the root.
-    """
+    """Prim's algorithm on all pairs of label columns and the all-zero root; root edges win ties."""
     nearest = [(int(column.sum()), False) for column in Y.T]
     waiting, cost, subtrees = set(range(Y.shape[1])), 0, 0
     while waiting:

@@ -11,14 +11,7 @@ ROOT = Path(__file__).parents[1]
 
 
 class Place:
-    """A folder in which Snakemake runs the pipeline.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-    checkout : pathlib.Path
-        Whose Snakefile and whose ovaflow.
-    """
+    """A folder in which Snakemake runs the pipeline."""
 
     def __init__(self, folder, checkout=ROOT):
         self.folder, self.checkout = folder, checkout

@@ -19,17 +19,7 @@ CONFIG = {
 
 
 def write_table(path, rows=200, separator="|", columns=("text", "labels")):
-    """Write the table.
-
-    Parameters
-    ----------
-    path : path-like
-    rows : int
-    separator : str
-        What stands between two labels.
-    columns : tuple of two str
-        Names of the columns of texts and labels.
-    """
+    """Write the table."""
     generator = random.Random(7)
     topics = {f"topic {j}": [f"word{j}{i}" for i in range(6)] for j in range(10)}
     with open(path, "w", newline="", encoding="utf-8") as file:
@@ -43,13 +33,7 @@ def write_table(path, rows=200, separator="|", columns=("text", "labels")):
 
 
 def write_config(path, **sections):
-    """Write :data:`CONFIG` as a user's config file, with some sections replaced.
-
-    Parameters
-    ----------
-    path : path-like
-    **sections : dict
-    """
+    """Write :data:`CONFIG` as a user's config file, with some sections replaced."""
     Path(path).write_text(yaml.safe_dump(CONFIG | sections), encoding="utf-8")
 
 

@@ -4,12 +4,7 @@ import pytest
 
 
 class FakeSys:
-    """A /sys of some nodes.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-    """
+    """A /sys of some nodes."""
 
     def __init__(self, folder):
         self.folder = folder

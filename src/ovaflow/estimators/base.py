@@ -42,6 +42,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
     classes_ : ndarray, shape (l,)
         Labels by their ids: sorted classes or label names, or the columns of an indicator.
     n_features_in_ : int
+        Columns of X.
     feature_names_in_ : ndarray of str
         Where X was a data frame.
     model_ : ovaflow.model.model_file.ModelFile
@@ -87,6 +88,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array_like or sparse matrix, shape (n, d)
+            Features, one row for each instance.
         y : array_like, sparse matrix, or sequence of sequences
             One class for each instance, of shape (n,); an indicator of shape (n, l), dense or sparse; or a list of
             labels (names or ids) for each instance.
@@ -153,6 +155,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array_like or sparse matrix, shape (n, d)
+            Features, one row for each instance.
         labels : sequence, length m, optional
             Some of ``classes_``; by default all of them, which takes n l numbers.
 
@@ -185,6 +188,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array_like or sparse matrix, shape (n, d)
+            Features, one row for each instance.
 
         Returns
         -------
@@ -224,7 +228,9 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array_like or sparse matrix, shape (n, d)
+            Features, one row for each instance.
         k : int
+            Number of labels.
 
         Returns
         -------
@@ -247,9 +253,11 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array_like or sparse matrix, shape (n, d)
+            Features, one row for each instance.
         y : array_like, sparse matrix, or sequence of sequences
             In any form that :meth:`fit` takes.
         k : int
+            Number of labels.
 
         Returns
         -------
@@ -264,8 +272,11 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array_like or sparse matrix, shape (n, d)
+            Features, one row for each instance.
         y : array_like, sparse matrix, or sequence of sequences
+            True labels, in any form that :meth:`fit` takes.
         sample_weight : array_like, shape (n,), optional
+            Weights of the instances.
 
         Returns
         -------
@@ -281,6 +292,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         path : path-like
+            The file, model.h5.
         """
         check_is_fitted(self)
         parameters = self.model_.parameters | {"labels": self._form.parameters}
@@ -293,6 +305,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         path : path-like
+            The file, model.h5.
 
         Returns
         -------

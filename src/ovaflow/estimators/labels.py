@@ -41,23 +41,7 @@ class LabelForm:
 
     @classmethod
     def of(cls, Y: Labels, names: Sequence[str] | None = None) -> Self:
-        """Form of some labels.
-
-        Parameters
-        ----------
-        Y : array_like, sparse matrix, or sequence of sequences
-        names : sequence of str, optional
-            Of the columns of an indicator.
-
-        Returns
-        -------
-        LabelForm
-
-        Raises
-        ------
-        ValueError
-            If Y is nothing of the kind.
-        """
+        """Form of some labels, whose columns may have names; ValueError if Y is nothing of the kind."""
         if Y is None:
             raise ValueError("requires y to be passed, but the target y is None")
         if scipy.sparse.issparse(Y):
@@ -71,18 +55,7 @@ class LabelForm:
 
     @classmethod
     def from_parameters(cls, parameters: dict[str, Any], names: Sequence[str]) -> Self:
-        """Form that a model file tells.
-
-        Parameters
-        ----------
-        parameters : dict
-            See :attr:`parameters`; empty in models of the pipeline, whose labels are columns of a sparse indicator.
-        names : list of str
-
-        Returns
-        -------
-        LabelForm
-        """
+        """Form by the :attr:`parameters` in a model file; none are in models of the pipeline: a sparse indicator."""
         classes = np.asarray(names, parameters.get("classes"))
         return cls(parameters.get("kind", SPARSE), classes, parameters.get("indicator", "<i8"))
 
@@ -93,17 +66,7 @@ class LabelForm:
         return {"kind": self.kind, "classes": classes, "indicator": self.dtype}
 
     def matrix(self, Y: Labels) -> CSR:
-        """Labels as every method takes them.
-
-        Parameters
-        ----------
-        Y : array_like, sparse matrix, or sequence of sequences
-            Labels that are none of the classes are left out.
-
-        Returns
-        -------
-        CSR, shape (n, l)
-        """
+        """Labels (n, l) as every method takes them, without those that are none of the classes."""
         if scipy.sparse.issparse(Y):
             return _indicated(Y, len(self.classes))
         rows = Y
@@ -121,18 +84,7 @@ class LabelForm:
         return _indicated(scipy.sparse.coo_array((ones, (owners[known], places[known])), shape), shape[1])
 
     def places(self, labels: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        """Columns of some labels.
-
-        Parameters
-        ----------
-        labels : array_like, shape (m,)
-
-        Returns
-        -------
-        places : ndarray of int, shape (m,)
-        known : ndarray of bool, shape (m,)
-            False for labels that are none of the classes.
-        """
+        """Columns of some labels, and which of the labels are classes."""
         labels = np.asarray(labels)
         if not labels.size or not len(self.classes):
             return np.zeros(labels.shape, int), np.zeros(labels.shape, bool)
@@ -142,17 +94,7 @@ class LabelForm:
         return places, self.classes[places] == labels
 
     def given_back(self, predicted: CSR) -> Any:
-        """Predictions in the form of the labels.
-
-        Parameters
-        ----------
-        predicted : CSR, shape (n, l)
-            With one label for each instance where that is the form.
-
-        Returns
-        -------
-        ndarray, scipy.sparse.csr_array or list of ndarray
-        """
+        """Predictions in the form of the labels."""
         if self.kind == CLASSES:
             return self.classes[predicted.indices]
         if self.kind == LISTS:

@@ -13,6 +13,7 @@ class precision_at_k_scorer:
     Parameters
     ----------
     k : int
+        Labels that are looked at, those of the highest scores.
     """
 
     k: int = 1
@@ -25,7 +26,9 @@ class precision_at_k_scorer:
         estimator : LabelClassifier
             Or a pipeline that ends with one.
         X : array_like, shape (n, d)
+            What the estimator takes.
         Y : array_like, sparse matrix, or sequence of sequences
+            True labels.
 
         Returns
         -------

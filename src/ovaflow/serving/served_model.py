@@ -49,13 +49,7 @@ class ServedModel:
 
 
 def open_served_model(path: Path, calibration: Path | None = None) -> ServedModel:
-    """Open a model with the calibration given, else with ``calibration.h5`` next to it where that belongs to it.
-
-    Raises
-    ------
-    InputError
-        If the model cannot be read, or the calibration given does not belong to it.
-    """
+    """Open a model with the calibration given, else with ``calibration.h5`` next to it where that belongs to it."""
     predictor = Predictor.open(path)
     found = calibration or path.parent / FILE_NAME
     if calibration is None and not found.exists():

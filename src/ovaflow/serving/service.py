@@ -55,13 +55,7 @@ def options_of_worker():
 
 
 def serve(options, listener):
-    """Serve a model on a bound socket until told to stop; return the exit status.
-
-    Raises
-    ------
-    InputError
-        If the files cannot be served.
-    """
+    """Serve a model on a bound socket until told to stop; return the exit status."""
     from ovaflow.serving.served_model import open_served_model
 
     logging.config.dictConfig(_LOGGING)
@@ -124,13 +118,7 @@ _LOGGING = {
 
 
 def bind(host, port, unix_socket=None):
-    """Take the address, so that a wrong one is refused before anything is loaded; nobody can connect yet.
-
-    Raises
-    ------
-    InputError
-        If it cannot be had.
-    """
+    """Take the address, so that a wrong one is refused before anything is loaded; nobody can connect yet."""
     try:
         if unix_socket is not None:
             return _bind_unix(unix_socket)
