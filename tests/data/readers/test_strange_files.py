@@ -412,11 +412,11 @@ def test_what_is_not_a_file(tmp_path, capfd):
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     (tmp_path / "names").write_text("a\n")
     for path, message in (
-        (tmp_path / "pipe", "is no regular file|is not a regular file"),
+        (tmp_path / "pipe", "is not a regular file"),
         (tmp_path, "is a directory"),
         (tmp_path / "loop", "Too many levels of symbolic links"),
         (tmp_path / "none", "no such file"),
-        ("/dev/zero", "is no regular file|is not a regular file"),
+        ("/dev/zero", "is not a regular file"),
         (tmp_path / ("x" * 300), "File name too long"),
     ):
         for given in (f"--train={path}", f"--train={tmp_path / 'names'} --labels={path}"):
