@@ -29,7 +29,7 @@ from ovaflow.sparse.csr import rows_of
 @click.option("--label", "names", multiple=True, help="Label to explain, instead of those predicted; repeatable.")
 @click.option("--labels", default=3, show_default=True, type=click.IntRange(min=1), help="Predicted labels explained.")
 @click.option("--top", default=10, show_default=True, type=click.IntRange(min=1), help="Words listed of each sign.")
-@click.option("--calibration", type=FILE, help="For probabilities; by default calibration.h5 beside the model.")
+@click.option("--calibration", type=FILE, help="For probabilities; by default calibration.h5 next to the model.")
 @click.option("--json", "as_json", is_flag=True, help="JSON instead of tables.")
 def explain_command(path, model, text, dataset, row, names, labels, top, calibration, as_json):
     """Say which words push labels up and down.

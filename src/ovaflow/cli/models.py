@@ -118,7 +118,7 @@ def _named_like(model, other):
 @click.command("index")
 @click.argument("model", type=click.Path(dir_okay=False, path_type=Path))
 def index_command(model):
-    """Write the index of MODEL (model.h5) beside it, for processes that score a text at a time.
+    """Write the index of MODEL (model.h5) next to it, for processes that score a text at a time.
 
     They map it and share it; without it each of them builds one in its own
     memory, after some instances. It is used as long as it is that of the model.

@@ -29,7 +29,7 @@ _OUTPUTS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".txt": "xmc-t
 @option(Predict, "top_k")
 @click.option("--probabilities", is_flag=True, help="Add the labels' probabilities.")
 @click.option("--thresholds", is_flag=True, help="Of the top labels, keep those that reach their thresholds.")
-@click.option("--calibration", type=FILE, help="For these two; by default calibration.h5 beside the model.")
+@click.option("--calibration", type=FILE, help="For these two; by default calibration.h5 next to the model.")
 @THREADS
 @click.option(
     "--output", type=FILE, help="File to write; of a dataset predictions.h5, else standard output by default."

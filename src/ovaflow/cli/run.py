@@ -38,7 +38,7 @@ def run_command(config, options):
 def become_snakemake(config, options):
     """Run the pipeline in the current folder: Snakemake takes this process over, with its signals and its terminal."""
     workflow = snakefile()
-    # -P: what lies in the folder is no Python module
+    # -P: what is in the folder is not a Python module
     program = [sys.executable, "-P", "-m", "snakemake"]
     given = ["--snakefile", str(workflow)]
     if config is not None:

@@ -116,7 +116,7 @@ def cold_start_command(dataset, means, earlier, seed, output, settings):
 def trace_command(dataset, means, earlier, labels, seed, output, settings):
     """Record every Newton iteration of a sample of labels of DATASET (dataset.h5).
 
-    They are solved one by one, on all instances, beside the training.
+    They are solved one by one, on all instances, apart from the training.
     """
     opened = open_dataset(dataset)
     start, made_from = read_earlier(earlier, opened)

@@ -99,7 +99,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 @click.argument("options", nargs=-1, type=click.UNPROCESSED, metavar="[SNAKEMAKE OPTION]...")
 @click.option("--text-column", help="csv, jsonl, parquet: column of the text, or several: title,abstract.")
 @click.option("--labels-column", help="csv, jsonl, parquet: column of the labels.")
-@click.option("--label-separator", help="What stands between two labels.")
+@click.option("--label-separator", help="What separates two labels.")
 @click.option(
     "--format", "format_", type=click.Choice(sorted(set(FORMATS.values()))), help="If the name does not tell."
 )

@@ -19,7 +19,7 @@ class NamedLabels:
     """
 
     n_labels = None
-    """Labels are no ids."""
+    """Labels are not ids."""
 
     def __init__(self):
         self._numbers = {}

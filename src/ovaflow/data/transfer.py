@@ -154,7 +154,7 @@ def _refuse_web_page(path, origin):
 
 
 def default_record(output):
-    """Where the checksums of a download are recorded: beside its folder or file, such as ``eurlex-4k.sha256``."""
+    """Where the checksums of a download are recorded: next to its folder or file, such as ``eurlex-4k.sha256``."""
     output = Path(output)
     return output.with_name(f"{output.name}.sha256")
 

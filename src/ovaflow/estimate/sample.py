@@ -31,7 +31,7 @@ _STEADY = 2.0
 _REPEATS = 5
 _FEW = 50
 _OBJECTS = 1000
-"""Bytes that Python's objects of a solved label take beside its weights."""
+"""Bytes that Python's objects of a solved label take besides its weights."""
 
 
 @dataclass(frozen=True)
