@@ -7,11 +7,11 @@ from synthetic import topics
 
 from ovaflow.data.dataset import open_dataset, write_dataset
 from ovaflow.data.local_features import bring_near
+from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.machine.allowance import read_allowance
 from ovaflow.machine.place import Place, placed
 from ovaflow.settings.models import TrainLabels
 from ovaflow.training.shard_job import train_labels
-from ovaflow.training.start_inputs import compute_start_inputs
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@ import naive
 import numpy as np
 import pytest
 
-from ovaflow.solver.conjugate_gradient import solve_newton_system
 from ovaflow.solver.losses import LOSSES
+from ovaflow.solver.newton import solve_newton_system
 from ovaflow.solver.objective import collect_active, fill_gradient, fill_preconditioner
 from ovaflow.solver.problem import Settings, make_workspace
 

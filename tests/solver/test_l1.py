@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from liblinear.liblinearutil import parameter, problem, train
 
 from ovaflow.solver.coordinate_descent import solve_label_l1
-from ovaflow.solver.feature_set import make_features, make_scratch, solve_on_features
 from ovaflow.solver.losses import LOSSES, SLOPE_AT_ZERO
 from ovaflow.solver.problem import L1, Settings, Status, make_workspace
 from ovaflow.solver.stopping import STRICTER, violation_targets
+from ovaflow.solver.working_features import make_features, make_scratch, solve_on_features
 from ovaflow.sparse.csr import from_scipy
 
 WAYS = ["all features", "chosen features"]

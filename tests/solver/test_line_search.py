@@ -2,8 +2,8 @@ import naive
 import numpy as np
 import pytest
 
-from ovaflow.solver.line_search import FAILED, search_step
 from ovaflow.solver.losses import LOSSES
+from ovaflow.solver.newton import FAILED, search_step
 from ovaflow.solver.problem import Settings, make_workspace
 
 

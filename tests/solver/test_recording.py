@@ -7,8 +7,8 @@ import pytest
 from ovaflow.solver.losses import LOSSES, SLOPE_AT_ZERO
 from ovaflow.solver.newton import solve_label
 from ovaflow.solver.problem import Settings, Status, make_workspace
-from ovaflow.solver.recording import refined_objective, solve_recorded
 from ovaflow.solver.stopping import relative_tolerance
+from ovaflow.training.tracing import refined_objective, solve_recorded
 
 OBJECTIVES = {"squared-hinge": naive.squared_hinge_objective, "logistic": naive.logistic_objective}
 

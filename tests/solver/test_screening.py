@@ -3,8 +3,8 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from ovaflow.solver.columns import make_batch, screen_columns
+
 from ovaflow.solver.screening import add_rare, bound_by_popular, collect_above, make_screen, threshold_for
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.sparse.panel import WIDTH

@@ -11,13 +11,12 @@ from synthetic import topics
 from ovaflow.artifacts.label_tree import ROOT
 from ovaflow.data.dataset import Split
 from ovaflow.fastxml.training import grow_trees
+from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.settings.models import GrowTrees, TrainLabels
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage import parts
 from ovaflow.storage.parts import Parts, parts_of
-from ovaflow.training.finished_labels import digest_of_shard
-from ovaflow.training.shard_job import train_labels
-from ovaflow.training.start_inputs import compute_start_inputs
+from ovaflow.training.shard_job import digest_of_shard, train_labels
 
 
 class Interrupted(BaseException):

@@ -19,8 +19,8 @@ from ovaflow.settings.models import TrainLabels
 from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import REGULARIZATIONS, Status
 from ovaflow.sparse.csr import rows_of
+from ovaflow.training.label_jobs import positive_costs
 from ovaflow.training.shard_job import train_labels
-from ovaflow.training.weighting import positive_costs
 
 SAMPLES = {"bibtex": (12, 4880), "kirjastonhoitaja": (68, 2625), "delicious": (12, 3000), "aloi": (8, 3000)}
 EXACT = {"l2": 1e-5, "l1": 2e-6}

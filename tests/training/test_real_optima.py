@@ -6,10 +6,9 @@ import pytest
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.initialization.label_tree import with_ancestors
-from ovaflow.initialization.starts import COLD
+from ovaflow.initialization.starts import COLD, compute_start_inputs
 from ovaflow.settings.models import TrainLabels
 from ovaflow.training.shard_job import train_labels
-from ovaflow.training.start_inputs import compute_start_inputs
 
 LABELS, EPSILON = 100, 1e-4
 FILES = {

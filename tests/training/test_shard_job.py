@@ -6,12 +6,11 @@ from ovaflow.artifacts.label_tree import ROOT, compute_label_tree
 from ovaflow.artifacts.means import compute_means
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Dataset, Split
-from ovaflow.initialization.starts import COLD, StartInputs
+from ovaflow.initialization.starts import COLD, StartInputs, compute_start_inputs
 from ovaflow.settings.models import TrainLabels
 from ovaflow.solver.problem import Status
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.training.shard_job import train_labels
-from ovaflow.training.start_inputs import compute_start_inputs
 
 
 def dataset_of(X, Y):

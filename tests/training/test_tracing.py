@@ -8,12 +8,11 @@ from ovaflow.artifacts.means import write_means
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
-from ovaflow.initialization.starts import COLD
+from ovaflow.initialization.starts import COLD, compute_start_inputs
 from ovaflow.model.trace_file import read_trace, write_trace
 from ovaflow.settings.models import TrainLabels
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.training.shard_job import train_labels
-from ovaflow.training.start_inputs import compute_start_inputs
 from ovaflow.training.tracing import trace_labels, traced_labels
 
 

@@ -14,9 +14,8 @@ from ovaflow.initialization.starts import StartInputs
 from ovaflow.settings.models import TrainLabels
 from ovaflow.solver.problem import Status
 from ovaflow.sparse.csr import from_scipy
-from ovaflow.training.label_jobs import LabelJobs
+from ovaflow.training.label_jobs import LabelJobs, positive_costs
 from ovaflow.training.shard_job import train_labels
-from ovaflow.training.weighting import positive_costs
 
 A, B = 0.55, 1.5
 

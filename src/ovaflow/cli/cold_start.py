@@ -6,9 +6,9 @@ from ovaflow.artifacts.means import read_means
 from ovaflow.cli.earlier_model import read_earlier
 from ovaflow.cli.options import DATASET, FILE, output, reads
 from ovaflow.data.dataset import open_dataset
+from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.storage.texts import write_json
 from ovaflow.training.cold_start import compare_with_cold_start
-from ovaflow.training.start_inputs import compute_start_inputs
 
 
 @click.command("cold-start")

@@ -6,8 +6,8 @@ from ovaflow.artifacts.means import read_means
 from ovaflow.cli.earlier_model import earlier_option, read_earlier
 from ovaflow.cli.options import DATASET, FILE, output, reads
 from ovaflow.data.dataset import open_dataset
+from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.model.trace_file import write_trace
-from ovaflow.training.start_inputs import compute_start_inputs
 from ovaflow.training.tracing import trace_labels, traced_labels
 
 

@@ -1,8 +1,8 @@
 """A copy of the dataset on a disk of the machine that trains, for file systems that are slow or far away.
 
-The first job of a machine copies, those that run beside it use the same copy, and the last one removes it. Jobs hold a
-shared lock on the copy, which the kernel releases however they end: what a killed job left behind is used by the next
-job of the same dataset, and removed by the next of any other.
+The first job of a machine copies, those that run at the same time use the same copy, and the last one removes it. Jobs
+hold a shared lock on the copy, which the kernel releases however they end: what a killed job left behind is used by the
+next job of the same dataset, and removed by the next of any other.
 """
 
 import contextlib
@@ -20,19 +20,10 @@ _SPARE = 1 << 28
 
 @contextlib.contextmanager
 def staged(path, scratch=None):
-    """Copy a dataset to a disk of this machine while the block runs, unless another job has done so.
+    """The path to read a dataset from while the block runs: a copy in ``scratch``, made unless another job has done so.
 
-    Parameters
-    ----------
-    path : path-like
-        The dataset file.
-    scratch : path-like, optional
-        Folder on that disk, the same for all jobs; none: nothing is copied.
-
-    Yields
-    ------
-    path-like
-        The copy; ``path`` itself where there is no folder or no room for it, which costs time only and is said.
+    The same folder is given to all jobs. Without one, or without room for a copy, it is ``path`` itself, which costs
+    only time and is reported.
     """
     if scratch is None:
         yield path
