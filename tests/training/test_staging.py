@@ -8,9 +8,9 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from solving import in_memory
 
-from ovaflow.data.dataset import Split, open_dataset, write_dataset
-from ovaflow.sparse.csr import from_scipy
+from ovaflow.data.dataset import open_dataset, write_dataset
 from ovaflow.training import staging
 from ovaflow.training.staging import staged
 
@@ -40,7 +40,7 @@ def write_random(path, seed):
     rng = np.random.default_rng(seed)
     X, Y = (sp.random_array((40, columns), density=0.2, rng=rng, format="csr") for columns in (9, 4))
     Y.data[:] = 1
-    split = Split(from_scipy(X), from_scipy(Y))
+    split = in_memory(X, Y).train
     write_dataset(path, split, split, [f"label {j}" for j in range(4)], [f"word {j}" for j in range(9)], {"bias": 0.0})
     return path
 
@@ -85,28 +85,27 @@ def test_jobs_side_by_side_share_one_copy_and_the_last_removes_it(dataset, scrat
             job.wait()
 
 
-def test_a_killed_jobs_copy_is_used_again(dataset, scratch, monkeypatch):
-    kill_a_job(dataset, scratch)
-    monkeypatch.setattr(staging, "_copy", lambda *paths: pytest.fail("copied again"))
-    with staged(dataset, scratch) as copy:
-        assert copy.read_bytes() == dataset.read_bytes()
-    assert left_in(scratch) == []
-
-
-def test_a_killed_jobs_copy_is_removed_by_a_job_of_another_dataset(dataset, scratch, tmp_path):
-    kill_a_job(dataset, scratch)
-    other = write_random(tmp_path / "other.h5", 1)
-    with staged(other, scratch):
-        assert len(left_in(scratch)) == 2
-    assert left_in(scratch) == []
-
-
 def kill_a_job(dataset, scratch):
     job = start_job(dataset, scratch)
     job.stdout.readline()
     job.kill()
     job.communicate()
     assert len(left_in(scratch)) == 2
+
+
+def test_a_killed_jobs_copy_is_used_again_or_removed_by_a_job_of_another_dataset(
+    dataset, scratch, tmp_path, monkeypatch
+):
+    other = write_random(tmp_path / "other.h5", 1)
+    kill_a_job(dataset, scratch)
+    with staged(other, scratch):
+        assert len(left_in(scratch)) == 2
+    assert left_in(scratch) == []
+    kill_a_job(dataset, scratch)
+    monkeypatch.setattr(staging, "_copy", lambda *paths: pytest.fail("copied again"))
+    with staged(dataset, scratch) as copy:
+        assert copy.read_bytes() == dataset.read_bytes()
+    assert left_in(scratch) == []
 
 
 def test_half_a_copy_is_made_anew(dataset, scratch):
@@ -129,15 +128,13 @@ def test_a_disk_that_takes_half_of_it(dataset, scratch, capsys):
     assert "read where it is: File too large" in capsys.readouterr().err
 
 
-def test_a_disk_that_would_be_full(dataset, scratch, monkeypatch, capsys):
+def test_a_folder_that_is_missing_or_full(dataset, scratch, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(staging, "_SPARE", 1 << 62)
-    with staged(dataset, scratch) as place:
-        assert place == dataset
-        assert left_in(scratch) == []
-    assert "MB needed and some to spare" in capsys.readouterr().err
-
-
-def test_a_folder_that_is_not_there(dataset, tmp_path, capsys):
-    with staged(dataset, tmp_path / "nowhere") as place:
-        assert place == dataset
-    assert "read where it is: No such file or directory" in capsys.readouterr().err
+    for folder, reason in (
+        (scratch, "MB needed and some to spare"),
+        (tmp_path / "nowhere", "read where it is: No such file or directory"),
+    ):
+        with staged(dataset, folder) as place:
+            assert place == dataset
+            assert left_in(scratch) == []
+        assert reason in capsys.readouterr().err

@@ -73,7 +73,7 @@ class BatchSolver:
 
     def screen(self):
         """Find what each label in flight must look at next."""
-        _screen_all(self._X.n_rows, self._screen, self._batch)
+        screen_all(self._X.n_rows, self._screen, self._batch)
 
     def advance(self, label):
         """Use what the screen found for one label.
@@ -192,7 +192,7 @@ def _show(c, screen, batch):
 
 
 @kernel
-def _screen_all(n, screen, batch):
+def screen_all(n, screen, batch):
     """Collect for each label the instances whose score may exceed -1; at first the highest bounds."""
     batch.n_candidates[:] = 0
     batch.cut[:] = False
