@@ -99,9 +99,10 @@ def test_the_lock_of_one_killed_while_it_compiles_is_free(tmp_path):
     hold = f"import fcntl, time; fcntl.flock(open({str(held)!r}, 'w'), fcntl.LOCK_EX); print(1, flush=True); "
     holder = start(f"{hold} time.sleep(600)")
     assert holder.stdout.readline() == "1\n"
-    waiting = start(f"print('begins', flush=True)\n{WORK}", OVAFLOW_CACHE=str(tmp_path))
+    begin = "from ovaflow.sparse.csr import product\nprint('begins', flush=True)\n"
+    waiting = start(begin + WORK, OVAFLOW_CACHE=str(tmp_path))
     assert waiting.stdout.readline() == "begins\n"
-    time.sleep(3)
+    time.sleep(1)
     assert waiting.poll() is None
     holder.send_signal(signal.SIGKILL)
     holder.communicate()
