@@ -59,7 +59,7 @@ class Newton(OneByOne):
 
 
 def _newton_step(rows, gradient, settings):
-    """Conjugate gradient as in :mod:`ovaflow.solver.conjugate_gradient`, with H d = d + 2 C X_A^T (X_A d)."""
+    """Conjugate gradient as in :mod:`ovaflow.solver.newton`, with H d = d + 2 C X_A^T (X_A d)."""
     scale, share = np.float32(2 * settings.C), np.float32(settings.preconditioning)
     preconditioner = 1 + share * scale * np.einsum("ij,ij->j", rows, rows)
     step, residual = np.zeros_like(gradient), -gradient

@@ -6,11 +6,11 @@ import pytest
 from synthetic import topics
 
 from ovaflow.data.dataset import bring_near, open_dataset, write_dataset
+from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.machine.limits import read_allowance
 from ovaflow.machine.pinning import Pinning, pinned
 from ovaflow.settings.models import TrainLabels
 from ovaflow.training.shard_job import train_labels
-from ovaflow.training.start_inputs import compute_start_inputs
 
 
 @pytest.fixture

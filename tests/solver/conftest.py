@@ -7,23 +7,16 @@ import scipy.sparse as sp
 from ovaflow.sparse.csr import from_scipy
 
 
-def _unit_rows(matrix):
-    norms = np.sqrt(matrix.multiply(matrix).sum(axis=1)).ravel()
-    return sp.diags_array(1 / np.maximum(norms, 1e-12)) @ matrix
-
-
 @pytest.fixture(scope="session")
 def text_like():
     """400 sparse unit rows with a bias feature: (X as CSR, X dense in float64, list of label vectors)."""
     rng = np.random.default_rng(0)
     tokens = sp.random_array((400, 90), density=0.08, rng=rng, format="csr")
-    features = sp.hstack([_unit_rows(tokens), np.ones((400, 1))]).tocsr()
+    norms = np.sqrt(tokens.multiply(tokens).sum(axis=1)).ravel()
+    features = sp.hstack([sp.diags_array(1 / np.maximum(norms, 1e-12)) @ tokens, np.ones((400, 1))]).tocsr()
     hidden = rng.normal(size=(6, 91))
     scores = features @ hidden.T + 0.3 * rng.normal(size=(400, 6))
     thresholds = np.quantile(scores, [0.5, 0.8, 0.9, 0.97, 0.99, 0.9975], axis=0).diagonal()
+    labels = [np.where(s > t, 1.0, -1.0) for s, t in zip(scores.T, thresholds, strict=True)]
     X = from_scipy(features)
-    return (
-        X,
-        X.to_scipy().astype(float).toarray(),
-        [np.where(s > t, 1.0, -1.0) for s, t in zip(scores.T, thresholds, strict=True)],
-    )
+    return X, X.to_scipy().astype(float).toarray(), labels

@@ -6,17 +6,16 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from liblinear.liblinearutil import parameter, problem, train
+from solving import DEGENERATE, liblinear
 
 from ovaflow.solver.coordinate_descent import solve_label_l1
-from ovaflow.solver.feature_set import make_features, make_scratch, solve_on_features
 from ovaflow.solver.losses import LOSSES, SLOPE_AT_ZERO
 from ovaflow.solver.problem import L1, Settings, Status, make_workspace
 from ovaflow.solver.stopping import STRICTER, violation_targets
+from ovaflow.solver.working_features import make_features, make_scratch, solve_on_features
 from ovaflow.sparse.csr import from_scipy
 
-WAYS = ["all features", "chosen features"]
-LIBLINEAR_SOLVERS = {"squared-hinge": 5, "logistic": 6}
+WAYS = ["all features", "working features"]
 
 
 def target_of(X, y, loss, constants, cost):
@@ -39,12 +38,6 @@ def solve(way, X, y, loss="squared-hinge", start=None, cost=1.0, **constants):
     return work.weights.astype(float), outcome
 
 
-def liblinear(dense, y, loss, C=1.0, cost=1.0):
-    order = np.argsort(-y, kind="stable")
-    options = f"-s {LIBLINEAR_SOLVERS[loss]} -c {C} -e 1e-6 -w1 {cost} -q"
-    return np.array(train(problem(y[order], sp.csr_matrix(dense[order])), parameter(options)).get_decfun()[0])
-
-
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize(("C", "cost"), [(0.3, 1.0), (1.0, 1.0), (1.0, 7.5), (10.0, 1.0)])
@@ -53,7 +46,7 @@ def test_same_optimum_as_liblinear(text_like, way, loss, C, cost):
     for y in labels:
         weights, outcome = solve(way, X, y, loss, C=C, cost=cost)
         ours = naive.objective(dense, y, weights, loss, C, cost, "l1")
-        theirs = naive.objective(dense, y, liblinear(dense, y, loss, C, cost), loss, C, cost, "l1")
+        theirs = naive.objective(dense, y, liblinear(dense, y, loss, C, cost, "l1"), loss, C, cost, "l1")
         assert outcome.status == Status.CONVERGED
         # LIBLINEAR gives up after 1,000 passes, too early with C = 10
         assert theirs * (0.9 if C == 10.0 else 0.999) <= ours <= theirs * 1.001
@@ -85,11 +78,9 @@ def test_every_start_reaches_the_same_optimum(text_like, way, loss):
     X, dense, labels = text_like
     rng = np.random.default_rng(1)
     for y in labels:
-        from_zero, _ = solve(way, X, y, loss, epsilon=1e-3)
-        from_elsewhere, _ = solve(way, X, y, loss, start=rng.normal(size=X.n_columns), epsilon=1e-3)
-        ours, theirs = (
-            naive.objective(dense, y, weights, loss, regularization="l1") for weights in (from_elsewhere, from_zero)
-        )
+        starts = None, rng.normal(size=X.n_columns)
+        theirs, ours = (solve(way, X, y, loss, start=start, epsilon=1e-3)[0] for start in starts)
+        ours, theirs = (naive.objective(dense, y, each, loss, regularization="l1") for each in (ours, theirs))
         assert ours == pytest.approx(theirs, rel=1e-4)
 
 
@@ -120,24 +111,14 @@ def test_limits_of_steps_and_of_passes(text_like, max_newton, max_cg):
     assert outcome.newton_steps == max_newton
     assert outcome.status == Status.ITERATION_LIMIT
     assert outcome.cg_steps <= max_newton * max_cg
-    _, outcome = solve("chosen features", X, labels[0], "logistic", epsilon=1e-6, max_newton=max_newton, max_cg=max_cg)
+    _, outcome = solve("working features", X, labels[0], "logistic", epsilon=1e-6, max_newton=max_newton, max_cg=max_cg)
     assert outcome.status == Status.ITERATION_LIMIT
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize(
-    ("dense", "y"),
-    [
-        ([[1.0]], [1.0]),
-        ([[1.0]], [-1.0]),
-        ([[0.0, 1.0]], [1.0]),
-        ([[0.0], [0.0], [1.0]], [1.0, -1.0, -1.0]),
-        ([[0.6, 0.8, 1.0], [0.0, 0.0, 1.0]], [1.0, 1.0]),
-        ([[0.6, 0.8, 1.0], [0.6, 0.8, 1.0]], [1.0, -1.0]),
-        ([[0.0, 0.0], [0.0, 0.0]], [1.0, -1.0]),
-    ],
-    ids=["one instance", "one negative", "bias only", "no features", "all positive", "contradiction", "nothing"],
+    ("dense", "y"), [*DEGENERATE.values(), ([[0.0, 0.0], [0.0, 0.0]], [1.0, -1.0])], ids=[*DEGENERATE, "nothing"]
 )
 def test_degenerate_problems(way, loss, dense, y):
     dense, y = np.array(dense), np.array(y)
@@ -161,10 +142,6 @@ def test_target_is_a_share_of_the_violation_at_zero(text_like, loss):
 
 def test_the_bias_is_the_last_feature_that_all_instances_have_alike():
     ones, some = np.ones((4, 1)), np.array([[1.0], [0.0], [1.0], [1.0]])
-    for columns, expected in [
-        ((some, ones), 1),
-        ((ones, some), -1),
-        ((some, 0.5 * ones), 1),
-        ((ones, ones + some), -1),
-    ]:
-        assert make_features(from_scipy(sp.csr_array(np.hstack(columns)))).bias == expected
+    matrices = [(some, ones), (ones, some), (some, 0.5 * ones), (ones, ones + some)]
+    found = [make_features(from_scipy(sp.csr_array(np.hstack(columns)))).bias for columns in matrices]
+    assert found == [1, -1, 1, -1]

@@ -4,12 +4,10 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ovaflow.solver.columns import make_batch, screen_columns
+from ovaflow.solver.batch import SOLVED, make_batch, screen_all
 from ovaflow.solver.screening import add_rare, bound_by_popular, collect_above, make_screen, threshold_for
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.sparse.panel import WIDTH
-
-ADMITTED, SOLVED = 1, 2
 
 
 def skewed(n, d, seed, negative=False):
@@ -80,14 +78,14 @@ def test_stripes_of_instances_are_screened_like_one():
     batch.n_support[7] = 4000
     batch.popular_weights[:, 7] = weights[screen.popular_features]
     batch.exhaustive[7] = True
-    screen_columns(n, screen, batch)
+    screen_all(n, screen, batch)
     ours = batch.candidates[7, : batch.n_candidates[7]]
     theirs = np.flatnonzero(X.to_scipy() @ weights > -1)
     assert (np.diff(ours) > 0).all()
     assert set(theirs) <= set(ours.tolist())
     assert len(ours) < 0.9 * n
     batch.exhaustive[7] = False
-    screen_columns(n, screen, batch)
+    screen_all(n, screen, batch)
     highest = batch.candidates[7, : batch.n_candidates[7]]
     assert batch.cut[7]
     assert len(highest) < len(ours) / 10

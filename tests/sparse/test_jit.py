@@ -28,12 +28,29 @@ MADE = "data saved to '"
 """What Numba says of a version that it has compiled, if asked."""
 
 
+def start(code, **environment):
+    """A process that runs some code; Numba says what it saves."""
+    environment = {**os.environ, "NUMBA_DEBUG_CACHE": "1", **environment}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    return subprocess.Popen([sys.executable, "-c", code], env=environment, text=True, **pipes)
+
+
+def run(code, folder=None, **environment):
+    """Standard output and error of a process that runs some code in a folder."""
+    environment = {**os.environ, **{name: str(value) for name, value in environment.items()}}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout, done.stderr
+
+
 def cache_folder(**environment):
     code = "from ovaflow.sparse.jit import cache_directory; print(cache_directory())"
-    done = subprocess.run(
-        [sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True, text=True, check=True
-    )
-    return done.stdout.strip()
+    return run(code, **environment)[0].strip()
+
+
+def compiled_by(written):
+    """Kernels that a process has compiled."""
+    return [line.split(MADE)[1] for line in written.splitlines() if MADE in line and ".nbc" in line]
 
 
 def test_cache_stays_where_it_is_when_numba_reads_its_settings_anew(tmp_path):
@@ -42,41 +59,28 @@ import os, numba, ovaflow.sparse.csr
 os.environ["NUMBA_NUM_THREADS"] = "1"
 numba.njit(lambda: 1)()
 from ovaflow.sparse.panel import panel_row
-print(panel_row._cache.cache_path)
+print(panel_row.stats.cache_path)
 exec(os.environ["WORK"])
 """
-    environment = {**os.environ, "OVAFLOW_CACHE": str(tmp_path / "cache"), "WORK": WORK}
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout.startswith(str(tmp_path / "cache"))
+    said, _ = run(code, tmp_path, OVAFLOW_CACHE=tmp_path / "cache", WORK=WORK)
+    assert said.startswith(str(tmp_path / "cache"))
     assert [path.name for path in tmp_path.iterdir()] == ["cache"]
+    assert len(list((tmp_path / "cache").rglob("*.nbi"))) >= 3
 
 
-def test_cache_stands_where_it_is_asked_for(tmp_path):
-    assert cache_folder(OVAFLOW_CACHE=str(tmp_path)).startswith(f"{tmp_path}{os.sep}kernels-")
-
-
-def test_cache_falls_back_where_it_cannot_be_written(tmp_path):
+def test_cache_folder_is_the_one_asked_for_or_one_that_can_be_written(tmp_path):
+    assert cache_folder(OVAFLOW_CACHE=tmp_path).startswith(f"{tmp_path}{os.sep}kernels-")
+    assert cache_folder(OVAFLOW_CACHE=tmp_path, NUMBA_CPU_NAME="x86-64", NUMBA_CPU_FEATURES="").endswith("-x86-64")
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
-    folder = cache_folder(OVAFLOW_CACHE=str(blocked), TMPDIR=str(tmp_path))
-    assert folder.startswith(f"{tmp_path}{os.sep}ovaflow-{os.getuid()}")
+    found = cache_folder(OVAFLOW_CACHE=blocked, TMPDIR=tmp_path)
+    assert found.startswith(f"{tmp_path}{os.sep}ovaflow-{os.getuid()}")
 
 
 def test_nan_and_infinity_keep_their_meaning():
     row = np.array([1.0, np.nan], np.float32), np.array([0, 1], np.int32)
     assert np.isnan(row_dot(*row, 0, 2, np.ones(2, np.float32)))
     assert np.isinf(row_dot(*row, 0, 1, np.full(2, np.inf, np.float32)))
-
-
-def start(code, **environment):
-    environment = {**os.environ, "NUMBA_DEBUG_CACHE": "1", **environment}
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    return subprocess.Popen([sys.executable, "-c", code], env=environment, text=True, **pipes)
-
-
-def compiled_by(written):
-    return [line.split(MADE)[1] for line in written.splitlines() if MADE in line]
 
 
 def test_processes_that_start_together_compile_once(tmp_path):
@@ -91,15 +95,14 @@ def test_processes_that_start_together_compile_once(tmp_path):
 
 
 def test_the_lock_of_one_killed_while_it_compiles_is_free(tmp_path):
-    held = Path(cache_folder(OVAFLOW_CACHE=str(tmp_path))) / "ovaflow.sparse.csr.product.lock"
+    held = Path(cache_folder(OVAFLOW_CACHE=tmp_path)) / "lock"
     hold = f"import fcntl, time; fcntl.flock(open({str(held)!r}, 'w'), fcntl.LOCK_EX); print(1, flush=True); "
     holder = start(f"{hold} time.sleep(600)")
     assert holder.stdout.readline() == "1\n"
-    waiting = start(WORK, OVAFLOW_CACHE=str(tmp_path))
-    for line in waiting.stdout:
-        if MADE in line and "transpose" in line:
-            break
-    time.sleep(0.2)
+    begin = "from ovaflow.sparse.csr import product\nprint('begins', flush=True)\n"
+    waiting = start(begin + WORK, OVAFLOW_CACHE=str(tmp_path))
+    assert waiting.stdout.readline() == "begins\n"
+    time.sleep(1)
     assert waiting.poll() is None
     holder.send_signal(signal.SIGKILL)
     holder.communicate()
@@ -129,54 +132,31 @@ def test_the_cache_of_changed_code_is_not_used(tmp_path):
     assert start(code, **places).communicate()[0].splitlines()[-1] == "-2.0"
 
 
-def test_the_cache_is_of_the_cpu_that_is_compiled_for(tmp_path):
-    places = {"OVAFLOW_CACHE": str(tmp_path)}
-    assert cache_folder(**places, NUMBA_CPU_NAME="x86-64", NUMBA_CPU_FEATURES="").endswith("-x86-64")
-
-
-def test_nothing_is_left_in_other_folders(tmp_path):
-    code = WORK.replace(
-        "import numpy", "import os\nimport ovaflow.sparse.jit\nos.environ['NUMBA_NUM_THREADS'] = '1'\nimport numpy"
-    )
-    code = code.replace("X = CSR", "import numba\nnumba.njit(lambda x: x)(1)\nX = CSR")
-    environment = {**os.environ, "OVAFLOW_CACHE": str(tmp_path / "cache")}
-    (tmp_path / "here").mkdir()
-    subprocess.run(
-        [sys.executable, "-c", code], env=environment, cwd=tmp_path / "here", check=True, capture_output=True
-    )
-    assert list((tmp_path / "here").iterdir()) == []
-    assert len(list((tmp_path / "cache").rglob("*.nbi"))) >= 3
-
-
-def run(code, **environment):
-    environment = {**os.environ, **environment}
-    return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-
-
 def test_without_any_folder_kernels_are_compiled_in_memory(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
     code = f"import tempfile; tempfile.tempdir = {str(blocked)!r}\n{WORK}"
-    done = run(code, OVAFLOW_CACHE=str(blocked))
-    assert done.stdout == "[0.0, 2.0, 4.0]\n"
-    assert done.stderr.count("\n") == 1
-    assert f"{blocked} cannot be written (Not a directory), nor can" in done.stderr
+    said, complaint = run(code, OVAFLOW_CACHE=blocked)
+    assert said == "[0.0, 2.0, 4.0]\n"
+    assert complaint.count("\n") == 1
+    assert f"{blocked} cannot be written (Not a directory), nor can" in complaint
     assert list(tmp_path.iterdir()) == [blocked]
 
 
 def test_damaged_files_are_compiled_anew(tmp_path):
-    assert run(WORK, OVAFLOW_CACHE=str(tmp_path)).stderr == ""
-    (index,), (cut,), (empty,) = (
-        list(tmp_path.rglob(pattern)) for pattern in ("csr.product-*.nbi", "csr.row_dot-*.nbc", "csr._*.nbc")
+    assert run(WORK, OVAFLOW_CACHE=tmp_path)[1] == ""
+    (index,), (cut,), (zeros,), (empty,) = (
+        list(tmp_path.rglob(pattern))
+        for pattern in ("csr.product-*.nbi", "csr.row_dot-*.nbc", "csr.product-*.nbc", "csr._*.nbc")
     )
-    index.write_bytes(index.read_bytes()[:-9])
-    cut.write_bytes(cut.read_bytes()[:-9])
+    for path in (index, cut):
+        path.write_bytes(path.read_bytes()[:-9].rstrip(b"."))
+    zeros.write_bytes(bytes(zeros.stat().st_size))
     empty.write_bytes(b"")
-    done = run(WORK, OVAFLOW_CACHE=str(tmp_path))
-    assert done.stdout == "[0.0, 2.0, 4.0]\n"
-    assert done.stderr.count("compiled kernels: ") == done.stderr.count("\n") == 3
-    again = run(WORK, OVAFLOW_CACHE=str(tmp_path))
-    assert (again.stdout, again.stderr) == ("[0.0, 2.0, 4.0]\n", "")
+    said, complaint = run(WORK, OVAFLOW_CACHE=tmp_path)
+    assert said == "[0.0, 2.0, 4.0]\n"
+    assert complaint.count("compiled kernels: ") == complaint.count("\n") == 4
+    assert run(WORK, OVAFLOW_CACHE=tmp_path) == ("[0.0, 2.0, 4.0]\n", "")
 
 
 def test_code_is_not_loaded_from_a_folder_of_somebody_else(tmp_path):

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from synthetic import topics
 
+from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.settings.models import TrainLabels
 from ovaflow.solver.losses import LOSSES
 from ovaflow.training.shard_job import train_labels
-from ovaflow.training.start_inputs import compute_start_inputs
 
 ROUNDING = 1.01
 """Norms of gradients are computed in single precision."""

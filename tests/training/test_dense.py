@@ -6,16 +6,11 @@ import naive
 import numpy as np
 import pytest
 from sklearn.svm import LinearSVC
+from solving import in_memory, jobs_of
+from solving import trained as train
 
-from ovaflow.artifacts.means import compute_means
-from ovaflow.data.dataset import Dataset, Split
 from ovaflow.data.normalize import fill_rows
-from ovaflow.initialization.starts import StartInputs
-from ovaflow.settings.models import TrainLabels
 from ovaflow.solver.problem import Status
-from ovaflow.sparse.csr import from_scipy
-from ovaflow.training.label_jobs import LabelJobs
-from ovaflow.training.shard_job import train_labels
 
 
 def clusters(n=15_000, d=30, n_labels=70, share=0.5, seed=0):
@@ -27,8 +22,7 @@ def clusters(n=15_000, d=30, n_labels=70, share=0.5, seed=0):
     X /= np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-9)
     Y = of_class[:, None] == np.arange(n_labels)
     Y[: n // 3, 0] = True
-    split = Split(from_scipy(np.hstack([X, np.ones((n, 1))])), from_scipy(Y.astype(float)))
-    return Dataset("memory", split, split, "", {"bias": 1.0})
+    return in_memory(np.hstack([X, np.ones((n, 1))]), Y.astype(float))
 
 
 def in_full(dataset):
@@ -36,9 +30,7 @@ def in_full(dataset):
 
 
 def trained(dataset, labels=None, threads=1, **settings):
-    inputs = StartInputs.of(dataset, compute_means(dataset.train.X, dataset.positives))
-    labels = np.arange(dataset.n_labels) if labels is None else np.asarray(labels)
-    return train_labels(dataset, inputs, labels, TrainLabels(stored_threshold=0.0, **settings), threads)
+    return train(dataset, labels, threads, stored_threshold=0.0, **settings)
 
 
 @pytest.fixture(scope="module")
@@ -47,10 +39,9 @@ def sparse():
 
 
 def test_both_solvers_are_met(sparse):
-    inputs = StartInputs.of(sparse, compute_means(sparse.train.X, sparse.positives))
-    jobs = LabelJobs.of(in_full(sparse), inputs, TrainLabels())
+    jobs = jobs_of(in_full(sparse))
     assert jobs.X.indices is None
-    assert 0 < jobs.suits_fast_path(inputs.means.counts).sum() < sparse.n_labels
+    assert 0 < jobs.suits_fast_path(np.diff(sparse.positives.indptr)).sum() < sparse.n_labels
 
 
 @pytest.mark.parametrize("loss", ["squared-hinge", "logistic"])

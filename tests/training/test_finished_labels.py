@@ -6,18 +6,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from solving import assert_same_bits
 from synthetic import topics
 
 from ovaflow.artifacts.label_tree import ROOT
 from ovaflow.data.dataset import Split
 from ovaflow.fastxml.training import grow_trees
+from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.settings.models import GrowTrees, TrainLabels
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage import parts
 from ovaflow.storage.parts import Parts, parts_of
-from ovaflow.training.finished_labels import digest_of_shard
-from ovaflow.training.shard_job import train_labels
-from ovaflow.training.start_inputs import compute_start_inputs
+from ovaflow.training.shard_job import digest_of_shard, train_labels
 
 
 class Interrupted(BaseException):
@@ -60,8 +60,7 @@ def train(dataset, inputs, training, output, threads):
 
 
 def assert_same(ours, theirs):
-    for array, of_theirs in zip(ours.weights.arrays, theirs.weights.arrays, strict=True):
-        assert array.tobytes() == of_theirs.tobytes()
+    assert_same_bits(ours.weights, theirs.weights)
     assert ours.trained.tolist() == theirs.trained.tolist()
     for name in set(ours.statistics) - {"seconds"}:
         assert ours.statistics[name].tobytes() == theirs.statistics[name].tobytes(), name

@@ -4,12 +4,11 @@ import time
 from threading import Thread
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ovaflow.artifacts.label_tree import ROOT
-from ovaflow.training.label_queue import Hand, LabelQueue
+from ovaflow.training.label_queue import LabelQueue
 
 
 def random_parents(seed, n_labels):
@@ -22,26 +21,20 @@ def random_parents(seed, n_labels):
     return parents
 
 
-@given(st.integers(0, 1000), st.integers(0, 40), st.integers(1, 3), st.integers(1, 4))
-def test_threads_solve_each_label_once_and_parents_first(seed, n_labels, n_kinds, threads):
+@given(st.integers(0, 1000), st.integers(0, 40), st.integers(1, 4))
+def test_threads_solve_each_label_once_and_parents_first(seed, n_labels, threads):
     parents = random_parents(seed, n_labels)
-    kinds = np.random.default_rng(seed).integers(0, n_kinds, n_labels).tolist()
-    queue, solved = LabelQueue(list(range(n_labels)), kinds, n_kinds, parents, threads), []
+    fast = (np.random.default_rng(seed).random(n_labels) < 0.5).tolist()
+    queue, solved = LabelQueue(list(range(n_labels)), fast, parents, threads), []
 
     def work():
-        hand = Hand(queue)
-        labels = [hand.labels(kind) for kind in range(n_kinds)]
-        while labels:
-            for iterator in tuple(labels):
-                try:
-                    label = next(iterator)
-                except StopIteration:
-                    labels.remove(iterator)
-                    continue
+        while queue.wait():
+            for kind in (False, True):
+                label = queue.take(kind)
                 if label is not None:
+                    assert fast[label] == kind
                     solved.append(label)
-                    hand.finish(label)
-            queue.wait()
+                    queue.finish(label)
 
     workers = [Thread(target=work) for _ in range(threads)]
     for worker in workers:
@@ -55,33 +48,29 @@ def test_threads_solve_each_label_once_and_parents_first(seed, n_labels, n_kinds
 
 
 def test_children_are_taken_before_what_was_ready_before():
-    queue = LabelQueue([0, 1, 2, 3], [0, 0, 0, 0], 1, np.array([ROOT, ROOT, 0, 0]))
-    hand = Hand(queue)
-    labels = hand.labels(0)
-    assert next(labels) == 0
-    hand.finish(0)
-    assert [next(labels) for _ in range(3)] == [2, 3, 1]
+    queue = LabelQueue([0, 1, 2, 3], [False] * 4, np.array([ROOT, ROOT, 0, 0]))
+    assert queue.take(False) == 0
+    queue.finish(0)
+    assert [queue.take(False) for _ in range(3)] == [2, 3, 1]
 
 
 def test_labels_are_shared_out():
-    queue = LabelQueue(list(range(10)), [0] * 10, 1, threads=2)
-    first, second = Hand(queue).labels(0), Hand(queue).labels(0)
-    assert [next(first) for _ in range(6)] == [0, 1, 2, 3, 4, None]
-    assert [next(second) for _ in range(5)] == [5, 6, 7, 8, 9]
-    with pytest.raises(StopIteration):
-        next(first)
+    queue = LabelQueue(list(range(10)), [True] * 10, threads=2)
+    assert [queue.take(True, held) for held in range(6)] == [0, 1, 2, 3, 4, None]
+    assert [queue.take(True, held) for held in range(5)] == [5, 6, 7, 8, 9]
+    assert not queue.wait()
 
 
 def test_a_stop_ends_those_who_wait():
-    queue = LabelQueue([0, 1], [0, 0], 1, np.array([ROOT, 0]))
-    labels = Hand(queue).labels(0)
-    assert next(labels) == 0
-    waiting = Thread(target=queue.wait)
+    queue = LabelQueue([0, 1], [False, False], np.array([ROOT, 0]))
+    assert queue.take(False) == 0
+    said = []
+    waiting = Thread(target=lambda: said.append(queue.wait()))
     waiting.start()
     time.sleep(0.05)
     assert waiting.is_alive()
     queue.stop()
     waiting.join(timeout=5)
-    assert not waiting.is_alive()
-    with pytest.raises(StopIteration):
-        next(labels)
+    assert said == [False]
+    queue.finish(0)
+    assert queue.take(False) is None

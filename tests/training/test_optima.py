@@ -1,4 +1,4 @@
-"""Every loss, regularisation and weighting on labels of real datasets, against a certified optimum.
+"""Labels of real datasets reach their optima: every problem, from every start, and from earlier models.
 
 The certificate is Fenchel duality: a solution of much higher accuracy whose
 objective is hardly above the dual's is the optimum, whoever found it. The
@@ -10,64 +10,108 @@ LIBLINEAR 2 %.
 import naive
 import numpy as np
 import pytest
+from solving import as_earlier, trained
 
-from ovaflow.artifacts.means import compute_means
 from ovaflow.cli import main
 from ovaflow.data.dataset import Dataset, Split, open_dataset
-from ovaflow.initialization.starts import StartInputs
+from ovaflow.initialization.label_tree import with_ancestors
+from ovaflow.initialization.starts import COLD, compute_start_inputs
 from ovaflow.settings.models import TrainLabels
 from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import REGULARIZATIONS, Status
 from ovaflow.sparse.csr import rows_of
+from ovaflow.training.label_jobs import positive_costs
 from ovaflow.training.shard_job import train_labels
-from ovaflow.training.weighting import positive_costs
 
 SAMPLES = {"bibtex": (12, 4880), "kirjastonhoitaja": (68, 2625), "delicious": (12, 3000), "aloi": (8, 3000)}
-EXACT = {"l2": 1e-5, "l1": 2e-6}
 """Labels and instances of each dataset; all instances of the sparse ones."""
+
+MORE_EXACT = {"l2": 1e-5, "l1": 2e-6}
+EXACT = {"epsilon": 1e-4, "stored_threshold": 0.0}
+
+
+@pytest.fixture(scope="module", params=SAMPLES)
+def named(request, real_data, tmp_path_factory):
+    """Name of a dataset, and the dataset."""
+    folder, path = real_data / request.param, tmp_path_factory.mktemp(request.param) / "dataset.h5"
+    kind, suffix = ("text-tsv", "_raw.tsv.gz") if (folder / "train_raw.tsv.gz").exists() else ("xmc-text", ".txt.gz")
+    files = [f"--{part}={folder / part}{suffix}" for part in ("train", "test")]
+    files += [f"--labels={folder / 'labels.txt.gz'}"] if kind == "text-tsv" else []
+    assert main(["prepare", f"--format={kind}", *files, f"--output={path}"]) == 0
+    return request.param, open_dataset(path)
 
 
 @pytest.fixture(scope="module")
-def samples(real_data, tmp_path_factory):
-    """Dataset with some of the instances, its means, and labels of all frequencies, by name."""
-    return {name: _sample(real_data / name, tmp_path_factory.mktemp(name), *size) for name, size in SAMPLES.items()}
-
-
-def _sample(folder, target, n_labels, n):
-    kind, suffix = ("text-tsv", "_raw.tsv.gz") if (folder / "train_raw.tsv.gz").exists() else ("xmc-text", ".txt.gz")
-    files = [f"--{part}={folder / part}{suffix}" for part in ("train", "test")]
-    names = [f"--labels={folder / 'labels.txt.gz'}"] if kind == "text-tsv" else []
-    assert main(["prepare", f"--format={kind}", *files, *names, f"--output={target / 'dataset.h5'}"]) == 0
-    whole, rng = open_dataset(target / "dataset.h5"), np.random.default_rng(0)
+def sample(named):
+    """A dataset with some of the instances, and labels of all frequencies."""
+    (name, whole), rng = named, np.random.default_rng(0)
+    n_labels, n = SAMPLES[name]
     rows = np.sort(rng.permutation(whole.train.X.n_rows)[:n])
     split = Split(rows_of(whole.train.X, rows), rows_of(whole.train.Y, rows))
     dataset = Dataset("memory", split, split, "", whole.parameters)
-    means = compute_means(split.X, dataset.positives)
-    return dataset, means, rng.permutation(np.flatnonzero(means.counts))[:n_labels]
+    return dataset, rng.permutation(np.flatnonzero(np.diff(dataset.positives.indptr)))[:n_labels]
 
 
-@pytest.mark.parametrize("name", SAMPLES)
 @pytest.mark.parametrize("regularization", REGULARIZATIONS)
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("weighting", ["none", "propensity"])
-def test_every_problem_reaches_its_optimum(samples, name, regularization, loss, weighting):
-    dataset, means, labels = samples[name]
-    inputs = StartInputs.of(dataset, means)
+def test_every_problem_reaches_its_optimum(sample, regularization, loss, weighting):
+    dataset, labels = sample
     problem = {"loss": loss, "regularization": regularization, "weighting": weighting, "stored_threshold": 0.0}
-    done = train_labels(dataset, inputs, labels, TrainLabels(**problem, epsilon=0.001))
-    exact = train_labels(
-        dataset, inputs, labels, TrainLabels(**problem, epsilon=EXACT[regularization])
-    ).weights.to_scipy()
+    done = trained(dataset, labels, **problem, epsilon=0.001)
+    exact = trained(dataset, labels, **problem, epsilon=MORE_EXACT[regularization]).weights.to_scipy()
     assert (done.statistics["status"] == Status.CONVERGED).all()
     X, weights = dataset.train.X.to_scipy().astype(float), done.weights.to_scipy()
-    costs = positive_costs(means.counts, X.shape[0], weighting, 0.55, 1.5)
+    costs = positive_costs(np.diff(dataset.positives.indptr), X.shape[0], weighting, 0.55, 1.5)
     for row, label in enumerate(labels):
         y = np.full(X.shape[0], -1.0)
         y[dataset.positives.indices[slice(*dataset.positives.indptr[label : label + 2])]] = 1.0
         settings = (loss, 1.0, costs[label], regularization)
-        theirs = naive.objective(X, y, exact[[row]].toarray()[0].astype(float), *settings)
-        bound = naive.lower_bound(X, y, exact[[row]].toarray()[0].astype(float), *settings)
-        ours = naive.objective(X, y, weights[[row]].toarray()[0].astype(float), *settings)
+        near, nearest = (found[[row]].toarray()[0].astype(float) for found in (weights, exact))
+        ours, theirs = (naive.objective(X, y, each, *settings) for each in (near, nearest))
+        bound = naive.lower_bound(X, y, nearest, *settings)
         assert bound * 0.9999 <= theirs <= bound * (1.01 if regularization == "l1" else 1.0001)
         assert ours <= theirs * 1.001
         assert done.statistics["objective"][row] == pytest.approx(ours, rel=1e-4)
+
+
+@pytest.fixture(scope="module")
+def reached(named):
+    """A dataset, a hundred of its labels, and the objectives of their optima."""
+    _, dataset = named
+    labels = np.flatnonzero(np.diff(dataset.positives.indptr))
+    labels = np.sort(np.random.default_rng(0).choice(labels, 100, replace=False))
+    return dataset, labels, trained(dataset, labels, reference=True, **EXACT).statistics["objective"]
+
+
+@pytest.mark.parametrize("initialization", COLD)
+def test_every_start_reaches_the_reference_optimum(reached, initialization):
+    dataset, labels, theirs = reached
+    training = TrainLabels(initialization=initialization, **EXACT)
+    inputs = compute_start_inputs(dataset, training)
+    solved = labels if inputs.parents is None else with_ancestors(labels, inputs.parents)
+    ours = train_labels(dataset, inputs, solved, training).statistics["objective"][: len(labels)]
+    assert ours == pytest.approx(theirs, rel=1e-3)
+
+
+@pytest.mark.parametrize("reference", [False, True])
+@pytest.mark.parametrize(("C", "next_C"), [(1.0, 3.0), (3.0, 1.0)])
+def test_from_another_C_every_label_reaches_the_optimum(reached, C, next_C, reference):
+    dataset, labels, _ = reached
+    earlier = as_earlier(dataset, labels, trained(dataset, labels, C=C, stored_threshold=0.01))
+    warm = {"initialization": "pretrained", "earlier": earlier, "reference": reference}
+    ours = trained(dataset, labels, C=next_C, **warm, **EXACT).statistics["objective"]
+    theirs = trained(dataset, labels, C=next_C, reference=True, **EXACT).statistics["objective"]
+    assert ours == pytest.approx(theirs, rel=1e-3)
+
+
+def test_an_earlier_model_saves_steps(reached):
+    dataset, labels, _ = reached
+    cold = trained(dataset, labels, stored_threshold=0.0)
+    warm = {"initialization": "pretrained"}
+    again = trained(dataset, labels, earlier=as_earlier(dataset, labels, cold), **warm)
+    assert again.statistics["newton_steps"].sum() == 0
+    assert again.statistics["objective"] == pytest.approx(cold.statistics["objective"], rel=1e-5)
+    other = as_earlier(dataset, labels, trained(dataset, labels, C=0.3))
+    ours = trained(dataset, labels, earlier=other, **warm).statistics
+    assert ours["newton_steps"].sum() < cold.statistics["newton_steps"].sum()

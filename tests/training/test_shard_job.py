@@ -1,22 +1,16 @@
+"""Shards of labels: the same bits whatever the threads and the company, and optima from every start."""
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from solving import assert_same_bits, in_memory, trained
 
 from ovaflow.artifacts.label_tree import ROOT, compute_label_tree
-from ovaflow.artifacts.means import compute_means
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import Dataset, Split
-from ovaflow.initialization.starts import COLD, StartInputs
+from ovaflow.initialization.starts import COLD, compute_start_inputs
 from ovaflow.settings.models import TrainLabels
 from ovaflow.solver.problem import Status
-from ovaflow.sparse.csr import from_scipy
 from ovaflow.training.shard_job import train_labels
-from ovaflow.training.start_inputs import compute_start_inputs
-
-
-def dataset_of(X, Y):
-    split = Split(from_scipy(X), from_scipy(Y))
-    return Dataset("memory", split, split, "", {"bias": 1.0})
 
 
 def random_dataset(n=120, d=40, n_labels=15, seed=0):
@@ -24,13 +18,7 @@ def random_dataset(n=120, d=40, n_labels=15, seed=0):
     X = sp.random_array((n, d), density=0.2, rng=rng, format="csr")
     labels = (rng.random((n, n_labels)) < np.linspace(0.4, 0.05, n_labels)).astype(float)
     labels[:, 3] = 0
-    return dataset_of(sp.hstack([X, np.ones((n, 1))]), sp.csr_array(labels))
-
-
-def trained(dataset, labels=None, threads=1, **settings):
-    training = TrainLabels(**settings)
-    labels = np.arange(dataset.n_labels) if labels is None else np.asarray(labels)
-    return train_labels(dataset, compute_start_inputs(dataset, training), labels, training, threads)
+    return in_memory(sp.hstack([X, np.ones((n, 1))]), sp.csr_array(labels))
 
 
 def nested_dataset(n=12000, n_labels=60, seed=0):
@@ -41,15 +29,14 @@ def nested_dataset(n=12000, n_labels=60, seed=0):
     for label in range(n_labels):
         within = Y[:, rng.integers(label)] if label % 10 else np.arange(n) < 500 / (label + 1)
         Y[:, label] = within & (rng.random(n) < 0.95)
-    return dataset_of(X.to_scipy(), Y.astype(float))
+    return in_memory(X.to_scipy(), Y.astype(float))
 
 
 def test_result_does_not_depend_on_threads_or_on_company():
     dataset = random_dataset()
     together = trained(dataset)
     threaded = trained(dataset, threads=4)
-    for ours, theirs in zip(threaded.weights.arrays, together.weights.arrays, strict=True):
-        assert ours.tobytes() == theirs.tobytes()
+    assert_same_bits(threaded.weights, together.weights)
     alone = trained(dataset, labels=[5])
     start, end = together.weights.indptr[5:7]
     assert alone.weights.data.tobytes() == together.weights.data[start:end].tobytes()
@@ -85,8 +72,7 @@ def test_labels_start_at_their_parents_whatever_the_threads(reference):
     settings = {"initialization": "label-tree", "reference": reference}
     together = trained(dataset, **settings)
     threaded = trained(dataset, threads=4, **settings)
-    for ours, theirs in zip(threaded.weights.arrays, together.weights.arrays, strict=True):
-        assert ours.tobytes() == theirs.tobytes()
+    assert_same_bits(threaded.weights, together.weights)
     # a label and all above it give the same bits as the whole job
     way_up = [int(np.argmax(parents != ROOT))]
     while parents[way_up[-1]] != ROOT:
@@ -136,7 +122,7 @@ def test_statistics_agree_with_the_dataset():
     ids=["one cell", "no positives", "one instance", "bias only", "instance without features", "all positive"],
 )
 def test_degenerate_datasets(X, Y, initialization):
-    done = trained(dataset_of(np.array(X), np.array(Y)), initialization=initialization)
+    done = trained(in_memory(np.array(X), np.array(Y)), initialization=initialization)
     assert np.isfinite(done.weights.data).all()
     assert (done.statistics["status"][done.trained] == Status.CONVERGED).all()
     assert done.trained.tolist() == (np.sum(Y, axis=0) > 0).tolist()
@@ -159,7 +145,7 @@ def test_features_that_are_not_finite_are_refused(value, n):
 @pytest.mark.parametrize("n", [120, 3000])
 def test_weights_that_overflow_are_refused(n):
     dataset = random_dataset(n=n)
-    means = compute_means(dataset.train.X, dataset.positives)
+    inputs = compute_start_inputs(dataset, TrainLabels())
     dataset.train.X.data[:] = np.nan
     with pytest.raises(InputError, match="label 0: its weights or their gradient are beyond"):
-        train_labels(dataset, StartInputs.of(dataset, means), np.arange(3), TrainLabels())
+        train_labels(dataset, inputs, np.arange(3), TrainLabels())

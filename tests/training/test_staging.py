@@ -8,9 +8,9 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from solving import in_memory
 
-from ovaflow.data.dataset import Split, open_dataset, write_dataset
-from ovaflow.sparse.csr import from_scipy
+from ovaflow.data.dataset import open_dataset, write_dataset
 from ovaflow.training import staging
 from ovaflow.training.staging import staged
 
@@ -40,7 +40,7 @@ def write_random(path, seed):
     rng = np.random.default_rng(seed)
     X, Y = (sp.random_array((40, columns), density=0.2, rng=rng, format="csr") for columns in (9, 4))
     Y.data[:] = 1
-    split = Split(from_scipy(X), from_scipy(Y))
+    split = in_memory(X, Y).train
     write_dataset(path, split, split, [f"label {j}" for j in range(4)], [f"word {j}" for j in range(9)], {"bias": 0.0})
     return path
 
@@ -112,15 +112,13 @@ def test_a_disk_that_takes_half_of_it(dataset, scratch, capsys):
     assert "read where it is: File too large" in capsys.readouterr().err
 
 
-def test_a_disk_that_would_be_full(dataset, scratch, monkeypatch, capsys):
+def test_a_folder_that_is_missing_or_full(dataset, scratch, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(staging, "_SPARE", 1 << 62)
-    with staged(dataset, scratch) as place:
-        assert place == dataset
-        assert left_in(scratch) == []
-    assert "MB needed and some to spare" in capsys.readouterr().err
-
-
-def test_a_folder_that_is_not_there(dataset, tmp_path, capsys):
-    with staged(dataset, tmp_path / "nowhere") as place:
-        assert place == dataset
-    assert "read where it is: No such file or directory" in capsys.readouterr().err
+    for folder, reason in (
+        (scratch, "MB needed and some to spare"),
+        (tmp_path / "nowhere", "read where it is: No such file or directory"),
+    ):
+        with staged(dataset, folder) as place:
+            assert place == dataset
+            assert left_in(scratch) == []
+        assert reason in capsys.readouterr().err

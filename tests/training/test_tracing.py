@@ -1,20 +1,22 @@
 """Traces of sampled labels against the training of the same labels."""
 
+import naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from solving import in_memory, posed
 
 from ovaflow.artifacts.means import write_means
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import Split, open_dataset, write_dataset
-from ovaflow.initialization.starts import COLD
+from ovaflow.data.dataset import open_dataset, write_dataset
+from ovaflow.initialization.starts import COLD, compute_start_inputs
 from ovaflow.model.trace_file import read_trace, write_trace
 from ovaflow.settings.models import TrainLabels
-from ovaflow.sparse.csr import from_scipy
+from ovaflow.solver.newton import solve_label
+from ovaflow.solver.problem import Status
 from ovaflow.training.shard_job import train_labels
-from ovaflow.training.start_inputs import compute_start_inputs
-from ovaflow.training.tracing import trace_labels, traced_labels
+from ovaflow.training.tracing import refined_objective, solve_recorded, trace_labels, traced_labels
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +26,7 @@ def dataset(tmp_path_factory):
     X = sp.hstack([sp.random_array((n, 50), density=0.2, rng=rng, format="csr"), np.ones((n, 1))])
     Y = (rng.random((n, n_labels)) < np.geomspace(0.4, 0.01, n_labels)).astype(np.float32)
     Y[:, 3] = 0
-    split = Split(from_scipy(X), from_scipy(sp.csr_array(Y)))
-    path = tmp_path_factory.mktemp("trace") / "dataset.h5"
+    split, path = in_memory(X, sp.csr_array(Y)).train, tmp_path_factory.mktemp("trace") / "dataset.h5"
     write_dataset(path, split, split, [f"label {j}" for j in range(n_labels)], [], {"bias": 1.0})
     return open_dataset(path)
 
@@ -100,3 +101,56 @@ def test_damaged_file(dataset, inputs, tmp_path):
     write_trace(tmp_path / "trace.h5", trace)
     with pytest.raises(InputError, match="damaged"):
         read_trace(tmp_path / "trace.h5")
+
+
+@pytest.fixture(scope="module")
+def labelled(dataset):
+    """Features, and signs of six labels of falling frequency."""
+    Y = dataset.train.Y.to_scipy().toarray()
+    return dataset.train.X, [np.where(Y[:, label] > 0, 1.0, -1.0) for label in (0, 2, 5, 8, 12, 15)]
+
+
+@pytest.mark.parametrize("loss", ["squared-hinge", "logistic"])
+@pytest.mark.parametrize("which", range(6))
+def test_recorded_as_the_plain_solver_solves_it(labelled, loss, which):
+    X, labels = labelled
+    plain, recorded = posed(X, labels[which], loss=loss), posed(X, labels[which], loss=loss)
+    theirs = solve_label(*plain)
+    ours, records = solve_recorded(*recorded)
+    assert recorded[3].weights == pytest.approx(plain[3].weights, rel=1e-5, abs=1e-6)
+    assert ours._asdict() == pytest.approx(theirs._asdict(), rel=1e-5)
+    first, last = records[0], records[-1]
+    assert (last.objective, last.gradient_norm, last.active) == (ours.objective, ours.gradient_norm, ours.active_end)
+    assert (sum(record.cg_steps for record in records), len(records)) == (ours.cg_steps, ours.newton_steps + 1)
+    assert (first.active, first.step_length) == (ours.active_start, 0)
+    assert (np.diff([record.objective for record in records]) < 0).all()
+    halvings = np.log2([record.step_length for record in records[1:]])
+    assert (halvings == np.round(halvings)).all()
+
+
+@pytest.mark.parametrize("loss", ["squared-hinge", "logistic"])
+def test_every_record_against_the_naive_objective_of_a_solver_stopped_there(labelled, loss):
+    X, labels = labelled
+    dense, y = X.to_scipy().astype(float).toarray(), labels[2]
+    _, records = solve_recorded(*posed(X, y, loss=loss))
+    for step, record in enumerate(records):
+        stopped = posed(X, y, loss=loss, max_newton=step)
+        solve_label(*stopped)
+        weights = stopped[3].weights.astype(float)
+        assert record.objective == pytest.approx(naive.objective(dense, y, weights, loss), rel=1e-5)
+        curved = int((y * (dense @ weights) < 1).sum()) if loss == "squared-hinge" else len(y)
+        assert abs(record.active - curved) <= 1
+        assert record.seconds > 0
+
+
+def test_step_limit_and_refinement(labelled):
+    X, labels = labelled
+    outcome, records = solve_recorded(*posed(X, labels[0], epsilon=1e-5, max_newton=2))
+    assert (outcome.status, len(records)) == (Status.ITERATION_LIMIT, 3)
+    recorded, exact = posed(X, labels[0]), posed(X, labels[0], epsilon=1e-6)
+    ours = solve_recorded(*recorded)[0].objective
+    best = refined_objective(*recorded)
+    solve_label(*exact)
+    theirs = naive.objective(X.to_scipy().astype(float).toarray(), labels[0], exact[3].weights.astype(float))
+    assert best == pytest.approx(theirs, rel=1e-6)
+    assert best <= ours

@@ -1,7 +1,7 @@
 """OVA-MST: the minimum spanning tree over labels and the all-negative root.
 
 Fang et al. 2019 (OVA-Primal++), sections 3.4-3.6. The vertices are the labels
-and the root, which stands for a label without positives; an edge weighs the
+and the root, which is a label without positives; an edge weighs the
 Hamming distance of two label columns, |P_i| + |P_j| - 2 |P_i & P_j|, to the root
 |P_i|. The tree is unique here: among edges of equal weight those to the root
 come first (short trees train in parallel), then those of smaller label ids.
@@ -28,40 +28,21 @@ from ovaflow.storage.damage import damaged
 
 KIND = "label-tree"
 ROOT = -1
-"""Parent of the labels that hang at the all-negative root."""
+"""Parent of the labels that are children of the all-negative root."""
 _BUFFER = 1 << 22
 _LABELS_PER_STEP = 4096
 
 
 @dataclass(frozen=True)
 class LabelTree:
-    """A spanning tree over labels, directed away from the all-negative root.
+    """A spanning tree over labels, directed away from the all-negative root."""
 
-    Attributes
-    ----------
-    parent : ndarray of int32, shape (l,)
-        ``ROOT`` for children of the root.
-    distance : ndarray of int64, shape (l,)
-        Hamming distance to the parent's label column; to the root, the number
-        of positives.
-    order : ndarray of int32, shape (l,)
-        All labels depth first: parents before children, subtrees contiguous,
-        children of one parent ascending.
-    subtree : ndarray of int32, shape (l,)
-        Number of the root's subtree that a label is in, ascending along ``order``.
-    depth : ndarray of int32, shape (l,)
-        1 for children of the root.
-    star_cost : int
-        Cost of the tree in which every label hangs at the root: the number of
-        (instance, label) pairs.
-    """
-
-    parent: np.ndarray
-    distance: np.ndarray
-    order: np.ndarray
-    subtree: np.ndarray
-    depth: np.ndarray
-    star_cost: int
+    parent: np.ndarray  # ROOT for children of the root
+    distance: np.ndarray  # Hamming distance to the parent's label column; to the root, the number of positives
+    order: np.ndarray  # all labels depth first: parents before children, children of one parent ascending
+    subtree: np.ndarray  # number of the root's subtree that a label is in, ascending along `order`
+    depth: np.ndarray  # 1 for children of the root
+    star_cost: int  # of the tree in which all labels are children of the root: the number of (instance, label) pairs
 
     @property
     def subtrees(self):
@@ -80,19 +61,10 @@ class LabelTree:
 
 
 def compute_label_tree(Y, buffer=None):
-    """Exact minimum spanning tree of the labels and the all-negative root.
+    """Exact minimum spanning tree of the labels and the all-negative root, from the labels of each instance.
 
-    Parameters
-    ----------
-    Y : CSR, shape (n, l)
-        Labels of each instance, ascending, without duplicates.
-    buffer : int, optional
-        Edges held at a time, at 12 bytes each; raised to 2 l if less. By default
-        the larger of 4 l and 4 million. The tree does not depend on it.
-
-    Returns
-    -------
-    LabelTree
+    ``buffer`` is how many edges are held at a time, at 12 bytes each: 2 l at least, by default the larger of 4 l and 4
+    million. The tree does not depend on it.
     """
     positives = transpose(Y)
     capacity = max(4 * Y.n_columns, _BUFFER) if buffer is None else max(2 * Y.n_columns, buffer)
@@ -246,15 +218,7 @@ def _depth_first(neighbours, starts, parent, depth, subtree, order):
 
 
 def write_label_tree(path, tree, dataset):
-    """Write the label tree file.
-
-    Parameters
-    ----------
-    path : path-like
-    tree : LabelTree
-    dataset : str
-        Checksum of the dataset file.
-    """
+    """Write the label tree file, with the checksum of the dataset file."""
     with create_artifact(path, KIND, inputs={"dataset": dataset}) as file:
         for name in ("parent", "distance", "order", "subtree", "depth"):
             create_array(file, name, getattr(tree, name))
@@ -263,23 +227,7 @@ def write_label_tree(path, tree, dataset):
 
 
 def read_label_tree(path, dataset=None):
-    """Read a label tree file.
-
-    Parameters
-    ----------
-    path : path-like
-    dataset : str, optional
-        Checksum of the dataset file that the tree must have been made from.
-
-    Returns
-    -------
-    LabelTree
-
-    Raises
-    ------
-    InputError
-        If the file is missing or foreign, or belongs to another dataset file.
-    """
+    """Read a label tree file; InputError if it is missing, foreign, or of another dataset file than this checksum."""
     with open_artifact(path, KIND) as file:
         require_input(file, "dataset", dataset)
         kinds = {"parent": np.int32, "distance": np.int64, "order": np.int32, "subtree": np.int32, "depth": np.int32}

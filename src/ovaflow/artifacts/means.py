@@ -22,44 +22,19 @@ _BLOCKS_PER_THREAD = 16
 
 @dataclass(frozen=True)
 class Means:
-    """Means and their inner products, all float64.
+    """Means and their inner products, in float64; 0 for labels without positives."""
 
-    Attributes
-    ----------
-    x_mean : ndarray of float64, shape (d,)
-        Mean of all n instances.
-    pp : ndarray of float64, shape (l,)
-        <p_mean, p_mean> of each label; 0 for labels without positives.
-    xp : ndarray of float64, shape (l,)
-        <x_mean, p_mean> of each label; 0 for labels without positives.
-    xx : float
-        <x_mean, x_mean>.
-    counts : ndarray of int64, shape (l,)
-        Number of positives of each label.
-    """
-
-    x_mean: np.ndarray
-    pp: np.ndarray
-    xp: np.ndarray
-    xx: float
-    counts: np.ndarray
+    x_mean: np.ndarray  # of all n instances, shape (d,)
+    pp: np.ndarray  # <p_mean, p_mean> of each label, shape (l,)
+    xp: np.ndarray  # <x_mean, p_mean> of each label
+    xx: float  # <x_mean, x_mean>
+    counts: np.ndarray  # positives of each label, int64
 
 
 def compute_means(X, positives, threads=1):
-    """Means of a training set, in one pass over X and one over the positives of each label.
+    """Means of a training set, in one pass over X and one over the positives of each label, shape (l, n).
 
-    Parameters
-    ----------
-    X : CSR, shape (n, d)
-    positives : CSR, shape (l, n)
-        Instances of each label, the transposed Y.
-    threads : int
-        Blocks of labels run side by side; each thread takes O(d) memory. The
-        result does not depend on it.
-
-    Returns
-    -------
-    Means
+    Blocks of labels run in parallel; each thread takes O(d) memory. The result does not depend on their number.
     """
     x_mean = np.zeros(X.n_columns)
     _add_rows(X.data, X.indices, x_mean)
@@ -115,15 +90,7 @@ def _inner_products(data, indices, indptr, instances, starts, first, last, x_mea
 
 
 def write_means(path, means, dataset):
-    """Write the means file.
-
-    Parameters
-    ----------
-    path : path-like
-    means : Means
-    dataset : str
-        Checksum of the dataset file.
-    """
+    """Write the means file, with the checksum of the dataset file."""
     with create_artifact(path, KIND, inputs={"dataset": dataset}) as file:
         for name in ("x_mean", "pp", "xp", "counts"):
             create_array(file, name, getattr(means, name))
@@ -131,23 +98,7 @@ def write_means(path, means, dataset):
 
 
 def read_means(path, dataset=None):
-    """Read a means file.
-
-    Parameters
-    ----------
-    path : path-like
-    dataset : str, optional
-        Checksum of the dataset file that the means must have been made from.
-
-    Returns
-    -------
-    Means
-
-    Raises
-    ------
-    InputError
-        If the file is missing or foreign, or belongs to another dataset file.
-    """
+    """Read a means file; InputError if it is missing, foreign, or of another dataset file than this checksum."""
     with open_artifact(path, KIND) as file:
         require_input(file, "dataset", dataset)
         x_mean, pp, xp = (map_vector(file[name], np.float64) for name in ("x_mean", "pp", "xp"))

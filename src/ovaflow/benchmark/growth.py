@@ -8,9 +8,10 @@ import scipy.sparse
 from ovaflow.benchmark.solver import sample_labels
 from ovaflow.console.progress import Progress
 from ovaflow.data.dataset import Dataset, Split
+from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.sparse.csr import from_scipy, rows_of
-from ovaflow.training.label_jobs import LabelJobs, solve_on_fast_path, solve_plainly
-from ovaflow.training.start_inputs import compute_start_inputs
+from ovaflow.training.label_jobs import LabelJobs, LabelSolver
+from ovaflow.training.label_queue import LabelQueue
 
 SHARES = (0.125, 0.25, 0.5, 1.0)
 """Parts of the instances, and of the features, that are kept."""
@@ -95,11 +96,11 @@ def _with_train(dataset, train):
 def _median_cost(jobs, means, labels, repeats, progress):
     labels = labels[np.argsort(-means.counts[labels], kind="stable")]
     suited = jobs.suits_fast_path(means.counts[labels])
-    _solve(jobs, labels[:1], labels[-1:])
+    _solve(jobs, labels[[0, -1]], np.array([False, jobs.fast_path is not None]))
     rounds = []
     for _ in range(repeats):
         wall, cpu = time.perf_counter(), time.thread_time()
-        outcomes = _solve(jobs, labels[~suited], labels[suited])
+        outcomes = _solve(jobs, labels, suited)
         rounds.append((time.thread_time() - cpu, time.perf_counter() - wall))
         progress.advance()
     cpu, wall = np.median(rounds, axis=0)
@@ -112,12 +113,10 @@ def _median_cost(jobs, means, labels, repeats, progress):
     }
 
 
-def _solve(jobs, plain, screened):
+def _solve(jobs, labels, fast):
     """Outcomes of labels solved on this thread, whose CPU time can be told."""
-    solved = [*solve_plainly(jobs, iter(plain.tolist()))]
-    if jobs.fast_path is not None:
-        solved += solve_on_fast_path(jobs, iter(screened.tolist()))
-    return [trained.outcome for _, trained in solved]
+    queue = LabelQueue(labels.tolist(), fast.tolist())
+    return [trained.outcome for _, trained in LabelSolver(jobs).solve_from(queue)]
 
 
 def _fit(points, axis, name):

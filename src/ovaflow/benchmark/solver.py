@@ -5,10 +5,10 @@ import time
 import numpy as np
 
 from ovaflow.artifacts.label_tree import ROOT
+from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.solver.problem import Status
 from ovaflow.training.shard_job import train_labels
-from ovaflow.training.start_inputs import compute_start_inputs
 
 
 def benchmark_solver(dataset, n_labels, seed, threads, training, earlier=None):

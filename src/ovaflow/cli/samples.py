@@ -14,13 +14,12 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.estimate.demand import write_demand
 from ovaflow.estimate.sample import in_own_process
 from ovaflow.estimate.summary import describe, summarize
-from ovaflow.initialization.starts import ALONE
+from ovaflow.initialization.starts import ALONE, compute_start_inputs
 from ovaflow.model.trace_file import write_trace
 from ovaflow.settings.models import GrowTrees, Train, TrainLabels
 from ovaflow.settings.steps import STEPS
 from ovaflow.storage.texts import write_json
 from ovaflow.training.cold_start import compare_with_cold_start
-from ovaflow.training.start_inputs import compute_start_inputs
 from ovaflow.training.tracing import trace_labels, traced_labels
 
 

@@ -17,9 +17,8 @@ from ovaflow.model.model_file import open_model
 from ovaflow.model.shard_file import write_shard
 from ovaflow.solver.problem import Status
 from ovaflow.storage.parts import parts_of
-from ovaflow.training.finished_labels import digest_of_shard
 from ovaflow.training.plan import read_plan
-from ovaflow.training.shard_job import train_labels
+from ovaflow.training.shard_job import digest_of_shard, train_labels
 
 earlier_option = click.option(
     "--earlier",

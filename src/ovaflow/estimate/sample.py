@@ -17,6 +17,7 @@ from ovaflow.estimate.demand import Demand
 from ovaflow.fastxml.training import gains_of, grow_trees
 from ovaflow.initialization.label_tree import with_ancestors
 from ovaflow.initialization.pretrained import match_model
+from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.model.model_file import open_model
 from ovaflow.model.pruning import kept_per_row
@@ -25,7 +26,6 @@ from ovaflow.sparse.csr import rows_of
 from ovaflow.training.label_jobs import LabelJobs
 from ovaflow.training.sampling import stratified_sample
 from ovaflow.training.shard_job import train_labels
-from ovaflow.training.start_inputs import compute_start_inputs
 
 _STEADY = 2.0
 _REPEATS = 5

@@ -26,31 +26,14 @@ _DECIDING = ("C", "loss", "root_epsilon")
 
 @dataclass(frozen=True)
 class Root:
-    """The solved problem without positives, root of the label tree.
-
-    Attributes
-    ----------
-    weights : ndarray of float32, shape (d,)
-    outcome : Outcome
-    """
+    """The solved problem without positives, root of the label tree."""
 
     weights: np.ndarray
     outcome: Outcome
 
 
 def solve_root(X, training):
-    """Solve the problem in which every instance is a negative.
-
-    Parameters
-    ----------
-    X : CSR, shape (n, d)
-    training : ovaflow.settings.models.TrainLabels
-        ``root_epsilon``: stop when |g(w)| is at most this share of |g(0)|.
-
-    Returns
-    -------
-    Root
-    """
+    """Solve the problem in which every instance is a negative, until |g(w)| <= root_epsilon |g(0)|."""
     settings = Settings.of(training)
     mean = np.bincount(X.indices, weights=X.data, minlength=X.n_columns) / max(X.n_rows, 1)
     at_zero = gradient_norm_at_zero(settings.C, SLOPE_AT_ZERO[settings.loss], X.n_rows, 0, 0.0, 0.0, mean @ mean)
@@ -61,12 +44,7 @@ def solve_root(X, training):
 
 
 class AllNegative(Start):
-    """Every label starts at the root.
-
-    Parameters
-    ----------
-    root : Root
-    """
+    """Every label starts at the root."""
 
     def __init__(self, root):
         self._weights = root.weights
@@ -76,17 +54,7 @@ class AllNegative(Start):
 
 
 def write_root(path, root, training, dataset):
-    """Write the root file.
-
-    Parameters
-    ----------
-    path : path-like
-    root : Root
-    training : ovaflow.settings.models.TrainLabels
-        What it was solved with.
-    dataset : str
-        Checksum of the dataset file.
-    """
+    """Write the root file, with the settings it was solved with and the checksum of the dataset file."""
     with create_artifact(path, KIND, _settings_of(training), {"dataset": dataset}) as file:
         create_array(file, "weights", root.weights)
         for name, value in root.outcome._asdict().items():
@@ -94,26 +62,7 @@ def write_root(path, root, training, dataset):
 
 
 def read_root(path, dataset, training):
-    """Read a root file.
-
-    Parameters
-    ----------
-    path : path-like
-    dataset : str
-        Checksum of the dataset file that it must have been made from.
-    training : ovaflow.settings.models.TrainLabels
-        What it must have been solved with.
-
-    Returns
-    -------
-    Root
-
-    Raises
-    ------
-    InputError
-        If the file is missing or foreign, or was made from other data or with
-        other settings.
-    """
+    """Read a root file; InputError if it was made from another dataset file or with other settings."""
     with open_artifact(path, KIND) as file:
         require_input(file, "dataset", dataset)
         made_with = parameters_of(file)

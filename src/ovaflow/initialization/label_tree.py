@@ -11,14 +11,8 @@ from ovaflow.initialization.start import Start
 class FromParent(Start):
     """Labels whose parent is solved start there, before pruning; children of the root start at the root.
 
-    A solution is held until the parent's last child has taken it.
-
-    Parameters
-    ----------
-    root : Root
-    parents : ndarray of int32, shape (l,)
-        Each of these is solved, and kept, before :meth:`fill` of its children,
-        which is called once for each.
+    Each parent is solved, and kept, before :meth:`fill` of its children, which is called once for each. A solution is
+    held until the parent's last child has taken it.
     """
 
     def __init__(self, root, parents):
@@ -58,18 +52,7 @@ def _children(above, parents):
 
 
 def parents_within(parents, labels):
-    """Parents as a job of some labels uses them: what is solved elsewhere gives way to the root.
-
-    Parameters
-    ----------
-    parents : ndarray of int32, shape (l,)
-    labels : ndarray of int, shape (m,)
-
-    Returns
-    -------
-    ndarray of int32, shape (l,)
-        ``ROOT`` for labels of other jobs, too.
-    """
+    """Parents as a job of some labels uses them: ROOT where the parent, or the label itself, is solved elsewhere."""
     here = np.zeros(len(parents) + 1, bool)
     here[labels] = True
     # index -1, the root, is the last entry
@@ -77,18 +60,7 @@ def parents_within(parents, labels):
 
 
 def with_ancestors(labels, parents):
-    """Labels and all that must be solved before them.
-
-    Parameters
-    ----------
-    labels : ndarray of int, shape (m,)
-    parents : ndarray of int32, shape (l,)
-
-    Returns
-    -------
-    ndarray of int
-        The labels in their order, then the others.
-    """
+    """Labels in their order, then all others that must be solved before them."""
     needed, above = np.zeros(len(parents), bool), parents[labels]
     while (above := np.unique(above[above != ROOT])).size:
         needed[above] = True
@@ -98,17 +70,7 @@ def with_ancestors(labels, parents):
 
 
 def parents_first(labels, parents):
-    """Labels in an order in which each can be solved after its parent.
-
-    Parameters
-    ----------
-    labels : ndarray of int, shape (m,)
-    parents : ndarray of int32, shape (l,)
-
-    Returns
-    -------
-    ndarray of int, shape (m,)
-    """
+    """Labels in an order in which each can be solved after its parent."""
     depth, above = np.zeros(len(parents), np.int64), parents.copy()
     while (below := above != ROOT).any():
         depth[below] += 1

@@ -11,28 +11,12 @@ PARALLEL = 1e-6
 
 
 def coefficients(pp, xp, xx, share, s, t):
-    """Coefficients u, v of w_0 = u p_mean + v x_mean.
+    """Coefficients u, v of w_0 = u p_mean + v x_mean for l labels; always finite.
 
     With rho the share of positives and r = t + (s - t) rho, the negatives'
     condition becomes <w, x_mean> = r, and [pp xp; xp xx] [u; v] = [s; r] is
     solved by Cramer's rule. Where the means are parallel the least-squares
     solution of least norm is taken; a mean of length zero adds nothing.
-
-    Parameters
-    ----------
-    pp, xp : ndarray of float64, shape (l,)
-        <p_mean, p_mean> and <x_mean, p_mean>.
-    xx : float
-        <x_mean, x_mean>.
-    share : ndarray of float64, shape (l,)
-        Share of positives among the instances.
-    s, t : float
-        Wanted mean scores of positives and of negatives.
-
-    Returns
-    -------
-    u, v : ndarray of float64, shape (l,)
-        Always finite.
     """
     pp, xp, share = (np.atleast_1d(np.asarray(values, np.float64)) for values in (pp, xp, share))
     r = t + (s - t) * share
@@ -59,14 +43,8 @@ def _parallel(pp, xp, xx, r, s):
 class MeanSeparating(Start):
     """Start of each label from its means.
 
-    Parameters
-    ----------
-    means : Means
-    n : int
-        Number of instances.
-    s, t : float
-        Wanted mean scores of positives and of negatives; 1 and -2 for the
-        squared hinge, t = -3 for the logistic loss.
+    s and t are the wanted mean scores of positives and of negatives: 1 and -2 for the squared hinge, t = -3 for the
+    logistic loss.
     """
 
     def __init__(self, means, n, s=1.0, t=-2.0):

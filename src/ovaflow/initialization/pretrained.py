@@ -9,50 +9,22 @@ from ovaflow.initialization.start import Start
 from ovaflow.sparse.csr import CSR
 
 RETRAIN = ("all", "changed", "new")
-"""Labels that are trained beside an earlier model: all, those with another number of positives, or those it lacks."""
+"""Labels that are trained if there is an earlier model: all, those with other positives, or those that it lacks."""
 
 _PROBLEM = ("C", "loss", "regularization", "weighting", "propensity_a", "propensity_b")
 
 
 class Earlier(NamedTuple):
-    """An earlier model as a dataset sees it; read by all threads.
+    """An earlier model as a dataset sees it; read by all threads."""
 
-    Attributes
-    ----------
-    weights : CSR, shape (l_0, d_0)
-        Mapped from the model file.
-    rows : ndarray of int64, shape (l,)
-        Row of each label of the dataset, -1 where the model has no classifier for it.
-    columns : ndarray of int64, shape (d_0,)
-        Column of the dataset for each of the model's, -1 where there is none.
-    factors : ndarray of float32, shape (d_0,)
-        What the model's weights are multiplied with, so that a feature that had
-        another scale then adds to scores what it added: another inverse
-        document frequency, or another value of the bias feature.
-    counts : ndarray of int64, shape (l_0,)
-        Training positives of the model's labels.
-    """
-
-    weights: CSR
-    rows: np.ndarray
-    columns: np.ndarray
-    factors: np.ndarray
-    counts: np.ndarray
+    weights: CSR  # shape (l_0, d_0), mapped from the model file
+    rows: np.ndarray  # row of each label of the dataset, -1 where the model has no classifier for it
+    columns: np.ndarray  # column of the dataset for each of the model's, -1 where there is none
+    factors: np.ndarray  # what weights are multiplied by, since features may have had another scale (idf, bias)
+    counts: np.ndarray  # training positives of the model's labels
 
     def weights_of(self, label):
-        """A label's weights as the dataset's features have them.
-
-        Parameters
-        ----------
-        label : int
-            With a row.
-
-        Returns
-        -------
-        indices : ndarray of int64
-            Ascending.
-        data : ndarray of float32
-        """
+        """A label's weights as the dataset's features have them: indices, ascending, and data. It must have a row."""
         stored = slice(*self.weights.indptr[self.rows[label] : self.rows[label] + 2])
         old = self.weights.indices[stored]
         places, data = self.columns[old], self.factors[old] * self.weights.data[stored]
@@ -60,20 +32,7 @@ class Earlier(NamedTuple):
         return places[order], data[order]
 
     def taken_over(self, labels, counts, retrain):
-        """Which labels keep their weights.
-
-        Parameters
-        ----------
-        labels : ndarray of int, shape (m,)
-        counts : ndarray of int64, shape (m,)
-            Their positives now.
-        retrain : str
-            A name of :data:`RETRAIN`.
-
-        Returns
-        -------
-        ndarray of bool, shape (m,)
-        """
+        """Which labels keep their weights, given their positives now and a name of :data:`RETRAIN`."""
         rows = self.rows[labels]
         known = (rows >= 0) & (retrain != "all")
         return known & (self.counts[rows] == counts) if retrain == "changed" else known
@@ -92,19 +51,7 @@ class Earlier(NamedTuple):
 def match_model(model, dataset):
     """Find a dataset's labels and features in an earlier model.
 
-    Parameters
-    ----------
-    model : ovaflow.model.model_file.Model
-    dataset : Dataset
-
-    Returns
-    -------
-    Earlier
-
-    Raises
-    ------
-    InputError
-        If names have nothing in common, or without names the numbers differ.
+    InputError if names have nothing in common, or without names the numbers differ.
     """
     bias, old_bias = dataset.parameters.get("bias", 0), model.parameters["transform"].get("bias", 0)
     l, d = dataset.n_labels, dataset.n_features - (bias != 0)  # noqa: E741
@@ -123,18 +70,7 @@ def match_model(model, dataset):
 
 
 def require_same_problem(model, training):
-    """Refuse to mix labels of an earlier model with labels of another problem.
-
-    Parameters
-    ----------
-    model : ovaflow.model.model_file.Model
-    training : ovaflow.settings.models.TrainLabels
-
-    Raises
-    ------
-    InputError
-        Unless all labels are trained, or the earlier model's were trained as these are.
-    """
+    """Refuse to mix labels of an earlier model with new ones of another problem."""
     old, new = model.parameters.get("train", {}), training.recorded
     differing = [name for name in _PROBLEM if old.get(name) != new.get(name)]
     if training.retrain != "all" and differing:
@@ -147,7 +83,7 @@ def require_same_problem(model, training):
 
 
 def _factors(model, dataset, columns):
-    """Scale of each of the model's features then, divided by that now."""
+    """Old scale of each of the model's features divided by the new one."""
     factors = np.ones(model.n_features, np.float32)
     if model.inputs.get("dataset") == dataset.checksum:
         return factors
@@ -162,7 +98,7 @@ def _factors(model, dataset, columns):
 
 
 def _places(names, old_names, count, old_count, kind, model, dataset):
-    """Place of each label or feature in the model: by name where both have names, else by position."""
+    """Position of each label or feature in the model: by name where both have names, or else by number."""
     if len(names) and len(old_names):
         places = places_of(names, old_names)
         if count and not (places >= 0).any():
@@ -182,33 +118,18 @@ def _places(names, old_names, count, old_count, kind, model, dataset):
 
 
 def places_of(names, old_names):
-    """Place of each name in an older list.
+    """Position of each name in an older list, -1 for names that are new.
 
-    Parameters
-    ----------
-    names, old_names : sequence of str
-
-    Returns
-    -------
-    ndarray of int64, shape (len(names),)
-        -1 for names that are new. No place is given twice: of equal names
-        the first ones belong together, the others are new.
+    No position is given twice: of equal names the first ones belong together, the others are new.
     """
     places = {name: place for place, name in reversed(list(enumerate(old_names)))}
     return np.array([places.pop(name, -1) for name in names], np.int64)
 
 
 class Pretrained(Start):
-    """Every label starts at its weights in an earlier model.
+    """Every label starts at its weights in an earlier model, or ``otherwise`` where that has no classifier for it.
 
-    Weights that were pruned from the model start at 0, as do features that it
-    lacks.
-
-    Parameters
-    ----------
-    earlier : Earlier
-    otherwise : Start
-        Start of the labels that the model has no classifier for.
+    Weights that were pruned from the model start at 0, as do features that it lacks.
     """
 
     def __init__(self, earlier, otherwise):

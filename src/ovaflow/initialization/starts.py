@@ -4,61 +4,32 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ovaflow.artifacts.means import Means
+from ovaflow.artifacts.label_tree import compute_label_tree
+from ovaflow.artifacts.means import Means, compute_means
 from ovaflow.console.errors import InputError
-from ovaflow.initialization.all_negative import AllNegative, Root
-from ovaflow.initialization.bias import Bias
+from ovaflow.initialization.all_negative import AllNegative, Root, solve_root
 from ovaflow.initialization.label_tree import FromParent, parents_within
 from ovaflow.initialization.mean_separating import MeanSeparating
 from ovaflow.initialization.pretrained import Earlier, Pretrained
-from ovaflow.initialization.zero import Zero
+from ovaflow.initialization.start import Bias, Zero
 
 
 @dataclass(frozen=True)
 class StartInputs:
-    """What starts are made from, beside the settings.
-
-    Attributes
-    ----------
-    means : Means
-    n : int
-        Number of instances.
-    bias : float
-        Value of the bias feature; 0 where there is none.
-    earlier : Earlier, optional
-        An earlier model, for the pretrained start.
-    root : Root or None
-        For the starts whose labels descend from the root.
-    parents : ndarray of int32, shape (l,), or None
-        Of the label tree, for the start of that name.
-    """
+    """What starts are made from, besides the settings."""
 
     means: Means
-    n: int
-    bias: float = 0.0
-    earlier: Earlier | None = None
-    root: Root | None = None
-    parents: np.ndarray | None = None
+    n: int  # instances
+    bias: float = 0.0  # value of the bias feature; 0 where there is none
+    earlier: Earlier | None = None  # for the pretrained start
+    root: Root | None = None  # for the starts whose labels descend from the root
+    parents: np.ndarray | None = None  # of the label tree, for the start of that name
 
     @classmethod
     def of(cls, dataset, means, **more):
-        """Inputs from a dataset.
+        """Inputs from a dataset and what else the start needs.
 
-        Parameters
-        ----------
-        dataset : Dataset
-        means : Means
-        **more
-            Other attributes, for starts that need them.
-
-        Returns
-        -------
-        StartInputs
-
-        Raises
-        ------
-        InputError
-            If one is of other features or labels than the dataset.
+        InputError if means, root or tree have other features or labels than the dataset.
         """
         root, parents = more.get("root"), more.get("parents")
         features = {len(means.x_mean)} | ({len(root.weights)} if root is not None else set())
@@ -70,17 +41,19 @@ class StartInputs:
         return cls(means, dataset.train.X.n_rows, float(dataset.parameters["bias"]), **more)
 
     def within(self, labels):
-        """Inputs of a job that solves some of the labels: parents elsewhere give way to the root.
-
-        Parameters
-        ----------
-        labels : ndarray of int, shape (m,)
-
-        Returns
-        -------
-        StartInputs
-        """
+        """Inputs of a job that solves some of the labels: parents elsewhere are replaced by the root."""
         return self if self.parents is None else replace(self, parents=parents_within(self.parents, labels))
+
+
+def compute_start_inputs(dataset, training, threads=1, means=None, **more):
+    """Inputs of a training without artifacts of a workflow: whatever is needed and not given is computed now."""
+    if training.needs_root:
+        more["root"] = solve_root(dataset.train.X, training)
+    if training.needs_tree:
+        more["parents"] = compute_label_tree(dataset.train.Y).parent
+    if means is None:
+        means = compute_means(dataset.train.X, dataset.positives, threads)
+    return StartInputs.of(dataset, means, **more)
 
 
 def _mean_separating(training, inputs):
@@ -123,26 +96,10 @@ def _given(inputs, name):
 
 
 def make_start(training, inputs):
-    """Build the start of a training.
-
-    Parameters
-    ----------
-    training : ovaflow.settings.models.TrainLabels
-        Each start reads its own settings.
-    inputs : StartInputs
-
-    Returns
-    -------
-    Start
-
-    Raises
-    ------
-    InputError
-        If something that the start needs is missing.
-    """
+    """Build the start of a training; InputError if something that it needs is missing."""
     return _STARTS[training.initialization](training, inputs)
 
 
 def ranking_start(inputs):
-    """The start that chooses first working sets where the start's own scores do not: that of MSI, sec. 4."""
+    """The start that chooses first working sets where the own one separates too little: that of MSI, sec. 4."""
     return MeanSeparating(inputs.means, inputs.n, 1.0, -2.0)

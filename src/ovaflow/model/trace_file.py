@@ -38,7 +38,7 @@ class Trace:
         Where the iterations of each label begin; the first is the start,
         before any step.
     iterations : dict of str to ndarray, shape (sum of iterations,)
-        Fields of :class:`ovaflow.solver.recording.Record`.
+        Fields of :class:`ovaflow.training.tracing.Record`.
     weight_edges : ndarray of float64, shape (b + 1,)
         Bins of the weights; what lies beyond is counted in the outermost.
     weight_counts : ndarray of int64, shape (b,)

@@ -1,4 +1,4 @@
-"""The fast path: many labels in flight, each solved on a working set and checked on all instances.
+"""The fast path of the squared hinge: many labels in flight, each solved on a working set and checked on all instances.
 
 A label is *admitted* with weights that rank the instances, *solved* from its
 start on those ranked highest, and *checked*: the screen finds every instance
@@ -15,109 +15,330 @@ feature is zero at the optimum. Which instances begin, or are dropped, changes
 only the work: the check finds what matters after all.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ovaflow.solver.columns import ADMITTED, DONE, EMPTY, admit, advance, make_batch, screen_columns, set_weights
-from ovaflow.solver.problem import Outcome
-from ovaflow.solver.working_set import make_local
+from ovaflow.solver.problem import OUTCOME, Outcome, separate_arrays
+from ovaflow.solver.screening import (
+    BLOCK,
+    STRIPE,
+    add_rare,
+    bound_by_popular,
+    collect_above,
+    threshold_for,
+)
+from ovaflow.solver.working_set import clear, make_local, scatter, solve_rows, violators
+from ovaflow.sparse.csr import row_dot
+from ovaflow.sparse.jit import kernel, strict_kernel
 from ovaflow.sparse.panel import WIDTH
+
+KEPT_MARGIN = 0.01
+"""How far below -1 the score of a negative may lie for it to stay after the first solution."""
 
 _NEGLIGIBLE = 1e-3
 """Size below which weights are left out of a ranking, except for popular features."""
+
+EMPTY, ADMITTED, SOLVED, DONE = 0, 1, 2, 3
+"""States of a slot of the batch."""
 
 
 class BatchSolver:
     """Solves labels for one thread, up to :data:`~ovaflow.sparse.panel.WIDTH` at a time.
 
-    Parameters
-    ----------
-    X : CSR, shape (n, d)
-    screen : Screen
-        Made from X, shared by all threads.
-    settings : Settings
-        With the squared hinge: other losses are curved everywhere.
+    ``start`` and ``ranking`` have ``fill(label, X, positives, weights)``: the first weights of a label, and those
+    under which the instances of high scores make its first working set. Any weights are right, good ones save work.
     """
 
-    def __init__(self, X, screen, settings):
+    def __init__(self, X, screen, settings, start, ranking):
         self._X, self._screen, self._settings = X, screen, settings
+        self._start, self._ranking = start, ranking
         self._batch = make_batch(X.n_rows, X.n_columns, len(screen.popular_features))
         self._local = make_local(X)
-        self._labels = {}
+        self._dense = np.empty(X.n_columns, np.float32)
+        self._slots = {}
 
     @property
     def has_room(self):
         """Whether another label can be admitted."""
-        return len(self._labels) < WIDTH
+        return len(self._slots) < WIDTH
 
-    def admit(self, label, positives, ranking, target, positive_cost=1.0):
-        """Take a label.
-
-        Parameters
-        ----------
-        label : int
-        positives : ndarray of int32, shape (n_positives,)
-        ranking : ndarray of float32, shape (d,)
-            Weights under which the instances of high scores make the first
-            working set; any weights are right, good ones save work.
-        target : float
-            What the gradient's norm must reach.
-        positive_cost : float
-            Weight of the losses of positives.
-        """
-        column = int(np.flatnonzero(self._batch.state == EMPTY)[0])
-        admit(column, positives, float(positive_cost), target, self._batch)
-        set_weights(column, ranking, _NEGLIGIBLE, self._screen, self._batch)
-        self._labels[label] = column
-
-    def is_new(self, label):
-        """Whether a label still waits for its start.
-
-        Parameters
-        ----------
-        label : int
-
-        Returns
-        -------
-        bool
-        """
-        return self._batch.state[self._labels[label]] == ADMITTED
-
-    def begin(self, label, start):
-        """Give a label its start, after its first screen.
-
-        Parameters
-        ----------
-        label : int
-        start : ndarray of float32, shape (d,)
-        """
-        set_weights(self._labels[label], start, 0.0, self._screen, self._batch)
+    def admit(self, label, positives, target, positive_cost=1.0):
+        """Take a label: its instances, what the gradient's norm must reach, and what losses of positives weigh."""
+        slot = int(np.flatnonzero(self._batch.state == EMPTY)[0])
+        _admit(slot, positives, float(positive_cost), target, self._batch)
+        self._ranking.fill(label, self._X, positives, self._dense)
+        _set_weights(slot, self._dense, _NEGLIGIBLE, self._screen, self._batch)
+        self._slots[label] = slot
 
     def screen(self):
         """Find what each label in flight must look at next."""
-        screen_columns(self._X.n_rows, self._screen, self._batch)
+        screen_all(self._X.n_rows, self._screen, self._batch)
 
     def advance(self, label):
         """Use what the screen found for one label.
 
-        Parameters
-        ----------
-        label : int
-
-        Returns
-        -------
-        (indices, weights, Outcome) or None
-            The solution, if the label has reached its target; its column is
-            then free. The weights are views, indices unsorted.
+        Returns its features, weights and Outcome if it has reached its target, or else None. The arrays are views,
+        features unsorted.
         """
-        column = self._labels[label]
-        batch = self._batch
-        advance(column, self._X, self._screen, batch, self._local, self._settings)
-        if batch.state[column] != DONE:
+        slot, batch = self._slots[label], self._batch
+        if batch.state[slot] == ADMITTED and self._start is not self._ranking:
+            positives = batch.rows[slot, : batch.n_positives[slot]]
+            self._start.fill(label, self._X, positives, self._dense)
+            _set_weights(slot, self._dense, 0.0, self._screen, batch)
+        _advance(slot, self._X, self._screen, batch, self._local, self._settings)
+        if batch.state[slot] != DONE:
             return None
-        del self._labels[label]
-        batch.state[column] = EMPTY
-        size = batch.n_support[column]
-        figures = batch.outcome[column].tolist()
-        kinds = Outcome.__annotations__.values()
-        outcome = Outcome(*(kind(figure) for kind, figure in zip(kinds, figures, strict=True)))
-        return batch.support[column, :size], batch.weights[column, :size], outcome
+        del self._slots[label]
+        batch.state[slot] = EMPTY
+        size = batch.n_support[slot]
+        return batch.support[slot, :size], batch.weights[slot, :size], Outcome(*batch.outcome[slot].item())
+
+
+class Batch(NamedTuple):
+    """Labels in flight of one thread, one in each slot c of WIDTH."""
+
+    popular_weights: np.ndarray  # as the screen multiplies them: float32, shape (F, WIDTH)
+    block: np.ndarray  # float32, shape (BLOCK, WIDTH)
+    bounds: np.ndarray  # upper bounds of the scores in a stripe: float32, shape (WIDTH, min(n, STRIPE))
+    rows: np.ndarray  # working set, positives first: int32, shape (WIDTH, n + 1)
+    candidates: np.ndarray  # instances found by the screen: int32, shape (WIDTH, n + 1)
+    support: np.ndarray  # features and weights of the sparse solution: int32 and float32, shape (WIDTH, d)
+    weights: np.ndarray
+    state: np.ndarray
+    rounds: np.ndarray  # solutions on the working set so far
+    n_positives: np.ndarray
+    n_rows: np.ndarray
+    n_support: np.ndarray
+    n_candidates: np.ndarray
+    cut: np.ndarray  # whether candidates were left out
+    exhaustive: np.ndarray  # whether the next screen must leave out none
+    target: np.ndarray
+    positive_cost: np.ndarray
+    outcome: np.ndarray  # dtype OUTCOME
+    histogram: np.ndarray  # scratch
+
+
+def make_batch(n, d, n_popular):
+    """Allocate the slots of one thread, for n instances and d features."""
+    large = separate_arrays(
+        popular_weights=(np.float32, n_popular, WIDTH),
+        block=(np.float32, BLOCK, WIDTH),
+        bounds=(np.float32, WIDTH, min(n, STRIPE)),
+        rows=(np.int32, WIDTH, n + 1),
+        candidates=(np.int32, WIDTH, n + 1),
+        support=(np.int32, WIDTH, d),
+        weights=(np.float32, WIDTH, d),
+    )
+    large["popular_weights"][:] = 0.0
+    counters = ("state", "rounds", "n_positives", "n_rows", "n_support", "n_candidates")
+    return Batch(
+        **large,
+        **{name: np.zeros(WIDTH, np.int64) for name in counters},
+        cut=np.zeros(WIDTH, bool),
+        exhaustive=np.zeros(WIDTH, bool),
+        target=np.zeros(WIDTH),
+        positive_cost=np.zeros(WIDTH),
+        outcome=np.zeros(WIDTH, OUTCOME),
+        histogram=np.zeros(1024, np.int64),
+    )
+
+
+@strict_kernel
+def first_rows(n, n_positives):
+    """Negatives in the first working set, sqrt(n) (1 + sqrt(|P|)): a few times what is curved at the optimum."""
+    return np.sqrt(n) * (1 + np.sqrt(n_positives))
+
+
+@strict_kernel
+def _admit(c, positives, positive_cost, target, batch):
+    """Take a label into a slot."""
+    batch.state[c] = ADMITTED
+    batch.rounds[c] = 0
+    batch.exhaustive[c] = False
+    batch.target[c] = target
+    batch.positive_cost[c] = positive_cost
+    batch.n_positives[c] = len(positives)
+    batch.rows[c, : len(positives)] = positives
+    outcome = batch.outcome[c]
+    outcome.newton_steps = outcome.cg_steps = outcome.line_search_halvings = outcome.full_passes = 0
+
+
+@strict_kernel
+def _set_weights(c, dense, negligible, screen, batch):
+    """Keep the popular ones of some weights, and the others of more than a negligible size."""
+    count = len(screen.popular_features)
+    for p in range(count):
+        batch.support[c, p] = screen.popular_features[p]
+        batch.weights[c, p] = dense[screen.popular_features[p]]
+    for f in range(len(dense)):
+        if abs(dense[f]) > negligible and screen.popular_id[f] < 0:
+            batch.support[c, count] = f
+            batch.weights[c, count] = dense[f]
+            count += 1
+    batch.n_support[c] = count
+    _show(c, screen, batch)
+
+
+@strict_kernel
+def _show(c, screen, batch):
+    """Put the popular weights of a label where the screen multiplies them."""
+    for p in range(len(screen.popular_features)):
+        batch.popular_weights[p, c] = 0.0
+    for e in range(batch.n_support[c]):
+        number = screen.popular_id[batch.support[c, e]]
+        if number >= 0:
+            batch.popular_weights[number, c] = batch.weights[c, e]
+
+
+@kernel
+def screen_all(n, screen, batch):
+    """Collect for each label the instances whose score may exceed -1; at first the highest bounds."""
+    batch.n_candidates[:] = 0
+    batch.cut[:] = False
+    for first in range(0, n, STRIPE):
+        last = min(first + STRIPE, n)
+        bound_by_popular(screen, batch.popular_weights, first, last, batch.block, batch.bounds)
+        for c in range(WIDTH):
+            if batch.state[c] == ADMITTED or batch.state[c] == SOLVED:
+                _collect(c, n, first, last, screen, batch)
+
+
+@kernel
+def _collect(c, n, first, last, screen, batch):
+    """Candidates of one label in one stripe: as many as are wanted at first, later all that may violate.
+
+    Where too many may, the bias of a poor working set has risen; the highest
+    bounds are then enough to bring it back, and the label is not finished.
+    """
+    bounds, found, have = batch.bounds[c], batch.candidates[c], batch.n_candidates[c]
+    add_rare(screen, batch.support[c, : batch.n_support[c]], batch.weights[c], first, last, bounds)
+    count = last - first
+    if batch.state[c] == ADMITTED:
+        wanted = first_rows(n, batch.n_positives[c])
+    else:
+        batch.n_candidates[c] = collect_above(bounds, count, np.float32(-1.0), first, found, have)
+        wanted = 2 * _limit(c, n, batch)
+        if batch.exhaustive[c] or batch.n_candidates[c] - have <= wanted * count / n:
+            return
+        batch.cut[c] = True
+    threshold = threshold_for(bounds, count, wanted * count / n, batch.histogram)
+    batch.n_candidates[c] = collect_above(bounds, count, threshold, first, found, have)
+
+
+@kernel
+def _limit(c, n, batch):
+    """How many instances may join a working set at a time: as many as are in it."""
+    return max(np.int64(first_rows(n, 1)), batch.n_rows[c])
+
+
+@kernel
+def _advance(c, X, screen, batch, local, settings):
+    """Enlarge the working set by what the screen found, and solve again where that matters."""
+    batch.outcome[c].full_passes += 1
+    if batch.state[c] == ADMITTED:
+        _first_rows(c, batch, local)
+        _solve(c, X, screen, batch, local, settings)
+        batch.state[c] = SOLVED
+        return
+    if batch.rounds[c] == 1:
+        _drop_far_rows(c, X, batch, local)
+    newton_before = batch.outcome[c].newton_steps
+    added, complete = _add_violators(c, X, batch, local)
+    if added:
+        _solve(c, X, screen, batch, local, settings)
+    if complete and batch.outcome[c].newton_steps == newton_before:
+        batch.state[c] = DONE
+
+
+@kernel
+def _first_rows(c, batch, local):
+    """Positives, then the candidates that are not."""
+    count = batch.n_positives[c]
+    for r in range(count):
+        local.member[batch.rows[c, r]] = True
+    for e in range(batch.n_candidates[c]):
+        i = batch.candidates[c, e]
+        batch.rows[c, count] = i
+        count += not local.member[i]
+    for r in range(batch.n_positives[c]):
+        local.member[batch.rows[c, r]] = False
+    batch.n_rows[c] = count
+
+
+@kernel
+def _add_violators(c, X, batch, local):
+    """Append missing instances with <w, x_i> > -1; returns their number and whether these are all.
+
+    A working set without enough negatives lets the bias rise until half of all
+    instances violate. Then only as many join as it has already, the highest
+    first, which is enough to bring the bias back.
+    """
+    support = batch.support[c, : batch.n_support[c]]
+    scatter(support, batch.weights[c], local.dense)
+    have = batch.n_rows[c]
+    candidates = batch.candidates[c, : batch.n_candidates[c]]
+    scores = local.work.scores
+    found = batch.rows[c, have:]
+    count = violators(X, candidates, batch.rows[c, :have], local, found, scores)
+    clear(support, local.dense)
+    limit = _limit(c, len(X.indptr) - 1, batch)
+    complete = count <= limit and not batch.cut[c]
+    # so few of the highest bounds violate that the bias is right again: leave out no candidate from here on
+    batch.exhaustive[c] |= count <= limit
+    if count > limit:
+        count = _keep_highest(found, scores, count, limit, batch.histogram)
+    batch.n_rows[c] = have + count
+    return count, complete
+
+
+@kernel
+def _drop_far_rows(c, X, batch, local):
+    """Leave out negatives with <w, x_i> < -1 - margin; the check finds those that matter after all."""
+    support = batch.support[c, : batch.n_support[c]]
+    scatter(support, batch.weights[c], local.dense)
+    kept = batch.n_positives[c]
+    for r in range(kept, batch.n_rows[c]):
+        i = batch.rows[c, r]
+        batch.rows[c, kept] = i
+        kept += row_dot(X.data, X.indices, X.indptr[i], X.indptr[i + 1], local.dense) > -1.0 - KEPT_MARGIN
+    batch.n_rows[c] = kept
+    clear(support, local.dense)
+
+
+@strict_kernel
+def _keep_highest(found, scores, count, limit, histogram):
+    """Keep about ``limit`` of the found, those of the highest scores; returns their number."""
+    threshold = threshold_for(scores, count, limit, histogram)
+    kept = 0
+    for e in range(count):
+        found[kept] = found[e]
+        kept += scores[e] > threshold
+    return kept
+
+
+@kernel
+def _solve(c, X, screen, batch, local, settings):
+    """Minimise on the working set and keep the weights and what the steps cost."""
+    support = batch.support[c, : batch.n_support[c]]
+    scatter(support, batch.weights[c], local.dense)
+    rows = batch.rows[c, : batch.n_rows[c]]
+    cost, target = batch.positive_cost[c], batch.target[c]
+    n_features, solved = solve_rows(X, rows, batch.n_positives[c], cost, target, local, settings)
+    clear(support, local.dense)
+    batch.n_support[c] = n_features
+    batch.support[c, :n_features] = local.features[:n_features]
+    batch.weights[c, :n_features] = local.work.weights[:n_features]
+    outcome = batch.outcome[c]
+    outcome.newton_steps += solved.newton_steps
+    outcome.cg_steps += solved.cg_steps
+    outcome.line_search_halvings += solved.line_search_halvings
+    if batch.rounds[c] == 0:
+        outcome.active_start = solved.active_start
+    outcome.active_end = solved.active_end
+    outcome.objective = solved.objective
+    outcome.gradient_norm = solved.gradient_norm
+    outcome.gradient_target = solved.gradient_target
+    outcome.status = solved.status
+    batch.rounds[c] += 1
+    _show(c, screen, batch)

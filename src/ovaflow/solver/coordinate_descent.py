@@ -8,7 +8,7 @@ well inside [-1, 1] are left out of the inner passes (shrinking); every step
 begins with all features again. For the squared hinge the curvature is that of
 the instances with a margin below 1, as in Newton's method without L1.
 
-There is no gradient to bring to zero. In its place stands the *violation* of
+There is no gradient to bring to zero. What falls instead is the *violation* of
 the optimality conditions, summed over features (LIBLINEAR's rule, ``-s 5`` and
 ``-s 6``): ||g_j + sign(w_j)|| where w_j is not 0, and what |g_j| exceeds 1 by
 where it is, with g the gradient of the losses alone. It is
@@ -18,17 +18,12 @@ feature is penalised like the others, as in LIBLINEAR.
 
 import numpy as np
 
-from ovaflow.solver.line_search import FAILED, loss_change
 from ovaflow.solver.losses import loss_curvature, loss_slope
-from ovaflow.solver.newton import pose
+from ovaflow.solver.newton import CONVERGED, FAILED, ITERATION_LIMIT, LINE_SEARCH_FAILED, advance, loss_change, pose
 from ovaflow.solver.objective import total_loss, toward
-from ovaflow.solver.problem import Outcome, Status
+from ovaflow.solver.problem import Outcome
 from ovaflow.sparse.csr import CSR, add_row
 from ovaflow.sparse.jit import kernel, strict_kernel
-
-_CONVERGED = int(Status.CONVERGED)
-_ITERATION_LIMIT = int(Status.ITERATION_LIMIT)
-_LINE_SEARCH_FAILED = int(Status.LINE_SEARCH_FAILED)
 
 _MOSTLY = 0.5
 _FLATTEST = 1e-12
@@ -36,30 +31,13 @@ _LONGEST = 10.0
 
 
 def solve_label_l1(X, columns, positives, violation_target, work, settings, positive_cost=1.0):
-    """Minimise the objective of one label, from ``work.weights`` and into them.
+    """Minimise the objective of one label, from ``work.weights`` and into them, with X by columns as well.
 
-    Parameters
-    ----------
-    X : CSR, shape (n, d)
-    columns : CSR, shape (d, n)
-        X transposed.
-    positives : ndarray of int32, shape (n_positives,)
-        Instances that carry the label.
-    violation_target : float
-        Violation to reach, see :func:`ovaflow.solver.stopping.violation_at_zero`.
-    work : Workspace
-    settings : Settings
-        ``max_newton`` limits the steps, ``max_cg`` the passes over the features in one step.
-    positive_cost : float
-        What the loss of a positive counts, that of a negative being 1.
-
-    Returns
-    -------
-    Outcome
-        ``cg_steps`` counts passes over the features, ``gradient_norm`` is the violation.
+    ``settings.max_newton`` limits the steps, ``max_cg`` the passes over the features in one step. In the Outcome
+    ``cg_steps`` counts these passes, and ``gradient_norm`` is the violation.
     """
     pose(X, positives, np.float32(positive_cost), work)
-    return Outcome(*minimise_l1(columns, violation_target, work, settings))
+    return minimise_l1(columns, violation_target, work, settings)
 
 
 @kernel
@@ -73,23 +51,23 @@ def minimise_l1(columns, target, work, settings, largest=np.inf):
     first_active = active = _fill_slopes(work, settings.loss)
     kept, violation, largest = _survey(columns, largest, order, work, settings.C)
     newton = passes = halvings = 0
-    status = _CONVERGED
+    status = CONVERGED
     while violation > target:
         if newton == settings.max_newton:
-            status = _ITERATION_LIMIT
+            status = ITERATION_LIMIT
             break
         passes += _fill_step(columns, order[:kept], active, settings.inner_tolerance * violation, work, settings)
         length, halved = _search(work, settings)
         newton += 1
         halvings += halved
         if length == FAILED:
-            status = _LINE_SEARCH_FAILED
+            status = LINE_SEARCH_FAILED
             break
-        _advance(work, np.float32(length))
+        advance(work, np.float32(length))
         active = _fill_slopes(work, settings.loss)
         kept, violation, largest = _survey(columns, largest, order, work, settings.C)
     objective = _length(work.weights) + settings.C * total_loss(work, settings.loss)
-    return newton, passes, halvings, first_active, active, objective, violation, target, status, 1 + newton
+    return Outcome(newton, passes, halvings, first_active, active, objective, violation, target, status, 1 + newton)
 
 
 @kernel
@@ -315,12 +293,3 @@ def _moved_length(work, length):
     for j in range(len(work.weights)):
         total += abs(work.weights[j] + length * work.step[j])
     return total
-
-
-@kernel
-def _advance(work, length):
-    """Move w += a p and s += a X p."""
-    for j in range(len(work.weights)):
-        work.weights[j] += length * work.step[j]
-    for i in range(len(work.scores)):
-        work.scores[i] += length * work.score_steps[i]

@@ -40,7 +40,7 @@ def value(work, settings):
 
 @kernel
 def collect_active(work, settings):
-    """A = {i : phi''(m_i) > 0}, with c_i phi'(m_i) y_i and c_i phi''(m_i) beside it; returns |A|."""
+    """A = {i : phi''(m_i) > 0}, with c_i phi'(m_i) y_i and c_i phi''(m_i) in the same order; returns |A|."""
     count = 0
     for i in range(len(work.scores)):
         cost = work.signed_costs[i]

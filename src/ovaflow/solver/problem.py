@@ -1,11 +1,13 @@
 """What the solver is given, what it works in, and what it reports, label by label."""
 
+import math
 from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
 
 from ovaflow.solver.losses import LOSSES
+from ovaflow.sparse.jit import kernel
 
 PAGE = 4096
 
@@ -15,42 +17,18 @@ REGULARIZATIONS = {"l2": L2, "l1": L1}
 
 
 class Settings(NamedTuple):
-    """Constants of the optimisation; the defaults follow LIBLINEAR 2.40 and the MSI paper, sec. 5.
-
-    Attributes
-    ----------
-    C : float
-        Weight of the losses against the regularisation.
-    loss : int
-        A value of :data:`ovaflow.solver.losses.LOSSES`.
-    epsilon : float
-        Relative gradient tolerance before it is scaled to the label (eq. 12).
-    max_newton : int
-        Newton steps after which a label is given up.
-    max_cg : int
-        Conjugate-gradient steps in one Newton step.
-    max_halvings : int
-        Halvings of the step in one line search.
-    sufficient_decrease : float
-        Share of the linear decrease that a step must reach.
-    preconditioning : float
-        Weight of the Hessian's diagonal against the identity.
-    regularization : int
-        A value of :data:`REGULARIZATIONS`.
-    inner_tolerance : float
-        With L1, violation at which the minimisation of a step's quadratic model stops, as a share of that before.
-    """
+    """Constants of the optimisation; the defaults follow LIBLINEAR 2.40 and the MSI paper, sec. 5."""
 
     C: float
     loss: int
-    epsilon: float
+    epsilon: float  # relative gradient tolerance before it is scaled to the label (eq. 12)
     max_newton: int = 1000
-    max_cg: int = 1000
-    max_halvings: int = 20
-    sufficient_decrease: float = 0.01
-    preconditioning: float = 0.01
+    max_cg: int = 1000  # in one Newton step
+    max_halvings: int = 20  # in one line search
+    sufficient_decrease: float = 0.01  # share of the linear decrease that a step must reach
+    preconditioning: float = 0.01  # weight of the Hessian's diagonal against the identity
     regularization: int = L2
-    inner_tolerance: float = 0.1
+    inner_tolerance: float = 0.1  # with L1: violation at which a quadratic model is solved, as a share of that before
 
     @classmethod
     def of(cls, train):
@@ -59,77 +37,77 @@ class Settings(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """What one thread works in: 6 vectors over instances and 7 over features, 4 bytes an entry.
+    """What one thread works in: 6 vectors over n instances and 7 over d features, 4 bytes an entry."""
 
-    Attributes
-    ----------
-    signed_costs, scores, score_steps : ndarray of float32, shape (n,)
-        y_i c_i, X w and X p: each loss has a cost c_i > 0, 1 unless weighted.
-    active : ndarray of int32, shape (n,)
-        Instances where the loss is curved, in its first ``n_active`` entries;
-        ``slopes`` and ``curvatures`` (float32) run along with it.
-    weights : ndarray of float32, shape (d,)
-        w: the start before a label is solved, the solution after.
-    gradient, step, residual, direction, curved, preconditioner : ndarray of float32, shape (d,)
-        g, p, and conjugate gradient's r, d, H d and M.
-    """
-
-    signed_costs: np.ndarray
-    scores: np.ndarray
-    score_steps: np.ndarray
-    active: np.ndarray
-    slopes: np.ndarray
-    curvatures: np.ndarray
-    weights: np.ndarray
+    signed_costs: np.ndarray  # y_i c_i: each loss has a cost c_i > 0, 1 unless weighted
+    scores: np.ndarray  # X w
+    score_steps: np.ndarray  # X p
+    active: np.ndarray  # instances where the loss is curved, in its first n_active entries (int32)
+    slopes: np.ndarray  # c_i phi'(m_i) y_i, in the order of `active`
+    curvatures: np.ndarray  # c_i phi''(m_i), in the order of `active`
+    weights: np.ndarray  # w: the start before a label is solved, the solution after
     gradient: np.ndarray
-    step: np.ndarray
-    residual: np.ndarray
+    step: np.ndarray  # p
+    residual: np.ndarray  # r, d, H d and M of conjugate gradient
     direction: np.ndarray
     curved: np.ndarray
     preconditioner: np.ndarray
 
 
 def make_workspace(n, d):
-    """Allocate what one thread works in.
+    """Allocate what one thread works in, for n instances and d features."""
+    instances, features = (np.float32, n), (np.float32, d)
+    return Workspace(
+        **separate_arrays(
+            signed_costs=instances,
+            scores=instances,
+            score_steps=instances,
+            active=(np.int32, n),
+            slopes=instances,
+            curvatures=instances,
+            weights=features,
+            gradient=features,
+            step=features,
+            residual=features,
+            direction=features,
+            curved=features,
+            preconditioner=features,
+        )
+    )
 
-    Parameters
-    ----------
-    n, d : int
-        Instances and features.
 
-    Returns
-    -------
-    Workspace
-        Parts of one block of memory.
-    """
-    over_instances = Workspace._fields.index("weights")
-    lengths = [n if position < over_instances else d for position in range(len(Workspace._fields))]
-    arrays = separate_arrays(lengths)
-    return Workspace(**dict(zip(Workspace._fields, arrays, strict=True)))._replace(active=arrays[3].view(np.int32))
+@kernel
+def part_of(work, m, count):
+    """The first m instances and the first ``count`` features of a workspace, sharing its memory."""
+    return Workspace(
+        work.signed_costs[:m],
+        work.scores[:m],
+        work.score_steps[:m],
+        work.active[:m],
+        work.slopes[:m],
+        work.curvatures[:m],
+        work.weights[:count],
+        work.gradient[:count],
+        work.step[:count],
+        work.residual[:count],
+        work.direction[:count],
+        work.curved[:count],
+        work.preconditioner[:count],
+    )
 
 
-def separate_arrays(lengths):
-    """Allocate vectors of 4-byte entries with a page between any two.
-
-    Parameters
-    ----------
-    lengths : list of int
-
-    Returns
-    -------
-    list of ndarray of float32
-    """
+def separate_arrays(**shapes):
+    """Allocate named arrays, each given as ``(dtype, *shape)``, with a page between any two."""
     # A vector loop first tests that its arrays do not overlap, with some slack, and adds in another
     # order when they might: with a page between any two, the bits never depend on where they lie.
-    starts, end = [], PAGE
-    for length in lengths:
-        starts.append(end)
-        end += -(-4 * length // PAGE) * PAGE + PAGE
-    block = np.empty(end + PAGE, np.uint8)
-    first = -block.ctypes.data % PAGE
-    return [
-        block[first + start :][: 4 * length].view(np.float32) for start, length in zip(starts, lengths, strict=True)
-    ]
+    sizes = {name: np.dtype(dtype).itemsize * math.prod(shape) for name, (dtype, *shape) in shapes.items()}
+    block = np.empty(sum(-(-size // PAGE) * PAGE + PAGE for size in sizes.values()) + 2 * PAGE, np.uint8)
+    start = PAGE - block.ctypes.data % PAGE
+    arrays = {}
+    for name, (dtype, *shape) in shapes.items():
+        arrays[name] = block[start : start + sizes[name]].view(dtype).reshape(shape)
+        start += -(-sizes[name] // PAGE) * PAGE + PAGE
+    return arrays
 
 
 class Status(IntEnum):
@@ -143,30 +121,19 @@ class Status(IntEnum):
 
 
 class Outcome(NamedTuple):
-    """What the solver reports of one label.
-
-    Attributes
-    ----------
-    newton_steps, cg_steps, line_search_halvings : int
-    active_start, active_end : int
-        Instances with curved loss under the first and the last weights.
-    objective : float
-        1/2 |w|^2, or |w|_1, + C sum of losses at the end.
-    gradient_norm, gradient_target : float
-        |g(w)| at the end, with L1 the violation of the optimality conditions, and what it had to reach.
-    status : int
-        A :class:`Status`.
-    full_passes : int
-        Passes over all of X.
-    """
+    """What the solver reports of one label."""
 
     newton_steps: int
     cg_steps: int
     line_search_halvings: int
-    active_start: int
-    active_end: int
-    objective: float
-    gradient_norm: float
-    gradient_target: float
+    active_start: int  # instances with curved loss under the first weights
+    active_end: int  # and under the last
+    objective: float  # 1/2 |w|^2, or |w|_1, + C sum of losses
+    gradient_norm: float  # |g(w)|, with L1 the violation of the optimality conditions
+    gradient_target: float  # what it had to reach
     status: int
-    full_passes: int
+    full_passes: int  # over all of X
+
+
+OUTCOME = np.dtype([(name, np.dtype(kind)) for name, kind in Outcome.__annotations__.items()])
+"""An :class:`Outcome` in an array."""

@@ -11,9 +11,10 @@ with g the gradient over all instances there, g' that of the sampled problem
 without the term, and c_i the number of instances that a sampled one stands
 for (DANE; Shamir, Srebro and Zhang 2014). Then the gradient over all instances
 is computed at its solution, for all labels in flight at once, and the label is
-finished or a new sampled problem is made. The first is made at the solution of
-the problem without positives (:mod:`ovaflow.solver.pivot`), where the gradient
-is known for every label; two passes over all instances are then mostly enough.
+finished or a new sampled problem is made. The first is made at the *anchor*,
+the solution of the problem without positives: a rare label's solution differs
+little from it, and its gradient there is known but for the positives' part. Two
+passes over all instances are then mostly enough.
 
 Why this is exact: a label ends only when the gradient over all n instances, in
 which nothing is sampled, is below the plain solver's target. A poor sample
@@ -21,52 +22,69 @@ costs more rounds and changes nothing else; a label whose gradient does not
 fall goes to the plain solver.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ovaflow.solver.newton import solve_label
-from ovaflow.solver.problem import Outcome, Status
-from ovaflow.solver.sampled_columns import (
+from ovaflow.solver.problem import Outcome, Status, make_workspace
+from ovaflow.solver.sampled_problem import (
     copy_weights,
     fill_gradients,
     make_panel,
     objective,
-    reset_columns,
+    reset_slots,
     solve_sampled,
     step_and_score,
     turn_positives,
 )
 from ovaflow.solver.working_set import make_local
+from ovaflow.sparse.csr import CSR, transpose
 from ovaflow.sparse.panel import WIDTH
+
+SAMPLE = 1024
+"""Instances of the sample that stands for all."""
 
 MOST_ROUNDS = 12
 """Sampled problems of a label before the plain solver takes it."""
 
+_SEED = 0
+
+
+class Anchor(NamedTuple):
+    """Where the labels' first sampled problems are made, and the sample; read by all threads."""
+
+    weights: np.ndarray  # solution of the problem without positives: float32, shape (d,)
+    gradient: np.ndarray  # its gradient there
+    sample: np.ndarray  # random instances, ascending
+    columns: CSR  # X transposed
+
+
+def make_anchor(X, target, settings):
+    """Solve the problem without positives and draw the sample; a small target of its gradient saves work later."""
+    work = make_workspace(X.n_rows, X.n_columns)
+    work.weights[:] = 0.0
+    solve_label(X, np.empty(0, np.int32), target, work, settings)
+    sample = np.random.default_rng(_SEED).choice(X.n_rows, min(SAMPLE, X.n_rows), replace=False)
+    return Anchor(work.weights.copy(), work.gradient.copy(), np.sort(sample).astype(np.int32), transpose(X))
+
 
 class _Label:
-    def __init__(self, column, positives, positive_cost, target):
-        self.column, self.positives, self.target = column, positives, target
+    def __init__(self, slot, positives, positive_cost, target):
+        self.slot, self.positives, self.target = slot, positives, target
         self.positive_cost = np.float32(positive_cost)
-        self.evaluated = False
         self.rounds = self.newton = self.cg = self.halvings = 0
         self.norm = np.inf
 
 
 class SampledSolver:
-    """Solves labels for one thread, up to :data:`~ovaflow.sparse.panel.WIDTH` at a time.
+    """Solves labels for one thread, with the protocol of :class:`ovaflow.solver.batch.BatchSolver`."""
 
-    Parameters
-    ----------
-    X : CSR, shape (n, d)
-    pivot : Pivot
-        Made from X, shared by all threads.
-    settings : Settings
-        With the logistic loss.
-    """
-
-    def __init__(self, X, pivot, settings):
-        self._X, self._pivot, self._settings = X, pivot, settings
+    def __init__(self, X, anchor, settings, start):
+        self._X, self._anchor, self._settings, self._start = X, anchor, settings, start
         self._panel = make_panel(X.n_rows, X.n_columns)
         self._local = make_local(X)
+        self._dense = np.empty(X.n_columns, np.float32)
         self._free = list(range(WIDTH))
         self._labels = {}
         self._features = np.arange(X.n_columns, dtype=np.int32)
@@ -76,103 +94,54 @@ class SampledSolver:
         """Whether another label can be admitted."""
         return bool(self._free)
 
-    def admit(self, label, positives, ranking, target, positive_cost=1.0):
-        """Take a label.
-
-        Parameters
-        ----------
-        label : int
-        positives : ndarray of int32, shape (n_positives,)
-        ranking : ndarray of float32, shape (d,)
-            Not used: no instance is left out.
-        target : float
-            What the gradient's norm must reach.
-        positive_cost : float
-            Weight of the losses of positives.
-        """
+    def admit(self, label, positives, target, positive_cost=1.0):
+        """Take a label."""
         self._labels[label] = _Label(self._free.pop(), positives, positive_cost, target)
 
-    def is_new(self, label):
-        """Whether a label still waits for its start.
-
-        Parameters
-        ----------
-        label : int
-
-        Returns
-        -------
-        bool
-        """
-        return self._labels[label].rounds == 0
-
-    def begin(self, label, start):
-        """Solve a label's first sampled problem.
-
-        Parameters
-        ----------
-        label : int
-        start : ndarray of float32, shape (d,)
-        """
-        self._solve(self._labels[label], start)
-
     def screen(self):
-        """Compute the gradients of all labels that have been solved on a sample."""
+        """Compute the gradients of all labels in flight; of new ones that at the anchor."""
         labels = self._labels.values()
         solved = [label for label in labels if label.rounds]
         if solved:
             step_and_score(self._X, self._panel)
             for label in solved:
-                turn_positives(label.column, label.positives, label.positive_cost, self._panel)
-                label.evaluated = True
-            fill_gradients(self._pivot.columns, self._settings.C, self._panel)
-        new = np.array([label.column for label in labels if not label.rounds], np.int64)
-        reset_columns(new, self._pivot, self._panel)
+                turn_positives(label.slot, label.positives, label.positive_cost, self._panel)
+            fill_gradients(self._anchor.columns, self._settings.C, self._panel)
+        new = np.array([label.slot for label in labels if not label.rounds], np.int64)
+        reset_slots(new, self._anchor, self._panel)
 
     def advance(self, label):
-        """Use the gradient of one label, unless it has just begun.
-
-        Parameters
-        ----------
-        label : int
-
-        Returns
-        -------
-        (indices, weights, Outcome) or None
-            The solution, if the label has reached its target; its column is
-            then free. The weights are a view.
-        """
+        """Use the gradient of one label; returns its features, weights and Outcome if it has reached its target."""
         at = self._labels[label]
-        if not at.evaluated:
+        if not at.rounds:
+            self._start.fill(label, self._X, at.positives, self._dense)
+            self._solve(at, self._dense)
             return None
-        before, at.norm = at.norm, float(np.sqrt(self._panel.squares[at.column]))
+        before, at.norm = at.norm, float(np.sqrt(self._panel.squares[at.slot]))
         if at.norm > at.target and at.norm < before and at.rounds < MOST_ROUNDS:
-            self._solve(at, None)
+            self._solve(at, self._anchor.weights)
             return None
-        self._free.append(at.column)
+        self._free.append(at.slot)
         del self._labels[label]
-        copy_weights(at.column, self._panel, self._local.work.weights)
+        copy_weights(at.slot, self._panel, self._local.work.weights)
         outcome = self._outcome(at) if at.norm <= at.target else self._solve_plainly(at)
         return self._features, self._local.work.weights, outcome
 
     def _solve(self, at, start):
-        first = start is not None
-        figures = solve_sampled(
-            at.column, first, self._X, at.positives, at.positive_cost, self._pivot.sample,
-            start if first else self._pivot.weights, at.target, self._panel, self._local, self._settings,
+        solved = solve_sampled(
+            at.slot, not at.rounds, self._X, at.positives, at.positive_cost, self._anchor.sample, start, at.target,
+            self._panel, self._local, self._settings,
         )  # fmt: skip
-        at.newton += int(figures[0])
-        at.cg += int(figures[1])
-        at.halvings += int(figures[2])
+        at.newton += solved.newton_steps
+        at.cg += solved.cg_steps
+        at.halvings += solved.line_search_halvings
         at.rounds += 1
-        at.evaluated = False
 
     def _outcome(self, at):
-        n = self._X.n_rows
-        weights, cost = self._local.work.weights, at.positive_cost
-        value = objective(at.column, self._X, at.positives, cost, weights, self._panel, self._settings)
-        return Outcome(
-            at.newton, at.cg, at.halvings, n, n, value, at.norm, at.target, int(Status.CONVERGED), at.rounds
-        )  # fmt: skip
+        n, weights = self._X.n_rows, self._local.work.weights
+        value = objective(at.slot, self._X, at.positives, at.positive_cost, weights, self._panel, self._settings)
+        steps = at.newton, at.cg, at.halvings
+        return Outcome(*steps, n, n, value, at.norm, at.target, int(Status.CONVERGED), at.rounds)
 
     def _solve_plainly(self, at):
         work = self._local.work

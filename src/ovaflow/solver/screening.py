@@ -36,49 +36,24 @@ _ROUNDING = 1e-4
 
 
 class Screen(NamedTuple):
-    """Features divided into popular and rare ones; read by all threads.
+    """Features divided into popular and rare ones; read by all threads."""
 
-    Attributes
-    ----------
-    popular_data, popular_indices, popular_indptr : ndarray
-        X restricted to popular features, CSR over instances, columns renumbered.
-    popular_features : ndarray of int32, shape (F,)
-    popular_id : ndarray of int32, shape (d,)
-        Number among the popular features, -1 for rare ones.
-    rare_data, rare_rows, rare_indptr : ndarray
-        Posting lists of rare features (CSC; popular features have empty ones).
-    signed : ndarray of bool, shape (d,)
-        Rare features with negative values, which must be added whatever their weight.
-    slack : ndarray of float32, shape (n,)
-        By how much a score may exceed its bound: left-out positive weights are
-        below a negligible size, times the row's sum of rare values, and rounding.
-    """
-
-    popular_data: np.ndarray
+    popular_data: np.ndarray  # X restricted to popular features, CSR over instances, columns renumbered
     popular_indices: np.ndarray
     popular_indptr: np.ndarray
     popular_features: np.ndarray
-    popular_id: np.ndarray
-    rare_data: np.ndarray
+    popular_id: np.ndarray  # number among the popular features, -1 for rare ones; shape (d,)
+    rare_data: np.ndarray  # posting lists of rare features, CSC; those of popular features are empty
     rare_rows: np.ndarray
     rare_indptr: np.ndarray
-    signed: np.ndarray
-    slack: np.ndarray
+    signed: np.ndarray  # rare features with negative values, which must be added whatever their weight
+    slack: np.ndarray  # what an instance's score may exceed its bound by, as rounding and tiny weights are left out
 
 
 def make_screen(X):
-    """Divide the features of a matrix.
+    """Divide the features of a matrix: popular are those of more than 1 % of the instances, 2,048 at most.
 
-    Parameters
-    ----------
-    X : CSR, shape (n, d)
-
-    Returns
-    -------
-    Screen
-        Popular are the features of more than 1 % of the instances, 2,048 at
-        most, and all of them where d is no larger than that or rows are full.
-        Zeros of full rows are left out.
+    Where there are no more than that, or rows are full, all are; zeros of full rows are left out.
     """
     n, d = X.n_rows, X.n_columns
     frequency = nonzeros_of_columns(X)
@@ -101,6 +76,7 @@ def make_screen(X):
 
 @strict_kernel
 def _divide(data, indices, indptr, popular_id, p_data, p_indices, p_indptr, r_data, r_rows, next_slot, signed, slack):
+    """Copy popular entries by row and rare ones by feature; slack_i = eps sum_{f rare} |x_if| + rounding."""
     filled = 0
     for i in range(len(indptr) - 1):
         row_sum = 0.0
@@ -167,7 +143,7 @@ def collect_above(bounds, count, threshold, first, found, n_found):
 
 @strict_kernel
 def threshold_for(values, count, wanted, histogram):
-    """A number that about ``wanted`` of the values exceed, and the largest always, from a sample of them."""
+    """A number that about ``wanted`` of the values exceed, the largest always among them; from a sample of them."""
     step = max(1, count // 4096)
     low = high = values[0]
     for i in range(0, count, step):

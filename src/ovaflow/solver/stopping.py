@@ -14,43 +14,14 @@ objective, a tenth of it under 0.1 %.
 
 
 def relative_tolerance(epsilon, n_positives, n):
-    """Tolerance of a label: eps max(1, min(|P|, |N|)) / n (MSI eq. 12-13).
-
-    Parameters
-    ----------
-    epsilon : float
-    n_positives : int or ndarray of int
-    n : int
-        Number of instances.
-
-    Returns
-    -------
-    float or ndarray of float64
-    """
+    """Tolerance of labels, from their positives: eps max(1, min(|P|, |N|)) / n (MSI eq. 12-13)."""
     return epsilon * np.maximum(1, np.minimum(n_positives, n - n_positives)) / n
 
 
 def gradient_norm_at_zero(C, slope_at_zero, n, n_positives, pp, xp, xx, positive_cost=1.0):
     """Norm of the gradient at w = 0, from means alone: C |phi'(0)| |(c + 1) |P| p_mean - n x_mean|.
 
-    Parameters
-    ----------
-    C : float
-    slope_at_zero : float
-        phi'(0).
-    n : int
-        Number of instances.
-    n_positives : int or ndarray of int
-    pp, xp : float or ndarray of float64
-        <p_mean, p_mean> and <x_mean, p_mean>.
-    xx : float
-        <x_mean, x_mean>.
-    positive_cost : float or ndarray of float64
-        c, weight of the losses of positives.
-
-    Returns
-    -------
-    float or ndarray of float64
+    ``pp``, ``xp`` and ``xx`` are <p_mean, p_mean>, <x_mean, p_mean> and <x_mean, x_mean>; c weighs positives.
     """
     share = positive_cost + 1.0
     squared = share**2 * np.square(n_positives) * pp - 2.0 * share * n * n_positives * xp + float(n) ** 2 * xx
@@ -58,47 +29,17 @@ def gradient_norm_at_zero(C, slope_at_zero, n, n_positives, pp, xp, xx, positive
 
 
 def gradient_targets(settings, slope_at_zero, n, counts, pp, xp, xx, positive_costs=1.0):
-    """What |g(w)| must reach, for each label.
-
-    Parameters
-    ----------
-    settings : Settings
-    slope_at_zero : float
-    n : int
-    counts : ndarray of int64, shape (l,)
-        Positives of each label.
-    pp, xp : ndarray of float64, shape (l,)
-    xx : float
-    positive_costs : float or ndarray of float64, shape (l,)
-
-    Returns
-    -------
-    ndarray of float64, shape (l,)
-    """
+    """What |g(w)| must reach, for each of l labels: float64, shape (l,)."""
     at_zero = gradient_norm_at_zero(settings.C, slope_at_zero, n, counts, pp, xp, xx, positive_costs)
     return relative_tolerance(settings.epsilon, counts, n) * at_zero
 
 
 def violation_targets(settings, slope_at_zero, X, positives, sums, positive_costs):
-    """What the violation of an L1 problem must reach, for each label: a share of that at w = 0.
+    """What the violation of an L1 problem must reach, for each of l labels: a share of that at w = 0.
 
-    The violation is sum_j max(0, |g_j| - 1) at w = 0, with g the gradient of
-    the losses, see :mod:`ovaflow.solver.coordinate_descent`. The share is that
-    of L2 problems times :data:`STRICTER`.
-
-    Parameters
-    ----------
-    settings : Settings
-    slope_at_zero : float
-    X : CSR, shape (n, d)
-    positives : CSR, shape (l, n)
-    sums : ndarray of float, shape (d,)
-        Column sums of X.
-    positive_costs : ndarray of float64, shape (l,)
-
-    Returns
-    -------
-    ndarray of float64, shape (l,)
+    The violation is sum_j max(0, |g_j| - 1) at w = 0, with g the gradient of the losses, see
+    :mod:`ovaflow.solver.coordinate_descent`. The share is that of L2 problems times :data:`STRICTER`. ``positives``
+    has shape (l, n); ``sums`` are the column sums of X.
     """
     at_zero = np.empty(positives.n_rows)
     scale = settings.C * abs(slope_at_zero)

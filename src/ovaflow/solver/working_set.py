@@ -10,73 +10,43 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.solver.newton import minimise, pose
-from ovaflow.solver.problem import Workspace, make_workspace, separate_arrays
+from ovaflow.solver.problem import Workspace, make_workspace, part_of, separate_arrays
 from ovaflow.sparse.csr import CSR, row_dot
 from ovaflow.sparse.jit import kernel, strict_kernel
 
 
 class Local(NamedTuple):
-    """Scratch of a thread for one local problem; most of it is never touched.
-
-    Attributes
-    ----------
-    data, indices, indptr : ndarray
-        Chosen rows with renumbered features; ``indices`` is None where X has none.
-    features : ndarray of int32, shape (d,)
-        Feature of each local number.
-    local_id : ndarray of int32, shape (d,)
-        The reverse, -1 for features not met; clean between uses.
-    dense : ndarray of float32, shape (d,)
-        Weights of one label by feature; zero between uses.
-    member : ndarray of bool, shape (n,)
-        Rows of the working set; clean between uses.
-    first : ndarray of int32, shape (n,)
-        0, 1, 2, ...: the positives come first.
-    work : Workspace
-    """
+    """One thread's local problem: chosen rows with renumbered features; most of it is never touched."""
 
     data: np.ndarray
-    indices: np.ndarray
+    indices: np.ndarray  # None where X has none
     indptr: np.ndarray
-    features: np.ndarray
-    local_id: np.ndarray
-    dense: np.ndarray
-    member: np.ndarray
-    first: np.ndarray
+    features: np.ndarray  # feature of each local number: int32, shape (d,)
+    local_id: np.ndarray  # the reverse, -1 for features not met; clean between uses
+    dense: np.ndarray  # weights of one label by feature, shape (d,); zero between uses
+    member: np.ndarray  # whether a row is in the working set; clean between uses
+    first: np.ndarray  # 0, 1, 2, ...: the positives come first
     work: Workspace
 
 
 def make_local(X):
-    """Allocate the scratch of one thread.
-
-    Parameters
-    ----------
-    X : CSR, shape (n, d)
-
-    Returns
-    -------
-    Local
-    """
+    """Allocate what one thread needs for local problems."""
     n, d, nnz = X.n_rows, X.n_columns, len(X.data)
     full = X.indices is None
-    data, indices, features, local_id, dense = separate_arrays([nnz, 0 if full else nnz, d, d, d])
-    dense[:] = 0
-    local_id = local_id.view(np.int32)
-    local_id[:] = -1
-    features = features.view(np.int32)
-    if full:
-        features[:] = np.arange(d)
-    return Local(
-        data,
-        None if full else indices.view(np.int32),
-        np.zeros(n + 1, np.int64),
-        features,
-        local_id,
-        dense,
-        np.zeros(n, bool),
-        np.arange(n, dtype=np.int32),
-        make_workspace(n, d),
+    arrays = separate_arrays(
+        data=(np.float32, nnz),
+        indices=(np.int32, 0 if full else nnz),
+        features=(np.int32, d),
+        local_id=(np.int32, d),
+        dense=(np.float32, d),
     )
+    arrays["dense"][:] = 0
+    arrays["local_id"][:] = -1
+    if full:
+        arrays["features"][:] = np.arange(d)
+        arrays["indices"] = None
+    rest = np.zeros(n + 1, np.int64), np.zeros(n, bool), np.arange(n, dtype=np.int32)
+    return Local(**arrays, indptr=rest[0], member=rest[1], first=rest[2], work=make_workspace(n, d))
 
 
 @strict_kernel
@@ -93,8 +63,26 @@ def clear(features, dense):
         dense[features[e]] = 0
 
 
+@kernel
+def solve_rows(X, rows, n_positives, positive_cost, target, local, settings):
+    """Minimise over chosen rows, from ``local.dense`` into ``local.work.weights``; returns their number and Outcome."""
+    part, work = local_problem(X, rows, local)
+    for e in range(part.n_columns):
+        work.weights[e] = local.dense[local.features[e]]
+    pose(part, local.first[:n_positives], np.float32(positive_cost), work)
+    return part.n_columns, minimise(part, target, work, settings)
+
+
+@kernel
+def local_problem(X, rows, local):
+    """The chosen rows as a matrix of their own features, and vectors of its sizes."""
+    n_features = _gather_rows(X, rows, local)
+    part = CSR(local.data, local.indices, local.indptr[: len(rows) + 1], n_features)
+    return part, part_of(local.work, len(rows), n_features)
+
+
 @strict_kernel
-def gather_rows(X, rows, local):
+def _gather_rows(X, rows, local):
     """Copy rows with renumbered features; returns the number of features."""
     filled = _copy_rows(X.data, X.indices, X.indptr, rows, local.data, local.indices, local.indptr)
     return _renumber(local.indices, filled, local)
@@ -134,41 +122,6 @@ def _renumber(indices, filled, local):
     for e in range(n_features):
         local.local_id[local.features[e]] = -1
     return n_features
-
-
-@kernel
-def solve_rows(X, rows, n_positives, positive_cost, target, local, settings):
-    """Minimise over chosen rows, from ``local.dense``; the result stands in ``local.work.weights``."""
-    part, work = local_problem(X, rows, local)
-    for e in range(part.n_columns):
-        work.weights[e] = local.dense[local.features[e]]
-    pose(part, local.first[:n_positives], np.float32(positive_cost), work)
-    return part.n_columns, minimise(part, target, work, settings)
-
-
-@kernel
-def local_problem(X, rows, local):
-    """The chosen rows as a matrix of their own features, and vectors of its sizes."""
-    m = len(rows)
-    n_features = gather_rows(X, rows, local)
-    work = local.work
-    part = CSR(local.data, local.indices, local.indptr[: m + 1], n_features)
-    view = Workspace(
-        work.signed_costs[:m],
-        work.scores[:m],
-        work.score_steps[:m],
-        work.active[:m],
-        work.slopes[:m],
-        work.curvatures[:m],
-        work.weights[:n_features],
-        work.gradient[:n_features],
-        work.step[:n_features],
-        work.residual[:n_features],
-        work.direction[:n_features],
-        work.curved[:n_features],
-        work.preconditioner[:n_features],
-    )
-    return part, view
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""The sparse matrix that travels between the rooms, and its products."""
+"""The sparse matrix that all modules exchange, and its products."""
 
 from typing import NamedTuple
 
@@ -9,21 +9,11 @@ from ovaflow.sparse.jit import kernel, strict_kernel
 
 
 class CSR(NamedTuple):
-    """Compressed sparse rows, in the dtypes that every kernel expects.
+    """Compressed sparse rows, in the dtypes that every kernel expects."""
 
-    Attributes
-    ----------
-    data : ndarray of float32, shape (nnz,)
-    indices : ndarray of int32, shape (nnz,), or None
-        Column of each entry, ascending within a row. None, which only
-        :func:`for_kernels` makes: every row has all columns.
-    indptr : ndarray of int64, shape (n_rows + 1,)
-    n_columns : int
-    """
-
-    data: np.ndarray
-    indices: np.ndarray
-    indptr: np.ndarray
+    data: np.ndarray  # float32, shape (nnz,)
+    indices: np.ndarray  # int32, ascending within a row; None, which only for_kernels makes: rows have all columns
+    indptr: np.ndarray  # int64, shape (n_rows + 1,)
     n_columns: int
 
     @property
@@ -42,17 +32,7 @@ class CSR(NamedTuple):
 
 
 def from_scipy(matrix):
-    """Bring any SciPy sparse or dense matrix into the dtypes of :class:`CSR`.
-
-    Parameters
-    ----------
-    matrix : scipy sparse array or array_like, shape (n_rows, n_columns)
-
-    Returns
-    -------
-    CSR
-        Duplicates summed, columns ascending within a row.
-    """
+    """Bring any SciPy matrix, or a dense one, into the dtypes of :class:`CSR`: duplicates summed, columns ascending."""
     csr = scipy.sparse.csr_array(matrix)
     if not csr.has_canonical_format:
         csr = csr.copy()
@@ -66,18 +46,7 @@ def from_scipy(matrix):
 
 
 def rows_of(matrix, rows):
-    """The chosen rows of a matrix, in the order given.
-
-    Parameters
-    ----------
-    matrix : CSR
-    rows : ndarray of int, shape (m,)
-
-    Returns
-    -------
-    CSR
-        m rows.
-    """
+    """The chosen rows of a matrix, in the order given."""
     lengths = np.diff(matrix.indptr)[rows]
     indptr = np.zeros(len(rows) + 1, np.int64)
     np.cumsum(lengths, out=indptr[1:])
@@ -98,65 +67,26 @@ def _copy_rows(data, indices, indptr, rows, out_data, out_indices, out_indptr):
 
 
 def nonzeros_of_rows(matrix):
-    """How many entries of each row are not zero.
-
-    Parameters
-    ----------
-    matrix : CSR, shape (n, d)
-        Zeros are stored in full rows only.
-
-    Returns
-    -------
-    ndarray of int64, shape (n,)
-    """
+    """How many entries of each row are not zero; zeros are stored in full rows only."""
     if is_full(matrix):
         return np.count_nonzero(matrix.data.reshape(matrix.n_rows, matrix.n_columns), axis=1)
     return np.diff(matrix.indptr)
 
 
 def nonzeros_of_columns(matrix):
-    """How many entries of each column are not zero.
-
-    Parameters
-    ----------
-    matrix : CSR, shape (n, d)
-        Zeros are stored in full rows only.
-
-    Returns
-    -------
-    ndarray of int64, shape (d,)
-    """
+    """How many entries of each column are not zero; zeros are stored in full rows only."""
     if is_full(matrix):
         return np.count_nonzero(matrix.data.reshape(matrix.n_rows, matrix.n_columns), axis=0)
     return np.bincount(matrix.indices, minlength=matrix.n_columns)
 
 
 def is_full(matrix):
-    """Whether every row has all columns.
-
-    Parameters
-    ----------
-    matrix : CSR, shape (n, d)
-
-    Returns
-    -------
-    bool
-    """
+    """Whether every row has all columns."""
     return len(matrix.data) == matrix.n_rows * matrix.n_columns
 
 
 def transpose(matrix):
-    """The transposed matrix: posting lists of each column, rows ascending.
-
-    Parameters
-    ----------
-    matrix : CSR, shape (n, d)
-
-    Returns
-    -------
-    CSR
-        shape (d, n).
-    """
+    """The transposed matrix: posting lists of each column, rows ascending."""
     if matrix.indices is None:
         data = np.ascontiguousarray(matrix.data.reshape(matrix.n_rows, matrix.n_columns).T).reshape(-1)
         indptr = matrix.n_rows * np.arange(matrix.n_columns + 1, dtype=np.int64)
@@ -187,17 +117,9 @@ def _fill_transposed(data, indices, indptr, out_data, out_indices, next_slot):
 
 
 def for_kernels(matrix):
-    """The same matrix, as kernels take it: without its indices where every row is full.
+    """The same matrix, as kernels take it: without its indices where every row is full, sharing memory.
 
-    Parameters
-    ----------
-    matrix : CSR, shape (n, d)
-
-    Returns
-    -------
-    CSR
-        Sharing memory. The kernels of this file, and all that touch indices
-        through them alone, then run over contiguous rows.
+    The kernels of this file, and all that touch indices through them alone, then run over contiguous rows.
     """
     return matrix._replace(indices=None) if is_full(matrix) else matrix
 

@@ -1,9 +1,9 @@
-"""The one place for jit flags.
+"""The one place for jit flags, and for the cache of compiled kernels.
 
-Kernels release the interpreter lock, so that plain threads run them side by
-side, and are compiled once per version of the source, Numba and CPU type: of
-many processes that start together one compiles a kernel, the others wait for
-what it stores.
+Kernels release the interpreter lock, so that plain threads run them in
+parallel, and are compiled once per version of the source, Numba and CPU type:
+of many processes that start together one compiles, the others wait for what it
+stores.
 """
 
 import contextlib
@@ -15,11 +15,11 @@ import sys
 import tempfile
 from functools import cache
 from pathlib import Path
+from threading import Lock
 
 import numba
 from llvmlite import binding
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
-from numba.core.compiler_lock import global_compiler_lock
+from numba.core import event
 
 from ovaflow.fingerprint import kernel_fingerprint
 from ovaflow.machine.shared_files import open_locked
@@ -29,15 +29,6 @@ _PATIENCE = 100.0
 
 FASTMATH = frozenset({"reassoc", "contract", "nsz", "arcp"})
 """Sums may be reordered and fused, which vector code needs; nan and inf keep their meaning."""
-
-
-def _private(folder):
-    """A folder in a place where everybody may make it first, and fill it with code of their own."""
-    folder.mkdir(mode=0o700, exist_ok=True)
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
-        raise PermissionError(errno.EPERM, "belongs to somebody else", str(folder))
-    return folder
 
 
 def cache_directory():
@@ -67,6 +58,15 @@ def cache_directory():
     return found
 
 
+def _private(folder):
+    """A folder where everybody may have made it first, and filled it with code of their own."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
+        raise PermissionError(errno.EPERM, "belongs to somebody else", str(folder))
+    return folder
+
+
 def _writable(folder, mode):
     """The folder, made if need be, in which a page was written."""
     folder.mkdir(parents=True, exist_ok=True, mode=mode)
@@ -81,90 +81,57 @@ def _warn(text):
     print(f"compiled kernels: {text}", file=sys.stderr, flush=True)
 
 
+def _remove_damaged(folder):
+    """Remove files that do not end as Numba's do, which it would fail to load: cut short, or zeros after a crash."""
+    for path in folder.glob("*/*.nb[ci]"):
+        # other processes may remove it meanwhile
+        with contextlib.suppress(OSError), path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - 1))
+            if file.read() != b".":
+                _warn(f"{path.name} is damaged: compiled anew")
+                path.unlink()
+
+
+class _OneProcess(event.Listener):
+    """While this process loads, compiles or stores kernels, others wait for its lock of the folder."""
+
+    def __init__(self, folder):
+        self._path, self._users, self._guard, self._handle = folder / "lock", 0, Lock(), None
+
+    def on_start(self, event):
+        """Before Numba's own lock is taken, which may happen again inside, and in several threads."""
+        with self._guard:
+            self._users += 1
+            if self._users == 1:
+                try:
+                    self._handle = open_locked(self._path, fcntl.LOCK_EX, _PATIENCE)
+                except OSError:
+                    # a file system may have no locks, and who holds one may be suspended: then each compiles its own
+                    self._handle = None
+
+    def on_end(self, event):
+        """After Numba's own lock is released."""
+        with self._guard:
+            self._users -= 1
+            if not self._users and self._handle is not None:
+                os.close(self._handle)
+                self._handle = None
+
+
 _DIRECTORY = cache_directory()
-
-
-class _OwnFolder(CompileResultCacheImpl):
-    """Versions of a kernel in our folder or nowhere, never beside the source."""
-
-    # the first is the one that CACHE_DIR tells
-    _locator_classes = CompileResultCacheImpl._locator_classes[:1]
-
-
-class _SharedCache(FunctionCache):
-    """Cache of a kernel's versions; whoever finds none there holds a lock until it has compiled one."""
-
-    _impl_class = _OwnFolder
-    _lock = None
-
-    def load_overload(self, sig, target_context):
-        """As of :class:`numba.core.caching.FunctionCache`."""
-        found = self._load(sig, target_context)
-        if found is None:
-            # a file system may have no locks, and who holds one may be suspended: then each compiles for itself
-            with contextlib.suppress(OSError):
-                self._lock = open_locked(self._lock_path, fcntl.LOCK_EX, _PATIENCE)
-            found = self._load(sig, target_context)
-        return found
-
-    def _load(self, sig, target_context):
-        try:
-            return super().load_overload(sig, target_context)
-        except Exception as error:  # a damaged pickle raises anything
-            _warn(f"{self._py_func.__qualname__} is damaged ({error!r}): compiled anew")
-            with contextlib.suppress(OSError):
-                self.flush()
-            return None
-
-    def save_overload(self, sig, data):
-        """As of :class:`numba.core.caching.FunctionCache`; a kernel that cannot be stored is used all the same."""
-        try:
-            super().save_overload(sig, data)
-        except OSError as error:
-            _warn(f"not stored in {_DIRECTORY} ({error.strerror or error}): each job compiles its own")
-
-    @property
-    def _lock_path(self):
-        return _DIRECTORY / f"{self._py_func.__module__}.{self._py_func.__qualname__}.lock"
-
-    def close(self):
-        """Let another process compile."""
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
-
-
-def _cache_of(function):
-    """Cache of a kernel, if there is any."""
-    if _DIRECTORY is None:
-        return None
-    try:
-        return _SharedCache(function)
-    except (OSError, RuntimeError) as error:
-        _warn(f"not kept in {_DIRECTORY} ({error}): each job compiles its own")
-        return None
+if _DIRECTORY is not None:
+    _remove_damaged(_DIRECTORY)
+    event.register("numba:compiler_lock", _OneProcess(_DIRECTORY))
 
 
 def _compiled(**flags):
-    """Decorator of kernels; a kernel holds its callers' locks and never waits for them, since calls have no cycle."""
-
     def decorate(function):
-        # again for each kernel: Numba forgets it when a variable of its own changes and it reads its settings anew
-        numba.config.CACHE_DIR = str(_DIRECTORY or "")
-        dispatcher = numba.njit(nogil=True, error_model="numpy", **flags)(function)
-        kept = _cache_of(function)
-        if kept is None:
-            return dispatcher
-        compile_version = dispatcher.compile
-        dispatcher._cache = kept
-
-        def compile_once(signature):
-            # threads take Numba's own lock before that of the file, or two of them could wait for each other
-            with global_compiler_lock, contextlib.closing(kept):
-                return compile_version(signature)
-
-        dispatcher.compile = compile_once
-        return dispatcher
+        # for each kernel: Numba forgets it when a variable of its own changes and it reads its settings anew
+        before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(_DIRECTORY)
+        try:
+            return numba.njit(nogil=True, error_model="numpy", cache=_DIRECTORY is not None, **flags)(function)
+        finally:
+            numba.config.CACHE_DIR = before
 
     return decorate
 

@@ -1,7 +1,7 @@
 """Products of a sparse matrix with many vectors at a time.
 
 The vectors are the columns of a panel, stored row by row, so that one cache
-line of weights serves 16 of them: 8 to 17 times less time a vector than one
+line of weights serves 16 of them: 8 to 17 times less time per vector than one
 after the other.
 """
 
@@ -54,7 +54,7 @@ def panel_row(data, indices, start, end, panel, out):
     last = np.uint64(end)
     for c in range(WIDTH):
         out[c] = 0.0
-    # each pass over the sums costs a load and a store beside its products, so it takes four features
+    # each pass over the sums costs a load and a store besides its products, so it takes four features
     while k + np.uint64(4) <= last:
         x0, p0 = data[k], panel[column_of(indices, k, first)]
         x1, p1 = data[k + one], panel[column_of(indices, k + one, first)]

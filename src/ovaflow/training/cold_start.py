@@ -10,10 +10,10 @@ from ovaflow.training.label_jobs import LabelJobs
 from ovaflow.training.shard_job import train_labels
 
 SHARE = 0.02
-"""Of the labels that are solved twice."""
+"""Share of the labels that is solved twice."""
 
 FEWEST = 128
-"""Labels that are solved at least, where there are so many: two batches of the fast path."""
+"""Labels that are solved at least, if there are so many: two batches of the fast path."""
 
 MEANS = ("newton_steps", "cg_steps", "full_passes", "seconds")
 """Statistics that are averaged over the sample."""
@@ -22,29 +22,11 @@ MEANS = ("newton_steps", "cg_steps", "full_passes", "seconds")
 def compare_with_cold_start(dataset, inputs, training, seed=0):
     """Solve a random sample of labels twice, under one stopping rule and on one thread.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    inputs : StartInputs
-        With an earlier model.
-    training : Training
-        Its initialization is the cold start.
-    seed : int
-        Of the sample.
-
-    Returns
-    -------
-    dict
-        JSON-able: ``initialization``, ``labels`` (size of the sample), ``of``
-        (labels with positives), ``cold`` and ``warm`` with the means
-        :data:`MEANS` (seconds are of processor time, which other programs
-        hardly change), and ``objective_difference``, the largest over the
-        sample, relative to the cold start's.
-
-    Raises
-    ------
-    InputError
-        If no label has positives.
+    ``inputs`` has an earlier model; ``training.initialization`` is the cold start.
+    The figures are JSON-able: ``labels`` is the size of the sample, ``of`` the
+    labels with positives, ``cold`` and ``warm`` are averages over the sample
+    (seconds of processor time, which other programs hardly change), and
+    ``objective_difference`` is the largest, relative to the cold start's.
     """
     candidates = np.flatnonzero(inputs.means.counts)
     if not len(candidates):

@@ -2,31 +2,14 @@
 
 import numpy as np
 
+from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.model.model_file import Model
 from ovaflow.model.pruning import prune
 from ovaflow.training.shard_job import train_labels
-from ovaflow.training.start_inputs import compute_start_inputs
 
 
 def train_model(dataset, training, threshold, threads=1, earlier=None):
-    """Train all labels of a dataset.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    training : Training
-    threshold : float
-        Weights below it in magnitude are dropped.
-    threads : int
-        They change no result.
-    earlier : Earlier, optional
-        For the pretrained start.
-
-    Returns
-    -------
-    Model
-        The one that shards of the same training are merged into.
-    """
+    """Train all labels of a dataset; the model is the one that shards of the same training are merged into."""
     inputs = compute_start_inputs(dataset, training, threads, earlier=earlier)
     done = train_labels(dataset, inputs, np.arange(dataset.n_labels, dtype=np.int32), training, threads)
     return Model(

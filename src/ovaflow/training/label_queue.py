@@ -12,30 +12,20 @@ from ovaflow.artifacts.label_tree import ROOT
 
 
 class LabelQueue:
-    """Labels of a job.
+    """Labels of a job, in the order in which they should be taken, and whether each is solved on the fast path.
 
-    Parameters
-    ----------
-    labels : list of int
-        Those that should be taken first stand first.
-    kinds : list of int
-        Which solver each of them needs.
-    n_kinds : int
-    parents : ndarray of int, shape (l,), or None
-        Label that must be solved before, ``ROOT`` for none; parents are among ``labels``.
-    threads : int
-        Among which labels are shared out.
+    ``parents`` names the label that must be solved before each, ``ROOT`` for none; parents are among the labels.
     """
 
-    def __init__(self, labels, kinds, n_kinds, parents=None, threads=1):
-        self._kind = dict(zip(labels, kinds, strict=True))
-        self._waiting = [kinds.count(kind) for kind in range(n_kinds)]
-        self._ready = [[] for _ in range(n_kinds)]
+    def __init__(self, labels, fast, parents=None, threads=1):
+        self._fast = dict(zip(labels, fast, strict=True))
+        self._waiting = len(labels)
+        self._ready = {False: [], True: []}
         self._children = {}
         for label in reversed(labels):
             parent = ROOT if parents is None else int(parents[label])
             if parent == ROOT:
-                self._ready[self._kind[label]].append(label)
+                self._ready[self._fast[label]].append(label)
             else:
                 self._children.setdefault(parent, []).append(label)
         self._in_flight, self._threads = 0, threads
@@ -48,100 +38,30 @@ class LabelQueue:
             self._stopped = True
             self._changed.notify_all()
 
-    def take(self, kind, held):
-        """Take a label.
+    def take(self, fast, held=0):
+        """A label for the fast path, or for the plain solver, of a thread that has ``held`` in flight.
 
-        Parameters
-        ----------
-        kind : int
-        held : int
-            Labels that this thread has in flight.
-
-        Returns
-        -------
-        int or None
-            None if the thread has its share already, or none is ready yet.
-
-        Raises
-        ------
-        StopIteration
-            If there will be no more of this kind.
+        None if none is ready yet, or the thread has its share already.
         """
         with self._changed:
-            if self._stopped or not self._waiting[kind]:
-                raise StopIteration
-            unsolved = self._in_flight + sum(map(len, self._ready))
-            if not self._ready[kind] or held * self._threads >= unsolved:
+            unsolved = self._in_flight + sum(map(len, self._ready.values()))
+            if self._stopped or not self._ready[fast] or held * self._threads >= unsolved:
                 return None
-            self._waiting[kind] -= 1
+            self._waiting -= 1
             self._in_flight += 1
-            return self._ready[kind].pop()
+            return self._ready[fast].pop()
 
     def finish(self, label):
-        """Make the children of a solved label ready.
-
-        Parameters
-        ----------
-        label : int
-        """
+        """Make the children of a solved label ready."""
         with self._changed:
             self._in_flight -= 1
             for child in self._children.pop(label, ()):
-                self._ready[self._kind[child]].append(child)
+                self._ready[self._fast[child]].append(child)
             self._changed.notify_all()
 
     def wait(self):
-        """Return when a label may be ready, or none is left to wait for."""
+        """Wait until a label may be ready; False if there will be no more."""
         with self._changed:
-            while not (self._stopped or any(self._ready) or not any(self._waiting)):
+            while not self._stopped and self._waiting and not any(self._ready.values()):
                 self._changed.wait()
-
-
-class Hand:
-    """One thread's access to the queue.
-
-    Parameters
-    ----------
-    queue : LabelQueue
-    """
-
-    def __init__(self, queue):
-        self._queue, self._held = queue, 0
-
-    def labels(self, kind):
-        """Iterate over labels of a kind.
-
-        Parameters
-        ----------
-        kind : int
-
-        Yields
-        ------
-        int or None
-            None says that others may become ready later.
-        """
-        return iter(_Labels(self, kind))
-
-    def take(self, kind):
-        """As :meth:`LabelQueue.take`."""
-        label = self._queue.take(kind, self._held)
-        self._held += label is not None
-        return label
-
-    def finish(self, label):
-        """As :meth:`LabelQueue.finish`."""
-        self._held -= 1
-        self._queue.finish(label)
-
-
-class _Labels:
-    """Iterator; no generator, which could not raise StopIteration as it is."""
-
-    def __init__(self, hand, kind):
-        self._hand, self._kind = hand, kind
-
-    def __iter__(self):
-        return self
-
-    def __next__(self):
-        return self._hand.take(self._kind)
+            return not self._stopped and self._waiting > 0

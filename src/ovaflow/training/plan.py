@@ -23,18 +23,9 @@ _UNTRAINED = 0.001
 
 
 def estimated_work(counts):
-    """Expected effort of training each label: 1 + 0.5 |P|^0.6.
+    """Expected effort of training each label, from its positives: 1 + 0.5 |P|^0.6.
 
-    Parameters
-    ----------
-    counts : ndarray of int, shape (l,)
-        Positives of each label.
-
-    Returns
-    -------
-    ndarray of float64, shape (l,)
-        Relative to the other labels of the dataset. Labels without positives
-        are not trained and cost next to nothing.
+    Labels without positives are not trained and cost next to nothing.
     """
     counts = np.asarray(counts)
     return np.where(counts > 0, 1.0 + _GROWING_WORK * counts**_EXPONENT, _UNTRAINED)
@@ -43,31 +34,10 @@ def estimated_work(counts):
 def plan_shards(work, n_shards, label_tree=None, counts=None):
     """Divide labels into shards of about equal work, the largest first to the least loaded shard.
 
-    The largest shard exceeds the mean by less than the largest unit: a label, or
-    a part of the label tree. Parts are whole subtrees of the root as far as they
-    take no more than a shard of mean size (or than the largest label), see
-    :mod:`ovaflow.training.tree_parts`.
-
-    Parameters
-    ----------
-    work : ndarray of float64, shape (l,)
-        Effort of each label, see :func:`estimated_work`.
-    n_shards : int
-    label_tree : LabelTree, optional
-        Keeps labels in one shard with their parents.
-    counts : ndarray of int, shape (l,), optional
-        Positives of each label; needed with a tree.
-
-    Returns
-    -------
-    list of ndarray of int32
-        Labels of each shard: ascending, or depth first along the label tree.
-        Shards are empty when there are fewer units than shards.
-
-    Raises
-    ------
-    InputError
-        If ``n_shards`` is less than 1.
+    The largest shard exceeds the mean by less than the largest unit: a label, or with a label tree (and the ``counts``
+    of positives) a part of it. Parts are whole subtrees of the root as far as they take no more than a shard of mean
+    size, or than the largest label, see :mod:`ovaflow.training.tree_parts`. The labels of each shard are ascending, or
+    depth first along the tree; shards are empty when there are fewer units than shards.
     """
     if n_shards < 1:
         raise InputError(f"{n_shards} shards", remedy="ask for at least 1")
@@ -97,57 +67,22 @@ def _members(shard_of_label, order, n_shards):
 
 
 def write_plan(path, shards, work):
-    """Write shards.tsv: one line a label, with its shard and its estimated work.
-
-    Parameters
-    ----------
-    path : path-like
-    shards : list of ndarray of int32
-        See :func:`plan_shards`.
-    work : ndarray of float64, shape (l,)
-    """
+    """Write shards.tsv: one line per label, with its shard and its estimated work."""
     lines = [f"{shard}\t{label}\t{work[label]:.6g}" for shard, labels in enumerate(shards) for label in labels]
     write_lines(path, PLAN, [HEADER, *lines])
 
 
 def read_plan(path, shard, n_labels=None):
-    """Labels of one shard; the whole file is checked.
+    """Labels of one shard, in the order of the file; the whole file is checked.
 
-    Parameters
-    ----------
-    path : path-like
-    shard : int
-    n_labels : int, optional
-        Labels of the dataset, each of which must then stand in the plan.
-
-    Returns
-    -------
-    ndarray of int32
-        In the order of the file; empty when no line names the shard.
-
-    Raises
-    ------
-    InputError
-        If the file is missing, a line is malformed, or a label is out of
-        range, named twice or missing.
+    An InputError names the line that is malformed, repeats a label or is out of range.
     """
     shards = read_shards(path, n_labels)
     return shards[shard] if shard < len(shards) else np.empty(0, np.int32)
 
 
 def read_shards(path, n_labels=None):
-    """Labels of all shards; see :func:`read_plan`.
-
-    Parameters
-    ----------
-    path : path-like
-    n_labels : int, optional
-
-    Returns
-    -------
-    list of ndarray of int32
-        Up to the last shard that has labels.
-    """
+    """Labels of all shards up to the last that has any; see :func:`read_plan`."""
     shards, seen = {}, set()
     for line, text in enumerate(_lines(path), start=2):
         shard, label = _parsed(text, path, line)
@@ -159,7 +94,7 @@ def read_shards(path, n_labels=None):
         shards.setdefault(shard, []).append(label)
     if n_labels is not None and len(seen) < n_labels:
         raise InputError(
-            f"{len(seen):,} of {n_labels:,} labels stand in it", path=path, remedy="run `ovaflow plan` again"
+            f"{len(seen):,} of {n_labels:,} labels are in it", path=path, remedy="run `ovaflow plan` again"
         )
     return [np.array(shards.get(shard, ()), np.int32) for shard in range(max(shards, default=-1) + 1)]
 

@@ -8,22 +8,10 @@ import numpy as np
 
 
 def stratified_sample(counts, n_labels, seed):
-    """Draw labels with positives.
+    """Draw labels with positives; all of them if there are no more than ``n_labels``.
 
-    Parameters
-    ----------
-    counts : ndarray of int64, shape (l,)
-        Positives of each label.
-    n_labels : int
-        Wanted size; met roughly, since each stratum gives at least two labels.
-    seed : int
-
-    Returns
-    -------
-    labels : ndarray of int64, shape (m,)
-        From rare to frequent; all labels with positives if there are no more than ``n_labels``.
-    represented : ndarray of float64, shape (m,)
-        How many labels each of them represents.
+    Returns them from rare to frequent, and how many labels each represents. Their number is met roughly, since each
+    stratum gives at least two.
     """
     candidates = np.flatnonzero(counts)
     magnitudes = np.log2(counts[candidates]).astype(np.int64)

@@ -1,5 +1,6 @@
-"""One shard of a one-vs-all model: threads that take labels from a common list."""
+"""One shard of a one-vs-all model: threads that take labels from a common queue, and parts of what they finished."""
 
+import sys
 from dataclasses import dataclass
 from queue import SimpleQueue
 from threading import Thread
@@ -9,81 +10,49 @@ import numpy as np
 from ovaflow.artifacts.label_tree import ROOT
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
+from ovaflow.fingerprint import code_fingerprint
 from ovaflow.initialization.label_tree import parents_within
 from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.machine.pinning import settle_thread
 from ovaflow.solver.problem import Outcome, Status
 from ovaflow.sparse.csr import CSR
-from ovaflow.storage.parts import Parts
-from ovaflow.training.finished_labels import earlier_labels, keep_label
-from ovaflow.training.label_jobs import LabelJobs, solve_on_fast_path, solve_plainly, unsolved
-from ovaflow.training.label_queue import Hand, LabelQueue
+from ovaflow.storage.parts import Parts, digest_of
+from ovaflow.training.label_jobs import LabelJobs, LabelSolver, TrainedLabel, unsolved
+from ovaflow.training.label_queue import LabelQueue
 from ovaflow.training.plan import estimated_work
 
-_SOLVERS = (solve_plainly, solve_on_fast_path)
-"""By kind of label; a thread takes from the first before the others."""
-
-_OVER = object()
+_COUNTS = ("newton_steps", "cg_steps", "line_search_halvings", "active_start", "active_end", "status", "full_passes")
+_MEASURES = ("objective", "gradient_norm", "gradient_target")
+_NO_SOLUTION = np.empty(0, np.int32), np.empty(0, np.float32)
 
 
 @dataclass(frozen=True)
 class TrainedShard:
-    """Labels of a shard after training, in the order they were given.
+    """Labels of a shard after training, in the order they were given."""
 
-    Attributes
-    ----------
-    weights : CSR, shape (m, d)
-    trained : ndarray of bool, shape (m,)
-    statistics : dict of str to ndarray, shape (m,)
-        Fields of :class:`~ovaflow.solver.problem.Outcome`, with ``positives``
-        and ``seconds``.
-    core_seconds : float
-        Threads times wall seconds, of all attempts.
-    peak_rss_bytes : int
-    """
-
-    weights: CSR
-    trained: np.ndarray
-    statistics: dict
-    core_seconds: float
+    weights: CSR  # shape (m, d)
+    trained: np.ndarray  # whether a label has weights, shape (m,)
+    statistics: dict  # arrays of shape (m,): the fields of Outcome, "positives" and "seconds"
+    core_seconds: float  # threads times wall seconds, of all attempts
     peak_rss_bytes: int
 
 
 def train_labels(dataset, inputs, labels, training, threads=1, title="train", parts=None):
-    """Train some labels of a dataset.
+    """Train some labels of a dataset; the result does not depend on the threads.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    inputs : StartInputs
-    labels : ndarray of int, shape (m,)
-    training : Training
-    threads : int
-        Threads that solve labels; the result does not depend on it.
-    title : str
-        Name of the step in its progress lines.
-    parts : Parts, optional
-        Keep labels as they are finished; what they hold already is not trained.
-
-    Returns
-    -------
-    TrainedShard
-
-    Raises
-    ------
-    InputError
-        If the weights of a label are not finite.
+    With ``parts`` labels are kept as they are finished, and those that it holds already are not trained. InputError
+    if the weights of a label are not finite.
     """
     parts = parts or Parts(threads=threads)
     jobs, counts = LabelJobs.of(dataset, inputs.within(labels), training), inputs.means.counts[labels]
-    results, solutions = earlier_labels(parts, labels, title)
+    results, solutions = _earlier_labels(parts, labels, title)
     results |= _taken_over(inputs.earlier, labels, counts, training)
     left = ~np.isin(labels, list(results))
     jobs.start.resume(labels[left], solutions)
     with Progress(title, int(left.sum()), "labels") as progress:
         for label, trained in _on_threads(jobs, labels[left], counts[left], threads):
             _require_finite(label, trained, dataset)
-            keep_label(parts, label, trained)
+            _keep_label(parts, label, trained)
             results[label] = trained._replace(solution=None)
             progress.advance()
     core_seconds = parts.core_seconds
@@ -91,8 +60,47 @@ def train_labels(dataset, inputs, labels, training, threads=1, title="train", pa
     return _assemble([results.pop(label) for label in labels.tolist()], counts, dataset.n_features, core_seconds)
 
 
+def digest_of_shard(labels, training, inputs, made_from, command):
+    """Digest of all that the weights of a shard depend on, with the code of the command that trains it."""
+    means, root = inputs.means, inputs.root
+    arrays = [labels, means.x_mean, means.pp, means.xp, np.array([means.xx, inputs.bias, inputs.n]), means.counts]
+    arrays += [] if root is None else [root.weights]
+    arrays += [] if inputs.parents is None else [inputs.parents]
+    return digest_of(training.recorded, made_from, code_fingerprint(command), *arrays)
+
+
+def _keep_label(parts, label, trained):
+    """Keep a finished label; its weights before pruning too, if other labels start there."""
+    counts, measures = ([getattr(trained.outcome, name) for name in names] for names in (_COUNTS, _MEASURES))
+    features, weights = trained.solution or _NO_SOLUTION
+    parts.keep(
+        label,
+        indices=trained.indices,
+        data=trained.data,
+        counts=np.array(counts, np.int64),
+        measures=np.array([*measures, trained.seconds]),
+        solved=np.array([trained.solution is not None]),
+        features=features,
+        weights=weights,
+    )
+
+
+def _earlier_labels(parts, labels, title):
+    """Results of the labels that earlier attempts finished, and the solutions that children start from, by label."""
+    results, solutions = {}, {}
+    for label, kept in parts.earlier().items():
+        *measures, seconds = kept["measures"].tolist()
+        outcome = Outcome(**dict(zip(_COUNTS + _MEASURES, kept["counts"].tolist() + measures, strict=True)))
+        results[label] = TrainedLabel(kept["indices"], kept["data"], outcome, seconds)
+        if kept["solved"][0]:
+            solutions[label] = kept["features"], kept["weights"]
+    if results:
+        print(f"{title}: continues, {len(results):,} of {len(labels):,} labels were finished", file=sys.stderr)
+    return results, solutions
+
+
 def _require_finite(label, trained, dataset):
-    # pruning would drop nan, so weights that are gone by now are told by the objective
+    # pruning would drop nan, so the objective tells of weights that are gone by now
     if not (np.isfinite(trained.outcome).all() and np.isfinite(trained.data).all()):
         raise InputError(
             f"label {label}: its weights or their gradient are beyond what numbers of 32 bits hold",
@@ -116,7 +124,7 @@ def _on_threads(jobs, labels, counts, threads):
     def work():
         try:
             settle_thread()
-            for solved in _solved(jobs, queue):
+            for solved in LabelSolver(jobs).solve_from(queue):
                 finished.put(solved)
         except BaseException as error:
             finished.put(error)
@@ -141,14 +149,14 @@ def _on_threads(jobs, labels, counts, threads):
 
 
 def _queue_of(jobs, labels, counts, threads):
-    kinds = jobs.suits_fast_path(counts).astype(int)
+    fast = jobs.suits_fast_path(counts)
     # those that were finished earlier keep nobody waiting
     parents = None if jobs.start.parents is None else parents_within(jobs.start.parents, labels)
     # what takes longest must not be left for the end: frequent labels, and those with a long way down to the leaves
     work = estimated_work(counts)
     below = work if parents is None else _work_below(labels, work, parents)
     order = np.argsort(-below, kind="stable")
-    return LabelQueue(labels[order].tolist(), kinds[order].tolist(), len(_SOLVERS), parents, threads)
+    return LabelQueue(labels[order].tolist(), fast[order].tolist(), parents, threads)
 
 
 def _work_below(labels, work, parents):
@@ -166,24 +174,6 @@ def _work_below(labels, work, parents):
     return below
 
 
-def _solved(jobs, queue):
-    """Labels as one thread finishes them, waiting where all that is left depends on other threads."""
-    hand = Hand(queue)
-    solvers = [solve(jobs, hand.labels(kind)) for kind, solve in enumerate(_SOLVERS)]
-    while solvers:
-        solved = None
-        for solver in tuple(solvers):
-            solved = next(solver, _OVER)
-            if solved is _OVER:
-                solvers.remove(solver)
-            elif solved is not None:
-                hand.finish(solved[0])
-                yield solved
-                break
-        else:
-            queue.wait()
-
-
 def _assemble(results, counts, d, core_seconds):
     outcomes = [result.outcome for result in results]
     statistics = {name: np.array([getattr(outcome, name) for outcome in outcomes]) for name in Outcome._fields}
@@ -194,7 +184,7 @@ def _assemble(results, counts, d, core_seconds):
 
 
 def _joined(results, d):
-    """Weights of all labels; each label's own are given up as soon as they are copied."""
+    """Weights of all labels; each label's own are released as soon as they are copied."""
     indptr = np.zeros(len(results) + 1, np.int64)
     np.cumsum([len(result.indices) for result in results], out=indptr[1:])
     data, indices = np.empty(indptr[-1], np.float32), np.empty(indptr[-1], np.int32)

@@ -19,9 +19,10 @@ _SPARE = 1 << 28
 
 @contextlib.contextmanager
 def staged(path, scratch=None):
-    """Copy a dataset to a disk of this machine while the block runs, unless another job has done so.
+    """The path to read a dataset from while the block runs: a copy in ``scratch``, made unless another job has done so.
 
-    Yields the path of the copy, or ``path`` itself where there is no folder, or no room, which is said.
+    The same folder is given to all jobs. Without one, or without room for a copy, it is ``path`` itself, which costs
+    only time and is reported.
     """
     if scratch is None:
         yield path

@@ -1,5 +1,10 @@
-"""Recording every Newton iteration of a sample of labels, beside the training."""
+"""Recording every Newton iteration of a sample of labels, apart from the training, for the figures of the papers.
 
+The kernels are those of :func:`ovaflow.solver.newton.minimise`, called step by
+step from Python: training itself records nothing and pays nothing.
+"""
+
+import time
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -9,9 +14,10 @@ from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.initialization.label_tree import parents_first, with_ancestors
 from ovaflow.model.trace_file import ITERATIONS, Trace
-from ovaflow.solver.problem import Outcome, make_workspace
-from ovaflow.solver.recording import refined_objective, solve_recorded
-from ovaflow.training.label_jobs import LabelJobs, keep_solution
+from ovaflow.solver.newton import FAILED, begin, pose, solve_label, take_step
+from ovaflow.solver.objective import value
+from ovaflow.solver.problem import Outcome, Status, make_workspace
+from ovaflow.training.label_jobs import LabelJobs
 from ovaflow.training.sampling import stratified_sample
 
 _BIN = 0.02
@@ -20,46 +26,78 @@ _BINS_EACH_SIDE = 150
 WEIGHT_EDGES = _BIN * (np.arange(-_BINS_EACH_SIDE, _BINS_EACH_SIDE + 2) - 0.5)
 """Bins of weights: the middle one holds what pruning at 0.01 drops."""
 
+_REFINED = 1e-3
+_MOST_REFINING_STEPS = 20
+
+
+class Record(NamedTuple):
+    """One Newton iteration, or the start before the first."""
+
+    objective: float  # under the weights that the iteration leads to, as are the gradient and the active instances
+    gradient_norm: float
+    active: int
+    step_length: float  # 0 at the start, and where the line search found none
+    cg_steps: int
+    seconds: float  # processor time, without that of recording; other jobs do not stretch it
+
+
+def solve_recorded(X, positives, target, work, settings, positive_cost=1.0):
+    """Solve a label as :func:`~ovaflow.solver.newton.solve_label` does; returns its Outcome and a list of Records."""
+    began = time.thread_time()
+    pose(X, positives, np.float32(positive_cost), work)
+    at = begin(X, work, settings)
+    seconds = time.thread_time() - began
+    records, halvings, status = [_record(at, seconds, work, settings)], 0, Status.CONVERGED
+    while at.gradient_norm > target:
+        if len(records) > settings.max_newton:
+            status = Status.ITERATION_LIMIT
+            break
+        began = time.thread_time()
+        at = take_step(X, at, work, settings)
+        seconds = time.thread_time() - began
+        records.append(_record(at, seconds, work, settings))
+        halvings += at.halvings
+        if at.step_length == FAILED:
+            status = Status.LINE_SEARCH_FAILED
+            break
+    return _outcome(records, halvings, target, status), records
+
+
+def _record(at, seconds, work, settings):
+    return Record(value(work, settings), at.gradient_norm, at.active, at.step_length, at.cg_steps, seconds)
+
+
+def _outcome(records, halvings, target, status):
+    first, last, steps = records[0], records[-1], len(records) - 1
+    return Outcome(
+        newton_steps=steps,
+        cg_steps=sum(record.cg_steps for record in records),
+        line_search_halvings=halvings,
+        active_start=first.active,
+        active_end=last.active,
+        objective=last.objective,
+        gradient_norm=last.gradient_norm,
+        gradient_target=target,
+        status=int(status),
+        full_passes=1 + steps,
+    )
+
+
+def refined_objective(X, positives, target, work, settings, positive_cost=1.0):
+    """Objective at the optimum, as near as float32 comes to it, from the solution in ``work.weights``."""
+    patient = settings._replace(max_newton=_MOST_REFINING_STEPS)
+    return solve_label(X, positives, _REFINED * target, work, patient, positive_cost).objective
+
 
 def traced_labels(counts, n_labels, seed):
-    """Labels to record, spread over their frequencies; the same for all runs of a dataset.
-
-    Parameters
-    ----------
-    counts : ndarray of int64, shape (l,)
-        Positives of each label.
-    n_labels : int
-        Wanted number, met about.
-    seed : int
-
-    Returns
-    -------
-    ndarray of int64
-        Ascending, all with positives.
-    """
+    """About ``n_labels`` labels with positives to record, ascending, spread over their frequencies."""
     return np.sort(stratified_sample(counts, n_labels, seed)[0])
 
 
 def trace_labels(dataset, inputs, labels, training, made_from=None):
-    """Solve some labels with the plain solver on all instances and record every iteration.
+    """Solve some labels with the plain solver on all instances and record every iteration; returns a Trace.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    inputs : StartInputs
-    labels : ndarray of int64, shape (m,)
-    training : Training
-    made_from : dict of str to str, optional
-        Checksums of artifacts used beside the dataset, by kind.
-
-    Returns
-    -------
-    Trace
-
-    Raises
-    ------
-    InputError
-        If the regularisation is L1.
+    ``made_from`` has the checksums of other artifacts than the dataset, by kind.
     """
     if training.regularization == "l1":
         raise InputError("a trace follows Newton's method, which L1 problems do not use", remedy="trace an L2 training")
@@ -77,7 +115,13 @@ def trace_labels(dataset, inputs, labels, training, made_from=None):
             solved[label] = _trace_label(jobs, label, work)
             progress.advance()
     solved = [solved[label] for label in labels.tolist()]
-    of_labels = {"labels": labels, "positives": inputs.means.counts[labels], **_of_labels(solved)}
+    of_labels = {
+        "labels": labels,
+        "positives": inputs.means.counts[labels],
+        "target": np.array([each.outcome.gradient_target for each in solved]),
+        "optimum": np.array([each.optimum for each in solved]),
+        "status": np.array([each.outcome.status for each in solved]),
+    }
     return Trace(
         of_labels,
         np.cumsum([0, *(len(each.records) for each in solved)]),
@@ -100,16 +144,8 @@ class _Traced(NamedTuple):
 def _trace_label(jobs, label, work):
     positives = jobs.positives_of(label)
     jobs.start.fill(label, jobs.X, positives, work.weights)
-    problem = jobs.X, positives, jobs.targets[label], work, jobs.settings, jobs.positive_costs[label]
+    problem = jobs.X, positives, jobs.targets[label], work, jobs.alone.settings, jobs.positive_costs[label]
     outcome, records = solve_recorded(*problem)
-    keep_solution(jobs, label, work.weights)
+    jobs.keep_solution(label, work.weights)
     counts, _ = np.histogram(np.clip(work.weights, WEIGHT_EDGES[0], WEIGHT_EDGES[-1]), WEIGHT_EDGES)
     return _Traced(outcome, records, min(refined_objective(*problem), outcome.objective), counts)
-
-
-def _of_labels(solved):
-    return {
-        "target": np.array([each.outcome.gradient_target for each in solved]),
-        "optimum": np.array([each.optimum for each in solved]),
-        "status": np.array([each.outcome.status for each in solved]),
-    }

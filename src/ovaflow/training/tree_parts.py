@@ -11,25 +11,11 @@ from ovaflow.artifacts.label_tree import ROOT
 
 
 def parts_of_tree(tree, counts, work, limit):
-    """Divide the label tree into parts that take no more than a limit.
+    """Divide the label tree into parts that take no more than a limit; returns the part of each label, without gaps.
 
     A part that is too large gives up the branch that costs least for the work
-    it takes away, among those within the limit, until it fits.
-
-    Parameters
-    ----------
-    tree : LabelTree
-    counts : ndarray of int, shape (l,)
-        Positives of each label.
-    work : ndarray of float64, shape (l,)
-        Effort of each label.
-    limit : float
-        A single label may take more.
-
-    Returns
-    -------
-    ndarray of int64, shape (l,)
-        Number of the part that each label is in, without gaps.
+    it takes away, among those within the limit, until it fits. A single label may
+    take more.
     """
     top = tree.parent == ROOT
     members = np.split(tree.order, np.flatnonzero(np.diff(tree.subtree[tree.order])) + 1)
@@ -81,18 +67,7 @@ def _in_branch(labels, parent, chosen):
 
 
 def cut_edges(tree, shards):
-    """Labels whose parent is in another shard.
-
-    Parameters
-    ----------
-    tree : LabelTree
-    shards : list of ndarray of int
-        Labels of each shard.
-
-    Returns
-    -------
-    ndarray of int64
-    """
+    """Labels whose parent is in another shard, from the labels of each shard."""
     shard_of = np.empty(len(tree.parent), np.int64)
     for shard, labels in enumerate(shards):
         shard_of[labels] = shard
@@ -100,18 +75,5 @@ def cut_edges(tree, shards):
 
 
 def cost_of_cuts(tree, counts, cut):
-    """Hamming distance that labels have to go more, from the root instead of their parents.
-
-    Parameters
-    ----------
-    tree : LabelTree
-    counts : ndarray of int, shape (l,)
-        Positives of each label.
-    cut : ndarray of int
-        See :func:`cut_edges`.
-
-    Returns
-    -------
-    int
-    """
+    """Sum of |P_j| - d_j over the labels cut off: they start at the root instead of their parents."""
     return int((counts[cut] - tree.distance[cut]).sum())

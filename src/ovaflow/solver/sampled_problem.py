@@ -1,8 +1,4 @@
-"""Labels on a sample, in flight: the state of each and the kernels that move it on.
-
-Every label has a column of the panel. What its steps mean and why the result
-is exact is said in :mod:`ovaflow.solver.sampled`.
-"""
+"""The kernels of labels on a sample; :mod:`ovaflow.solver.sampled` says what their steps mean and why that is exact."""
 
 import math
 from typing import NamedTuple
@@ -22,82 +18,55 @@ from ovaflow.sparse.panel import WIDTH, panel_product
 INNER_TOLERANCE = 0.5
 """Gradient of a sampled problem, as a share of what the label's gradient must reach."""
 
-
 _SMALL = 0.5
 _FACTORS = 16
 
 
 class Panel(NamedTuple):
-    """Labels in flight of one thread, one a column c.
+    """Labels in flight of one thread, one in each slot c of WIDTH."""
 
-    Attributes
-    ----------
-    weights, gradients : ndarray of float32, shape (d, WIDTH)
-        w and the gradient over all instances; after a sampled problem is
-        solved, ``gradients`` holds the step that leads to its solution.
-    slopes : ndarray of float32, shape (n, WIDTH)
-        c_i phi'(m_i) y_i.
-    by_label : ndarray of float32, shape (WIDTH, n)
-        Slopes of negatives again, 0 for positives.
-    squares : ndarray of float64, shape (WIDTH,)
-        |g|^2.
-    shift : ndarray of float32, shape (d,)
-        Linear term of a sampled problem, by local feature.
-    rows : ndarray of int32, shape (n + 1,)
-    histogram : ndarray of int64
-        Scratch.
-    """
-
-    weights: np.ndarray
-    gradients: np.ndarray
-    slopes: np.ndarray
-    by_label: np.ndarray
-    squares: np.ndarray
-    shift: np.ndarray
-    rows: np.ndarray
-    histogram: np.ndarray
+    weights: np.ndarray  # w, float32, shape (d, WIDTH)
+    gradients: np.ndarray  # over all instances; once a sampled problem is solved, the step that leads to its solution
+    slopes: np.ndarray  # c_i phi'(m_i) y_i, shape (n, WIDTH)
+    by_label: np.ndarray  # slopes of negatives again, 0 for positives: shape (WIDTH, n)
+    shift: np.ndarray  # linear term of a sampled problem, by local feature
+    rows: np.ndarray  # of a sampled problem: int32, shape (n + 1,)
+    squares: np.ndarray  # |g|^2, float64
+    histogram: np.ndarray  # scratch
 
 
 def make_panel(n, d):
-    """Allocate the columns of one thread.
-
-    Parameters
-    ----------
-    n, d : int
-        Instances and features.
-
-    Returns
-    -------
-    Panel
-    """
-    shapes = [(d, WIDTH), (d, WIDTH), (n, WIDTH), (WIDTH, n), (d,), (n + 1,)]
-    flat = separate_arrays([math.prod(shape) for shape in shapes])
-    weights, gradients, slopes, by_label, shift, rows = (
-        array.reshape(shape) for array, shape in zip(flat, shapes, strict=True)
+    """Allocate the slots of one thread, for n instances and d features."""
+    large = separate_arrays(
+        weights=(np.float32, d, WIDTH),
+        gradients=(np.float32, d, WIDTH),
+        slopes=(np.float32, n, WIDTH),
+        by_label=(np.float32, WIDTH, n),
+        shift=(np.float32, d),
+        rows=(np.int32, n + 1),
     )
-    weights[:] = gradients[:] = 0.0
-    scratch = shift, rows.view(np.int32), np.zeros(1024, np.int64)
-    return Panel(weights, gradients, slopes, by_label, np.zeros(WIDTH), *scratch)
+    large["weights"][:] = large["gradients"][:] = 0.0
+    return Panel(**large, squares=np.zeros(WIDTH), histogram=np.zeros(1024, np.int64))
 
 
 @strict_kernel
 def near_rows(n_positives):
-    """Instances of large slopes that are taken exactly, beside the positives."""
+    """Instances of large slopes that are taken exactly, as the positives are."""
     return 250 + 4 * n_positives
 
 
 @kernel
-def reset_columns(columns, pivot, panel):
-    """w and g of the pivot, for the columns of new labels."""
-    for f in range(len(pivot.weights)):
-        for c in columns:
-            panel.weights[f, c] = pivot.weights[f]
-            panel.gradients[f, c] = pivot.gradient[f]
+def reset_slots(slots, anchor, panel):
+    """w and g of the anchor, for new labels."""
+    for f in range(len(anchor.weights)):
+        for c in slots:
+            panel.weights[f, c] = anchor.weights[f]
+            panel.gradients[f, c] = anchor.gradient[f]
 
 
 @kernel
 def step_and_score(X, panel):
-    """Take the steps w -= p, and sigma(<w, x_i>), the slopes of negatives, for all columns."""
+    """Take the steps w -= p, and sigma(<w, x_i>), the slopes of negatives, for all labels."""
     for f in range(len(panel.weights)):
         for c in range(WIDTH):
             panel.weights[f, c] -= panel.gradients[f, c]
@@ -123,7 +92,7 @@ def turn_positives(c, positives, positive_cost, panel):
 
 @kernel
 def fill_gradients(columns, C, panel):
-    """g = w + C sum_i c_i phi'(m_i) y_i x_i and |g|^2, for all columns."""
+    """g = w + C sum_i c_i phi'(m_i) y_i x_i and |g|^2, for all labels."""
     panel_product(columns.data, columns.indices, columns.indptr, panel.slopes, panel.gradients)
     panel.squares[:] = 0.0
     scale = np.float32(C)
@@ -135,7 +104,7 @@ def fill_gradients(columns, C, panel):
 
 
 @kernel
-def choose_rows(c, first, positives, sample, panel, local):
+def _choose_rows(c, first, positives, sample, panel, local):
     """Positives, instances of large slopes, and the rest of the sample; returns the number of each."""
     rows, count = panel.rows, len(positives)
     rows[:count] = positives
@@ -161,8 +130,8 @@ def choose_rows(c, first, positives, sample, panel, local):
 
 @kernel
 def solve_sampled(c, first, X, positives, positive_cost, sample, start, target, panel, local, settings):
-    """Minimise the sampled problem of a column and leave the step in its gradient; returns what that took."""
-    exact, count = choose_rows(c, first, positives, sample, panel, local)
+    """Minimise a label's sampled problem and leave the step in its gradient; returns the Outcome."""
+    exact, count = _choose_rows(c, first, positives, sample, panel, local)
     part, work = local_problem(X, panel.rows[:count], local)
     n_positives = len(positives)
     work.signed_costs[:exact] = -1.0
@@ -183,16 +152,16 @@ def solve_sampled(c, first, X, positives, positive_cost, sample, start, target, 
         product(part.data, part.indices, part.indptr, work.weights, work.scores)
     for e in range(part.n_columns):
         work.weights[e] += shift[e]
-    figures = minimise(part, INNER_TOLERANCE * target, work, settings)
+    solved = minimise(part, INNER_TOLERANCE * target, work, settings)
     for e in range(part.n_columns):
         f = local.features[e]
         panel.gradients[f, c] = panel.weights[f, c] - (work.weights[e] - shift[e])
-    return figures
+    return solved
 
 
 @strict_kernel
 def copy_weights(c, panel, out):
-    """w of a column."""
+    """w of a label."""
     for f in range(len(out)):
         out[f] = panel.weights[f, c]
 

@@ -1,15 +1,15 @@
 """L1-regularised problems on the features that matter, in the compressed form that they allow.
 
 At an L1 optimum a label has some tens of features with nonzero weight. The
-problem is solved on a small set of features, then the gradient of *all* is
-looked at, and those that violate the optimality conditions join the set, until
+problem is solved on a small working set of features, then the gradient of *all*
+is computed, and those that violate the optimality conditions join the set, until
 the violation over all features has reached its target. Which features begin
 changes only the work.
 
 Working sets of instances, as L2 has them, would not be small here. With so few
 nonzero weights most negatives have none of these features: their score is the
 bias alone, and where that lies above -1 the loss of each of them is curved. But
-they are all alike. In the problem on the chosen features they are one instance
+they are all alike. In the problem on the working features they are one instance
 that has nothing but the bias feature and counts as many times as there are; in
 the gradient their equal slopes t give t times the column sums of X, corrected
 on the other instances:
@@ -25,22 +25,20 @@ import numpy as np
 
 from ovaflow.solver.coordinate_descent import minimise_l1, violation_of
 from ovaflow.solver.losses import loss_curvature, loss_slope
-from ovaflow.solver.problem import Outcome, Status, Workspace, make_workspace, separate_arrays
+from ovaflow.solver.newton import CONVERGED, ITERATION_LIMIT
+from ovaflow.solver.problem import Outcome, Workspace, make_workspace, part_of, separate_arrays
 from ovaflow.solver.screening import threshold_for
 from ovaflow.sparse.csr import CSR, add_row, transpose
 from ovaflow.sparse.jit import kernel, strict_kernel
-
-_CONVERGED = int(Status.CONVERGED)
-_ITERATION_LIMIT = int(Status.ITERATION_LIMIT)
 
 FIRST = 100
 """Features that may always join at a time."""
 
 FEW = 1000
-"""Features up to which a start brings all; of one with more only the bias is used, since the set is to be small."""
+"""Features up to which a start brings all; of one with more only the bias is used, to keep the set small."""
 
 DENSEST = 0.2
-"""Share of nonzeros in X beyond which few features touch all instances, and are no shorter way."""
+"""Share of nonzeros in X beyond which a few features touch all instances, and nothing is saved."""
 
 _INSIDE = 0.5
 _LOOSER = 0.1
@@ -48,65 +46,27 @@ _MOST_ROUNDS = 200
 
 
 class Features(NamedTuple):
-    """X by features; read by all threads.
+    """X by features; read by all threads."""
 
-    Attributes
-    ----------
-    columns : CSR, shape (d, n)
-        X transposed.
-    sums : ndarray of float64, shape (d,)
-        Column sums of X.
-    bias : int
-        The feature that has the same value in all instances, the last one; -1 where there is none.
-    """
-
-    columns: CSR
-    sums: np.ndarray
-    bias: int
+    columns: CSR  # X transposed
+    sums: np.ndarray  # column sums of X, float64, shape (d,)
+    bias: int  # the feature that has the same value in all instances, the last one; -1 where there is none
 
 
 class Scratch(NamedTuple):
-    """What one thread works in.
+    """What one thread works in."""
 
-    Attributes
-    ----------
-    weights : ndarray of float32, shape (d,)
-        w of all features.
-    gradient : ndarray of float64, shape (d,)
-        Gradient of the losses; rounded to single precision, sums over many
-        instances and the violation over all features would drown in it.
-    chosen : ndarray of bool, shape (d,)
-        Features of the set; clean between uses.
-    features : ndarray of int32, shape (d,)
-        The same as a list, the bias feature last.
-    rows : ndarray of int32, shape (n,)
-        Instances that have chosen features, positives first.
-    local_row : ndarray of int32, shape (n,)
-        The reverse, -1 for the others; clean between uses.
-    local : Workspace
-        Of the problem on the chosen features.
-    """
-
-    weights: np.ndarray
-    gradient: np.ndarray
-    chosen: np.ndarray
-    features: np.ndarray
-    rows: np.ndarray
-    local_row: np.ndarray
-    local: Workspace
+    weights: np.ndarray  # w of all features, float32
+    gradient: np.ndarray  # of the losses; in float32, sums over many instances and the violation would drown
+    chosen: np.ndarray  # whether a feature is in the working set; clean between uses
+    features: np.ndarray  # the working set as a list, the bias feature last
+    rows: np.ndarray  # instances that have working features, positives first
+    local_row: np.ndarray  # the reverse, -1 for the others; clean between uses
+    local: Workspace  # of the problem on the working features
 
 
 def make_features(X):
-    """Transpose a matrix.
-
-    Parameters
-    ----------
-    X : CSR, shape (n, d)
-
-    Returns
-    -------
-    Features
-    """
+    """Transpose a matrix."""
     columns = transpose(X)
     sums = np.empty(X.n_columns)
     _sum_rows(columns, sums)
@@ -125,47 +85,21 @@ def _sum_rows(matrix, out):
 
 
 def make_scratch(n, d):
-    """Allocate what one thread works in.
-
-    Parameters
-    ----------
-    n, d : int
-
-    Returns
-    -------
-    Scratch
-    """
-    weights, features, rows, local_row = separate_arrays([d, d, n, n])
-    integers = [array.view(np.int32) for array in (features, rows, local_row)]
-    integers[2][:] = -1
-    return Scratch(weights, np.empty(d), np.zeros(d, bool), *integers, make_workspace(n + 1, d))
+    """Allocate what one thread works in, for n instances and d features."""
+    arrays = separate_arrays(
+        weights=(np.float32, d), features=(np.int32, d), rows=(np.int32, n), local_row=(np.int32, n)
+    )
+    arrays["local_row"][:] = -1
+    return Scratch(**arrays, gradient=np.empty(d), chosen=np.zeros(d, bool), local=make_workspace(n + 1, d))
 
 
 def solve_on_features(X, features, positives, violation_target, scratch, settings, positive_cost=1.0):
     """Minimise |w|_1 + C sum_i c_i phi(y_i <w, x_i>) for one label, from ``scratch.weights`` and into them.
 
-    Of a start with more than 1,000 weights only the bias is used: most features would leave the set again.
-
-    Parameters
-    ----------
-    X : CSR, shape (n, d)
-    features : Features
-    positives : ndarray of int32, shape (n_positives,)
-    violation_target : float
-        See :func:`ovaflow.solver.stopping.violation_targets`.
-    scratch : Scratch
-    settings : Settings
-    positive_cost : float
-        What the loss of a positive counts, that of a negative being 1.
-
-    Returns
-    -------
-    Outcome
-        ``gradient_norm`` is the violation over all features,
-        ``full_passes`` counts how often it was computed, ``cg_steps`` passes over
-        the chosen features.
+    In the Outcome ``gradient_norm`` is the violation over all features, ``full_passes`` counts how often it was
+    computed, and ``cg_steps`` passes over the working features.
     """
-    return Outcome(*_minimise(X, features, positives, np.float32(positive_cost), violation_target, scratch, settings))
+    return _minimise(X, features, positives, np.float32(positive_cost), violation_target, scratch, settings)
 
 
 @kernel
@@ -173,16 +107,19 @@ def _minimise(X, features, positives, positive_cost, target, scratch, settings):
     count = _first_features(features, scratch)
     newton = passes = halvings = rounds = first_active = 0
     inside = _INSIDE * target
-    status = _CONVERGED
+    status = CONVERGED
     while True:
         part, n_rows = _gather(features, positives, count, scratch)
         view = _pose(part, n_rows, count, positives, positive_cost, X, scratch)
         background = view.scores[n_rows]
-        steps = minimise_l1(part, inside, view, settings)
+        solved = minimise_l1(part, inside, view, settings)
         if rounds == 0:
-            first_active = steps[3] + _alike(X, n_rows, background, settings.loss)
-        newton, passes, halvings, rounds = newton + steps[0], passes + steps[1], halvings + steps[2], rounds + 1
-        active = steps[4] + _alike(X, n_rows, view.scores[n_rows], settings.loss)
+            first_active = solved.active_start + _alike(X, n_rows, background, settings.loss)
+        newton += solved.newton_steps
+        passes += solved.cg_steps
+        halvings += solved.line_search_halvings
+        rounds += 1
+        active = solved.active_end + _alike(X, n_rows, view.scores[n_rows], settings.loss)
         violation = _fill_gradient(X, features.sums, n_rows, count, view, scratch, settings)
         for r in range(n_rows):
             scratch.local_row[scratch.rows[r]] = -1
@@ -190,14 +127,14 @@ def _minimise(X, features, positives, positive_cost, target, scratch, settings):
             break
         added = _add_features(features.bias, count, scratch)
         # a step that single precision cuts short ends the label only where no feature is missing
-        if rounds == _MOST_ROUNDS or (added == 0 and steps[8] != _CONVERGED):
-            status = _ITERATION_LIMIT if rounds == _MOST_ROUNDS else steps[8]
+        if rounds == _MOST_ROUNDS or (added == 0 and solved.status != CONVERGED):
+            status = ITERATION_LIMIT if rounds == _MOST_ROUNDS else solved.status
             break
         inside = max(_INSIDE * target, _LOOSER * violation) if added else _INSIDE * min(inside, target)
         count += added
     for e in range(count):
         scratch.chosen[scratch.features[e]] = False
-    return newton, passes, halvings, first_active, active, steps[5], violation, target, status, rounds
+    return Outcome(newton, passes, halvings, first_active, active, solved.objective, violation, target, status, rounds)
 
 
 @kernel
@@ -217,7 +154,7 @@ def _first_features(features, scratch):
 
 @strict_kernel
 def _gather(features, positives, count, scratch):
-    """Columns of the chosen features with renumbered instances; returns them and how many instances they touch.
+    """Columns of the working features with renumbered instances; returns them and how many instances they touch.
 
     One more instance stands for all others, with the bias feature alone.
     """
@@ -255,23 +192,8 @@ def _gather(features, positives, count, scratch):
 
 @kernel
 def _pose(part, n_rows, count, positives, positive_cost, X, scratch):
-    """Costs, weights and scores of the problem on the chosen features, in a view of the workspace."""
-    local, m = scratch.local, n_rows + 1
-    view = Workspace(
-        local.signed_costs[:m],
-        local.scores[:m],
-        local.score_steps[:m],
-        local.active[:m],
-        local.slopes[:m],
-        local.curvatures[:m],
-        local.weights[:count],
-        local.gradient[:count],
-        local.step[:count],
-        local.residual[:count],
-        local.direction[:count],
-        local.curved[:count],
-        local.preconditioner[:count],
-    )
+    """Costs, weights and scores of the problem on the working features, in a part of the workspace."""
+    view = part_of(scratch.local, n_rows + 1, count)
     view.signed_costs[:] = -1.0
     view.signed_costs[: len(positives)] = positive_cost
     view.signed_costs[n_rows] = -np.float32(len(X.indptr) - 1 - n_rows)
@@ -284,13 +206,13 @@ def _pose(part, n_rows, count, positives, positive_cost, X, scratch):
 
 @kernel
 def _alike(X, n_rows, score, loss):
-    """Curved instances that one stands for, beside that one."""
+    """Curved instances that the last one stands for, without that one."""
     return (len(X.indptr) - 2 - n_rows) * (loss_curvature(loss, -score) > 0)
 
 
 @kernel
 def _fill_gradient(X, sums, n_rows, count, view, scratch, settings):
-    """Gradient of the losses in all features; takes the weights over and returns the violation."""
+    """Gradient of the losses in all features; copies the weights back and returns the violation."""
     common = np.float64(-loss_slope(settings.loss, -view.scores[n_rows]))
     gradient, weights = scratch.gradient, scratch.weights
     for e in range(count):

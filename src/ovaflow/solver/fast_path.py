@@ -1,0 +1,147 @@
+"""How labels are solved: one by one, or many at a time on the fast path of their loss.
+
+Both fast paths have one protocol, label by label: ``admit`` takes a label,
+``screen`` passes over all instances for all labels in flight, and ``advance``
+uses what it found for one of them.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ovaflow.solver.batch import BatchSolver, first_rows
+from ovaflow.solver.coordinate_descent import solve_label_l1
+from ovaflow.solver.losses import LOGISTIC, SLOPE_AT_ZERO, SQUARED_HINGE
+from ovaflow.solver.newton import solve_label
+from ovaflow.solver.problem import L1, Settings, make_workspace
+from ovaflow.solver.sampled import SAMPLE, Anchor, SampledSolver, make_anchor
+from ovaflow.solver.sampled_problem import near_rows
+from ovaflow.solver.screening import Screen, make_screen
+from ovaflow.solver.stopping import gradient_targets, violation_targets
+from ovaflow.solver.working_features import DENSEST, Features, make_features, make_scratch, solve_on_features
+from ovaflow.sparse.csr import CSR
+
+LARGEST_WORKING_SET = 0.08
+"""Share of the instances beyond which a working set saves less than it costs."""
+
+LARGEST_SAMPLE = 0.3
+"""Share of the instances beyond which a sampled problem saves less than it costs."""
+
+
+@dataclass(frozen=True)
+class Newton:
+    """Labels one by one: L2 problems, by Newton's method on all instances."""
+
+    X: CSR
+    settings: Settings
+
+    def targets(self, positives, means, costs):
+        """What the gradient's norm, or with L1 the violation, must reach for each label; ``costs`` are of positives."""
+        slope = SLOPE_AT_ZERO[self.settings.loss]
+        known = means.counts, means.pp, means.xp, means.xx
+        return gradient_targets(self.settings, slope, self.X.n_rows, *known, costs)
+
+    def make_work(self):
+        """Allocate what a thread works in; its ``weights`` take the start, and hold the solution after."""
+        return make_workspace(self.X.n_rows, self.X.n_columns)
+
+    def solve(self, positives, target, work, cost):
+        """Solve one label, from ``work.weights`` and into them; returns the Outcome."""
+        return solve_label(self.X, positives, target, work, self.settings, cost)
+
+
+@dataclass(frozen=True)
+class CoordinateDescent(Newton):
+    """Labels one by one: L1 problems, on all features."""
+
+    features: Features
+
+    def targets(self, positives, means, costs):
+        """See :meth:`Newton.targets`."""
+        slope = SLOPE_AT_ZERO[self.settings.loss]
+        return violation_targets(self.settings, slope, self.X, positives, self.features.sums, np.asarray(costs))
+
+    def solve(self, positives, target, work, cost):
+        """See :meth:`Newton.solve`."""
+        return solve_label_l1(self.X, self.features.columns, positives, target, work, self.settings, cost)
+
+
+@dataclass(frozen=True)
+class OnFeatures(CoordinateDescent):
+    """Labels one by one: L1 problems, on the features that matter."""
+
+    def make_work(self):
+        """See :meth:`Newton.make_work`."""
+        return make_scratch(self.X.n_rows, self.X.n_columns)
+
+    def solve(self, positives, target, work, cost):
+        """See :meth:`Newton.solve`."""
+        return solve_on_features(self.X, self.features, positives, target, work, self.settings, cost)
+
+
+def one_by_one(X, settings, reference):
+    """How labels are solved one by one; ``reference`` asks for the plainest way."""
+    if settings.regularization != L1:
+        return Newton(X, settings)
+    sparse = len(X.data) <= DENSEST * X.n_rows * X.n_columns
+    way = OnFeatures if sparse and not reference else CoordinateDescent
+    return way(X, settings, make_features(X))
+
+
+@dataclass(frozen=True)
+class WorkingSets:
+    """The fast path of the squared hinge: labels are solved on the instances that matter."""
+
+    X: CSR
+    screen: Screen
+    settings: Settings
+
+    @staticmethod
+    def suits(counts, n):
+        """Which labels need only a small part of n instances, by their positives."""
+        rows = np.array([count + first_rows(n, count) for count in counts.tolist()])
+        return (counts > 0) & (rows <= LARGEST_WORKING_SET * n)
+
+    @classmethod
+    def of(cls, X, smallest_target, settings):
+        """Prepare what all labels share."""
+        return cls(X, make_screen(X), settings)
+
+    def make_solver(self, start, ranking):
+        """Solver of one thread."""
+        return BatchSolver(self.X, self.screen, self.settings, start, ranking)
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The fast path of the logistic loss: labels are solved on samples under exact gradients."""
+
+    X: CSR
+    anchor: Anchor
+    settings: Settings
+
+    @staticmethod
+    def suits(counts, n):
+        """See :meth:`WorkingSets.suits`."""
+        return (counts > 0) & (counts + near_rows(counts) + SAMPLE <= LARGEST_SAMPLE * n)
+
+    @classmethod
+    def of(cls, X, smallest_target, settings):
+        """See :meth:`WorkingSets.of`."""
+        return cls(X, make_anchor(X, smallest_target, settings), settings)
+
+    def make_solver(self, start, ranking):
+        """Solver of one thread; no instance is left out, so that nothing is ranked."""
+        return SampledSolver(self.X, self.anchor, self.settings, start)
+
+
+_FAST_PATHS = {SQUARED_HINGE: WorkingSets, LOGISTIC: Samples}
+
+
+def fast_path(X, counts, targets, settings):
+    """The fast path of a problem; None where it has none, or no label suits it."""
+    if settings.regularization == L1:
+        return None
+    path = _FAST_PATHS[settings.loss]
+    suited = path.suits(counts, X.n_rows)
+    return path.of(X, targets[suited].min(), settings) if suited.any() else None

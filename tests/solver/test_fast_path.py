@@ -1,0 +1,114 @@
+"""Both fast paths against the plain solver, naive objectives and scikit-learn."""
+
+from dataclasses import replace
+
+import naive
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from solving import assert_same_bits, dense_weights, jobs_of, signs_of, solved
+from synthetic import topics
+
+from ovaflow.initialization.start import Start
+from ovaflow.solver import sampled
+from ovaflow.solver.problem import Status
+
+PROBLEMS = {
+    "nonnegative": ({}, {}),
+    "signed": ({"signed": True}, {}),
+    "logistic": ({}, {"loss": "logistic"}),
+    "logistic, weighted": ({}, {"loss": "logistic", "weighting": "propensity"}),
+}
+
+
+@pytest.fixture(scope="module", params=PROBLEMS)
+def jobs(request):
+    data, settings = PROBLEMS[request.param]
+    return jobs_of(topics(**data), **settings)
+
+
+@pytest.fixture(scope="module")
+def both(jobs):
+    """All labels on the fast path, more than are in flight at a time, and one by one."""
+    labels = range(jobs.positives.n_rows)
+    assert len(labels) > 64
+    return solved(jobs, labels), solved(jobs, labels, fast=False)
+
+
+def test_same_optimum_and_criterion_as_the_plain_solver(jobs, both):
+    dense = jobs.X.to_scipy().astype(float).toarray()
+    loss = "squared-hinge" if jobs.alone.settings.loss == 0 else "logistic"
+    assert len(both[0]) == jobs.positives.n_rows
+    for label, ours in both[0].items():
+        y, weights, outcome = signs_of(jobs, label), dense_weights(ours, jobs.X.n_columns), ours.outcome
+        problem = loss, 1.0, jobs.positive_costs[label]
+        assert outcome.status == Status.CONVERGED
+        assert outcome.objective == pytest.approx(both[1][label].outcome.objective, rel=1e-3)
+        assert outcome.objective == pytest.approx(naive.objective(dense, y, weights, *problem), rel=1e-4)
+        gradient = np.linalg.norm(weights + naive.loss_gradient(dense, y, weights, *problem))
+        assert gradient <= jobs.targets[label] * 1.02 + 1e-4
+        if loss == "logistic":
+            assert gradient == pytest.approx(outcome.gradient_norm, abs=1e-2 * jobs.targets[label] + 1e-4)
+        else:
+            assert outcome.active_end == np.count_nonzero(y * (dense @ weights) < 1) or gradient < jobs.targets[label]
+
+
+def test_fewer_passes_over_all_instances(jobs, both):
+    ours, theirs = (np.mean([each.outcome.full_passes for each in solutions.values()]) for solutions in both)
+    sampled_evenly = jobs.alone.settings.loss and (jobs.positive_costs == 1).all()
+    assert ours < (min(4, theirs) if sampled_evenly else theirs)
+
+
+def test_company_changes_no_bit(jobs, both):
+    assert_same_bits(both[0][5], solved(jobs, [5])[5])
+    assert_same_bits(both[0][5], solved(jobs, reversed(range(20)))[5])
+
+
+@pytest.mark.parametrize("loss", ["squared-hinge", "logistic"])
+@pytest.mark.parametrize("initialization", ["zero", "bias", "mean-separating"])
+def test_every_start_reaches_the_same_optimum(loss, initialization):
+    problem = {"loss": loss, "epsilon": 1e-3}
+    ours = solved(jobs_of(topics(), initialization=initialization, **problem), range(8))
+    theirs = solved(jobs_of(topics(), **problem), range(8), fast=False)
+    for label in range(8):
+        assert ours[label].outcome.objective == pytest.approx(theirs[label].outcome.objective, rel=1e-3)
+
+
+def test_recovers_from_a_poor_first_working_set():
+    # a start that separates nothing ranks all instances alike
+    class Useless(Start):
+        def fill(self, label, X, positives, weights):
+            weights[:] = 0
+            weights[-1] = 5.0
+
+    jobs = jobs_of(topics())
+    ours = solved(replace(jobs, start=Useless(), ranking=Useless()), range(5))
+    theirs = solved(jobs, range(5), fast=False)
+    for label in range(5):
+        assert ours[label].outcome.objective == pytest.approx(theirs[label].outcome.objective, rel=2e-3)
+
+
+def test_what_the_sample_does_not_solve_goes_to_the_plain_solver(monkeypatch):
+    jobs = jobs_of(topics(), loss="logistic")
+    monkeypatch.setattr(sampled, "MOST_ROUNDS", 1)
+    ours, theirs = solved(jobs, range(10)), solved(jobs, range(10), fast=False)
+    assert max(each.outcome.full_passes for each in ours.values()) > 2
+    for label in range(10):
+        assert ours[label].outcome.status == Status.CONVERGED
+        assert ours[label].outcome.objective == pytest.approx(theirs[label].outcome.objective, rel=1e-3)
+
+
+def test_optimum_of_scikit_learn():
+    jobs = jobs_of(topics(), loss="logistic", epsilon=1e-4)
+    ours = solved(jobs, [3])[3]
+    model = LogisticRegression(C=1.0, fit_intercept=False, tol=1e-8, max_iter=1000)
+    theirs = model.fit(jobs.X.to_scipy(), signs_of(jobs, 3)).coef_[0]
+    np.testing.assert_allclose(dense_weights(ours, jobs.X.n_columns), theirs, atol=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("n", "loss", "theirs"),
+    [(6000, "squared-hinge", [False, True, True, False, False]), (500, "logistic", [False] * 5)],
+)
+def test_labels_that_need_most_instances_are_left_to_the_plain_solver(n, loss, theirs):
+    assert jobs_of(topics(n=n), loss=loss).suits_fast_path(np.array([0, 1, 10, 1000, 5000])).tolist() == theirs
