@@ -20,30 +20,7 @@ WORST = 20
 
 
 def analyse(predictions, dataset, model, a, b):
-    """Results by training frequency, and failures.
-
-    Parameters
-    ----------
-    predictions : ovaflow.prediction.predictions_file.Predictions
-    dataset : ovaflow.data.dataset.Dataset
-    model : ovaflow.model.model_file.ModelFile
-        Of any method.
-    a, b : float
-        Constants of the propensities.
-
-    Returns
-    -------
-    dict
-        ``model`` (checksum), ``k`` (5, or fewer where fewer labels were
-        predicted), ``groups``, ``deciles`` and ``bins`` (see
-        :func:`ovaflow.evaluation.groups.frequency_groups`), ``wrong``, ``missed``
-        and ``confused`` (see :mod:`ovaflow.evaluation.failures`). JSON-able.
-
-    Raises
-    ------
-    InputError
-        If the predictions come from another dataset or model.
-    """
+    """Results by training frequency, and failures, as a dict for JSON; propensities have the constants a and b."""
     check_inputs(predictions, dataset, model)
     Y, k = dataset.test.Y, min(max(PLACES), predictions.ids.shape[1])
     ids, scores = predictions.ids[:, :k], predictions.scores[:, :k]

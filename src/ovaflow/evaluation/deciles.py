@@ -6,25 +6,7 @@ TENTHS = np.arange(1, 10) / 10
 
 
 def decile_starts(counts):
-    """Divide the labels that occur in training into ten groups of about equally many, rarest first.
-
-    Labels of one frequency stay together, so there are fewer groups where many
-    labels are equally rare: the groups are those of ``pandas.qcut(counts, 10,
-    duplicates="drop")``.
-
-    Parameters
-    ----------
-    counts : ndarray of int, shape (l,)
-        Training positives.
-
-    Returns
-    -------
-    starts : list of int
-        Smallest number of training positives of each group, ascending; empty
-        without labels.
-    deciles : list of (int, int)
-        First and last decile of each group, from 1.
-    """
+    """Smallest counts of ten groups of about equally many labels, rarest first, and the deciles that each covers."""
     known = np.asarray(counts)[np.asarray(counts) > 0]
     if not len(known):
         return [], []

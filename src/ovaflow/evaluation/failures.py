@@ -4,23 +4,7 @@ import numpy as np
 
 
 def sure_and_wrong(ids, scores, hits, n_true, amount):
-    """The first predictions with the highest scores that are not true.
-
-    Parameters
-    ----------
-    ids : ndarray of int, shape (n, k)
-        Predictions, best first, -1 where there is none.
-    scores : ndarray of float, shape (n, k)
-    hits : ndarray of bool, shape (n, k)
-    n_true : ndarray of int, shape (n,)
-        Instances without true labels are left out: nothing can be right there.
-    amount : int
-
-    Returns
-    -------
-    list of dict
-        ``row``, ``label`` and ``score``, highest first, every label once.
-    """
+    """First predictions with the highest scores that are not true, each label once."""
     rows = np.flatnonzero((n_true > 0) & ~hits[:, 0] & (ids[:, 0] >= 0)) if ids.shape[1] else np.array([], np.int64)
     rows = rows[np.argsort(-scores[rows, 0], kind="stable")] if len(rows) else rows
     _, first = np.unique(ids[rows, 0] if len(rows) else rows, return_index=True)
@@ -31,21 +15,7 @@ def sure_and_wrong(ids, scores, hits, n_true, amount):
 
 
 def often_missed(ids, hits, Y, amount):
-    """Labels that are missed in the most instances.
-
-    Parameters
-    ----------
-    ids : ndarray of int, shape (n, k)
-    hits : ndarray of bool, shape (n, k)
-    Y : CSR, shape (n, l)
-        True labels.
-    amount : int
-
-    Returns
-    -------
-    list of dict
-        ``label``, ``true`` (test instances) and ``found``, most missed first.
-    """
+    """Labels that are missed in the most instances, with how often they are true and found."""
     true = np.bincount(Y.indices, minlength=Y.n_columns)
     found = np.bincount(ids[hits], minlength=Y.n_columns)
     missed = true - found
@@ -56,25 +26,7 @@ def often_missed(ids, hits, Y, amount):
 
 
 def confused(ids, hits, Y, amount):
-    """Pairs of labels one of which is predicted where the other is true, more often than by chance.
-
-    In an instance with m true labels the first min(m, k) predictions are looked
-    at: a wrong one stands where a true one should. By chance a pair occurs as
-    often as the share of both labels in all such pairs makes expect.
-
-    Parameters
-    ----------
-    ids : ndarray of int, shape (n, k)
-    hits : ndarray of bool, shape (n, k)
-    Y : CSR, shape (n, l)
-    amount : int
-
-    Returns
-    -------
-    list of dict
-        ``true``, ``predicted``, ``times`` and ``expected``, those first that are
-        farthest above what is expected; pairs that occur once are left out.
-    """
+    """Pairs of labels one of which is predicted where the other is true, more often than chance makes expect."""
     missed, wrong = _pairs(ids, hits, Y)
     if not len(missed):
         return []

@@ -9,37 +9,7 @@ STARTS = (0, 1, 2, 5, 10, 50, 100, 1000)
 
 
 def frequency_groups(ids, hits, Y, counts, k, starts=STARTS, inverse=None):
-    """Results per group of labels with similarly many training positives.
-
-    Parameters
-    ----------
-    ids : ndarray of int, shape (n, K)
-        Predictions, best first, -1 where there is none.
-    hits : ndarray of bool, shape (n, K)
-        See :func:`ovaflow.evaluation.ranking.find_hits`.
-    Y : CSR, shape (n, l)
-        True labels of the test instances.
-    counts : ndarray of int, shape (l,)
-        Training positives.
-    k : int
-    starts : sequence of int
-        Smallest number of training positives of each group, 0 first.
-    inverse : ndarray of float64, shape (l,), optional
-        Inverse propensities.
-
-    Returns
-    -------
-    list of dict
-        Groups with at least one label, rarest first: ``from`` and ``to``
-        (training positives, inclusive; ``to`` is None for the last group),
-        ``labels``, ``true``, ``predicted`` and ``hits`` (numbers of test
-        assignments, of predictions, of both), ``train_share`` and ``test_share`` (of label assignments),
-        ``predicted_share`` (of predictions), ``recall`` (hits over test
-        assignments of the group), ``precision`` (hits of the group over n k;
-        adds up to P@k), ``coverage`` (of the group's labels with test positives)
-        and, with ``inverse``, ``psp`` (the group's part of PSP@k, which they add
-        up to).
-    """
+    """Results by group of labels with similar counts; precision and psp add up to P@k and PSP@k."""
     group = np.searchsorted(starts, counts, "right") - 1
     first, hit = ids[:, :k], hits[:, :k]
     found = np.zeros(len(counts), bool)

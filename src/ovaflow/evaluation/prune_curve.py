@@ -14,33 +14,7 @@ _BYTES_OF_A_WEIGHT = 8
 
 
 def prune_curve(model, dataset, thresholds, a, b, threads=1):
-    """Prune a model at larger and larger thresholds and predict the test set each time.
-
-    Parameters
-    ----------
-    model : ovaflow.model.model_file.Model
-    dataset : ovaflow.data.dataset.Dataset
-        The one that the model was trained on.
-    thresholds : sequence of float
-        Those that are not above the model's own leave nothing to prune and are
-        passed over.
-    threads : int
-    a, b : float
-        Constants of the propensities.
-
-    Returns
-    -------
-    dict
-        ``model``, its checksum, and ``points``, one a threshold, ascending:
-        ``prune``, ``nonzeros``, ``model_bytes`` and
-        P@1, P@3, P@5, PSP@1, PSP@3, PSP@5. At the model's own threshold the
-        run's metrics say the same.
-
-    Raises
-    ------
-    InputError
-        If the model was trained on another dataset.
-    """
+    """Size and quality at each threshold above the model's own, ascending (DiSMEC, fig. 5)."""
     _check(model, dataset)
     wanted = sorted({float(threshold) for threshold in thresholds if threshold > model.parameters["prune"]})
     inverse = inverse_propensity(model.counts, dataset.train.X.n_rows, a, b)
@@ -61,25 +35,7 @@ def _sizes(model, pruned):
 
 
 def quality_of(model, dataset, a, b, threads=1):
-    """Quality of a model on the test instances.
-
-    Parameters
-    ----------
-    model : ovaflow.model.model_file.Model
-    dataset : ovaflow.data.dataset.Dataset
-        The one that the model was trained on.
-    threads : int
-
-    Returns
-    -------
-    dict of str to float
-        P@1, P@3, P@5, PSP@1, PSP@3, PSP@5.
-
-    Raises
-    ------
-    InputError
-        If the model was trained on another dataset.
-    """
+    """P@k and PSP@k on the test instances."""
     _check(model, dataset)
     return _quality(model, dataset, inverse_propensity(model.counts, dataset.train.X.n_rows, a, b), threads)
 

@@ -11,29 +11,7 @@ MOST_POINTS = 24
 
 
 def tree_curve(model, dataset, a, b, threads=1):
-    """Predict the test set with the first trees of a model, more and more of them.
-
-    Parameters
-    ----------
-    model : ovaflow.fastxml.model_file.ForestModel
-    dataset : ovaflow.data.dataset.Dataset
-        The one that the model was trained on.
-    threads : int
-    a, b : float
-        Constants of the propensities.
-
-    Returns
-    -------
-    dict
-        ``model``, its checksum, and ``points``, one a number of trees,
-        ascending: ``trees`` and P@1, P@3, P@5, PSP@1, PSP@3, PSP@5. With all
-        trees the run's metrics say the same.
-
-    Raises
-    ------
-    InputError
-        If the model was trained on another dataset.
-    """
+    """Quality of the first trees, more and more of them (FastXML, fig. 1), from one pass over the test instances."""
     if model.inputs.get("dataset") != dataset.checksum:
         raise InputError(f"was not trained on {dataset.path}", path=model.path, remedy="train again")
     amounts = _amounts(model.forest.n_trees)

@@ -25,10 +25,7 @@ MOST_ROUNDS = 1000
 
 @strict_kernel
 def gather_labels(Y, members, seed, scratch):
-    """Labels of a node in a random order, renumbered; returns how many.
-
-    ``entries`` gets the numbers, ``entry_start`` where each instance's begin.
-    """
+    """Number a node's labels in random order, as ``entries`` from ``entry_start``; returns how many."""
     labels, number, entries, starts = scratch.labels, scratch.label_number, scratch.entries, scratch.entry_start
     count = used = 0
     for m in range(len(members)):
@@ -123,10 +120,7 @@ def _fill_sums(sides, worth, normalisers, sums, scratch):
 
 @strict_kernel
 def rank_again(sums, keys, changed, fresh):
-    """Order numbers by falling sum, ties to the smaller number (eq. 11), where only some sums have changed.
-
-    ``keys`` holds sums and numbers in order, see :func:`number_of`; the sums that changed are sorted and merged in.
-    """
+    """Order by falling sum, ties to the smaller number (eq. 11): sums that changed are merged into ``keys``."""
     bits = _bits(len(sums))
     kept = n_fresh = 0
     for c in range(len(sums)):

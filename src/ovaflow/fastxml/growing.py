@@ -11,14 +11,7 @@ from ovaflow.sparse.jit import strict_kernel
 
 
 class Rules(NamedTuple):
-    """Constants of growing; see :class:`ovaflow.settings.models.FastXML`.
-
-    Attributes
-    ----------
-    max_leaf, leaf_labels, updates : int
-    C_delta, C_r : float
-    balanced : bool
-    """
+    """Constants of growing, of :class:`ovaflow.settings.models.FastXML`."""
 
     max_leaf: int
     leaf_labels: int
@@ -30,10 +23,7 @@ class Rules(NamedTuple):
 
 @strict_kernel
 def grow_tree(X, Y, gains, scratch, rules, settings, seed):
-    """Split nodes until they are leaves; returns the arrays of a tree.
-
-    Nodes stand in the order in which they were made, level by level, two children side by side.
-    """
+    """Split nodes until they are leaves; returns a tree's arrays, nodes level by level."""
     n = len(X.indptr) - 1
     bounds, children = np.zeros((2 * n, 2), np.int64), np.zeros(2 * n, np.int32)
     weight_ends, leaf_ends = np.zeros(2 * n + 1, np.int64), np.zeros(2 * n + 1, np.int64)
@@ -79,10 +69,7 @@ def _with_room(array, size):
 
 @strict_kernel
 def _split(X, Y, members, gains, scratch, rules, settings, seed):
-    """Find a separator and divide the members by it, those with <w, x> > 0 first (Algorithm 2).
-
-    Returns the number of its features and of the first side's members, or zeros where the node is a leaf.
-    """
+    """Divide members by a separator, <w, x> > 0 first; returns numbers of its features and of those, 0 for a leaf."""
     m = len(members)
     if m <= rules.max_leaf:
         return 0, 0

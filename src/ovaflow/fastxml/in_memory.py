@@ -7,20 +7,7 @@ from ovaflow.fastxml.training import grow_trees
 
 
 def train_forest(dataset, settings, threads=1):
-    """Grow all trees of a forest.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    settings : GrowTrees
-    threads : int
-        They change no result.
-
-    Returns
-    -------
-    ForestModel
-        The one that shards of the same forest are merged into.
-    """
+    """Grow all trees in this process: the model that shards of the same forest merge into."""
     grown = grow_trees(dataset, range(settings.trees), settings, threads)
     counts = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels)
     return ForestModel(

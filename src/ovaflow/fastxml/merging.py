@@ -15,31 +15,7 @@ from ovaflow.storage.artifact import create_artifact
 
 
 def merge_trees(shards, dataset, model_path, training_path):
-    """Join the shards of one forest into a model file and a training file.
-
-    The model does not depend on how its trees were divided into shards, down
-    to the bytes of the file.
-
-    Parameters
-    ----------
-    shards : sequence of path-like
-        Every shard, in any order.
-    dataset : Dataset
-        What the shards were trained on.
-    model_path, training_path : path-like
-        Files to write.
-
-    Returns
-    -------
-    int
-        Number of nodes of the model.
-
-    Raises
-    ------
-    InputError
-        If a shard is damaged or belongs to another dataset or training, or if
-        a tree stands in no shard or in two.
-    """
+    """Join the shards of one forest into a model; its bytes do not depend on how trees were divided into shards."""
     opened = _read(shards, dataset)
     places = _places(opened, dataset)
     parameters, inputs = opened[0].parameters, {"dataset": dataset.checksum}

@@ -14,12 +14,7 @@ METHOD = "fastxml"
 
 @dataclass(frozen=True)
 class ForestModel(ModelFile):
-    """An open model of trees; arrays are mapped.
-
-    Attributes
-    ----------
-    forest : Forest
-    """
+    """An open model of trees; arrays are mapped."""
 
     forest: Forest
 
@@ -35,21 +30,6 @@ class ForestModel(ModelFile):
 
 
 def open_forest(path):
-    """Open a model file of trees.
-
-    Parameters
-    ----------
-    path : path-like
-
-    Returns
-    -------
-    ForestModel
-
-    Raises
-    ------
-    InputError
-        If the file is missing, foreign, of another method or format version, or damaged.
-    """
     if method_of(path) != METHOD:
         raise InputError(
             f"a model of {method_of(path)}, which has no trees", path=path, remedy="give a model of fastxml"
@@ -63,13 +43,6 @@ def open_forest(path):
 
 
 def save_forest(path, model):
-    """Write a model of trees that is in memory.
-
-    Parameters
-    ----------
-    path : path-like
-    model : ForestModel
-    """
     with create_artifact(path, KIND, model.parameters, model.inputs) as file:
         write_forest(file.create_group("forest"), model.forest)
         write_common(file, model.trained, model.counts, model.names)

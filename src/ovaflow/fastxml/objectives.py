@@ -25,38 +25,15 @@ OBJECTIVES = tuple(_MEASURES)
 
 
 class Gains(NamedTuple):
-    """A measure on a training set.
+    """What rankings are judged by, on a training set."""
 
-    Attributes
-    ----------
-    discounts : ndarray of float64, shape (l,)
-        d of each rank, best first.
-    normalisers : ndarray of float64, shape (n,)
-        I(y) of each instance; 0 without labels.
-    labels : ndarray of float64, shape (l,)
-        g_l over the largest of them, so that I(y) g_l is at most 1.
-    """
-
-    discounts: np.ndarray
-    normalisers: np.ndarray
-    labels: np.ndarray
+    discounts: np.ndarray  # float64 (l,); d of each rank, best first
+    normalisers: np.ndarray  # float64 (n,); I(y) of each instance; 0 without labels
+    labels: np.ndarray  # float64 (l,); g_l over the largest of them, so that I(y) g_l is at most 1
 
 
 def make_gains(objective, Y, gains=None):
-    """Prepare a measure for a training set.
-
-    Parameters
-    ----------
-    objective : str
-        One of :data:`OBJECTIVES`.
-    Y : CSR, shape (n, l)
-    gains : ndarray of float64, shape (l,), optional
-        What each label is worth; 1 by default.
-
-    Returns
-    -------
-    Gains
-    """
+    """An objective's gains; ``gains`` (l,) are larger for rare labels, 1 by default."""
     measure = _MEASURES[objective]
     worth = np.ones(Y.n_columns) if gains is None else gains / gains.max()
     discounts = _discounts(measure, Y.n_columns)

@@ -8,80 +8,31 @@ from ovaflow.solver.problem import Workspace, make_workspace
 
 
 class Scratch(NamedTuple):
-    """Vectors as long as the root needs them; a node uses the beginnings.
+    """What one thread grows trees in: vectors as long as the root needs; nodes use the beginnings."""
 
-    Attributes
-    ----------
-    members : ndarray of int32, shape (n,)
-        Instances, those of each node together.
-    moved : ndarray of int32, shape (n,)
-        For dividing them.
-    sides : ndarray of int8, shape (n,)
-        1 for delta = +1, 0 for -1.
-    pull : ndarray of float64, shape (n,)
-        What the separator adds to the choice of side.
-    normalisers : ndarray of float64, shape (n,)
-    entries : ndarray of int32, shape (nonzeros of Y,)
-        Labels of the node's instances, renumbered.
-    entry_start : ndarray of int64, shape (n + 1,)
-    labels : ndarray of int64, shape (l,)
-        Labels of the node, in the order of their numbers.
-    label_number : ndarray of int32, shape (l,)
-        The reverse; -1 between uses.
-    worth, lead : ndarray of float64, shape (l,)
-        g, and the difference of both sides' discounts.
-    sums : ndarray of int64, shape (2 l,)
-        Gains of the labels on each side.
-    keys : ndarray of int64, shape (2 l,)
-        Sums and labels in order, for each side.
-    fresh : ndarray of int64, shape (l,)
-        For sorting.
-    changed : ndarray of bool, shape (l,)
-        Labels whose sums are others than when they were ranked.
-    reach : ndarray of float32, shape (d, 2)
-        Bounds of each feature's gradient, from either side; 0 between uses.
-    uses : ndarray of int32, shape (d,)
-        Entries of each feature; 0 between uses.
-    slots : ndarray of int64, shape (d,)
-        Where the next entry of each feature goes; -1 between uses.
-    features : ndarray of int64, shape (d,)
-    problem : Workspace
-    """
-
-    members: np.ndarray
-    moved: np.ndarray
-    sides: np.ndarray
-    pull: np.ndarray
-    normalisers: np.ndarray
-    entries: np.ndarray
-    entry_start: np.ndarray
-    labels: np.ndarray
-    label_number: np.ndarray
-    worth: np.ndarray
+    members: np.ndarray  # int32 (n,); instances, those of each node together
+    moved: np.ndarray  # int32 (n,); for dividing them
+    sides: np.ndarray  # int8 (n,); 1 for delta = +1, 0 for -1
+    pull: np.ndarray  # float64 (n,); what the separator adds to the choice of side
+    normalisers: np.ndarray  # float64 (n,)
+    entries: np.ndarray  # int32 (nonzeros of Y,); labels of the node's instances, renumbered
+    entry_start: np.ndarray  # int64 (n + 1,)
+    labels: np.ndarray  # int64 (l,); labels of the node, in the order of their numbers
+    label_number: np.ndarray  # int32 (l,); the reverse; -1 between uses
+    worth: np.ndarray  # float64 (l,); g, and the difference of both sides' discounts
     lead: np.ndarray
-    sums: np.ndarray
-    keys: np.ndarray
-    fresh: np.ndarray
-    changed: np.ndarray
-    reach: np.ndarray
-    uses: np.ndarray
-    slots: np.ndarray
-    features: np.ndarray
+    sums: np.ndarray  # int64 (2 l,); gains of the labels on each side
+    keys: np.ndarray  # int64 (2 l,); sums and labels in order, for each side
+    fresh: np.ndarray  # int64 (l,); for sorting
+    changed: np.ndarray  # bool (l,); labels whose sums are others than when they were ranked
+    reach: np.ndarray  # float32 (d, 2); bounds of each feature's gradient, from either side; 0 between uses
+    uses: np.ndarray  # int32 (d,); entries of each feature; 0 between uses
+    slots: np.ndarray  # int64 (d,); where the next entry of each feature goes; -1 between uses
+    features: np.ndarray  # int64 (d,)
     problem: Workspace
 
 
 def make_scratch(X, Y):
-    """Allocate what one thread grows trees in.
-
-    Parameters
-    ----------
-    X : CSR, shape (n, d)
-    Y : CSR, shape (n, l)
-
-    Returns
-    -------
-    Scratch
-    """
     n, d, labels = X.n_rows, X.n_columns, Y.n_columns
     return Scratch(
         members=np.empty(n, np.int32),

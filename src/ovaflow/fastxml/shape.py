@@ -18,24 +18,7 @@ SHAPE = {
 
 
 def shape_of(tree, max_leaf):
-    """Describe a tree.
-
-    Parameters
-    ----------
-    tree : Forest
-        A single tree.
-    max_leaf : int
-        Largest node that is not split.
-
-    Returns
-    -------
-    dict
-        Names of :data:`SHAPE`: ``depth`` of the deepest leaf, ``mean_depth``
-        of a training instance's leaf (H), ``balance`` H / log2(n / max_leaf)
-        (1 for a perfectly balanced tree, and where the root need not be
-        split), ``labels_per_leaf``, the mean number kept, and ``nonzeros`` of
-        the separators.
-    """
+    """Describe one tree; balance is mean depth over log2(n / max_leaf), 1 when perfectly balanced."""
     depths = np.zeros(len(tree.children), np.int64)
     _fill_depths(tree.children, depths)
     leaf = tree.children == 0

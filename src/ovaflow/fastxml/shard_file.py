@@ -15,46 +15,19 @@ KIND = "tree-shard"
 
 @dataclass(frozen=True)
 class TreeShard:
-    """An open shard file; the trees are mapped, not copied.
-
-    Attributes
-    ----------
-    path : pathlib.Path
-    numbers : ndarray of int32, shape (T,)
-        Of the trees within their forest, ascending.
-    forest : Forest
-    seconds : ndarray of float64, shape (T,)
-    core_seconds : float
-    peak_rss_bytes : int
-    parameters : dict
-        Settings of the training.
-    inputs : dict of str to str
-        Checksums of the artifacts used, by kind.
-    """
+    """An open shard file; the trees are mapped."""
 
     path: Path
-    numbers: np.ndarray
+    numbers: np.ndarray  # int32 (T,); of the trees within their forest, ascending
     forest: Forest
-    seconds: np.ndarray
+    seconds: np.ndarray  # float64 (T,)
     core_seconds: float
     peak_rss_bytes: int
-    parameters: dict
-    inputs: dict
+    parameters: dict  # settings of the training
+    inputs: dict  # checksums of the artifacts used, by kind
 
 
 def write_tree_shard(path, numbers, grown, parameters, inputs):
-    """Write a shard file.
-
-    Parameters
-    ----------
-    path : path-like
-    numbers : sequence of int, length T
-    grown : ovaflow.fastxml.training.GrownShard
-    parameters : dict
-        Settings of the training; nothing that differs between the shards of one model.
-    inputs : dict of str to str
-        Checksums of the artifacts used, ``dataset`` among them.
-    """
     with create_artifact(path, KIND, parameters, inputs) as file:
         create_array(file, "numbers", np.asarray(numbers, np.int32))
         create_array(file, "seconds", np.asarray(grown.seconds, np.float64))
@@ -64,21 +37,6 @@ def write_tree_shard(path, numbers, grown, parameters, inputs):
 
 
 def read_tree_shard(path):
-    """Open a shard file.
-
-    Parameters
-    ----------
-    path : path-like
-
-    Returns
-    -------
-    TreeShard
-
-    Raises
-    ------
-    InputError
-        If the file is missing, foreign, of another format version or damaged.
-    """
     with open_artifact(path, KIND) as file:
         shard = TreeShard(
             path=Path(path),

@@ -64,50 +64,14 @@ def trees_of_shard(trees, shards, shard):
 
 @dataclass(frozen=True)
 class GrownShard:
-    """Trees of a shard.
-
-    Attributes
-    ----------
-    forest : Forest
-    seconds : ndarray of float64, shape (T,)
-        Time spent on each tree.
-    core_seconds : float
-        Threads times wall seconds, of all attempts.
-    peak_rss_bytes : int
-    """
-
     forest: Forest
-    seconds: np.ndarray
-    core_seconds: float
+    seconds: np.ndarray  # float64 (T,); time spent on each tree
+    core_seconds: float  # threads times wall seconds, of all attempts
     peak_rss_bytes: int
 
 
 def grow_trees(dataset, numbers, settings, threads=1, title="grow", parts=None):
-    """Grow some trees of a forest.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    numbers : sequence of int
-        Which; a tree depends on its number and the settings alone.
-    settings : GrowTrees
-    threads : int
-        Trees grown at a time; they change no result.
-    title : str
-        Name of the step in its progress lines.
-    parts : Parts, optional
-        Keep trees as they are finished; what they hold already is not grown.
-
-    Returns
-    -------
-    GrownShard
-        Trees in the order given.
-
-    Raises
-    ------
-    InputError
-        If there are too many instances and labels for the sums of gains.
-    """
+    """Grow trees by their numbers; ``parts`` keep finished ones, and threads change no result."""
     X, Y = dataset.train.X, dataset.train.Y
     if max(X.n_rows, 1) * max(Y.n_columns, 1) * RESOLUTION >= 1 << 62:
         raise InputError(

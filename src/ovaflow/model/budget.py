@@ -17,21 +17,7 @@ _BYTES_OF_A_WEIGHT = 8
 
 
 def threshold_for(weights, most):
-    """The smallest threshold that leaves no more than so many weights.
-
-    Magnitudes of float32 are ordered as their bits are, so two passes that
-    count the upper and the lower half of the bits find it exactly.
-
-    Parameters
-    ----------
-    weights : ndarray of float32
-    most : int
-
-    Returns
-    -------
-    float
-        0 where no weight but zeros must go.
-    """
+    """The smallest threshold that leaves at most ``most`` weights, 0 where only zeros must go."""
     if np.count_nonzero(weights) <= most:
         return 0.0
     upper = _at_least(_counted(weights, lambda bits: bits >> 16), 0)
@@ -56,25 +42,7 @@ def _at_least(counts, above):
 
 
 def prune_to_bytes(model, most_bytes, path):
-    """Write a model that is pruned as little as a file size allows.
-
-    Parameters
-    ----------
-    model : ovaflow.model.model_file.Model
-    most_bytes : int
-    path : path-like
-        File to write, which is less than three pages below that size, or as small as the model was.
-
-    Returns
-    -------
-    Model
-        The pruned model, in memory.
-
-    Raises
-    ------
-    InputError
-        If names and what else a model has beside its weights do not fit.
-    """
+    """Write a model pruned as little as a file size allows, to within three pages."""
     rest = _bytes_beside_weights(model, Path(path).parent)
     # both arrays of weights begin at a page
     most = (most_bytes - rest - 2 * PAGE) // _BYTES_OF_A_WEIGHT
@@ -88,20 +56,7 @@ def prune_to_bytes(model, most_bytes, path):
 
 
 def write_pruned(model, threshold, path):
-    """Write a model without its smaller weights.
-
-    Parameters
-    ----------
-    model : ovaflow.model.model_file.Model
-    threshold : float
-        At least the model's own, which stays otherwise.
-    path : path-like
-
-    Returns
-    -------
-    Model
-        The pruned model, in memory.
-    """
+    """Write a model without weights below the threshold, or its own if that is larger."""
     threshold = max(threshold, model.parameters.get("prune", 0.0))
     pruned = replace(
         model,

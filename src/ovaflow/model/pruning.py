@@ -13,18 +13,7 @@ from ovaflow.sparse.jit import strict_kernel
 
 
 def prune(weights, threshold):
-    """Drop the weights below a threshold.
-
-    Parameters
-    ----------
-    weights : CSR, shape (m, d)
-    threshold : float
-        Delta; 0 drops exact zeros only.
-
-    Returns
-    -------
-    CSR, shape (m, d)
-    """
+    """Drop weights below a threshold from a CSR (m, d); 0 drops exact zeros only."""
     indptr = np.zeros(weights.n_rows + 1, np.int64)
     np.cumsum(kept_per_row(weights, threshold), out=indptr[1:])
     data, indices = np.empty(indptr[-1], np.float32), np.empty(indptr[-1], np.int32)
@@ -33,52 +22,20 @@ def prune(weights, threshold):
 
 
 def kept_per_row(weights, threshold):
-    """Number of weights of each row that pruning leaves.
-
-    Parameters
-    ----------
-    weights : CSR, shape (m, d)
-    threshold : float
-
-    Returns
-    -------
-    ndarray of int64, shape (m,)
-    """
+    """Number of weights of each row that pruning leaves: int64 (m,)."""
     kept = np.empty(weights.n_rows, np.int64)
     _count_kept(weights.data, weights.indptr, np.float32(threshold), kept)
     return kept
 
 
 def copy_kept(weights, rows, threshold, data, indices, starts):
-    """Copy what pruning leaves of some rows to given places.
-
-    Parameters
-    ----------
-    weights : CSR, shape (m, d)
-    rows : array_like of int, shape (r,)
-    threshold : float
-    data, indices : ndarray of float32, ndarray of int32
-        Where to write.
-    starts : ndarray of int64, shape (r,)
-        Where each row begins in them.
-    """
+    """Copy what pruning leaves of some rows to ``data`` and ``indices``, each row from its start."""
     _copy_kept(*weights.arrays, np.asarray(rows, np.int64), np.float32(threshold), data, indices, starts)
 
 
 @strict_kernel
 def large_weights(weights, threshold):
-    """Columns and values of the weights that pruning leaves of one dense row.
-
-    Parameters
-    ----------
-    weights : ndarray of float32, shape (d,)
-    threshold : float32
-
-    Returns
-    -------
-    indices : ndarray of int32
-    data : ndarray of float32
-    """
+    """(indices, data) of the weights that pruning leaves of one dense row (d,)."""
     count = 0
     for weight in weights:
         count += _keeps(weight, threshold)

@@ -21,29 +21,7 @@ docstrings 1.7, 2.5, 3.6 %, tibkat 3.0, 4.2, 5.8 %: many low scores bend the sig
 
 
 def calibrate(model, held_out, predictions, hits):
-    """Fit sigmoids and thresholds.
-
-    Parameters
-    ----------
-    model : ovaflow.model.model_file.ModelFile
-        The one to calibrate.
-    held_out : ovaflow.data.dataset.Dataset
-        Made by :func:`ovaflow.data.hold_out.hold_out` of the model's dataset;
-        its test instances are those held out.
-    predictions : ovaflow.prediction.predictions_file.Predictions
-        Their best labels under a model trained on the others.
-    hits : ndarray of bool, shape (n, k)
-        Which of them are true.
-
-    Returns
-    -------
-    Calibration
-
-    Raises
-    ------
-    InputError
-        If no prediction is true.
-    """
+    """Fit sigmoids and thresholds to the held-out instances' best labels (n, k), predicted by a model without them."""
     if not hits[:, :LIKELY].any():
         raise InputError(
             "no label predicted for the held-out instances is true",
@@ -74,20 +52,7 @@ def calibrate(model, held_out, predictions, hits):
 
 
 def require_parts_of_one(model, held_out, predictions):
-    """Refuse pieces that do not belong together.
-
-    Parameters
-    ----------
-    model : ovaflow.model.model_file.ModelFile
-    held_out : ovaflow.data.dataset.Dataset
-    predictions : ovaflow.prediction.predictions_file.Predictions
-
-    Raises
-    ------
-    InputError
-        Unless the instances were held out of the model's dataset, and the
-        predictions are theirs, of another model.
-    """
+    """Refuse a model, held-out instances and predictions that do not belong together."""
     if held_out.parameters.get("held_out", {}).get("of") != model.inputs.get("dataset"):
         raise InputError(
             f"was not held out of the dataset of {model.path}",

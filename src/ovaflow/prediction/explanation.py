@@ -23,68 +23,30 @@ EXPLAINED = (ONE_VS_ALL, REMBRANDT)
 
 
 class Explanation(NamedTuple):
-    """What the score of a label is made of.
-
-    Attributes
-    ----------
-    label : int
-    score : float
-        Sum of ``bias``, ``others`` and the contributions listed; in double
-        precision, so the rounded scores of predictions differ in the last digits.
-    bias : float
-        The same for every instance.
-    up, down : list of (int, float)
-        Features that push the score up and down, and by how much; the
-        strongest first, ties by the smaller feature id.
-    others : float
-        Sum of the contributions that are not listed.
-    """
+    """What the score of a label is made of."""
 
     label: int
+    # sum of ``bias``, ``others`` and the contributions listed; in double precision, so the rounded scores of
+    # predictions differ in the last digits
     score: float
-    bias: float
+    bias: float  # the same for every instance
+    # features that push the score up and down, and by how much; the strongest first, ties by the smaller
+    # feature id
     up: list
     down: list
-    others: float
+    others: float  # sum of the contributions that are not listed
 
 
 class Strongest(NamedTuple):
-    """Features of the largest weights of a label.
+    """Features with the largest weights of a label, the strongest first."""
 
-    Attributes
-    ----------
-    up, down : list of (int, float)
-        Features and their weights, positive and negative; the strongest first.
-    bias : float
-        As in :class:`Explanation`.
-    """
-
-    up: list
+    up: list  # features and their weights, positive and negative; the strongest first
     down: list
-    bias: float
+    bias: float  # as in :class:`Explanation`
 
 
 def contributions(predictor, x, label, top=None):
-    """What pushes a label's score up and down for an instance.
-
-    Parameters
-    ----------
-    predictor : ovaflow.prediction.predictor.Predictor
-    x : CSR of one row
-        Features as the model takes them.
-    label : int
-    top : int, optional
-        Features listed of each sign; all by default.
-
-    Returns
-    -------
-    Explanation
-
-    Raises
-    ------
-    InputError
-        If the model has no weights of labels, or the label no classifier.
-    """
+    """What pushes a label's score up and down for one instance, ``top`` features of each sign."""
     weights = _trained_weights(predictor.model, label)
     parts = x.data.astype(np.float64) * weights.at(label, x.indices)
     is_bias = x.indices == weights.bias_feature
@@ -95,24 +57,7 @@ def contributions(predictor, x, label, top=None):
 
 
 def strongest_features(predictor, label, top=10):
-    """Features with the largest weights of a label.
-
-    Parameters
-    ----------
-    predictor : ovaflow.prediction.predictor.Predictor
-    label : int
-    top : int
-        Features listed of each sign.
-
-    Returns
-    -------
-    Strongest
-
-    Raises
-    ------
-    InputError
-        As of :func:`contributions`.
-    """
+    """Features with the largest weights of a label, ``top`` of each sign."""
     weights = _trained_weights(predictor.model, label)
     features, values = weights.row(label)
     is_bias = features == weights.bias_feature
@@ -122,29 +67,7 @@ def strongest_features(predictor, label, top=10):
 
 
 def nearest_labels(predictor, label, top=10):
-    """Labels whose weights point in the same direction.
-
-    Parameters
-    ----------
-    predictor : ovaflow.prediction.predictor.Predictor
-    label : int
-    top : int
-
-    Returns
-    -------
-    list of (int, float)
-        Other labels and the cosine of their weights with those of ``label``,
-        the bias left out; by falling cosine, ties by the smaller id.
-
-    Raises
-    ------
-    InputError
-        As of :func:`contributions`.
-
-    Notes
-    -----
-    One pass over the weights: nothing of size l x l is computed.
-    """
+    """Labels by cosine of their weights without the bias, falling; one pass over the weights, nothing of size l x l."""
     cosines = _trained_weights(predictor.model, label).cosines(label)
     cosines[~predictor.model.trained] = -np.inf
     cosines[label] = -np.inf
@@ -153,25 +76,7 @@ def nearest_labels(predictor, label, top=10):
 
 
 def words_in_text(predictor, text):
-    """Where the features of a text stand in it.
-
-    Parameters
-    ----------
-    predictor : ovaflow.prediction.predictor.Predictor
-        Of a model made from texts.
-    text : str
-
-    Returns
-    -------
-    list of (int, int, int)
-        Start, end and feature id of each word that the model knows:
-        ``text[start:end]`` is the word as it was written.
-
-    Raises
-    ------
-    InputError
-        If the model was made from features.
-    """
+    """(start, end, feature) of each word of a text that the model knows."""
     model = predictor.model
     pattern = model.parameters.get("transform", {}).get("token_pattern")
     if pattern is None:
@@ -185,16 +90,7 @@ def words_in_text(predictor, text):
 
 
 def explains(model):
-    """Whether a model has weights of labels.
-
-    Parameters
-    ----------
-    model : ModelFile
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a model has weights of labels."""
     return isinstance(model, Model) or (isinstance(model, EmbeddingModel) and model.projection.random is None)
 
 

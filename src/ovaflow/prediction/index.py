@@ -29,70 +29,28 @@ _SMALLEST_STEP = 1e-30
 
 
 class Panel(NamedTuple):
-    """Rounded weights of a range of labels.
+    """Rounded weights of a range of labels."""
 
-    Attributes
-    ----------
-    first : int
-        Its first label.
-    trained : ndarray of bool, shape (m,)
-    base : ndarray of float32, shape (m,)
-        Weights of the last feature.
-    step : ndarray of float32, shape (d,)
-        A rounded weight is a whole multiple of it.
-    dense_row : ndarray of int32, shape (d,)
-        Row in ``dense``, or -1.
-    dense : ndarray of int16, shape (h, m)
-    values : ndarray of int16
-        Of the posting lists, feature after feature.
-    labels : ndarray of uint16
-        Counted from ``first``.
-    indptr : ndarray of int64, shape (d + 1,)
-    """
-
-    first: int
-    trained: np.ndarray
-    base: np.ndarray
-    step: np.ndarray
-    dense_row: np.ndarray
-    dense: np.ndarray
-    values: np.ndarray
-    labels: np.ndarray
-    indptr: np.ndarray
+    first: int  # its first label
+    trained: np.ndarray  # bool (m,)
+    base: np.ndarray  # float32 (m,); weights of the last feature
+    step: np.ndarray  # float32 (d,); a rounded weight is a whole multiple of it
+    dense_row: np.ndarray  # int32 (d,); row in ``dense``, or -1
+    dense: np.ndarray  # int16 (h, m)
+    values: np.ndarray  # int16; of the posting lists, feature after feature
+    labels: np.ndarray  # uint16; counted from ``first``
+    indptr: np.ndarray  # int64 (d + 1,)
 
 
 def panel_ranges(n_labels, size=PANEL):
-    """Ranges of labels of about the same length.
-
-    Parameters
-    ----------
-    n_labels : int
-    size : int
-        Most labels of a range.
-
-    Returns
-    -------
-    list of (int, int)
-    """
+    """Ranges of at most ``size`` labels, of about the same length."""
     count = -(-n_labels // size)
     ends = [n_labels * place // count for place in range(count + 1)] if count else []
     return list(itertools.pairwise(ends))
 
 
 def build_panel(weights, trained, first, end):
-    """Round the weights of a range of labels and bring them in order of the features.
-
-    Parameters
-    ----------
-    weights : CSR, shape (l, d)
-    trained : ndarray of bool, shape (l,)
-    first, end : int
-        At most :data:`PANEL` labels.
-
-    Returns
-    -------
-    Panel
-    """
+    """Round the weights of labels first..end, at most :data:`PANEL`, and sort them by feature."""
     d, m = weights.n_columns, end - first
     counts, largest = np.zeros(d, np.int64), np.zeros(d, np.float32)
     _survey(*weights.arrays, first, end, counts, largest)
@@ -147,12 +105,7 @@ def _fill(data, indices, indptr, panel, scale, slots):
 
 @kernel
 def error_bound(data, indices, start, end, panel):
-    """Most by which a rounded score of an instance and its score differ, both summed in float32.
-
-    Rounding to whole steps: 1/2 step |x_f|, and float32 rounds w / step too;
-    the sums: n terms of at most |x_f| LARGEST step, n 2^-24 of them each;
-    underflow: 2^-150 of a factor x_f step, which counts up to LARGEST times, and of each product.
-    """
+    """Most by which a rounded score and the score differ, both summed in float32."""
     steps = 0.0
     for k in range(start, end):
         steps += abs(np.float64(data[k])) * panel.step[indices[k]]

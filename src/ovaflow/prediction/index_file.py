@@ -22,43 +22,17 @@ SCHEME = 1
 
 
 def index_path(model_path):
-    """Where the index of a model is looked for.
-
-    Parameters
-    ----------
-    model_path : path-like
-
-    Returns
-    -------
-    pathlib.Path
-        ``model.index.h5`` beside ``model.h5``.
-    """
+    """``model.index.h5`` beside ``model.h5``."""
     return Path(model_path).with_suffix(".index.h5")
 
 
 def build_index(model):
-    """Panels of a whole model.
-
-    Parameters
-    ----------
-    model : ovaflow.model.model_file.Model
-
-    Yields
-    ------
-    Panel
-    """
     for first, end in panel_ranges(model.n_labels):
         yield build_panel(model.weights, model.trained, first, end)
 
 
 def write_index(path, model):
-    """Build and write the index of a model, holding one panel at a time in memory.
-
-    Parameters
-    ----------
-    path : path-like
-    model : ovaflow.model.model_file.Model
-    """
+    """Build and write a model's index, one panel at a time in memory."""
     with create_artifact(path, KIND, {"scheme": SCHEME}, {"model": model.checksum}) as file:
         for number, panel in enumerate(build_index(model)):
             group = file.create_group(f"{number:06d}")
@@ -69,22 +43,7 @@ def write_index(path, model):
 
 
 def open_index(model):
-    """The index that lies beside a model.
-
-    Parameters
-    ----------
-    model : ovaflow.model.model_file.Model
-
-    Returns
-    -------
-    list of Panel, or None
-        Arrays are mapped. None where there is no index, or that of another model.
-
-    Raises
-    ------
-    InputError
-        If the file is damaged.
-    """
+    """The panels beside a model, mapped; None without an index of this very model."""
     path = index_path(model.path)
     if model.given is not None or not path.exists():
         return None

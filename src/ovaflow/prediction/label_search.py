@@ -8,41 +8,13 @@ _SUGGESTED = 3
 
 
 def shown_name(predictor, label):
-    """Name of a label, or its number where there are no names.
-
-    Parameters
-    ----------
-    predictor : ovaflow.prediction.predictor.Predictor
-    label : int
-
-    Returns
-    -------
-    str
-        Such as ``"label 17"`` without a name.
-    """
+    """Name of a label, or ``label 17`` where it has none."""
     names = predictor.label_names
     return names[label] if names and names[label].strip() else f"label {label}"
 
 
 def find_labels(predictor, names):
-    """Ids of labels that are named.
-
-    Parameters
-    ----------
-    predictor : ovaflow.prediction.predictor.Predictor
-    names : sequence of str
-        As the model has them, upper or lower case; or :func:`shown_name`'s.
-
-    Returns
-    -------
-    list of int
-        The smallest id where labels share a name.
-
-    Raises
-    ------
-    InputError
-        If there is no such label; names the nearest spellings.
-    """
+    """Ids of named labels, upper or lower case; the smallest where labels share a name."""
     known = [shown_name(predictor, label) for label in range(predictor.n_labels)] if names else []
     exact, folded = _first_places(known), _first_places(name.casefold() for name in known)
     found = []

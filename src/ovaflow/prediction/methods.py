@@ -15,27 +15,13 @@ from ovaflow.rembrandt.model_file import open_embedding_model, save_embedding_mo
 
 
 class Method(NamedTuple):
-    """A family of models.
+    """A family of models."""
 
-    Attributes
-    ----------
-    open : callable
-        Opens a model file: ``open(path)``.
-    predict : callable
-        Best labels and scores: ``predict(model, X, k, threads, quiet)``.
-    score : callable
-        Scores of chosen labels: ``score(model, X, labels)``.
-    save : callable
-        Writes a model that is in memory: ``save(path, model)``.
-    load_kernels : callable
-        Loads or compiles what scoring needs.
-    """
-
-    open: Callable
-    predict: Callable
-    score: Callable
-    save: Callable
-    load_kernels: Callable
+    open: Callable  # opens a model file: ``open(path)``
+    predict: Callable  # best labels and scores: ``predict(model, X, k, threads, quiet)``
+    score: Callable  # scores of chosen labels: ``score(model, X, labels)``
+    save: Callable  # writes a model that is in memory: ``save(path, model)``
+    load_kernels: Callable  # loads or compiles what scoring needs
 
 
 def _predict_one_vs_all(model, X, k, threads, quiet):
@@ -73,23 +59,6 @@ METHODS = {
 
 
 def method_named(name, path):
-    """Look a method up.
-
-    Parameters
-    ----------
-    name : str
-    path : path-like
-        Of the model, for the message.
-
-    Returns
-    -------
-    Method
-
-    Raises
-    ------
-    InputError
-        If there is none of this name.
-    """
     if name not in METHODS:
         raise InputError(
             f"a model of {name}, which this ovaflow does not know",
@@ -100,33 +69,9 @@ def method_named(name, path):
 
 
 def method_of_model(model):
-    """Look up the method of an open model.
-
-    Parameters
-    ----------
-    model : ovaflow.model.model_file.ModelFile
-
-    Returns
-    -------
-    Method
-    """
     return method_named(model.parameters.get("train", {}).get("method", ONE_VS_ALL), model.path)
 
 
 def open_any_model(path):
-    """Open a model file, whatever its method.
-
-    Parameters
-    ----------
-    path : path-like
-
-    Returns
-    -------
-    ModelFile
-
-    Raises
-    ------
-    InputError
-        If the file is missing, foreign, of an unknown method or another format version, or damaged.
-    """
+    """Open a model file, whatever its method."""
     return method_named(method_of(path), path).open(path)

@@ -8,26 +8,7 @@ from ovaflow.prediction.predictions_file import Predictions
 
 
 def predict_test_set(model, dataset, k, threads=1):
-    """Predict the best labels of each test instance.
-
-    Parameters
-    ----------
-    model : ovaflow.model.model_file.ModelFile
-        Of any method.
-    dataset : ovaflow.data.dataset.Dataset
-        The one that the model was trained on.
-    k : int
-    threads : int
-
-    Returns
-    -------
-    Predictions
-
-    Raises
-    ------
-    InputError
-        If the model was trained on another dataset.
-    """
+    """Predict the best k labels of each test instance of the dataset that the model was trained on."""
     if model.inputs.get("dataset") != dataset.checksum:
         raise InputError(
             f"was not trained on {dataset.path}", path=model.path, remedy="run train-shard and merge again"

@@ -14,36 +14,16 @@ KIND = "predictions"
 
 @dataclass(frozen=True)
 class Predictions:
-    """The best labels of each instance.
+    """The best labels of each test instance."""
 
-    Attributes
-    ----------
-    ids : ndarray of int32, shape (n, k)
-        By falling score, ties by the smaller id; -1 where there are fewer than k.
-    scores : ndarray of float32, shape (n, k)
-        -inf where the id is -1.
-    seconds : float
-        Wall time of scoring, without opening files.
-    threads : int
-    inputs : dict of str to str
-        Checksums of ``dataset`` and ``model``.
-    """
-
-    ids: np.ndarray
-    scores: np.ndarray
-    seconds: float
+    ids: np.ndarray  # int32 (n, k); by falling score, ties by the smaller id; -1 where there are fewer than k
+    scores: np.ndarray  # float32 (n, k); -inf where the id is -1
+    seconds: float  # wall time of scoring, without opening files
     threads: int
-    inputs: dict
+    inputs: dict  # checksums of ``dataset`` and ``model``
 
 
 def write_predictions(path, predictions):
-    """Write the predictions file.
-
-    Parameters
-    ----------
-    path : path-like
-    predictions : Predictions
-    """
     parameters = {"top_k": predictions.ids.shape[1]}
     with create_artifact(path, KIND, parameters, predictions.inputs, infinite=("scores",)) as file:
         create_array(file, "ids", np.asarray(predictions.ids, np.int32))
@@ -53,22 +33,6 @@ def write_predictions(path, predictions):
 
 
 def read_predictions(path):
-    """Read the predictions file.
-
-    Parameters
-    ----------
-    path : path-like
-
-    Returns
-    -------
-    Predictions
-        Arrays are mapped.
-
-    Raises
-    ------
-    InputError
-        If the file is missing, foreign, of another format version or damaged.
-    """
     with open_artifact(path, KIND) as file:
         ids = map_vector(file["ids"], np.int32, NO_LABEL, ndim=2)
         scores = map_vector(file["scores"], np.float32, -np.inf, ndim=2)

@@ -242,17 +242,6 @@ def _finite(feature: str | int, value: Any) -> float:
 
 
 def without_words(predictor: Predictor, X: CSR) -> int:
-    """Number of texts that have no word the model knows.
-
-    Parameters
-    ----------
-    predictor : Predictor
-    X : CSR, shape (n, d)
-        Their features.
-
-    Returns
-    -------
-    int
-    """
+    """Number of texts, with features X, that have no word the model knows."""
     bias = 1 if predictor.model.parameters["transform"].get("bias") else 0
     return int(np.count_nonzero(np.diff(X.indptr) == bias))

@@ -10,12 +10,7 @@ SCANS = 16
 
 
 class OneVsAllSearch:
-    """A model of one-vs-all with its index: that beside its file, or one built in memory once it pays.
-
-    Parameters
-    ----------
-    model : ovaflow.model.model_file.Model
-    """
+    """A model of one-vs-all with its index: that beside its file, or one built in memory once it pays."""
 
     def __init__(self, model):
         self._model = model
@@ -23,13 +18,11 @@ class OneVsAllSearch:
         self._scans_left = SCANS
 
     def prepare(self):
-        """Make the index and load the kernels now, so that no later search waits for them."""
         load_kernels()
         if self._panels is None:
             self._panels = list(build_index(self._model))
 
     def top_k(self, X, k, threads):
-        """Best labels, see :meth:`ovaflow.prediction.predictor.Predictor.top_k`."""
         weights, trained = self._model.weights, self._model.trained
         check_features(weights, X)
         if k > LONGEST_LIST:
@@ -42,44 +35,25 @@ class OneVsAllSearch:
         return search_index(self._panels, weights, X, k, threads)
 
     def scores(self, X, labels):
-        """Scores of chosen labels, see :meth:`ovaflow.prediction.predictor.Predictor.scores`."""
         return scores_of(self._model.weights, X, labels)
 
 
 class PlainSearch:
-    """A model that needs no index.
-
-    Parameters
-    ----------
-    model : ovaflow.model.model_file.ModelFile
-    """
+    """A model that needs no index."""
 
     def __init__(self, model):
         self._model, self._method = model, method_of_model(model)
 
     def prepare(self):
-        """Load or compile the kernels."""
         self._method.load_kernels()
 
     def top_k(self, X, k, threads):
-        """Best labels, see :meth:`ovaflow.prediction.predictor.Predictor.top_k`."""
         return self._method.predict(self._model, X, k, threads, quiet=True)
 
     def scores(self, X, labels):
-        """Scores of chosen labels, see :meth:`ovaflow.prediction.predictor.Predictor.scores`."""
         return self._method.score(self._model, X, labels)
 
 
 def search_of(model):
-    """How an open model is searched.
-
-    Parameters
-    ----------
-    model : ovaflow.model.model_file.ModelFile
-        Of any method.
-
-    Returns
-    -------
-    OneVsAllSearch or PlainSearch
-    """
+    """How an open model is searched."""
     return OneVsAllSearch(model) if isinstance(model, Model) else PlainSearch(model)

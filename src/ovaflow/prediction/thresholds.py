@@ -27,38 +27,14 @@ _BLOCK = 4096
 
 
 class Thresholds(NamedTuple):
-    """Log-odds from which on labels are predicted.
+    """Log-odds from which on labels are predicted."""
 
-    Attributes
-    ----------
-    of_labels : ndarray of float64, shape (l,)
-    common : float
-        The one threshold that makes micro-F1 largest.
-    """
-
-    of_labels: np.ndarray
-    common: float
+    of_labels: np.ndarray  # float64 (l,)
+    common: float  # the one threshold that makes micro-F1 largest
 
 
 def choose_thresholds(labels, log_odds, hits, positives, counts):
-    """Choose thresholds on held-out instances.
-
-    Parameters
-    ----------
-    labels : ndarray of int32, shape (m,)
-        Labels predicted for the instances, ascending.
-    log_odds : ndarray of float64, shape (m,)
-    hits : ndarray of float64, shape (m,)
-        1 where the label is true.
-    positives : ndarray of int, shape (l,)
-        Held-out instances of each label, predicted or not.
-    counts : ndarray of int, shape (l,)
-        Training positives, by which labels are grouped: twice as many are two groups on.
-
-    Returns
-    -------
-    Thresholds
-    """
+    """Choose thresholds of log-odds for each label and for all, from pairs ordered by label."""
     places = np.searchsorted(GRID, log_odds, side="right") - 1
     groups = (2 * np.log2(np.maximum(counts, 1))).astype(np.int64)
     n_groups = int(groups.max(initial=0)) + 1

@@ -15,30 +15,10 @@ from ovaflow.machine.place import settle_thread
 
 @contextmanager
 def in_blocks(threads):
-    """Threads that take blocks, with BLAS held to one thread in each.
-
-    Parameters
-    ----------
-    threads : int
-
-    Yields
-    ------
-    callable
-        ``map(function, items)``: results in the order of the items.
-    """
+    """``map`` over threads that take blocks, with BLAS held to one thread in each."""
     with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads, initializer=settle_thread) as pool:
         yield pool.map
 
 
 def row_blocks(n, size):
-    """Ranges of rows.
-
-    Parameters
-    ----------
-    n, size : int
-
-    Returns
-    -------
-    list of slice
-    """
     return [slice(low, min(low + size, n)) for low in range(0, n, size)]

@@ -15,36 +15,18 @@ from ovaflow.sparse.csr import rows_of, transpose
 
 @dataclass(frozen=True)
 class Embedding:
-    """An embedding of the labels, and how instances are brought into it.
+    """An embedding of the labels, and how instances are brought into it."""
 
-    Attributes
-    ----------
-    vectors : ndarray of float32, shape (l, k)
-        R, a row a label; without columns where features alone were embedded.
-    eigenvalues : ndarray of float64, shape (k,)
-        Of what was decomposed, divided by the number of instances; empty for a random embedding.
-    label_covariance : ndarray of float64
-        Leading eigenvalues of Y^T Y / n, of the paper's figure 1b.
-    projection : ndarray of float32, shape (ceil(k / 64), d, 64)
-        W in panels.
-    rank : int
-        k, after what the data have.
-    iterations : int
-        Of the last least-squares fit; 0 where it was direct.
-    ridge : float
-        Of the least-squares fits.
-    held_out_errors : dict of float to float
-        Squared error of the predicted labels on held-out instances, as a share of the labels' squares, by ridge;
-        empty where there was no choice.
-    """
-
-    vectors: np.ndarray
+    vectors: np.ndarray  # float32 (l, k), R: one row per label; without columns where features alone were embedded
+    # float64 (k,); of what was decomposed, divided by the number of instances; empty for a random embedding
     eigenvalues: np.ndarray
-    label_covariance: np.ndarray
-    projection: np.ndarray
-    rank: int
-    iterations: int = 0
-    ridge: float = 0.0
+    label_covariance: np.ndarray  # float64; leading eigenvalues of Y^T Y / n, of the paper's figure 1b
+    projection: np.ndarray  # float32 (ceil(k / 64), d, 64), W in panels
+    rank: int  # k, after what the data have
+    iterations: int = 0  # of the last least-squares fit; 0 where it was direct
+    ridge: float = 0.0  # of the least-squares fits
+    # squared error of the predicted labels on held-out instances, as a share of the labels' squares, by ridge;
+    # empty where there was no choice
     held_out_errors: dict = field(default_factory=dict)
 
     @property
@@ -155,24 +137,7 @@ HELD_OUT = 0.1
 
 
 def compute_embedding(dataset, settings, threads=1):
-    """Embed the labels of a dataset, or its features, and fit the projection into the embedding.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    settings : Embed
-    threads : int
-        They change no result.
-
-    Returns
-    -------
-    Embedding
-
-    Raises
-    ------
-    InputError
-        If no instance has a label, or there are too many features for none to be embedded.
-    """
+    """Embed labels, or features, and fit the projection into the embedding."""
     if not len(dataset.train.Y.data):
         raise InputError(
             "no training instance has a label",

@@ -16,37 +16,13 @@ _ARRAYS = ("vectors", "eigenvalues", "label_covariance", "projection")
 
 @dataclass(frozen=True)
 class EmbeddingFile:
-    """An open embedding file.
-
-    Attributes
-    ----------
-    embedding : Embedding
-        Arrays are mapped.
-    core_seconds : float
-        Threads times wall seconds.
-    peak_rss_bytes : int
-    parameters : dict
-    """
-
-    embedding: Embedding
-    core_seconds: float
+    embedding: Embedding  # arrays are mapped
+    core_seconds: float  # threads times wall seconds
     peak_rss_bytes: int
     parameters: dict
 
 
 def write_embedding(path, embedding, settings, dataset, core_seconds, peak_rss_bytes):
-    """Write an embedding file.
-
-    Parameters
-    ----------
-    path : path-like
-    embedding : Embedding
-    settings : Embed
-    dataset : str
-        Checksum of the dataset file.
-    core_seconds : float
-    peak_rss_bytes : int
-    """
     with create_artifact(path, KIND, embedding.made_with(settings), {"dataset": dataset}) as file:
         for name in _ARRAYS:
             if getattr(embedding, name).size:
@@ -59,23 +35,7 @@ def write_embedding(path, embedding, settings, dataset, core_seconds, peak_rss_b
 
 
 def read_embedding(path, dataset=None):
-    """Open an embedding file.
-
-    Parameters
-    ----------
-    path : path-like
-    dataset : str, optional
-        Checksum of the dataset file that it must have been made from.
-
-    Returns
-    -------
-    EmbeddingFile
-
-    Raises
-    ------
-    InputError
-        If the file is missing, foreign, damaged, or belongs to another dataset file.
-    """
+    """Open an embedding file, made from the dataset of this checksum if one is given."""
     with open_artifact(path, KIND) as file:
         require_input(file, "dataset", dataset)
         arrays = {name: map_array(file[name]) for name in _ARRAYS if name in file}

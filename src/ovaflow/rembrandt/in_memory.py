@@ -12,22 +12,7 @@ from ovaflow.rembrandt.tuning import tune
 
 
 def train_embedding_model(dataset, embedding, projecting, tuning, threads=1):
-    """Embed the labels of a dataset and decode them.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    embedding : Embed
-    projecting : Project
-    tuning : TuneDecoder
-    threads : int
-        They change no result.
-
-    Returns
-    -------
-    EmbeddingModel
-        The one that shards of the same decoder are joined into.
-    """
+    """Embed, project and decode in this process: the model that shards of the same decoder are joined into."""
     made = compute_embedding(dataset, embedding, threads)
     projected = project_in_memory(dataset, made, embedding, projecting, threads)
     tuned = tune(projected, dataset, made, tuning, threads)
@@ -49,22 +34,7 @@ def train_embedding_model(dataset, embedding, projecting, tuning, threads=1):
 
 
 def project_in_memory(dataset, embedding, settings, projecting, threads=1):
-    """Bring the training instances of a dataset into the decoder's space.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    embedding : Embedding
-    settings : Embed
-        What it was made with.
-    projecting : Project
-    threads : int
-
-    Returns
-    -------
-    Projected
-        As if read from a file, but for its checksum.
-    """
+    """The projected training instances as if read from a file, but for the checksum."""
     projection, features = project(dataset, embedding, projecting, threads)
     decoder = decoder_of(dataset.train.Y, projecting.decoder)
     parameters = {"bias": 1.0} | embedding.made_with(settings) | projecting.felt | {"decoder": decoder}

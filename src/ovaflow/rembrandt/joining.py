@@ -19,31 +19,7 @@ _ROWS = 4096
 
 
 def join_decoder(shards, projected, tuned, dataset, model_path, training_path):
-    """Write the model file and the training file of a run.
-
-    Parameters
-    ----------
-    shards : sequence of path-like
-        Every shard of the decoder.
-    projected : Projected
-        What they were trained on.
-    tuned : Tuned
-        What they were trained with.
-    dataset : Dataset
-        What was projected.
-    model_path, training_path : path-like
-        Files to write; their bytes do not depend on how labels were divided into shards.
-
-    Returns
-    -------
-    int
-        Labels with a classifier.
-
-    Raises
-    ------
-    InputError
-        If the projected instances are those of another dataset, or shards do not belong together.
-    """
+    """Write the model and training file of a run; their bytes do not depend on how labels were divided into shards."""
     if projected.source != dataset.checksum:
         raise InputError(
             f"was not made from {dataset.path}", path=projected.dataset.path, remedy="run `ovaflow project`"
@@ -67,17 +43,7 @@ def join_decoder(shards, projected, tuned, dataset, model_path, training_path):
 
 
 def model_settings(projected, tuned):
-    """Settings that a model depends on.
-
-    Parameters
-    ----------
-    projected : Projected
-    tuned : Tuned
-
-    Returns
-    -------
-    dict
-    """
+    """Settings that a model depends on."""
     settings = {name: value for name, value in projected.dataset.parameters.items() if name != "bias"}
     other = ("epsilon",) if projected.decoder == SOFTMAX else ("iterations",)
     own = {name: value for name, value in tuned.parameters.items() if name not in (*other, "seed")}
@@ -96,17 +62,7 @@ def _write_model(path, decoder, projected, dataset, settings):
 
 
 def dense_rows(weights, low, high):
-    """Rows of a sparse matrix in full.
-
-    Parameters
-    ----------
-    weights : CSR, shape (l, D)
-    low, high : int
-
-    Returns
-    -------
-    ndarray of float32, shape (high - low, D)
-    """
+    """Rows low..high of a sparse matrix in full: float32 (high - low, D)."""
     out = np.zeros((high - low, weights.n_columns), np.float32)
     start, end = weights.indptr[low], weights.indptr[high]
     rows = np.repeat(np.arange(high - low), np.diff(weights.indptr[low : high + 1]))

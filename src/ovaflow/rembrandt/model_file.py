@@ -19,17 +19,10 @@ METHOD = "rembrandt"
 
 @dataclass(frozen=True)
 class EmbeddingModel(ModelFile):
-    """An open model; arrays are mapped.
-
-    Attributes
-    ----------
-    projection : Projection
-    decoder : ndarray of float32, shape (l, D)
-        A row a label, the weight of the constant last.
-    """
+    """An open model of Rembrandt; arrays are mapped."""
 
     projection: Projection
-    decoder: np.ndarray
+    decoder: np.ndarray  # float32 (l, D); one row per label, the weight of the constant last
 
     @property
     def n_features(self):
@@ -52,21 +45,6 @@ class EmbeddingModel(ModelFile):
 
 
 def open_embedding_model(path):
-    """Open a model file of a Rembrandt run.
-
-    Parameters
-    ----------
-    path : path-like
-
-    Returns
-    -------
-    EmbeddingModel
-
-    Raises
-    ------
-    InputError
-        If the file is missing, foreign, of another method or format version, or damaged.
-    """
     if method_of(path) != METHOD:
         raise InputError(
             f"a model of {method_of(path)}, which has no embedding", path=path, remedy="give a model of rembrandt"
@@ -81,13 +59,6 @@ def open_embedding_model(path):
 
 
 def save_embedding_model(path, model):
-    """Write a model that is in memory.
-
-    Parameters
-    ----------
-    path : path-like
-    model : EmbeddingModel
-    """
     with create_artifact(path, KIND, model.parameters, model.inputs) as file:
         write_projection(file.create_group("projection"), model.projection)
         create_array(file, "decoder", np.asarray(model.decoder, np.float32))

@@ -10,17 +10,7 @@ _ROWS = 8192
 
 
 def to_panels(matrix):
-    """Cut a matrix into panels.
-
-    Parameters
-    ----------
-    matrix : ndarray, shape (n, s)
-
-    Returns
-    -------
-    ndarray of float32, shape (ceil(s / 64), n, 64)
-        Columns beyond s are 0.
-    """
+    """Cut a matrix (n, s) into panels, float32 (ceil(s / 64), n, 64), filled with zeros."""
     n, s = matrix.shape
     panels = np.zeros((-(-s // WIDTH), n, WIDTH), np.float32)
     for number, panel in enumerate(panels):
@@ -30,19 +20,7 @@ def to_panels(matrix):
 
 
 def from_panels(panels, s, dtype=np.float64):
-    """Put panels together again.
-
-    Parameters
-    ----------
-    panels : ndarray of float32, shape (p, n, 64)
-    s : int
-        Columns to keep.
-    dtype : numpy dtype
-
-    Returns
-    -------
-    ndarray, shape (n, s)
-    """
+    """Join panels (p, n, 64) to a matrix (n, s)."""
     matrix = np.empty((panels.shape[1], s), dtype)
     for number, panel in enumerate(panels):
         columns = matrix[:, number * WIDTH : (number + 1) * WIDTH]
@@ -51,19 +29,7 @@ def from_panels(panels, s, dtype=np.float64):
 
 
 def product(matrix, panels, each=map):
-    """Sparse times dense, X P.
-
-    Parameters
-    ----------
-    matrix : CSR, shape (n, d)
-    panels : ndarray of float32, shape (p, d, 64)
-    each : callable
-        Such as :func:`ovaflow.rembrandt.blocks.in_blocks` gives.
-
-    Returns
-    -------
-    ndarray of float32, shape (p, n, 64)
-    """
+    """X P of a CSR (n, d) and panels (p, d, 64): float32 (p, n, 64)."""
     matrix = for_kernels(matrix)
     out = np.empty((len(panels), matrix.n_rows, WIDTH), np.float32)
     blocks = [(panel, rows) for panel in range(len(panels)) for rows in row_blocks(matrix.n_rows, _ROWS)]
@@ -79,15 +45,6 @@ def product(matrix, panels, each=map):
 
 
 def both_ways(matrix):
-    """A matrix and its transpose, as :func:`product` takes them.
-
-    Parameters
-    ----------
-    matrix : CSR, shape (n, d)
-
-    Returns
-    -------
-    (CSR, CSR)
-    """
+    """A matrix and its transpose, as :func:`product` takes them."""
     matrix = for_kernels(matrix)
     return matrix, transpose(matrix)

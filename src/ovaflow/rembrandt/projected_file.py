@@ -22,46 +22,18 @@ _SKETCH = 32
 
 @dataclass(frozen=True)
 class Projected:
-    """An open projected training set.
+    """An open projected training set."""
 
-    Attributes
-    ----------
-    dataset : Dataset
-        The features of the decoder, the constant last.
-    projection : Projection
-    decoder : str
-        ``"softmax"`` or ``"logistic"``.
-    source : str
-        Checksum of the dataset that was projected.
-    core_seconds : float
-        Of the embedding and the projection.
-    peak_rss_bytes : int
-    """
-
-    dataset: Dataset
+    dataset: Dataset  # the features of the decoder, the constant last
     projection: Projection
-    decoder: str
-    source: str
-    core_seconds: float
+    decoder: str  # ``"softmax"`` or ``"logistic"``
+    source: str  # checksum of the dataset that was projected
+    core_seconds: float  # of the embedding and the projection
     peak_rss_bytes: int
 
 
 def project(dataset, embedding, settings, threads=1):
-    """Bring the training instances into the decoder's space.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    embedding : Embedding
-    settings : Project
-    threads : int
-        They change no result.
-
-    Returns
-    -------
-    projection : Projection
-    features : ndarray of float32, shape (n, D)
-    """
+    """The projection of a dataset, and its training instances as features of the decoder, float32 (n, D)."""
     with in_blocks(threads) as each:
         targets = _targets(dataset.train.Y, embedding.vectors, settings.seed)
         projection = make_projection(dataset.train.X, embedding, targets, settings, each)
@@ -76,56 +48,19 @@ def _targets(Y, vectors, seed):
 
 
 def decoder_of(Y, asked):
-    """Loss of the decoder.
-
-    Parameters
-    ----------
-    Y : CSR, shape (n, l)
-        Labels of the training instances.
-    asked : str
-        ``"softmax"`` or ``"logistic"``.
-
-    Returns
-    -------
-    str
-        ``"softmax"`` where it is asked for, or where nothing is and every instance has one label.
-    """
+    """The decoder asked for; ``auto``: softmax where every instance has one label."""
     if asked != "auto":
         return asked
     return SOFTMAX if (np.diff(Y.indptr) == 1).all() else LOGISTIC
 
 
 def full_matrix(features):
-    """Dense features as datasets have them.
-
-    Parameters
-    ----------
-    features : ndarray of float32, shape (n, D)
-
-    Returns
-    -------
-    CSR, shape (n, D)
-    """
+    """Dense features (n, D) as a CSR that stores every entry."""
     n, d = features.shape
     return CSR(features.reshape(-1), np.tile(np.arange(d, dtype=np.int32), n), d * np.arange(n + 1, dtype=np.int64), d)
 
 
 def write_projected(path, dataset, projection, features, parameters, core_seconds, peak_rss_bytes):
-    """Write a projected training set.
-
-    Parameters
-    ----------
-    path : path-like
-    dataset : Dataset
-        The one that was projected.
-    projection : Projection
-    features : ndarray of float32, shape (n, D)
-    parameters : dict
-        All settings so far, ``decoder`` among them.
-    core_seconds : float
-        Of the embedding and the projection.
-    peak_rss_bytes : int
-    """
     X = full_matrix(features)
     empty = CSR(np.empty(0, np.float32), np.empty(0, np.int32), np.zeros(1, np.int64), X.n_columns)
     with create_artifact(path, KIND, {"bias": 1.0, **parameters}, {"dataset": dataset.checksum}) as file:
@@ -140,21 +75,6 @@ def write_projected(path, dataset, projection, features, parameters, core_second
 
 
 def open_projected(path):
-    """Open a projected training set.
-
-    Parameters
-    ----------
-    path : path-like
-
-    Returns
-    -------
-    Projected
-
-    Raises
-    ------
-    InputError
-        If the file is missing, foreign, of another format version or damaged.
-    """
     dataset = open_dataset(path)
     with open_artifact(path, KIND) as file:
         projection = read_projection(file["projection"])

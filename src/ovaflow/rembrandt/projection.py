@@ -15,21 +15,13 @@ _ROWS = 4096
 
 
 class Projection(NamedTuple):
-    """The map phi(X W), with a constant 1 as last feature.
+    """The map phi(X W), with a constant 1 as last feature."""
 
-    Attributes
-    ----------
-    panels : ndarray of float32, shape (ceil(k / 64), d, 64)
-        W, scaled so that features of the training instances are of about the same size.
-    rank : int
-        k.
-    random : RandomFeatures or None
-        phi; None is the identity.
-    """
-
+    # float32 (ceil(k / 64), d, 64): W, scaled so that features of the training instances are of about the same
+    # size
     panels: np.ndarray
-    rank: int
-    random: RandomFeatures | None = None
+    rank: int  # k
+    random: RandomFeatures | None = None  # phi; None is the identity
 
     @property
     def n_features(self):
@@ -37,18 +29,7 @@ class Projection(NamedTuple):
         return (self.rank if self.random is None else len(self.random.phases)) + 1
 
     def features(self, X, each=map):
-        """Bring instances into the decoder's space.
-
-        Parameters
-        ----------
-        X : CSR, shape (n, d)
-        each : callable
-            Such as :func:`ovaflow.rembrandt.blocks.in_blocks` gives.
-
-        Returns
-        -------
-        ndarray of float32, shape (n, D)
-        """
+        """phi(X W) and the constant: float32 (n, D)."""
         Z = from_panels(product(X, self.panels, each), self.rank, np.float32)
         out = np.ones((len(Z), self.n_features), np.float32)
         if self.random is None:
@@ -59,27 +40,7 @@ class Projection(NamedTuple):
 
 
 def make_projection(X, embedding, targets, settings, each=map):
-    """Scale W, and draw the random features.
-
-    Each dimension is divided by the root mean square of the training instances
-    in it, and all by the square root of k, so that instances have about length
-    1, as they have before: the regularisation of the decoder then means the
-    same for all embeddings and ranks.
-
-    Parameters
-    ----------
-    X : CSR, shape (n, d)
-        Training instances.
-    embedding : Embedding
-    targets : callable
-        The embedded labels of some instances, by their numbers; for the bandwidth.
-    settings : Project
-    each : callable
-
-    Returns
-    -------
-    Projection
-    """
+    """Scale W, so that instances have about length 1 in every embedding, and draw the random features."""
     rank = embedding.rank
     Z = from_panels(product(X, embedding.projection, each), rank, np.float32)
     scale = np.zeros(rank)
@@ -100,13 +61,6 @@ def make_projection(X, embedding, targets, settings, each=map):
 
 
 def write_projection(group, projection):
-    """Store a projection.
-
-    Parameters
-    ----------
-    group : h5py.Group
-    projection : Projection
-    """
     create_array(group, "panels", projection.panels)
     group.attrs["rank"] = np.int64(projection.rank)
     if projection.random is not None:
@@ -115,22 +69,6 @@ def write_projection(group, projection):
 
 
 def read_projection(group):
-    """Projection stored by :func:`write_projection`.
-
-    Parameters
-    ----------
-    group : h5py.Group
-
-    Returns
-    -------
-    Projection
-        Arrays are mapped.
-
-    Raises
-    ------
-    InputError
-        If they do not fit together.
-    """
     panels, rank = map_vector(group["panels"], np.float32, ndim=3), number_of(group, "rank", 1)
     random = None
     if "phases" in group:

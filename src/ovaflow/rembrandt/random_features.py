@@ -18,28 +18,11 @@ _SHRINKAGE = 1e-3
 
 
 class RandomFeatures(NamedTuple):
-    """A map from k dimensions to D.
-
-    Attributes
-    ----------
-    frequencies : ndarray of float32, shape (k, D)
-    phases : ndarray of float32, shape (D,)
-    """
-
-    frequencies: np.ndarray
-    phases: np.ndarray
+    frequencies: np.ndarray  # float32 (k, D)
+    phases: np.ndarray  # float32 (D,)
 
     def __call__(self, Z):
-        """sqrt(2 / D) cos(Z frequencies + phases).
-
-        Parameters
-        ----------
-        Z : ndarray of float32, shape (n, k)
-
-        Returns
-        -------
-        ndarray of float32, shape (n, D)
-        """
+        """sqrt(2 / D) cos(Z frequencies + phases): float32 (n, D)."""
         angles = Z @ self.frequencies
         angles += self.phases
         np.cos(angles, out=angles)
@@ -48,21 +31,7 @@ class RandomFeatures(NamedTuple):
 
 
 def draw_features(kernel, k, size, bandwidth, seed=0):
-    """Draw a map.
-
-    Parameters
-    ----------
-    kernel : str
-        One of :data:`MAPS`. Frequencies are normal for the Gaussian kernel, Cauchy for the Laplacian.
-    k, size : int
-    bandwidth : float
-    seed : int
-        The same draw, scaled, for every bandwidth.
-
-    Returns
-    -------
-    RandomFeatures
-    """
+    """Frequencies normal for the Gaussian kernel, Cauchy for the Laplacian; one draw, scaled by bandwidth."""
     generator = np.random.default_rng(seed)
     draw = generator.standard_normal if kernel == "gaussian" else generator.standard_cauchy
     frequencies = draw((k, size)) / bandwidth
@@ -70,22 +39,7 @@ def draw_features(kernel, k, size, bandwidth, seed=0):
 
 
 def choose_bandwidth(kernel, Z, targets, size, seed=0):
-    """Bandwidth under which least squares on the features predicts held-out instances best.
-
-    Parameters
-    ----------
-    kernel : str
-    Z : ndarray of float32, shape (n, k)
-    targets : callable
-        What is predicted of some instances, by their numbers: ndarray of shape (rows, m), such as the embedded labels.
-    size : int
-        Features; at most 1,000 are tried out.
-    seed : int
-
-    Returns
-    -------
-    float
-    """
+    """Bandwidth with which least squares on features predicts ``targets(rows)`` of held-out instances best."""
     generator = np.random.default_rng(seed)
     rows = generator.choice(len(Z), min(len(Z), _SAMPLE), replace=False)
     train, held_out = rows[len(rows) // 4 :], rows[: len(rows) // 4]
@@ -112,17 +66,7 @@ def _held_out_error(train, train_targets, held_out, held_out_targets):
 
 
 def map_rows(features, Z, out, each=map):
-    """Features of all instances, block by block.
-
-    Parameters
-    ----------
-    features : RandomFeatures
-    Z : ndarray of float32, shape (n, k)
-    out : ndarray of float32, shape (n, at least D)
-        Its first D columns are filled.
-    each : callable
-        Such as :func:`ovaflow.rembrandt.blocks.in_blocks` gives.
-    """
+    """Fill the first D columns of ``out`` with the features of all instances, block by block."""
     size = len(features.phases)
 
     def fill(rows):

@@ -5,32 +5,7 @@ import scipy.linalg
 
 
 def top_eigenvectors(multiply, size, rank, oversampling, passes, seed):
-    """Leading eigenvectors of a positive semidefinite matrix A.
-
-    Q random; q times Q = orth(A Q); then the best vectors within the range of
-    A Q. With A = X^T X this is Algorithm 1, with A = Y^T P_X Y Algorithm 2.
-    The paper takes the eigenvectors of (A Q)^T (A Q), which squares the
-    condition; the same vectors come from a QR decomposition of A Q.
-
-    Parameters
-    ----------
-    multiply : callable
-        A Q from Q, both of shape (size, s) and float64.
-    size : int
-    rank : int
-        k.
-    oversampling, passes : int
-        p and q.
-    seed : int
-
-    Returns
-    -------
-    vectors : ndarray of float64, shape (size, r)
-        Orthonormal, r <= min(k, size) where A has not so many eigenvalues
-        above rounding; the entry of largest size of each is positive.
-    values : ndarray of float64, shape (r,)
-        Eigenvalues of A, falling.
-    """
+    """Leading eigenvectors (size, r <= k) and eigenvalues of A >= 0, falling, from its products ``multiply(Q)``."""
     n_columns = min(rank + oversampling, size)
     Q = np.random.default_rng(seed).standard_normal((size, n_columns))
     for _ in range(passes):
