@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import f1_score, ndcg_score, precision_score
 
 from ovaflow.data.propensity import inverse_propensity
-from ovaflow.evaluation.groups import frequency_groups
+from ovaflow.evaluation.analysis import frequency_groups
 from ovaflow.evaluation.metrics import ranking_metrics
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.sparse.csr import from_scipy

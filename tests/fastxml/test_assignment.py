@@ -13,8 +13,8 @@ from ovaflow.fastxml.assignment import (
     rank_again,
     toss_sides,
 )
-from ovaflow.fastxml.objectives import OBJECTIVES, make_gains
-from ovaflow.fastxml.scratch import make_scratch
+from ovaflow.fastxml.growing import make_scratch
+from ovaflow.fastxml.training import OBJECTIVES, make_gains
 from ovaflow.sparse.csr import from_scipy
 
 

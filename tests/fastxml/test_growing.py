@@ -4,18 +4,16 @@ import pytest
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset, write_dataset
+from ovaflow.evaluation.curves import tree_curve
 from ovaflow.evaluation.ranking import find_hits, precision
-from ovaflow.evaluation.tree_curve import tree_curve
-from ovaflow.fastxml.merging import merge_trees
+from ovaflow.fastxml.merging import merge_trees, shape_of
 from ovaflow.fastxml.model_file import open_forest
 from ovaflow.fastxml.scoring import predict_trees
-from ovaflow.fastxml.shape import shape_of
-from ovaflow.fastxml.shard_file import write_tree_shard
-from ovaflow.fastxml.training import grow_trees, trees_of_shard
+from ovaflow.fastxml.training import grow_trees, trees_of_shard, write_tree_shard
 from ovaflow.model.model_file import open_model
 from ovaflow.model.training_file import read_training
 from ovaflow.prediction.methods import open_any_model
-from ovaflow.prediction.predict_dataset import predict_test_set
+from ovaflow.prediction.predictions_file import predict_test_set
 from ovaflow.settings.models import GrowTrees
 
 FOREST = GrowTrees(trees=6, max_leaf=8, leaf_labels=5)

@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics import ndcg_score
 
-from ovaflow.fastxml.objectives import OBJECTIVES, make_gains
+from ovaflow.fastxml.training import OBJECTIVES, make_gains
 from ovaflow.sparse.csr import from_scipy
 
 

@@ -13,10 +13,17 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.names import Names
 from ovaflow.model.model_file import ModelFile, open_model, write_model
 from ovaflow.prediction import top_k
-from ovaflow.prediction.index import build_panel, error_bound, panel_ranges, rounded_scores
-from ovaflow.prediction.index_file import index_path, open_index, write_index
+from ovaflow.prediction.index import (
+    build_panel,
+    error_bound,
+    index_path,
+    open_index,
+    panel_ranges,
+    rounded_scores,
+    write_index,
+)
+from ovaflow.prediction.methods import SCANS
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.prediction.search import SCANS
 from ovaflow.prediction.top_k import scan, scores_of, search_index, sort_all
 from ovaflow.sparse.csr import CSR, from_scipy, rows_of
 

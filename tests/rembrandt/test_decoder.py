@@ -9,7 +9,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.model.model_file import open_model
 from ovaflow.rembrandt.decoder import Decoding, train_decoder
 from ovaflow.rembrandt.model_file import open_embedding_model
-from ovaflow.rembrandt.projected_file import open_projected
+from ovaflow.rembrandt.projection import open_projected
 from ovaflow.rembrandt.scoring import predict_embedded
 
 

@@ -7,8 +7,7 @@ import pytest
 import scipy.linalg
 
 from ovaflow.console.errors import InputError
-from ovaflow.rembrandt.embedding import EMBEDDINGS, compute_embedding
-from ovaflow.rembrandt.embedding_file import read_embedding, write_embedding
+from ovaflow.rembrandt.embedding import EMBEDDINGS, compute_embedding, read_embedding, write_embedding
 from ovaflow.rembrandt.panels import from_panels
 from ovaflow.settings.models import Embed
 from ovaflow.sparse.csr import from_scipy

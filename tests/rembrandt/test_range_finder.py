@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from ovaflow.rembrandt.range_finder import top_eigenvectors
+from ovaflow.rembrandt.embedding import top_eigenvectors
 
 
 def matrix(size=80, decay=0.8):

@@ -5,7 +5,7 @@ import click
 from ovaflow.cli.options import FILE, OF_DATASET, THREADS, output
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.embedding_curve import describe_embedding
-from ovaflow.rembrandt.embedding_file import read_embedding
+from ovaflow.rembrandt.embedding import read_embedding
 from ovaflow.storage.texts import write_json
 
 

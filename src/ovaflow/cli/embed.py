@@ -8,8 +8,7 @@ from ovaflow.cli.options import DATASET, THREADS, output, reads
 from ovaflow.console.progress import clock
 from ovaflow.data.dataset import open_dataset
 from ovaflow.machine.peak_memory import peak_rss_bytes
-from ovaflow.rembrandt.embedding import compute_embedding
-from ovaflow.rembrandt.embedding_file import write_embedding
+from ovaflow.rembrandt.embedding import compute_embedding, write_embedding
 
 
 @click.command("embed")

@@ -4,8 +4,8 @@ import click
 
 from ovaflow.cli.options import FILE, OF_DATASET, output, reads
 from ovaflow.data.dataset import open_dataset
-from ovaflow.evaluation.analysis import analyse
-from ovaflow.evaluation.metrics import evaluate, evaluate_groups
+from ovaflow.evaluation.analysis import analyse, evaluate_groups
+from ovaflow.evaluation.metrics import evaluate
 from ovaflow.model.training_file import read_training
 from ovaflow.prediction.methods import open_any_model
 from ovaflow.prediction.predictions_file import read_predictions

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from ovaflow.model.model_file import open_model
-from ovaflow.prediction.index_file import index_path, write_index
+from ovaflow.prediction.index import index_path, write_index
 
 
 @click.command("index")

@@ -5,7 +5,7 @@ import click
 from ovaflow.cli.options import FILE, OF_DATASET, output
 from ovaflow.data.dataset import open_dataset
 from ovaflow.rembrandt.joining import join_decoder
-from ovaflow.rembrandt.projected_file import open_projected
+from ovaflow.rembrandt.projection import open_projected
 from ovaflow.rembrandt.tuning import read_tuned
 from ovaflow.storage.parts import remove_parts
 

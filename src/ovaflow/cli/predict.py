@@ -60,8 +60,7 @@ def command(inputs, model, texts, dataset, top_k, threads, output, **options):
 def _predict_dataset(model, dataset, top_k, threads, output):
     from ovaflow.data.dataset import open_dataset
     from ovaflow.prediction.methods import open_any_model
-    from ovaflow.prediction.predict_dataset import predict_test_set
-    from ovaflow.prediction.predictions_file import write_predictions
+    from ovaflow.prediction.predictions_file import predict_test_set, write_predictions
 
     opened = open_any_model(model), open_dataset(dataset)
     predictions = predict_test_set(*opened, top_k, threads)

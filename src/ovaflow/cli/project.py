@@ -7,8 +7,8 @@ import click
 from ovaflow.cli.options import DATASET, FILE, THREADS, output, reads
 from ovaflow.data.dataset import open_dataset
 from ovaflow.machine.peak_memory import peak_rss_bytes
-from ovaflow.rembrandt.embedding_file import read_embedding
-from ovaflow.rembrandt.projected_file import decoder_of, project, write_projected
+from ovaflow.rembrandt.embedding import read_embedding
+from ovaflow.rembrandt.projection import decoder_of, project, write_projected
 
 
 @click.command("project")

@@ -6,9 +6,9 @@ import click
 
 from ovaflow.cli.options import FILE, THREADS, option, output
 from ovaflow.data.dataset import open_dataset
-from ovaflow.evaluation.prune_curve import quality_of
-from ovaflow.model.budget import prune_to_bytes, write_pruned
+from ovaflow.evaluation.curves import quality_of
 from ovaflow.model.model_file import open_model
+from ovaflow.model.pruning import prune_to_bytes, write_pruned
 from ovaflow.settings.models import Evaluate, Train
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "KI": 2**10, "MI": 2**20, "GI": 2**30}

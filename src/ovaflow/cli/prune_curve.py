@@ -4,7 +4,7 @@ import click
 
 from ovaflow.cli.options import FILE, OF_DATASET, THREADS, option, output, reads
 from ovaflow.data.dataset import open_dataset
-from ovaflow.evaluation.prune_curve import prune_curve
+from ovaflow.evaluation.curves import prune_curve
 from ovaflow.model.model_file import open_model
 from ovaflow.settings.models import Report
 from ovaflow.storage.texts import write_json

@@ -12,7 +12,7 @@ from ovaflow.fingerprint import code_fingerprint
 from ovaflow.machine.place import placed
 from ovaflow.model.shard_file import write_shard
 from ovaflow.rembrandt.decoder import plan_decoder, train_decoder
-from ovaflow.rembrandt.projected_file import open_projected
+from ovaflow.rembrandt.projection import open_projected
 from ovaflow.rembrandt.tuning import read_tuned
 from ovaflow.settings.models import Train
 from ovaflow.storage.parts import digest_of, parts_of

@@ -7,8 +7,7 @@ from ovaflow.cli.scratch_option import scratch_option
 from ovaflow.console.progress import clock
 from ovaflow.data.dataset import open_dataset
 from ovaflow.data.local_features import bring_near
-from ovaflow.fastxml.shard_file import write_tree_shard
-from ovaflow.fastxml.training import grow_trees, trees_of_shard
+from ovaflow.fastxml.training import grow_trees, trees_of_shard, write_tree_shard
 from ovaflow.fingerprint import code_fingerprint
 from ovaflow.machine.place import placed
 from ovaflow.settings.models import Train

@@ -4,7 +4,7 @@ import click
 
 from ovaflow.cli.options import FILE, OF_DATASET, THREADS, output, reads
 from ovaflow.data.dataset import open_dataset
-from ovaflow.evaluation.tree_curve import tree_curve
+from ovaflow.evaluation.curves import tree_curve
 from ovaflow.fastxml.model_file import open_forest
 from ovaflow.storage.texts import write_json
 

@@ -6,8 +6,8 @@ from ovaflow.cli.options import FILE, OF_DATASET, THREADS, output, reads
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import clock
 from ovaflow.data.dataset import open_dataset
-from ovaflow.rembrandt.embedding_file import read_embedding
-from ovaflow.rembrandt.projected_file import open_projected
+from ovaflow.rembrandt.embedding import read_embedding
+from ovaflow.rembrandt.projection import open_projected
 from ovaflow.rembrandt.tuning import tune, write_tuned
 
 

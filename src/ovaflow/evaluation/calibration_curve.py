@@ -3,7 +3,6 @@
 import numpy as np
 from scipy.special import expit
 
-from ovaflow.console.errors import InputError
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.prediction.methods import method_of_model
 from ovaflow.prediction.sigmoids import common_lines
@@ -15,12 +14,7 @@ BINS = 15
 
 def calibration_curve(model, calibration, dataset, k, threads=1):
     """Compare probabilities of the best k labels of test instances with the truth, and ways to choose labels."""
-    if model.inputs.get("dataset") != dataset.checksum:
-        raise InputError(
-            f"was not trained on {dataset.path}",
-            path=model.path,
-            remedy="give the model and the dataset that it was trained on",
-        )
+    model.require_dataset(dataset)
     method = method_of_model(model)
     method.load_kernels()
     ids, scores = method.predict(model, dataset.test.X, max(k, BEST), threads, quiet=False)

@@ -5,8 +5,7 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.metrics import PLACES
-from ovaflow.rembrandt.blocks import in_blocks
-from ovaflow.rembrandt.panels import from_panels, product
+from ovaflow.rembrandt.panels import from_panels, in_blocks, product
 from ovaflow.rembrandt.projection import Projection
 from ovaflow.rembrandt.scoring import predict_embedded
 from ovaflow.sparse.csr import rows_of
@@ -40,6 +39,7 @@ def _scaled(embedding):
 
 
 def _quality_by_rank(embedding, dataset, counts, threads, seed):
+    """P@k of the first dimensions with a least-squares decoder, so that one embedding tells all ranks."""
     if not embedding.ordered:
         return []
     rows = np.arange(dataset.test.X.n_rows)

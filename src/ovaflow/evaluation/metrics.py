@@ -5,7 +5,6 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.data.propensity import inverse_propensity
 from ovaflow.evaluation import ranking
-from ovaflow.evaluation.groups import frequency_groups
 
 PLACES = (1, 3, 5)
 
@@ -37,13 +36,6 @@ def evaluate(predictions, dataset, model, training, a, b):
         "propensity_a": a,
         "propensity_b": b,
     }
-
-
-def evaluate_groups(predictions, dataset, model):
-    check_inputs(predictions, dataset, model)
-    k = min(max(PLACES), predictions.ids.shape[1])
-    hits = ranking.find_hits(predictions.ids, dataset.test.Y)
-    return {"k": k, "groups": frequency_groups(predictions.ids, hits, dataset.test.Y, model.counts, k)}
 
 
 def ranking_metrics(ids, Y, inverse):

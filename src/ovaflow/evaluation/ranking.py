@@ -31,6 +31,7 @@ def recall(hits, Y, k):
 
 def ndcg(hits, Y, k):
     """Mean of DCG@k / ideal DCG@k, DCG = sum over hits at r of 1 / log2(r + 1), over instances with labels."""
+    # the scripts of the XMC repository count instances without labels, which have no ideal, as 0
     ideal = _ideal_dcg(Y, k)
     some = ideal > 0
     return _mean(hits[some, :k] @ _discounts(k) / ideal[some])

@@ -69,6 +69,13 @@ class ModelFile:
         """Inverse document frequencies of the transform, float32 of shape (d without bias,); None without tf-idf."""
         return read_idf(self.path, KIND) if self.given is None else self.given.idf
 
+    def require_dataset(self, dataset):
+        """Refuse a dataset that it was not trained on."""
+        if self.inputs.get("dataset") != dataset.checksum:
+            raise InputError(
+                f"was not trained on {dataset.path}", path=self.path, remedy="give the dataset that it was trained on"
+            )
+
     @property
     def names(self):
         """Names of labels and features, with the inverse document frequencies."""

@@ -1,9 +1,11 @@
 """The predictions file: the best labels of each test instance and their scores."""
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
 
+from ovaflow.prediction.methods import method_of_model
 from ovaflow.sparse.best import NO_LABEL
 from ovaflow.storage.arrays import amount_of, create_array, map_vector, number_of
 from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact
@@ -39,3 +41,14 @@ def read_predictions(path):
         if ids.shape != scores.shape:
             raise damaged(file, "ids and scores of different shapes")
         return Predictions(ids, scores, amount_of(file, "seconds"), number_of(file, "threads", 1), inputs_of(file))
+
+
+def predict_test_set(model, dataset, k, threads=1):
+    """Predict the best k labels of each test instance of the dataset that the model was trained on."""
+    model.require_dataset(dataset)
+    method = method_of_model(model)
+    method.load_kernels()
+    started = time.perf_counter()
+    ids, scores = method.predict(model, dataset.test.X, k, threads, quiet=False)
+    seconds = time.perf_counter() - started
+    return Predictions(ids, scores, seconds, threads, {"dataset": dataset.checksum, "model": model.checksum})

@@ -12,8 +12,7 @@ from ovaflow.console.errors import InputError, StrPath
 from ovaflow.data.normalize import finish
 from ovaflow.data.tfidf import TfIdf, weigh_counts
 from ovaflow.model.model_file import ModelFile
-from ovaflow.prediction.methods import open_any_model
-from ovaflow.prediction.search import search_of
+from ovaflow.prediction.methods import open_any_model, search_of
 from ovaflow.sparse.csr import CSR, from_scipy
 
 
@@ -54,7 +53,7 @@ class Predictor:
         """Make ready for many calls: load kernels, names and, unless it lies on disk, build the index.
 
         Without it the first calls are slower, and one of them builds the index
-        in memory, see :mod:`ovaflow.prediction.search`.
+        in memory, see :mod:`ovaflow.prediction.methods`.
         """
         self._search.prepare()
         if self.takes_text:

@@ -14,8 +14,8 @@ from ovaflow.artifacts.means import compute_means
 from ovaflow.console.errors import InputError
 from ovaflow.initialization.starts import StartInputs
 from ovaflow.machine.peak_memory import peak_rss_bytes
-from ovaflow.rembrandt.blocks import in_blocks
-from ovaflow.rembrandt.projected_file import SOFTMAX
+from ovaflow.rembrandt.panels import in_blocks
+from ovaflow.rembrandt.projection import SOFTMAX
 from ovaflow.rembrandt.softmax import MOST_ITERATIONS, Problem, fit_softmax
 from ovaflow.settings.models import TrainLabels
 from ovaflow.solver.problem import Status

@@ -13,8 +13,7 @@ from functools import cached_property
 import numpy as np
 import scipy.linalg
 
-from ovaflow.rembrandt.blocks import row_blocks
-from ovaflow.rembrandt.panels import both_ways
+from ovaflow.rembrandt.panels import both_ways, row_blocks
 from ovaflow.sparse.csr import CSR, is_full
 from ovaflow.sparse.panel import panel_product
 

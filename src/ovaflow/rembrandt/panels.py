@@ -1,12 +1,32 @@
-"""Matrices of many columns as panels of 64, the form in which sparse products take them."""
+"""Dense work in blocks of rows and panels of 64 columns, so that the number of threads changes no bit of a result.
+
+BLAS divides sums among its own threads, and rounds differently for each number
+of them. So it runs on one thread here, over blocks whose sizes depend on the
+data alone, and what blocks contribute is added up in their order.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
-from ovaflow.rembrandt.blocks import row_blocks
+from ovaflow.machine.place import settle_thread
 from ovaflow.sparse.csr import for_kernels, transpose
 from ovaflow.sparse.panel import WIDTH, panel_product
 
 _ROWS = 8192
+
+
+@contextmanager
+def in_blocks(threads):
+    """``map`` over threads that take blocks, with BLAS held to one thread in each."""
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads, initializer=settle_thread) as pool:
+        yield pool.map
+
+
+def row_blocks(n, size):
+    return [slice(low, min(low + size, n)) for low in range(0, n, size)]
 
 
 def to_panels(matrix):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ovaflow.console.progress import Progress
-from ovaflow.rembrandt.blocks import in_blocks, row_blocks
+from ovaflow.rembrandt.panels import in_blocks, row_blocks
 from ovaflow.sparse.best import NO_LABEL, insert_label
 from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.jit import strict_kernel

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.linalg
 import scipy.optimize
 
-from ovaflow.rembrandt.blocks import row_blocks
+from ovaflow.rembrandt.panels import row_blocks
 
 _ROWS = 2048
 _MEMORY = 20

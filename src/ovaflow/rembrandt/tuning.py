@@ -13,12 +13,10 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Split
 from ovaflow.machine.peak_memory import peak_rss_bytes
-from ovaflow.rembrandt.blocks import in_blocks, row_blocks
 from ovaflow.rembrandt.decoder import Decoding, multiclass, train_decoder
 from ovaflow.rembrandt.least_squares import LeastSquares
-from ovaflow.rembrandt.panels import product, to_panels
-from ovaflow.rembrandt.projected_file import SOFTMAX, full_matrix
-from ovaflow.rembrandt.projection import make_projection
+from ovaflow.rembrandt.panels import in_blocks, product, row_blocks, to_panels
+from ovaflow.rembrandt.projection import SOFTMAX, full_matrix, make_projection
 from ovaflow.rembrandt.softmax import Problem, fit_softmax
 from ovaflow.settings.models import Project
 from ovaflow.sparse.csr import rows_of
