@@ -12,12 +12,14 @@ import ast
 import hashlib
 import json
 import os
+import re
 from collections import defaultdict
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 _PACKAGE = Path(__file__).parent
+_MODULE = re.compile(r"ovaflow(\.\w+)+$")
 
 _SILENT = ("__init__.py", "cli/__init__.py", "console/", "fingerprint.py", "machine/", "settings/", "workflow.py")
 """Modules of which nothing reaches an artifact but the version's name: they speak, or place a job on its machine."""
@@ -105,6 +107,9 @@ def _parsed(source):
             imported.update(source for alias in node.names for source in _sources_of(alias.name))
         elif isinstance(node, ast.ImportFrom):
             imported.update(source for alias in node.names for source in _sources_of(f"{node.module}.{alias.name}"))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _MODULE.match(node.value):
+            # the table of methods names their modules, which are imported when they are used
+            imported.update(_sources_of(node.value))
     code = _code(tree, _only_said(tree)).encode()
     return hashlib.blake2b(code, digest_size=16).hexdigest(), sorted(imported)
 

@@ -6,8 +6,8 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset, write_dataset
 from ovaflow.evaluation.curves import tree_curve
 from ovaflow.evaluation.ranking import find_hits, precision
+from ovaflow.fastxml import model_file
 from ovaflow.fastxml.merging import merge_trees, shape_of
-from ovaflow.fastxml.model_file import open_forest
 from ovaflow.fastxml.scoring import predict_trees
 from ovaflow.fastxml.training import grow_trees, trees_of_shard, write_tree_shard
 from ovaflow.model.model_file import open_model
@@ -131,7 +131,7 @@ def test_the_model_file(dataset, tmp_path):
     assert model.nonzeros == trees["nonzeros"].sum() + len(model.forest.distributions.data)
     with pytest.raises(InputError, match="a model of fastxml"):
         open_model(path)
-    assert open_forest(path).label_names == dataset.label_names
+    assert model_file.open_model(path).label_names == dataset.label_names
 
 
 def test_shape_of_a_tree(grown):

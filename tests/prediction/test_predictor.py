@@ -9,7 +9,7 @@ import scipy.sparse
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.data.tfidf import tokenizer
-from ovaflow.prediction.methods import METHODS
+from ovaflow.methods import METHODS
 from ovaflow.prediction.predictions_file import predict_test_set
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.sparse.csr import from_scipy, rows_of

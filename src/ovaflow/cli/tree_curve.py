@@ -5,7 +5,7 @@ import click
 from ovaflow.cli.options import FILE, OF_DATASET, THREADS, output, reads
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.curves import tree_curve
-from ovaflow.fastxml.model_file import open_forest
+from ovaflow.fastxml.model_file import open_model
 from ovaflow.storage.texts import write_json
 
 
@@ -17,7 +17,7 @@ from ovaflow.storage.texts import write_json
 @output("Curve to write, trees.json.")
 def command(model, dataset, settings, threads, output):
     """Quality of MODEL (model.h5, of fastxml) by number of trees, on the test instances."""
-    opened = open_forest(model), open_dataset(dataset)
+    opened = open_model(model), open_dataset(dataset)
     curve = tree_curve(*opened, settings.propensity_a, settings.propensity_b, threads)
     write_json(output, "tree-curve", curve)
     for point in curve["points"]:

@@ -21,7 +21,7 @@ from ovaflow.estimators.labels import CLASSES, LabelForm, Labels, Matrix
 from ovaflow.estimators.parameters import Parameter, add_constructor, of_field
 from ovaflow.evaluation.ranking import find_hits, precision
 from ovaflow.model.model_file import ONE_VS_ALL, ModelFile
-from ovaflow.prediction.methods import METHODS, open_any_model
+from ovaflow.prediction.methods import method_named, open_any_model
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.settings.models import Prepare, Section, Train
 from ovaflow.settings.words import explain
@@ -285,7 +285,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         parameters = self.model_.parameters | {"labels": self._form.parameters}
-        METHODS[self.method].save(path, replace(self.model_, parameters=parameters))
+        method_named(self.method, path).save_model(path, replace(self.model_, parameters=parameters))
 
     @classmethod
     def load(cls, path: StrPath) -> Self:

@@ -1,12 +1,15 @@
-"""The model file of a forest."""
+"""Models of trees: their file and their scores."""
 
 from dataclasses import dataclass
 
 from ovaflow.console.errors import InputError
 from ovaflow.fastxml.forest import Forest, read_forest, write_forest
+from ovaflow.fastxml.scoring import load_kernels, predict_trees, scores_of
 from ovaflow.model.model_file import KIND, ModelFile, method_of, read_common, write_common
 from ovaflow.storage.artifact import create_artifact, open_artifact
 from ovaflow.storage.damage import damaged
+
+__all__ = ["METHOD", "ForestModel", "load_kernels", "open_model", "predict", "save_model", "score"]
 
 METHOD = "fastxml"
 """Name of the method in configs and models."""
@@ -29,7 +32,7 @@ class ForestModel(ModelFile):
         return len(self.forest.separators.data) + len(self.forest.distributions.data)
 
 
-def open_forest(path):
+def open_model(path):
     if method_of(path) != METHOD:
         raise InputError(
             f"a model of {method_of(path)}, which has no trees", path=path, remedy="give a model of fastxml"
@@ -42,7 +45,15 @@ def open_forest(path):
         return ForestModel(**read_common(file, path, *shape), forest=forest)
 
 
-def save_forest(path, model):
+def save_model(path, model):
     with create_artifact(path, KIND, model.parameters, model.inputs) as file:
         write_forest(file.create_group("forest"), model.forest)
         write_common(file, model.trained, model.counts, model.names)
+
+
+def predict(model, X, k, threads, quiet):
+    return predict_trees(model.forest, X, k, threads, quiet=quiet)
+
+
+def score(model, X, labels):
+    return scores_of(model.forest, X, labels)
