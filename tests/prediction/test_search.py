@@ -22,7 +22,7 @@ from ovaflow.prediction.index import (
     rounded_scores,
     write_index,
 )
-from ovaflow.prediction.methods import SCANS
+from ovaflow.prediction.one_vs_all import SCANS
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.prediction.top_k import scan, scores_of, search_index, sort_all
 from ovaflow.sparse.csr import CSR, from_scipy, rows_of

@@ -6,8 +6,6 @@ from dataclasses import replace
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import Split
-from ovaflow.sparse.csr import rows_of
 
 _SPAN = float(1 << 64)
 
@@ -47,9 +45,6 @@ def hold_out(dataset, fraction, seed=0):
             path=dataset.path,
             remedy="more instances or another fraction",
         )
-    parts = [
-        Split(rows_of(dataset.train.X, rows), rows_of(dataset.train.Y, rows))
-        for rows in (np.flatnonzero(~held), np.flatnonzero(held))
-    ]
+    parts = [dataset.train.take(np.flatnonzero(rows)) for rows in (~held, held)]
     settings = dataset.parameters | {"held_out": {"of": dataset.checksum, "fraction": fraction, "seed": seed}}
     return replace(dataset, train=parts[0], test=parts[1], checksum="", parameters=settings)

@@ -16,7 +16,7 @@ from ovaflow.console.errors import InputError, StrPath
 from ovaflow.console.progress import silence
 from ovaflow.data.dataset import Dataset, Split
 from ovaflow.data.names import Names
-from ovaflow.data.normalize import fill_rows, finish, is_dense
+from ovaflow.data.normalize import fill_rows, finish, is_dense, row_norms
 from ovaflow.estimators.labels import CLASSES, LabelForm, Labels, Matrix
 from ovaflow.estimators.parameters import Parameter, add_constructor, of_field
 from ovaflow.evaluation.ranking import find_hits, precision
@@ -126,19 +126,21 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         matrix = self._finished(X)
         parameters = {"format": "arrays", "tfidf": False, "normalize": self.normalize, "bias": float(self.bias)}
         parameters |= {"dense": is_dense(matrix)}
-        train = Split(fill_rows(matrix) if is_dense(matrix) else matrix, Y)
+        norms = row_norms(from_scipy(X)) if self.normalize else None
+        train = Split(fill_rows(matrix) if is_dense(matrix) else matrix, Y, norms=norms)
         test = Split(rows_of(matrix, np.empty(0, int)), rows_of(Y, np.empty(0, int)))
         return Dataset(Path("X"), train, test, _digest(train), parameters, names)
 
-    def _finished(self, X: Matrix) -> CSR:
+    def _finished(self, X: Matrix, unscaled: bool = False) -> CSR:
         matrix = from_scipy(X)
         # kernels are compiled for writable arrays only; rows are scaled in place
         data, indices, indptr = (np.array(array) for array in matrix.arrays)
-        return finish(CSR(data, indices, indptr, matrix.n_columns), self.normalize, float(self.bias))
+        return finish(CSR(data, indices, indptr, matrix.n_columns), self.normalize, float(self.bias), unscaled)
 
     def _instances(self, X: Matrix) -> CSR:
         check_is_fitted(self)
-        return self._finished(validate_data(self, X, accept_sparse="csr", dtype=np.float32, reset=False))
+        unscaled = self.model_.parameters.get("transform", {}).get("unscaled", False)
+        return self._finished(validate_data(self, X, accept_sparse="csr", dtype=np.float32, reset=False), unscaled)
 
     def _part(self, model: type[AnySection]) -> AnySection:
         """The settings of this classifier that a model has, checked as the config's are."""

@@ -17,7 +17,7 @@ def calibration_curve(model, calibration, dataset, k, threads=1):
     model.require_dataset(dataset)
     method = method_of_model(model)
     method.load_kernels()
-    ids, scores = method.predict(model, dataset.test.X, max(k, BEST), threads, quiet=False)
+    ids, scores = method.predict(model, model.instances(dataset.test), max(k, BEST), threads, quiet=False)
     hits = find_hits(ids, dataset.test.Y)
     return {
         "calibration": calibration.checksum,

@@ -48,7 +48,7 @@ def tree_curve(model, dataset, a, b, threads=1):
     model.require_dataset(dataset)
     amounts = _amounts(model.forest.n_trees)
     inverse = inverse_propensity(model.counts, dataset.train.X.n_rows, a, b)
-    ids, _ = predict_trees(model.forest, dataset.test.X, max(PLACES), threads, amounts)
+    ids, _ = predict_trees(model.forest, model.instances(dataset.test), max(PLACES), threads, amounts)
     points = [{"trees": trees, **_quality(each, dataset, inverse)} for trees, each in zip(amounts, ids, strict=True)]
     return {"model": model.checksum, "points": points}
 

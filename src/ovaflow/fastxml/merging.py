@@ -53,6 +53,11 @@ def _fill_depths(children, depths):
             depths[children[node]] = depths[children[node] + 1] = depths[node] + 1
 
 
+def transform_of(dataset):
+    """How instances become those that the trees see: not scaled, where their norms are known."""
+    return dataset.parameters | ({} if dataset.train.norms is None else {"unscaled": True})
+
+
 def merge_trees(shards, dataset, model_path, training_path):
     """Join the shards of one forest into a model; its bytes do not depend on how trees were divided into shards."""
     opened = _read(shards, dataset)
@@ -60,7 +65,7 @@ def merge_trees(shards, dataset, model_path, training_path):
     parameters, inputs = opened[0].parameters, {"dataset": dataset.checksum}
     trees = [(opened[shard].forest, place) for shard, place in places]
     counts = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels)
-    given = {"train": parameters, "transform": dataset.parameters}
+    given = {"train": parameters, "transform": transform_of(dataset)}
     with create_artifact(model_path, KIND, given, inputs) as file:
         _write_trees(file.create_group("forest"), trees, dataset)
         write_common(file, counts > 0, counts, dataset.names)
@@ -151,7 +156,7 @@ def train_forest(dataset, settings, threads=1):
         counts > 0,
         counts,
         checksum="",
-        parameters={"train": settings.recorded, "transform": dataset.parameters},
+        parameters={"train": settings.recorded, "transform": transform_of(dataset)},
         inputs={"dataset": dataset.checksum},
         forest=grown.forest,
         given=dataset.names,

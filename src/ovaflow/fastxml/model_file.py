@@ -26,6 +26,10 @@ class ForestModel(ModelFile):
         """Number of features, bias feature included."""
         return self.forest.separators.n_columns
 
+    def instances(self, split):
+        transform = self.parameters.get("transform", {})
+        return split.unscaled(transform.get("bias", 0)) if transform.get("unscaled") else split.X
+
     @property
     def nonzeros(self):
         """Number of the separators' weights and of the leaves' scores."""

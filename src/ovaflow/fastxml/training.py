@@ -126,7 +126,7 @@ class GrownShard:
 
 def grow_trees(dataset, numbers, settings, threads=1, title="grow", parts=None):
     """Grow trees by their numbers; ``parts`` keep finished ones, and threads change no result."""
-    X, Y = dataset.train.X, dataset.train.Y
+    X, Y = dataset.train.unscaled(dataset.parameters.get("bias", 0)), dataset.train.Y
     if max(X.n_rows, 1) * max(Y.n_columns, 1) * RESOLUTION >= 1 << 62:
         raise InputError(
             "too many instances times labels for fastxml (more than 4e12)",

@@ -69,6 +69,10 @@ class ModelFile:
         """Inverse document frequencies of the transform, float32 of shape (d without bias,); None without tf-idf."""
         return read_idf(self.path, KIND) if self.given is None else self.given.idf
 
+    def instances(self, split):
+        """Features of a dataset's instances as the model takes them."""
+        return split.X
+
     def require_dataset(self, dataset):
         """Refuse a dataset that it was not trained on."""
         if self.inputs.get("dataset") != dataset.checksum:

@@ -41,7 +41,7 @@ SCHEME = 1
 """Changes whenever panels come to mean something else."""
 
 
-class Panel(NamedTuple):
+class IndexPanel(NamedTuple):
     """Rounded weights of a range of labels."""
 
     first: int  # its first label
@@ -76,7 +76,7 @@ def build_panel(weights, trained, first, end):
     counts[frequent] = 0
     indptr = np.zeros(d + 1, np.int64)
     np.cumsum(counts, out=indptr[1:])
-    panel = Panel(
+    panel = IndexPanel(
         first,
         trained[first:end].copy(),
         np.zeros(m, np.float32),
@@ -198,7 +198,7 @@ def open_index(model):
 def _read_panel(group, d):
     """A panel, whose numbers kernels use as places of arrays without looking."""
     m, h = group["base"].size, group["dense"].shape[0] if group["dense"].ndim == 2 else 0
-    panel = Panel(
+    panel = IndexPanel(
         number_of(group, "first", 0),
         map_vector(group["trained"], bool),
         map_vector(group["base"], np.float32),

@@ -49,6 +49,6 @@ def predict_test_set(model, dataset, k, threads=1):
     method = method_of_model(model)
     method.load_kernels()
     started = time.perf_counter()
-    ids, scores = method.predict(model, dataset.test.X, k, threads, quiet=False)
+    ids, scores = method.predict(model, model.instances(dataset.test), k, threads, quiet=False)
     seconds = time.perf_counter() - started
     return Predictions(ids, scores, seconds, threads, {"dataset": dataset.checksum, "model": model.checksum})

@@ -157,7 +157,8 @@ class Predictor:
         if self.takes_text or settings.get("tfidf"):
             idf = self._tfidf.idf if self.takes_text else self.model.idf
             matrix, _ = weigh_counts(matrix, settings["sublinear"], idf)
-        return finish(matrix, settings.get("normalize", False), settings.get("bias", 0.0))
+        scaling = settings.get("normalize", False), settings.get("bias", 0.0), settings.get("unscaled", False)
+        return finish(matrix, *scaling)
 
     def top_k(self, X: CSR, k: int, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
         """Best labels of each instance.

@@ -33,7 +33,7 @@ class Batch(NamedTuple):
     texts: list | None
 
 
-class Source(NamedTuple):
+class Instances(NamedTuple):
     """Where instances come from (``-``: standard input) and in which format; ``text_column`` may name several."""
 
     path: str
