@@ -52,6 +52,9 @@ def test_groups_add_up_to_the_metrics(seed):
     theirs = naive.ranking_metrics(ids, dense, inverse, 3)
     assert sum(group["precision"] for group in ours) == pytest.approx(theirs["P"])
     assert sum(group["psp"] for group in ours) == pytest.approx(theirs["PSP"])
+    assert sum(group["test_share"] for group in ours) == pytest.approx(1)
+    for group in ours:
+        assert group["recall"] == pytest.approx(group["hits"] / group["true"] if group["true"] else 0)
 
 
 @pytest.mark.parametrize("seed", range(5))

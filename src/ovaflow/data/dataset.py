@@ -110,7 +110,8 @@ def write_dataset(path, train, test, label_names, feature_names, parameters, idf
             write_csr(file.create_group(f"{name}/X"), split.X)
             write_csr(file.create_group(f"{name}/Y"), split.Y)
             if split.norms is not None:
-                create_array(file, f"{name}/norms", np.asarray(split.norms, np.float32))
+                norms = np.minimum(split.norms, np.finfo(np.float32).max)
+                create_array(file, f"{name}/norms", norms.astype(np.float32))
         write_strings(file, "label_names", label_names)
         if len(feature_names):
             write_strings(file, "feature_names", feature_names)

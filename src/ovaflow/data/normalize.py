@@ -29,8 +29,9 @@ def row_norms(matrix):
     return norms
 
 
-def normalize_rows(matrix, norms):
+def normalize_rows(matrix, norms=None):
     """Divide each row by its norm, in place."""
+    norms = row_norms(matrix) if norms is None else norms
     for start, end in _row_blocks(matrix.indptr):
         bounds = matrix.indptr[start : end + 1]
         matrix.data[bounds[0] : bounds[-1]] /= np.repeat(norms[start:end], np.diff(bounds))

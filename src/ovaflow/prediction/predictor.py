@@ -24,6 +24,7 @@ class Predictor:
     Parameters
     ----------
     model : ovaflow.model.model_file.ModelFile
+        Of any method; :meth:`open` reads one.
     """
 
     def __init__(self, model: ModelFile) -> None:
@@ -37,6 +38,7 @@ class Predictor:
         Parameters
         ----------
         path : path-like
+            A model.h5.
 
         Returns
         -------
@@ -53,7 +55,7 @@ class Predictor:
         """Make ready for many calls: load kernels, names and, unless it lies on disk, build the index.
 
         Without it the first calls are slower, and one of them builds the index
-        in memory, see :mod:`ovaflow.prediction.methods`.
+        in memory, see :mod:`ovaflow.prediction.one_vs_all`.
         """
         self._search.prepare()
         if self.takes_text:
@@ -90,6 +92,7 @@ class Predictor:
         Parameters
         ----------
         texts : iterable of str
+            Read once.
 
         Returns
         -------
@@ -166,7 +169,9 @@ class Predictor:
         Parameters
         ----------
         X : CSR, shape (n, d)
+            Made by :meth:`from_texts` or :meth:`from_features`.
         k : int
+            Labels of each instance.
         threads : int
             They change no result.
 
@@ -185,7 +190,9 @@ class Predictor:
         Parameters
         ----------
         X : CSR, shape (n, d)
+            Made by :meth:`from_texts` or :meth:`from_features`.
         labels : array_like of int, shape (m,)
+            Their ids.
 
         Returns
         -------
