@@ -34,7 +34,7 @@ def test_features_come_back_by_their_norms(dense, block, bias):
         scaled, unscaled = (finish(from_scipy(dense), True, bias, again) for again in (False, True))
     theirs = np.linalg.norm(dense.astype(np.float64), axis=1)
     np.testing.assert_allclose(norms, np.where(theirs > 0, theirs, 1))
-    theirs = np.hstack([dense, np.full((len(dense), bias > 0), bias)])
+    theirs = np.hstack([dense, np.full((len(dense), int(bias > 0)), bias)])
     np.testing.assert_allclose(unscaled.to_scipy().toarray(), theirs, rtol=1e-6)
     np.testing.assert_array_equal(unscale(scaled, norms, bias).data, unscaled.data)
 
