@@ -54,6 +54,11 @@ STEPS = {
     "evaluate": Step(Evaluate, ("evaluate",)),
     "prune-curve": Step(Evaluate, ("evaluate",)),
     "report": Step(Report, ("report",), ("examples", "intended_use", "licence")),
+} | {
+    name: Step(getattr(models, command.model), *command[2:])
+    for method in METHODS.values()
+    for name, command in method.commands.items()
+    if command.model
 }
 
 
