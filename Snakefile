@@ -4,6 +4,7 @@
 import atexit
 
 from ovaflow.cli.run import end_local_jobs_by_signals, sign_in
+from ovaflow.methods import METHODS
 from snakemake.utils import min_version
 
 min_version("9.0")
@@ -16,9 +17,13 @@ report: "workflow/report/workflow.rst"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/artifacts.smk"
-include: "workflow/rules/train.smk"
-include: "workflow/rules/fastxml.smk"
-include: "workflow/rules/rembrandt.smk"
+
+
+for method in METHODS.values():
+
+    include: f"workflow/rules/{method.rules}"
+
+
 include: "workflow/rules/predict.smk"
 include: "workflow/rules/calibrate.smk"
 include: "workflow/rules/evaluate.smk"

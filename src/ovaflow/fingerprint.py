@@ -11,12 +11,14 @@ import ast
 import hashlib
 import json
 import os
+import re
 from collections import defaultdict
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 _PACKAGE = Path(__file__).parent
+_MODULE = re.compile(r"ovaflow(\.\w+)+$")
 
 _SILENT = ("__init__.py", "cli/__init__.py", "console/", "fingerprint.py", "machine/", "settings/", "workflow.py")
 """Modules of which nothing reaches an artifact but the version's name: they speak, or place a job on its machine."""
@@ -37,7 +39,9 @@ _LEFT_OUT = {"ctx", "kind", "returns", "type_comment"}
 @cache
 def kernel_fingerprint():
     """Hash, 32 hexadecimal digits, of every module that compiles kernels and of all that those modules import."""
-    users = [name for name, (_, imported) in _modules().items() if "sparse/jit.py" in imported]
+    # commands run kernels of others, and the one that warms up knows every method
+    imports = {name: imported for name, (_, imported) in _modules().items() if not name.startswith("cli/")}
+    users = [name for name, imported in imports.items() if "sparse/jit.py" in imported]
     return _digest(_closure(users))
 
 
@@ -116,6 +120,9 @@ def _imports(tree):
             found |= {(alias.asname or alias.name).split(".")[0]: _sources_of(alias.name) for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             found |= {alias.asname or alias.name: _sources_of(f"{node.module}.{alias.name}") for alias in node.names}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _MODULE.match(node.value):
+            # the table of methods names their modules, which are imported when they are used
+            found[node.value] = _sources_of(node.value)
     return found
 
 

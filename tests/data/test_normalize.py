@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as hnp
 from sklearn.preprocessing import normalize
 
 from ovaflow.data import normalize as module
-from ovaflow.data.normalize import append_bias, finish, normalize_rows
+from ovaflow.data.normalize import append_bias, finish, normalize_rows, row_norms, unscale
 from ovaflow.sparse.csr import from_scipy
 
 values = st.integers(-1000, 1000).map(lambda number: number / 8)  # scikit-learn takes 1e-16 for 0
@@ -24,6 +24,19 @@ def test_rows_as_scikit_learn_scales_them(dense, block):
         ours = normalize_rows(from_scipy(dense)).to_scipy().toarray()
     theirs = normalize(dense.astype(np.float64))
     np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+
+
+@given(matrices, st.integers(1, 9), st.sampled_from([0.0, 0.5]))
+def test_features_come_back_by_their_norms(dense, block, bias):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_BLOCK", block)
+        norms = row_norms(from_scipy(dense))
+        scaled, unscaled = (finish(from_scipy(dense), True, bias, again) for again in (False, True))
+    theirs = np.linalg.norm(dense.astype(np.float64), axis=1)
+    np.testing.assert_allclose(norms, np.where(theirs > 0, theirs, 1))
+    theirs = np.hstack([dense, np.full((len(dense), int(bias > 0)), bias)])
+    np.testing.assert_allclose(unscaled.to_scipy().toarray(), theirs, rtol=1e-6)
+    np.testing.assert_array_equal(unscale(scaled, norms, bias).data, unscaled.data)
 
 
 def test_rows_of_explicit_zeros_stay():

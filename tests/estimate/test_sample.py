@@ -11,7 +11,7 @@ from ovaflow.artifacts.means import compute_means, write_means
 from ovaflow.cli import main
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
 from ovaflow.estimate.sample import in_own_process
-from ovaflow.fastxml.shard_file import read_tree_shard
+from ovaflow.fastxml.training import read_tree_shard
 from ovaflow.model.merge import merge
 from ovaflow.model.shard_file import read_shard
 from ovaflow.sparse.csr import from_scipy

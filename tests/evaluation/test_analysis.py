@@ -7,10 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ovaflow.data.propensity import inverse_propensity
-from ovaflow.evaluation import failures
-from ovaflow.evaluation.analysis import NAMES
-from ovaflow.evaluation.deciles import decile_starts
-from ovaflow.evaluation.groups import frequency_groups
+from ovaflow.evaluation.analysis import NAMES, confused, decile_starts, frequency_groups, often_missed, sure_and_wrong
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.sparse.csr import from_scipy
 
@@ -55,12 +52,15 @@ def test_groups_add_up_to_the_metrics(seed):
     theirs = naive.ranking_metrics(ids, dense, inverse, 3)
     assert sum(group["precision"] for group in ours) == pytest.approx(theirs["P"])
     assert sum(group["psp"] for group in ours) == pytest.approx(theirs["PSP"])
+    assert sum(group["test_share"] for group in ours) == pytest.approx(1)
+    for group in ours:
+        assert group["recall"] == pytest.approx(group["hits"] / group["true"] if group["true"] else 0)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_confusions_against_one_instance_at_a_time(seed):
     ids, _, dense, Y = predicted(seed)
-    ours = failures.confused(ids, find_hits(ids, Y), Y, 10_000)
+    ours = confused(ids, find_hits(ids, Y), Y, 10_000)
     theirs = naive.confusions(ids, dense)
     assert {(each["true"], each["predicted"]): each["times"] for each in ours} == {
         pair: times for pair, times in theirs.items() if times > 1
@@ -79,7 +79,7 @@ def test_confusions_against_one_instance_at_a_time(seed):
 def test_sure_and_wrong(seed):
     ids, scores, dense, Y = predicted(seed)
     n_true = dense.sum(axis=1)
-    ours = failures.sure_and_wrong(ids, scores, find_hits(ids, Y), n_true, 5)
+    ours = sure_and_wrong(ids, scores, find_hits(ids, Y), n_true, 5)
     wrong = {}
     for row, label in enumerate(ids[:, 0].tolist()):
         if label >= 0 and n_true[row] and not dense[row, label]:
@@ -91,7 +91,7 @@ def test_sure_and_wrong(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_often_missed(seed):
     ids, _, dense, Y = predicted(seed)
-    ours = failures.often_missed(ids, find_hits(ids, Y), Y, 5)
+    ours = often_missed(ids, find_hits(ids, Y), Y, 5)
     missed = [sum(dense[row, j] and j not in ids[row] for row in range(len(ids))) for j in range(dense.shape[1])]
     assert [each["true"] - each["found"] for each in ours] == sorted(missed, reverse=True)[:5]
     for each in ours:
@@ -102,9 +102,9 @@ def test_nothing_to_analyse():
     for shape in ((0, 5), (3, 0)):
         ids, Y = np.full(shape, -1, np.int32), from_scipy(np.zeros((shape[0], 4), np.float32))
         hits, scores = find_hits(ids, Y), np.zeros(shape)
-        assert failures.sure_and_wrong(ids, scores, hits, np.zeros(shape[0]), 5) == []
-        assert failures.often_missed(ids, hits, Y, 5) == []
-        assert failures.confused(ids, hits, Y, 5) == []
+        assert sure_and_wrong(ids, scores, hits, np.zeros(shape[0]), 5) == []
+        assert often_missed(ids, hits, Y, 5) == []
+        assert confused(ids, hits, Y, 5) == []
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.integers(1, 15), st.integers(1, 6))

@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import f1_score, ndcg_score, precision_score
 
 from ovaflow.data.propensity import inverse_propensity
-from ovaflow.evaluation.groups import frequency_groups
 from ovaflow.evaluation.metrics import ranking_metrics
-from ovaflow.evaluation.ranking import find_hits
 from ovaflow.sparse.csr import from_scipy
 
 
@@ -105,19 +103,3 @@ def test_propensity_formula(n, count, a, b):
 @pytest.mark.parametrize("n", [0, 1, 2])
 def test_propensity_of_few_instances_is_one(n):
     assert inverse_propensity(np.array([0, 1]), n, 0.55, 1.5).tolist() == [1, 1]
-
-
-def test_groups_add_up(ranked):
-    _, Y, ids = ranked
-    counts = np.array([0, 1, 2, 3, 4, 5, 9, 10, 49, 99, 1000, 5000])
-    hits = find_hits(ids, from_scipy(Y))
-    groups = frequency_groups(ids, hits, from_scipy(Y), counts, 3)
-    assert [(g["from"], g["to"], g["labels"]) for g in groups] == [
-        (0, 0, 1), (1, 1, 1), (2, 4, 3), (5, 9, 2), (10, 49, 2), (50, 99, 1), (1000, None, 2),
-    ]  # fmt: skip
-    ours = ranking_metrics(ids, from_scipy(Y), np.ones(12))
-    assert sum(g["precision"] for g in groups) == pytest.approx(ours["P@3"])
-    assert sum(g["test_share"] for g in groups) == pytest.approx(1)
-    assert groups[2]["recall"] == pytest.approx(
-        sum(Y[i, j] for i in range(len(Y)) for j in ids[i, :3] if j in (2, 3, 4)) / Y[:, 2:5].sum()
-    )

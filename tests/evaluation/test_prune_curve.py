@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
-from ovaflow.evaluation.prune_curve import prune_curve
+from ovaflow.evaluation.curves import prune_curve
 from ovaflow.model.model_file import Names, open_model, write_model
 from ovaflow.sparse.csr import from_scipy
 

@@ -1,21 +1,22 @@
+from dataclasses import replace
+
 import naive
 import numpy as np
 import pytest
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset, write_dataset
+from ovaflow.data.normalize import unscale
+from ovaflow.evaluation.curves import tree_curve
 from ovaflow.evaluation.ranking import find_hits, precision
-from ovaflow.evaluation.tree_curve import tree_curve
-from ovaflow.fastxml.merging import merge_trees
-from ovaflow.fastxml.model_file import open_forest
+from ovaflow.fastxml import model_file
+from ovaflow.fastxml.merging import merge_trees, shape_of
 from ovaflow.fastxml.scoring import predict_trees
-from ovaflow.fastxml.shape import shape_of
-from ovaflow.fastxml.shard_file import write_tree_shard
-from ovaflow.fastxml.training import grow_trees, trees_of_shard
+from ovaflow.fastxml.training import grow_trees, trees_of_shard, write_tree_shard
 from ovaflow.model.model_file import open_model
 from ovaflow.model.training_file import read_training
 from ovaflow.prediction.methods import open_any_model
-from ovaflow.prediction.predict_dataset import predict_test_set
+from ovaflow.prediction.predictions_file import predict_test_set
 from ovaflow.settings.models import GrowTrees
 
 FOREST = GrowTrees(trees=6, max_leaf=8, leaf_labels=5)
@@ -133,7 +134,20 @@ def test_the_model_file(dataset, tmp_path):
     assert model.nonzeros == trees["nonzeros"].sum() + len(model.forest.distributions.data)
     with pytest.raises(InputError, match="a model of fastxml"):
         open_model(path)
-    assert open_forest(path).label_names == dataset.label_names
+    assert model_file.open_model(path).label_names == dataset.label_names
+
+
+def test_trees_see_features_before_they_were_scaled(dataset, tmp_path):
+    norms = np.random.default_rng(0).uniform(0.5, 8, 600).astype(np.float32)
+    raw, scaled = (
+        replace(dataset, train=replace(dataset.train, **change))
+        for change in ({"X": unscale(dataset.train.X, norms, 1.0)}, {"norms": norms})
+    )
+    ours, theirs = (grow_trees(made, range(2), FOREST).forest.separators for made in (scaled, raw))
+    np.testing.assert_array_equal(ours.data, theirs.data)
+    model = open_any_model(train(scaled, tmp_path / "run", 1))
+    assert model.parameters["transform"]["unscaled"] is True
+    np.testing.assert_array_equal(model.instances(scaled.train).data, raw.train.X.data)
 
 
 def test_shape_of_a_tree(grown):

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from ovaflow.fastxml.scratch import make_scratch
+from ovaflow.fastxml.growing import make_scratch
 from ovaflow.fastxml.separator import fit_separator
 from ovaflow.solver.losses import LOGISTIC
 from ovaflow.solver.problem import Settings

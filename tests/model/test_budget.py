@@ -9,8 +9,8 @@ from hypothesis.extra.numpy import arrays
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
-from ovaflow.model.budget import prune_to_bytes, threshold_for
 from ovaflow.model.model_file import open_model, save_model
+from ovaflow.model.pruning import prune_to_bytes, threshold_for
 from ovaflow.settings.models import TrainLabels
 from ovaflow.training.in_memory import train_model
 

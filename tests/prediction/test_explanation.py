@@ -18,8 +18,7 @@ from ovaflow.prediction.explanation import contributions, nearest_labels, strong
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.rembrandt.model_file import EmbeddingModel
 from ovaflow.rembrandt.panels import to_panels
-from ovaflow.rembrandt.projection import Projection
-from ovaflow.rembrandt.random_features import draw_features
+from ovaflow.rembrandt.projection import Projection, draw_features
 from ovaflow.sparse.csr import from_scipy, rows_of
 
 L, D, RANK = 40, 30, 7

@@ -9,8 +9,8 @@ import scipy.sparse
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.data.tokens import tokenizer
-from ovaflow.prediction.methods import METHODS
-from ovaflow.prediction.predict_dataset import predict_test_set
+from ovaflow.methods import METHODS
+from ovaflow.prediction.predictions_file import predict_test_set
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.sparse.csr import from_scipy, rows_of
 
@@ -25,41 +25,47 @@ def dataset(tiny_models):
     return open_dataset(tiny_models / "dataset.h5")
 
 
+@pytest.fixture(scope="module")
+def X(predictor, dataset):
+    """The test instances as the model takes them."""
+    return predictor.model.instances(dataset.test)
+
+
 def same(ours, theirs):
     return ours.n_columns == theirs.n_columns and all(map(np.array_equal, ours.arrays, theirs.arrays))
 
 
-def test_texts_become_what_the_dataset_holds(predictor, dataset):
+def test_texts_become_what_the_dataset_holds(predictor, dataset, X):
     texts = dataset.test_texts()
-    assert same(predictor.from_texts(texts), dataset.test.X)
+    assert same(predictor.from_texts(texts), X)
     counts = [Counter(tokenizer()(text)) for text in texts]
-    assert same(predictor.from_features(counts), dataset.test.X)
+    assert same(predictor.from_features(counts), X)
     ids = [{predictor.feature_names.index(word): n for word, n in row.items() if word in predictor.feature_names}
            for row in counts[:2]]  # fmt: skip
     assert predictor.from_features(ids).data.tolist() == predictor.from_texts(texts[:2]).data.tolist()
 
 
-def test_the_best_labels_are_those_of_the_pipeline(predictor, dataset):
+def test_the_best_labels_are_those_of_the_pipeline(predictor, dataset, X):
     theirs = predict_test_set(predictor.model, dataset, 4)
     for threads in (1, 3):
-        ids, scores = predictor.top_k(dataset.test.X, 4, threads)
+        ids, scores = predictor.top_k(X, 4, threads)
         assert np.array_equal(ids, theirs.ids)
         assert np.array_equal(scores, theirs.scores)
 
 
-def test_scores_of_chosen_labels(predictor, dataset):
-    ids, best = predictor.top_k(dataset.test.X, 4)
-    every = predictor.scores(dataset.test.X, range(predictor.n_labels))
+def test_scores_of_chosen_labels(predictor, X):
+    ids, best = predictor.top_k(X, 4)
+    every = predictor.scores(X, range(predictor.n_labels))
     assert np.allclose(np.take_along_axis(every, ids.astype(int), axis=1), best, rtol=1e-5, atol=1e-6)
     assert np.array_equal(np.sort(every)[:, :-5:-1][:, 0], every.max(axis=1))
-    chosen = predictor.scores(dataset.test.X, [7, 2])
+    chosen = predictor.scores(X, [7, 2])
     assert np.allclose(chosen, every[:, [7, 2]], rtol=1e-5, atol=1e-6)
     with pytest.raises(InputError, match="label ids run from 0 to 9"):
-        predictor.scores(dataset.test.X, [10])
+        predictor.scores(X, [10])
 
 
-def test_scores_do_not_depend_on_how_many_instances_are_scored(predictor, dataset):
-    X, labels = dataset.test.X, range(predictor.n_labels)
+def test_scores_do_not_depend_on_how_many_instances_are_scored(predictor, X):
+    labels = range(predictor.n_labels)
     ours = predictor.scores(X, labels)
     theirs = np.vstack([predictor.scores(rows_of(X, np.array([row])), labels) for row in range(X.n_rows)])
     # products of matrices, as Rembrandt has them, add in an order of their own
@@ -108,6 +114,6 @@ def test_a_model_of_features_reads_no_texts(tmp_path, tiny_models):
     predictor = Predictor.open(tmp_path / "model.h5")
     with pytest.raises(InputError, match="trained on features"):
         predictor.from_texts(["word"])
-    theirs = open_dataset(tmp_path / "dataset.h5").test.X
+    theirs = predictor.model.instances(open_dataset(tmp_path / "dataset.h5").test)
     ours = predictor.from_features([{0: 1, 2: 2}, {"1": 1}, {0: 2, 1: 4}])
     assert same(ours, from_scipy(scipy.sparse.csr_array(theirs.to_scipy())))

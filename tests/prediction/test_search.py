@@ -13,11 +13,18 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Names
 from ovaflow.model.model_file import ModelFile, open_model, write_model
 from ovaflow.prediction import top_k
-from ovaflow.prediction.index import build_panel, error_bound, panel_ranges, rounded_scores
-from ovaflow.prediction.index_file import index_path, open_index, write_index
+from ovaflow.prediction.index import (
+    build_panel,
+    error_bound,
+    index_path,
+    open_index,
+    panel_ranges,
+    rounded_scores,
+    write_index,
+)
+from ovaflow.prediction.one_vs_all import SCANS
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.prediction.search import SCANS
-from ovaflow.prediction.top_k import scan, scores_of, search_index, sort_all
+from ovaflow.prediction.top_k import predict_top_k, scan, scores_of, search_index, sort_all
 from ovaflow.sparse.csr import CSR, from_scipy, rows_of
 
 # whole numbers: float32 sums are exact and ties are frequent
@@ -50,9 +57,11 @@ def test_like_brute_force(problem, k, panel, threads):
         search_index(panels, weights, instances, k, threads),
         scan(weights, trained, instances, k, threads),
         sort_all(weights, trained, instances, k),
+        predict_top_k(weights, trained, instances, k, threads, panel),
     ):
         assert np.array_equal(ours[0], theirs[0])
         assert np.array_equal(ours[1], theirs[1])
+        assert (ours[0].dtype, ours[1].dtype) == (np.int32, np.float32)
 
 
 def in_float32(X, W):
@@ -123,9 +132,11 @@ def same(ours, theirs):
 def test_like_a_product_and_a_full_sort(model):
     path, X = model
     predictor = Predictor.open(path)
+    weights, trained = predictor.model.weights, predictor.model.trained
     ids, scores = predictor.top_k(X, 7)
-    product = X.to_scipy().astype(float) @ predictor.model.weights.to_scipy().astype(float).T
-    theirs = np.where(predictor.model.trained, product.toarray(), -np.inf)
+    assert same(predict_top_k(weights, trained, X, 7, threads=2, panel=256), (ids, scores))
+    product = X.to_scipy().astype(float) @ weights.to_scipy().astype(float).T
+    theirs = np.where(trained, product.toarray(), -np.inf)
     assert np.allclose(scores, -np.sort(-theirs, axis=1)[:, :7], atol=1e-5)
     assert np.allclose(np.take_along_axis(theirs, ids.astype(int), axis=1), scores, atol=1e-5)
 
@@ -156,7 +167,11 @@ def test_panels_are_shared_out_for_one_instance(model, monkeypatch):
     one = rows_of(X, np.array([5]))
     assert same(search_index(panels, opened.weights, one, 7, threads=3), search_index(panels, opened.weights, one, 7))
     monkeypatch.setattr(top_k, "BLOCK", 7)
-    assert same(search_index(panels, opened.weights, X, 7, 3), search_index(panels, opened.weights, X, 7))
+    together = search_index(panels, opened.weights, X, 7)
+    assert same(search_index(panels, opened.weights, X, 7, 3), together)
+    assert same(predict_top_k(opened.weights, opened.trained, X, 7, threads=3), together)
+    alone = predict_top_k(opened.weights, opened.trained, one, 7)
+    assert same(alone, [part[5:6] for part in together])
 
 
 def test_few_labels_are_scored_exactly(model):
@@ -194,3 +209,12 @@ def test_an_instance_without_entries(model):
     ids, scores = predictor.top_k(nothing, 3)
     assert ids[0].tolist() == np.flatnonzero(predictor.model.trained)[:3].tolist()
     assert scores[0].tolist() == [0, 0, 0]
+
+
+def test_bias_ranks_instances_without_features():
+    weights = from_scipy(np.float32([[5, -2], [0, -1], [9, 0]]))
+    ids, scores = predict_top_k(weights, np.array([True, True, False]), from_scipy(np.float32([[0, 1]])), 3)
+    assert ids.tolist() == [[1, 0, -1]]
+    assert scores.tolist() == [[-1, -2, -np.inf]]
+    with pytest.raises(ValueError, match="3 features, the model has 2"):
+        predict_top_k(weights, np.ones(3, bool), from_scipy(np.ones((2, 3))), 5)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score
 
-from ovaflow.prediction import thresholds
-from ovaflow.prediction.thresholds import GRID, PRIOR_POSITIVES, choose_thresholds
+from ovaflow.prediction import calibrate
+from ovaflow.prediction.calibrate import GRID, PRIOR_POSITIVES, choose_thresholds
 
 COUNTS = np.array([400, 30, 3, 3, 3, 1])
 
@@ -65,7 +65,7 @@ def test_rare_labels_lean_on_those_of_their_frequency(problem):
 def test_blocks_and_pairs_below_the_grid_change_nothing(problem, monkeypatch):
     log_odds, truth = problem
     once = choose(log_odds, truth)
-    monkeypatch.setattr(thresholds, "_BLOCK", 2)
+    monkeypatch.setattr(calibrate, "_BLOCK", 2)
     blocked = choose(log_odds, truth)
     assert np.array_equal(blocked.of_labels, once.of_labels)
     above = (log_odds >= GRID[0]).T.reshape(-1)

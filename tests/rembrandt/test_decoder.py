@@ -7,9 +7,9 @@ from sklearn.linear_model import LogisticRegression
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
 from ovaflow.model.model_file import open_model
+from ovaflow.rembrandt import model_file
 from ovaflow.rembrandt.decoder import Decoding, train_decoder
-from ovaflow.rembrandt.model_file import open_embedding_model
-from ovaflow.rembrandt.projected_file import open_projected
+from ovaflow.rembrandt.projection import open_projected
 from ovaflow.rembrandt.scoring import predict_embedded
 
 
@@ -42,7 +42,7 @@ def run(dataset, folder, shards=1, threads=1, options=(), tune=(), kind="rembran
         assert main(["train-decoder", projected, tuned, *numbers, threads, f"--output={part}"]) == 0
     files = [f"--projected={projected}", tuned, f"--dataset={data}", f"--output={model}", f"--statistics={training}"]
     assert main(["join-decoder", *parts, *files]) == 0
-    return open_embedding_model(model)
+    return model_file.open_model(model)
 
 
 def test_one_vs_rest_as_scikit_learn_does(multilabel, tmp_path):

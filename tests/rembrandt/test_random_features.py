@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
-from ovaflow.rembrandt.random_features import MAPS, choose_bandwidth, draw_features
+from ovaflow.rembrandt.projection import MAPS, choose_bandwidth, draw_features
 
 
 @pytest.mark.parametrize("kernel", MAPS)

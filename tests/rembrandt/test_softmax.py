@@ -4,7 +4,7 @@ import numpy as np
 import scipy.optimize
 from sklearn.linear_model import LogisticRegression
 
-from ovaflow.rembrandt.blocks import in_blocks
+from ovaflow.rembrandt.panels import in_blocks
 from ovaflow.rembrandt.softmax import Problem, fit_softmax
 
 

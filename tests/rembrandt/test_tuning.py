@@ -13,7 +13,7 @@ from ovaflow.data.dataset import Split
 from ovaflow.rembrandt import tuning
 from ovaflow.rembrandt.decoder import Decoding
 from ovaflow.rembrandt.embedding import compute_embedding
-from ovaflow.rembrandt.in_memory import project_in_memory
+from ovaflow.rembrandt.joining import project_in_memory
 from ovaflow.rembrandt.tuning import C_of, read_tuned, tune, write_tuned
 from ovaflow.settings.models import Embed, Project, TuneDecoder
 from ovaflow.sparse.csr import from_scipy

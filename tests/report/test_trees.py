@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ovaflow.artifacts.label_tree import compute_label_tree, write_label_tree
-from ovaflow.fastxml.shape import SHAPE
+from ovaflow.fastxml.merging import SHAPE
 from ovaflow.model.training_file import Training
 from ovaflow.report import embeddings, trees
 from ovaflow.report.trees import LabelTreeOfRun, label_trees_table, read_label_tree_of, read_trees

@@ -11,6 +11,7 @@ from click.shell_completion import CompletionItem
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
 from ovaflow.machine.limits import hold_libraries
+from ovaflow.methods import METHODS
 from ovaflow.storage.writing import explanation_of
 
 COMMANDS = {
@@ -25,15 +26,8 @@ COMMANDS = {
     "estimate": "Say what training will take: time, memory, model size.",
     "plan": "Divide the labels into shards of equal work.",
     "train-shard": "Train the labels of one shard.",
-    "train-trees": "Grow the trees of one shard (fastxml).",
-    "embed": "Embed the labels in few dimensions (rembrandt).",
-    "project": "Project the training instances into an embedding (rembrandt).",
-    "tune-decoder": "Choose what a decoder is trained with (rembrandt).",
-    "train-decoder": "Train one shard of a decoder (rembrandt).",
     "cold-start": "Measure what starting from an earlier model saves.",
     "merge": "Join trained shards into one model.",
-    "merge-trees": "Join grown trees into one model (fastxml).",
-    "join-decoder": "Join a projection and its decoder into one model (rembrandt).",
     "prune": "Make a model as small as a number of bytes.",
     "convert": "Bring a model to the npz of SciPy and PECOS, or back.",
     "trace": "Record every iteration of a sample of labels.",
@@ -45,13 +39,11 @@ COMMANDS = {
     "serve": "Answer over HTTP, with a page.",
     "calibration-curve": "Measure probabilities and thresholds.",
     "prune-curve": "Measure a model pruned at larger thresholds.",
-    "tree-curve": "Measure a model by number of trees (fastxml).",
-    "describe-embedding": "Measure an embedding by its rank (rembrandt).",
     "report": "Write the report page.",
     "warm-up": "Compile every kernel once.",
     "benchmark": "Measure the solver.",
     "snakefile": "Print where the workflow's Snakefile is.",
-}
+} | {name: command.help for method in METHODS.values() for name, command in method.commands.items()}
 
 _MODULES = {
     "run": ("run", "snakefile"),

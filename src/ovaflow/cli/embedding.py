@@ -16,10 +16,9 @@ from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.machine.pinning import pinned
 from ovaflow.model.shard_file import write_shard
 from ovaflow.rembrandt.decoder import plan_decoder, train_decoder
-from ovaflow.rembrandt.embedding import compute_embedding
-from ovaflow.rembrandt.embedding_file import read_embedding, write_embedding
+from ovaflow.rembrandt.embedding import compute_embedding, read_embedding, write_embedding
 from ovaflow.rembrandt.joining import join_decoder
-from ovaflow.rembrandt.projected_file import decoder_of, open_projected, project, write_projected
+from ovaflow.rembrandt.projection import decoder_of, open_projected, project, write_projected
 from ovaflow.rembrandt.tuning import read_tuned, tune, write_tuned
 from ovaflow.settings.models import Train
 from ovaflow.storage.parts import digest_of, parts_of, remove_parts

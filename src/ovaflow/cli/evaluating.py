@@ -4,10 +4,10 @@ import click
 
 from ovaflow.cli.options import FILE, OF_DATASET, THREADS, option, output, reads
 from ovaflow.data.dataset import open_dataset
-from ovaflow.evaluation.analysis import analyse
+from ovaflow.evaluation.analysis import analyse, evaluate_groups
 from ovaflow.evaluation.calibration_curve import calibration_curve
-from ovaflow.evaluation.metrics import evaluate, evaluate_groups
-from ovaflow.evaluation.prune_curve import prune_curve
+from ovaflow.evaluation.curves import prune_curve
+from ovaflow.evaluation.metrics import evaluate
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.model.model_file import open_model
 from ovaflow.model.training_file import read_training

@@ -14,8 +14,14 @@ from ovaflow.cli.options import FILE
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.prediction.calibration import FILE_NAME, read_calibration
-from ovaflow.prediction.explanation import contributions, nearest_labels, strongest_features, words_in_text
-from ovaflow.prediction.label_search import find_labels, shown_name
+from ovaflow.prediction.explanation import (
+    contributions,
+    find_labels,
+    nearest_labels,
+    shown_name,
+    strongest_features,
+    words_in_text,
+)
 from ovaflow.prediction.predictor import Predictor, without_words
 from ovaflow.sparse.csr import rows_of
 

@@ -9,12 +9,12 @@ import click
 from ovaflow.cli.options import FILE, OF_DATASET, THREADS, option, output, reads
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
-from ovaflow.evaluation.prune_curve import quality_of
-from ovaflow.model.budget import prune_to_bytes, write_pruned
+from ovaflow.evaluation.curves import quality_of
 from ovaflow.model.merge import merge
 from ovaflow.model.model_file import open_model, save_model
 from ovaflow.model.npz_file import read_npz, write_npz
-from ovaflow.prediction.index_file import index_path, write_index
+from ovaflow.model.pruning import prune_to_bytes, write_pruned
+from ovaflow.prediction.index import index_path, write_index
 from ovaflow.settings.models import Evaluate, Prepare, Train
 from ovaflow.storage.parts import remove_parts
 

@@ -11,7 +11,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.prediction.answers import Csv, JsonLines, Table, XmcText, labels_of
 from ovaflow.prediction.predictor import Predictor, without_words
-from ovaflow.prediction.sources import FORMATS, Batch, Source, batches_of, format_of, text_column_of
+from ovaflow.prediction.sources import FORMATS, Batch, Instances, batches_of, format_of, text_column_of
 from ovaflow.settings.models import Predict
 from ovaflow.storage.writing import write_atomically
 
@@ -60,8 +60,7 @@ def predict_command(inputs, model, texts, dataset, top_k, threads, output, **opt
 def _predict_dataset(model, dataset, top_k, threads, output):
     from ovaflow.data.dataset import open_dataset
     from ovaflow.prediction.methods import open_any_model
-    from ovaflow.prediction.predict_dataset import predict_test_set
-    from ovaflow.prediction.predictions_file import write_predictions
+    from ovaflow.prediction.predictions_file import predict_test_set, write_predictions
 
     opened = open_any_model(model), open_dataset(dataset)
     predictions = predict_test_set(*opened, top_k, threads)
@@ -78,7 +77,7 @@ def _predict_raw(
     calibrated = options | {"calibration": _calibration(predictor.model, **options)}
     column = text_column or text_column_of(predictor.model)
     sources = [
-        Source(str(path), format or format_of(str(path), predictor.takes_text), column, first_feature)
+        Instances(str(path), format or format_of(str(path), predictor.takes_text), column, first_feature)
         for path in inputs
     ]
     titled = bool(sources) or len(texts) > 1

@@ -5,11 +5,10 @@ import click
 from ovaflow.cli.options import DATASET, FILE, OF_DATASET, THREADS, option, output, reads, scratch_option
 from ovaflow.console.progress import clock
 from ovaflow.data.dataset import bring_near, open_dataset
-from ovaflow.evaluation.tree_curve import tree_curve
+from ovaflow.evaluation.curves import tree_curve
 from ovaflow.fastxml.merging import merge_trees
-from ovaflow.fastxml.model_file import open_forest
-from ovaflow.fastxml.shard_file import write_tree_shard
-from ovaflow.fastxml.training import grow_trees, trees_of_shard
+from ovaflow.fastxml.model_file import open_model
+from ovaflow.fastxml.training import grow_trees, trees_of_shard, write_tree_shard
 from ovaflow.fingerprint import code_fingerprint
 from ovaflow.machine.pinning import pinned
 from ovaflow.settings.models import Train
@@ -65,7 +64,7 @@ def merge_trees_command(shards, dataset, output, statistics):
 @output("Curve to write, trees.json.")
 def tree_curve_command(model, dataset, settings, threads, output):
     """Quality of MODEL (model.h5, of fastxml) by number of trees, on the test instances."""
-    opened = open_forest(model), open_dataset(dataset)
+    opened = open_model(model), open_dataset(dataset)
     curve = tree_curve(*opened, settings.propensity_a, settings.propensity_b, threads)
     write_json(output, "tree-curve", curve)
     for point in curve["points"]:

@@ -11,10 +11,17 @@ import numpy as np
 from ovaflow.cli import group
 from ovaflow.console.progress import Progress, silence
 from ovaflow.data.dataset import Split, write_dataset
+from ovaflow.methods import METHODS
 from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import REGULARIZATIONS
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.sparse.jit import cache_directory
+
+
+def _method_options(command):
+    for name in (name for name, method in METHODS.items() if method.warm_up):
+        command = click.option(f"--{name}", is_flag=True, help=f"Those of {name}, too.")(command)
+    return command
 
 
 @click.command("warm-up", short_help="Compile every kernel once.")
@@ -27,9 +34,8 @@ from ovaflow.sparse.jit import cache_directory
     show_default=True,
     help="Those of training with a loss and a regularisation.",
 )
-@click.option("--fastxml", is_flag=True, help="Those of fastxml, too.")
-@click.option("--rembrandt", is_flag=True, help="Those of rembrandt, too.")
-def warm_up_command(problems, fastxml, rembrandt):
+@_method_options
+def warm_up_command(problems, **methods):
     """Compile the kernels of training and prediction, by running these steps on a few made-up instances.
 
     Jobs that start together would each compile them otherwise.
@@ -37,8 +43,8 @@ def warm_up_command(problems, fastxml, rembrandt):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _write_tiny_dataset(folder / "dataset.h5")
-        steps = [*_steps(folder, problems), *(_steps_of_trees(folder) if fastxml else ())]
-        steps += _steps_of_embedding(folder) if rembrandt else ()
+        wanted = [method for name, method in METHODS.items() if methods.get(name.replace("-", "_"))]
+        steps = [*_steps(folder, problems), *(_filled(step, name) for method in wanted for step in method.warm_up)]
         click.echo("compiling kernels, once for this machine and this version", err=True)
         with Progress("compiling", len(steps), "steps") as progress:
             for step in steps:
@@ -77,22 +83,5 @@ def _steps(folder, problems):
     yield ["evaluate", *inputs, f"--output={folder / 'metrics.json'}"]
 
 
-def _steps_of_trees(folder):
-    dataset, model = folder / "dataset.h5", folder / "trees.h5"
-    shard, training = folder / "tree-shard.h5", folder / "tree-training.h5"
-    yield ["train-trees", str(dataset), "--trees=1", f"--output={shard}"]
-    yield ["merge-trees", str(shard), f"--dataset={dataset}", f"--output={model}", f"--statistics={training}"]
-    yield ["predict", str(model), f"--dataset={dataset}", f"--output={folder / 'tree-predictions.h5'}"]
-
-
-def _steps_of_embedding(folder):
-    dataset, embedding, projected = (str(folder / f"{name}.h5") for name in ("dataset", "embedding", "projected"))
-    shard, model = str(folder / "decoder.h5"), str(folder / "embedded.h5")
-    yield ["embed", dataset, "--rank=4", f"--output={embedding}"]
-    yield ["project", dataset, f"--embedding={embedding}", f"--output={projected}"]
-    tuned = str(folder / "decoder.json")
-    yield ["tune-decoder", projected, f"--dataset={dataset}", f"--embedding={embedding}", f"--output={tuned}"]
-    yield ["train-decoder", projected, f"--tuned={tuned}", f"--output={shard}"]
-    files = [f"--tuned={tuned}", f"--projected={projected}", f"--dataset={dataset}", f"--output={model}"]
-    yield ["join-decoder", shard, *files, f"--statistics={folder / 'embedded-training.h5'}"]
-    yield ["predict", model, f"--dataset={dataset}", f"--output={folder / 'embedded-predictions.h5'}"]
+def _filled(step, folder):
+    return [word.format(folder) for word in step.split()]

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ovaflow.console.errors import InputError
+from ovaflow.data.normalize import unscale
 from ovaflow.sparse.csr import CSR, rows_of, transpose
 from ovaflow.storage.arrays import (
     check_strings,
@@ -59,6 +60,16 @@ class Split:
     X: CSR
     Y: CSR
     texts: list = field(default_factory=list)
+    norms: np.ndarray | None = None  # float32 (n,), of rows that were scaled to length 1
+
+    def take(self, rows):
+        """Some of the instances, without their texts."""
+        norms = None if self.norms is None else self.norms[rows]
+        return Split(rows_of(self.X, rows), rows_of(self.Y, rows), norms=norms)
+
+    def unscaled(self, bias):
+        """X before rows were scaled to length 1."""
+        return self.X if self.norms is None else unscale(self.X, self.norms, bias)
 
 
 @dataclass(frozen=True)
@@ -122,6 +133,9 @@ def write_dataset(path, train, test, label_names, feature_names, parameters, idf
         for name, split in (("train", train), ("test", test)):
             write_csr(file.create_group(f"{name}/X"), split.X)
             write_csr(file.create_group(f"{name}/Y"), split.Y)
+            if split.norms is not None:
+                norms = np.minimum(split.norms, np.finfo(np.float32).max)
+                create_array(file, f"{name}/norms", norms.astype(np.float32))
         write_strings(file, "label_names", label_names)
         if len(feature_names):
             write_strings(file, "feature_names", feature_names)
@@ -134,9 +148,14 @@ def write_dataset(path, train, test, label_names, feature_names, parameters, idf
 def open_dataset(path):
     """Open a dataset file."""
     with open_artifact(path, KIND) as file:
-        splits = [Split(read_csr(file[f"{name}/X"]), read_csr(file[f"{name}/Y"])) for name in ("train", "test")]
+        splits = [_read_split(file[name]) for name in ("train", "test")]
         _check_shapes(file, *splits)
         return Dataset(Path(path), *splits, checksum_of(file), parameters_of(file))
+
+
+def _read_split(group):
+    norms = map_vector(group["norms"], np.float32, 0) if "norms" in group else None
+    return Split(read_csr(group["X"]), read_csr(group["Y"]), norms=norms)
 
 
 def _check_shapes(file, train, test):
@@ -145,6 +164,8 @@ def _check_shapes(file, train, test):
         raise damaged(file, "training and test instances of different features or labels")
     if any(split.X.n_rows != split.Y.n_rows for split in (train, test)):
         raise damaged(file, "features and labels of different instances")
+    if any(split.norms is not None and len(split.norms) != split.X.n_rows for split in (train, test)):
+        raise damaged(file, "norms of different instances")
     plain = d - (parameters_of(file).get("bias", 0) != 0)
     check_strings(file, "label_names", 0, l)
     check_strings(file, "feature_names", 0, plain)
@@ -191,10 +212,7 @@ def hold_out(dataset, fraction, seed=0):
             path=dataset.path,
             remedy="more instances or another fraction",
         )
-    parts = [
-        Split(rows_of(dataset.train.X, rows), rows_of(dataset.train.Y, rows))
-        for rows in (np.flatnonzero(~held), np.flatnonzero(held))
-    ]
+    parts = [dataset.train.take(np.flatnonzero(rows)) for rows in (~held, held)]
     settings = dataset.parameters | {"held_out": {"of": dataset.checksum, "fraction": fraction, "seed": seed}}
     return replace(dataset, train=parts[0], test=parts[1], checksum="", parameters=settings)
 

@@ -16,19 +16,34 @@ FULL_SHARE = 1 / 3
 """Share of nonzeros from which on rows are stored in full."""
 
 
-def normalize_rows(matrix):
-    """Scale each row to Euclidean length 1, in place; rows of zeros alone stay as they are."""
+def row_norms(matrix):
+    """Euclidean length of each row: float64 (n,), 1 for rows of zeros alone."""
+    norms = np.ones(matrix.n_rows)
     for start, end in _row_blocks(matrix.indptr):
         bounds = matrix.indptr[start : end + 1]
-        lengths = np.diff(bounds)
-        filled = lengths > 0
-        if filled.any():
-            values = matrix.data[bounds[0] : bounds[-1]]
-            squares = np.square(values, dtype=np.float64)
-            norms = np.sqrt(np.add.reduceat(squares, (bounds[:-1] - bounds[0])[filled]))
-            norms[norms == 0] = 1
-            values /= np.repeat(norms, lengths[filled])
+        filled = np.flatnonzero(np.diff(bounds))
+        if len(filled):
+            squares = np.square(matrix.data[bounds[0] : bounds[-1]], dtype=np.float64)
+            norms[start + filled] = np.sqrt(np.add.reduceat(squares, bounds[filled] - bounds[0]))
+    norms[norms == 0] = 1
+    return norms
+
+
+def normalize_rows(matrix, norms=None):
+    """Divide each row by its norm, in place."""
+    norms = row_norms(matrix) if norms is None else norms
+    for start, end in _row_blocks(matrix.indptr):
+        bounds = matrix.indptr[start : end + 1]
+        matrix.data[bounds[0] : bounds[-1]] /= np.repeat(norms[start:end], np.diff(bounds))
     return matrix
+
+
+def unscale(matrix, norms, bias):
+    """Features before they were scaled to length 1, x_i |x_i|; the bias feature, where there is one, stays."""
+    data = matrix.data * np.repeat(np.asarray(norms, np.float32), np.diff(matrix.indptr))
+    if bias != 0:
+        data[matrix.indices == matrix.n_columns - 1] = bias
+    return matrix._replace(data=data)
 
 
 def _row_blocks(indptr):
@@ -53,9 +68,13 @@ def append_bias(matrix, bias):
     )
 
 
-def finish(matrix, normalize, bias):
-    """Features as the solver sees them: scaled in place, then with the bias feature (n, d + 1), if it is not 0."""
-    return append_bias(normalize_rows(matrix) if normalize else matrix, bias)
+def finish(matrix, normalize, bias, unscaled=False):
+    """Features as models take them: scaled in place, with the bias feature (n, d + 1), and ``unscaled`` again."""
+    if not normalize:
+        return append_bias(matrix, bias)
+    norms = row_norms(matrix)
+    scaled = append_bias(normalize_rows(matrix, norms), bias)
+    return unscale(scaled, norms, bias) if unscaled else scaled
 
 
 def is_dense(matrix):

@@ -3,7 +3,7 @@
 import hashlib
 import os
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import EXCERPT, Split, held_out, in_test, write_dataset
 from ovaflow.data.docstrings import docstrings
 from ovaflow.data.labels import NamedLabels, NumberedLabels, check_separator, read_label_names
-from ovaflow.data.normalize import fill_rows, finish, is_dense
+from ovaflow.data.normalize import fill_rows, finish, is_dense, row_norms
 from ovaflow.data.readers import npz
 from ovaflow.data.readers.sparse_text import read_svmlight, read_xmc_text
 from ovaflow.data.readers.texts import TEXT_FORMATS, read_texts
@@ -170,11 +170,16 @@ def _numbered(path):
 def _with_texts(train, test, labels, settings, provenance):
     """Prepare instances with the attributes ``text`` and ``labels``, each read once."""
     tfidf = settings.weighs
-    transform, X, counts = learn(_texts_of(train, labels.add_train), settings, tfidf)
-    excerpts = []
-    X_test = transform.transform(_excerpted(_texts_of(test, labels.add_test), excerpts))
+    transform, X, norms, counts = learn(_texts_of(train, labels.add_train), settings, tfidf)
+    excerpts, test_norms = [], []
+    X_test = transform.transform(_excerpted(_texts_of(test, labels.add_test), excerpts), norms=test_norms)
     names, Y, Y_test, unknown = labels.finish()
     splits = Split(X, Y), Split(X_test, Y_test, excerpts)
+    if settings.normalize:
+        splits = [
+            replace(split, norms=np.concatenate([np.empty(0), *part]))
+            for split, part in zip(splits, (norms, test_norms), strict=True)
+        ]
     counts = provenance.get("counts", {}) | counts | unknown | _counts(*splits, settings.bias)
     parameters = {
         "format": provenance["format"],
@@ -209,8 +214,9 @@ def _of_features(source, settings):
         weighed["sublinear"] = settings.sublinear
         X, idf = weigh_counts(X, settings.sublinear)
         X_test, _ = weigh_counts(X_test, settings.sublinear, idf)
+    norms = [row_norms(matrix) if settings.normalize else None for matrix in (X, X_test)]
     X, X_test = (finish(matrix, settings.normalize, settings.bias) for matrix in (X, X_test))
-    splits = Split(X, Y), Split(X_test, Y_test)
+    splits = Split(X, Y, norms=norms[0]), Split(X_test, Y_test, norms=norms[1])
     parameters = {
         "format": source.format,
         **counting,
@@ -220,7 +226,7 @@ def _of_features(source, settings):
         "dense": is_dense(X),
         "source": source.provenance() | {"counts": _counts(*splits, settings.bias)},
     }
-    train = Split(fill_rows(X), Y) if is_dense(X) else splits[0]
+    train = replace(splits[0], X=fill_rows(X)) if is_dense(X) else splits[0]
     return Prepared(train, splits[1], names, [], parameters, idf)
 
 

@@ -17,7 +17,7 @@ import scipy.sparse
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
-from ovaflow.data.normalize import finish
+from ovaflow.data.normalize import finish, row_norms
 from ovaflow.data.tokens import TOKEN_PATTERN, tokenizer
 from ovaflow.sparse.csr import CSR
 
@@ -48,6 +48,7 @@ class TfIdf:
     normalize: bool
     bias: float
     token_pattern: str = TOKEN_PATTERN
+    unscaled: bool = False
 
     @classmethod
     def from_parameters(cls, parameters, feature_names, idf):
@@ -56,12 +57,12 @@ class TfIdf:
             raise InputError("made from features, not from texts: there is no transform of raw text")
         weights = np.ones(len(feature_names), np.float32) if idf is None else np.asarray(idf, np.float32)
         given = {name: parameters[name] for name in ("sublinear", "normalize", "bias", "token_pattern")}
-        return cls(list(feature_names), weights, **given)
+        return cls(list(feature_names), weights, **given, unscaled=parameters.get("unscaled", False))
 
-    def transform(self, texts, quiet=False):
-        """Features of texts, read once in batches: CSR of shape (n, n_columns)."""
+    def transform(self, texts, quiet=False, norms=None):
+        """Features of texts, read once in batches: CSR of shape (n, n_columns); their norms go to a list."""
         tokenize = tokenizer(self.token_pattern)
-        blocks = [self._features(counts) for counts in _batches(texts, tokenize, self._columns, quiet)]
+        blocks = [self._features(counts, norms) for counts in _batches(texts, tokenize, self._columns, quiet)]
         return _stack(blocks, self.n_columns)
 
     @property
@@ -73,7 +74,7 @@ class TfIdf:
     def _columns(self):
         return _Columns((token, column) for column, token in enumerate(self.feature_names))
 
-    def _features(self, counts):
+    def _features(self, counts, norms=None):
         """Features of a batch whose token ids are columns, -1 for unknown tokens."""
         known = counts.ids >= 0
         before = np.zeros(len(known) + 1, np.int64)
@@ -82,7 +83,10 @@ class TfIdf:
         block = scipy.sparse.csr_array((counts.tf[known], counts.ids[known], before[counts.indptr]), shape=shape)
         block.sort_indices()
         matrix = CSR(block.data, block.indices.astype(np.int32), block.indptr.astype(np.int64), shape[1])
-        return finish(weigh(matrix, self.idf, self.sublinear), self.normalize, self.bias)
+        weigh(matrix, self.idf, self.sublinear)
+        if norms is not None:
+            norms.append(row_norms(matrix))
+        return finish(matrix, self.normalize, self.bias, self.unscaled)
 
 
 def weigh(matrix, idf, sublinear):
@@ -124,6 +128,7 @@ class Learned(NamedTuple):
 
     transform: TfIdf
     X: CSR
+    norms: list
     counts: dict
 
 
@@ -147,9 +152,10 @@ def learn(texts, settings, tfidf=True):
     transform = TfIdf(tokens, idf, settings.sublinear, settings.normalize, settings.bias)
     column_of = np.full(vocabulary.issued, -1, np.int32)
     column_of[ids] = np.arange(len(ids), dtype=np.int32)
+    norms: list = []
     for number, counts in enumerate(batches):
-        batches[number] = transform._features(counts._replace(ids=column_of[counts.ids]))
-    return Learned(transform, _stack(batches, transform.n_columns), vocabulary.counts)
+        batches[number] = transform._features(counts._replace(ids=column_of[counts.ids]), norms)
+    return Learned(transform, _stack(batches, transform.n_columns), norms, vocabulary.counts)
 
 
 def _select(vocabulary, document_frequency, n, settings, tfidf):

@@ -12,7 +12,7 @@ import psutil
 from numba.core.event import install_recorder
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import Split, open_dataset
+from ovaflow.data.dataset import open_dataset
 from ovaflow.estimate.demand import Demand
 from ovaflow.fastxml.training import gains_of, grow_trees
 from ovaflow.initialization.label_tree import with_ancestors
@@ -22,7 +22,6 @@ from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.model.model_file import open_model
 from ovaflow.model.pruning import kept_per_row
 from ovaflow.settings.models import GrowTrees, TrainLabels
-from ovaflow.sparse.csr import rows_of
 from ovaflow.training.label_jobs import LabelJobs
 from ovaflow.training.sampling import stratified_sample
 from ovaflow.training.shard_job import train_labels
@@ -86,7 +85,7 @@ def sample_trees(dataset, settings):
     """Grow a tree of a dataset file with the settings of a forest (a dict), or a few small ones."""
     forestry, opened = GrowTrees(**settings), open_dataset(dataset)
     first = np.arange(min(_FEW, opened.train.X.n_rows))
-    few = Split(rows_of(opened.train.X, first), rows_of(opened.train.Y, first))
+    few = opened.train.take(first)
     grow_trees(replace(opened, train=few), [0], forestry, title="warm up")
     job_seconds = time.process_time()
     _, job_bytes = _shared(lambda: gains_of(forestry, opened.train.Y), opened)

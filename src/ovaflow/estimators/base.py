@@ -15,12 +15,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.console.progress import silence
 from ovaflow.data.dataset import Dataset, Names, Split
-from ovaflow.data.normalize import fill_rows, finish, is_dense
+from ovaflow.data.normalize import fill_rows, finish, is_dense, row_norms
 from ovaflow.estimators.labels import CLASSES, LabelForm, Labels, Matrix
 from ovaflow.estimators.parameters import Parameter, add_constructor, of_field
 from ovaflow.evaluation.ranking import find_hits, precision
 from ovaflow.model.model_file import ONE_VS_ALL, ModelFile
-from ovaflow.prediction.methods import METHODS, open_any_model
+from ovaflow.prediction.methods import method_named, open_any_model
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.settings.models import Prepare, Section, Train
 from ovaflow.settings.words import explain
@@ -127,19 +127,21 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         matrix = self._finished(X)
         parameters = {"format": "arrays", "tfidf": False, "normalize": self.normalize, "bias": float(self.bias)}
         parameters |= {"dense": is_dense(matrix)}
-        train = Split(fill_rows(matrix) if is_dense(matrix) else matrix, Y)
+        norms = row_norms(from_scipy(X)) if self.normalize else None
+        train = Split(fill_rows(matrix) if is_dense(matrix) else matrix, Y, norms=norms)
         test = Split(rows_of(matrix, np.empty(0, int)), rows_of(Y, np.empty(0, int)))
         return Dataset(Path("X"), train, test, _digest(train), parameters, names)
 
-    def _finished(self, X: Matrix) -> CSR:
+    def _finished(self, X: Matrix, unscaled: bool = False) -> CSR:
         matrix = from_scipy(X)
         # kernels are compiled for writable arrays only; rows are scaled in place
         data, indices, indptr = (np.array(array) for array in matrix.arrays)
-        return finish(CSR(data, indices, indptr, matrix.n_columns), self.normalize, float(self.bias))
+        return finish(CSR(data, indices, indptr, matrix.n_columns), self.normalize, float(self.bias), unscaled)
 
     def _instances(self, X: Matrix) -> CSR:
         check_is_fitted(self)
-        return self._finished(validate_data(self, X, accept_sparse="csr", dtype=np.float32, reset=False))
+        unscaled = self.model_.parameters.get("transform", {}).get("unscaled", False)
+        return self._finished(validate_data(self, X, accept_sparse="csr", dtype=np.float32, reset=False), unscaled)
 
     def _part(self, model: type[AnySection]) -> AnySection:
         """The settings of this classifier that a model has, checked as the config's are."""
@@ -296,7 +298,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         parameters = self.model_.parameters | {"labels": self._form.parameters}
-        METHODS[self.method].save(path, replace(self.model_, parameters=parameters))
+        method_named(self.method, path).save_model(path, replace(self.model_, parameters=parameters))
 
     @classmethod
     def load(cls, path: StrPath) -> Self:

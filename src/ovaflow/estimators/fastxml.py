@@ -2,7 +2,7 @@
 
 from ovaflow.data.dataset import Dataset
 from ovaflow.estimators.base import LabelClassifier
-from ovaflow.fastxml.in_memory import train_forest
+from ovaflow.fastxml.merging import train_forest
 from ovaflow.fastxml.model_file import METHOD
 from ovaflow.model.model_file import ModelFile
 from ovaflow.settings.models import GrowTrees, Train

@@ -5,9 +5,9 @@ from typing import Any
 from ovaflow.data.dataset import Dataset
 from ovaflow.estimators.base import LabelClassifier
 from ovaflow.model.model_file import ModelFile
-from ovaflow.rembrandt.in_memory import train_embedding_model
+from ovaflow.rembrandt.joining import train_embedding_model
 from ovaflow.rembrandt.model_file import METHOD
-from ovaflow.rembrandt.projected_file import SOFTMAX
+from ovaflow.rembrandt.projection import SOFTMAX
 from ovaflow.settings.models import Embed, Project, Rembrandt, Train, TuneDecoder
 
 

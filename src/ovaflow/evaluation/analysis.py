@@ -3,11 +3,13 @@
 import numpy as np
 
 from ovaflow.data.propensity import inverse_propensity
-from ovaflow.evaluation import failures
-from ovaflow.evaluation.deciles import decile_starts
-from ovaflow.evaluation.groups import frequency_groups
 from ovaflow.evaluation.metrics import PLACES, check_inputs
-from ovaflow.evaluation.ranking import find_hits
+from ovaflow.evaluation.ranking import best_gains, find_hits
+
+TENTHS = np.arange(1, 10) / 10
+
+STARTS = (0, 1, 2, 5, 10, 50, 100, 1000)
+"""Smallest number of training positives of each group, 0 first."""
 
 NAMES = {0: "unseen", 1: "tail", 6: "torso", 101: "head"}
 """Fewest training positives of a group and its name."""
@@ -19,31 +21,146 @@ WORST = 20
 """Failures of each kind that are listed."""
 
 
+def decile_starts(counts):
+    """Smallest counts of ten groups of about equally many labels, rarest first, and the deciles that each covers."""
+    known = np.asarray(counts)[np.asarray(counts) > 0]
+    if not len(known):
+        return [], []
+    # the groups of pandas.qcut(counts, 10, duplicates="drop"): equally frequent labels stay together
+    ends = np.floor(np.quantile(known, [*TENTHS, 1])).astype(np.int64)
+    members = {int(end): [] for end in ends}
+    for decile, end in enumerate(ends.tolist(), 1):
+        members[end].append(decile)
+    present = np.unique(known)
+    starts, deciles, first = [], [], 0
+    for end, covered in members.items():
+        inside = present[(present > first) & (present <= end)]
+        if len(inside):
+            starts.append(int(inside[0]))
+            deciles.append((covered[0], covered[-1]))
+        first = end
+    return starts, deciles
+
+
+def frequency_groups(ids, hits, Y, counts, k, starts=STARTS, inverse=None):
+    """Results by group of labels with similar counts; precision and psp add up to P@k and PSP@k."""
+    group = np.searchsorted(starts, counts, "right") - 1
+    first, hit = ids[:, :k], hits[:, :k]
+    found = np.zeros(len(counts), bool)
+    found[first[hit]] = True
+    tested = np.bincount(Y.indices, minlength=len(counts))
+    columns = {
+        "labels": np.ones(len(counts)),
+        "train": counts,
+        "test": tested,
+        "predicted": np.bincount(first[first >= 0], minlength=len(counts)),
+        "hits": np.bincount(first[hit], minlength=len(counts)),
+        "tested": tested > 0,
+        "found": found,
+    }
+    if inverse is not None:
+        columns["gains"] = columns["hits"] * inverse
+    sums = {name: np.bincount(group, values, len(starts)) for name, values in columns.items()}
+    rows = [_row(g, sums, first.size, starts) for g in range(len(starts)) if sums["labels"][g]]
+    if inverse is None:
+        return rows
+    best = float(best_gains(Y, inverse, k).sum())
+    gains = sums["gains"][sums["labels"] > 0].tolist()
+    return [row | {"psp": gain / best if best else 0.0} for row, gain in zip(rows, gains, strict=True)]
+
+
+def _row(g, sums, n_places, starts):
+    def share(part, whole):
+        return float(part / whole) if whole else 0.0
+
+    last = g + 1 == len(starts)
+    return {
+        "from": starts[g],
+        "to": None if last else starts[g + 1] - 1,
+        "labels": int(sums["labels"][g]),
+        "true": int(sums["test"][g]),
+        "predicted": int(sums["predicted"][g]),
+        "hits": int(sums["hits"][g]),
+        "train_share": share(sums["train"][g], sums["train"].sum()),
+        "test_share": share(sums["test"][g], sums["test"].sum()),
+        "predicted_share": share(sums["predicted"][g], sums["predicted"].sum()),
+        "recall": share(sums["hits"][g], sums["test"][g]),
+        "precision": share(sums["hits"][g], n_places),
+        "coverage": share(sums["found"][g], sums["tested"][g]),
+    }
+
+
+def sure_and_wrong(ids, scores, hits, n_true, amount):
+    """First predictions with the highest scores that are not true, each label once."""
+    rows = np.flatnonzero((n_true > 0) & ~hits[:, 0] & (ids[:, 0] >= 0)) if ids.shape[1] else np.array([], np.int64)
+    rows = rows[np.argsort(-scores[rows, 0], kind="stable")] if len(rows) else rows
+    _, first = np.unique(ids[rows, 0] if len(rows) else rows, return_index=True)
+    return [
+        {"row": int(row), "label": int(ids[row, 0]), "score": float(scores[row, 0])}
+        for row in rows[np.sort(first)][:amount]
+    ]
+
+
+def often_missed(ids, hits, Y, amount):
+    """Labels that are missed in the most instances, with how often they are true and found."""
+    true = np.bincount(Y.indices, minlength=Y.n_columns)
+    found = np.bincount(ids[hits], minlength=Y.n_columns)
+    missed = true - found
+    order = np.argsort(-missed, kind="stable")[:amount]
+    return [
+        {"label": int(label), "true": int(true[label]), "found": int(found[label])} for label in order if missed[label]
+    ]
+
+
+def confused(ids, hits, Y, amount):
+    """Pairs of labels one of which is predicted where the other is true, more often than chance makes expect."""
+    # of an instance with m labels the first min(m, k) predictions count: a wrong one takes the place of a missed label
+    missed, wrong = _pairs(ids, hits, Y)
+    if not len(missed):
+        return []
+    keys, times = np.unique(missed * np.int64(Y.n_columns) + wrong, return_counts=True)
+    of_missed, of_wrong = (np.bincount(side, minlength=Y.n_columns) for side in (missed, wrong))
+    left, right = np.divmod(keys, Y.n_columns)
+    expected = of_missed[left] * of_wrong[right] / len(missed)
+    order = np.argsort(expected - times, kind="stable")[:amount]
+    return [
+        {
+            "true": int(left[i]),
+            "predicted": int(right[i]),
+            "times": int(times[i]),
+            "expected": float(expected[i]),
+        }
+        for i in order
+        if times[i] > 1
+    ]
+
+
+def _pairs(ids, hits, Y):
+    """Missed true labels and wrong predictions of the same instance, each with each: two arrays of one length."""
+    n_true = np.diff(Y.indptr)
+    wrong = ~hits & (ids >= 0) & (np.arange(ids.shape[1]) < n_true[:, None])
+    rows = np.repeat(np.arange(len(ids)), n_true)
+    width = max(Y.n_columns, 1)
+    predicted = (np.arange(len(ids))[:, None] * width + ids)[hits]
+    open_ = ~np.isin(rows * width + Y.indices, predicted)
+    missed, rows = Y.indices[open_].astype(np.int64), rows[open_]
+    amounts = wrong.sum(axis=1)
+    starts = np.concatenate([[0], np.cumsum(amounts)])
+    each = amounts[rows]
+    places = np.arange(each.sum()) - np.repeat(np.cumsum(each) - each, each) + np.repeat(starts[rows], each)
+    return np.repeat(missed, each), ids[wrong].astype(np.int64)[places]
+
+
+def evaluate_groups(predictions, dataset, model):
+    """Results by training frequency at 5 places, or fewer where fewer labels were predicted."""
+    check_inputs(predictions, dataset, model)
+    k = min(max(PLACES), predictions.ids.shape[1])
+    hits = find_hits(predictions.ids, dataset.test.Y)
+    return {"k": k, "groups": frequency_groups(predictions.ids, hits, dataset.test.Y, model.counts, k)}
+
+
 def analyse(predictions, dataset, model, a, b):
-    """Results by training frequency, and failures.
-
-    Parameters
-    ----------
-    predictions : ovaflow.prediction.predictions_file.Predictions
-    dataset : ovaflow.data.dataset.Dataset
-    model : ovaflow.model.model_file.ModelFile
-        Of any method.
-    a, b : float
-        Constants of the propensities.
-
-    Returns
-    -------
-    dict
-        ``model`` (checksum), ``k`` (5, or fewer where fewer labels were
-        predicted), ``groups``, ``deciles`` and ``bins`` (see
-        :func:`ovaflow.evaluation.groups.frequency_groups`), ``wrong``, ``missed``
-        and ``confused`` (see :mod:`ovaflow.evaluation.failures`). JSON-able.
-
-    Raises
-    ------
-    InputError
-        If the predictions come from another dataset or model.
-    """
+    """Results by training frequency, and failures, as a dict for JSON; propensities have the constants a and b."""
     check_inputs(predictions, dataset, model)
     Y, k = dataset.test.Y, min(max(PLACES), predictions.ids.shape[1])
     ids, scores = predictions.ids[:, :k], predictions.scores[:, :k]
@@ -59,9 +176,9 @@ def analyse(predictions, dataset, model, a, b):
         "groups": [{"name": NAMES[group["from"]], **group} for group in grouped(tuple(NAMES))],
         "deciles": _named(grouped, model.counts),
         "bins": [group for group in grouped((0, *BINS)) if group["from"]],
-        "wrong": failures.sure_and_wrong(ids, scores, hits, np.diff(Y.indptr), WORST),
-        "missed": failures.often_missed(ids, hits, Y, WORST),
-        "confused": failures.confused(ids, hits, Y, WORST),
+        "wrong": sure_and_wrong(ids, scores, hits, np.diff(Y.indptr), WORST),
+        "missed": often_missed(ids, hits, Y, WORST),
+        "confused": confused(ids, hits, Y, WORST),
     }
 
 

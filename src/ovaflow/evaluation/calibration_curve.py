@@ -3,7 +3,6 @@
 import numpy as np
 from scipy.special import expit
 
-from ovaflow.console.errors import InputError
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.prediction.methods import method_of_model
 from ovaflow.prediction.sigmoids import common_lines
@@ -14,41 +13,11 @@ BINS = 15
 
 
 def calibration_curve(model, calibration, dataset, k, threads=1):
-    """Measure a calibration.
-
-    Parameters
-    ----------
-    model : ovaflow.model.model_file.ModelFile
-    calibration : ovaflow.prediction.calibration.Calibration
-        The model's.
-    dataset : ovaflow.data.dataset.Dataset
-        The one that the model was trained on.
-    k : int
-        Probabilities of the best k labels of each test instance are compared with what is true.
-    threads : int
-
-    Returns
-    -------
-    dict
-        ``calibration``, its checksum; ``probabilities``, one entry for each way
-        to them, see :func:`reliability`; ``thresholds``, one for each way to
-        choose labels: ``name``, ``macro-F1``, ``micro-F1`` and ``predicted``
-        labels per instance.
-
-    Raises
-    ------
-    InputError
-        If the model was trained on another dataset.
-    """
-    if model.inputs.get("dataset") != dataset.checksum:
-        raise InputError(
-            f"was not trained on {dataset.path}",
-            path=model.path,
-            remedy="give the model and the dataset that it was trained on",
-        )
+    """Compare probabilities of the best k labels of test instances with the truth, and ways to choose labels."""
+    model.require_dataset(dataset)
     method = method_of_model(model)
     method.load_kernels()
-    ids, scores = method.predict(model, dataset.test.X, max(k, BEST), threads, quiet=False)
+    ids, scores = method.predict(model, model.instances(dataset.test), max(k, BEST), threads, quiet=False)
     hits = find_hits(ids, dataset.test.Y)
     return {
         "calibration": calibration.checksum,
@@ -71,23 +40,7 @@ def _probabilities(model, calibration, ids, scores, hits):
 
 
 def reliability(probabilities, hits, bins=BINS):
-    """Compare probabilities with what came true.
-
-    Parameters
-    ----------
-    probabilities : ndarray of float64, shape (m,)
-    hits : ndarray of bool, shape (m,)
-    bins : int
-
-    Returns
-    -------
-    dict
-        ``log_loss`` and ``brier``, means over the predictions; ``ece``, the
-        expected calibration error: the mean difference of probability and
-        share of hits in a bin, weighted by its predictions; ``bins``, those
-        that have any: ``probability`` (mean), ``hits`` (share) and
-        ``predictions``.
-    """
+    """Log loss, Brier score and expected calibration error (mean gap of probability and hit rate by bin) of m pairs."""
     place = np.minimum((probabilities * bins).astype(np.int64), bins - 1)
     amounts = np.bincount(place, minlength=bins)
     sums = [np.bincount(place, values, bins) for values in (probabilities, hits)]

@@ -5,8 +5,7 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.metrics import PLACES
-from ovaflow.rembrandt.blocks import in_blocks
-from ovaflow.rembrandt.panels import from_panels, product
+from ovaflow.rembrandt.panels import from_panels, in_blocks, product
 from ovaflow.rembrandt.projection import Projection
 from ovaflow.rembrandt.scoring import predict_embedded
 from ovaflow.sparse.csr import rows_of
@@ -20,36 +19,7 @@ _SHRINKAGE = 1e-6
 
 
 def describe_embedding(embedding, dataset, threads=1, n_labels=12, seed=0):
-    """Spectrum, quality by rank and nearest labels.
-
-    Quality by rank is that of the embedding's first dimensions with a decoder
-    by least squares, so one embedding tells it for all ranks, without training.
-
-    Parameters
-    ----------
-    embedding : Embedding
-    dataset : Dataset
-        The one that it was made from.
-    threads : int
-        They change no result.
-    n_labels : int
-        Labels whose neighbours are looked up.
-    seed : int
-        Of the samples.
-
-    Returns
-    -------
-    dict
-        ``eigenvalues`` and ``label_covariance``, ``points`` (``rank`` and P@1,
-        P@3, P@5), and ``neighbours`` (``label`` and its ``nearest``, pairs of
-        label and cosine), empty where features were embedded instead of labels.
-        Without an embedding all are empty.
-
-    Raises
-    ------
-    InputError
-        If there are no test instances.
-    """
+    """Spectrum, quality by rank, and nearest labels of an embedding, as a dict for JSON."""
     if not dataset.test.X.n_rows:
         raise InputError("no test instances", path=dataset.path, remedy="give a dataset with test instances")
     counts = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels)
@@ -69,6 +39,7 @@ def _scaled(embedding):
 
 
 def _quality_by_rank(embedding, dataset, counts, threads, seed):
+    """P@k of the first dimensions with a least-squares decoder, so that one embedding tells all ranks."""
     if not embedding.ordered:
         return []
     rows = np.arange(dataset.test.X.n_rows)
@@ -93,36 +64,11 @@ def _quality_by_rank(embedding, dataset, counts, threads, seed):
 
 
 def ranks_of(rank):
-    """Ranks to measure: halved again and again.
-
-    Parameters
-    ----------
-    rank : int
-
-    Returns
-    -------
-    list of int
-        Ascending, this one last.
-    """
     return sorted({-(-rank // 2**halvings) for halvings in range(RANKS)})
 
 
 def nearest_labels(vectors, counts, n_labels, seed=0):
-    """Neighbours of a sample of labels by cosine in the embedding.
-
-    Parameters
-    ----------
-    vectors : ndarray of float32, shape (l, k)
-    counts : ndarray of int, shape (l,)
-        Training positives; labels are drawn in proportion to their root, and those without have no place.
-    n_labels : int
-    seed : int
-
-    Returns
-    -------
-    list of dict
-        Most frequent label first.
-    """
+    """Neighbours by cosine in the embedding (l, k) of labels drawn in proportion to the root of their counts."""
     chances = np.sqrt(counts) * (np.abs(vectors).max(axis=1, initial=0) > 0)
     size = min(n_labels, int((chances > 0).sum()))
     if not size:

@@ -5,7 +5,6 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.data.propensity import inverse_propensity
 from ovaflow.evaluation import ranking
-from ovaflow.evaluation.groups import frequency_groups
 
 PLACES = (1, 3, 5)
 
@@ -14,29 +13,7 @@ STEPS = ("newton_steps", "cg_steps")
 
 
 def evaluate(predictions, dataset, model, training, a, b):
-    """Metrics, sizes and times of a run.
-
-    Parameters
-    ----------
-    predictions : ovaflow.prediction.predictions_file.Predictions
-    dataset : ovaflow.data.dataset.Dataset
-    model : ovaflow.model.model_file.ModelFile
-        Of any method.
-    training : ovaflow.model.training_file.Training
-    a, b : float
-        Constants of the propensities.
-
-    Returns
-    -------
-    dict
-        Flat and JSON-able; fractions in [0, 1], times in seconds.
-
-    Raises
-    ------
-    InputError
-        If the predictions come from another dataset or model, or the statistics
-        from another training.
-    """
+    """Metrics, sizes and times of a run, flat and JSON-able; fractions in [0, 1]."""
     check_inputs(predictions, dataset, model)
     require_training_of(model, training)
     inverse = inverse_propensity(model.counts, dataset.train.X.n_rows, a, b)
@@ -61,50 +38,8 @@ def evaluate(predictions, dataset, model, training, a, b):
     }
 
 
-def evaluate_groups(predictions, dataset, model):
-    """Results per group of labels with similar training frequency.
-
-    Parameters
-    ----------
-    predictions : ovaflow.prediction.predictions_file.Predictions
-    dataset : ovaflow.data.dataset.Dataset
-    model : ovaflow.model.model_file.ModelFile
-        Of any method.
-
-    Returns
-    -------
-    dict
-        ``k`` (5, or fewer where fewer labels were predicted) and ``groups``, see
-        :func:`ovaflow.evaluation.groups.frequency_groups`.
-
-    Raises
-    ------
-    InputError
-        If the predictions come from another dataset or model.
-    """
-    check_inputs(predictions, dataset, model)
-    k = min(max(PLACES), predictions.ids.shape[1])
-    hits = ranking.find_hits(predictions.ids, dataset.test.Y)
-    return {"k": k, "groups": frequency_groups(predictions.ids, hits, dataset.test.Y, model.counts, k)}
-
-
 def ranking_metrics(ids, Y, inverse):
-    """Every ranking metric at 1, 3, 5 and at the number of predicted labels.
-
-    Parameters
-    ----------
-    ids : ndarray of int, shape (n, K)
-        Predictions, best first, -1 where there is none.
-    Y : CSR, shape (n, l)
-        True labels.
-    inverse : ndarray of float64, shape (l,)
-        Inverse propensities.
-
-    Returns
-    -------
-    dict of str to float
-        Names such as ``"P@1"`` and ``"macro-F1@5"``; places beyond K are left out.
-    """
+    """Every ranking metric at 1, 3, 5 and the number of predicted labels, by names such as ``macro-F1@5``."""
     hits = ranking.find_hits(ids, Y)
     metrics = {}
     for k in sorted({*PLACES, ids.shape[1]}):
@@ -125,18 +60,7 @@ def ranking_metrics(ids, Y, inverse):
 
 
 def require_training_of(model, training):
-    """See that statistics are those of a model's training.
-
-    Parameters
-    ----------
-    model : ovaflow.model.model_file.ModelFile
-    training : ovaflow.model.training_file.Training
-
-    Raises
-    ------
-    InputError
-        If they were made from other data, or with other settings.
-    """
+    """Refuse statistics of a training on other data or with other settings."""
     settings = model.parameters.get("train", {})
     differing = [name for name, value in training.parameters.items() if settings.get(name, value) != value]
     if differing or training.inputs.get("dataset") not in (None, model.inputs.get("dataset")):
@@ -145,19 +69,7 @@ def require_training_of(model, training):
 
 
 def check_inputs(predictions, dataset, model):
-    """See that predictions were made from a dataset and a model.
-
-    Parameters
-    ----------
-    predictions : ovaflow.prediction.predictions_file.Predictions
-    dataset : ovaflow.data.dataset.Dataset
-    model : ovaflow.model.model_file.ModelFile
-
-    Raises
-    ------
-    InputError
-        If not.
-    """
+    """Refuse predictions made from another dataset or model."""
     for name, artifact in (("dataset", dataset), ("model", model)):
         if predictions.inputs.get(name) != artifact.checksum:
             raise InputError("the predictions were not made from it", path=artifact.path, remedy="run predict again")

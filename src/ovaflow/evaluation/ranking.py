@@ -10,17 +10,7 @@ import numpy as np
 
 
 def find_hits(ids, Y):
-    """Which predictions are true.
-
-    Parameters
-    ----------
-    ids : ndarray of int, shape (n, K)
-    Y : CSR, shape (n, l)
-
-    Returns
-    -------
-    ndarray of bool, shape (n, K)
-    """
+    """Which predictions are true: bool (n, K)."""
     rows = np.arange(Y.n_rows, dtype=np.int64)
     true = np.repeat(rows, np.diff(Y.indptr)) * Y.n_columns + Y.indices
     found = np.isin(rows[:, None] * Y.n_columns + ids, true)
@@ -28,97 +18,32 @@ def find_hits(ids, Y):
 
 
 def precision(hits, k):
-    """P@k = hits / (n k), over all instances: those without labels count as misses, as do missing predictions.
-
-    Parameters
-    ----------
-    hits : ndarray of bool, shape (n, K)
-    k : int
-
-    Returns
-    -------
-    float
-    """
+    """P@k = hits / (n k), over all instances: those without labels count as misses, as do missing predictions."""
     return _ratio(hits[:, :k].sum(), len(hits) * k)
 
 
 def recall(hits, Y, k):
-    """Mean over instances with labels of (hits among the first k) / (labels of the instance).
-
-    Parameters
-    ----------
-    hits : ndarray of bool, shape (n, K)
-    Y : CSR, shape (n, l)
-    k : int
-
-    Returns
-    -------
-    float
-    """
+    """Mean over instances with labels of (hits among the first k) / (labels of the instance)."""
     labels = np.diff(Y.indptr)
     some = labels > 0
     return _mean(hits[some, :k].sum(axis=1) / labels[some])
 
 
 def ndcg(hits, Y, k):
-    """Mean over instances with labels of DCG@k / (DCG@k of a perfect ranking).
-
-    DCG@k = sum over hits at places r = 1..k of 1 / log2(r + 1). An instance
-    without labels has no perfect ranking and does not count; the scripts of the
-    XMC repository count it as 0.
-
-    Parameters
-    ----------
-    hits : ndarray of bool, shape (n, K)
-    Y : CSR, shape (n, l)
-    k : int
-
-    Returns
-    -------
-    float
-    """
+    """Mean of DCG@k / ideal DCG@k, DCG = sum over hits at r of 1 / log2(r + 1), over instances with labels."""
+    # the scripts of the XMC repository count instances without labels, which have no ideal, as 0
     ideal = _ideal_dcg(Y, k)
     some = ideal > 0
     return _mean(hits[some, :k] @ _discounts(k) / ideal[some])
 
 
 def propensity_scored_precision(ids, hits, Y, inverse, k):
-    """PSP@k = (sum of the hits' 1/p) / (largest sum that k predictions per instance could reach).
-
-    A ratio of two sums over all instances, not a mean of ratios.
-
-    Parameters
-    ----------
-    ids : ndarray of int, shape (n, K)
-    hits : ndarray of bool, shape (n, K)
-    Y : CSR, shape (n, l)
-    inverse : ndarray of float64, shape (l,)
-        1/p, see :func:`ovaflow.data.propensity.inverse_propensity`.
-    k : int
-
-    Returns
-    -------
-    float
-    """
+    """PSP@k = (sum of the hits' 1/p) / (largest sum that k predictions per instance reach): a ratio of sums."""
     return _ratio(_gains(ids, hits, inverse, k).sum(), best_gains(Y, inverse, k).sum())
 
 
 def propensity_scored_ndcg(ids, hits, Y, inverse, k):
-    """PSnDCG@k: like PSP@k, with gains divided by log2(r + 1) and by the instance's perfect, unweighted DCG@k.
-
-    Parameters
-    ----------
-    ids : ndarray of int, shape (n, K)
-    hits : ndarray of bool, shape (n, K)
-    Y : CSR, shape (n, l)
-    inverse : ndarray of float64, shape (l,)
-        1/p.
-    k : int
-
-    Returns
-    -------
-    float
-    """
+    """PSnDCG@k: like PSP@k, with gains divided by log2(r + 1) and by the instance's perfect, unweighted DCG@k."""
     ideal = _ideal_dcg(Y, k)
     some = ideal > 0
     reached = _gains(ids, hits, inverse, k)[some] @ _discounts(k) / ideal[some]
@@ -127,39 +52,12 @@ def propensity_scored_ndcg(ids, hits, Y, inverse, k):
 
 
 def coverage(ids, hits, Y, k):
-    """Share of the labels with test positives that are a hit at least once.
-
-    Parameters
-    ----------
-    ids : ndarray of int, shape (n, K)
-    hits : ndarray of bool, shape (n, K)
-    Y : CSR, shape (n, l)
-    k : int
-
-    Returns
-    -------
-    float
-    """
+    """Share of the labels with test positives that are a hit at least once."""
     return _ratio(len(np.unique(ids[:, :k][hits[:, :k]])), len(np.unique(Y.indices)))
 
 
 def f1(ids, hits, Y, k):
-    """Macro- and micro-F1 when the first k labels of each instance are taken as its labels.
-
-    Parameters
-    ----------
-    ids : ndarray of int, shape (n, K)
-    hits : ndarray of bool, shape (n, K)
-    Y : CSR, shape (n, l)
-    k : int
-
-    Returns
-    -------
-    macro : float
-        Mean of 2 tp / (predicted + positives) over labels with test positives.
-    micro : float
-        The same formula on counts summed over all labels.
-    """
+    """(macro, micro) F1 of the first k labels; macro: mean 2 tp / (predicted + positives) where positives > 0."""
     first, hit = ids[:, :k], hits[:, :k]
     true = np.bincount(first[hit], minlength=Y.n_columns)
     predicted = np.bincount(first[first >= 0], minlength=Y.n_columns)
@@ -183,18 +81,7 @@ def _gains(ids, hits, inverse, k):
 
 
 def best_gains(Y, inverse, k):
-    """The k largest 1/p of each instance's labels, falling, 0 where it has fewer.
-
-    Parameters
-    ----------
-    Y : CSR, shape (n, l)
-    inverse : ndarray of float64, shape (l,)
-    k : int
-
-    Returns
-    -------
-    ndarray of float64, shape (n, k)
-    """
+    """The k largest 1/p of each instance's labels, falling, 0 where it has fewer: float64 (n, k)."""
     rows = np.repeat(np.arange(Y.n_rows), np.diff(Y.indptr))
     weights = inverse[Y.indices]
     order = np.lexsort((-weights, rows))

@@ -10,8 +10,9 @@ import math
 
 import numpy as np
 
-from ovaflow.fastxml.seeding import shuffle, toss
 from ovaflow.sparse.jit import strict_kernel
+
+GOLDEN = 0x9E3779B97F4A7C15
 
 RESOLUTION = 1 << 20
 """Gains are counted in units of 1/2^20: sums of all instances and a label's number share 63 bits."""
@@ -24,11 +25,37 @@ MOST_ROUNDS = 1000
 
 
 @strict_kernel
-def gather_labels(Y, members, seed, scratch):
-    """Labels of a node in a random order, renumbered; returns how many.
+def mixed(state):
+    """Next output of SplitMix64 (Steele, Lea and Flood 2014) for a state."""
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return state ^ (state >> np.uint64(31))
 
-    ``entries`` gets the numbers, ``entry_start`` where each instance's begin.
-    """
+
+@strict_kernel
+def seed_of(seed, number):
+    """A seed for one of many, such as a tree of a forest or a node of a tree."""
+    return mixed(np.uint64(seed) + (np.uint64(number) + np.uint64(1)) * np.uint64(GOLDEN))
+
+
+@strict_kernel
+def toss(seed, number):
+    """0 or 1, each as likely: coin number ``number`` of a seed."""
+    return seed_of(seed, number) >> np.uint64(63)
+
+
+@strict_kernel
+def shuffle(items, seed):
+    """Put items in a random order (Fisher-Yates)."""
+    for place in range(len(items) - 1, 0, -1):
+        # the high half times the range, since a remainder would cost a division
+        other = ((seed_of(seed, place) >> np.uint64(32)) * np.uint64(place + 1)) >> np.uint64(32)
+        items[place], items[other] = items[other], items[place]
+
+
+@strict_kernel
+def gather_labels(Y, members, seed, scratch):
+    """Number a node's labels in random order, as ``entries`` from ``entry_start``; returns how many."""
     labels, number, entries, starts = scratch.labels, scratch.label_number, scratch.entries, scratch.entry_start
     count = used = 0
     for m in range(len(members)):
@@ -123,10 +150,7 @@ def _fill_sums(sides, worth, normalisers, sums, scratch):
 
 @strict_kernel
 def rank_again(sums, keys, changed, fresh):
-    """Order numbers by falling sum, ties to the smaller number (eq. 11), where only some sums have changed.
-
-    ``keys`` holds sums and numbers in order, see :func:`number_of`; the sums that changed are sorted and merged in.
-    """
+    """Order by falling sum, ties to the smaller number (eq. 11): sums that changed are merged into ``keys``."""
     bits = _bits(len(sums))
     kept = n_fresh = 0
     for c in range(len(sums)):

@@ -10,30 +10,13 @@ from ovaflow.storage.damage import damaged
 
 
 class Forest(NamedTuple):
-    """Trees as arrays.
+    """Trees as arrays: children of a node are adjacent, those with <w, x> > 0 first; 0 marks a leaf."""
 
-    A node's two children stand side by side, at ``children`` and the place
-    after it, counted from the first node of the tree; instances with
-    <w, x> > 0 go to the first. 0 marks a leaf.
-
-    Attributes
-    ----------
-    starts : ndarray of int64, shape (T + 1,)
-        First node of each tree.
-    children : ndarray of int32, shape (m,)
-    sizes : ndarray of int32, shape (m,)
-        Training instances of each node.
-    separators : CSR, shape (m, d)
-        w of each node; empty at leaves.
-    distributions : CSR, shape (m, l)
-        Label scores of each leaf.
-    """
-
-    starts: np.ndarray
-    children: np.ndarray
-    sizes: np.ndarray
-    separators: CSR
-    distributions: CSR
+    starts: np.ndarray  # int64 (T + 1,); first node of each tree
+    children: np.ndarray  # int32 (m,)
+    sizes: np.ndarray  # int32 (m,); training instances of each node
+    separators: CSR  # (m, d); w of each node; empty at leaves
+    distributions: CSR  # (m, l); label scores of each leaf
 
     @property
     def n_trees(self):
@@ -41,16 +24,7 @@ class Forest(NamedTuple):
         return len(self.starts) - 1
 
     def tree(self, number):
-        """One tree, as a forest of its own.
-
-        Parameters
-        ----------
-        number : int
-
-        Returns
-        -------
-        Forest
-        """
+        """One tree, as a forest of its own."""
         first, last = self.starts[number : number + 2]
         return Forest(
             np.array([0, last - first]),
@@ -69,17 +43,6 @@ def _rows(matrix, first, last):
 
 
 def join_trees(trees, d, n_labels):
-    """Put trees one after the other.
-
-    Parameters
-    ----------
-    trees : sequence of Forest
-    d, n_labels : int
-
-    Returns
-    -------
-    Forest
-    """
     nothing = np.empty(0, np.int32)
     return Forest(
         _ends([tree.starts[1:] for tree in trees]),
@@ -108,13 +71,6 @@ def _ends(parts):
 
 
 def write_forest(group, forest):
-    """Store a forest in a group.
-
-    Parameters
-    ----------
-    group : h5py.Group
-    forest : Forest
-    """
     for name in ("starts", "children", "sizes"):
         create_array(group, name, getattr(forest, name))
     for name in ("separators", "distributions"):
@@ -122,21 +78,7 @@ def write_forest(group, forest):
 
 
 def read_forest(group):
-    """Forest of a group; arrays are mapped.
-
-    Parameters
-    ----------
-    group : h5py.Group
-
-    Returns
-    -------
-    Forest
-
-    Raises
-    ------
-    InputError
-        If its arrays do not fit together, or a way down a tree leads out of it or in a circle.
-    """
+    """A group's forest, arrays mapped; refused where a way down a tree leads out of it or in a circle."""
     starts = read_offsets(group["starts"])
     children, sizes = (map_vector(group[name], np.int32, 0) for name in ("children", "sizes"))
     forest = Forest(starts, children, sizes, read_csr(group["separators"]), read_csr(group["distributions"]))

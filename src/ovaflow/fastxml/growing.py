@@ -4,21 +4,74 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.fastxml.assignment import assign, gather_labels, number_of, pull_of_scores, rank_again, toss_sides, units
-from ovaflow.fastxml.seeding import seed_of
+from ovaflow.fastxml.assignment import (
+    assign,
+    gather_labels,
+    number_of,
+    pull_of_scores,
+    rank_again,
+    seed_of,
+    toss_sides,
+    units,
+)
 from ovaflow.fastxml.separator import fit_separator
+from ovaflow.solver.problem import Workspace, make_workspace
 from ovaflow.sparse.jit import strict_kernel
 
 
-class Rules(NamedTuple):
-    """Constants of growing; see :class:`ovaflow.settings.models.FastXML`.
+class Scratch(NamedTuple):
+    """What one thread grows trees in: vectors as long as the root needs; nodes use the beginnings."""
 
-    Attributes
-    ----------
-    max_leaf, leaf_labels, updates : int
-    C_delta, C_r : float
-    balanced : bool
-    """
+    members: np.ndarray  # int32 (n,); instances, those of each node together
+    moved: np.ndarray  # int32 (n,); for dividing them
+    sides: np.ndarray  # int8 (n,); 1 for delta = +1, 0 for -1
+    pull: np.ndarray  # float64 (n,); what the separator adds to the choice of side
+    normalisers: np.ndarray  # float64 (n,)
+    entries: np.ndarray  # int32 (nonzeros of Y,); labels of the node's instances, renumbered
+    entry_start: np.ndarray  # int64 (n + 1,)
+    labels: np.ndarray  # int64 (l,); labels of the node, in the order of their numbers
+    label_number: np.ndarray  # int32 (l,); the reverse; -1 between uses
+    worth: np.ndarray  # float64 (l,); g, and the difference of both sides' discounts
+    lead: np.ndarray
+    sums: np.ndarray  # int64 (2 l,); gains of the labels on each side
+    keys: np.ndarray  # int64 (2 l,); sums and labels in order, for each side
+    fresh: np.ndarray  # int64 (l,); for sorting
+    changed: np.ndarray  # bool (l,); labels whose sums are others than when they were ranked
+    reach: np.ndarray  # float32 (d, 2); bounds of each feature's gradient, from either side; 0 between uses
+    uses: np.ndarray  # int32 (d,); entries of each feature; 0 between uses
+    slots: np.ndarray  # int64 (d,); where the next entry of each feature goes; -1 between uses
+    features: np.ndarray  # int64 (d,)
+    problem: Workspace
+
+
+def make_scratch(X, Y):
+    n, d, labels = X.n_rows, X.n_columns, Y.n_columns
+    return Scratch(
+        members=np.empty(n, np.int32),
+        moved=np.empty(n, np.int32),
+        sides=np.empty(n, np.int8),
+        pull=np.empty(n),
+        normalisers=np.empty(n),
+        entries=np.empty(len(Y.indices), np.int32),
+        entry_start=np.empty(n + 1, np.int64),
+        labels=np.empty(labels, np.int64),
+        label_number=np.full(labels, -1, np.int32),
+        worth=np.empty(labels),
+        lead=np.empty(labels),
+        sums=np.empty(2 * labels, np.int64),
+        keys=np.empty(2 * labels, np.int64),
+        fresh=np.empty(labels, np.int64),
+        changed=np.empty(labels, bool),
+        reach=np.zeros((d, 2), np.float32),
+        uses=np.zeros(d, np.int32),
+        slots=np.full(d, -1, np.int64),
+        features=np.empty(d, np.int64),
+        problem=make_workspace(n, d),
+    )
+
+
+class Rules(NamedTuple):
+    """Constants of growing, of :class:`ovaflow.settings.models.FastXML`."""
 
     max_leaf: int
     leaf_labels: int
@@ -30,10 +83,7 @@ class Rules(NamedTuple):
 
 @strict_kernel
 def grow_tree(X, Y, gains, scratch, rules, settings, seed):
-    """Split nodes until they are leaves; returns the arrays of a tree.
-
-    Nodes stand in the order in which they were made, level by level, two children side by side.
-    """
+    """Split nodes until they are leaves; returns a tree's arrays, nodes level by level."""
     n = len(X.indptr) - 1
     bounds, children = np.zeros((2 * n, 2), np.int64), np.zeros(2 * n, np.int32)
     weight_ends, leaf_ends = np.zeros(2 * n + 1, np.int64), np.zeros(2 * n + 1, np.int64)
@@ -79,10 +129,7 @@ def _with_room(array, size):
 
 @strict_kernel
 def _split(X, Y, members, gains, scratch, rules, settings, seed):
-    """Find a separator and divide the members by it, those with <w, x> > 0 first (Algorithm 2).
-
-    Returns the number of its features and of the first side's members, or zeros where the node is a leaf.
-    """
+    """Divide members by a separator, <w, x> > 0 first; returns numbers of its features and of those, 0 for a leaf."""
     m = len(members)
     if m <= rules.max_leaf:
         return 0, 0

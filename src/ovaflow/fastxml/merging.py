@@ -6,46 +6,66 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
-from ovaflow.fastxml.shape import SHAPE, shape_of
-from ovaflow.fastxml.shard_file import read_tree_shard
+from ovaflow.fastxml.model_file import ForestModel
+from ovaflow.fastxml.training import grow_trees, read_tree_shard
 from ovaflow.model.model_file import KIND, write_common
 from ovaflow.model.training_file import Training, write_training
+from ovaflow.sparse.jit import strict_kernel
 from ovaflow.storage.arrays import create_array
 from ovaflow.storage.artifact import create_artifact
 
+SHAPE = {
+    "nodes": np.int64,
+    "leaves": np.int64,
+    "depth": np.int64,
+    "mean_depth": np.float64,
+    "balance": np.float64,
+    "largest_leaf": np.int64,
+    "labels_per_leaf": np.float64,
+    "nonzeros": np.int64,
+}
+"""Names and dtypes of what is said of each tree."""
+
+
+def shape_of(tree, max_leaf):
+    """Describe one tree; balance is mean depth over log2(n / max_leaf), 1 when perfectly balanced."""
+    depths = np.zeros(len(tree.children), np.int64)
+    _fill_depths(tree.children, depths)
+    leaf = tree.children == 0
+    n = int(tree.sizes[0])
+    mean_depth = float((depths[leaf] * tree.sizes[leaf]).sum() / max(n, 1))
+    return {
+        "nodes": len(leaf),
+        "leaves": int(leaf.sum()),
+        "depth": int(depths.max()),
+        "mean_depth": mean_depth,
+        "balance": mean_depth / float(np.log2(n / max_leaf)) if n > max_leaf else 1.0,
+        "largest_leaf": int(tree.sizes[leaf].max()),
+        "labels_per_leaf": len(tree.distributions.data) / int(leaf.sum()),
+        "nonzeros": len(tree.separators.data),
+    }
+
+
+@strict_kernel
+def _fill_depths(children, depths):
+    for node in range(len(children)):
+        if children[node]:
+            depths[children[node]] = depths[children[node] + 1] = depths[node] + 1
+
+
+def transform_of(dataset):
+    """How instances become those that the trees see: not scaled, where their norms are known."""
+    return dataset.parameters | ({} if dataset.train.norms is None else {"unscaled": True})
+
 
 def merge_trees(shards, dataset, model_path, training_path):
-    """Join the shards of one forest into a model file and a training file.
-
-    The model does not depend on how its trees were divided into shards, down
-    to the bytes of the file.
-
-    Parameters
-    ----------
-    shards : sequence of path-like
-        Every shard, in any order.
-    dataset : Dataset
-        What the shards were trained on.
-    model_path, training_path : path-like
-        Files to write.
-
-    Returns
-    -------
-    int
-        Number of nodes of the model.
-
-    Raises
-    ------
-    InputError
-        If a shard is damaged or belongs to another dataset or training, or if
-        a tree stands in no shard or in two.
-    """
+    """Join the shards of one forest into a model; its bytes do not depend on how trees were divided into shards."""
     opened = _read(shards, dataset)
     places = _places(opened, dataset)
     parameters, inputs = opened[0].parameters, {"dataset": dataset.checksum}
     trees = [(opened[shard].forest, place) for shard, place in places]
     counts = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels)
-    given = {"train": parameters, "transform": dataset.parameters}
+    given = {"train": parameters, "transform": transform_of(dataset)}
     with create_artifact(model_path, KIND, given, inputs) as file:
         _write_trees(file.create_group("forest"), trees, dataset)
         write_common(file, counts > 0, counts, dataset.names)
@@ -125,3 +145,19 @@ def _write_parts(group, name, length, parts):
         if len(part):
             stored[end : end + len(part)] = part
         end += len(part)
+
+
+def train_forest(dataset, settings, threads=1):
+    """Grow all trees in this process: the model that shards of the same forest merge into."""
+    grown = grow_trees(dataset, range(settings.trees), settings, threads)
+    counts = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels)
+    return ForestModel(
+        dataset.path,
+        counts > 0,
+        counts,
+        checksum="",
+        parameters={"train": settings.recorded, "transform": transform_of(dataset)},
+        inputs={"dataset": dataset.checksum},
+        forest=grown.forest,
+        given=dataset.names,
+    )

@@ -1,12 +1,15 @@
-"""The model file of a forest."""
+"""Models of trees: their file and their scores."""
 
 from dataclasses import dataclass
 
 from ovaflow.console.errors import InputError
 from ovaflow.fastxml.forest import Forest, read_forest, write_forest
+from ovaflow.fastxml.scoring import load_kernels, predict_trees, scores_of
 from ovaflow.model.model_file import KIND, ModelFile, method_of, read_common, write_common
 from ovaflow.storage.artifact import create_artifact, open_artifact
 from ovaflow.storage.damage import damaged
+
+__all__ = ["METHOD", "ForestModel", "load_kernels", "open_model", "predict", "save_model", "score"]
 
 METHOD = "fastxml"
 """Name of the method in configs and models."""
@@ -14,12 +17,7 @@ METHOD = "fastxml"
 
 @dataclass(frozen=True)
 class ForestModel(ModelFile):
-    """An open model of trees; arrays are mapped.
-
-    Attributes
-    ----------
-    forest : Forest
-    """
+    """An open model of trees; arrays are mapped."""
 
     forest: Forest
 
@@ -28,28 +26,17 @@ class ForestModel(ModelFile):
         """Number of features, bias feature included."""
         return self.forest.separators.n_columns
 
+    def instances(self, split):
+        transform = self.parameters.get("transform", {})
+        return split.unscaled(transform.get("bias", 0)) if transform.get("unscaled") else split.X
+
     @property
     def nonzeros(self):
         """Number of the separators' weights and of the leaves' scores."""
         return len(self.forest.separators.data) + len(self.forest.distributions.data)
 
 
-def open_forest(path):
-    """Open a model file of trees.
-
-    Parameters
-    ----------
-    path : path-like
-
-    Returns
-    -------
-    ForestModel
-
-    Raises
-    ------
-    InputError
-        If the file is missing, foreign, of another method or format version, or damaged.
-    """
+def open_model(path):
     if method_of(path) != METHOD:
         raise InputError(
             f"a model of {method_of(path)}, which has no trees", path=path, remedy="give a model of fastxml"
@@ -62,14 +49,15 @@ def open_forest(path):
         return ForestModel(**read_common(file, path, *shape), forest=forest)
 
 
-def save_forest(path, model):
-    """Write a model of trees that is in memory.
-
-    Parameters
-    ----------
-    path : path-like
-    model : ForestModel
-    """
+def save_model(path, model):
     with create_artifact(path, KIND, model.parameters, model.inputs) as file:
         write_forest(file.create_group("forest"), model.forest)
         write_common(file, model.trained, model.counts, model.names)
+
+
+def predict(model, X, k, threads, quiet):
+    return predict_trees(model.forest, X, k, threads, quiet=quiet)
+
+
+def score(model, X, labels):
+    return scores_of(model.forest, X, labels)

@@ -20,35 +20,7 @@ BLOCK = 512
 
 
 def predict_trees(forest, X, k, threads=1, amounts=None, quiet=False):
-    """Score instances and keep the best k labels of each.
-
-    Sums run in float32, tree after tree: the result is the same for any number
-    of threads and for any set of instances scored together.
-
-    Parameters
-    ----------
-    forest : Forest
-    X : CSR, shape (n, d)
-    k : int
-    threads : int
-    amounts : sequence of int, optional
-        Predict with so many of the first trees, too; ascending.
-    quiet : bool
-        Do not tell how far it is.
-
-    Returns
-    -------
-    ids : ndarray of int32, shape (n, k), or (len(amounts), n, k)
-        By falling score, ties by the smaller id; -1 where the leaves name
-        fewer labels.
-    scores : ndarray of float32, of the same shape
-        -inf where the id is -1.
-
-    Raises
-    ------
-    ValueError
-        If X and the separators have different numbers of features.
-    """
+    """Best k labels, (n, k) or (len(amounts), n, k), -1 and -inf where leaves name fewer; summed tree after tree."""
     if X.n_columns != forest.separators.n_columns:
         raise ValueError(f"instances have {X.n_columns} features, the model has {forest.separators.n_columns}")
     stops = np.array([forest.n_trees] if amounts is None else amounts, np.int64)
@@ -68,19 +40,7 @@ def predict_trees(forest, X, k, threads=1, amounts=None, quiet=False):
 
 
 def scores_of(forest, X, labels):
-    """Scores of chosen labels.
-
-    Parameters
-    ----------
-    forest : Forest
-    X : CSR, shape (n, d)
-    labels : ndarray of int32, shape (m,)
-
-    Returns
-    -------
-    ndarray of float32, shape (n, m)
-        0 where no leaf names the label.
-    """
+    """Scores of chosen labels, float32 (n, m); 0 where no leaf names the label."""
     out = np.empty((X.n_rows, len(labels)), np.float32)
     _score_labels(X, forest, labels, out)
     return out

@@ -19,10 +19,7 @@ from ovaflow.sparse.jit import strict_kernel
 
 @strict_kernel
 def fit_separator(X, members, sides, costs, scratch, settings):
-    """Separate the sides; returns how many features ``scratch.features`` names, with their weights and scores.
-
-    Weights and <w, x_i> are in the beginnings of ``scratch.problem.weights`` and ``.scores``.
-    """
+    """Separate the sides; returns how many ``features`` there are, with w and <w, x_i> in ``scratch.problem``."""
     indptr, violation, largest = _choose_features(X, members, sides, costs, scratch)
     columns, count = _gather_columns(X, members, indptr, scratch), len(indptr) - 1
     view = _pose(len(members), count, sides, costs, scratch.problem)
@@ -34,9 +31,7 @@ def fit_separator(X, members, sides, costs, scratch, settings):
 
 @strict_kernel
 def _choose_features(X, members, sides, costs, scratch):
-    """Features whose weight may become nonzero, ascending; returns where their columns begin, and the
-    sum and the largest of the violations at w = 0.
-    """
+    """Features whose weight may become nonzero: where their columns begin, sum and maximum of violations at w = 0."""
     reach, uses, features = scratch.reach, scratch.uses, scratch.features
     met = 0
     for m in range(len(members)):

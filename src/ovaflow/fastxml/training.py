@@ -1,27 +1,37 @@
-"""One shard of a forest: threads that grow trees."""
+"""One shard of a forest: what rankings are judged by, threads that grow trees, and the file of a shard.
+
+A measure (nDCG, or another of the paper's table 7) has a discount d for each
+rank and a normaliser I(y) for each instance (eq. 3-4); the gain of ranking r is
+
+    I(y) sum_l g_l y_l d(rank of l under r),
+
+with g_l = 1, or 1/p_l in PfastreXML (Jain, Prabhu and Varma 2016).
+"""
 
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from pathlib import Path
 from threading import local
+from typing import NamedTuple
 
 import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.data.propensity import inverse_propensity
-from ovaflow.fastxml.assignment import RESOLUTION
-from ovaflow.fastxml.forest import Forest, join_trees
-from ovaflow.fastxml.growing import Rules, grow_tree
-from ovaflow.fastxml.objectives import make_gains
-from ovaflow.fastxml.scratch import make_scratch
-from ovaflow.fastxml.seeding import seed_of
+from ovaflow.fastxml.assignment import RESOLUTION, seed_of
+from ovaflow.fastxml.forest import Forest, join_trees, read_forest, write_forest
+from ovaflow.fastxml.growing import Rules, grow_tree, make_scratch
 from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.machine.pinning import settle_thread
 from ovaflow.solver.losses import LOGISTIC
 from ovaflow.solver.problem import Settings
 from ovaflow.sparse.csr import CSR
+from ovaflow.storage.arrays import amount_of, create_array, map_vector, number_of
+from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact, parameters_of
+from ovaflow.storage.damage import damaged
 from ovaflow.storage.parts import Parts
 
 TOLERANCE = 0.01
@@ -29,6 +39,50 @@ TOLERANCE = 0.01
 
 INNER_TOLERANCE = 0.35
 """Looser than for one-vs-all, whose problems are solved more exactly. Measured: a fifth less time than with 0.1."""
+
+_MATRICES = [f"{name}_{part}" for name in ("separators", "distributions") for part in ("data", "indices", "indptr")]
+KIND = "tree-shard"
+
+
+class _Measure(NamedTuple):
+    places: int | None  # ranks that count, None: all
+    discounted: bool
+
+
+_MEASURES = {"nDCG": _Measure(None, True), "nDCG@5": _Measure(5, True), "P@5": _Measure(5, False)}
+OBJECTIVES = tuple(_MEASURES)
+
+
+class Gains(NamedTuple):
+    """What rankings are judged by, on a training set."""
+
+    discounts: np.ndarray  # float64 (l,); d of each rank, best first
+    normalisers: np.ndarray  # float64 (n,); I(y) of each instance; 0 without labels
+    labels: np.ndarray  # float64 (l,); g_l over the largest of them, so that I(y) g_l is at most 1
+
+
+def make_gains(objective, Y, gains=None):
+    """An objective's gains; ``gains`` (l,) are larger for rare labels, 1 by default."""
+    measure = _MEASURES[objective]
+    worth = np.ones(Y.n_columns) if gains is None else gains / gains.max()
+    discounts = _discounts(measure, Y.n_columns)
+    normalisers = _normalisers(Y, worth, discounts) if measure.discounted else np.ones(Y.n_rows)
+    return Gains(discounts, normalisers, worth)
+
+
+def _discounts(measure, n_labels):
+    ranks = np.arange(1, n_labels + 1)
+    discounts = 1 / np.log2(1 + ranks) if measure.discounted else np.full(n_labels, 1 / measure.places)
+    return np.where(ranks <= (measure.places or n_labels), discounts, 0.0)
+
+
+def _normalisers(Y, worth, discounts):
+    """I(y) = 1 / sum_r d_r g_(r), the instance's labels in the order of falling g (eq. 4)."""
+    rows = np.repeat(np.arange(Y.n_rows), np.diff(Y.indptr))
+    order = np.lexsort((-worth[Y.indices], rows))
+    places = np.arange(len(rows)) - Y.indptr[rows]
+    ideal = np.bincount(rows, worth[Y.indices[order]] * discounts[places], Y.n_rows)
+    return np.divide(1.0, ideal, out=np.zeros(Y.n_rows), where=ideal > 0)
 
 
 def rules_of(settings):
@@ -64,51 +118,15 @@ def trees_of_shard(trees, shards, shard):
 
 @dataclass(frozen=True)
 class GrownShard:
-    """Trees of a shard.
-
-    Attributes
-    ----------
-    forest : Forest
-    seconds : ndarray of float64, shape (T,)
-        Time spent on each tree.
-    core_seconds : float
-        Threads times wall seconds, of all attempts.
-    peak_rss_bytes : int
-    """
-
     forest: Forest
-    seconds: np.ndarray
-    core_seconds: float
+    seconds: np.ndarray  # float64 (T,); time spent on each tree
+    core_seconds: float  # threads times wall seconds, of all attempts
     peak_rss_bytes: int
 
 
 def grow_trees(dataset, numbers, settings, threads=1, title="grow", parts=None):
-    """Grow some trees of a forest.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    numbers : sequence of int
-        Which; a tree depends on its number and the settings alone.
-    settings : GrowTrees
-    threads : int
-        Trees grown at a time; they change no result.
-    title : str
-        Name of the step in its progress lines.
-    parts : Parts, optional
-        Keep trees as they are finished; what they hold already is not grown.
-
-    Returns
-    -------
-    GrownShard
-        Trees in the order given.
-
-    Raises
-    ------
-    InputError
-        If there are too many instances and labels for the sums of gains.
-    """
-    X, Y = dataset.train.X, dataset.train.Y
+    """Grow trees by their numbers; ``parts`` keep finished ones, and threads change no result."""
+    X, Y = dataset.train.unscaled(dataset.parameters.get("bias", 0)), dataset.train.Y
     if max(X.n_rows, 1) * max(Y.n_columns, 1) * RESOLUTION >= 1 << 62:
         raise InputError(
             "too many instances times labels for fastxml (more than 4e12)",
@@ -148,9 +166,6 @@ def grow_trees(dataset, numbers, settings, threads=1, title="grow", parts=None):
     return GrownShard(forest, np.array([tree["seconds"][0] for tree in grown]), core_seconds, peak_rss_bytes())
 
 
-_MATRICES = [f"{name}_{part}" for name in ("separators", "distributions") for part in ("data", "indices", "indptr")]
-
-
 def _arrays_of(children, sizes, separators, distributions, seconds):
     """A tree as its parts keep it."""
     matrices = zip(_MATRICES, [*separators, *distributions], strict=True)
@@ -162,3 +177,39 @@ def _forest_of(tree, d, n_labels):
     matrices = [tree[name] for name in _MATRICES]
     starts = np.array([0, len(tree["children"])])
     return Forest(starts, tree["children"], tree["sizes"], CSR(*matrices[:3], d), CSR(*matrices[3:], n_labels))
+
+
+@dataclass(frozen=True)
+class TreeShard(GrownShard):
+    """An open shard file; the trees are mapped."""
+
+    path: Path
+    numbers: np.ndarray  # int32 (T,); of the trees within their forest, ascending
+    parameters: dict  # settings of the training
+    inputs: dict  # checksums of the artifacts used, by kind
+
+
+def write_tree_shard(path, numbers, grown, parameters, inputs):
+    with create_artifact(path, KIND, parameters, inputs) as file:
+        create_array(file, "numbers", np.asarray(numbers, np.int32))
+        create_array(file, "seconds", np.asarray(grown.seconds, np.float64))
+        write_forest(file.create_group("forest"), grown.forest)
+        file.attrs["core_seconds"] = float(grown.core_seconds)
+        file.attrs["peak_rss_bytes"] = int(grown.peak_rss_bytes)
+
+
+def read_tree_shard(path):
+    with open_artifact(path, KIND) as file:
+        shard = TreeShard(
+            path=Path(path),
+            numbers=map_vector(file["numbers"], np.int32, 0),
+            forest=read_forest(file["forest"]),
+            seconds=map_vector(file["seconds"], np.float64, 0),
+            core_seconds=amount_of(file),
+            peak_rss_bytes=number_of(file, "peak_rss_bytes", 0),
+            parameters=parameters_of(file),
+            inputs=inputs_of(file),
+        )
+        if not len(shard.numbers) == len(shard.seconds) == shard.forest.n_trees:
+            raise damaged(file, "arrays of different lengths")
+    return shard

@@ -36,36 +36,7 @@ class _Plan:
 
 
 def merge(shards, dataset, threshold, model_path, training_path, piece=PIECE):
-    """Join the shards of one training into a model file and a training file.
-
-    The model does not depend on how its labels were divided into shards, down
-    to the bytes of the file.
-
-    Parameters
-    ----------
-    shards : sequence of path-like
-        Every shard of the plan, in any order.
-    dataset : ovaflow.data.dataset.Dataset
-        What the shards were trained on.
-    threshold : float
-        Weights below it in magnitude are dropped.
-    model_path, training_path : path-like
-        Files to write.
-    piece : int
-        Weights held in memory at a time; at least one label's.
-
-    Returns
-    -------
-    int
-        Number of weights of the model.
-
-    Raises
-    ------
-    InputError
-        If a shard is damaged or belongs to another dataset or training, if a
-        label stands in no shard or in two, or if the shards were already
-        pruned at more than the threshold.
-    """
+    """Join all shards of one training, ``piece`` weights at a time; the division into shards changes no byte."""
     plan = _survey([Path(path) for path in shards], dataset, threshold)
     write_model(
         model_path,

@@ -27,33 +27,17 @@ ONE_VS_ALL = "one-vs-all"
 
 @dataclass(frozen=True)
 class ModelFile:
-    """What every method keeps in its model file; names are loaded when asked for.
-
-    Attributes
-    ----------
-    path : pathlib.Path
-    trained : ndarray of bool, shape (l,)
-        Labels without a classifier are never predicted.
-    counts : ndarray of int64, shape (l,)
-        Training positives.
-    checksum : str
-    parameters : dict
-        ``train`` (settings of the training, ``method`` among them) and
-        ``transform`` (parameters of the dataset, see
-        :class:`ovaflow.data.dataset.Dataset`).
-    inputs : dict of str to str
-        ``dataset``: checksum of the dataset that the model was trained on.
-    given : Names, optional
-        Of a model in memory; others read theirs when asked for.
-    """
+    """What every method keeps in its model file; names are loaded when asked for."""
 
     path: Path
-    trained: np.ndarray
-    counts: np.ndarray
+    trained: np.ndarray  # bool (l,); labels without a classifier are never predicted
+    counts: np.ndarray  # int64 (l,); training positives
     checksum: str
+    # ``train`` (settings of the training, ``method`` among them) and ``transform`` (parameters of the dataset,
+    # see :class:`ovaflow.data.dataset.Dataset`)
     parameters: dict
-    inputs: dict
-    given: Names | None = field(default=None, kw_only=True)
+    inputs: dict  # ``dataset``: checksum of the dataset that the model was trained on
+    given: Names | None = field(default=None, kw_only=True)  # of a model in memory; others read theirs when asked for
 
     @property
     def n_features(self) -> int:
@@ -85,6 +69,17 @@ class ModelFile:
         """Inverse document frequencies of the transform, float32 of shape (d without bias,); None without tf-idf."""
         return read_idf(self.path, KIND) if self.given is None else self.given.idf
 
+    def instances(self, split):
+        """Features of a dataset's instances as the model takes them."""
+        return split.X
+
+    def require_dataset(self, dataset):
+        """Refuse a dataset that it was not trained on."""
+        if self.inputs.get("dataset") != dataset.checksum:
+            raise InputError(
+                f"was not trained on {dataset.path}", path=self.path, remedy="give the dataset that it was trained on"
+            )
+
     @property
     def names(self):
         """Names of labels and features, with the inverse document frequencies."""
@@ -93,15 +88,10 @@ class ModelFile:
 
 @dataclass(frozen=True)
 class Model(ModelFile):
-    """An open model of one-vs-all; arrays are mapped.
+    """An open model of one-vs-all; arrays are mapped."""
 
-    Attributes
-    ----------
-    weights : CSR, shape (l, d)
-        One row a label, bias feature last where there is one. Those below
-        ``parameters["prune"]`` are dropped.
-    """
-
+    # CSR (l, d); one row per label, bias feature last where there is one. Those below ``parameters["prune"]`` are
+    # dropped
     weights: CSR
 
     @property
@@ -116,33 +106,7 @@ class Model(ModelFile):
 
 
 def write_model(path, weights_per_label, pieces, n_features, trained, counts, names, parameters, inputs):
-    """Write the model file piece by piece; the same content gives the same bytes.
-
-    Parameters
-    ----------
-    path : path-like
-    weights_per_label : array_like of int, shape (l,)
-        Number of weights of each label.
-    pieces : iterable of (ndarray of float32, ndarray of int32)
-        Weights and their features, label after label, cut anywhere.
-    n_features : int
-        d, bias feature included.
-    trained : array_like of bool, shape (l,)
-    counts : array_like of int, shape (l,)
-        Training positives.
-    names : Names
-    parameters : dict
-        See :class:`Model`.
-    inputs : dict of str to str
-        Checksums of the artifacts used, by kind.
-
-    Raises
-    ------
-    ValueError
-        If the pieces do not add up to ``weights_per_label``.
-    InputError
-        If a weight is not finite; names the label.
-    """
+    """Write the model file from pieces (data, indices), label after label, cut anywhere."""
     indptr = np.zeros(len(weights_per_label) + 1, np.int64)
     np.cumsum(weights_per_label, out=indptr[1:])
     with create_artifact(path, KIND, parameters, inputs) as file:
@@ -151,13 +115,7 @@ def write_model(path, weights_per_label, pieces, n_features, trained, counts, na
 
 
 def save_model(path, model):
-    """Write a model of one-vs-all that is in memory.
-
-    Parameters
-    ----------
-    path : path-like
-    model : Model
-    """
+    """Write a model of one-vs-all that is in memory."""
     weights = model.weights
     pieces = [(weights.data, weights.indices)]
     given = np.diff(weights.indptr), pieces, weights.n_columns, model.trained, model.counts
@@ -165,16 +123,6 @@ def save_model(path, model):
 
 
 def write_common(file, trained, counts, names):
-    """Store what every method keeps.
-
-    Parameters
-    ----------
-    file : h5py.File
-    trained : array_like of bool, shape (l,)
-    counts : array_like of int, shape (l,)
-        Training positives.
-    names : Names
-    """
     create_array(file, "trained", np.asarray(trained, bool))
     create_array(file, "counts", np.asarray(counts, np.int64))
     write_strings(file, "label_names", names.labels)
@@ -185,24 +133,7 @@ def write_common(file, trained, counts, names):
 
 
 def read_common(file, path, n_labels, n_features):
-    """What every method keeps, as arguments of :class:`ModelFile`.
-
-    Parameters
-    ----------
-    file : h5py.File
-    path : path-like
-    n_labels, n_features : int
-        That the method's own arrays are of, bias feature included.
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    InputError
-        If lengths differ, or settings are not what they should be.
-    """
+    """What every method keeps, checked against (l, d), as arguments of :class:`ModelFile`."""
     settings = parameters_of(file)
     trained, counts = map_vector(file["trained"], bool), map_vector(file["counts"], np.int64, 0)
     if not n_labels == len(trained) == len(counts):
@@ -223,17 +154,7 @@ def read_common(file, path, n_labels, n_features):
 
 
 def method_of(path):
-    """Which method a model is of.
-
-    Parameters
-    ----------
-    path : path-like
-
-    Returns
-    -------
-    str
-        Such as ``"one-vs-all"``.
-    """
+    """Method of a model file, such as ``one-vs-all``."""
     with open_artifact(path, KIND) as file:
         return parameters_of(file).get("train", {}).get("method", ONE_VS_ALL)
 
@@ -264,21 +185,7 @@ def _write_weights(group, indptr, pieces, n_features):
 
 
 def open_model(path):
-    """Open a model file of one-vs-all.
-
-    Parameters
-    ----------
-    path : path-like
-
-    Returns
-    -------
-    Model
-
-    Raises
-    ------
-    InputError
-        If the file is missing, foreign, of another method or format version, or damaged.
-    """
+    """Open a model file of one-vs-all."""
     if method_of(path) != ONE_VS_ALL:
         raise InputError(
             f"a model of {method_of(path)}, which has no weights of labels",

@@ -6,25 +6,24 @@ the rule looks at each weight alone, a model pruned at delta and then at a
 larger one equals a model pruned at the larger one directly.
 """
 
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 
+from ovaflow.console.errors import InputError
+from ovaflow.model.model_file import save_model
 from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.jit import strict_kernel
+from ovaflow.storage.arrays import PAGE
+
+_BLOCK = 1 << 22
+_BYTES_OF_A_WEIGHT = 8
 
 
 def prune(weights, threshold):
-    """Drop the weights below a threshold.
-
-    Parameters
-    ----------
-    weights : CSR, shape (m, d)
-    threshold : float
-        Delta; 0 drops exact zeros only.
-
-    Returns
-    -------
-    CSR, shape (m, d)
-    """
+    """Drop weights below a threshold from a CSR (m, d); 0 drops exact zeros only."""
     indptr = np.zeros(weights.n_rows + 1, np.int64)
     np.cumsum(kept_per_row(weights, threshold), out=indptr[1:])
     data, indices = np.empty(indptr[-1], np.float32), np.empty(indptr[-1], np.int32)
@@ -33,52 +32,20 @@ def prune(weights, threshold):
 
 
 def kept_per_row(weights, threshold):
-    """Number of weights of each row that pruning leaves.
-
-    Parameters
-    ----------
-    weights : CSR, shape (m, d)
-    threshold : float
-
-    Returns
-    -------
-    ndarray of int64, shape (m,)
-    """
+    """Number of weights of each row that pruning leaves: int64 (m,)."""
     kept = np.empty(weights.n_rows, np.int64)
     _count_kept(weights.data, weights.indptr, np.float32(threshold), kept)
     return kept
 
 
 def copy_kept(weights, rows, threshold, data, indices, starts):
-    """Copy what pruning leaves of some rows to given places.
-
-    Parameters
-    ----------
-    weights : CSR, shape (m, d)
-    rows : array_like of int, shape (r,)
-    threshold : float
-    data, indices : ndarray of float32, ndarray of int32
-        Where to write.
-    starts : ndarray of int64, shape (r,)
-        Where each row begins in them.
-    """
+    """Copy what pruning leaves of some rows to ``data`` and ``indices``, each row from its start."""
     _copy_kept(*weights.arrays, np.asarray(rows, np.int64), np.float32(threshold), data, indices, starts)
 
 
 @strict_kernel
 def large_weights(weights, threshold):
-    """Columns and values of the weights that pruning leaves of one dense row.
-
-    Parameters
-    ----------
-    weights : ndarray of float32, shape (d,)
-    threshold : float32
-
-    Returns
-    -------
-    indices : ndarray of int32
-    data : ndarray of float32
-    """
+    """(indices, data) of the weights that pruning leaves of one dense row (d,)."""
     count = 0
     for weight in weights:
         count += _keeps(weight, threshold)
@@ -116,3 +83,65 @@ def _copy_kept(data, indices, indptr, rows, threshold, out_data, out_indices, st
                 out_data[slot] = data[k]
                 out_indices[slot] = indices[k]
                 slot += 1
+
+
+def threshold_for(weights, most):
+    """The smallest threshold that leaves at most ``most`` weights, 0 where only zeros must go."""
+    # magnitudes of float32 are ordered as their bits: one pass counts their upper, one their lower halves
+    if np.count_nonzero(weights) <= most:
+        return 0.0
+    upper = _at_least(_counted(weights, lambda bits: bits >> 16), 0)
+    first = int(np.argmax(upper <= most))
+    # the half above which all fit, and of the one below, where the largest may fit too, the lower bits
+    lower = _at_least(_counted(weights, lambda bits: bits[bits >> 16 == first - 1] & 0xFFFF), int(upper[first]))
+    found = int(np.argmax(np.append(lower, 0) <= most))
+    return float(np.array([((first - 1) << 16) + found], np.uint32).view(np.float32)[0])
+
+
+def _counted(weights, part):
+    counts = np.zeros(1 << 16, np.int64)
+    for low in range(0, len(weights), _BLOCK):
+        bits = np.abs(weights[low : low + _BLOCK]).view(np.uint32)
+        counts += np.bincount(part(bits), minlength=1 << 16)
+    return counts
+
+
+def _at_least(counts, above):
+    """How many are at least each value."""
+    return above + np.cumsum(counts[::-1])[::-1]
+
+
+def prune_to_bytes(model, most_bytes, path):
+    """Write a model pruned as little as a file size allows, to within three pages."""
+    rest = _bytes_beside_weights(model, Path(path).parent)
+    # both arrays of weights begin at a page
+    most = (most_bytes - rest - 2 * PAGE) // _BYTES_OF_A_WEIGHT
+    if most < 0:
+        raise InputError(
+            f"without any weight it takes {rest + 2 * PAGE:,} bytes, so it cannot be pruned to {most_bytes:,}",
+            path=model.path,
+            remedy="allow more bytes",
+        )
+    return write_pruned(model, threshold_for(model.weights.data, most), path)
+
+
+def write_pruned(model, threshold, path):
+    """Write a model without weights below the threshold, or its own if that is larger."""
+    threshold = max(threshold, model.parameters.get("prune", 0.0))
+    pruned = replace(
+        model,
+        weights=prune(model.weights, threshold),
+        parameters=model.parameters | {"prune": threshold},
+        inputs=model.inputs | {"unpruned": model.checksum},
+    )
+    save_model(path, pruned)
+    return pruned
+
+
+def _bytes_beside_weights(model, folder):
+    empty = CSR(np.empty(0, np.float32), np.empty(0, np.int32), np.zeros_like(model.weights.indptr), model.n_features)
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        path = Path(scratch) / "empty.h5"
+        write_pruned(replace(model, weights=empty), 1.0, path)
+        return path.stat().st_size

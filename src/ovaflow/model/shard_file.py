@@ -32,70 +32,22 @@ STATISTICS = {
 
 @dataclass(frozen=True)
 class Shard:
-    """An open shard file; the weights are mapped, not copied.
-
-    Attributes
-    ----------
-    path : pathlib.Path
-    labels : ndarray of int32, shape (m,)
-        Label of each row of the weights, in the order of training.
-    weights : CSR, shape (m, d)
-        Weights below ``parameters["stored_threshold"]`` are dropped.
-    trained : ndarray of bool, shape (m,)
-        False where a label has no classifier.
-    statistics : dict of str to ndarray, shape (m,)
-        See :data:`STATISTICS`.
-    core_seconds : float
-        Threads times wall seconds of the solver.
-    peak_rss_bytes : int
-        Largest resident memory of the job.
-    parameters : dict
-        Settings of the training.
-    inputs : dict of str to str
-        Checksums of the artifacts used, by kind.
-    checksum : str
-    """
+    """An open shard file; the weights are mapped, not copied."""
 
     path: Path
-    labels: np.ndarray
-    weights: CSR
-    trained: np.ndarray
-    statistics: dict
-    core_seconds: float
-    peak_rss_bytes: int
-    parameters: dict
-    inputs: dict
+    labels: np.ndarray  # int32 (m,); label of each row of the weights, in the order of training
+    weights: CSR  # (m, d); weights below ``parameters["stored_threshold"]`` are dropped
+    trained: np.ndarray  # bool (m,); false where a label has no classifier
+    statistics: dict  # arrays (m,); see :data:`STATISTICS`
+    core_seconds: float  # threads times wall seconds of the solver
+    peak_rss_bytes: int  # largest resident memory of the job
+    parameters: dict  # settings of the training
+    inputs: dict  # checksums of the artifacts used, by kind
     checksum: str
 
 
 def write_shard(path, labels, weights, trained, statistics, parameters, inputs, core_seconds, peak_rss_bytes):
-    """Write a shard file.
-
-    Parameters
-    ----------
-    path : path-like
-    labels : array_like of int, shape (m,)
-    weights : CSR, shape (m, d)
-        Pruned at ``parameters["stored_threshold"]``, rows in the order of ``labels``.
-    trained : array_like of bool, shape (m,)
-    statistics : dict of str to array_like, shape (m,)
-        Every name of :data:`STATISTICS`.
-    parameters : dict
-        Settings of the training, ``stored_threshold`` among them; nothing that
-        differs between the shards of one model.
-    inputs : dict of str to str
-        Checksums of the artifacts used, ``dataset`` among them.
-    core_seconds : float
-        Threads times wall seconds of the solver.
-    peak_rss_bytes : int
-
-    Raises
-    ------
-    ValueError
-        If lengths or names do not fit together.
-    InputError
-        If a weight is not finite; names the label.
-    """
+    """Write a shard file, with ``weights`` pruned at ``parameters["stored_threshold"]``."""
     _check_lengths(len(labels), weights.n_rows, trained, statistics)
     _require_finite(path, labels, weights)
     with create_artifact(path, KIND, parameters, inputs) as file:
@@ -119,21 +71,6 @@ def _require_finite(path, labels, weights):
 
 
 def read_shard(path):
-    """Open a shard file.
-
-    Parameters
-    ----------
-    path : path-like
-
-    Returns
-    -------
-    Shard
-
-    Raises
-    ------
-    InputError
-        If the file is missing, foreign, of another format version or damaged.
-    """
     with open_artifact(path, KIND) as file:
         shard = Shard(
             path=Path(path),
@@ -161,28 +98,11 @@ def read_weights(path, known):
 
 
 def write_statistics(group, statistics):
-    """Store per-label statistics, one array a name.
-
-    Parameters
-    ----------
-    group : h5py.Group
-    statistics : dict of str to array_like, shape (m,)
-    """
     for name, dtype in STATISTICS.items():
         create_array(group, name, np.asarray(statistics[name], dtype))
 
 
 def read_statistics(group):
-    """Per-label statistics stored by :func:`write_statistics`.
-
-    Parameters
-    ----------
-    group : h5py.Group
-
-    Returns
-    -------
-    dict of str to ndarray, shape (m,)
-    """
     return {name: map_vector(group[name], dtype) for name, dtype in STATISTICS.items() if name in group}
 
 

@@ -26,48 +26,22 @@ ITERATIONS = {
 
 @dataclass(frozen=True)
 class Trace:
-    """How a sample of labels was solved.
+    """How a sample of labels was solved."""
 
-    Attributes
-    ----------
-    of_labels : dict of str to ndarray, shape (m,)
-        ``labels`` (ascending), ``positives``, ``target`` (of the gradient's
-        norm), ``optimum`` (objective of a much more exact solution) and
-        ``status``.
-    starts : ndarray of int64, shape (m + 1,)
-        Where the iterations of each label begin; the first is the start,
-        before any step.
-    iterations : dict of str to ndarray, shape (sum of iterations,)
-        Fields of :class:`ovaflow.training.tracing.Record`.
-    weight_edges : ndarray of float64, shape (b + 1,)
-        Bins of the weights; what lies beyond is counted in the outermost.
-    weight_counts : ndarray of int64, shape (b,)
-        Weights of all sampled labels before pruning, zeros among them.
-    n_instances : int
-    parameters : dict
-        Settings of the training.
-    inputs : dict of str to str
-        Checksums of the artifacts used, by kind.
-    """
-
+    # arrays (m,); ``labels`` (ascending), ``positives``, ``target`` (of the gradient's norm),
+    # ``optimum`` (objective of a much more exact solution) and ``status``
     of_labels: dict
+    # int64 (m + 1,); where the iterations of each label begin; the first is the start, before any step
     starts: np.ndarray
-    iterations: dict
-    weight_edges: np.ndarray
-    weight_counts: np.ndarray
+    iterations: dict  # arrays (sum of iterations,); fields of :class:`ovaflow.training.tracing.Record`
+    weight_edges: np.ndarray  # float64 (b + 1,); bins of the weights; what lies beyond is counted in the outermost
+    weight_counts: np.ndarray  # int64 (b,); weights of all sampled labels before pruning, zeros among them
     n_instances: int
-    parameters: dict
-    inputs: dict
+    parameters: dict  # settings of the training
+    inputs: dict  # checksums of the artifacts used, by kind
 
 
 def write_trace(path, trace):
-    """Write a trace file.
-
-    Parameters
-    ----------
-    path : path-like
-    trace : Trace
-    """
     with create_artifact(path, KIND, trace.parameters, trace.inputs) as file:
         for name, dtype in LABELS.items():
             create_array(file, name, np.asarray(trace.of_labels[name], dtype))
@@ -81,21 +55,6 @@ def write_trace(path, trace):
 
 
 def read_trace(path):
-    """Read a trace file.
-
-    Parameters
-    ----------
-    path : path-like
-
-    Returns
-    -------
-    Trace
-
-    Raises
-    ------
-    InputError
-        If the file is missing, foreign, of another format version or damaged.
-    """
     with open_artifact(path, KIND) as file:
         trace = Trace(
             {name: map_vector(file[name], dtype) for name, dtype in LABELS.items()},

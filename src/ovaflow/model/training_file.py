@@ -12,47 +12,21 @@ KIND = "training"
 
 @dataclass(frozen=True)
 class Training:
-    """Statistics of a finished training.
+    """What a finished training took."""
 
-    Attributes
-    ----------
-    statistics : dict of str to ndarray, shape (l,)
-        See :data:`ovaflow.model.shard_file.STATISTICS`; empty where no problem was solved for each label.
-    core_seconds : float
-        Threads times wall seconds of the solver, over all shards.
-    shards : int
-        Number of shards.
-    peak_rss_bytes : int
-        Largest resident memory of a shard's job.
-    trees : dict of str to ndarray, shape (T,)
-        What is known of each tree, for methods that grow some.
-    parameters : dict
-        Settings of the training, of what was read from a file.
-    inputs : dict of str to str
-        Checksums of the artifacts used, by kind, of what was read from a file.
-    """
-
+    # arrays (l,); see :data:`ovaflow.model.shard_file.STATISTICS`; empty where no problem was
+    # solved for each label
     statistics: dict
-    core_seconds: float
-    shards: int
-    peak_rss_bytes: int
+    core_seconds: float  # threads times wall seconds of the solver, over all shards
+    shards: int  # number of shards
+    peak_rss_bytes: int  # largest resident memory of a shard's job
+    # arrays (T,); what is known of each tree, for methods that grow some
     trees: dict = field(default_factory=dict)
-    parameters: dict = field(default_factory=dict)
-    inputs: dict = field(default_factory=dict)
+    parameters: dict = field(default_factory=dict)  # settings of the training, of what was read from a file
+    inputs: dict = field(default_factory=dict)  # checksums of the artifacts used, by kind, of what was read from a file
 
 
 def write_training(path, training, parameters, inputs):
-    """Write the training file.
-
-    Parameters
-    ----------
-    path : path-like
-    training : Training
-    parameters : dict
-        Settings of the training.
-    inputs : dict of str to str
-        Checksums of the artifacts used, by kind.
-    """
     with create_artifact(path, KIND, parameters, inputs) as file:
         if training.statistics:
             write_statistics(file, training.statistics)
@@ -64,21 +38,6 @@ def write_training(path, training, parameters, inputs):
 
 
 def read_training(path):
-    """Read the training file.
-
-    Parameters
-    ----------
-    path : path-like
-
-    Returns
-    -------
-    Training
-
-    Raises
-    ------
-    InputError
-        If the file is missing, foreign, of another format version or damaged.
-    """
     with open_artifact(path, KIND) as file:
         statistics = read_statistics(file)
         trees = {name: map_array(values) for name, values in file["trees"].items()} if "trees" in file else {}

@@ -11,16 +11,6 @@ from ovaflow.sparse.best import NO_LABEL
 
 
 class Label(NamedTuple):
-    """A label of an instance.
-
-    Attributes
-    ----------
-    id : int
-    name : str
-    score : numpy.float32
-    probability : numpy.float32 or None
-    """
-
     id: int
     name: str
     score: np.float32
@@ -28,25 +18,7 @@ class Label(NamedTuple):
 
 
 def labels_of(predictor, X, k, threads=1, calibration=None, probabilities=False, thresholds=False):
-    """The labels of each instance.
-
-    Parameters
-    ----------
-    predictor : ovaflow.prediction.predictor.Predictor
-    X : CSR, shape (n, d)
-    k : int
-    threads : int
-    calibration : ovaflow.prediction.calibration.Calibration, optional
-    probabilities : bool
-        Add them.
-    thresholds : bool
-        Keep labels alone that reach theirs.
-
-    Returns
-    -------
-    list of list of Label
-        By falling score.
-    """
+    """Labels of each instance by falling score, on request with probabilities or only those above their thresholds."""
     ids, scores = predictor.top_k(X, min(k, predictor.n_labels), threads)
     kept = calibration.chosen(ids, scores) if thresholds else ids != NO_LABEL
     shown = calibration.probabilities(ids, scores) if probabilities else np.full(ids.shape, None)
@@ -63,28 +35,12 @@ def _number(value):
 
 
 class JsonLines:
-    """An object a line, ``{"labels": [{"id": 3, "name": "name", "score": 0.5}]}``, with the instance's ``id``."""
+    """One object per line, ``{"labels": [{"id": 3, "name": "name", "score": 0.5}]}``, with the instance's ``id``."""
 
     def start(self):
-        """What stands before the first instance."""
         return ""
 
     def write(self, number, name, text, labels):
-        """Lines of one instance.
-
-        Parameters
-        ----------
-        number : int
-            Counted from 1.
-        name : object
-            What the source calls it, or None.
-        text : str or None
-        labels : list of Label
-
-        Returns
-        -------
-        str
-        """
         entry = {} if name is None else {"id": name}
         entry["labels"] = [
             {"id": label.id, "name": label.name, "score": _number(label.score)}
@@ -95,22 +51,15 @@ class JsonLines:
 
 
 class Csv:
-    """A label a line, with the number of the instance.
-
-    Parameters
-    ----------
-    probabilities : bool
-    """
+    """One label per line, with the number of the instance."""
 
     def __init__(self, probabilities):
         self._columns = ["instance", "rank", "id", "label", "score"] + ["probability"] * probabilities
 
     def start(self):
-        """Names of the columns."""
         return _csv_lines([self._columns])
 
     def write(self, number, name, text, labels):
-        """See :meth:`JsonLines.write`."""
         return _csv_lines(
             [number if name is None else name, rank, *label[: len(self._columns) - 2]]
             for rank, label in enumerate(labels, 1)
@@ -124,14 +73,7 @@ def _csv_lines(rows):
 
 
 class XmcText:
-    """``label:score label:score`` a line, below a header of instances and labels.
-
-    Parameters
-    ----------
-    n_labels : int
-    probabilities : bool
-        Write them instead of scores.
-    """
+    """``label:score label:score`` per line, below a header of instances and labels."""
 
     header = 40
     """Bytes of the first line: the number of instances is put there at the end."""
@@ -140,47 +82,27 @@ class XmcText:
         self._n_labels, self._probabilities = n_labels, probabilities
 
     def start(self):
-        """Room for the header."""
         return self.first_line(0)
 
     def first_line(self, n):
-        """The header, filled up with spaces.
-
-        Parameters
-        ----------
-        n : int
-            Instances.
-
-        Returns
-        -------
-        str
-        """
+        """The header, padded with spaces."""
         return f"{n} {self._n_labels}".ljust(self.header - 1) + "\n"
 
     def write(self, number, name, text, labels):
-        """See :meth:`JsonLines.write`."""
         shown = [(label.id, label.probability if self._probabilities else label.score) for label in labels]
         return " ".join(f"{j}:{value}" for j, value in shown) + "\n"
 
 
 class Table:
-    """For people: a line a label.
-
-    Parameters
-    ----------
-    titled : bool
-        Say of which instance they are.
-    """
+    """For people: one label per line."""
 
     def __init__(self, titled):
         self._titled = titled
 
     def start(self):
-        """Nothing."""
         return ""
 
     def write(self, number, name, text, labels):
-        """See :meth:`JsonLines.write`."""
         lines = [f"{number if name is None else name}  {_shortened(text or '', 100)}\n"] if self._titled else []
         if not labels:
             lines.append("   no labels\n")

@@ -21,96 +21,37 @@ FILE_NAME = "calibration.h5"
 
 @dataclass(frozen=True)
 class Calibration:
-    """A sigmoid and a threshold for each label.
+    """A sigmoid and a threshold for each label."""
 
-    Attributes
-    ----------
-    slope, intercept : ndarray of float32, shape (l,)
-        The probability of label j at the score s is 1 / (1 + exp(-(slope_j s + intercept_j))).
-    thresholds : ndarray of float32, shape (l,)
-        Scores from which on a label is predicted; inf where it never is.
-    parameters : dict
-        How it was fitted, see :mod:`ovaflow.prediction.calibrate`.
-    inputs : dict of str to str
-        Checksum of ``model``, and of what the fit was made from.
-    checksum : str
-    """
-
+    # float32 (l,); the probability of label j at the score s is 1 / (1 + exp(-(slope_j s + intercept_j)))
     slope: np.ndarray
     intercept: np.ndarray
-    thresholds: np.ndarray
-    parameters: dict
-    inputs: dict
+    thresholds: np.ndarray  # float32 (l,); scores from which on a label is predicted; inf where it never is
+    parameters: dict  # how it was fitted, see :mod:`ovaflow.prediction.calibrate`
+    inputs: dict  # checksum of ``model``, and of what the fit was made from
     checksum: str = ""
 
     def probabilities(self, ids: ArrayLike, scores: np.ndarray) -> np.ndarray:
-        """Probabilities of labels at their scores.
-
-        Parameters
-        ----------
-        ids : ndarray of int, any shape
-            -1 stands for no label.
-        scores : ndarray of float, same shape
-
-        Returns
-        -------
-        ndarray of float32, same shape
-            0 where there is no label.
-        """
+        """Probabilities of labels at their scores: float32 of the same shape, 0 where the id is -1."""
         ids = np.asarray(ids)
         known = ids != NO_LABEL
         finite = np.where(known, scores, 0).astype(np.float64)
         return np.where(known, expit(self.slope[ids] * finite + self.intercept[ids]), 0).astype(np.float32)
 
     def chosen(self, ids: ArrayLike, scores: np.ndarray) -> np.ndarray:
-        """Labels whose scores reach their thresholds.
-
-        Parameters
-        ----------
-        ids : ndarray of int, any shape
-            -1 stands for no label.
-        scores : ndarray of float, same shape
-
-        Returns
-        -------
-        ndarray of bool, same shape
-        """
+        """Whether scores reach the labels' thresholds: bool of the same shape."""
         ids = np.asarray(ids)
         return (ids != NO_LABEL) & (scores >= self.thresholds[ids])
 
 
 def write_calibration(path: StrPath, calibration: Calibration) -> None:
-    """Write the calibration file.
-
-    Parameters
-    ----------
-    path : path-like
-    calibration : Calibration
-    """
     with create_artifact(path, KIND, calibration.parameters, calibration.inputs) as file:
         for name in ("slope", "intercept", "thresholds"):
             create_array(file, name, np.asarray(getattr(calibration, name), np.float32), infinite=name == "thresholds")
 
 
 def read_calibration(path: StrPath, model: ModelFile | None = None) -> Calibration:
-    """Read the calibration file.
-
-    Parameters
-    ----------
-    path : path-like
-    model : ovaflow.model.model_file.ModelFile, optional
-        The one that it must belong to.
-
-    Returns
-    -------
-    Calibration
-        Arrays are mapped.
-
-    Raises
-    ------
-    InputError
-        If the file is missing, foreign, of another format version, damaged or of another model.
-    """
+    """Read a calibration file, which must belong to ``model`` if that is given."""
     with open_artifact(path, KIND) as file:
         bounds = {"slope": (), "intercept": (), "thresholds": (None, np.inf)}
         slope, intercept, thresholds = arrays = [

@@ -6,14 +6,22 @@ feature, which is the bias where there is one, is kept exactly. A rounded score
 differs from the score by less than :func:`error_bound`, so that labels whose
 rounded scores lie further than two such errors below the k-th best need not be
 scored exactly: on 35,116 labels of library subjects 5 to 6 are left for k = 5.
+
+The index of a model may lie beside its file, half its size, and is mapped by
+every process that scores with it. It names the model's checksum, and one of
+another model is not used.
 """
 
 import itertools
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from ovaflow.sparse.jit import kernel, strict_kernel
+from ovaflow.storage.arrays import create_array, map_vector, number_of, read_offsets
+from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact, parameters_of
+from ovaflow.storage.damage import damaged
 
 PANEL = 1 << 16
 """Most labels of a panel: their numbers within it are stored in 16 bits."""
@@ -27,72 +35,35 @@ LARGEST = 32767
 
 _SMALLEST_STEP = 1e-30
 
+KIND = "index"
 
-class Panel(NamedTuple):
-    """Rounded weights of a range of labels.
+SCHEME = 1
+"""Changes whenever panels come to mean something else."""
 
-    Attributes
-    ----------
-    first : int
-        Its first label.
-    trained : ndarray of bool, shape (m,)
-    base : ndarray of float32, shape (m,)
-        Weights of the last feature.
-    step : ndarray of float32, shape (d,)
-        A rounded weight is a whole multiple of it.
-    dense_row : ndarray of int32, shape (d,)
-        Row in ``dense``, or -1.
-    dense : ndarray of int16, shape (h, m)
-    values : ndarray of int16
-        Of the posting lists, feature after feature.
-    labels : ndarray of uint16
-        Counted from ``first``.
-    indptr : ndarray of int64, shape (d + 1,)
-    """
 
-    first: int
-    trained: np.ndarray
-    base: np.ndarray
-    step: np.ndarray
-    dense_row: np.ndarray
-    dense: np.ndarray
-    values: np.ndarray
-    labels: np.ndarray
-    indptr: np.ndarray
+class IndexPanel(NamedTuple):
+    """Rounded weights of a range of labels."""
+
+    first: int  # its first label
+    trained: np.ndarray  # bool (m,)
+    base: np.ndarray  # float32 (m,); weights of the last feature
+    step: np.ndarray  # float32 (d,); a rounded weight is a whole multiple of it
+    dense_row: np.ndarray  # int32 (d,); row in ``dense``, or -1
+    dense: np.ndarray  # int16 (h, m)
+    values: np.ndarray  # int16; of the posting lists, feature after feature
+    labels: np.ndarray  # uint16; counted from ``first``
+    indptr: np.ndarray  # int64 (d + 1,)
 
 
 def panel_ranges(n_labels, size=PANEL):
-    """Ranges of labels of about the same length.
-
-    Parameters
-    ----------
-    n_labels : int
-    size : int
-        Most labels of a range.
-
-    Returns
-    -------
-    list of (int, int)
-    """
+    """Ranges of at most ``size`` labels, of about the same length."""
     count = -(-n_labels // size)
     ends = [n_labels * place // count for place in range(count + 1)] if count else []
     return list(itertools.pairwise(ends))
 
 
 def build_panel(weights, trained, first, end):
-    """Round the weights of a range of labels and bring them in order of the features.
-
-    Parameters
-    ----------
-    weights : CSR, shape (l, d)
-    trained : ndarray of bool, shape (l,)
-    first, end : int
-        At most :data:`PANEL` labels.
-
-    Returns
-    -------
-    Panel
-    """
+    """Round the weights of labels first..end, at most :data:`PANEL`, and sort them by feature."""
     d, m = weights.n_columns, end - first
     counts, largest = np.zeros(d, np.int64), np.zeros(d, np.float32)
     _survey(*weights.arrays, first, end, counts, largest)
@@ -105,7 +76,7 @@ def build_panel(weights, trained, first, end):
     counts[frequent] = 0
     indptr = np.zeros(d + 1, np.int64)
     np.cumsum(counts, out=indptr[1:])
-    panel = Panel(
+    panel = IndexPanel(
         first,
         trained[first:end].copy(),
         np.zeros(m, np.float32),
@@ -147,12 +118,9 @@ def _fill(data, indices, indptr, panel, scale, slots):
 
 @kernel
 def error_bound(data, indices, start, end, panel):
-    """Most by which a rounded score of an instance and its score differ, both summed in float32.
-
-    Rounding to whole steps: 1/2 step |x_f|, and float32 rounds w / step too;
-    the sums: n terms of at most |x_f| LARGEST step, n 2^-24 of them each;
-    underflow: 2^-150 of a factor x_f step, which counts up to LARGEST times, and of each product.
-    """
+    """Most by which a rounded score and the score differ, both summed in float32."""
+    # rounding: 1/2 step |x_f|, and w / step is rounded too; sums: n terms of at most |x_f| LARGEST step, n 2^-24 of
+    # them each; underflow: 2^-150 of a factor x_f step, which counts up to LARGEST times, and of each product
     steps = 0.0
     for k in range(start, end):
         steps += abs(np.float64(data[k])) * panel.step[indices[k]]
@@ -189,3 +157,60 @@ def rounded_scores(data, indices, start, end, panel, out):
         factor = data[k] * panel.step[feature]
         for p in range(np.uint64(panel.indptr[feature]), np.uint64(panel.indptr[feature + 1])):
             out[panel.labels[p]] += factor * panel.values[p]
+
+
+def index_path(model_path):
+    """``model.index.h5`` beside ``model.h5``."""
+    return Path(model_path).with_suffix(".index.h5")
+
+
+def build_index(model):
+    for first, end in panel_ranges(model.n_labels):
+        yield build_panel(model.weights, model.trained, first, end)
+
+
+def write_index(path, model):
+    """Build and write a model's index, one panel at a time in memory."""
+    with create_artifact(path, KIND, {"scheme": SCHEME}, {"model": model.checksum}) as file:
+        for number, panel in enumerate(build_index(model)):
+            group = file.create_group(f"{number:06d}")
+            group.attrs["first"] = panel.first
+            for name, array in panel._asdict().items():
+                if name != "first":
+                    create_array(group, name, array)
+
+
+def open_index(model):
+    """The panels beside a model, mapped; None without an index of this very model."""
+    path = index_path(model.path)
+    if model.given is not None or not path.exists():
+        return None
+    with open_artifact(path, KIND) as file:
+        if inputs_of(file).get("model") != model.checksum or parameters_of(file).get("scheme") != SCHEME:
+            return None
+        panels = [_read_panel(group, model.n_features) for _, group in file.items()]
+        ends = np.cumsum([0, *(len(panel.base) for panel in panels)])
+        if [panel.first for panel in panels] != ends[:-1].tolist() or ends[-1] != model.n_labels:
+            raise damaged(file, "panels that do not cover the labels")
+        return panels
+
+
+def _read_panel(group, d):
+    """A panel, whose numbers kernels use as places of arrays without looking."""
+    m, h = group["base"].size, group["dense"].shape[0] if group["dense"].ndim == 2 else 0
+    panel = IndexPanel(
+        number_of(group, "first", 0),
+        map_vector(group["trained"], bool),
+        map_vector(group["base"], np.float32),
+        map_vector(group["step"], np.float32, 0),
+        map_vector(group["dense_row"], np.int32, -1, h - 1),
+        map_vector(group["dense"], np.int16, ndim=2),
+        map_vector(group["values"], np.int16),
+        map_vector(group["labels"], np.uint16, 0, m - 1),
+        read_offsets(group["indptr"]),
+    )
+    lengths = len(panel.trained), len(panel.step), len(panel.dense_row), len(panel.indptr), panel.dense.shape
+    fits = lengths == (m, d, d, d + 1, (h, m)) and panel.indptr[-1] == len(panel.values) == len(panel.labels)
+    if not fits:
+        raise damaged(group, f"arrays of panel {group.name} do not fit together")
+    return panel

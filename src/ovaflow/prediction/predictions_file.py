@@ -1,9 +1,11 @@
 """The predictions file: the best labels of each test instance and their scores."""
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
 
+from ovaflow.prediction.methods import method_of_model
 from ovaflow.sparse.best import NO_LABEL
 from ovaflow.storage.arrays import amount_of, create_array, map_vector, number_of
 from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact
@@ -14,36 +16,16 @@ KIND = "predictions"
 
 @dataclass(frozen=True)
 class Predictions:
-    """The best labels of each instance.
+    """The best labels of each test instance."""
 
-    Attributes
-    ----------
-    ids : ndarray of int32, shape (n, k)
-        By falling score, ties by the smaller id; -1 where there are fewer than k.
-    scores : ndarray of float32, shape (n, k)
-        -inf where the id is -1.
-    seconds : float
-        Wall time of scoring, without opening files.
-    threads : int
-    inputs : dict of str to str
-        Checksums of ``dataset`` and ``model``.
-    """
-
-    ids: np.ndarray
-    scores: np.ndarray
-    seconds: float
+    ids: np.ndarray  # int32 (n, k); by falling score, ties by the smaller id; -1 where there are fewer than k
+    scores: np.ndarray  # float32 (n, k); -inf where the id is -1
+    seconds: float  # wall time of scoring, without opening files
     threads: int
-    inputs: dict
+    inputs: dict  # checksums of ``dataset`` and ``model``
 
 
 def write_predictions(path, predictions):
-    """Write the predictions file.
-
-    Parameters
-    ----------
-    path : path-like
-    predictions : Predictions
-    """
     parameters = {"top_k": predictions.ids.shape[1]}
     with create_artifact(path, KIND, parameters, predictions.inputs) as file:
         create_array(file, "ids", np.asarray(predictions.ids, np.int32))
@@ -53,25 +35,20 @@ def write_predictions(path, predictions):
 
 
 def read_predictions(path):
-    """Read the predictions file.
-
-    Parameters
-    ----------
-    path : path-like
-
-    Returns
-    -------
-    Predictions
-        Arrays are mapped.
-
-    Raises
-    ------
-    InputError
-        If the file is missing, foreign, of another format version or damaged.
-    """
     with open_artifact(path, KIND) as file:
         ids = map_vector(file["ids"], np.int32, NO_LABEL, ndim=2)
         scores = map_vector(file["scores"], np.float32, -np.inf, ndim=2)
         if ids.shape != scores.shape:
             raise damaged(file, "ids and scores of different shapes")
         return Predictions(ids, scores, amount_of(file, "seconds"), number_of(file, "threads", 1), inputs_of(file))
+
+
+def predict_test_set(model, dataset, k, threads=1):
+    """Predict the best k labels of each test instance of the dataset that the model was trained on."""
+    model.require_dataset(dataset)
+    method = method_of_model(model)
+    method.load_kernels()
+    started = time.perf_counter()
+    ids, scores = method.predict(model, model.instances(dataset.test), k, threads, quiet=False)
+    seconds = time.perf_counter() - started
+    return Predictions(ids, scores, seconds, threads, {"dataset": dataset.checksum, "model": model.checksum})

@@ -12,8 +12,7 @@ from ovaflow.console.errors import InputError, StrPath
 from ovaflow.data.normalize import finish
 from ovaflow.data.tfidf import TfIdf, weigh_counts
 from ovaflow.model.model_file import ModelFile
-from ovaflow.prediction.methods import open_any_model
-from ovaflow.prediction.search import search_of
+from ovaflow.prediction.methods import open_any_model, search_of
 from ovaflow.sparse.csr import CSR, from_scipy
 
 
@@ -25,6 +24,7 @@ class Predictor:
     Parameters
     ----------
     model : ovaflow.model.model_file.ModelFile
+        Of any method; :meth:`open` reads one.
     """
 
     def __init__(self, model: ModelFile) -> None:
@@ -38,6 +38,7 @@ class Predictor:
         Parameters
         ----------
         path : path-like
+            A model.h5.
 
         Returns
         -------
@@ -54,7 +55,7 @@ class Predictor:
         """Make ready for many calls: load kernels, names and, unless it lies on disk, build the index.
 
         Without it the first calls are slower, and one of them builds the index
-        in memory, see :mod:`ovaflow.prediction.search`.
+        in memory, see :mod:`ovaflow.prediction.one_vs_all`.
         """
         self._search.prepare()
         if self.takes_text:
@@ -91,6 +92,7 @@ class Predictor:
         Parameters
         ----------
         texts : iterable of str
+            Read once.
 
         Returns
         -------
@@ -158,7 +160,8 @@ class Predictor:
         if self.takes_text or settings.get("tfidf"):
             idf = self._tfidf.idf if self.takes_text else self.model.idf
             matrix, _ = weigh_counts(matrix, settings["sublinear"], idf)
-        return finish(matrix, settings.get("normalize", False), settings.get("bias", 0.0))
+        scaling = settings.get("normalize", False), settings.get("bias", 0.0), settings.get("unscaled", False)
+        return finish(matrix, *scaling)
 
     def top_k(self, X: CSR, k: int, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
         """Best labels of each instance.
@@ -166,7 +169,9 @@ class Predictor:
         Parameters
         ----------
         X : CSR, shape (n, d)
+            Made by :meth:`from_texts` or :meth:`from_features`.
         k : int
+            Labels of each instance.
         threads : int
             They change no result.
 
@@ -185,7 +190,9 @@ class Predictor:
         Parameters
         ----------
         X : CSR, shape (n, d)
+            Made by :meth:`from_texts` or :meth:`from_features`.
         labels : array_like of int, shape (m,)
+            Their ids.
 
         Returns
         -------
@@ -242,17 +249,6 @@ def _finite(feature: str | int, value: Any) -> float:
 
 
 def without_words(predictor: Predictor, X: CSR) -> int:
-    """Number of texts that have no word the model knows.
-
-    Parameters
-    ----------
-    predictor : Predictor
-    X : CSR, shape (n, d)
-        Their features.
-
-    Returns
-    -------
-    int
-    """
+    """Number of texts, with features X, that have no word the model knows."""
     bias = 1 if predictor.model.parameters["transform"].get("bias") else 0
     return int(np.count_nonzero(np.diff(X.indptr) == bias))

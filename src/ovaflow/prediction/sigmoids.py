@@ -35,75 +35,25 @@ LEAST_SLOPE = 0.1
 
 
 class Pairs(NamedTuple):
-    """Held-out instances and the labels that were predicted for them, label after label.
+    """Held-out instances and labels predicted for them, label after label."""
 
-    Attributes
-    ----------
-    labels : ndarray of int32, shape (m,)
-        Ascending.
-    rows : ndarray of int32, shape (m,)
-    scores : ndarray of float64, shape (m,)
-    hits : ndarray of float64, shape (m,)
-        1 where the label is true.
-    """
-
-    labels: np.ndarray
-    rows: np.ndarray
-    scores: np.ndarray
-    hits: np.ndarray
+    labels: np.ndarray  # int32 (m,); ascending
+    rows: np.ndarray  # int32 (m,)
+    scores: np.ndarray  # float64 (m,)
+    hits: np.ndarray  # float64 (m,); 1 where the label is true
 
     def where(self, chosen):
-        """Some of the pairs.
-
-        Parameters
-        ----------
-        chosen : ndarray of bool, shape (m,)
-
-        Returns
-        -------
-        Pairs
-        """
         return Pairs(*(array[chosen] for array in self))
 
 
 class Sigmoids(NamedTuple):
-    """Log-odds of labels at their scores.
-
-    Attributes
-    ----------
-    common : ndarray of float64, shape (4,)
-        a_0 to a_3.
-    deviations : ndarray of float64, shape (l, 2)
-        u_j and v_j.
-    middle : float
-        m.
-    precisions : (float, float)
-        p and q.
-    """
-
-    common: np.ndarray
-    deviations: np.ndarray
-    middle: float
-    precisions: tuple
+    common: np.ndarray  # float64 (4,); a_0 to a_3
+    deviations: np.ndarray  # float64 (l, 2); u_j and v_j
+    middle: float  # m
+    precisions: tuple  # p and q
 
     def lines(self, counts):
-        """Log-odds of each label as a straight line over its score.
-
-        Parameters
-        ----------
-        counts : ndarray of int, shape (l,)
-            Training positives of the model whose scores they are: with more of
-            them, a label behaves as more frequent labels did.
-
-        Returns
-        -------
-        slope, intercept : ndarray of float64, shape (l,)
-
-        Raises
-        ------
-        InputError
-            If scores tell nothing about held-out instances.
-        """
+        """Log-odds as lines over the score, (slope, intercept) of shape (l,), of a model with these counts."""
         slope, intercept = common_lines(self.common, counts)
         least = LEAST_SLOPE * np.median(slope)
         if least <= 0:
@@ -117,19 +67,7 @@ class Sigmoids(NamedTuple):
 
 
 def pairs_of(ids, scores, hits):
-    """Predictions of held-out instances, label after label.
-
-    Parameters
-    ----------
-    ids : ndarray of int32, shape (n, k)
-        -1 for none.
-    scores : ndarray of float32, shape (n, k)
-    hits : ndarray of bool, shape (n, k)
-
-    Returns
-    -------
-    Pairs
-    """
+    """Predictions (n, k) of held-out instances, -1 for none, as pairs ordered by label."""
     known = np.flatnonzero(ids.reshape(-1) >= 0)
     order = known[np.argsort(ids.reshape(-1)[known], kind="stable")]
     rows = (order // ids.shape[1]).astype(np.int32)
@@ -138,21 +76,7 @@ def pairs_of(ids, scores, hits):
 
 
 def fit_sigmoids(pairs, counts, seed=0):
-    """Fit the sigmoids of all labels.
-
-    Parameters
-    ----------
-    pairs : Pairs
-        Scores of a model that has not seen these instances.
-    counts : ndarray of int, shape (l,)
-        Training positives of that model.
-    seed : int
-        Of the halves that choose the prior.
-
-    Returns
-    -------
-    Sigmoids
-    """
+    """Fit the sigmoids of all labels to scores of a model trained without these instances, on ``counts`` positives."""
     frequency = np.log(np.maximum(counts, 1))
     common = fit_common(pairs, frequency)
     middle = float(np.average(pairs.scores, weights=pairs.hits))
@@ -162,37 +86,13 @@ def fit_sigmoids(pairs, counts, seed=0):
 
 
 def common_lines(common, counts):
-    """Log-odds without the labels' deviations.
-
-    Parameters
-    ----------
-    common : array_like of float, shape (4,)
-    counts : ndarray of int, shape (l,)
-        Training positives.
-
-    Returns
-    -------
-    slope, intercept : ndarray of float64, shape (l,)
-    """
+    """Log-odds without the labels' deviations: slope, intercept float64 (l,)."""
     frequency = np.log(np.maximum(counts, 1))
     return common[1] + common[3] * frequency, common[0] + common[2] * frequency
 
 
 def fit_common(pairs, frequency, iterations=50):
-    """Most probable a_0 to a_3, by Newton's method.
-
-    Parameters
-    ----------
-    pairs : Pairs
-    frequency : ndarray of float64, shape (l,)
-        ln c_j.
-    iterations : int
-        At most.
-
-    Returns
-    -------
-    ndarray of float64, shape (4,)
-    """
+    """Most probable a_0 to a_3, by Newton's method: float64 (4,)."""
     a = np.zeros(4)
     features = _features(pairs.scores, frequency[pairs.labels])
 
@@ -215,21 +115,7 @@ def fit_common(pairs, frequency, iterations=50):
 
 
 def choose_precisions(pairs, frequency, middle, seed=0):
-    """Precisions of the prior with which each half of the instances predicts the other best.
-
-    Parameters
-    ----------
-    pairs : Pairs
-    frequency : ndarray of float64, shape (l,)
-    middle : float
-        m.
-    seed : int
-
-    Returns
-    -------
-    (float, float)
-        One of :data:`PRECISIONS`.
-    """
+    """The (p, q) of :data:`PRECISIONS` with which each half of the instances predicts the other best."""
     first = (np.random.default_rng(seed).random(pairs.rows.max(initial=0) + 1) < 0.5)[pairs.rows]
     losses = np.zeros(len(PRECISIONS))
     with Progress("choosing the prior", 2 * len(PRECISIONS), "fits") as progress:
@@ -246,24 +132,7 @@ def choose_precisions(pairs, frequency, middle, seed=0):
 
 
 def fit_deviations(pairs, offsets, middle, precisions, n_labels):
-    """Most probable u_j and v_j of each label, by Newton's method.
-
-    Parameters
-    ----------
-    pairs : Pairs
-    offsets : ndarray of float64, shape (m,)
-        Log-odds of the common sigmoid.
-    middle : float
-        m.
-    precisions : (float, float)
-    n_labels : int
-        l.
-
-    Returns
-    -------
-    ndarray of float64, shape (l, 2)
-        0 for labels without pairs.
-    """
+    """Most probable u_j and v_j of each label, float64 (l, 2), by Newton's method; 0 for labels without pairs."""
     ends = np.searchsorted(pairs.labels, np.arange(n_labels + 1))
     out = np.zeros((n_labels, 2))
     _fit_deviations(ends, offsets, pairs.scores - middle, pairs.hits, *map(float, precisions), out)

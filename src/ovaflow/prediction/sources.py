@@ -40,12 +40,8 @@ class Batch(NamedTuple):
     texts: list | None
 
 
-class Source(NamedTuple):
-    """Where instances come from (``"-"``: standard input), and in which of ``FORMATS``.
-
-    ``text_column`` of jsonl and csv may name several columns, separated by commas. ``first_feature`` is the number of
-    the first feature of svmlight; None: as in the model's own data.
-    """
+class Instances(NamedTuple):
+    """Where instances come from (``-``: standard input) and in which format; ``text_column`` may name several."""
 
     path: str
     format: str
@@ -80,11 +76,7 @@ def text_column_of(model):
 
 
 def batches_of(source, predictor):
-    """Read instances as batches, in the form that the model knows.
-
-    Batches are small enough for memory, and end where the next line would have to be waited for, so that each line of
-    a pipe is answered when it comes.
-    """
+    """Read instances as batches, which end where the next line would have to be waited for."""
     if source.has_texts:
         predictor.from_texts([])
     with _opened(source) as stream:

@@ -31,37 +31,7 @@ LONGEST_LIST = 1024
 
 
 def predict_top_k(weights, trained, X, k, threads=1, panel=PANEL, quiet=False):
-    """Best labels of many instances, in memory that does not grow with the model.
-
-    Labels are indexed panel by panel; the next one while instances are scored.
-
-    Parameters
-    ----------
-    weights : CSR, shape (l, d)
-        Bias feature included.
-    trained : ndarray of bool, shape (l,)
-        Labels without a classifier are never predicted.
-    X : CSR, shape (n, d)
-    k : int
-    threads : int
-    panel : int
-        Labels indexed at a time.
-    quiet : bool
-        Do not tell how far it is.
-
-    Returns
-    -------
-    ids : ndarray of int32, shape (n, k)
-        By falling score, ties by the smaller id; -1 where fewer than k labels
-        have a classifier.
-    scores : ndarray of float32, shape (n, k)
-        -inf where the id is -1.
-
-    Raises
-    ------
-    ValueError
-        If X and the weights have different numbers of features.
-    """
+    """Best k labels, ids int32 and scores float32 (n, k), -1 and -inf where fewer are trained, panel by panel."""
     check_features(weights, X)
     if k > LONGEST_LIST:
         return sort_all(weights, trained, X, k)
@@ -86,21 +56,7 @@ def predict_top_k(weights, trained, X, k, threads=1, panel=PANEL, quiet=False):
 
 
 def search_index(panels, weights, X, k, threads=1):
-    """Best labels by an index of the whole model; panels are shared out where there are fewer instances than threads.
-
-    Parameters
-    ----------
-    panels : sequence of Panel
-    weights : CSR, shape (l, d)
-    X : CSR, shape (n, d)
-    k : int
-    threads : int
-
-    Returns
-    -------
-    ids : ndarray of int32, shape (n, k)
-    scores : ndarray of float32, shape (n, k)
-    """
+    """The same by an index of the whole model; panels are shared out where there are fewer instances than threads."""
     ids, scores = no_labels(X.n_rows, k)
     if threads == 1 or (X.n_rows < threads and len(panels) == 1):
         for panel in panels:
@@ -125,22 +81,7 @@ def search_index(panels, weights, X, k, threads=1):
 
 
 def scan(weights, trained, X, k, threads=1):
-    """Best labels without an index: every label is scored exactly.
-
-    Parameters
-    ----------
-    weights : CSR, shape (l, d)
-    trained : ndarray of bool, shape (l,)
-    X : CSR, shape (n, d)
-    k : int
-    threads : int
-        Labels are shared out.
-
-    Returns
-    -------
-    ids : ndarray of int32, shape (n, k)
-    scores : ndarray of float32, shape (n, k)
-    """
+    """The same without an index, every label scored exactly."""
 
     def scan_labels(labels):
         found = no_labels(X.n_rows, k)
@@ -152,20 +93,7 @@ def scan(weights, trained, X, k, threads=1):
 
 
 def sort_all(weights, trained, X, k):
-    """Best labels by scoring all and sorting.
-
-    Parameters
-    ----------
-    weights : CSR, shape (l, d)
-    trained : ndarray of bool, shape (l,)
-    X : CSR, shape (n, d)
-    k : int
-
-    Returns
-    -------
-    ids : ndarray of int32, shape (n, k)
-    scores : ndarray of float32, shape (n, k)
-    """
+    """The same by scoring all labels and sorting."""
     ids, scores = no_labels(X.n_rows, k)
     labels = np.flatnonzero(trained).astype(np.int32)
     best = min(k, len(labels))
@@ -178,18 +106,7 @@ def sort_all(weights, trained, X, k):
 
 
 def scores_of(weights, X, labels):
-    """Scores of chosen labels, bit by bit those of the best.
-
-    Parameters
-    ----------
-    weights : CSR, shape (l, d)
-    X : CSR, shape (n, d)
-    labels : ndarray of int32, shape (m,)
-
-    Returns
-    -------
-    ndarray of float32, shape (n, m)
-    """
+    """Scores of chosen labels, float32 (n, m), to the bit those of the best."""
     check_features(weights, X)
     out = np.zeros((X.n_rows, len(labels)), np.float32)
     if X.n_rows < FEW_INSTANCES:
@@ -200,33 +117,12 @@ def scores_of(weights, X, labels):
 
 
 def check_features(weights, X):
-    """Refuse instances of another number of features.
-
-    Parameters
-    ----------
-    weights : CSR, shape (l, d)
-    X : CSR, shape (n, d)
-
-    Raises
-    ------
-    ValueError
-    """
     if X.n_columns != weights.n_columns:
         raise ValueError(f"instances have {X.n_columns} features, the model has {weights.n_columns}")
 
 
 def no_labels(n, k):
-    """Lists of best labels that are still empty.
-
-    Parameters
-    ----------
-    n, k : int
-
-    Returns
-    -------
-    ids : ndarray of int32, shape (n, k)
-    scores : ndarray of float32, shape (n, k)
-    """
+    """Empty lists of best labels: ids int32 and scores float32 (n, k)."""
     return np.full((n, k), NO_LABEL, np.int32), np.full((n, k), -np.inf, np.float32)
 
 
@@ -238,19 +134,7 @@ def load_kernels():
 
 
 def search_panel(panel, weights, X, low, high, ids, scores):
-    """Put a panel's labels that are among the best of some instances into their lists.
-
-    Parameters
-    ----------
-    panel : Panel
-    weights : CSR, shape (l, d)
-    X : CSR, shape (n, d)
-    low, high : int
-        The instances.
-    ids : ndarray of int32, shape (n, k)
-    scores : ndarray of float32, shape (n, k)
-        May hold the best of smaller labels already.
-    """
+    """Insert a panel's best labels into the lists of instances low..high, which may hold smaller labels already."""
     _search(*X.arrays, low, high, panel, *weights.arrays, _scratch.take(len(panel.base)), ids, scores)
 
 

@@ -14,8 +14,8 @@ from ovaflow.artifacts.means import compute_means
 from ovaflow.console.errors import InputError
 from ovaflow.initialization.starts import StartInputs
 from ovaflow.machine.limits import peak_rss_bytes
-from ovaflow.rembrandt.blocks import in_blocks
-from ovaflow.rembrandt.projected_file import SOFTMAX
+from ovaflow.rembrandt.panels import in_blocks
+from ovaflow.rembrandt.projection import SOFTMAX
 from ovaflow.rembrandt.softmax import MOST_ITERATIONS, Problem, fit_softmax
 from ovaflow.settings.models import TrainLabels
 from ovaflow.solver.problem import Status
@@ -26,70 +26,23 @@ from ovaflow.training.shard_job import TrainedShard, train_labels
 
 @dataclass(frozen=True)
 class Decoding:
-    """How the decoder is trained, after all choices.
+    """How the decoder is trained, after all choices."""
 
-    Attributes
-    ----------
-    C : float
-        Weight of the losses.
-    epsilon : float
-        Relative gradient tolerance of the one-vs-all problems.
-    iterations : int or None
-        Of the softmax decoder; None: it is solved.
-    seed : int
-        Of its first phase.
-    """
-
-    C: float
-    epsilon: float
-    iterations: int | None
-    seed: int
+    C: float  # weight of the losses
+    epsilon: float  # relative gradient tolerance of the one-vs-all problems
+    iterations: int | None  # of the softmax decoder; None: it is solved
+    seed: int  # of its first phase
 
 
 def plan_decoder(counts, decoder, shards):
-    """Labels of each shard.
-
-    Parameters
-    ----------
-    counts : ndarray of int, shape (l,)
-    decoder : str
-    shards : int
-
-    Returns
-    -------
-    list of ndarray of int32
-    """
+    """Labels of each shard, int32 arrays; the softmax decoder's all in the first."""
     if decoder != SOFTMAX:
         return plan_shards(estimated_work(counts), shards)
     return [np.arange(len(counts), dtype=np.int32), *([np.empty(0, np.int32)] * (shards - 1))]
 
 
 def train_decoder(projected, labels, settings, threads=1, title="decoder", parts=None):
-    """Train one shard of a decoder.
-
-    Parameters
-    ----------
-    projected : Projected
-    labels : ndarray of int32, shape (m,)
-        With the softmax decoder all labels or none.
-    settings : Decoding
-    threads : int
-        They change no result.
-    title : str
-        Name of the step in its progress lines.
-    parts : Parts, optional
-        See :func:`~ovaflow.training.shard_job.train_labels`; the softmax problem is solved as a whole.
-
-    Returns
-    -------
-    TrainedShard
-        Statistics of the softmax problem are given to each of its labels.
-
-    Raises
-    ------
-    InputError
-        If the softmax decoder is asked for and instances have other than one label.
-    """
+    """Train one shard of a decoder; softmax takes all labels or none."""
     if projected.decoder == SOFTMAX:
         return _train_softmax(projected.dataset, labels, settings, threads)
     X = projected.dataset.train.X
@@ -102,21 +55,7 @@ def train_decoder(projected, labels, settings, threads=1, title="decoder", parts
 
 
 def multiclass(dataset):
-    """The label of each training instance.
-
-    Parameters
-    ----------
-    dataset : Dataset
-
-    Returns
-    -------
-    ndarray of int32, shape (n,)
-
-    Raises
-    ------
-    InputError
-        If instances have other than one label.
-    """
+    """The one label of each training instance: int32 (n,)."""
     if not (np.diff(dataset.train.Y.indptr) == 1).all():
         raise InputError("the softmax decoder needs instances with one label each", path=dataset.path)
     return dataset.train.Y.indices

@@ -1,50 +1,70 @@
-"""The embeddings: Rembrandt's, and those that the paper compares it with."""
+"""The embeddings: Rembrandt's, and those that the paper compares it with (Algorithms 1 and 2)."""
 
 from dataclasses import dataclass, field
 
 import numpy as np
+import scipy.linalg
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
-from ovaflow.rembrandt.blocks import in_blocks
 from ovaflow.rembrandt.least_squares import LeastSquares
-from ovaflow.rembrandt.panels import both_ways, from_panels, product, to_panels
-from ovaflow.rembrandt.range_finder import top_eigenvectors
+from ovaflow.rembrandt.panels import both_ways, from_panels, in_blocks, product, to_panels
 from ovaflow.sparse.csr import rows_of, transpose
+from ovaflow.sparse.panel import WIDTH
+from ovaflow.storage.arrays import LARGEST_ID, amount_of, create_array, map_array, number_of
+from ovaflow.storage.artifact import create_artifact, open_artifact, parameters_of, require_input
+from ovaflow.storage.damage import damaged
+
+PCA = "pca"
+"""The embedding of features: instances are projected onto their principal components."""
+
+NONE = "none"
+"""No embedding: the decoder takes the features as they are."""
+
+MOST_FEATURES = 4096
+"""Features of which a decoder can be trained without an embedding: the identity is stored in full."""
+
+HELD_OUT = 0.1
+"""Share of the instances on which the ridge is chosen."""
+
+KIND = "embedding"
+_ARRAYS = ("vectors", "eigenvalues", "label_covariance", "projection")
+
+
+def top_eigenvectors(multiply, size, rank, oversampling, passes, seed):
+    """Leading eigenvectors (size, r <= k) and eigenvalues of A >= 0, falling, from its products ``multiply(Q)``."""
+    # the paper takes the eigenvectors of (A Q)^T (A Q), which squares the condition; QR of A Q gives the same vectors
+    n_columns = min(rank + oversampling, size)
+    Q = np.random.default_rng(seed).standard_normal((size, n_columns))
+    for _ in range(passes):
+        Q = scipy.linalg.qr(multiply(Q), mode="economic")[0]
+    basis, triangle = scipy.linalg.qr(multiply(Q), mode="economic")
+    rotation, values, _ = scipy.linalg.svd(triangle)
+    kept = min(rank, int((values > np.finfo(np.float32).eps * values.max(initial=0)).sum()))
+    return _same_sign(basis @ rotation[:, :kept]), values[:kept]
+
+
+def _same_sign(vectors):
+    if not vectors.size:
+        return vectors
+    largest = np.abs(vectors).argmax(axis=0)
+    return vectors * np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
 
 
 @dataclass(frozen=True)
 class Embedding:
-    """An embedding of the labels, and how instances are brought into it.
+    """An embedding of the labels, and how instances are brought into it."""
 
-    Attributes
-    ----------
-    vectors : ndarray of float32, shape (l, k)
-        R, a row a label; without columns where features alone were embedded.
-    eigenvalues : ndarray of float64, shape (k,)
-        Of what was decomposed, divided by the number of instances; empty for a random embedding.
-    label_covariance : ndarray of float64
-        Leading eigenvalues of Y^T Y / n, of the paper's figure 1b.
-    projection : ndarray of float32, shape (ceil(k / 64), d, 64)
-        W in panels.
-    rank : int
-        k, after what the data have.
-    iterations : int
-        Of the last least-squares fit; 0 where it was direct.
-    ridge : float
-        Of the least-squares fits.
-    held_out_errors : dict of float to float
-        Squared error of the predicted labels on held-out instances, as a share of the labels' squares, by ridge;
-        empty where there was no choice.
-    """
-
-    vectors: np.ndarray
+    vectors: np.ndarray  # float32 (l, k), R: one row per label; without columns where features alone were embedded
+    # float64 (k,); of what was decomposed, divided by the number of instances; empty for a random embedding
     eigenvalues: np.ndarray
-    label_covariance: np.ndarray
-    projection: np.ndarray
-    rank: int
-    iterations: int = 0
-    ridge: float = 0.0
+    label_covariance: np.ndarray  # float64; leading eigenvalues of Y^T Y / n, of the paper's figure 1b
+    projection: np.ndarray  # float32 (ceil(k / 64), d, 64), W in panels
+    rank: int  # k, after what the data have
+    iterations: int = 0  # of the last least-squares fit; 0 where it was direct
+    ridge: float = 0.0  # of the least-squares fits
+    # squared error of the predicted labels on held-out instances, as a share of the labels' squares, by ridge;
+    # empty where there was no choice
     held_out_errors: dict = field(default_factory=dict)
 
     @property
@@ -137,42 +157,12 @@ def _principal_features(problem):
 
 
 OF_LABELS = {"rembrandt": _rembrandt, "compressed-sensing": _compressed_sensing, "plst": _Problem.label_covariance}
-"""Embeddings of labels, which instances are brought into by least squares."""
-
-PCA = "pca"
-"""The embedding of features: instances are projected onto their principal components."""
-
-NONE = "none"
-"""No embedding: the decoder takes the features as they are."""
-
 EMBEDDINGS = (*OF_LABELS, PCA, NONE)
-
-MOST_FEATURES = 4096
-"""Features of which a decoder can be trained without an embedding: the identity is stored in full."""
-
-HELD_OUT = 0.1
-"""Share of the instances on which the ridge is chosen."""
+"""Embeddings of labels, which instances are brought into by least squares."""
 
 
 def compute_embedding(dataset, settings, threads=1):
-    """Embed the labels of a dataset, or its features, and fit the projection into the embedding.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    settings : Embed
-    threads : int
-        They change no result.
-
-    Returns
-    -------
-    Embedding
-
-    Raises
-    ------
-    InputError
-        If no instance has a label, or there are too many features for none to be embedded.
-    """
+    """Embed labels, or features, and fit the projection into the embedding."""
     if not len(dataset.train.Y.data):
         raise InputError(
             "no training instance has a label",
@@ -251,3 +241,46 @@ def _errors_by_ridge(dataset, settings, ridges, each, progress):
         squares = len(seen[1].data) + np.square(predicted).sum() - 2 * (predicted * embedded).sum()
         errors[ridge] = float(squares / max(len(seen[1].data), 1))
     return errors
+
+
+@dataclass(frozen=True)
+class EmbeddingFile:
+    embedding: Embedding  # arrays are mapped
+    core_seconds: float  # threads times wall seconds
+    peak_rss_bytes: int
+    parameters: dict
+
+
+def write_embedding(path, embedding, settings, dataset, core_seconds, peak_rss_bytes):
+    with create_artifact(path, KIND, embedding.made_with(settings), {"dataset": dataset}) as file:
+        for name in _ARRAYS:
+            if getattr(embedding, name).size:
+                create_array(file, name, getattr(embedding, name))
+        file.attrs["labels"] = np.int64(len(embedding.vectors))
+        file.attrs["rank"] = np.int64(embedding.rank)
+        file.attrs["iterations"] = np.int64(embedding.iterations)
+        file.attrs["core_seconds"] = float(core_seconds)
+        file.attrs["peak_rss_bytes"] = int(peak_rss_bytes)
+
+
+def read_embedding(path, dataset=None):
+    """Open an embedding file, made from the dataset of this checksum if one is given."""
+    with open_artifact(path, KIND) as file:
+        require_input(file, "dataset", dataset)
+        arrays = {name: map_array(file[name]) for name in _ARRAYS if name in file}
+        rank, labels = number_of(file, "rank", 1), number_of(file, "labels", 0, LARGEST_ID)
+        _check_shapes(file, rank, labels)
+        # a random embedding has no spectrum, one of features no labels
+        absent = {"vectors": np.empty((labels, 0), np.float32)}
+        absent |= dict.fromkeys(("eigenvalues", "label_covariance"), np.empty(0))
+        arrays = absent | arrays
+        parameters = parameters_of(file)
+        iterations = number_of(file, "iterations", 0)
+        embedding = Embedding(**arrays, rank=rank, iterations=iterations, ridge=parameters.get("ridge", 0.0))
+        return EmbeddingFile(embedding, amount_of(file), number_of(file, "peak_rss_bytes", 0), parameters)
+
+
+def _check_shapes(file, rank, labels):
+    panels, vectors = file["projection"].shape, file["vectors"].shape if "vectors" in file else (labels, rank)
+    if len(panels) != 3 or (panels[0], panels[2]) != (-(-rank // WIDTH), WIDTH) or vectors != (labels, rank):
+        raise damaged(file, "arrays of other shapes than its rank and labels ask for")

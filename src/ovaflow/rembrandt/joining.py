@@ -6,12 +6,15 @@ from pathlib import Path
 import numpy as np
 
 from ovaflow.console.errors import InputError
+from ovaflow.data.dataset import Dataset, Split
 from ovaflow.model.merge import merge
 from ovaflow.model.model_file import KIND, open_model, write_common
 from ovaflow.model.training_file import Training, read_training, write_training
-from ovaflow.rembrandt.model_file import METHOD
-from ovaflow.rembrandt.projected_file import SOFTMAX
-from ovaflow.rembrandt.projection import write_projection
+from ovaflow.rembrandt.decoder import train_decoder
+from ovaflow.rembrandt.embedding import compute_embedding
+from ovaflow.rembrandt.model_file import METHOD, EmbeddingModel
+from ovaflow.rembrandt.projection import SOFTMAX, Projected, decoder_of, full_matrix, project, write_projection
+from ovaflow.rembrandt.tuning import tune
 from ovaflow.storage.arrays import create_array
 from ovaflow.storage.artifact import create_artifact
 
@@ -19,31 +22,7 @@ _ROWS = 4096
 
 
 def join_decoder(shards, projected, tuned, dataset, model_path, training_path):
-    """Write the model file and the training file of a run.
-
-    Parameters
-    ----------
-    shards : sequence of path-like
-        Every shard of the decoder.
-    projected : Projected
-        What they were trained on.
-    tuned : Tuned
-        What they were trained with.
-    dataset : Dataset
-        What was projected.
-    model_path, training_path : path-like
-        Files to write; their bytes do not depend on how labels were divided into shards.
-
-    Returns
-    -------
-    int
-        Labels with a classifier.
-
-    Raises
-    ------
-    InputError
-        If the projected instances are those of another dataset, or shards do not belong together.
-    """
+    """Write the model and training file of a run; their bytes do not depend on how labels were divided into shards."""
     if projected.source != dataset.checksum:
         raise InputError(
             f"was not made from {dataset.path}", path=projected.dataset.path, remedy="run `ovaflow project`"
@@ -67,17 +46,7 @@ def join_decoder(shards, projected, tuned, dataset, model_path, training_path):
 
 
 def model_settings(projected, tuned):
-    """Settings that a model depends on.
-
-    Parameters
-    ----------
-    projected : Projected
-    tuned : Tuned
-
-    Returns
-    -------
-    dict
-    """
+    """Settings that a model depends on."""
     settings = {name: value for name, value in projected.dataset.parameters.items() if name != "bias"}
     other = ("epsilon",) if projected.decoder == SOFTMAX else ("iterations",)
     own = {name: value for name, value in tuned.parameters.items() if name not in (*other, "seed")}
@@ -96,19 +65,47 @@ def _write_model(path, decoder, projected, dataset, settings):
 
 
 def dense_rows(weights, low, high):
-    """Rows of a sparse matrix in full.
-
-    Parameters
-    ----------
-    weights : CSR, shape (l, D)
-    low, high : int
-
-    Returns
-    -------
-    ndarray of float32, shape (high - low, D)
-    """
+    """Rows low..high of a sparse matrix in full: float32 (high - low, D)."""
     out = np.zeros((high - low, weights.n_columns), np.float32)
     start, end = weights.indptr[low], weights.indptr[high]
     rows = np.repeat(np.arange(high - low), np.diff(weights.indptr[low : high + 1]))
     out[rows, weights.indices[start:end]] = weights.data[start:end]
     return out
+
+
+def train_embedding_model(dataset, embedding, projecting, tuning, threads=1):
+    """Embed, project and decode in this process: the model that shards of the same decoder are joined into."""
+    made = compute_embedding(dataset, embedding, threads)
+    projected = project_in_memory(dataset, made, embedding, projecting, threads)
+    tuned = tune(projected, dataset, made, tuning, threads)
+    labels = np.arange(dataset.n_labels, dtype=np.int32)
+    done = train_decoder(projected, labels, tuned.decoding, threads)
+    counts = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels)
+    settings = model_settings(projected, tuned)
+    return EmbeddingModel(
+        dataset.path,
+        done.trained,
+        counts,
+        checksum="",
+        parameters={"train": settings, "transform": dataset.parameters},
+        inputs={"dataset": dataset.checksum},
+        projection=projected.projection,
+        decoder=dense_rows(done.weights, 0, dataset.n_labels),
+        given=dataset.names,
+    )
+
+
+def project_in_memory(dataset, embedding, settings, projecting, threads=1):
+    """The projected training instances as if read from a file, but for the checksum."""
+    projection, features = project(dataset, embedding, projecting, threads)
+    decoder = decoder_of(dataset.train.Y, projecting.decoder)
+    parameters = {"bias": 1.0} | embedding.made_with(settings) | projecting.felt | {"decoder": decoder}
+    split = Split(full_matrix(features), dataset.train.Y)
+    return Projected(
+        Dataset(dataset.path, split, split, "", parameters),
+        projection,
+        decoder,
+        source=dataset.checksum,
+        core_seconds=0.0,
+        peak_rss_bytes=0,
+    )

@@ -13,8 +13,7 @@ from functools import cached_property
 import numpy as np
 import scipy.linalg
 
-from ovaflow.rembrandt.blocks import row_blocks
-from ovaflow.rembrandt.panels import both_ways
+from ovaflow.rembrandt.panels import both_ways, row_blocks
 from ovaflow.sparse.csr import CSR, is_full
 from ovaflow.sparse.panel import panel_product
 
@@ -31,16 +30,7 @@ _TINY = np.float32(1e-30)
 
 
 class LeastSquares:
-    """Least-squares problems on one matrix.
-
-    Parameters
-    ----------
-    X : CSR, shape (n, d)
-    ridge : float
-        Weight of |Z|^2; 0 gives the solution of least norm.
-    tolerance : float
-        See :data:`TOLERANCE`.
-    """
+    """Least-squares problems on one matrix X (n, d); ridge 0 gives the solution of least norm."""
 
     def __init__(self, X, ridge=0.0, tolerance=TOLERANCE):
         self.X, self._ridge, self._tolerance = X, float(ridge), tolerance
@@ -52,20 +42,7 @@ class LeastSquares:
         return self.X.n_columns <= DIRECT
 
     def solve(self, targets, each=map):
-        """Fit all columns of T.
-
-        Parameters
-        ----------
-        targets : ndarray of float32, shape (p, n, 64)
-            T in panels.
-        each : callable
-            Such as :func:`ovaflow.rembrandt.blocks.in_blocks` gives.
-
-        Returns
-        -------
-        ndarray of float32, shape (p, d, 64)
-            Z in panels.
-        """
+        """Fit all columns of T, panels (p, n, 64): Z in panels, float32 (p, d, 64)."""
         if self.direct:
             return self._solve_directly(targets, each)
         found = list(each(self._descend, targets))

@@ -1,4 +1,4 @@
-"""The model file of a Rembrandt run: projection and decoder."""
+"""Models of Rembrandt, a projection and a decoder: their file and their scores."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,9 +9,12 @@ from ovaflow.console.errors import InputError
 from ovaflow.model.model_file import KIND, ModelFile, method_of, read_common, write_common
 from ovaflow.rembrandt.panels import from_panels
 from ovaflow.rembrandt.projection import Projection, read_projection, write_projection
+from ovaflow.rembrandt.scoring import load_kernels, predict_embedded, scores_of
 from ovaflow.storage.arrays import create_array, map_vector
 from ovaflow.storage.artifact import create_artifact, open_artifact
 from ovaflow.storage.damage import damaged
+
+__all__ = ["METHOD", "EmbeddingModel", "load_kernels", "open_model", "predict", "save_model", "score"]
 
 METHOD = "rembrandt"
 """Name of the method in configs and models."""
@@ -19,17 +22,10 @@ METHOD = "rembrandt"
 
 @dataclass(frozen=True)
 class EmbeddingModel(ModelFile):
-    """An open model; arrays are mapped.
-
-    Attributes
-    ----------
-    projection : Projection
-    decoder : ndarray of float32, shape (l, D)
-        A row a label, the weight of the constant last.
-    """
+    """An open model of Rembrandt; arrays are mapped."""
 
     projection: Projection
-    decoder: np.ndarray
+    decoder: np.ndarray  # float32 (l, D); one row per label, the weight of the constant last
 
     @property
     def n_features(self):
@@ -51,22 +47,7 @@ class EmbeddingModel(ModelFile):
         return self.n_features * self.projection.rank + drawn + self.decoder.size
 
 
-def open_embedding_model(path):
-    """Open a model file of a Rembrandt run.
-
-    Parameters
-    ----------
-    path : path-like
-
-    Returns
-    -------
-    EmbeddingModel
-
-    Raises
-    ------
-    InputError
-        If the file is missing, foreign, of another method or format version, or damaged.
-    """
+def open_model(path):
     if method_of(path) != METHOD:
         raise InputError(
             f"a model of {method_of(path)}, which has no embedding", path=path, remedy="give a model of rembrandt"
@@ -80,15 +61,16 @@ def open_embedding_model(path):
         return EmbeddingModel(**common, projection=projection, decoder=decoder)
 
 
-def save_embedding_model(path, model):
-    """Write a model that is in memory.
-
-    Parameters
-    ----------
-    path : path-like
-    model : EmbeddingModel
-    """
+def save_model(path, model):
     with create_artifact(path, KIND, model.parameters, model.inputs) as file:
         write_projection(file.create_group("projection"), model.projection)
         create_array(file, "decoder", np.asarray(model.decoder, np.float32))
         write_common(file, model.trained, model.counts, model.names)
+
+
+def predict(model, X, k, threads, quiet):
+    return predict_embedded(model.projection, model.decoder, model.trained, X, k, threads, quiet)
+
+
+def score(model, X, labels):
+    return scores_of(model.projection, model.decoder, X, labels)

@@ -1,26 +1,36 @@
-"""Matrices of many columns as panels of 64, the form in which sparse products take them."""
+"""Dense work in blocks of rows and panels of 64 columns, so that the number of threads changes no bit of a result.
+
+BLAS divides sums among its own threads, and rounds differently for each number
+of them. So it runs on one thread here, over blocks whose sizes depend on the
+data alone, and what blocks contribute is added up in their order.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
-from ovaflow.rembrandt.blocks import row_blocks
+from ovaflow.machine.pinning import settle_thread
 from ovaflow.sparse.csr import for_kernels, transpose
 from ovaflow.sparse.panel import WIDTH, panel_product
 
 _ROWS = 8192
 
 
+@contextmanager
+def in_blocks(threads):
+    """``map`` over threads that take blocks, with BLAS held to one thread in each."""
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads, initializer=settle_thread) as pool:
+        yield pool.map
+
+
+def row_blocks(n, size):
+    return [slice(low, min(low + size, n)) for low in range(0, n, size)]
+
+
 def to_panels(matrix):
-    """Cut a matrix into panels.
-
-    Parameters
-    ----------
-    matrix : ndarray, shape (n, s)
-
-    Returns
-    -------
-    ndarray of float32, shape (ceil(s / 64), n, 64)
-        Columns beyond s are 0.
-    """
+    """Cut a matrix (n, s) into panels, float32 (ceil(s / 64), n, 64), filled with zeros."""
     n, s = matrix.shape
     panels = np.zeros((-(-s // WIDTH), n, WIDTH), np.float32)
     for number, panel in enumerate(panels):
@@ -30,19 +40,7 @@ def to_panels(matrix):
 
 
 def from_panels(panels, s, dtype=np.float64):
-    """Put panels together again.
-
-    Parameters
-    ----------
-    panels : ndarray of float32, shape (p, n, 64)
-    s : int
-        Columns to keep.
-    dtype : numpy dtype
-
-    Returns
-    -------
-    ndarray, shape (n, s)
-    """
+    """Join panels (p, n, 64) to a matrix (n, s)."""
     matrix = np.empty((panels.shape[1], s), dtype)
     for number, panel in enumerate(panels):
         columns = matrix[:, number * WIDTH : (number + 1) * WIDTH]
@@ -51,19 +49,7 @@ def from_panels(panels, s, dtype=np.float64):
 
 
 def product(matrix, panels, each=map):
-    """Sparse times dense, X P.
-
-    Parameters
-    ----------
-    matrix : CSR, shape (n, d)
-    panels : ndarray of float32, shape (p, d, 64)
-    each : callable
-        Such as :func:`ovaflow.rembrandt.blocks.in_blocks` gives.
-
-    Returns
-    -------
-    ndarray of float32, shape (p, n, 64)
-    """
+    """X P of a CSR (n, d) and panels (p, d, 64): float32 (p, n, 64)."""
     matrix = for_kernels(matrix)
     out = np.empty((len(panels), matrix.n_rows, WIDTH), np.float32)
     blocks = [(panel, rows) for panel in range(len(panels)) for rows in row_blocks(matrix.n_rows, _ROWS)]
@@ -79,15 +65,6 @@ def product(matrix, panels, each=map):
 
 
 def both_ways(matrix):
-    """A matrix and its transpose, as :func:`product` takes them.
-
-    Parameters
-    ----------
-    matrix : CSR, shape (n, d)
-
-    Returns
-    -------
-    (CSR, CSR)
-    """
+    """A matrix and its transpose, as :func:`product` takes them."""
     matrix = for_kernels(matrix)
     return matrix, transpose(matrix)

@@ -1,35 +1,104 @@
-"""From the features of the instances to those of the decoder (Algorithm 3, lines 4 and 5)."""
+"""From the features of the instances to those of the decoder (Algorithm 3, lines 4 and 5).
 
+phi may be random cosine features, whose inner products approximate a kernel
+(Rahimi and Recht 2007). The projected training set is a dataset file of few
+dense features without test instances, on which the decoder is trained.
+"""
+
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.rembrandt.blocks import row_blocks
-from ovaflow.rembrandt.panels import from_panels, product, to_panels
-from ovaflow.rembrandt.random_features import RandomFeatures, choose_bandwidth, draw_features, map_rows
+from ovaflow.data.dataset import KIND, Dataset, open_dataset
+from ovaflow.rembrandt.panels import from_panels, in_blocks, product, row_blocks, to_panels
+from ovaflow.sparse.csr import CSR, rows_of
 from ovaflow.sparse.panel import WIDTH
-from ovaflow.storage.arrays import create_array, map_vector, number_of
+from ovaflow.storage.arrays import amount_of, create_array, map_vector, number_of, write_csr, write_strings
+from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact
 from ovaflow.storage.damage import damaged
 
+MAPS = ("gaussian", "laplacian")
+"""Kernels exp(-|x - y|_2^2 / 2 h^2) and exp(-|x - y|_1 / h), with h the bandwidth."""
+
+BANDWIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+"""Candidates, as shares of the median distance of two instances."""
+
+_MAPPED_ROWS = 1024
+_SAMPLE = 4000
+_SHRINKAGE = 1e-3
 _ROWS = 4096
+SOFTMAX, LOGISTIC = "softmax", "logistic"
+_SKETCH = 32
+
+
+class RandomFeatures(NamedTuple):
+    frequencies: np.ndarray  # float32 (k, D)
+    phases: np.ndarray  # float32 (D,)
+
+    def __call__(self, Z):
+        """sqrt(2 / D) cos(Z frequencies + phases): float32 (n, D)."""
+        angles = Z @ self.frequencies
+        angles += self.phases
+        np.cos(angles, out=angles)
+        angles *= np.float32(np.sqrt(2 / len(self.phases)))
+        return angles
+
+
+def draw_features(kernel, k, size, bandwidth, seed=0):
+    """Frequencies normal for the Gaussian kernel, Cauchy for the Laplacian; one draw, scaled by bandwidth."""
+    generator = np.random.default_rng(seed)
+    draw = generator.standard_normal if kernel == "gaussian" else generator.standard_cauchy
+    frequencies = draw((k, size)) / bandwidth
+    return RandomFeatures(frequencies.astype(np.float32), generator.uniform(0, 2 * np.pi, size).astype(np.float32))
+
+
+def choose_bandwidth(kernel, Z, targets, size, seed=0):
+    """Bandwidth with which least squares on features predicts ``targets(rows)`` of held-out instances best."""
+    generator = np.random.default_rng(seed)
+    rows = generator.choice(len(Z), min(len(Z), _SAMPLE), replace=False)
+    train, held_out = rows[len(rows) // 4 :], rows[: len(rows) // 4]
+    scale = _median_distance(kernel, Z[train])
+    errors = {}
+    for share in BANDWIDTHS:
+        features = draw_features(kernel, Z.shape[1], min(size, 1000), share * scale, seed)
+        errors[share] = _held_out_error(features(Z[train]), targets(train), features(Z[held_out]), targets(held_out))
+    return min(errors, key=errors.get) * scale
+
+
+def _median_distance(kernel, Z):
+    pairs = np.abs(Z[: len(Z) // 2] - Z[len(Z) // 2 : 2 * (len(Z) // 2)])
+    distances = pairs.sum(axis=1) if kernel == "laplacian" else np.sqrt(np.square(pairs).sum(axis=1))
+    return float(np.median(distances)) or 1.0
+
+
+def _held_out_error(train, train_targets, held_out, held_out_targets):
+    train, held_out = train.astype(np.float64), held_out.astype(np.float64)
+    gram = train.T @ train
+    gram.flat[:: len(gram) + 1] += _SHRINKAGE * np.trace(gram) / len(gram)
+    fitted = np.linalg.solve(gram, train.T @ train_targets)
+    return float(np.square(held_out @ fitted - held_out_targets).sum())
+
+
+def map_rows(features, Z, out, each=map):
+    """Fill the first D columns of ``out`` with the features of all instances, block by block."""
+    size = len(features.phases)
+
+    def fill(rows):
+        out[rows, :size] = features(Z[rows])
+
+    for _ in each(fill, row_blocks(len(Z), _MAPPED_ROWS)):
+        pass
 
 
 class Projection(NamedTuple):
-    """The map phi(X W), with a constant 1 as last feature.
+    """The map phi(X W), with a constant 1 as last feature."""
 
-    Attributes
-    ----------
-    panels : ndarray of float32, shape (ceil(k / 64), d, 64)
-        W, scaled so that features of the training instances are of about the same size.
-    rank : int
-        k.
-    random : RandomFeatures or None
-        phi; None is the identity.
-    """
-
+    # float32 (ceil(k / 64), d, 64): W, scaled so that features of the training instances are of about the same
+    # size
     panels: np.ndarray
-    rank: int
-    random: RandomFeatures | None = None
+    rank: int  # k
+    random: RandomFeatures | None = None  # phi; None is the identity
 
     @property
     def n_features(self):
@@ -37,18 +106,7 @@ class Projection(NamedTuple):
         return (self.rank if self.random is None else len(self.random.phases)) + 1
 
     def features(self, X, each=map):
-        """Bring instances into the decoder's space.
-
-        Parameters
-        ----------
-        X : CSR, shape (n, d)
-        each : callable
-            Such as :func:`ovaflow.rembrandt.blocks.in_blocks` gives.
-
-        Returns
-        -------
-        ndarray of float32, shape (n, D)
-        """
+        """phi(X W) and the constant: float32 (n, D)."""
         Z = from_panels(product(X, self.panels, each), self.rank, np.float32)
         out = np.ones((len(Z), self.n_features), np.float32)
         if self.random is None:
@@ -59,27 +117,7 @@ class Projection(NamedTuple):
 
 
 def make_projection(X, embedding, targets, settings, each=map):
-    """Scale W, and draw the random features.
-
-    Each dimension is divided by the root mean square of the training instances
-    in it, and all by the square root of k, so that instances have about length
-    1, as they have before: the regularisation of the decoder then means the
-    same for all embeddings and ranks.
-
-    Parameters
-    ----------
-    X : CSR, shape (n, d)
-        Training instances.
-    embedding : Embedding
-    targets : callable
-        The embedded labels of some instances, by their numbers; for the bandwidth.
-    settings : Project
-    each : callable
-
-    Returns
-    -------
-    Projection
-    """
+    """Scale W, so that instances have about length 1 in every embedding, and draw the random features."""
     rank = embedding.rank
     Z = from_panels(product(X, embedding.projection, each), rank, np.float32)
     scale = np.zeros(rank)
@@ -100,13 +138,6 @@ def make_projection(X, embedding, targets, settings, each=map):
 
 
 def write_projection(group, projection):
-    """Store a projection.
-
-    Parameters
-    ----------
-    group : h5py.Group
-    projection : Projection
-    """
     create_array(group, "panels", projection.panels)
     group.attrs["rank"] = np.int64(projection.rank)
     if projection.random is not None:
@@ -115,22 +146,6 @@ def write_projection(group, projection):
 
 
 def read_projection(group):
-    """Projection stored by :func:`write_projection`.
-
-    Parameters
-    ----------
-    group : h5py.Group
-
-    Returns
-    -------
-    Projection
-        Arrays are mapped.
-
-    Raises
-    ------
-    InputError
-        If they do not fit together.
-    """
     panels, rank = map_vector(group["panels"], np.float32, ndim=3), number_of(group, "rank", 1)
     random = None
     if "phases" in group:
@@ -141,3 +156,66 @@ def read_projection(group):
     if (len(panels), panels.shape[2]) != (-(-rank // WIDTH), WIDTH):
         raise damaged(group, f"{group.name}: panels of another shape")
     return Projection(panels, rank, random)
+
+
+@dataclass(frozen=True)
+class Projected:
+    """An open projected training set."""
+
+    dataset: Dataset  # the features of the decoder, the constant last
+    projection: Projection
+    decoder: str  # ``"softmax"`` or ``"logistic"``
+    source: str  # checksum of the dataset that was projected
+    core_seconds: float  # of the embedding and the projection
+    peak_rss_bytes: int
+
+
+def project(dataset, embedding, settings, threads=1):
+    """The projection of a dataset, and its training instances as features of the decoder, float32 (n, D)."""
+    with in_blocks(threads) as each:
+        targets = _targets(dataset.train.Y, embedding.vectors, settings.seed)
+        projection = make_projection(dataset.train.X, embedding, targets, settings, each)
+        return projection, projection.features(dataset.train.X, each)
+
+
+def _targets(Y, vectors, seed):
+    """Embedded labels of some instances; where labels were not embedded, random sums of them."""
+    if not vectors.shape[1]:
+        vectors = np.random.default_rng(seed).standard_normal((Y.n_columns, _SKETCH))
+    return lambda rows: rows_of(Y, rows).to_scipy() @ vectors
+
+
+def decoder_of(Y, asked):
+    """The decoder asked for; ``auto``: softmax where every instance has one label."""
+    if asked != "auto":
+        return asked
+    return SOFTMAX if (np.diff(Y.indptr) == 1).all() else LOGISTIC
+
+
+def full_matrix(features):
+    """Dense features (n, D) as a CSR that stores every entry."""
+    n, d = features.shape
+    return CSR(features.reshape(-1), np.tile(np.arange(d, dtype=np.int32), n), d * np.arange(n + 1, dtype=np.int64), d)
+
+
+def write_projected(path, dataset, projection, features, parameters, core_seconds, peak_rss_bytes):
+    X = full_matrix(features)
+    empty = CSR(np.empty(0, np.float32), np.empty(0, np.int32), np.zeros(1, np.int64), X.n_columns)
+    with create_artifact(path, KIND, {"bias": 1.0, **parameters}, {"dataset": dataset.checksum}) as file:
+        write_csr(file.create_group("train/X"), X)
+        write_csr(file.create_group("train/Y"), dataset.train.Y)
+        write_csr(file.create_group("test/X"), empty)
+        write_csr(file.create_group("test/Y"), empty._replace(n_columns=dataset.n_labels))
+        write_strings(file, "label_names", [])
+        write_projection(file.create_group("projection"), projection)
+        file.attrs["core_seconds"] = float(core_seconds)
+        file.attrs["peak_rss_bytes"] = int(peak_rss_bytes)
+
+
+def open_projected(path):
+    dataset = open_dataset(path)
+    with open_artifact(path, KIND) as file:
+        projection = read_projection(file["projection"])
+        source = inputs_of(file)["dataset"]
+        seconds, peak = amount_of(file), number_of(file, "peak_rss_bytes", 0)
+    return Projected(dataset, projection, dataset.parameters["decoder"], source, seconds, peak)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ovaflow.console.progress import Progress
-from ovaflow.rembrandt.blocks import in_blocks, row_blocks
+from ovaflow.rembrandt.panels import in_blocks, row_blocks
 from ovaflow.sparse.best import NO_LABEL, insert_label
 from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.jit import strict_kernel
@@ -16,33 +16,7 @@ _LABELS = 4096
 
 
 def predict_embedded(projection, decoder, trained, X, k, threads=1, quiet=False):
-    """Score instances against all labels and keep the best k of each.
-
-    Parameters
-    ----------
-    projection : Projection
-    decoder : ndarray of float32, shape (l, D)
-    trained : ndarray of bool, shape (l,)
-        Labels without a classifier are never predicted.
-    X : CSR, shape (n, d)
-    k : int
-    threads : int
-        They change no result: instances are scored in the same blocks.
-    quiet : bool
-        Do not tell how far it is.
-
-    Returns
-    -------
-    ids : ndarray of int32, shape (n, k)
-        By falling score, ties by the smaller id; -1 where fewer than k labels have a classifier.
-    scores : ndarray of float32, shape (n, k)
-        -inf where the id is -1.
-
-    Raises
-    ------
-    ValueError
-        If X and the projection have different numbers of features.
-    """
+    """Best k trained labels: ids int32 (n, k), -1 where there are fewer, and scores float32 (n, k)."""
     if X.n_columns != projection.panels.shape[1]:
         raise ValueError(f"instances have {X.n_columns} features, the model has {projection.panels.shape[1]}")
     ids = np.full((X.n_rows, k), NO_LABEL, np.int32)
@@ -63,25 +37,12 @@ def predict_embedded(projection, decoder, trained, X, k, threads=1, quiet=False)
 
 
 def scores_of(projection, decoder, X, labels):
-    """Scores of chosen labels.
-
-    Parameters
-    ----------
-    projection : Projection
-    decoder : ndarray of float32, shape (l, D)
-    X : CSR, shape (n, d)
-    labels : ndarray of int, shape (m,)
-
-    Returns
-    -------
-    ndarray of float32, shape (n, m)
-    """
+    """Scores of chosen labels: float32 (n, m)."""
     with in_blocks(1):
         return projection.features(X) @ decoder[labels].T
 
 
 def load_kernels():
-    """Load or compile the kernel, so that what is timed later is scoring alone."""
     _keep_best(np.zeros((1, 1), np.float32), 0, np.full((1, 1), NO_LABEL, np.int32), np.zeros((1, 1), np.float32))
 
 

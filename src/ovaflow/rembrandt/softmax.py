@@ -15,7 +15,7 @@ import numpy as np
 import scipy.linalg
 import scipy.optimize
 
-from ovaflow.rembrandt.blocks import row_blocks
+from ovaflow.rembrandt.panels import row_blocks
 
 _ROWS = 2048
 _MEMORY = 20
@@ -47,39 +47,18 @@ LARGEST_BLOCKS = 1 << 26
 
 @dataclass
 class Softmax:
-    """A fit and how it went.
+    """A fit and how it went."""
 
-    Attributes
-    ----------
-    weights : ndarray of float32, shape (l, D)
-    iterations : int
-        Epochs of the first phase, and iterations of L-BFGS.
-    objective : float
-        Mean over the instances.
-    gradient_norm : float
-    held_out : list of float
-        Mean loss of the held-out instances before the first iteration and after each.
-    """
-
-    weights: np.ndarray
-    iterations: int = 0
-    objective: float = np.inf
+    weights: np.ndarray  # float32 (l, D)
+    iterations: int = 0  # epochs of the first phase, and iterations of L-BFGS
+    objective: float = np.inf  # mean over the instances
     gradient_norm: float = np.inf
+    # mean loss of the held-out instances before the first iteration and after each
     held_out: list = field(default_factory=list)
 
 
 class Problem:
-    """The objective of some instances, divided by C n.
-
-    Parameters
-    ----------
-    features : ndarray of float32, shape (n, D)
-    labels : ndarray of int, shape (n,)
-    n_labels : int
-    C : float
-    each : callable
-        Such as :func:`ovaflow.rembrandt.blocks.in_blocks` gives.
-    """
+    """The objective of instances (n, D), divided by C n."""
 
     def __init__(self, features, labels, n_labels, C, each=map):
         self._features, self._labels, self._n_labels, self._each = features, labels, n_labels, each
@@ -181,21 +160,7 @@ def _inverse_root(matrix, shrinkage):
 
 
 def approach(problem, transform, seed=0):
-    """Go near the optimum by Adam.
-
-    Parameters
-    ----------
-    problem : Problem
-    transform : ndarray, shape (D, D)
-        Of its whitening, whose coordinates the steps are in.
-    seed : int
-        Of the order of the instances.
-
-    Yields
-    ------
-    ndarray of float64, shape (D, l)
-        Weights after each epoch.
-    """
+    """Go near the optimum by Adam, in the coordinates of ``transform`` (D, D): yields W (D, l) after each epoch."""
     generator, transform = np.random.default_rng(seed), transform.astype(np.float32)
     place, mean, square = (np.zeros(problem.shape, np.float32) for _ in range(3))
     starts = range(0, max(len(problem) - _BATCH, 0) + 1, _BATCH)
@@ -252,25 +217,7 @@ class _Watch:
 
 
 def fit_softmax(problem, iterations=MOST_ITERATIONS, tolerance=1e-6, held_out=None, patience=PATIENCE, seed=0):
-    """Minimise the objective.
-
-    Parameters
-    ----------
-    problem : Problem
-    iterations : int
-        Of both phases at most.
-    tolerance : float
-        Relative decrease of the objective below which it counts as minimal.
-    held_out : Problem, optional
-        Whose loss is watched: the iterations end when it has not fallen for some, and the best weights are returned.
-    patience : int
-    seed : int
-        Of the first phase.
-
-    Returns
-    -------
-    Softmax
-    """
+    """Minimise the objective, with ``held_out`` until its loss has not fallen for ``patience`` iterations."""
     gram, watch = problem.gram(), _Watch(held_out, patience)
     transform = problem.whitening(gram)
     start = np.zeros(problem.shape)

@@ -13,12 +13,10 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Split
 from ovaflow.machine.limits import peak_rss_bytes
-from ovaflow.rembrandt.blocks import in_blocks, row_blocks
 from ovaflow.rembrandt.decoder import Decoding, multiclass, train_decoder
 from ovaflow.rembrandt.least_squares import LeastSquares
-from ovaflow.rembrandt.panels import product, to_panels
-from ovaflow.rembrandt.projected_file import SOFTMAX, full_matrix
-from ovaflow.rembrandt.projection import make_projection
+from ovaflow.rembrandt.panels import in_blocks, product, row_blocks, to_panels
+from ovaflow.rembrandt.projection import SOFTMAX, full_matrix, make_projection
 from ovaflow.rembrandt.softmax import Problem, fit_softmax
 from ovaflow.settings.models import Project
 from ovaflow.sparse.csr import rows_of
@@ -43,24 +41,14 @@ def C_of(decoder, random):
 
 @dataclass(frozen=True)
 class Tuned:
-    """What was chosen.
-
-    Attributes
-    ----------
-    decoding : Decoding
-    losses : dict of float to float
-        Loss on the held-out instances by C: the mean over them, with logistic losses their sum for each positive label.
-    held_out : float
-        Their share.
-    core_seconds : float
-        Threads times wall seconds.
-    peak_rss_bytes : int
-    """
+    """What was chosen."""
 
     decoding: Decoding
+    # loss on the held-out instances by C: the mean over them, with logistic losses their sum for each positive
+    # label
     losses: dict = field(default_factory=dict)
-    held_out: float = 0.0
-    core_seconds: float = 0.0
+    held_out: float = 0.0  # their share
+    core_seconds: float = 0.0  # threads times wall seconds
     peak_rss_bytes: int = 0
 
     @property
@@ -71,28 +59,7 @@ class Tuned:
 
 
 def tune(projected, dataset, embedding, settings, threads=1):
-    """Choose what a decoder is trained with.
-
-    Parameters
-    ----------
-    projected : Projected
-    dataset : Dataset
-        What was projected.
-    embedding : Embedding
-        Into which.
-    settings : TuneDecoder
-    threads : int
-        They change no result.
-
-    Returns
-    -------
-    Tuned
-
-    Raises
-    ------
-    InputError
-        If there is nothing to choose by, or the softmax decoder's instances have other than one label.
-    """
+    """Choose what a decoder is trained with, on held-out instances that a projection made without them brings in."""
     started = time.perf_counter()
     random = projected.projection.random is not None
     candidates = settings.candidates or (C_of(projected.decoder, random),)
@@ -175,36 +142,11 @@ def _sample(counts, seed):
 
 
 def write_tuned(path, tuned, projected):
-    """Write what was chosen.
-
-    Parameters
-    ----------
-    path : path-like
-    tuned : Tuned
-    projected : Projected
-        What it was chosen for.
-    """
     text = asdict(tuned) | {"losses": list(tuned.losses.items()), "projected": projected.dataset.checksum}
     write_json(path, "tuned", text)
 
 
 def read_tuned(path, projected):
-    """Read what was chosen.
-
-    Parameters
-    ----------
-    path : path-like
-    projected : Projected
-
-    Returns
-    -------
-    Tuned
-
-    Raises
-    ------
-    InputError
-        If the file is missing or foreign, or was made for other projected instances.
-    """
     try:
         found = read_json(path, "tuned")
         source, losses = found.pop("projected"), dict(found.pop("losses"))

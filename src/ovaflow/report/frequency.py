@@ -32,7 +32,7 @@ class Analysis:
     groups: list  # head, torso and tail
     deciles: list  # of the labels by frequency
     bins: list  # finer
-    wrong: list  # see ovaflow.evaluation.failures
+    wrong: list  # see ovaflow.evaluation.analysis
     missed: list
     confused: list
 

@@ -6,7 +6,8 @@ the code gets the object itself.
 """
 
 import re
-from typing import Annotated, Any, ClassVar, Literal, Self
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
 import yaml
@@ -20,6 +21,8 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+
+from ovaflow.methods import METHODS
 
 NAME = r"^[A-Za-z0-9_][A-Za-z0-9._-]*$"
 HELD_OUT = "held-out-"
@@ -79,6 +82,10 @@ Frequency = Positive | Annotated[float, Field(gt=0, le=1)]
 Format = Literal["xmc-text", "svmlight", "text-tsv", "jsonl", "csv", "parquet", "npz"]
 Initialization = Literal["zero", "bias", "all-negative", "label-tree", "mean-separating", "pretrained"]
 Weighting = Literal["none", "propensity"]
+if TYPE_CHECKING:
+    MethodName = str
+else:
+    MethodName = Literal[tuple(METHODS)]
 
 
 def setting(default: Any, sentence: str, **bounds: Any) -> Any:
@@ -427,7 +434,7 @@ class Sweep(Section):
 class Method(Section):
     """How a run trains."""
 
-    method: Literal["one-vs-all", "fastxml", "rembrandt"] = setting("one-vs-all", "family of models")
+    method: MethodName = setting("one-vs-all", "family of models")
     initialization: Initialization = _INITIALIZATION
     pretrained: Location | None = setting(
         None, "with initialization: pretrained: another run of this config, or the path of a model.h5"
@@ -447,28 +454,25 @@ class Dataset(Evaluate, Prepare, Source):
     """A dataset: its source, and what it sets otherwise than ``prepare`` and ``evaluate`` do."""
 
 
-_SOLVED = frozenset({**Train.model_fields, **Method.model_fields}) - {"method", "shards", "threads"}
-_GROWN, _EMBEDDED = frozenset(FastXML.model_fields), frozenset(Rembrandt.model_fields)
-
-FOREIGN = {
-    "one-vs-all": _GROWN | _EMBEDDED,
-    "fastxml": (_SOLVED | _EMBEDDED) - _GROWN - {"weighting"},
-    "rembrandt": (_SOLVED | _GROWN) - _EMBEDDED,
-}
-"""Keys of a run that mean nothing to its method."""
-
-
 class Run(Predict, Train, FastXML, Rembrandt, Method):
     """A run: its method, and what it sets otherwise than ``train``, ``fastxml``, ``rembrandt`` and ``predict`` do."""
 
     @model_validator(mode="after")
     def _keys_of_its_method(self) -> Self:
-        foreign = sorted(self.model_fields_set & FOREIGN[self.method])
+        foreign = sorted(self.model_fields_set & _foreign(self.method))
         if foreign:
             raise ValueError(f"{foreign[0]} is not a setting of method: {self.method}")
         if self.sweep is not None and "C" in self.model_fields_set:
             raise ValueError("C and sweep.C exclude each other")
         return self
+
+
+@cache
+def _foreign(method: str) -> frozenset[str]:
+    """Keys of a run that mean nothing to its method."""
+    row, section = METHODS[method], Config.model_fields.get(METHODS[method].section)
+    own = getattr(section.annotation, "model_fields", {}) if section else {}
+    return frozenset(Run.model_fields) - {"method", "shards", "threads", *Predict.model_fields, *row.keys, *own}
 
 
 class SweptRun(Run):

@@ -5,6 +5,7 @@ import re
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from ovaflow.methods import METHODS
 from ovaflow.settings.models import HELD_OUT, ROLES, Config, Embed, is_address
 
 DOWNLOADS = "downloads"
@@ -36,8 +37,8 @@ CALIBRATION_CURVE = f"{_RUN}/calibration.json"
 COLD_START = f"{_RUN}/cold_start.json"
 TRACE = f"{_RUN}/trace.h5"
 PRUNE_CURVE = f"{_RUN}/prune.json"
-TREE_CURVE = f"{_RUN}/trees.json"
-EMBEDDING_CURVE = f"{_RUN}/embedding.json"
+TREE_CURVE = f"{_RUN}/{METHODS['fastxml'].measured}"
+EMBEDDING_CURVE = f"{_RUN}/{METHODS['rembrandt'].measured}"
 
 BEST = 100
 """Labels of each held-out instance whose scores are kept."""
@@ -86,9 +87,7 @@ def figure_files(config: Config) -> list[str]:
     wanted = {
         TRACE: [run for run in solved if config.train_of(run).trace],
         PRUNE_CURVE: solved if config.report.prune_thresholds else [],
-        TREE_CURVE: config.runs_of("fastxml"),
-        EMBEDDING_CURVE: config.runs_of("rembrandt"),
-    }
+    } | {f"{_RUN}/{method.measured}": config.runs_of(name) for name, method in METHODS.items() if method.measured}
     return [path for template, runs in wanted.items() for path in for_each(template, config, runs)]
 
 

@@ -5,21 +5,18 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ovaflow.fingerprint import code_fingerprint, kernel_fingerprint
-from ovaflow.settings import paths
+from ovaflow.methods import METHODS
+from ovaflow.settings import models, paths
 from ovaflow.settings.chains import earlier_model, first_run_of, sweeps_of
 from ovaflow.settings.models import (
     Config,
-    Embed,
     Evaluate,
-    GrowTrees,
     Predict,
     PrepareSource,
-    Project,
     Report,
     Section,
     Train,
     TrainLabels,
-    TuneDecoder,
 )
 
 
@@ -51,17 +48,17 @@ STEPS = {
     "cold-start": Step(TrainLabels, _LABEL_SECTIONS, _LABELS),
     "trace": Step(TrainLabels, _LABEL_SECTIONS, _TRACED),
     "benchmark solver": Step(TrainLabels, _LABEL_SECTIONS, (*_SAMPLED, "initialization")),
-    "train-trees": Step(GrowTrees, ("fastxml", *_LABEL_SECTIONS)),
-    "embed": Step(Embed, ("rembrandt",)),
-    "project": Step(Project, ("rembrandt",)),
-    "tune-decoder": Step(TuneDecoder, ("rembrandt",), options={"decoder_C": "C", "decoder_epsilon": "epsilon"}),
     "merge": Step(Train, ("train",), ("prune",)),
     "predict": Step(Predict, ("predict",), ("top_k",)),
     "calibration-curve": Step(Predict, ("predict",), ("top_k",)),
     "evaluate": Step(Evaluate, ("evaluate",)),
-    "tree-curve": Step(Evaluate, ("evaluate",)),
     "prune-curve": Step(Evaluate, ("evaluate",)),
     "report": Step(Report, ("report",), ("examples", "intended_use", "licence")),
+} | {
+    name: Step(getattr(models, command.model), *command[2:])
+    for method in METHODS.values()
+    for name, command in method.commands.items()
+    if command.model
 }
 
 
@@ -130,7 +127,7 @@ def warm_up_options(config: Config) -> list[str]:
     """Options of ``ovaflow warm-up``: the kernels that the runs need."""
     trains = [config.train_of(run) for run in config.runs_of("one-vs-all")]
     problems = sorted({f"--problem={train.loss}/{train.regularization}" for train in trains})
-    return [*problems, *(f"--{method}" for method in ("fastxml", "rembrandt") if config.runs_of(method))]
+    return [*problems, *(f"--{method}" for method, row in METHODS.items() if row.warm_up and config.runs_of(method))]
 
 
 def sweep_options(config: Config) -> list[str]:

@@ -1,0 +1,67 @@
+"""Quality of a model pruned further and further (DiSMEC, fig. 5), or of fewer of its trees (FastXML, fig. 1)."""
+
+from dataclasses import replace
+
+from ovaflow.console.progress import Progress
+from ovaflow.data.propensity import inverse_propensity
+from ovaflow.evaluation import ranking
+from ovaflow.evaluation.metrics import PLACES
+from ovaflow.fastxml.scoring import predict_trees
+from ovaflow.model.pruning import prune
+from ovaflow.prediction.top_k import load_kernels, predict_top_k
+
+_BYTES_OF_A_WEIGHT = 8
+
+MOST_POINTS = 24
+"""Up to so many trees each number is a point of its own."""
+
+
+def prune_curve(model, dataset, thresholds, a, b, threads=1):
+    """Size and quality at each threshold above the model's own, ascending."""
+    model.require_dataset(dataset)
+    wanted = sorted({float(threshold) for threshold in thresholds if threshold > model.parameters["prune"]})
+    load_kernels()
+    points, pruned = [], model
+    with Progress("prune", len(wanted), "thresholds") as progress:
+        for threshold in wanted:
+            pruned = replace(pruned, weights=prune(pruned.weights, threshold))
+            points.append({"prune": threshold, **_sizes(model, pruned), **quality_of(pruned, dataset, a, b, threads)})
+            progress.advance()
+    return {"model": model.checksum, "points": points}
+
+
+def _sizes(model, pruned):
+    dropped = len(model.weights.data) - len(pruned.weights.data)
+    n_bytes = model.path.stat().st_size - _BYTES_OF_A_WEIGHT * dropped
+    return {"nonzeros": len(pruned.weights.data), "model_bytes": n_bytes}
+
+
+def quality_of(model, dataset, a, b, threads=1):
+    """P@k and PSP@k of a model of one-vs-all on the test instances."""
+    model.require_dataset(dataset)
+    ids, _ = predict_top_k(model.weights, model.trained, dataset.test.X, max(PLACES), threads)
+    return _quality(ids, dataset, inverse_propensity(model.counts, dataset.train.X.n_rows, a, b))
+
+
+def tree_curve(model, dataset, a, b, threads=1):
+    """Quality of the first trees, more and more of them, from one pass over the test instances."""
+    model.require_dataset(dataset)
+    amounts = _amounts(model.forest.n_trees)
+    inverse = inverse_propensity(model.counts, dataset.train.X.n_rows, a, b)
+    ids, _ = predict_trees(model.forest, model.instances(dataset.test), max(PLACES), threads, amounts)
+    points = [{"trees": trees, **_quality(each, dataset, inverse)} for trees, each in zip(amounts, ids, strict=True)]
+    return {"model": model.checksum, "points": points}
+
+
+def _amounts(n_trees):
+    """All numbers of trees where there are few, else ever wider apart, the last one always."""
+    steps = range(1, n_trees + 1)
+    if n_trees <= MOST_POINTS:
+        return list(steps)
+    return sorted({round(n_trees ** ((place + 1) / MOST_POINTS)) for place in range(MOST_POINTS)} | {1, n_trees})
+
+
+def _quality(ids, dataset, inverse):
+    hits = ranking.find_hits(ids, dataset.test.Y)
+    scored = {f"PSP@{k}": ranking.propensity_scored_precision(ids, hits, dataset.test.Y, inverse, k) for k in PLACES}
+    return {f"P@{k}": ranking.precision(hits, k) for k in PLACES} | scored
