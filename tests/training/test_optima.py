@@ -105,6 +105,7 @@ def test_from_another_C_every_label_reaches_the_optimum(reached, C, next_C, refe
     assert ours == pytest.approx(theirs, rel=1e-3)
 
 
+@pytest.mark.parametrize("named", ["bibtex"], indirect=True)
 def test_an_earlier_model_saves_steps(reached):
     dataset, labels, _ = reached
     cold = trained(dataset, labels, stored_threshold=0.0)

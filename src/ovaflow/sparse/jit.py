@@ -10,6 +10,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import shutil
 import stat
 import sys
 import tempfile
@@ -23,6 +24,9 @@ from numba.core import event
 
 from ovaflow.fingerprint import kernel_fingerprint
 from ovaflow.machine.shared_files import open_locked
+
+_ROOM = 1 << 26
+"""Bytes; all kernels take half of it, and Numba raises an error where it cannot store one."""
 
 _PATIENCE = 100.0
 """Seconds; kernels take ten at most to compile."""
@@ -68,10 +72,12 @@ def _private(folder):
 
 
 def _writable(folder, mode):
-    """The folder, made if need be, in which a page was written."""
+    """The folder, made if need be, in which a page was written and there is room for the others."""
     folder.mkdir(parents=True, exist_ok=True, mode=mode)
     with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
         file.write(bytes(4096))
+    if shutil.disk_usage(folder).free < _ROOM:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
     return folder
 
 
