@@ -67,7 +67,7 @@ def test_they_stand_beside_the_others(both):
         ({"embedded": EMBEDDED | {"decoder_C": [1, 2]}}, TUNED),
         ({"embedded": EMBEDDED | {"decoder_epsilon": 0.01}}, TUNED),
         ({"embedded": EMBEDDED | {"shards": 3}}, {"train_decoder": 3, **JOINED}),
-        ({"more": {"other": EMBEDDED | {"decoder_C": 3}}}, PROJECTED),
+        ({"more": {"other": EMBEDDED | {"decoder_C": 3}}}, PROJECTED | {"describe_embedding": 1}),
     ],
 )
 def test_a_changed_setting_runs_what_depends_on_it(both, change, expected):
