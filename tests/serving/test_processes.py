@@ -105,6 +105,7 @@ def test_workers_are_replaced_when_they_die_and_when_the_model_changes(models, e
                     seen.add(ask(service.connect(), [3, 14], expected))
                 except ConnectionError as error:  # accepted by a worker that was about to end
                     cut_off.append(error)
+                over.wait(0.02)  # workers need the CPU to start
 
         (tmp_path / "half.h5").write_bytes(served.read_bytes()[: served.stat().st_size // 2])
         (tmp_path / "half.h5").rename(served)

@@ -108,7 +108,19 @@ def map_array(array, low=None, high=None, compare=True):
 
     if compare:
         _compare(array, _checksum(values, None if low is high is None else check))
+        _let_go(values)
     return values
+
+
+def _let_go(values):
+    """Give mapped pages back that were only compared: what is used of them comes from the page cache again."""
+    owner = values
+    while isinstance(owner, np.ndarray):
+        owner = owner.base
+    if isinstance(owner, memoryview):
+        owner = owner.obj
+    if isinstance(owner, mmap.mmap):
+        owner.madvise(mmap.MADV_DONTNEED)
 
 
 def _outside(block, low, high):
