@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 import numpy as np
 from peers.interface import as_matrix
-from peers.registry import OWN, PACKAGES, methods_of
+from peers.registry import OWN, PACKAGES, methods_of, some_of
 from tables import MISSING, aligned
 from worker import TOP_K
 
@@ -260,19 +260,13 @@ def _threads(summary):
     ]
 
 
-def _packages(context, parameter, value):
-    names = [name.strip() for name in value.split(",") if name.strip()]
-    unknown = sorted(set(names) - set(PACKAGES))
-    if unknown:
-        raise click.BadParameter(f"{', '.join(unknown)}; known: {', '.join(PACKAGES)}")
-    return names
-
-
 @click.command()
 @click.argument("dataset", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--labels", type=click.IntRange(1), help="Size of the sample; all labels by default.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--peers", callback=_packages, default=",".join(PACKAGES), show_default=True, help="Packages, by comma.")
+@click.option(
+    "--peers", callback=some_of(PACKAGES), default=",".join(PACKAGES), show_default=True, help="Packages, by comma."
+)
 @click.option("--trees", type=click.Choice(["sample", "all"]), default="sample", show_default=True,
               help="Labels of the label trees.")  # fmt: skip
 @click.option("--repeats", type=click.IntRange(1), default=1, show_default=True, help="Interleaved rounds.")

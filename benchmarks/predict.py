@@ -18,6 +18,7 @@ import click
 import numpy as np
 import scipy.sparse
 from peers.interface import Problem, as_matrix
+from peers.registry import some_of
 from tables import MISSING, aligned
 from threadpoolctl import threadpool_limits
 
@@ -256,18 +257,10 @@ def prediction_table(timings):
     return f"{aligned(rows)}\n\n{notes}"
 
 
-def _contestants(context, parameter, value):
-    names = [name.strip() for name in value.split(",") if name.strip()]
-    unknown = sorted(set(names) - set(CONTESTANTS))
-    if unknown:
-        raise click.BadParameter(f"{', '.join(unknown)}; known: {', '.join(CONTESTANTS)}")
-    return names
-
-
 @click.command()
 @click.argument("model", type=click.Path(path_type=Path, dir_okay=False))
 @click.argument("dataset", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--peers", callback=_contestants, default="scipy,pecos", show_default=True,
+@click.option("--peers", callback=some_of(CONTESTANTS), default="scipy,pecos", show_default=True,
               help="By comma; napkinxc and omikuji train first.")  # fmt: skip
 @click.option("--top-k", default=5, show_default=True, type=click.IntRange(min=1))
 @click.option("--instances", default=1000, show_default=True, type=click.IntRange(min=1), help="Of the batch.")

@@ -4,6 +4,8 @@ import importlib
 import importlib.util
 from typing import NamedTuple
 
+import click
+
 
 class Method(NamedTuple):
     """One way to train with a package."""
@@ -75,3 +77,16 @@ def method_of(name):
 def methods_of(packages):
     """ovaflow and the methods of some packages."""
     return [OWN] + [method for method in METHODS[1:] if method.package in packages]
+
+
+def some_of(known):
+    """Callback of an option that takes some of the known names, by comma."""
+
+    def names_of(context, parameter, value):
+        names = [name.strip() for name in value.split(",") if name.strip()]
+        unknown = sorted(set(names) - set(known))
+        if unknown:
+            raise click.BadParameter(f"{', '.join(unknown)}; known: {', '.join(known)}")
+        return names
+
+    return names_of
