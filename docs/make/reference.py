@@ -12,7 +12,7 @@ from ovaflow.cli import COMMANDS, group
 from ovaflow.estimators.base import LabelClassifier
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.settings import models
-from ovaflow.settings.words import legal_values, schema_at
+from ovaflow.settings.schema import legal_values, schema_at
 
 FOLDER = Path(__file__).parents[1] / "reference"
 _MADE = "<!-- written by docs/make/reference.py; edit the code instead -->\n\n"

@@ -15,7 +15,7 @@ from ovaflow.data.catalogue import files_of, read_catalogue
 from ovaflow.settings.config import load, require_files, resolve
 from ovaflow.settings.models import Config, Evaluate, FastXML, Method, Predict, Prepare, Rembrandt, Train
 from ovaflow.settings.paths import raw_files
-from ovaflow.settings.words import json_schema
+from ovaflow.settings.schema import json_schema
 from ovaflow.workflow import snakefile
 
 ROOT = Path(__file__).parents[2]
@@ -223,7 +223,7 @@ def test_the_default_config_sets_no_default_and_tells_all_of_them():
 
 def test_the_schema_file_is_up_to_date():
     stored = (ROOT / "workflow" / "schemas" / "config.schema.json").read_text(encoding="utf-8")
-    remedy = "python -c 'from ovaflow.settings.words import json_schema; print(json_schema(), end=\"\")'"
+    remedy = "python -c 'from ovaflow.settings.schema import json_schema; print(json_schema(), end=\"\")'"
     assert stored == json_schema(), f"write it again: {remedy} > workflow/schemas/config.schema.json"
 
 

@@ -8,8 +8,8 @@ from pydantic import ValidationError
 from pydantic_core import PydanticUndefined
 
 from ovaflow.settings.models import Section, Train
+from ovaflow.settings.schema import explain, legal_values, schema_at
 from ovaflow.settings.steps import STEPS
-from ovaflow.settings.words import explain, legal_values, schema_at
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 DATASET = click.argument("dataset", type=FILE)

@@ -23,7 +23,7 @@ from ovaflow.model.model_file import ONE_VS_ALL, ModelFile
 from ovaflow.prediction.methods import method_named, open_any_model
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.settings.models import Prepare, Section, Train
-from ovaflow.settings.words import explain
+from ovaflow.settings.schema import explain
 from ovaflow.sparse.csr import CSR, from_scipy, rows_of
 
 AnySection = TypeVar("AnySection", bound=Section)

@@ -57,9 +57,15 @@ def warm_runs(config: Config) -> list[str]:
 
 def first_run_of(config: Config, run: str) -> str:
     """The run that a chain of runs begins with."""
-    while (earlier := config.runs[run].pretrained) in config.runs:
-        run = str(earlier)
-    return run
+    return _chain(config, run)[-1]
+
+
+def _chain(config, run):
+    """A run, the run that it starts from, and so on; ends with a run that is in it already."""
+    chain = [run]
+    while (earlier := config.runs[chain[-1]].pretrained) in config.runs and chain[-1] not in chain[:-1]:
+        chain.append(earlier)
+    return chain
 
 
 def earlier_model(config: Config, dataset: str, run: str) -> str | None:
@@ -80,12 +86,10 @@ def check_chains(config: Config, path=None) -> None:
             names = ", ".join(sweeps[entry.pretrained])
             remedy = f"name one of {names}"
             raise InputError(f"runs.{run}.pretrained: {entry.pretrained} is a sweep", path=path, remedy=remedy)
-        chain = [run]
-        while (earlier := config.runs[chain[-1]].pretrained) in config.runs:
-            chain.append(str(earlier))
-            if earlier in chain[:-1]:
-                circle = " from ".join(chain[chain.index(str(earlier)) :])
-                raise InputError(f"runs.{run}.pretrained: runs start in a circle: {circle}", path=path)
+        chain = _chain(config, run)
+        if chain[-1] in chain[:-1]:
+            circle = " from ".join(chain[chain.index(chain[-1]) :])
+            raise InputError(f"runs.{run}.pretrained: runs start in a circle: {circle}", path=path)
 
 
 def made_here(config: Config, path: str | None) -> tuple[str, str] | None:

@@ -11,7 +11,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.settings import paths
 from ovaflow.settings.chains import check_chains, earlier_model, expand_sweeps, made_here
 from ovaflow.settings.models import Config, Dataset
-from ovaflow.settings.words import REPLACED_WHOLE, explain
+from ovaflow.settings.schema import REPLACED_WHOLE, explain
 
 
 def load(path) -> dict:

@@ -109,8 +109,3 @@ def folds(config: Config) -> list[str]:
     """All folders of :func:`fold_of`."""
     found = {fold_of(config, dataset, run) for dataset in config.datasets for run in config.runs}
     return sorted(fold for fold in found if fold is not None)
-
-
-def is_fold(dataset: str) -> bool:
-    """Whether this is a dataset without its held-out instances."""
-    return "/" in dataset

@@ -8,16 +8,7 @@ from ovaflow.fingerprint import code_fingerprint, kernel_fingerprint
 from ovaflow.methods import METHODS
 from ovaflow.settings import models, paths
 from ovaflow.settings.chains import earlier_model, first_run_of, sweeps_of
-from ovaflow.settings.models import (
-    Config,
-    Evaluate,
-    Predict,
-    PrepareSource,
-    Report,
-    Section,
-    Train,
-    TrainLabels,
-)
+from ovaflow.settings.models import Config, Section, Train, TrainLabels
 
 
 class Step(NamedTuple):
@@ -40,7 +31,7 @@ _SAMPLED = ("C", "loss", "regularization", "weighting", "epsilon", "propensity_a
 _LABEL_SECTIONS = ("train", "evaluate")
 
 STEPS = {
-    "prepare": Step(PrepareSource, ("prepare",)),
+    "prepare": Step(models.PrepareSource, ("prepare",)),
     "plan": Step(Train, ("train",), ("shards",)),
     "root": Step(TrainLabels, _LABEL_SECTIONS, ("C", "loss", "root_epsilon")),
     "estimate": Step(TrainLabels, _LABEL_SECTIONS, _SAMPLED),
@@ -49,11 +40,11 @@ STEPS = {
     "trace": Step(TrainLabels, _LABEL_SECTIONS, _TRACED),
     "benchmark solver": Step(TrainLabels, _LABEL_SECTIONS, (*_SAMPLED, "initialization")),
     "merge": Step(Train, ("train",), ("prune",)),
-    "predict": Step(Predict, ("predict",), ("top_k",)),
-    "calibration-curve": Step(Predict, ("predict",), ("top_k",)),
-    "evaluate": Step(Evaluate, ("evaluate",)),
-    "prune-curve": Step(Evaluate, ("evaluate",)),
-    "report": Step(Report, ("report",), ("examples", "intended_use", "licence")),
+    "predict": Step(models.Predict, ("predict",), ("top_k",)),
+    "calibration-curve": Step(models.Predict, ("predict",), ("top_k",)),
+    "evaluate": Step(models.Evaluate, ("evaluate",)),
+    "prune-curve": Step(models.Evaluate, ("evaluate",)),
+    "report": Step(models.Report, ("report",), ("examples", "intended_use", "licence")),
 } | {
     name: Step(getattr(models, command.model), *command[2:])
     for method in METHODS.values()
@@ -83,7 +74,7 @@ def of(subcommand, config, dataset=None, run=None):
         given["format"] = entry.format or entry.source
     if subcommand == "cold-start" and run is not None:
         given["initialization"] = config.runs[run].cold_start
-    if subcommand in ("predict", "calibration-curve") and dataset is not None and paths.is_fold(dataset):
+    if subcommand in ("predict", "calibration-curve") and dataset is not None and "/" in dataset:  # a fold
         given["top_k"] = paths.BEST
     felt = read_by(subcommand, config, dataset, run, **given).felt
     named = {step.options.get(name, name): felt[name] for name in step.reads if felt.get(name) is not None}

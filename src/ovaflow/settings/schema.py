@@ -1,4 +1,4 @@
-"""Settings in words: legal values, mistakes in one line, and the JSON schema that editors read."""
+"""Legal values of settings, mistakes in one line, and the JSON schema that editors read."""
 
 import difflib
 import json
