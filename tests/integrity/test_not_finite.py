@@ -51,7 +51,7 @@ def inputs_of(dataset, training):
     means, more = compute_means(dataset.train.X, dataset.positives), {}
     n_labels, d = dataset.n_labels, dataset.n_features
     if training.initialization in ("all-negative", "label-tree"):
-        more["root"] = solve_root(dataset.train.X, training)
+        more["root"], _ = solve_root(dataset.train.X, training)
     if training.initialization == "label-tree":
         more["parents"] = compute_label_tree(dataset.train.Y).parent
     if training.initialization == "pretrained":

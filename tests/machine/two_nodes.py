@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from ovaflow.machine.slots import private_folder
+from ovaflow.machine.shared_files import private_folder
 from ovaflow.machine.system_calls import pages_by_node, private_ranges
 from ovaflow.machine.topology import parse_list, read_topology
 

@@ -12,7 +12,7 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.model.model_file import open_model, save_model
 from ovaflow.model.pruning import prune_to_bytes, threshold_for
 from ovaflow.settings.models import TrainLabels
-from ovaflow.training.in_memory import train_model
+from ovaflow.training.shard_job import train_model
 
 FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)
 

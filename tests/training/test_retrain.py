@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from ovaflow.training.in_memory import train_model
 from synthetic import topics
 
 from ovaflow.artifacts.means import compute_means
@@ -16,7 +17,6 @@ from ovaflow.model.model_file import open_model, save_model
 from ovaflow.settings.models import TrainLabels
 from ovaflow.solver.problem import Status
 from ovaflow.sparse.csr import from_scipy, rows_of
-from ovaflow.training.in_memory import train_model
 from ovaflow.training.shard_job import train_labels
 
 L, OLD_L = 30, 24

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from ovaflow.training.sampling import stratified_sample
 
 some_counts = st.lists(st.integers(0, 5000), min_size=1, max_size=200).map(np.array)

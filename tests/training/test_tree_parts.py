@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from ovaflow.training.tree_parts import cost_of_cuts, cut_edges, parts_of_tree
 
 from ovaflow.artifacts.label_tree import ROOT, LabelTree, compute_label_tree
 from ovaflow.initialization.label_tree import parents_within
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.training.plan import estimated_work, plan_shards
-from ovaflow.training.tree_parts import cost_of_cuts, cut_edges, parts_of_tree
 
 
 def nested_labels(seed, n_labels, n=40):

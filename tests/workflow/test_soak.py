@@ -12,7 +12,7 @@ import psutil
 import pytest
 from tiny_table import write_config
 
-from ovaflow.machine.slots import private_folder
+from ovaflow.machine.shared_files import private_folder
 
 RERUNS = int(os.environ.get("OVAFLOW_SOAK", "3"))
 

@@ -9,8 +9,7 @@ from ovaflow.cli.options import DATASET, FILE, THREADS, output, reads
 from ovaflow.data.dataset import open_dataset
 from ovaflow.initialization.all_negative import solve_root, write_root
 from ovaflow.solver.problem import Status
-from ovaflow.training.plan import estimated_work, plan_shards, write_plan
-from ovaflow.training.tree_parts import cost_of_cuts, cut_edges
+from ovaflow.training.plan import cost_of_cuts, cut_edges, estimated_work, plan_shards, write_plan
 
 
 @click.command("means")
@@ -51,9 +50,8 @@ def root_command(dataset, output, settings):
     children of the root.
     """
     opened = open_dataset(dataset)
-    root = solve_root(opened.train.X, settings)
-    write_root(output, root, settings, opened.checksum)
-    outcome = root.outcome
+    weights, outcome = solve_root(opened.train.X, settings)
+    write_root(output, weights, outcome, settings, opened.checksum)
     click.echo(
         f"root after {outcome.newton_steps} Newton and {outcome.cg_steps} conjugate gradient steps, "
         f"{outcome.active_end:,} of {opened.train.X.n_rows:,} instances active"

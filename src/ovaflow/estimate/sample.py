@@ -23,7 +23,7 @@ from ovaflow.model.model_file import open_model
 from ovaflow.model.pruning import kept_per_row
 from ovaflow.settings.models import GrowTrees, TrainLabels
 from ovaflow.training.label_jobs import LabelJobs
-from ovaflow.training.sampling import stratified_sample
+from ovaflow.training.plan import stratified_sample
 from ovaflow.training.shard_job import train_labels
 
 _STEADY = 2.0

@@ -8,7 +8,7 @@ from ovaflow.initialization.pretrained import match_model, require_same_problem
 from ovaflow.model.model_file import ONE_VS_ALL, Model, ModelFile, open_model
 from ovaflow.settings.models import Train, TrainLabels
 from ovaflow.settings.steps import STEPS
-from ovaflow.training.in_memory import train_model
+from ovaflow.training.shard_job import train_model
 
 
 class OneVsAllClassifier(LabelClassifier):

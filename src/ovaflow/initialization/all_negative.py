@@ -5,18 +5,15 @@ lie on the kink of the squared hinge, where Newton's method makes poor first
 steps (MSI sec. 3).
 """
 
-from dataclasses import dataclass
-from functools import partial
-
 import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.initialization.start import Start
 from ovaflow.solver.losses import SLOPE_AT_ZERO
 from ovaflow.solver.newton import solve_label
-from ovaflow.solver.problem import Outcome, Settings, make_workspace
+from ovaflow.solver.problem import Settings, make_workspace
 from ovaflow.solver.stopping import gradient_norm_at_zero
-from ovaflow.storage.arrays import amount_of, create_array, map_vector, number_of
+from ovaflow.storage.arrays import create_array, map_vector
 from ovaflow.storage.artifact import create_artifact, open_artifact, parameters_of, require_input
 
 KIND = "root"
@@ -24,56 +21,44 @@ KIND = "root"
 _DECIDING = ("C", "loss", "root_epsilon")
 
 
-@dataclass(frozen=True)
-class Root:
-    """The solved problem without positives, root of the label tree."""
-
-    weights: np.ndarray
-    outcome: Outcome
-
-
 def solve_root(X, training):
-    """Solve the problem in which every instance is a negative, until |g(w)| <= root_epsilon |g(0)|."""
+    """Weights and Outcome of the problem in which every instance is a negative: |g(w)| <= root_epsilon |g(0)|."""
     settings = Settings.of(training)
     mean = np.bincount(X.indices, weights=X.data, minlength=X.n_columns) / max(X.n_rows, 1)
     at_zero = gradient_norm_at_zero(settings.C, SLOPE_AT_ZERO[settings.loss], X.n_rows, 0, 0.0, 0.0, mean @ mean)
     work = make_workspace(X.n_rows, X.n_columns)
     work.weights[:] = 0.0
     outcome = solve_label(X, np.empty(0, np.int32), training.root_epsilon * at_zero, work, settings)
-    return Root(work.weights.copy(), outcome)
+    return work.weights.copy(), outcome
 
 
 class AllNegative(Start):
     """Every label starts at the root."""
 
     def __init__(self, root):
-        self._weights = root.weights
+        self._weights = root
 
     def fill(self, label, X, positives, weights):
         weights[:] = self._weights
 
 
-def write_root(path, root, training, dataset):
+def write_root(path, weights, outcome, training, dataset):
     """Write the root file, with the settings it was solved with and the checksum of the dataset file."""
     with create_artifact(path, KIND, _settings_of(training), {"dataset": dataset}) as file:
-        create_array(file, "weights", root.weights)
-        for name, value in root.outcome._asdict().items():
+        create_array(file, "weights", weights)
+        for name, value in outcome._asdict().items():
             file.attrs[name] = value
 
 
 def read_root(path, dataset, training):
-    """Read a root file; InputError if it was made from another dataset file or with other settings."""
+    """Weights of a root file; InputError if it was made from another dataset file or with other settings."""
     with open_artifact(path, KIND) as file:
         require_input(file, "dataset", dataset)
         made_with = parameters_of(file)
         for name, value in _settings_of(training).items():
-            found = made_with.get(name)
-            if found != value:
+            if (found := made_with.get(name)) != value:
                 raise InputError(f"solved with {name} {found}, not {value}", path, remedy="run `ovaflow root` again")
-        kinds = Outcome.__annotations__
-        read = {int: partial(number_of, low=0), float: amount_of}
-        outcome = Outcome(**{name: read[kind](file, name) for name, kind in kinds.items()})
-        return Root(map_vector(file["weights"], np.float32), outcome)
+        return map_vector(file["weights"], np.float32)
 
 
 def _settings_of(training):

@@ -17,7 +17,7 @@ class FromParent(Start):
 
     def __init__(self, root, parents):
         self.parents = parents
-        self._root = root.weights
+        self._root = root
         self._waiting = _children(parents, parents)
         self._solutions = {}
         self._lock = Lock()

@@ -8,9 +8,6 @@ from ovaflow.console.errors import InputError
 from ovaflow.initialization.start import Start
 from ovaflow.sparse.csr import CSR
 
-RETRAIN = ("all", "changed", "new")
-"""Labels that are trained if there is an earlier model: all, those with other positives, or those that it lacks."""
-
 _PROBLEM = ("C", "loss", "regularization", "weighting", "propensity_a", "propensity_b")
 
 
@@ -32,7 +29,9 @@ class Earlier(NamedTuple):
         return places[order], data[order]
 
     def taken_over(self, labels, counts, retrain):
-        """Which labels keep their weights, given their positives now and a name of :data:`RETRAIN`."""
+        """Which labels keep their weights: those that have as many positives if "changed" ones are retrained, or all
+        that are known if "new" ones are.
+        """
         rows = self.rows[labels]
         known = (rows >= 0) & (retrain != "all")
         return known & (self.counts[rows] == counts) if retrain == "changed" else known

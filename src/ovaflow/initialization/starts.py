@@ -7,7 +7,7 @@ import numpy as np
 from ovaflow.artifacts.label_tree import compute_label_tree
 from ovaflow.artifacts.means import Means, compute_means
 from ovaflow.console.errors import InputError
-from ovaflow.initialization.all_negative import AllNegative, Root, solve_root
+from ovaflow.initialization.all_negative import AllNegative, solve_root
 from ovaflow.initialization.label_tree import FromParent, parents_within
 from ovaflow.initialization.mean_separating import MeanSeparating
 from ovaflow.initialization.pretrained import Earlier, Pretrained
@@ -22,21 +22,17 @@ class StartInputs:
     n: int  # instances
     bias: float = 0.0  # value of the bias feature; 0 where there is none
     earlier: Earlier | None = None  # for the pretrained start
-    root: Root | None = None  # for the starts whose labels descend from the root
+    root: np.ndarray | None = None  # weights of the root, for the starts whose labels descend from it
     parents: np.ndarray | None = None  # of the label tree, for the start of that name
 
     @classmethod
     def of(cls, dataset, means, **more):
-        """Inputs from a dataset and what else the start needs.
-
-        InputError if means, root or tree have other features or labels than the dataset.
-        """
-        root, parents = more.get("root"), more.get("parents")
-        features = {len(means.x_mean)} | ({len(root.weights)} if root is not None else set())
-        labels = {len(means.counts)} | ({len(parents)} if parents is not None else set())
-        if features != {dataset.n_features} or labels != {dataset.n_labels}:
-            size = f"{dataset.n_features:,} features and {dataset.n_labels:,} labels"
-            said = f"means, root or label tree are not of its {size}"
+        """Inputs from a dataset and what else the start needs; InputError if that is not of the dataset's size."""
+        of_features = [array for array in (means.x_mean, more.get("root")) if array is not None]
+        of_labels = [array for array in (means.counts, more.get("parents")) if array is not None]
+        features, labels = dataset.n_features, dataset.n_labels
+        if {*map(len, of_features)} != {features} or {*map(len, of_labels)} != {labels}:
+            said = f"means, root or label tree are not of its {features:,} features and {labels:,} labels"
             raise InputError(said, path=dataset.path, remedy="make them again")
         return cls(means, dataset.train.X.n_rows, float(dataset.parameters["bias"]), **more)
 
@@ -48,7 +44,7 @@ class StartInputs:
 def compute_start_inputs(dataset, training, threads=1, means=None, **more):
     """Inputs of a training without artifacts of a workflow: whatever is needed and not given is computed now."""
     if training.needs_root:
-        more["root"] = solve_root(dataset.train.X, training)
+        more["root"], _ = solve_root(dataset.train.X, training)
     if training.needs_tree:
         more["parents"] = compute_label_tree(dataset.train.Y).parent
     if means is None:

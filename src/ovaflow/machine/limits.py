@@ -18,14 +18,9 @@ class Allowance:
 
     cpus: frozenset
     nodes: frozenset  # that it may have memory of
-    quota: float | None  # CPUs whose time it gets on average
+    cores: int  # CPUs that threads can keep busy
     memory: int | None  # bytes
     memory_left: int | None  # bytes that are free or hold cached files
-
-    @property
-    def cores(self):
-        """CPUs that threads can keep busy."""
-        return len(self.cpus) if self.quota is None else max(1, min(len(self.cpus), math.ceil(self.quota)))
 
 
 def read_allowance(proc="/proc"):
@@ -34,12 +29,12 @@ def read_allowance(proc="/proc"):
     status = dict(line.split(":", 1) for line in (proc / "self/status").read_text(errors="replace").splitlines())
     cpus, nodes = (frozenset(parse_list(status.get(f"{name}_allowed_list", ""))) for name in ("Cpus", "Mems"))
     groups = list(_groups(proc))
-    quotas = [quota for group in groups for quota in _quotas(group)]
+    quota = min((_quota(group) for group in groups), default=math.inf)
     limits = [limit for group in groups for limit in _memory_limits(group)]
     return Allowance(
         cpus,
         nodes,
-        min(quotas, default=None),
+        max(1, math.ceil(min(quota, len(cpus)))),
         min((limit for limit, _ in limits), default=None),
         min((max(0, limit - used) for limit, used in limits), default=None),
     )
@@ -71,12 +66,10 @@ def _upwards(point, root, path):
         folder = folder.parent
 
 
-def _quotas(group):
-    new = _words(group / "cpu.max")
-    old = _words(group / "cpu.cfs_quota_us") + _words(group / "cpu.cfs_period_us")
-    for words in (new, old):
-        if len(words) == 2 and words[0] not in ("max", "-1"):
-            yield int(words[0]) / int(words[1])
+def _quota(group):
+    """CPUs whose time a group gets on average."""
+    words = _words(group / "cpu.max") or _words(group / "cpu.cfs_quota_us") + _words(group / "cpu.cfs_period_us")
+    return int(words[0]) / int(words[1]) if words and words[0] not in ("max", "-1") else math.inf
 
 
 def _memory_limits(group):

@@ -7,6 +7,8 @@ exclusive lock on a file next to it, which nobody holds while it works. So nobod
 import contextlib
 import fcntl
 import os
+import stat
+import tempfile
 import time
 from pathlib import Path
 
@@ -19,22 +21,31 @@ def open_locked(path, mode, patience=None):
     With patience, BlockingIOError after so many seconds; without, it waits as long as it takes.
     """
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    end = time.monotonic() + (patience or 0.0)
     try:
-        _lock(handle, mode, patience)
+        while True:
+            try:
+                fcntl.flock(handle, mode if patience is None else mode | fcntl.LOCK_NB)
+                return handle
+            except BlockingIOError:
+                if time.monotonic() >= end:
+                    raise
+                time.sleep(_PAUSE)
     except BaseException:
         os.close(handle)
         raise
-    return handle
 
 
-def _lock(handle, mode, patience):
-    end = time.monotonic() + (patience or 0.0)
-    while patience is not None and time.monotonic() < end:
-        try:
-            return fcntl.flock(handle, mode | fcntl.LOCK_NB)
-        except BlockingIOError:
-            time.sleep(_PAUSE)
-    fcntl.flock(handle, mode if patience is None else mode | fcntl.LOCK_NB)
+def private_folder(base=None):
+    """Folder of this user in the memory of this machine or in ``base``, made if need be; OSError if it is another's."""
+    shared = Path("/dev/shm")
+    base = Path(base) if base else shared if os.access(shared, os.W_OK) else Path(tempfile.gettempdir())
+    folder = base / f"ovaflow-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise PermissionError(0, f"{folder} is not a private folder of this user")
+    return folder
 
 
 class SharedFile:
@@ -98,11 +109,6 @@ def remove_unused(folder, suffix):
         path = lock_file.with_suffix("")
         with contextlib.suppress(FileNotFoundError, BlockingIOError), _turn(path, fcntl.LOCK_EX | fcntl.LOCK_NB):
             path.with_suffix(".partial").unlink(missing_ok=True)
-            if not path.exists():
-                lock_file.unlink()
-                continue
-            handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-            try:
-                _remove_if_unused(path, handle)
-            finally:
-                os.close(handle)
+            # made if it is not there, so that it goes with its lock file
+            with open(path, "ab") as file:
+                _remove_if_unused(path, file)

@@ -16,6 +16,7 @@ _NUMBERS = {
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _WORDS = 16
 _BITS = 64 * _WORDS
+_MOST_PAGES = 1024
 
 
 def _call(name, *arguments):
@@ -59,21 +60,15 @@ def migrate(sources, target):
     _call("migrate_pages", ctypes.c_int(0), ctypes.c_ulong(_BITS + 1), _mask(sources), _mask([target]))
 
 
-def nodes_of(addresses, pid=0):
-    """Node of the page of each address; negative where there is no page yet."""
+def pages_by_node(ranges, pid=0):
+    """Pages of (address, size) ranges on each node, of about a thousand that are asked for, evenly spaced."""
+    step = mmap.PAGESIZE * max(1, sum(length for _, length in ranges) // mmap.PAGESIZE // _MOST_PAGES)
+    addresses = [address for start, length in ranges for address in range(start, start + length, step)]
     count = len(addresses)
     pages, found = (ctypes.c_void_p * count)(*addresses), (ctypes.c_int * count)()
     _call("move_pages", ctypes.c_int(pid), ctypes.c_ulong(count), pages, None, found, ctypes.c_int(0))
-    return list(found)
-
-
-def pages_by_node(ranges, pid=0, most=1024):
-    """Pages of (address, size) ranges on each node, of about ``most`` that are asked for, evenly spaced."""
-    size = mmap.PAGESIZE
-    total = sum(-(-length // size) for _, length in ranges)
-    step = size * max(1, total // most)
-    addresses = [address for start, length in ranges for address in range(start, start + length, step)]
-    return Counter(node for node in (nodes_of(addresses, pid) if addresses else []) if node >= 0)
+    # negative where there is no page yet
+    return Counter(node for node in found if node >= 0)
 
 
 def address_of(buffer):
@@ -84,9 +79,11 @@ def address_of(buffer):
 
 def private_ranges(pid="self"):
     """Address and size of each range of memory that no file backs: heap, stacks and arrays."""
-    with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as maps:
-        fields = [line.split(maxsplit=5) for line in maps]
-    named = [(words[0], words[1], words[4], words[5].strip() if len(words) > 5 else "") for words in fields]
-    spans = [where for where, mode, inode, name in named if "w" in mode and inode == "0" and not name.startswith("[v")]
-    bounds = [[int(end, 16) for end in span.split("-")] for span in spans]
-    return [(low, high - low) for low, high in bounds]
+    ranges = []
+    with open(f"/proc/{pid}/maps", errors="replace") as maps:
+        for line in maps:
+            span, mode, _, _, inode, *_ = line.split()
+            if "w" in mode and inode == "0":
+                low, high = (int(end, 16) for end in span.split("-"))
+                ranges.append((low, high - low))
+    return ranges

@@ -40,11 +40,11 @@ def read_topology(sys="/sys", proc="/proc"):
 
 
 def _node(devices, number, folder, numbers):
-    distances = [int(word) for word in _text(folder / "distance").split()]
-    if len(distances) != len(numbers):
-        distances = [NEAR if other == number else 2 * NEAR for other in numbers]
+    words = _text(folder / "distance").split()
+    # a node that the kernel tells no distance of is as far as any neighbour
+    distances = dict.fromkeys(numbers, 2 * NEAR) | {number: NEAR} | dict(zip(numbers, map(int, words), strict=False))
     cores = _cores(devices, parse_list(_text(folder / "cpulist")))
-    return Node(number, cores, _kilobytes(folder / "meminfo", "MemTotal:"), dict(zip(numbers, distances, strict=True)))
+    return Node(number, cores, _kilobytes(folder / "meminfo", "MemTotal:"), distances)
 
 
 def _cores(devices, cpus):
@@ -62,18 +62,7 @@ def free_memory(number, sys="/sys"):
 
 
 def parse_list(text):
-    """Numbers of a kernel's list.
-
-    Parameters
-    ----------
-    text : str
-        Such as ``"0-3,8"``.
-
-    Returns
-    -------
-    list of int
-        Ascending.
-    """
+    """Numbers of a kernel's list such as ``"0-3,8"``, ascending."""
     ranges = [part.partition("-") for part in text.split(",") if part.strip()]
     return sorted(number for low, _, high in ranges for number in range(int(low), int(high or low) + 1))
 
@@ -91,14 +80,13 @@ def format_list(numbers):
 
 def processor(cpuinfo="/proc/cpuinfo"):
     """Name of the CPU, or else the architecture."""
-    path = Path(cpuinfo)
-    lines = path.read_text(errors="replace").splitlines() if path.is_file() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
+    lines = _text(Path(cpuinfo)).splitlines()
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.machine())
 
 
 def _text(path):
-    return path.read_text(encoding="ascii").strip() if path.is_file() else ""
+    return path.read_text(errors="replace").strip() if path.is_file() else ""
 
 
 def _kilobytes(path, name):

@@ -10,8 +10,7 @@ from ovaflow.report import wording
 from ovaflow.report.drawing import DASHED, DOTTED, draw_all, line
 from ovaflow.report.tables import Column, Table, cell, named_rows, table_of_runs
 from ovaflow.storage.texts import read_json
-from ovaflow.training.plan import read_shards
-from ovaflow.training.tree_parts import cost_of_cuts, cut_edges
+from ovaflow.training.plan import cost_of_cuts, cut_edges, read_shards
 
 STYLES = {"P@1": "solid", "P@3": DASHED, "P@5": DOTTED}
 

@@ -160,15 +160,13 @@ class LabelSolver:
         for label in list(self._seconds):
             began = time.perf_counter()
             solved = self._fast.advance(label)
-            if solved is not None:
-                kept = self._jobs.start.keep(label, *solved[:2])
-                trained = self._pruned(*solved)
             self._seconds[label] += share + time.perf_counter() - began
             if solved is not None:
-                yield label, trained._replace(seconds=self._seconds.pop(label), solution=kept)
+                yield label, self._finish(label, *solved)
 
-    def _pruned(self, support, weights, outcome):
+    def _finish(self, label, support, weights, outcome):
+        solution = self._jobs.start.keep(label, support, weights)
         kept, data = large_weights(weights, self._jobs.threshold)
         indices = support[kept]
         order = np.argsort(indices)
-        return TrainedLabel(indices[order], data[order], outcome, 0.0)
+        return TrainedLabel(indices[order], data[order], outcome, self._seconds.pop(label), solution)

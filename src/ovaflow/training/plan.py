@@ -1,18 +1,20 @@
-"""The shard plan: which labels are trained together, so that all shards take about as long."""
+"""Which labels belong together: shards that take about as long, parts of the label tree, and samples.
+
+Parts for shards are whole subtrees of the root, and of too large ones what costs least to cut off. A label whose edge
+is cut starts at the root instead of its parent, at the Hamming distance |P_j| instead of d_j, so that the cut costs
+|P_j| - d_j. In a minimum spanning tree that is never less than 1.
+"""
 
 import heapq
-import math
 
 import numpy as np
 
+from ovaflow.artifacts.label_tree import ROOT
 from ovaflow.console.errors import InputError
 from ovaflow.storage.texts import read_lines, write_lines
-from ovaflow.training.tree_parts import parts_of_tree
 
 PLAN = "plan"
 """Kind of file."""
-
-HEADER = "shard\tlabel\twork"
 
 # Unit: what every label takes, however few its positives. Fitted to the seconds of each label of whole trainings of
 # tibkat (35,116 labels, 4.8 ms with one positive, 320 ms with a thousand), docstrings (0.8 and 14 ms), Bibtex,
@@ -36,11 +38,9 @@ def plan_shards(work, n_shards, label_tree=None, counts=None):
 
     The largest shard exceeds the mean by less than the largest unit: a label, or with a label tree (and the ``counts``
     of positives) a part of it. Parts are whole subtrees of the root as far as they take no more than a shard of mean
-    size, or than the largest label, see :mod:`ovaflow.training.tree_parts`. The labels of each shard are ascending, or
-    depth first along the tree; shards are empty when there are fewer units than shards.
+    size, or than the largest label, see :func:`parts_of_tree`. The labels of each shard are ascending, or depth first
+    along the tree; shards are empty when there are fewer units than shards.
     """
-    if n_shards < 1:
-        raise InputError(f"{n_shards} shards", remedy="ask for at least 1")
     work = np.asarray(work, np.float64)
     if label_tree is None:
         return _members(_assign(work, n_shards), np.arange(len(work)), n_shards)
@@ -66,56 +66,113 @@ def _members(shard_of_label, order, n_shards):
     return np.split(grouped, np.cumsum(np.bincount(shards, minlength=n_shards))[:-1])
 
 
+def parts_of_tree(tree, counts, work, limit):
+    """Divide the label tree into parts that take no more than a limit; returns the part of each label, without gaps.
+
+    A part that is too large gives up the branch that costs least for the work it takes away, among those within the
+    limit, until it fits. A single label may take more.
+    """
+    top = tree.parent == ROOT
+    members = np.split(tree.order, np.flatnonzero(np.diff(tree.subtree[tree.order])) + 1)
+    below = _work_below(tree, work)
+    for labels in members:
+        if len(labels) and below[labels[0]] > limit:
+            _cut(labels, tree.parent, counts - tree.distance, below, limit, top)
+    part = np.empty(len(work), np.int64)
+    for label in tree.order.tolist():
+        part[label] = label if top[label] else part[tree.parent[label]]
+    return np.unique(part, return_inverse=True)[1]
+
+
+def _work_below(tree, work):
+    """Work of each label's branch."""
+    below = work.astype(np.float64).tolist()
+    parent = tree.parent.tolist()
+    for label in reversed(tree.order.tolist()):
+        if parent[label] != ROOT:
+            below[parent[label]] += below[label]
+    return np.array(below)
+
+
+def _cut(labels, parent, costs, below, limit, top):
+    """Cut branches off a subtree, depth first in ``labels``, until what is left fits; marks their tops."""
+    root, branches = labels[0], labels[1:]
+    while below[root] > limit and len(branches):
+        candidates = branches[below[branches] <= max(limit, below[branches].min())]
+        gains = np.minimum(below[candidates], below[root] - limit)
+        label = chosen = candidates[np.argmin(costs[candidates] / gains)]
+        top[chosen] = True
+        while label != root:
+            label = parent[label]
+            below[label] -= below[chosen]
+        branches = branches[~_in_branch(branches, parent, chosen)]
+
+
+def _in_branch(labels, parent, chosen):
+    """Which labels, parents before children, belong to the branch of a label."""
+    inside = {int(chosen)}
+    for label, above in zip(labels.tolist(), parent[labels].tolist(), strict=True):
+        if above in inside:
+            inside.add(label)
+    return np.isin(labels, list(inside))
+
+
+def cut_edges(tree, shards):
+    """Labels whose parent is in another shard, from the labels of each shard."""
+    shard_of = np.empty(len(tree.parent), np.int64)
+    for shard, labels in enumerate(shards):
+        shard_of[labels] = shard
+    return np.flatnonzero((tree.parent != ROOT) & (shard_of != shard_of[tree.parent]))
+
+
+def cost_of_cuts(tree, counts, cut):
+    """Sum of |P_j| - d_j over the labels cut off: they start at the root instead of their parents."""
+    return int((counts[cut] - tree.distance[cut]).sum())
+
+
 def write_plan(path, shards, work):
     """Write shards.tsv: one line per label, with its shard and its estimated work."""
     lines = [f"{shard}\t{label}\t{work[label]:.6g}" for shard, labels in enumerate(shards) for label in labels]
-    write_lines(path, PLAN, [HEADER, *lines])
+    write_lines(path, PLAN, ["shard\tlabel\twork", *lines])
 
 
-def read_plan(path, shard, n_labels=None):
-    """Labels of one shard, in the order of the file; the whole file is checked.
-
-    An InputError names the line that is malformed, repeats a label or is out of range.
-    """
+def read_plan(path, shard, n_labels):
+    """Labels of one shard, in the order of the file."""
     shards = read_shards(path, n_labels)
     return shards[shard] if shard < len(shards) else np.empty(0, np.int32)
 
 
-def read_shards(path, n_labels=None):
-    """Labels of all shards up to the last that has any; see :func:`read_plan`."""
-    shards, seen = {}, set()
-    for line, text in enumerate(_lines(path), start=2):
-        shard, label = _parsed(text, path, line)
-        if label in seen:
-            raise InputError(f"label {label} appears twice", path=path, line=line, remedy="run `ovaflow plan` again")
-        if n_labels is not None and label >= n_labels:
-            raise InputError(f"label {label} of {n_labels:,}", path=path, line=line, remedy="run `ovaflow plan` again")
-        seen.add(label)
-        shards.setdefault(shard, []).append(label)
-    if n_labels is not None and len(seen) < n_labels:
-        raise InputError(
-            f"{len(seen):,} of {n_labels:,} labels are in it", path=path, remedy="run `ovaflow plan` again"
-        )
+def read_shards(path, n_labels):
+    """Labels of all shards up to the last that has any."""
+    shards = {}
+    _, *lines = read_lines(path, PLAN)
+    for line in lines:
+        shard, label, _ = line.split("\t")
+        shards.setdefault(int(shard), []).append(int(label))
+    if len(lines) != n_labels:
+        said = f"{len(lines):,} labels are in it, and {n_labels:,} in the dataset"
+        raise InputError(said, path=path, remedy="run `ovaflow plan` again")
     return [np.array(shards.get(shard, ()), np.int32) for shard in range(max(shards, default=-1) + 1)]
 
 
-def _lines(path):
-    """Lines after the header."""
-    header, *lines = read_lines(path, PLAN)
-    if header != HEADER:
-        raise InputError("expected the header shard, label, work", path=path, line=1)
-    return lines
+def stratified_sample(counts, n_labels, seed):
+    """Draw labels with positives, stratified by their number; all of them if there are no more than ``n_labels``.
 
-
-def _parsed(text, path, line):
-    """Shard and label of a line."""
-    try:
-        shard, label, work = text.split("\t")
-        shard, label, work = int(shard), int(label), float(work)
-    except ValueError:
-        raise InputError(
-            f"expected shard, label and work between tabs, found {text.strip()[:60]!r}", path=path, line=line
-        ) from None
-    if shard < 0 or label < 0 or not (math.isfinite(work) and work >= 0):
-        raise InputError("shard, label and work must be finite and not negative", path=path, line=line)
-    return shard, label
+    Returns them from rare to frequent, and how many labels each represents. Time and weights of a label grow with its
+    positives, so frequent labels are sampled more densely than they occur (Cochran, Sampling Techniques, ch. 5). Each
+    stratum gives at least two, so that ``n_labels`` is met roughly.
+    """
+    candidates = np.flatnonzero(counts)
+    magnitudes = np.log2(counts[candidates]).astype(np.int64)
+    if len(candidates) <= n_labels:
+        return candidates[np.argsort(magnitudes, kind="stable")], np.ones(len(candidates))
+    strata = [candidates[magnitudes == magnitude] for magnitude in np.unique(magnitudes)]
+    generator = np.random.default_rng(seed)
+    shares = np.array([len(stratum) * np.sqrt(counts[stratum].mean()) for stratum in strata])
+    wanted = np.maximum(np.rint(n_labels * shares / shares.sum()), 2).astype(np.int64)
+    drawn = [
+        generator.choice(stratum, min(size, len(stratum)), replace=False)
+        for stratum, size in zip(strata, wanted, strict=True)
+    ]
+    represented = [len(stratum) / len(own) for stratum, own in zip(strata, drawn, strict=True)]
+    return np.concatenate(drawn), np.repeat(represented, [len(own) for own in drawn])

@@ -1,4 +1,4 @@
-"""One shard of a one-vs-all model: threads that take labels from a common queue, and parts of what they finished."""
+"""Training labels of a one-vs-all model: threads that take them from a common queue, and parts of what is finished."""
 
 import sys
 from dataclasses import dataclass
@@ -11,9 +11,12 @@ from ovaflow.artifacts.label_tree import ROOT
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.fingerprint import code_fingerprint
-from ovaflow.initialization.label_tree import parents_within
+from ovaflow.initialization.label_tree import parents_first, parents_within
+from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.machine.pinning import settle_thread
+from ovaflow.model.model_file import Model
+from ovaflow.model.pruning import prune
 from ovaflow.solver.problem import Outcome, Status
 from ovaflow.sparse.csr import CSR
 from ovaflow.storage.parts import Parts, digest_of
@@ -21,8 +24,6 @@ from ovaflow.training.label_jobs import LabelJobs, LabelSolver, TrainedLabel, un
 from ovaflow.training.label_queue import LabelQueue
 from ovaflow.training.plan import estimated_work
 
-_COUNTS = ("newton_steps", "cg_steps", "line_search_halvings", "active_start", "active_end", "status", "full_passes")
-_MEASURES = ("objective", "gradient_norm", "gradient_target")
 _NO_SOLUTION = np.empty(0, np.int32), np.empty(0, np.float32)
 
 
@@ -60,40 +61,51 @@ def train_labels(dataset, inputs, labels, training, threads=1, title="train", pa
     return _assemble([results.pop(label) for label in labels.tolist()], counts, dataset.n_features, core_seconds)
 
 
+def train_model(dataset, training, threshold, threads=1, earlier=None):
+    """Train all labels of a dataset; the model is the one that shards of the same training are merged into."""
+    inputs = compute_start_inputs(dataset, training, threads, earlier=earlier)
+    done = train_labels(dataset, inputs, np.arange(dataset.n_labels, dtype=np.int32), training, threads)
+    return Model(
+        dataset.path,
+        done.trained,
+        inputs.means.counts,
+        checksum="",
+        parameters={"train": training.recorded, "prune": threshold, "transform": dataset.parameters},
+        inputs={"dataset": dataset.checksum},
+        weights=prune(done.weights, threshold),
+        given=dataset.names,
+    )
+
+
 def digest_of_shard(labels, training, inputs, made_from, command):
     """Digest of all that the weights of a shard depend on, with the code of the command that trains it."""
-    means, root = inputs.means, inputs.root
+    means = inputs.means
     arrays = [labels, means.x_mean, means.pp, means.xp, np.array([means.xx, inputs.bias, inputs.n]), means.counts]
-    arrays += [] if root is None else [root.weights]
-    arrays += [] if inputs.parents is None else [inputs.parents]
+    arrays += [array for array in (inputs.root, inputs.parents) if array is not None]
     return digest_of(training.recorded, made_from, code_fingerprint(command), *arrays)
 
 
 def _keep_label(parts, label, trained):
     """Keep a finished label; its weights before pruning too, if other labels start there."""
-    counts, measures = ([getattr(trained.outcome, name) for name in names] for names in (_COUNTS, _MEASURES))
     features, weights = trained.solution or _NO_SOLUTION
     parts.keep(
         label,
         indices=trained.indices,
         data=trained.data,
-        counts=np.array(counts, np.int64),
-        measures=np.array([*measures, trained.seconds]),
-        solved=np.array([trained.solution is not None]),
+        outcome=np.array([*trained.outcome, trained.seconds]),
         features=features,
         weights=weights,
     )
 
 
 def _earlier_labels(parts, labels, title):
-    """Results of the labels that earlier attempts finished, and the solutions that children start from, by label."""
+    """Results of the labels that earlier attempts finished, and the solutions that other labels may start from."""
     results, solutions = {}, {}
     for label, kept in parts.earlier().items():
-        *measures, seconds = kept["measures"].tolist()
-        outcome = Outcome(**dict(zip(_COUNTS + _MEASURES, kept["counts"].tolist() + measures, strict=True)))
+        *values, seconds = kept["outcome"].tolist()
+        outcome = Outcome(*(kind(value) for kind, value in zip(Outcome.__annotations__.values(), values, strict=True)))
         results[label] = TrainedLabel(kept["indices"], kept["data"], outcome, seconds)
-        if kept["solved"][0]:
-            solutions[label] = kept["features"], kept["weights"]
+        solutions[label] = kept["features"], kept["weights"]
     if results:
         print(f"{title}: continues, {len(results):,} of {len(labels):,} labels were finished", file=sys.stderr)
     return results, solutions
@@ -154,24 +166,21 @@ def _queue_of(jobs, labels, counts, threads):
     parents = None if jobs.start.parents is None else parents_within(jobs.start.parents, labels)
     # what takes longest must not be left for the end: frequent labels, and those with a long way down to the leaves
     work = estimated_work(counts)
-    below = work if parents is None else _work_below(labels, work, parents)
+    below = work if parents is None else _work_to_leaves(labels, work, parents)
     order = np.argsort(-below, kind="stable")
     return LabelQueue(labels[order].tolist(), fast[order].tolist(), parents, threads)
 
 
-def _work_below(labels, work, parents):
+def _work_to_leaves(labels, work, parents):
     """Work on the longest path from each label down to a leaf."""
-    place = {label: number for number, label in enumerate(labels.tolist())}
-    below = work.copy()
-    for leaf in labels.tolist():
-        label, reach = leaf, work[place[leaf]]
-        while parents[label] != ROOT:
-            label = int(parents[label])
-            reach += work[place[label]]
-            if below[place[label]] >= reach:
-                break
-            below[place[label]] = reach
-    return below
+    own = np.zeros(len(parents))
+    own[labels] = work
+    below = own.copy()
+    for label in parents_first(labels, parents)[::-1].tolist():
+        above = parents[label]
+        if above != ROOT:
+            below[above] = max(below[above], own[above] + below[label])
+    return below[labels]
 
 
 def _assemble(results, counts, d, core_seconds):

@@ -8,10 +8,9 @@ import contextlib
 import os
 import shutil
 import sys
-from pathlib import Path
 
 from ovaflow.data.dataset import KIND
-from ovaflow.machine.shared_files import SharedFile, remove_unused
+from ovaflow.machine.shared_files import SharedFile, private_folder, remove_unused
 from ovaflow.storage.artifact import checksum_of, open_artifact
 
 _SPARE = 1 << 28
@@ -29,13 +28,13 @@ def staged(path, scratch=None):
         return
     with open_artifact(path, KIND) as file:
         name = checksum_of(file)
-    copy = None
     try:
-        folder = _own_folder(scratch)
+        folder = private_folder(scratch)
         remove_unused(folder, ".h5")
         copy = SharedFile(folder / f"{name}.h5", lambda partial: _copy(path, partial))
     except OSError as error:
-        _say(f"no copy of {path} on {scratch}, read where it is: {error.strerror or error}")
+        _say(f"no copy of {path} on {scratch}, read where it is: {error.strerror}")
+        copy = None
     if copy is None:
         yield path
         return
@@ -43,14 +42,6 @@ def staged(path, scratch=None):
         yield copy.path
     finally:
         copy.release()
-
-
-def _own_folder(scratch):
-    folder = Path(scratch) / f"ovaflow-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    if folder.is_symlink() or folder.stat().st_uid != os.getuid():
-        raise PermissionError(0, f"{folder} belongs to somebody else")
-    return folder
 
 
 def _copy(source, partial):

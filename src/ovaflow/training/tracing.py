@@ -18,7 +18,7 @@ from ovaflow.solver.newton import FAILED, begin, pose, solve_label, take_step
 from ovaflow.solver.objective import value
 from ovaflow.solver.problem import Outcome, Status, make_workspace
 from ovaflow.training.label_jobs import LabelJobs
-from ovaflow.training.sampling import stratified_sample
+from ovaflow.training.plan import stratified_sample
 
 _BIN = 0.02
 _BINS_EACH_SIDE = 150
