@@ -36,30 +36,17 @@ def test_parallel_means_get_the_least_squares_solution(seed, d, factor, rho):
     assert ours == pytest.approx(theirs, rel=1e-3, abs=1e-4)
 
 
-def test_orthogonal_means():
-    p_mean, n_mean = np.array([1.0, 0.0]), np.array([0.0, 2.0])
-    assert start(p_mean, n_mean, 0.1) == pytest.approx([1.0, -1.0])
+DEGENERATE = {
+    "positives without features": ([0.0, 0.0], [1.0, 1.0], 0.1),
+    "negatives without features": ([1.0, 1.0], [0.0, 0.0], 0.1),
+    "no features": ([0.0, 0.0], [0.0, 0.0], 0.5),
+    "equal": ([1.0, 1.0], [1.0, 1.0], 0.5),
+    "all positive": ([1.0, 0.0], [0.0, 1.0], 1.0),
+    "opposite": ([1.0, 0.0], [-1.0, 0.0], 0.5),
+}
 
 
-@pytest.mark.parametrize(
-    ("p_mean", "n_mean", "rho"),
-    [
-        ([0.0, 0.0], [1.0, 1.0], 0.1),
-        ([1.0, 1.0], [0.0, 0.0], 0.1),
-        ([0.0, 0.0], [0.0, 0.0], 0.5),
-        ([1.0, 1.0], [1.0, 1.0], 0.5),
-        ([1.0, 0.0], [0.0, 1.0], 1.0),
-        ([1.0, 0.0], [-1.0, 0.0], 0.5),
-    ],
-    ids=[
-        "positives without features",
-        "negatives without features",
-        "no features",
-        "equal",
-        "all positive",
-        "opposite",
-    ],
-)
+@pytest.mark.parametrize(("p_mean", "n_mean", "rho"), DEGENERATE.values(), ids=DEGENERATE)
 def test_degenerate_means_are_finite(p_mean, n_mean, rho):
     assert np.isfinite(start(np.array(p_mean), np.array(n_mean), rho)).all()
 

@@ -16,7 +16,6 @@ from ovaflow.settings.config import load, require_files, resolve
 from ovaflow.settings.models import Config, Evaluate, FastXML, Method, Predict, Prepare, Rembrandt, Train
 from ovaflow.settings.paths import raw_files
 from ovaflow.settings.schema import json_schema
-from ovaflow.workflow import snakefile
 
 ROOT = Path(__file__).parents[2]
 DEFAULTS = {
@@ -34,16 +33,12 @@ def complaint(config, path=None):
     return message
 
 
-def test_datasets_and_runs_are_replaced_whole():
-    settings = resolve({"datasets": {"mine": {"format": "csv", "train": "a.csv"}}, "runs": {"only": {}}}, DEFAULTS)
-    assert list(settings.datasets) == ["mine"]
-    assert list(settings.runs) == ["only"]
-
-
-def test_other_keys_merge_with_the_defaults():
-    settings = resolve({"train": {"C": 2}}, DEFAULTS)
-    assert settings.train == Train(C=2.0, shards=3)
-    assert list(settings.datasets) == ["docstrings"]
+def test_datasets_and_runs_are_replaced_whole_and_others_merge_with_the_defaults():
+    config = {"datasets": {"mine": {"format": "csv", "train": "a.csv"}}, "runs": {"only": {}}, "train": {"epsilon": 1}}
+    settings = resolve(config, DEFAULTS)
+    assert (list(settings.datasets), list(settings.runs)) == (["mine"], ["only"])
+    assert settings.train == Train(C=4.0, shards=3, epsilon=1.0)
+    assert list(resolve({"train": {"C": 2}}, DEFAULTS).datasets) == ["docstrings"]
 
 
 def test_a_dataset_and_a_run_may_set_their_own():
@@ -68,79 +63,53 @@ def test_values_of_the_command_line_are_texts():
     assert resolve({"prepare": {"max_features": "null", "min_df": "0.5"}}, DEFAULTS).prepare.min_df == 0.5
 
 
-def test_the_tolerance_of_the_papers_on_dense_features_is_legal():
-    assert resolve({"train": {"epsilon": 1}}, DEFAULTS).train.epsilon == 1.0
-
-
 @pytest.mark.parametrize(
     ("config", "expected"),
     [
         ({"trian": {}}, "trian: unknown key; did you mean train?; legal here: datasets, runs, prepare"),
-        ({"train": {"c": 1}}, "train.c: unknown key; did you mean C?; legal here: C, loss, regularization, weighting"),
         ({"train": {"C": -1}}, "train.C: found -1, expected a number above 0"),
         ({"train": {"C": True}}, "train.C: found true, expected a number above 0"),
-        ({"train": {"C": float("nan")}}, "train.C: found NaN, expected a number above 0"),
         (
             {"train": {"shards": 1.5}},
             "train.shards: found 1.5, expected a whole number of at least 1 and of at most 100000",
         ),
         ({"train": {"loss": "logistics"}}, 'train.loss: found "logistics", expected squared-hinge or logistic'),
         (
-            {"prepare": {"min_df": 0.9, "max_df": 0.1}},
-            "datasets.docstrings: min_df (0.9) must not be above max_df (0.1)",
-        ),
-        (
             {"datasets": {"a": {"source": "builtin", "min_df": 9, "max_df": 8}}},
             "datasets.a: min_df (9) must not be above max_df (8)",
         ),
-        ({"train": {"weighting": "propensities"}}, "expected none or propensity; did you mean propensity?"),
         (
             {"train": {"trace": 9, "regularization": "l1"}},
             "runs.msi: trace follows Newton's method, which regularization: l1 does not use",
         ),
         ({"train": 3}, "train: found 3, expected a mapping"),
-        ({"train": None}, "train: found null, expected a mapping"),
-        ({"train": {"s": -3}}, "runs.msi: t (-2.0) must be below s (-3.0)"),
         ({"train": {"s": -3, "loss": "logistic"}}, "runs.msi: t (-3.0) must be below s (-3.0)"),
         ({"prepare": {"tfidf": "aut"}}, 'prepare.tfidf: found "aut", expected auto or true or false'),
         (
             {"prepare": {"max_features": 0}},
             "prepare.max_features: found 0, expected a whole number of at least 1 or null",
         ),
-        ({"prepare": {"text_column": ""}}, 'prepare.text_column: found "", expected a text that is not empty'),
         ({"runs": {"a": {"initialization": "mean-seperating"}}}, "did you mean mean-separating?"),
-        ({"runs": {"a": {"initialization": "tree"}}}, "expected zero or bias or all-negative or label-tree or mean-"),
         (
             {"runs": {"a": {"initialization": "bias"}}, "prepare": {"bias": 0}},
             "runs.a: the bias start needs a bias feature, and docstrings has bias: 0",
         ),
-        ({"train": {"root_epsilon": 1}}, "train.root_epsilon: found 1, expected a number above 0 and below 1"),
         ({"runs": {"a": {"min_df": 3}}}, "runs.a.min_df: unknown key"),
         ({"runs": {}}, "runs: found {}, expected a mapping of keys to values with at least one entry"),
         ({"datasets": {"x": {}}}, "datasets.x: needs either source"),
-        ({"datasets": {"x": None}}, "datasets.x: found null"),
-        ({"datasets": {"x": {"format": "csv"}}}, "datasets.x: needs either source"),
         ({"datasets": {"x": {"source": "builtin", "train": "a"}}}, "datasets.x: source: builtin excludes train"),
         ({"datasets": {"x": {"format": "npz", "train": "X.npz"}}}, "datasets.x: train_labels goes with format: npz"),
-        ({"datasets": {"x": {"format": "csv", "train": "a{b}"}}}, "datasets.x.train: braces"),
-        ({"datasets": {"x": {"format": "csv", "train": "a\nb"}}}, "datasets.x.train: braces and control characters"),
-        (
-            {"datasets": {"x": {"format": "csv", "train": "s3://a/b"}}},
-            "datasets.x.train: expected a path, or an",
-        ),
+        ({"runs": {"dataset.h5": {}}}, "name of a result file"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(config, expected):
     assert expected in complaint(config)
 
 
-@pytest.mark.parametrize(
-    "name", ["", "-a", ".a", "..", "a b", "a/b", "a;b", "$(a)", "`a`", "a'b", 'a"b', "ä", "a\n", "a" * 101, 2024, True]
-)
-@pytest.mark.parametrize("section", ["datasets", "runs"])
-def test_names_that_are_no_safe_file_names_are_refused(section, name):
-    entry = {"source": "builtin"} if section == "datasets" else {}
-    assert "cannot be a name" in complaint({section: {name: entry}})
+@pytest.mark.parametrize("name", ["", "-a", "..", "a b", "a/b", "$(a)", "a'b", "ä", "a\n", "a" * 101, 2024, True])
+def test_names_that_are_not_safe_file_names_are_refused(name):
+    assert "cannot be a name" in complaint({"datasets": {name: {"source": "builtin"}}})
+    assert "cannot be a name" in complaint({"runs": {name: {}}})
 
 
 @given(st.from_regex(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}", fullmatch=True))
@@ -161,14 +130,13 @@ def test_datasets_of_the_catalogue_become_downloaded_files():
     assert settings.section("prepare", dataset="again") == Prepare(tfidf=True)
 
 
-@pytest.mark.parametrize("name", read_catalogue())
-def test_every_dataset_of_the_catalogue_makes_an_entry(name):
-    settings = resolve({"datasets": {name: {"source": "catalogue"}}}, DEFAULTS, catalogue=files_of)
-    assert set(raw_files(settings, name).values()) == {f"downloads/{name}/{file}" for file in files_of(name)["files"]}
-
-
-def test_names_of_result_files_are_refused():
-    assert "name of a result file" in complaint({"runs": {"dataset.h5": {}}})
+def test_every_dataset_of_the_catalogue_makes_an_entry():
+    settings = resolve(
+        {"datasets": {name: {"source": "catalogue"} for name in read_catalogue()}}, DEFAULTS, catalogue=files_of
+    )
+    for name in settings.datasets:
+        files = {f"downloads/{name}/{file}" for file in files_of(name)["files"]}
+        assert set(raw_files(settings, name).values()) == files
 
 
 def test_the_file_is_named():
@@ -227,24 +195,16 @@ def test_the_schema_file_is_up_to_date():
     assert stored == json_schema(), f"write it again: {remedy} > workflow/schemas/config.schema.json"
 
 
-@pytest.mark.parametrize("path", [ROOT / "config" / "config.yaml", *(ROOT / "config" / "examples").glob("*.yaml")])
-def test_editors_accept_the_config_files(path):
-    jsonschema.validate(yaml.safe_load(path.read_text(encoding="utf-8")), json.loads(json_schema()))
+def test_editors_accept_the_config_files():
+    for path in [ROOT / "config" / "config.yaml", *(ROOT / "config" / "examples").glob("*.yaml")]:
+        jsonschema.validate(yaml.safe_load(path.read_text(encoding="utf-8")), json.loads(json_schema()))
 
 
-def test_editors_refuse_unknown_keys():
+def test_editors_describe_every_key_and_refuse_others():
     schema = json.loads(json_schema())
     for config in ({"trian": {}}, {"train": {"c": 1}}, {"runs": {"a b": {}}}, {"runs": {"a": {"method": "x"}}}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(config, schema)
-
-
-def test_the_workflow_is_found():
-    assert snakefile().read_bytes() == (ROOT / "Snakefile").read_bytes()
-
-
-def test_editors_describe_every_key():
-    schema = json.loads(json_schema())
     sections = {"config file": schema, **schema["$defs"]}
     assert len(sections) > 9
     for name, section in sections.items():

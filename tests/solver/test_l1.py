@@ -40,7 +40,7 @@ def solve(way, X, y, loss="squared-hinge", start=None, cost=1.0, **constants):
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize(("C", "cost"), [(0.3, 1.0), (1.0, 1.0), (1.0, 7.5), (10.0, 1.0)])
+@pytest.mark.parametrize(("C", "cost"), [(0.3, 1.0), (1.0, 7.5), (10.0, 1.0)])
 def test_same_optimum_as_liblinear(text_like, way, loss, C, cost):
     X, dense, labels = text_like
     for y in labels:
@@ -76,11 +76,10 @@ def test_violation_holds_on_all_features(way, seed, loss):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_every_start_reaches_the_same_optimum(text_like, way, loss):
     X, dense, labels = text_like
-    rng = np.random.default_rng(1)
-    for y in labels:
-        starts = None, rng.normal(size=X.n_columns)
-        theirs, ours = (solve(way, X, y, loss, start=start, epsilon=1e-3)[0] for start in starts)
-        ours, theirs = (naive.objective(dense, y, each, loss, regularization="l1") for each in (ours, theirs))
+    for y in labels[1::2]:
+        starts = None, np.random.default_rng(1).normal(size=X.n_columns)
+        found = (solve(way, X, y, loss, start=start, epsilon=1e-3)[0] for start in starts)
+        theirs, ours = (naive.objective(dense, y, each, loss, regularization="l1") for each in found)
         assert ours == pytest.approx(theirs, rel=1e-4)
 
 
@@ -104,30 +103,27 @@ def test_a_start_with_many_weights_is_cut_down():
     assert ours == pytest.approx(theirs, rel=1e-3)
 
 
-@pytest.mark.parametrize(("max_newton", "max_cg"), [(1, 10), (10, 1), (2, 3)])
+@pytest.mark.parametrize(("max_newton", "max_cg"), [(1, 10), (10, 1)])
 def test_limits_of_steps_and_of_passes(text_like, max_newton, max_cg):
     X, _, labels = text_like
-    _, outcome = solve("all features", X, labels[0], "logistic", epsilon=1e-6, max_newton=max_newton, max_cg=max_cg)
-    assert outcome.newton_steps == max_newton
-    assert outcome.status == Status.ITERATION_LIMIT
-    assert outcome.cg_steps <= max_newton * max_cg
-    _, outcome = solve("working features", X, labels[0], "logistic", epsilon=1e-6, max_newton=max_newton, max_cg=max_cg)
-    assert outcome.status == Status.ITERATION_LIMIT
+    limits = {"epsilon": 1e-6, "max_newton": max_newton, "max_cg": max_cg}
+    all_features, working = (solve(way, X, labels[0], "logistic", **limits)[1] for way in WAYS)
+    assert all_features.newton_steps == max_newton
+    assert all_features.cg_steps <= max_newton * max_cg
+    assert all_features.status == working.status == Status.ITERATION_LIMIT
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize(
-    ("dense", "y"), [*DEGENERATE.values(), ([[0.0, 0.0], [0.0, 0.0]], [1.0, -1.0])], ids=[*DEGENERATE, "nothing"]
-)
-def test_degenerate_problems(way, loss, dense, y):
-    dense, y = np.array(dense), np.array(y)
-    weights, outcome = solve(way, from_scipy(sp.csr_array(dense)), y, loss, C=3.0)
-    assert outcome.status == Status.CONVERGED
-    assert np.isfinite(weights).all()
-    ours, theirs = (naive.objective(dense, y, w, loss, C=3.0, regularization="l1") for w in (weights, 0 * weights))
-    assert ours <= theirs
-    assert naive.l1_violation(dense, y, weights, loss, C=3.0) <= outcome.gradient_target + 1e-5
+def test_degenerate_problems(way, loss):
+    for dense, y in (*DEGENERATE.values(), ([[0.0, 0.0], [0.0, 0.0]], [1.0, -1.0])):
+        dense, y = np.array(dense), np.array(y)
+        weights, outcome = solve(way, from_scipy(sp.csr_array(dense)), y, loss, C=3.0)
+        assert outcome.status == Status.CONVERGED
+        assert np.isfinite(weights).all()
+        ours, theirs = (naive.objective(dense, y, w, loss, C=3.0, regularization="l1") for w in (weights, 0 * weights))
+        assert ours <= theirs
+        assert naive.l1_violation(dense, y, weights, loss, C=3.0) <= outcome.gradient_target + 1e-5
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ovaflow.solver.batch import SOLVED, make_batch, screen_all
-from ovaflow.solver.screening import add_rare, bound_by_popular, collect_above, make_screen, threshold_for
+from ovaflow.solver.screening import add_rare, bound_by_popular, make_screen, threshold_for
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.sparse.panel import WIDTH
 
@@ -103,11 +103,3 @@ def test_threshold_leaves_about_as_many_as_wanted(values, wanted):
     bin_width = (values.max() - values.min()) / 4095
     if bin_width > 0:
         assert (values > threshold + 2 * bin_width).sum() <= wanted
-
-
-def test_collecting_appends():
-    found = np.full(10, -1, np.int32)
-    bounds = np.array([0.0, -2.0, 3.0, -1.0], np.float32)
-    count = collect_above(bounds, 4, np.float32(-1.0), 100, found, 2)
-    assert count == 4
-    assert found[:4].tolist() == [-1, -1, 100, 102]

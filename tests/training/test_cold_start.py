@@ -24,9 +24,9 @@ def inputs_of(dataset):
     return compute_start_inputs(dataset, TrainLabels(), earlier=earlier)
 
 
-@pytest.mark.parametrize("start", ["zero", "bias", "mean-separating"])
-def test_figures_are_those_of_two_trainings(start):
-    dataset, training = dataset_of(20, 0.1), TrainLabels(initialization=start, C=2.0)
+def test_figures_are_those_of_two_trainings():
+    dataset, start = dataset_of(20, 0.1), "bias"
+    training = TrainLabels(initialization=start, C=2.0)
     ours = compare_with_cold_start(dataset, inputs_of(dataset), training)
     theirs = trained(dataset, initialization=start, C=2.0).statistics
     assert (ours["initialization"], ours["labels"], ours["of"]) == (start, 20, 20)

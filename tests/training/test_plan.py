@@ -1,59 +1,54 @@
-"""The shard plan: complete, balanced, and read back with errors that name the line."""
+"""Shards: complete, balanced, along the label tree, cut where that costs least; and samples of labels."""
+
+import itertools
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ovaflow.artifacts.label_tree import compute_label_tree
+from ovaflow.artifacts.label_tree import ROOT, LabelTree, compute_label_tree
 from ovaflow.console.errors import InputError
+from ovaflow.initialization.label_tree import parents_within
 from ovaflow.sparse.csr import from_scipy
-from ovaflow.storage.texts import write_lines
-from ovaflow.training.plan import HEADER, estimated_work, plan_shards, read_plan, write_plan
+from ovaflow.training.plan import (
+    cost_of_cuts,
+    cut_edges,
+    estimated_work,
+    parts_of_tree,
+    plan_shards,
+    read_plan,
+    stratified_sample,
+    write_plan,
+)
+
+
+def nested_labels(seed, n_labels, n=40):
+    """Labels that are mostly parts of others, which makes high trees."""
+    rng = np.random.default_rng(seed)
+    Y = np.zeros((n, n_labels), bool)
+    for label in range(n_labels):
+        within = Y[:, rng.integers(label)] if label and rng.random() < 0.8 else rng.random(n) < 0.5
+        Y[:, label] = within & (rng.random(n) < 0.9)
+    return Y
+
 
 works = st.lists(st.floats(0, 1e6), min_size=1, max_size=60).map(np.array)
-
-
-def random_tree(seed, n_labels):
-    """A label tree, and positives of the labels."""
-    Y = np.random.default_rng(seed).random((10, n_labels)) < 0.3
-    return compute_label_tree(from_scipy(Y.astype(np.float32))), Y.sum(axis=0)
+label_matrices = st.builds(nested_labels, st.integers(0, 10_000), st.integers(1, 40))
 
 
 @given(works, st.integers(1, 20))
-def test_every_label_stands_in_exactly_one_shard(work, n_shards):
+def test_shards_are_complete_and_within_a_label_of_the_mean(work, n_shards):
     shards = plan_shards(work, n_shards)
     assert len(shards) == n_shards
-    np.testing.assert_array_equal(np.sort(np.concatenate(shards)), np.arange(len(work)))
+    assert np.sort(np.concatenate(shards)).tolist() == list(range(len(work)))
     assert all((np.diff(labels) > 0).all() for labels in shards)
-
-
-@given(works, st.integers(1, 20))
-def test_largest_shard_is_within_a_label_of_the_mean(work, n_shards):
-    loads = [work[labels].sum() for labels in plan_shards(work, n_shards)]
-    assert max(loads) <= work.sum() / n_shards + work.max() + 1e-6
-
-
-@given(works, st.integers(1, 20), st.integers(0, 1000))
-def test_subtrees_that_fit_stay_whole_and_depth_first(work, n_shards, seed):
-    tree, counts = random_tree(seed, len(work))
-    shards = plan_shards(work, n_shards, tree, counts)
-    np.testing.assert_array_equal(np.sort(np.concatenate(shards)), np.arange(len(work)))
-    position = np.argsort(tree.order)
-    assert all((np.diff(position[labels]) > 0).all() for labels in shards)
-    where = [set(tree.subtree[labels]) for labels in shards]
-    whole = np.flatnonzero(np.bincount(tree.subtree, weights=work) <= work.sum() / n_shards)
-    assert all(sum(subtree in each for each in where) == 1 for subtree in whole)
+    assert max(work[labels].sum() for labels in shards) <= work.sum() / n_shards + work.max() + 1e-6
 
 
 @pytest.mark.parametrize(("n_labels", "n_shards", "theirs"), [(10, 4, [3, 3, 2, 2]), (2, 5, [1, 1, 0, 0, 0])])
 def test_equal_labels_are_dealt_out(n_labels, n_shards, theirs):
     assert [len(labels) for labels in plan_shards(np.ones(n_labels), n_shards)] == theirs
-
-
-def test_no_shards_are_refused():
-    with pytest.raises(InputError, match="at least 1"):
-        plan_shards(np.ones(2), 0)
 
 
 def test_work_grows_with_positives():
@@ -62,46 +57,133 @@ def test_work_grows_with_positives():
     assert work[0] < 0.1 < work[1]
 
 
-@given(works, st.integers(1, 8), st.booleans())
-def test_file_gives_back_what_was_written(tmp_path_factory, work, n_shards, tree):
-    path = tmp_path_factory.mktemp("plan") / "shards.tsv"
-    shards = plan_shards(work, n_shards, *(random_tree(0, len(work)) if tree else ()))
-    write_plan(path, shards, work)
-    for shard, labels in enumerate(shards):
-        again = read_plan(path, shard, len(work))
-        assert again.dtype == np.int32
-        np.testing.assert_array_equal(again, labels)
+@given(label_matrices, st.integers(1, 12))
+def test_shards_along_the_tree(Y, n_shards):
+    tree, counts = compute_label_tree(from_scipy(Y)), Y.sum(0)
+    work = estimated_work(counts)
+    shards = plan_shards(work, n_shards, tree, counts)
+    assert len(shards) == n_shards
+    assert np.sort(np.concatenate(shards)).tolist() == list(range(Y.shape[1]))
+    loads = [work[labels].sum() for labels in shards]
+    assert max(loads) <= work.sum() / n_shards + max(work.sum() / n_shards, work.max()) + 1e-6
+    position, columns, theirs = np.argsort(tree.order), np.column_stack([Y, np.zeros(len(Y), bool)]), 0
+    for labels in shards:
+        # depth first: parents before children
+        assert (np.diff(position[labels]) > 0).all()
+        parents = parents_within(tree.parent, labels)
+        theirs += sum(np.count_nonzero(columns[:, label] != columns[:, parents[label]]) for label in labels)
+    cut = cut_edges(tree, shards)
+    assert tree.total_cost + cost_of_cuts(tree, counts, cut) == theirs
+    assert (counts[cut] - tree.distance[cut] >= 1).all()
 
 
-@pytest.mark.parametrize(
-    ("lines", "complaint"),
-    [
-        (["0\t0\t1", "0\t1"], "line 3: expected shard, label and work"),
-        (["0\t0\t1", "0\tone\t1"], "line 3: expected shard, label and work"),
-        (["0\t0\t1", ""], "line 3: expected shard, label and work"),
-        (["0\t0\t1", "1\t0\t1"], "line 3: label 0 appears twice; run `ovaflow plan` again"),
-        (["0\t2\t1", "0\t1\t1"], "line 2: label 2 of 2"),
-        (["0\t-1\t1"], "line 2: .*not negative"),
-        (["-1\t0\t1"], "line 2: .*not negative"),
-        (["0\t0\tnan"], "line 2: .*finite"),
-        (["0\t0\t1"], "1 of 2 labels"),
-    ],
-)
-def test_bad_lines_are_named(tmp_path, lines, complaint):
-    path = tmp_path / "shards.tsv"
-    write_lines(path, "plan", [HEADER, *lines])
-    with pytest.raises(InputError, match=complaint):
-        read_plan(path, 0, 2)
+@given(label_matrices, st.floats(1, 60))
+def test_parts_fit_or_are_single_labels(Y, limit):
+    tree, counts = compute_label_tree(from_scipy(Y)), Y.sum(0)
+    work = estimated_work(counts)
+    part = parts_of_tree(tree, counts, work, limit)
+    assert sorted(set(part)) == list(range(part.max() + 1))
+    loads, sizes = np.bincount(part, weights=work), np.bincount(part)
+    assert ((loads <= limit + 1e-6) | (sizes == 1)).all()
+    whole = np.bincount(tree.subtree, weights=work) <= limit
+    for subtree in np.flatnonzero(whole):
+        assert len(set(part[tree.subtree == subtree])) == 1
+    # parts hang together
+    tops = np.array([parent == ROOT or part[parent] != part[label] for label, parent in enumerate(tree.parent)])
+    assert tops.sum() == len(sizes)
 
 
-def test_bad_files_are_named(tmp_path):
-    path = tmp_path / "shards.tsv"
+def test_cuts_cost_little_more_than_the_cheapest():
+    ours = theirs = 0
+    for seed in range(30):
+        Y = nested_labels(seed, 8)
+        tree, counts = compute_label_tree(from_scipy(Y)), Y.sum(0)
+        work = estimated_work(counts)
+        limit = max(work.max(), 0.5 * work.sum())
+        part = parts_of_tree(tree, counts, work, limit)
+        cut = np.flatnonzero((tree.parent != ROOT) & (part != part[tree.parent]))
+        ours += cost_of_cuts(tree, counts, cut)
+        theirs += cheapest_cuts(tree, counts, work, limit)
+    assert 0 < theirs <= ours <= 1.15 * theirs
+
+
+def cheapest_cuts(tree, counts, work, limit):
+    """Least cost of all sets of cuts under which every part fits."""
+    edges, best = np.flatnonzero(tree.parent != ROOT), np.inf
+    for size in range(len(edges) + 1):
+        for cut in itertools.combinations(edges.tolist(), size):
+            top, load = np.arange(len(work)), np.zeros(len(work))
+            for label in tree.order:
+                above = tree.parent[label]
+                top[label] = label if above == ROOT or label in cut else top[above]
+                load[top[label]] += work[label]
+            if load.max() <= limit:
+                best = min(best, sum(counts[label] - tree.distance[label] for label in cut))
+    return best
+
+
+def test_the_cheapest_branch_is_cut():
+    # 0 is the root's child; 1 and 2 hang at it with as much work, and 2 is farther from its parent
+    order, zeros = np.arange(3, dtype=np.int32), np.zeros(3, np.int32)
+    tree = LabelTree(np.array([ROOT, 0, 0]), np.array([10, 1, 8]), order, zeros, np.array([1, 2, 2]), 30)
+    part = parts_of_tree(tree, np.array([10, 10, 10]), np.ones(3), 2.0)
+    assert part[0] == part[1] != part[2]
+
+
+def test_one_giant_subtree_is_spread_over_all_shards():
+    # every label is part of one large label
+    n, n_labels = 400, 300
+    Y = np.ones((n, n_labels), bool)
+    Y[np.random.default_rng(0).integers(0, n, n_labels), np.arange(n_labels)] = False
+    tree, counts = compute_label_tree(from_scipy(Y)), Y.sum(0)
+    assert tree.subtrees == 1
+    work = estimated_work(counts)
+    loads = [work[labels].sum() for labels in plan_shards(work, 4, tree, counts)]
+    assert max(loads) <= 1.05 * np.mean(loads)
+
+
+@pytest.mark.parametrize("n_labels", [5, 0])
+def test_labels_without_positives_and_no_labels(n_labels):
+    Y = np.zeros((3, n_labels), bool)
+    tree = compute_label_tree(from_scipy(Y))
+    shards = plan_shards(estimated_work(Y.sum(0)), 3, tree, Y.sum(0))
+    assert sum(map(len, shards)) == n_labels
+    assert len(cut_edges(tree, shards)) == 0
+
+
+def test_the_file_gives_back_what_was_written(tmp_path):
+    path, shards = tmp_path / "shards.tsv", plan_shards(np.array([3.0, 1.0, 2.0, 0.5]), 5)
     with pytest.raises(InputError, match="no such file"):
-        read_plan(path, 0)
-    write_lines(path, "plan", ["label\twork"])
-    with pytest.raises(InputError, match="line 1: expected the header"):
-        read_plan(path, 0)
-    for content in (HEADER.encode() + b"\n\xff\n", b"", f"{HEADER}\n".encode()):
-        path.write_bytes(content)
-        with pytest.raises(InputError, match="not a plan file"):
-            read_plan(path, 0)
+        read_plan(path, 0, 4)
+    write_plan(path, shards, np.ones(4))
+    for shard, labels in enumerate(shards):
+        again = read_plan(path, shard, 4)
+        assert (again.dtype, again.tolist()) == (np.int32, labels.tolist())
+    with pytest.raises(InputError, match="4 labels are in it, and 5 in the dataset; run `ovaflow plan` again"):
+        read_plan(path, 0, 5)
+
+
+some_counts = st.lists(st.integers(0, 5000), min_size=1, max_size=200).map(np.array)
+
+
+@given(some_counts, st.integers(2, 60), st.integers(0, 3))
+def test_a_sample_represents_every_magnitude(counts, n_labels, seed):
+    labels, represented = stratified_sample(counts, n_labels, seed)
+    assert len(set(labels)) == len(labels)
+    assert (counts[labels] > 0).all()
+    magnitudes = np.log2(np.maximum(counts, 1)).astype(int)
+    ours = np.bincount(magnitudes[labels], represented, 13)
+    np.testing.assert_allclose(ours, np.bincount(magnitudes[counts > 0], minlength=13))
+    again = stratified_sample(counts, n_labels, seed)[0]
+    assert again.tolist() == labels.tolist()
+    every, represented = stratified_sample(counts, len(counts), 0)
+    assert (sorted(every), set(represented)) == (np.flatnonzero(counts).tolist(), {1.0} if counts.any() else set())
+
+
+def test_totals_of_samples_are_near():
+    rng = np.random.default_rng(1)
+    counts = np.minimum(rng.zipf(1.6, 8000), 3000)
+    theirs = counts**0.6 * rng.lognormal(0, 0.5, 8000)
+    for seed in range(50):
+        labels, represented = stratified_sample(counts, 200, seed)
+        assert represented @ theirs[labels] == pytest.approx(theirs.sum(), rel=0.2)
