@@ -44,7 +44,7 @@ class Job:
 
     def said(self):
         """The next word; a minute means that it waits for somebody."""
-        assert select.select([self.process.stdout], [], [], 60)[0], "waits without end"
+        assert select.select([self.process.stdout], [], [], 60)[0], "waits forever"
         return self.process.stdout.readline().decode().strip()
 
     def go_on(self):

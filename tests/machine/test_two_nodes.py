@@ -14,7 +14,7 @@ from ovaflow.machine.topology import read_topology
 
 HERE = Path(__file__).parent
 ANY_CPU = {"NUMBA_CPU_NAME": "x86-64", "NUMBA_CPU_FEATURES": ""}
-"""Kernels that are compiled here for the emulated processor, too, which would take minutes for it."""
+"""Kernels are compiled here for the emulated processor too, which would take minutes to do it."""
 
 
 @pytest.fixture

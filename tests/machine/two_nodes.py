@@ -1,8 +1,7 @@
 """Proofs on a machine of two NUMA nodes, real or emulated: ``two_nodes.py FOLDER``.
 
-FOLDER has dataset.h5, means.h5 and plan.tsv of two shards. Three training jobs
-run side by side; where their pages lie is asked of the kernel from here, not of
-them. Only light modules are imported, since an emulated processor is slow.
+FOLDER has dataset.h5, means.h5 and plan.tsv of two shards. Three training jobs run at the same time; the kernel is asked
+here where their pages are. Only light modules are imported, since an emulated processor is slow.
 """
 
 import os
@@ -57,7 +56,7 @@ class Job:
         return [(int(low, 16), int(high, 16) - int(low, 16)) for low, high in spans]
 
     def look(self):
-        """Ask where the pages of features and of arrays lie, while the job lives."""
+        """Ask where the pages of features and of arrays are, while the job lives."""
         found = {"features": self.copy_ranges(), "private": private_ranges(self.pid)}
         self.seen |= {kind: pages_by_node(ranges, self.pid) for kind, ranges in found.items() if ranges}
 
@@ -128,7 +127,7 @@ def claimed(cpu):
 
 
 def is_halted(job):
-    """Whether a job stands still, which it is made to as soon as it has read its features."""
+    """Whether a job is halted; it is, as soon as it has read its features."""
     if not job.halted:
         assert job.process.poll() is None, job.log.read_text()
         if not job.is_placed:

@@ -1,4 +1,4 @@
-"""Labels for threads: each once, parents first, in fair shares, without waiting for ever."""
+"""Labels for threads: each once, parents first, in fair shares, without waiting forever."""
 
 import time
 from threading import Thread

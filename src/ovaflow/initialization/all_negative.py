@@ -1,8 +1,7 @@
 """The all-negative start: the solution of the problem without positives (OVA-Primal, Fang et al. 2019, sec. 3.3).
 
-It is solved once, from zero, and stopped early: at its optimum all instances
-lie on the kink of the squared hinge, where Newton's method makes poor first
-steps (MSI sec. 3).
+It is solved once, from zero, and stopped early: at its optimum all instances are on the kink of the squared hinge,
+where Newton's method makes poor first steps (MSI sec. 3).
 """
 
 import numpy as np

@@ -7,7 +7,7 @@ from ovaflow.sparse.csr import add_row
 from ovaflow.sparse.jit import kernel
 
 PARALLEL = 1e-6
-"""Relative determinant under which the two means count as parallel."""
+"""Relative determinant below which the two means are treated as parallel."""
 
 
 def coefficients(pp, xp, xx, share, s, t):

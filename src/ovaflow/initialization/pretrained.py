@@ -60,7 +60,7 @@ def match_model(model, dataset):
     else:
         rows = _places(dataset.label_names, model.label_names, l, old_l, "labels", model, dataset)
         places = _places(dataset.feature_names, model.feature_names, d, old_d, "features", model, dataset)
-    rows[rows >= 0] = np.where(model.trained[rows[rows >= 0]], rows[rows >= 0], -1)
+    rows = np.where((rows >= 0) & model.trained[rows], rows, -1)
     columns = np.full(model.n_features, -1, np.int64)
     columns[places[places >= 0]] = np.flatnonzero(places >= 0)
     if bias and old_bias:
@@ -71,14 +71,13 @@ def match_model(model, dataset):
 def require_same_problem(model, training):
     """Refuse to mix labels of an earlier model with new ones of another problem."""
     old, new = model.parameters.get("train", {}), training.recorded
-    differing = [name for name in _PROBLEM if old.get(name) != new.get(name)]
-    if training.retrain != "all" and differing:
-        name = differing[0]
-        raise InputError(
-            f"its labels were trained with {name} {old.get(name)}, new ones would be with {new.get(name)}",
-            path=model.path,
-            remedy="set retrain: all, or the same value",
-        )
+    for name in _PROBLEM if training.retrain != "all" else ():
+        if old.get(name) != new.get(name):
+            raise InputError(
+                f"its labels were trained with {name} {old.get(name)}, new ones would be with {new.get(name)}",
+                path=model.path,
+                remedy="set retrain: all, or the same value",
+            )
 
 
 def _factors(model, dataset, columns):

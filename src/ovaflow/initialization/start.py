@@ -37,7 +37,7 @@ class Zero(Start):
 class Bias(Start):
     """w_0 = -lambda / b on the bias feature, the last one, of value b, and 0 elsewhere: every score is -lambda.
 
-    At lambda = 1 all negatives lie on the kink of the squared hinge, which is a poor start although the loss is small
+    At lambda = 1 all negatives are on the kink of the squared hinge, which is a poor start although the loss is small
     there; lambda = 2 leaves them behind it (MSI sec. 3).
     """
 

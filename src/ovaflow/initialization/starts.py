@@ -16,7 +16,7 @@ from ovaflow.initialization.start import Bias, Zero
 
 @dataclass(frozen=True)
 class StartInputs:
-    """What starts are made from, besides the settings."""
+    """What starts are made from, in addition to the settings."""
 
     means: Means
     n: int  # instances
@@ -74,7 +74,7 @@ _STARTS = {
 STARTS = tuple(_STARTS)
 
 RANKING = ("mean-separating", "pretrained")
-"""Starts whose own scores choose the first working set; the others leave that to the mean-separating one."""
+"""Starts whose own scores choose the first working set; for the others the mean-separating start does."""
 
 COLD = tuple(name for name in STARTS if name != "pretrained")
 """Starts that need no earlier model."""
@@ -97,5 +97,5 @@ def make_start(training, inputs):
 
 
 def ranking_start(inputs):
-    """The start that chooses first working sets where the own one separates too little: that of MSI, sec. 4."""
+    """The start that chooses first working sets where the label's own start separates too little: MSI, sec. 4."""
     return MeanSeparating(inputs.means, inputs.n, 1.0, -2.0)

@@ -1,4 +1,4 @@
-"""What a scheduler or a container left us of the machine, and what this process takes: CPUs, memory, threads."""
+"""What a scheduler or a container leaves this process of the machine, and what it takes: CPUs, memory, threads."""
 
 import math
 import os
@@ -41,7 +41,7 @@ def read_allowance(proc="/proc"):
 
 
 def _groups(proc):
-    """Folders of the control groups of this process, and of those around them, whose limits hold as well."""
+    """Folders of this process's control groups and of the groups that contain them, whose limits hold as well."""
     of_process = {}
     for line in _lines(proc / "self/cgroup"):
         _, controllers, path = line.split(":", 2)
@@ -59,7 +59,7 @@ def _groups(proc):
 def _upwards(point, root, path):
     inside = path.removeprefix(root) if root != "/" else path
     folder = point / inside.lstrip("/")
-    # a namespace may show a path that is not mounted here: then the mount point itself is the group
+    # in a namespace the path may not be mounted: then the mount point itself is the group
     folder = folder if folder.is_dir() and ".." not in folder.parts else point
     while folder.is_relative_to(point):
         yield folder
@@ -91,7 +91,7 @@ def _lines(path):
 
 def peak_rss_bytes():
     """Largest resident memory of this process so far, in bytes."""
-    # from /proc where there is one: what getrusage says may stem from the parent, whose memory counts until exec
+    # /proc first: what getrusage says may come from the parent, whose memory counts until exec
     peaks = [int(line.split()[1]) * 1024 for line in _lines(Path("/proc/self/status")) if line.startswith("VmHWM:")]
     return peaks[0] if peaks else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
@@ -107,7 +107,7 @@ ONE_THREAD = dict.fromkeys(
 
 
 def hold_libraries():
-    """Keep libraries that are loaded from now on, and in processes started from here, to one thread.
+    """Limit libraries that are loaded from now on, also by child processes, to one thread.
 
     Otherwise BLAS would start a thread on every CPU of the machine as soon as NumPy is imported.
     """

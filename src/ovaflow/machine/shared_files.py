@@ -1,7 +1,7 @@
-"""Files that the first of some jobs makes, all of them use, and the last removes; the kernel tells when one dies.
+"""Files that the first of several jobs makes, all of them use, and the last removes, even if some are killed.
 
-A user holds a shared lock on the file itself. Whoever looks for it, makes it or leaves it does so in its turn: under an
-exclusive lock on a file next to it, which nobody holds while it works. So nobody ever waits for a user.
+A job holds a shared lock on a file while it uses it. It looks for, makes or gives up the file under an exclusive lock on
+another file next to it, which it does not hold meanwhile. So no job ever waits for one that uses the file.
 """
 
 import contextlib
@@ -49,7 +49,7 @@ def private_folder(base=None):
 
 
 class SharedFile:
-    """A file of this name for all jobs that use it now; ``make`` writes a file of the name it is given."""
+    """A file that all jobs share which use it now; ``make`` writes it, under the name that it is given."""
 
     def __init__(self, path, make):
         self.path = Path(path)

@@ -1,4 +1,4 @@
-"""Memory policy of the kernel and where pages are, by system calls that raise OSError: libnuma need not be there."""
+"""The kernel's memory policy and where pages are, by system calls that raise OSError; libnuma is not needed."""
 
 import ctypes
 import mmap
@@ -7,7 +7,7 @@ import platform
 from collections import Counter
 
 DEFAULT, PREFERRED, BIND, INTERLEAVE = range(4)
-"""Modes of a policy: of the nearest node; of a node if there is room; of some nodes alone; of some nodes in turn."""
+"""Memory of the nearest node; of one node if there is room; of some nodes only; of some nodes in turn."""
 
 _NUMBERS = {
     "x86_64": {"mbind": 237, "set_mempolicy": 238, "get_mempolicy": 239, "migrate_pages": 256, "move_pages": 279},
@@ -37,7 +37,7 @@ def _mask(nodes):
 
 
 def set_policy(mode, nodes=()):
-    """Say where memory comes from that this thread, and those it starts from now on, touch first."""
+    """Choose the nodes of memory that this thread, and threads that it starts from now on, touch first."""
     _call("set_mempolicy", ctypes.c_int(mode), _mask(nodes), ctypes.c_ulong(_BITS + 1))
 
 
@@ -50,7 +50,7 @@ def policy():
 
 
 def set_policy_of(address, size, mode, nodes):
-    """Say where the pages of a mapping come from that nobody has touched yet."""
+    """Choose the nodes of those pages of a mapping that have not been touched yet."""
     where = ctypes.c_void_p(address), ctypes.c_ulong(size)
     _call("mbind", *where, ctypes.c_int(mode), _mask(nodes), ctypes.c_ulong(_BITS + 1), ctypes.c_uint(0))
 

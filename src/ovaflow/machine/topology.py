@@ -23,7 +23,7 @@ class Node:
         return sorted(cpu for core in self.cores for cpu in core)
 
     def within(self, cpus):
-        """The same node with no other CPUs than these."""
+        """The same node with only these of its CPUs."""
         left = (tuple(cpu for cpu in core if cpu in cpus) for core in self.cores)
         return Node(self.number, tuple(core for core in left if core), self.memory, self.distances)
 
@@ -41,7 +41,7 @@ def read_topology(sys="/sys", proc="/proc"):
 
 def _node(devices, number, folder, numbers):
     words = _text(folder / "distance").split()
-    # a node that the kernel tells no distance of is as far as any neighbour
+    # a node whose distance the kernel does not give is as far as any neighbour
     distances = dict.fromkeys(numbers, 2 * NEAR) | {number: NEAR} | dict(zip(numbers, map(int, words), strict=False))
     cores = _cores(devices, parse_list(_text(folder / "cpulist")))
     return Node(number, cores, _kilobytes(folder / "meminfo", "MemTotal:"), distances)

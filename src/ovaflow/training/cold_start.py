@@ -9,10 +9,10 @@ from ovaflow.initialization.label_tree import with_ancestors
 from ovaflow.training.shard_job import train_labels
 
 SHARE = 0.02
-"""Share of the labels that is solved twice."""
+"""Share of the labels that are solved twice."""
 
 FEWEST = 128
-"""Labels that are solved at least, if there are so many: two batches of the fast path."""
+"""At least this many labels are solved, if there are as many: two batches of the fast path."""
 
 MEANS = ("newton_steps", "cg_steps", "full_passes", "seconds")
 """Statistics that are averaged over the sample."""

@@ -1,4 +1,4 @@
-"""What one thread does with its labels: start, solve, prune."""
+"""How a thread trains its labels: start, solve, prune."""
 
 import time
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class TrainedLabel(NamedTuple):
 
 
 def unsolved(status, indices=(), data=()):
-    """A label that the solver never saw, with these weights."""
+    """A label that the solver did not work on, with these weights."""
     outcome = Outcome(0, 0, 0, 0, 0, 0.0, 0.0, 0.0, status, 0)
     return TrainedLabel(np.asarray(indices, np.int32), np.asarray(data, np.float32), outcome, 0.0)
 
@@ -34,11 +34,10 @@ def unsolved(status, indices=(), data=()):
 def positive_costs(counts, n, weighting, a, b):
     """Weight of each label's positives, that of negatives being 1, by their number among n instances.
 
-    Annotators leave labels out, rare ones above all. With p_j the chance that
-    label j was assigned where it is true, (1/p_j) [s < 0] + (1 - 1/p_j) [s >= 0]
-    of the observed positives makes an unbiased estimate of the 0-1 loss. It is
-    (2/p_j - 1) [s < 0] and a constant, and the loss takes the place of [s < 0]:
-    PW-DiSMEC (Qaraei, Schultheis, Gupta and Babbar 2021).
+    Annotators leave labels out, rare ones most of all. With p_j the chance that label j was assigned where it is true,
+    (1/p_j) [s < 0] + (1 - 1/p_j) [s >= 0] over the observed positives is an unbiased estimate of the 0-1 loss. It is
+    (2/p_j - 1) [s < 0] and a constant; the loss takes the place of [s < 0]: PW-DiSMEC (Qaraei, Schultheis, Gupta and
+    Babbar 2021).
     """
     if weighting == "none":
         return np.ones(len(counts))

@@ -1,9 +1,8 @@
 """Labels for the threads of a job: handed out as they become ready, in fair shares.
 
-Where labels start at their parents' solutions (OVA-Primal++), a label is ready
-when its parent is solved. Labels that became ready last are taken first, which
-is a depth-first walk: few parents wait for their children at a time, and the
-threads meet inside a subtree as well as on different ones.
+Where labels start at their parents' solutions (OVA-Primal++), a label is ready when its parent is solved. Labels that
+became ready last are taken first, which is a depth-first walk: few parents wait for their children at a time, and
+threads work on the same subtree as well as on different ones.
 """
 
 from threading import Condition

@@ -18,7 +18,7 @@ PLAN = "plan"
 
 # Unit: what every label takes, however few its positives. Fitted to the seconds of each label of whole trainings of
 # tibkat (35,116 labels, 4.8 ms with one positive, 320 ms with a thousand), docstrings (0.8 and 14 ms), Bibtex,
-# Delicious and ALOI, mean-separating start; within a dataset the seconds lie a factor of 1.5 around it.
+# Delicious and ALOI, mean-separating start; within a dataset most seconds are within a factor of 1.5 of it.
 _GROWING_WORK = 0.5
 _EXPONENT = 0.6
 _UNTRAINED = 0.001
@@ -27,7 +27,7 @@ _UNTRAINED = 0.001
 def estimated_work(counts):
     """Expected effort of training each label, from its positives: 1 + 0.5 |P|^0.6.
 
-    Labels without positives are not trained and cost next to nothing.
+    Labels without positives are not trained and take almost no time.
     """
     counts = np.asarray(counts)
     return np.where(counts > 0, 1.0 + _GROWING_WORK * counts**_EXPONENT, _UNTRAINED)

@@ -112,7 +112,7 @@ def _earlier_labels(parts, labels, title):
 
 
 def _require_finite(label, trained, dataset):
-    # pruning would drop nan, so the objective tells of weights that are gone by now
+    # pruning drops nan, but the objective still shows it
     if not (np.isfinite(trained.outcome).all() and np.isfinite(trained.data).all()):
         raise InputError(
             f"label {label}: its weights or their gradient are beyond what numbers of 32 bits hold",
@@ -141,30 +141,24 @@ def _on_threads(jobs, labels, counts, threads):
         except BaseException as error:
             finished.put(error)
 
-    workers = [Thread(target=work, daemon=True) for _ in range(threads)]
-    for worker in workers:
-        worker.start()
+    for _ in range(threads):
+        # an interrupted process must not wait for labels that take minutes
+        Thread(target=work, daemon=True).start()
     try:
         for _ in range(len(labels)):
             solved = finished.get()
             if isinstance(solved, BaseException):
                 raise solved
             yield solved
-    except KeyboardInterrupt:
-        # the process ends, and must not wait for labels that take minutes
-        workers = []
-        raise
     finally:
         queue.stop()
-        for worker in workers:
-            worker.join()
 
 
 def _queue_of(jobs, labels, counts, threads):
     fast = jobs.suits_fast_path(counts)
-    # those that were finished earlier keep nobody waiting
+    # no label waits for one that was finished earlier
     parents = None if jobs.start.parents is None else parents_within(jobs.start.parents, labels)
-    # what takes longest must not be left for the end: frequent labels, and those with a long way down to the leaves
+    # what takes longest must not be left for the end: frequent labels, and those with long paths below them
     work = estimated_work(counts)
     below = work if parents is None else _work_to_leaves(labels, work, parents)
     order = np.argsort(-below, kind="stable")

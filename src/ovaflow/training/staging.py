@@ -1,7 +1,7 @@
 """A copy of the dataset on a disk of the machine that trains, for file systems that are slow or far away.
 
-The first job of a machine copies, those that run at the same time use the same copy, and the last one removes it. What
-killed jobs leave is removed by the next job.
+The first job on a machine makes the copy, jobs that run at the same time share it, and the last one removes it. What
+killed jobs leave behind is removed by the next job.
 """
 
 import contextlib

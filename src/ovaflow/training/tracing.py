@@ -1,7 +1,7 @@
-"""Recording every Newton iteration of a sample of labels, apart from the training, for the figures of the papers.
+"""Recording every Newton iteration of a sample of labels, separately from training, for the figures of the papers.
 
-The kernels are those of :func:`ovaflow.solver.newton.minimise`, called step by
-step from Python: training itself records nothing and pays nothing.
+The kernels are those of :func:`ovaflow.solver.newton.minimise`, called step by step from Python: training itself
+records nothing and is not slowed down.
 """
 
 import time
@@ -38,7 +38,7 @@ class Record(NamedTuple):
     active: int
     step_length: float  # 0 at the start, and where the line search found none
     cg_steps: int
-    seconds: float  # processor time, without that of recording; other jobs do not stretch it
+    seconds: float  # processor time without recording; other jobs do not affect it
 
 
 def solve_recorded(X, positives, target, work, settings, positive_cost=1.0):
@@ -60,27 +60,13 @@ def solve_recorded(X, positives, target, work, settings, positive_cost=1.0):
         if at.step_length == FAILED:
             status = Status.LINE_SEARCH_FAILED
             break
-    return _outcome(records, halvings, target, status), records
+    first, steps, cg = records[0], len(records) - 1, sum(record.cg_steps for record in records)
+    end = records[-1].objective, at.gradient_norm, target, int(status), 1 + steps
+    return Outcome(steps, cg, halvings, first.active, at.active, *end), records
 
 
 def _record(at, seconds, work, settings):
     return Record(value(work, settings), at.gradient_norm, at.active, at.step_length, at.cg_steps, seconds)
-
-
-def _outcome(records, halvings, target, status):
-    first, last, steps = records[0], records[-1], len(records) - 1
-    return Outcome(
-        newton_steps=steps,
-        cg_steps=sum(record.cg_steps for record in records),
-        line_search_halvings=halvings,
-        active_start=first.active,
-        active_end=last.active,
-        objective=last.objective,
-        gradient_norm=last.gradient_norm,
-        gradient_target=target,
-        status=int(status),
-        full_passes=1 + steps,
-    )
 
 
 def refined_objective(X, positives, target, work, settings, positive_cost=1.0):
@@ -106,7 +92,7 @@ def trace_labels(dataset, inputs, labels, training, made_from=None):
         order = parents_first(with_ancestors(labels, inputs.parents), inputs.parents)
     jobs = LabelJobs.of(dataset, inputs.within(order), training.model_copy(update={"reference": True}))
     work = make_workspace(jobs.X.n_rows, jobs.X.n_columns)
-    # compiled or loaded, and the pages of X in memory, before anything is timed
+    # kernels are loaded, and the pages of X in memory, before anything is timed
     for label in labels[:1].tolist():
         _trace_label(replace(jobs, start=jobs.ranking), label, work)
     solved = {}
