@@ -1,7 +1,7 @@
 """Proofs on a machine of two NUMA nodes, real or emulated: ``two_nodes.py FOLDER``.
 
-FOLDER has dataset.h5, means.h5 and plan.tsv of two shards. Three training jobs run at the same time; the kernel is asked
-here where their pages are. Only light modules are imported, since an emulated processor is slow.
+FOLDER has dataset.h5, means.h5 and plan.tsv of two shards. Three training jobs run at the same time; the kernel is
+asked here where their pages are. Only light modules are imported, since an emulated processor is slow.
 """
 
 import os

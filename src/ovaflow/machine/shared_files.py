@@ -1,7 +1,7 @@
 """Files that the first of several jobs makes, all of them use, and the last removes, even if some are killed.
 
-A job holds a shared lock on a file while it uses it. It looks for, makes or gives up the file under an exclusive lock on
-another file next to it, which it does not hold meanwhile. So no job ever waits for one that uses the file.
+A job holds a shared lock on a file while it uses it. It looks for, makes or gives up the file under an exclusive lock
+on another file next to it, which it does not hold meanwhile. So no job ever waits for one that uses the file.
 """
 
 import contextlib
