@@ -35,7 +35,7 @@ def both(jobs):
 
 
 def test_same_optimum_and_criterion_as_the_plain_solver(jobs, both):
-    dense = jobs.X.to_scipy().astype(float).toarray()
+    X = jobs.X.to_scipy().astype(float)
     loss = "squared-hinge" if jobs.alone.settings.loss == 0 else "logistic"
     assert len(both[0]) == jobs.positives.n_rows
     for label, ours in both[0].items():
@@ -43,13 +43,13 @@ def test_same_optimum_and_criterion_as_the_plain_solver(jobs, both):
         problem = loss, 1.0, jobs.positive_costs[label]
         assert outcome.status == Status.CONVERGED
         assert outcome.objective == pytest.approx(both[1][label].outcome.objective, rel=1e-3)
-        assert outcome.objective == pytest.approx(naive.objective(dense, y, weights, *problem), rel=1e-4)
-        gradient = np.linalg.norm(weights + naive.loss_gradient(dense, y, weights, *problem))
+        assert outcome.objective == pytest.approx(naive.objective(X, y, weights, *problem), rel=1e-4)
+        gradient = np.linalg.norm(weights + naive.loss_gradient(X, y, weights, *problem))
         assert gradient <= jobs.targets[label] * 1.02 + 1e-4
         if loss == "logistic":
             assert gradient == pytest.approx(outcome.gradient_norm, abs=1e-2 * jobs.targets[label] + 1e-4)
         else:
-            assert outcome.active_end == np.count_nonzero(y * (dense @ weights) < 1) or gradient < jobs.targets[label]
+            assert outcome.active_end == np.count_nonzero(y * (X @ weights) < 1) or gradient < jobs.targets[label]
 
 
 def test_fewer_passes_over_all_instances(jobs, both):

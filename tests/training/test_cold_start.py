@@ -25,11 +25,10 @@ def inputs_of(dataset):
 
 
 def test_figures_are_those_of_two_trainings():
-    dataset, start = dataset_of(20, 0.1), "bias"
-    training = TrainLabels(initialization=start, C=2.0)
-    ours = compare_with_cold_start(dataset, inputs_of(dataset), training)
-    theirs = trained(dataset, initialization=start, C=2.0).statistics
-    assert (ours["initialization"], ours["labels"], ours["of"]) == (start, 20, 20)
+    dataset, settings = dataset_of(20, 0.1), {"initialization": "bias", "C": 2.0}
+    ours = compare_with_cold_start(dataset, inputs_of(dataset), TrainLabels(**settings))
+    theirs = trained(dataset, **settings).statistics
+    assert (ours["initialization"], ours["labels"], ours["of"]) == ("bias", 20, 20)
     assert ours["cold"]["newton_steps"] == theirs["newton_steps"].mean()
     assert ours["warm"]["newton_steps"] < ours["cold"]["newton_steps"]
     assert ours["objective_difference"] < 1e-3

@@ -9,7 +9,6 @@ import scipy.sparse as sp
 from solving import assert_same_bits
 from synthetic import topics
 
-from ovaflow.artifacts.label_tree import ROOT
 from ovaflow.data.dataset import Split
 from ovaflow.fastxml.training import grow_trees
 from ovaflow.initialization.starts import compute_start_inputs
@@ -99,22 +98,6 @@ def test_labels_go_on_to_the_same_bytes(settings, threads, dataset, tmp_path, mo
     assert "continues, 40 of 40 labels" in capsys.readouterr().err
     assert again.core_seconds > 0.9 * ours.core_seconds
     assert again.statistics["seconds"].tobytes() == ours.statistics["seconds"].tobytes()
-
-
-def test_children_start_at_parents_of_an_earlier_attempt(dataset, tmp_path, monkeypatch):
-    training = TrainLabels(**TREE)
-    inputs = compute_start_inputs(dataset, training)
-    below = np.flatnonzero(inputs.parents != ROOT)
-    assert len(below) > 10
-    with pytest.raises(Interrupted), interrupted_after(20, monkeypatch):
-        train(dataset, inputs, training, tmp_path / "0.h5", 1)
-    labels = np.arange(dataset.n_labels, dtype=np.int32)
-    digest = digest_of_shard(labels, training, inputs, {}, "train-shard")
-    finished = Parts(tmp_path / "0.h5", digest).earlier()
-    with_solution = {label for label, arrays in finished.items() if len(arrays["features"])}
-    waiting = [label for label in below.tolist() if label not in finished and inputs.parents[label] in finished]
-    assert waiting, "no label is left whose parent is finished"
-    assert {int(parent) for parent in inputs.parents[waiting]} <= with_solution
 
 
 def test_another_training_begins_again(dataset, tmp_path, capsys):
