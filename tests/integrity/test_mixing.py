@@ -11,7 +11,7 @@ from ovaflow.serving.served_model import open_served_model
 MIXED = [(step, name) for step in STEPS for name in inputs_of_step(step) if len(inputs_of_step(step)) > 1]
 
 LEGAL = {
-    ("train-shard", "plan"): "a plan says which labels go together, and is checked to name each label once",
+    ("train-shard", "plan"): "a plan says which labels go together, and is checked to name as many as there are",
     ("train-shard", "held_plan"): "likewise",
     ("cold-start", "model"): "an earlier model is of other data: that is what it is for",
 }
