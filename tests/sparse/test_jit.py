@@ -8,10 +8,8 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 import ovaflow
-from ovaflow.sparse import jit
 from ovaflow.sparse.csr import row_dot
 
 WORK = """
@@ -43,11 +41,6 @@ def run(code, folder=None, **environment):
     return done.stdout, done.stderr
 
 
-def cache_folder(**environment):
-    code = "from ovaflow.sparse.jit import cache_directory; print(cache_directory())"
-    return run(code, **environment)[0].strip()
-
-
 def compiled_by(written):
     """Kernels that a process has compiled."""
     return [line.split(MADE)[1] for line in written.splitlines() if MADE in line and ".nbc" in line]
@@ -68,15 +61,6 @@ exec(os.environ["WORK"])
     assert len(list((tmp_path / "cache").rglob("*.nbi"))) >= 3
 
 
-def test_cache_folder_is_the_one_asked_for_or_one_that_can_be_written(tmp_path):
-    assert cache_folder(OVAFLOW_CACHE=tmp_path).startswith(f"{tmp_path}{os.sep}kernels-")
-    assert cache_folder(OVAFLOW_CACHE=tmp_path, NUMBA_CPU_NAME="x86-64", NUMBA_CPU_FEATURES="").endswith("-x86-64")
-    blocked = tmp_path / "file"
-    blocked.write_text("not a folder")
-    found = cache_folder(OVAFLOW_CACHE=blocked, TMPDIR=tmp_path)
-    assert found.startswith(f"{tmp_path}{os.sep}ovaflow-{os.getuid()}")
-
-
 def test_nan_and_infinity_keep_their_meaning():
     row = np.array([1.0, np.nan], np.float32), np.array([0, 1], np.int32)
     assert np.isnan(row_dot(*row, 0, 2, np.ones(2, np.float32)))
@@ -84,9 +68,9 @@ def test_nan_and_infinity_keep_their_meaning():
 
 
 def test_processes_that_start_together_compile_once(tmp_path):
-    processes = [start(WORK, OVAFLOW_CACHE=str(tmp_path)) for _ in range(7)]
+    processes = [start(WORK, OVAFLOW_CACHE=str(tmp_path)) for _ in range(4)]
     written = [process.communicate()[0] for process in processes]
-    assert [process.returncode for process in processes] == [0] * 7
+    assert [process.returncode for process in processes] == [0] * 4
     assert {text.splitlines()[-1] for text in written} == {"[0.0, 2.0, 4.0]"}
     times = Counter(name for text in written for name in compiled_by(text))
     assert len(times) == 3
@@ -95,7 +79,8 @@ def test_processes_that_start_together_compile_once(tmp_path):
 
 
 def test_the_lock_of_one_killed_while_it_compiles_is_free(tmp_path):
-    held = Path(cache_folder(OVAFLOW_CACHE=tmp_path)) / "lock"
+    code = "from ovaflow.sparse.jit import cache_directory; print(cache_directory())"
+    held = Path(run(code, OVAFLOW_CACHE=tmp_path)[0].strip()) / "lock"
     hold = f"import fcntl, time; fcntl.flock(open({str(held)!r}, 'w'), fcntl.LOCK_EX); print(1, flush=True); "
     holder = start(f"{hold} time.sleep(600)")
     assert holder.stdout.readline() == "1\n"
@@ -135,11 +120,10 @@ def test_the_cache_of_changed_code_is_not_used(tmp_path):
 def test_without_any_folder_kernels_are_compiled_in_memory(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
-    code = f"import tempfile; tempfile.tempdir = {str(blocked)!r}\n{WORK}"
-    said, complaint = run(code, OVAFLOW_CACHE=blocked)
+    said, complaint = run(WORK, OVAFLOW_CACHE=blocked)
     assert said == "[0.0, 2.0, 4.0]\n"
     assert complaint.count("\n") == 1
-    assert f"{blocked} cannot be written (Not a directory), nor can" in complaint
+    assert f"{blocked} cannot be written (Not a directory): each job compiles its own" in complaint
     assert list(tmp_path.iterdir()) == [blocked]
 
 
@@ -157,18 +141,3 @@ def test_damaged_files_are_compiled_anew(tmp_path):
     assert said == "[0.0, 2.0, 4.0]\n"
     assert complaint.count("compiled kernels: ") == complaint.count("\n") == 4
     assert run(WORK, OVAFLOW_CACHE=tmp_path) == ("[0.0, 2.0, 4.0]\n", "")
-
-
-def test_code_is_not_loaded_from_a_folder_of_somebody_else(tmp_path):
-    assert jit._private(tmp_path / "own").stat().st_mode & 0o777 == 0o700
-    (tmp_path / "link").symlink_to(tmp_path / "own")
-    (tmp_path / "open").mkdir()
-    (tmp_path / "open").chmod(0o777)
-    (tmp_path / "foreign").mkdir(mode=0o700)
-    names = ["link", "open"]
-    if os.getuid() == 0:
-        os.chown(tmp_path / "foreign", 12345, 12345)
-        names.append("foreign")
-    for name in names:
-        with pytest.raises(OSError, match=r"belongs to somebody else|File exists"):
-            jit._private(tmp_path / name)

@@ -24,12 +24,13 @@ from ovaflow.sparse.csr import transpose
 from ovaflow.sparse.jit import strict_kernel
 from ovaflow.storage.arrays import create_array, map_vector, number_of
 from ovaflow.storage.artifact import create_artifact, open_artifact, require_input
-from ovaflow.storage.damage import damaged
+from ovaflow.storage.refusals import damaged
 
 KIND = "label-tree"
 ROOT = -1
 """Parent of the labels that are children of the all-negative root."""
 _BUFFER = 1 << 22
+"""Edges that are held at a time, at 12 bytes each, or four for each label; the tree does not depend on it."""
 _LABELS_PER_STEP = 4096
 
 
@@ -60,22 +61,16 @@ class LabelTree:
         return int(self.distance.sum())
 
 
-def compute_label_tree(Y, buffer=None):
-    """Exact minimum spanning tree of the labels and the all-negative root, from the labels of each instance.
-
-    ``buffer`` is how many edges are held at a time, at 12 bytes each: 2 l at least, by default the larger of 4 l and 4
-    million. The tree does not depend on it.
-    """
+def compute_label_tree(Y):
+    """Exact minimum spanning tree of the labels and the all-negative root, from the labels of each instance."""
     positives = transpose(Y)
-    capacity = max(4 * Y.n_columns, _BUFFER) if buffer is None else max(2 * Y.n_columns, buffer)
-    edges = _spanning_edges(Y, positives, capacity)
-    return _directed(*edges, star_cost=int(positives.indptr[-1]))
+    return _directed(*_spanning_edges(Y, positives), star_cost=int(positives.indptr[-1]))
 
 
-def _spanning_edges(Y, positives, capacity):
+def _spanning_edges(Y, positives):
     """The l edges of the tree as (head, tail, weight); the root is vertex l."""
     n_labels = Y.n_columns
-    head, tail, weight = (np.empty(capacity, np.int32) for _ in range(3))
+    head, tail, weight = (np.empty(max(4 * n_labels, _BUFFER), np.int32) for _ in range(3))
     head[:n_labels], tail[:n_labels] = np.arange(n_labels), n_labels
     weight[:n_labels] = np.diff(positives.indptr)
     shared = np.zeros(n_labels, np.int32)
@@ -129,28 +124,11 @@ def _append_pairs(labels, label_starts, instances, starts, first, last, shared, 
 def _keep_tree(head, tail, weight, size, n_labels):
     """Move the edges of the minimum spanning tree to the front; the number of them."""
     chosen = np.empty(n_labels, np.int64)
-    found = _kruskal(_lightest_first(weight[:size]), head, tail, np.arange(n_labels + 1, dtype=np.int32), chosen)
+    lightest_first = np.argsort(weight[:size], kind="stable")
+    found = _kruskal(lightest_first, head, tail, np.arange(n_labels + 1, dtype=np.int32), chosen)
     for array in (head, tail, weight):
         array[:found] = array[chosen[:found]]
     return found
-
-
-def _lightest_first(weight):
-    """Positions by rising weight, equal weights in their order."""
-    starts = np.zeros(int(weight.max(initial=0)) + 2, np.int64)
-    return _counting_sort(weight, starts, np.empty(len(weight), np.int64))
-
-
-@strict_kernel
-def _counting_sort(keys, starts, order):
-    for key in keys:
-        starts[key + 1] += 1
-    for key in range(1, len(starts)):
-        starts[key] += starts[key - 1]
-    for position in range(len(keys)):
-        order[starts[keys[position]]] = position
-        starts[keys[position]] += 1
-    return order
 
 
 @strict_kernel

@@ -14,7 +14,7 @@ from ovaflow.console.progress import Progress
 from ovaflow.sparse.jit import kernel
 from ovaflow.storage.arrays import amount_of, create_array, map_vector
 from ovaflow.storage.artifact import create_artifact, open_artifact, require_input
-from ovaflow.storage.damage import damaged
+from ovaflow.storage.refusals import damaged
 
 KIND = "means"
 _BLOCKS_PER_THREAD = 16

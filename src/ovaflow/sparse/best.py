@@ -3,7 +3,7 @@
 from ovaflow.sparse.jit import strict_kernel
 
 NO_LABEL = -1
-"""Stands where fewer labels have a score than were asked for, with a score of -inf."""
+"""Fills the places of labels where fewer have a score than were asked for; its score is -inf."""
 
 
 @strict_kernel

@@ -11,7 +11,6 @@ import errno
 import fcntl
 import os
 import shutil
-import stat
 import sys
 import tempfile
 from functools import cache
@@ -41,43 +40,23 @@ def cache_directory():
     A cached caller keeps an old callee of another file, so the folder's name
     carries a hash of what all kernels compute, Numba's version and the CPU's
     name. (Numba itself compiles a file again whose text alone has changed.) It
-    is in ``$OVAFLOW_CACHE`` or ``~/.cache/ovaflow``; where that cannot be
-    written, in a folder of the user's in the system's temporary folder; None
-    where neither can.
+    is in ``$OVAFLOW_CACHE`` or ``~/.cache/ovaflow``; None where that cannot be
+    written, or has no room.
     """
     cpu = numba.config.CPU_NAME or binding.get_host_cpu_name()
     key = f"kernels-{kernel_fingerprint()[:16]}-{numba.__version__}-{cpu}"
     base = Path(os.environ.get("OVAFLOW_CACHE") or Path.home() / ".cache" / "ovaflow")
-    own = Path(tempfile.gettempdir()) / f"ovaflow-{os.getuid()}"
+    folder = base / key
     try:
-        return _writable(base / key, 0o777)
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+            file.write(bytes(4096))
+        if shutil.disk_usage(folder).free < _ROOM:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     except OSError as error:
-        reason = f"{base} cannot be written ({error.strerror or error})"
-    try:
-        found = _writable(_private(own) / key, 0o700)
-    except OSError:
-        _warn(f"{reason}, nor can {own.parent}: each job compiles its own; set OVAFLOW_CACHE to another folder")
+        reason = error.strerror or error
+        _warn(f"{base} cannot be written ({reason}): each job compiles its own; set OVAFLOW_CACHE to another folder")
         return None
-    _warn(f"{reason}: they are kept in {own}; set OVAFLOW_CACHE to choose another folder")
-    return found
-
-
-def _private(folder):
-    """A folder where everybody may have made it first, and filled it with code of their own."""
-    folder.mkdir(mode=0o700, exist_ok=True)
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
-        raise PermissionError(errno.EPERM, "belongs to somebody else", str(folder))
-    return folder
-
-
-def _writable(folder, mode):
-    """The folder, made if need be, in which a page was written and there is room for the others."""
-    folder.mkdir(parents=True, exist_ok=True, mode=mode)
-    with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
-        file.write(bytes(4096))
-    if shutil.disk_usage(folder).free < _ROOM:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
     return folder
 
 
