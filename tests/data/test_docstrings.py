@@ -7,7 +7,6 @@ import sys
 
 import pytest
 
-from ovaflow.data import docstrings as module
 from ovaflow.data.docstrings import docstrings
 
 NUMERIC = '''
@@ -40,7 +39,8 @@ if True:
 def root(tmp_path):
     package = tmp_path / "pack" / "inner"
     package.mkdir(parents=True)
-    (package / "numeric.py").write_text(NUMERIC)
+    # nothing is imported
+    (package / "numeric.py").write_text(f"raise SystemExit(9)\n{NUMERIC}")
     (package / "__init__.py").write_text(
         'def start(values):\n    """Start whatever the inner package has to start, whenever it has to be started."""\n'
     )
@@ -65,27 +65,16 @@ def test_definitions_and_labels(root):
         "Run": [*modules, "param:values"],
         "Start": ["pack", "pack.inner", "param:values"],
     }
-    assert found.counts["repeated_texts"] == 1
-    assert found.counts["modules_unreadable"] == 1
-    assert found.counts["modules_installed"] == 3
-    assert found.counts["labels_of_one_instance"] == 3
-
-
-def test_cap(root):
-    assert len(docstrings([root], texts=2, test_fraction=0.0).train) == 2
+    counts = {"repeated_texts": 1, "modules_unreadable": 1, "modules_installed": 3, "labels_of_one_instance": 3}
+    assert counts.items() <= found.counts.items()
 
 
 def test_test_labels_occur_in_train(root):
-    for seed in range(20):
+    for seed in range(5):
         found = docstrings([root], test_fraction=0.5, seed=seed)
         known = {label for instance in found.train for label in instance.labels}
         assert len(found.train) + len(found.test) == 5
         assert all(label in known for instance in found.test for label in instance.labels)
-
-
-def test_nothing_is_imported(tmp_path):
-    (tmp_path / "danger.py").write_text('raise SystemExit(9)\ndef f(a):\n    """""" \n')
-    assert docstrings([tmp_path], test_fraction=0.0).train == []
 
 
 PRINT = """
@@ -111,5 +100,4 @@ def test_installed_packages():
     instances = [*found.train, *found.test]
     assert len(instances) == 300
     assert len({instance.text for instance in instances}) == 300
-    assert all(len(instance.text) >= module.SHORTEST for instance in instances)
     assert 0.1 < len(found.test) / 300 < 0.3

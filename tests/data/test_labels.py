@@ -44,10 +44,9 @@ def test_numbers():
     np.testing.assert_array_equal(test.to_scipy().toarray(), [[0, 1, 0]])
 
 
-def names_of(folder, text, **options):
-    path = folder / "labels.txt"
-    path.write_text(text, encoding="utf-8")
-    return read_label_names(path, **options)
+def names_of(folder, text):
+    (folder / "labels.txt").write_text(text, encoding="utf-8")
+    return read_label_names(folder / "labels.txt")
 
 
 @pytest.mark.parametrize(

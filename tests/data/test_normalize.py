@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -39,11 +38,6 @@ def test_features_come_back_by_their_norms(dense, block, bias):
     np.testing.assert_array_equal(unscale(scaled, norms, bias).data, unscaled.data)
 
 
-def test_rows_of_explicit_zeros_stay():
-    matrix = from_scipy(scipy.sparse.csr_array(([0.0, 3.0, 4.0], ([0, 1, 1], [1, 0, 1])), shape=(3, 2)))
-    np.testing.assert_allclose(normalize_rows(matrix).to_scipy().toarray(), [[0, 0], [0.6, 0.8], [0, 0]], rtol=1e-6)
-
-
 def test_tiny_and_huge_values():
     matrix = from_scipy(np.array([[3e-38, 4e-38], [3e38, 1e38]], np.float32))
     lengths = np.linalg.norm(normalize_rows(matrix).to_scipy().toarray().astype(np.float64), axis=1)
@@ -56,9 +50,3 @@ def test_bias_is_the_last_column(dense, bias):
     theirs = np.hstack([dense, np.full((len(dense), 1), bias, np.float32)])
     np.testing.assert_array_equal(ours.to_scipy().toarray(), theirs)
     assert [array.dtype for array in ours.arrays] == [np.float32, np.int32, np.int64]
-
-
-def test_nothing_asked_nothing_done():
-    matrix = from_scipy(np.array([[3.0, 4.0]]))
-    assert finish(matrix, normalize=False, bias=0.0) is matrix
-    assert finish(from_scipy(np.empty((0, 2))), normalize=True, bias=1.0).n_columns == 3

@@ -1,6 +1,5 @@
 """The prepare step, through its command line, on small files of every format."""
 
-import gzip
 import json
 import os
 import subprocess
@@ -8,21 +7,16 @@ import sys
 from functools import partial
 
 import numpy as np
-import pyarrow
-import pyarrow.parquet
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
 from tiny_table import write_table
 
 from ovaflow.cli import main
-from ovaflow.data import dataset as dataset_module
 from ovaflow.data import prepare as prepare_step
 from ovaflow.data.dataset import open_dataset
 from ovaflow.data.docstrings import docstrings
-from ovaflow.data.tfidf import TfIdf
 from ovaflow.sparse.csr import nonzeros_of_rows
-from ovaflow.storage.artifact import open_artifact
 
 TEXTS = [
     ("alpha beta gamma", ["x", "y"]),
@@ -41,24 +35,14 @@ def prepare(tmp_path, *arguments, status=0):
     return open_dataset(output) if status == 0 else None
 
 
-def write_texts(folder, form, name, rows):
-    path = folder / f"{name}.{form}"
-    if form == "text-tsv":
-        path.write_text("".join(f"{','.join(labels)}\t{text}\n" for text, labels in rows))
-    elif form == "csv":
-        path.write_text("text,labels\n" + "".join(f'"{text}","{",".join(labels)}"\n' for text, labels in rows))
-    elif form == "jsonl":
-        path.write_text("".join(json.dumps({"text": text, "labels": labels}) + "\n" for text, labels in rows))
-    else:
-        columns = {"text": [text for text, _ in rows], "labels": [labels for _, labels in rows]}
-        pyarrow.parquet.write_table(pyarrow.table(columns), path)
+def write_texts(path, rows):
+    path.write_text("".join(json.dumps({"text": text, "labels": labels}) + "\n" for text, labels in rows))
     return path
 
 
-@pytest.mark.parametrize("form", ["text-tsv", "csv", "jsonl", "parquet"])
-def test_texts(tmp_path, form, capsys):
-    train, test = (write_texts(tmp_path, form, name, rows) for name, rows in (("train", TEXTS), ("test", TEST)))
-    dataset = prepare(tmp_path, f"--format={form}", f"--train={train}", f"--test={test}", *ALL_TOKENS)
+def test_texts(tmp_path, capsys):
+    train, test = (write_texts(tmp_path / name, rows) for name, rows in (("train", TEXTS), ("test", TEST)))
+    dataset = prepare(tmp_path, "--format=jsonl", f"--train={train}", f"--test={test}", *ALL_TOKENS)
     assert dataset.label_names == ["x", "y", "z"]
     assert dataset.feature_names == ["alpha", "beta", "delta", "gamma", "strasse"]
     counts = CountVectorizer(vocabulary=dataset.feature_names, preprocessor=str.casefold)
@@ -85,35 +69,14 @@ def test_texts(tmp_path, form, capsys):
     }
     assert source["files"]["train"]["name"] == train.name
     assert str(tmp_path) not in json.dumps(dataset.parameters)
-    assert "5 training and 2 test instances, 6 features, 3 labels" in capsys.readouterr().out
-
-
-def test_rebuilt_transform_gives_the_test_features(tmp_path):
-    train, test = (write_texts(tmp_path, "jsonl", name, rows) for name, rows in (("train", TEXTS), ("test", TEST)))
-    dataset = prepare(tmp_path, "--format=jsonl", f"--train={train}", f"--test={test}", *ALL_TOKENS)
-    with open_artifact(dataset.path, dataset_module.KIND) as file:
-        idf = file["idf"][()]
-    transform = TfIdf.from_parameters(dataset.parameters, dataset.feature_names, idf)
-    for ours, theirs in zip(transform.transform(dataset.test_texts()), dataset.test.X, strict=True):
-        np.testing.assert_array_equal(ours, theirs)
-
-
-def test_texts_with_label_ids(tmp_path):
-    train = tmp_path / "train.tsv.gz"
-    train.write_bytes(gzip.compress(b"0,2\taa bb\n\taa cc\n2\tbb dd\n"))
-    (tmp_path / "labels.txt").write_text("zero\none\ntwo\nthree\n")
-    arguments = ["--format=text-tsv", f"--train={train}", f"--test={train}", *ALL_TOKENS]
-    dataset = prepare(tmp_path, *arguments, f"--labels={tmp_path / 'labels.txt'}")
-    assert dataset.label_names == ["zero", "one", "two", "three"]
-    np.testing.assert_array_equal(dataset.train.Y.to_scipy().toarray(), [[1, 0, 1, 0], [0, 0, 0, 0], [0, 0, 1, 0]])
-
-
-def test_text_without_idf(tmp_path):
-    train = write_texts(tmp_path, "jsonl", "train", TEXTS)
-    arguments = ["--format=jsonl", f"--train={train}", f"--test={train}", *ALL_TOKENS, "--tfidf=false"]
-    dataset = prepare(tmp_path, *arguments, "--no-sublinear", "--no-normalize", "--bias=0")
-    np.testing.assert_array_equal(dataset.train.X.to_scipy().toarray()[2], [0, 1, 2, 0, 0])
-    assert dataset.parameters["tfidf"] is False
+    said = capsys.readouterr().out
+    assert "5 training and 2 test instances, 6 features, 3 labels" in said
+    assert [line[:52] for line in said.splitlines() if line.startswith("remark: ")] == [
+        "remark: 1 of 5 training instances have no feature: a",
+        "remark: 1 of 5 training instances have no label",
+        "remark: 1 of 2 test instances have no feature: an em",
+        "remark: 1 of 3 labels of test instances occur in no ",
+    ]
 
 
 XMC_TRAIN = "4 3 3\n0,1 0:1 2:2\n1\n 1:1 2:1\n2 0:3\n"
@@ -123,29 +86,23 @@ XMC_TEST = "2 3 3\n2 1:1\n0 2:5\n"
 def test_features_as_they_are(tmp_path):
     (tmp_path / "train.txt").write_text(XMC_TRAIN)
     (tmp_path / "test.txt").write_text(XMC_TEST)
-    dataset = prepare(
-        tmp_path, "--format=xmc-text", f"--train={tmp_path / 'train.txt'}", f"--test={tmp_path / 'test.txt'}"
-    )
+    arguments = ["--format=xmc-text", f"--train={tmp_path / 'train.txt'}", f"--test={tmp_path / 'test.txt'}"]
+    dataset = prepare(tmp_path, *arguments)
     half = np.sqrt(0.5)
     theirs = [[np.sqrt(0.2), 0, np.sqrt(0.8), 1], [0, 0, 0, 1], [0, half, half, 1], [1, 0, 0, 1]]
     np.testing.assert_allclose(dataset.train.X.to_scipy().toarray(), theirs, rtol=1e-6)
     np.testing.assert_array_equal(dataset.train.Y.to_scipy().toarray(), [[1, 1, 0], [0, 1, 0], [0, 0, 0], [0, 0, 1]])
-    assert dataset.label_names == ["0", "1", "2"]
-    assert dataset.feature_names == []
+    assert (dataset.label_names, dataset.feature_names) == (["0", "1", "2"], [])
     assert dataset.parameters["source"]["counts"]["train_without_features"] == 1
-
-
-def test_idf_of_features_is_that_of_the_training_set(tmp_path):
-    (tmp_path / "train.txt").write_text(XMC_TRAIN)
-    (tmp_path / "test.txt").write_text(XMC_TEST)
-    arguments = ["--format=xmc-text", f"--train={tmp_path / 'train.txt'}", f"--test={tmp_path / 'test.txt'}"]
     dataset = prepare(tmp_path, *arguments, "--tfidf=true", "--no-normalize", "--bias=0")
+    # of the training set, for both
     idf = np.log([2, 4, 2])
-    theirs = np.log1p([[1, 0, 2], [0, 0, 0], [0, 1, 1], [3, 0, 0]]) * idf
-    np.testing.assert_allclose(dataset.train.X.to_scipy().toarray(), theirs, rtol=1e-6)
-    np.testing.assert_allclose(dataset.test.X.to_scipy().toarray(), np.log1p([[0, 1, 0], [0, 0, 5]]) * idf, rtol=1e-6)
-    with open_artifact(dataset.path, dataset_module.KIND) as file:
-        np.testing.assert_allclose(file["idf"][()], idf, rtol=1e-6)
+    for split, tf in (
+        (dataset.train, [[1, 0, 2], [0, 0, 0], [0, 1, 1], [3, 0, 0]]),
+        (dataset.test, [[0, 1, 0], [0, 0, 5]]),
+    ):
+        np.testing.assert_allclose(split.X.to_scipy().toarray(), np.log1p(tf) * idf, rtol=1e-6)
+    np.testing.assert_allclose(dataset.names.idf, idf, rtol=1e-6)
 
 
 def test_svmlight_files_of_different_widths(tmp_path):
@@ -204,7 +161,7 @@ def test_division_without_a_test_file(tmp_path, form):
 
 
 def test_same_bytes_in_every_process(tmp_path):
-    train = write_texts(tmp_path, "jsonl", "train", TEXTS)
+    train = write_texts(tmp_path / "train", TEXTS)
     contents = []
     for hash_seed in ("1", "2"):
         output = tmp_path / f"{hash_seed}.h5"
@@ -216,19 +173,17 @@ def test_same_bytes_in_every_process(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "arguments", "message"),
+    ("arguments", "message"),
     [
-        ("a\tone text\n", ["--test-fraction=1e-9"], "no token occurs"),
-        ("a\tone text\n", ["--test-fraction=0.999999"], "no training texts"),
-        ("a\tone text\n", ["--min-df=x"], "a whole number of at least 1 or a number above 0 and of at most 1"),
-        ("a\tone text\n", ["--max-df=1.5"], "of at most 1"),
-        ("a\tone text\n", ["--max-features=0"], "max-features"),
+        (["--test-fraction=0.999999"], "no training texts"),
+        (["--min-df=x"], "a whole number of at least 1 or a number above 0 and of at most 1"),
+        (["--max-features=0"], "max-features"),
     ],
 )
-def test_clear_lines(tmp_path, capsys, content, arguments, message):
-    (tmp_path / "train.tsv").write_text(content)
+def test_clear_lines(tmp_path, capsys, arguments, message):
+    (tmp_path / "train.tsv").write_text("a\tone text\n")
     prepare(tmp_path, "--format=text-tsv", f"--train={tmp_path / 'train.tsv'}", *arguments, status=2)
-    assert any(part in capsys.readouterr().err for part in message.split("|"))
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("mark", [";", ",", "|"])
@@ -237,48 +192,11 @@ def test_labels_that_were_not_taken_apart_are_refused(tmp_path, capsys, mark):
     wrong = "|" if mark == ";" else ";"
     prepare(tmp_path, "--format=csv", f"--train={tmp_path}/train.csv", f"--label-separator={wrong}", status=2)
     assert capsys.readouterr().err.endswith(f'set label_separator: "{mark}"\n')
-    prepared = prepare(tmp_path, "--format=csv", f"--train={tmp_path}/train.csv", f"--label-separator={mark}")
-    assert len(prepared.label_names) == 10
 
 
-def test_one_label_each_with_commas_in_names_is_data(tmp_path):
-    rows = [(f"text number{i % 5}", [f"Name, of {i % 5}"]) for i in range(60)]
-    path = write_texts(tmp_path, "csv", "train", rows)
-    prepared = prepare(tmp_path, "--format=csv", f"--train={path}", "--label-separator=;")
-    assert prepared.label_names == [f"Name, of {i}" for i in range(5)]
-
-
-def test_remarks_on_the_data(tmp_path, capsys):
-    train, test = (write_texts(tmp_path, "csv", name, rows) for name, rows in (("train", TEXTS), ("test", TEST)))
-    prepare(tmp_path, "--format=csv", f"--train={train}", f"--test={test}", *ALL_TOKENS)
-    remarks = [line for line in capsys.readouterr().out.splitlines() if line.startswith("remark: ")]
-    assert [remark[:52] for remark in remarks] == [
-        "remark: 1 of 5 training instances have no feature: a",
-        "remark: 1 of 5 training instances have no label",
-        "remark: 1 of 2 test instances have no feature: an em",
-        "remark: 1 of 3 labels of test instances occur in no ",
-    ]
-
-
-def test_missing_files(tmp_path, capsys):
-    prepare(tmp_path, "--format=csv", status=2)
-    assert "needs --train" in capsys.readouterr().err
-    prepare(tmp_path, "--format=csv", "--train=nowhere.csv", status=2)
-    assert "nowhere.csv" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(("d", "l"), [(1, 1), (1, 2), (2, 1), (0, 1)])
+@pytest.mark.parametrize(("d", "l"), [(1, 2), (0, 1)])
 def test_smallest_datasets(tmp_path, d, l):  # noqa: E741
     path = tmp_path / "train.txt"
     path.write_text(f"1 {d} {l}\n{l - 1}{' 0:1' if d else ''}\n")
     dataset = prepare(tmp_path, "--format=xmc-text", f"--train={path}", f"--test={path}")
     assert (dataset.n_features, dataset.n_labels, dataset.train.X.n_rows) == (d + 1, l, 1)
-
-
-def test_finnish_questions(real_data, tmp_path):
-    folder = real_data / "kirjastonhoitaja"
-    files = [f"--train={folder / 'train_raw.tsv.gz'}", f"--test={folder / 'test_raw.tsv.gz'}"]
-    dataset = prepare(tmp_path, "--format=text-tsv", *files, f"--labels={folder / 'labels.txt.gz'}")
-    assert (dataset.train.X.n_rows, dataset.test.X.n_rows, dataset.n_labels) == (2625, 312, 3955)
-    lengths = np.sqrt(np.square(dataset.train.X.to_scipy().toarray()[:, :-1]).sum(axis=1))
-    np.testing.assert_allclose(lengths, 1, rtol=1e-5)

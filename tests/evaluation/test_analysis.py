@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ovaflow.data.propensity import inverse_propensity
+from ovaflow.data.dataset import inverse_propensity
 from ovaflow.evaluation.analysis import NAMES, confused, decile_starts, frequency_groups, often_missed, sure_and_wrong
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.sparse.csr import from_scipy

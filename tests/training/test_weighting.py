@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 from solving import in_memory, jobs_of, liblinear, trained
 
-from ovaflow.data.propensity import inverse_propensity
+from ovaflow.data.dataset import inverse_propensity
 from ovaflow.settings.models import TrainLabels
 from ovaflow.solver.problem import Status
 

@@ -43,7 +43,7 @@ def prepare_command(settings, output, **files):
     """Turn a dataset's source into dataset.h5."""
     if settings.format != "builtin" and files["train"] is None:
         raise click.UsageError(f"--format={settings.format} needs --train")
-    prepared = prepare(Source(settings, **files), settings)
+    prepared = prepare(Source(settings, **files))
     prepared.write(output)
     click.echo(f"{output}: {prepared.summary()}")
     for remark in prepared.remarks():

@@ -48,7 +48,7 @@ class Progress:
         stream: TextIO | None = None,
         quiet: bool = False,
     ) -> None:
-        self._title, self._total, self._unit = title, total, unit
+        self._title, self.total, self._unit = title, total, unit
         self._stream = sys.stderr if stream is None else stream
         self._live = self._stream.isatty()
         self._every = 0.2 if self._live else every
@@ -77,11 +77,11 @@ class Progress:
         elapsed = time.monotonic() - self._started
         if finished:
             return f"{self._title}: {self.done:,} {self._unit} in {clock(elapsed)}"
-        if not self._total:
+        if not self.total:
             return f"{self._title}: {self.done:,} {self._unit}, {clock(elapsed)}"
-        left = elapsed * (self._total - self.done) / max(self.done, 1)
-        share = 100 * self.done // self._total
-        return f"{self._title}: {self.done:,} of {self._total:,} {self._unit} ({share} %), {clock(left)} left"
+        left = elapsed * (self.total - self.done) / max(self.done, 1)
+        share = 100 * self.done // self.total
+        return f"{self._title}: {self.done:,} of {self.total:,} {self._unit} ({share} %), {clock(left)} left"
 
     def _write(self, line: str, last: bool = False) -> None:
         if self._quiet:

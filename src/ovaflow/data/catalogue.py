@@ -114,26 +114,15 @@ def read_catalogue(path=None):
     """The entries of a catalogue by their names."""
     path = Path(path or default_catalogue())
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(
-            "no such catalogue", path=path, remedy="give the path of a catalogue, such as config/datasets.yaml"
-        ) from None
-    except yaml.MarkedYAMLError as error:
-        line = None if error.problem_mark is None else error.problem_mark.line + 1
-        raise InputError(f"not valid YAML: {error.problem}", path=path, line=line, remedy="correct it") from None
-    try:
-        return _Catalogue.model_validate(content).datasets
+        return _Catalogue.model_validate(yaml.safe_load(path.read_text(encoding="utf-8"))).datasets
+    except OSError as error:
+        message = f"cannot be read ({error.strerror})"
+    except yaml.YAMLError as error:
+        message = f"not valid YAML: {error}"
     except ValidationError as error:
-        raise InputError(_first_problem(error), path=path, remedy="correct this file, or give another one") from None
-
-
-def _first_problem(error):
-    first = error.errors(include_url=False)[0]
-    where = ".".join(map(str, first["loc"])) or "the file"
-    if first["type"] == "extra_forbidden":
-        return f"{where}: unknown key"
-    return f"{where}: {first['msg'].removeprefix('Value error, ')}"
+        first = error.errors()[0]
+        message = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    raise InputError(message, path=path, remedy="correct this file, or give another one")
 
 
 def entry_of(name, path=None):

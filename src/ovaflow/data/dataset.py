@@ -21,7 +21,7 @@ from ovaflow.storage.arrays import (
     write_strings,
 )
 from ovaflow.storage.artifact import checksum_of, create_artifact, open_artifact, parameters_of
-from ovaflow.storage.damage import damaged
+from ovaflow.storage.refusals import damaged
 
 
 @dataclass(frozen=True)
@@ -172,6 +172,17 @@ def _check_shapes(file, train, test):
     check_strings(file, "test_texts", test.X.n_rows)
     if "idf" in file and file["idf"].shape != (plain,):
         raise damaged(file, f"idf of {file['idf'].size:,} features, expected {plain:,}")
+
+
+def inverse_propensity(counts, n_instances, a, b):
+    """Inverse propensities 1/p_j = 1 + C (N_j + b)^-a with C = (ln n - 1) (b + 1)^a, of labels with N_j of n instances.
+
+    A propensity is how likely a true label was observed (Jain, Prabhu and Varma 2016, section 5).
+
+    At least 1: with fewer than e = 2.7 instances C would be negative and is taken as 0, since no propensity exceeds 1.
+    """
+    c = max(np.log(max(n_instances, 1)) - 1, 0.0) * (b + 1) ** a
+    return 1 + c * (np.asarray(counts, np.float64) + b) ** -a
 
 
 _SPAN = float(1 << 64)

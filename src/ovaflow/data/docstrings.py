@@ -11,7 +11,6 @@ import sys
 import sysconfig
 import warnings
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +18,7 @@ import numpy as np
 
 from ovaflow.console.progress import Progress
 from ovaflow.data.dataset import in_test
+from ovaflow.data.readers.texts import TextInstance
 
 TEXTS = 20_000
 """Size of the dataset where the environment holds more docstrings."""
@@ -27,23 +27,18 @@ SHORTEST = 60
 SKIPPED_FOLDERS = frozenset(
     {"__pycache__", "_vendor", "_vendored", "site-packages", "test", "testing", "tests", "ovaflow"}
 )
-"""Tests, copies of other packages, and ovaflow, whose own changes shall not change the dataset."""
+"""Tests, copies of other packages, and ovaflow, whose own changes must not change the dataset."""
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _RECEIVERS = frozenset({"self", "cls", "mcs"})
 
 
-class Docstring(NamedTuple):
-    """A docstring, labelled with the enclosing modules at every level, then its parameters as ``"param:axis"``."""
+class Docstrings(NamedTuple):
+    """The built-in dataset, in the order of the texts' hashes, and what was read and what was left out.
 
-    text: str
-    labels: list
-
-
-@dataclass(frozen=True)
-class Docstrings:
-    """The built-in dataset, in the order of the texts' hashes, and what was read and what was left out."""
+    A docstring's labels are the enclosing modules at every level, then its parameters as ``"param:axis"``.
+    """
 
     train: list
     test: list
@@ -61,24 +56,20 @@ def docstrings(roots=None, texts=TEXTS, test_fraction=0.2, seed=0):
     found, counts = _collect(modules, texts)
     frequency = Counter(label for labels in found.values() for label in labels)
     instances = [
-        Docstring(text, [label for label in labels if frequency[label] > 1])
+        TextInstance(text, [label for label in labels if frequency[label] > 1])
         for text, labels in sorted(found.items(), key=lambda pair: _hash(pair[0]))
     ]
     train, test = [], []
     for instance in instances:
         (test if in_test(instance.text, test_fraction, seed) else train).append(instance)
     known = {label for instance in train for label in instance.labels}
-    kept = [Docstring(text, [label for label in labels if label in known]) for text, labels in test]
+    kept = [TextInstance(text, [label for label in labels if label in known]) for text, labels in test]
     counts |= {
         "python": ".".join(map(str, sys.version_info[:3])),
         "labels_of_one_instance": sum(1 for count in frequency.values() if count == 1),
-        "test_labels_unknown_in_train": sum(map(_n_labels, test)) - sum(map(_n_labels, kept)),
+        "test_labels_unknown_in_train": sum(len(labels) for _, labels in test) - sum(len(labels) for _, labels in kept),
     }
     return Docstrings(train, kept, counts)
-
-
-def _n_labels(instance):
-    return len(instance.labels)
 
 
 def _hash(text):
@@ -86,8 +77,8 @@ def _hash(text):
 
 
 def _installed():
-    beside = Path(np.__file__).parent.parent  # elsewhere than sysconfig says after pip install --user
-    return {Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")} | {beside}
+    elsewhere = Path(np.__file__).parent.parent  # not where sysconfig says after pip install --user
+    return {Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")} | {elsewhere}
 
 
 def _modules(roots):
@@ -96,23 +87,13 @@ def _modules(roots):
     for root in sorted(map(Path, roots)):
         for folder, folders, files in os.walk(root):
             package = Path(folder).relative_to(root).parts
-            folders[:] = filter(_is_package, folders)
-            for name in files:
-                module = _dotted(package, name)
-                if module:
-                    found[module] = Path(folder, name)
+            folders[:] = [name for name in folders if name.isidentifier() and name not in SKIPPED_FOLDERS]
+            for path in map(Path, files):
+                if path.suffix == ".py" and path.stem.isidentifier():
+                    module = ".".join(package if path.stem == "__init__" else (*package, path.stem))
+                    found[module] = Path(folder, path)
+    found.pop("", None)
     return found.items()
-
-
-def _is_package(folder):
-    return folder.isidentifier() and folder not in SKIPPED_FOLDERS
-
-
-def _dotted(package, file):
-    stem, extension = os.path.splitext(file)
-    if extension != ".py" or not stem.isidentifier():
-        return ""
-    return ".".join(package if stem == "__init__" else (*package, stem))
 
 
 def _collect(modules, enough):

@@ -1,41 +1,266 @@
-"""Datasets of the catalogue and single files: downloaded, unpacked, counted, checksums compared."""
+"""Single files and datasets of the catalogue: downloaded, unpacked, counted, their checksums compared and recorded."""
 
 import contextlib
+import html
+import os
+import re
 import shutil
 import sys
 import tarfile
 import zipfile
 import zlib
-from contextlib import contextmanager
 from lzma import LZMAError
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from urllib.parse import urlencode, urlsplit
 
+import gdown
 import numpy as np
 import pooch
+import requests
 
+from ovaflow import __version__
 from ovaflow.console.errors import InputError
+from ovaflow.console.progress import Progress
 from ovaflow.data.catalogue import entry_of
 from ovaflow.data.readers.sparse_text import read_header
 from ovaflow.data.readers.streams import open_stream
-from ovaflow.data.transfer import default_record, enforce_record, fetch_drive, fetch_url, read_record
-from ovaflow.storage.writing import explained, write_atomically
+from ovaflow.storage.writing import explained, write_atomically, write_text
 
+TIMEOUT = (20, 60)
+"""Seconds to connect, seconds between two reads."""
+RETRIES = 3
+"""Further tries after a connection that failed or an error of the server."""
+DRIVE = "https://drive.usercontent.google.com/download"
+
+_HEADERS = {"Accept-Encoding": "identity", "User-Agent": f"ovaflow/{__version__}"}
+_CHUNK = 1 << 16
+_LOOK = "check the address and the network, then run the command again"
 _AGAIN = "download it again, or correct the catalogue's entry"
+_ADDRESS = re.compile(r"(for|with) url: \S+|'?\w+://\S+")
+"""What error messages quote of an address, which may hold secrets."""
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+_RECORD_LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
 _DAMAGED = (zipfile.BadZipFile, tarfile.TarError, zlib.error, LZMAError, EOFError, RuntimeError, NotImplementedError)
 
 
-def extract(archive, wanted, folder):
+def download_file(url, path, sha256=None, record=None):
+    """Download one file, unless it is there with the checksum that is given or recorded."""
+    path, record = Path(path), Path(record or default_record(path))
+    expected = sha256.lower() if sha256 else read_record(record).get(path.name)
+    if path.exists() and expected and pooch.file_hash(path) == expected:
+        return
+    with explained(path), _working_in(path.with_name(f".{path.name}.download")) as work:
+        fetch_url(url, work / path.name, sha256 and expected)
+        enforce_record(record, {path.name: work / path.name})
+        _deliver(work / path.name, path)
+
+
+def download_dataset(name, folder, catalogue=None, record=None):
+    """Download a dataset of the catalogue into ``folder``, unless its files are there and match their record.
+
+    The folder then holds the files that :func:`ovaflow.data.catalogue.files_of` names. Sources are tried in order;
+    an archive that a person has put at ``FOLDER/NAME.archive`` goes first.
+    """
+    entry, folder = entry_of(name, catalogue), Path(folder)
+    record = Path(record or default_record(folder))
+    recorded = read_record(record)
+    paths = [folder / file for file in entry.files.values()]
+    if all(path.exists() and pooch.file_hash(path) == recorded.get(path.name) for path in paths):
+        return
+    by_hand, refusals = folder / f"{name}.archive", []
+    with explained(folder / name), _working_in(folder / ".download") as work:
+        attempts = [(source, f"source {k}", work / str(k) / name) for k, source in enumerate(entry.sources, 1)]
+        if by_hand.exists():
+            attempts = [(source, f"{by_hand} read as {origin}", by_hand) for source, origin, _ in attempts] + attempts
+        for source, origin, archive in attempts:
+            try:
+                _fetch(source, archive)
+                _unpack(entry, source, archive, folder, record)
+                return
+            except InputError as refusal:
+                refusals.append(f"{origin}: {refusal}")
+                print(f"{name}: {refusals[-1]}", file=sys.stderr)
+    remedy = f"download {entry.sources[0].page} by hand, put the archive at {by_hand} and run again"
+    raise InputError(f"no source gave it ({'; '.join(refusals)})", path=name, remedy=remedy)
+
+
+@contextlib.contextmanager
+def _working_in(folder):
+    """A folder for what is not finished; what a kill left there is removed."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _deliver(finished, path):
+    with write_atomically(path) as temporary:
+        finished.replace(temporary)
+
+
+def _fetch(source, archive):
+    if archive.exists():
+        if source.sha256 and (found := pooch.file_hash(archive)) != source.sha256:
+            raise InputError(f"its sha256 is {found} and must be {source.sha256}", path=archive, remedy=_AGAIN)
+    elif source.url:
+        fetch_url(source.url, archive, source.sha256)
+    else:
+        fetch_drive(source.drive, archive, source.resourcekey, source.sha256)
+
+
+def fetch_url(url, path, sha256=None):
+    """Download a file over http or https; ``${NAME}`` in the address stands for an environment variable."""
+    if not url.startswith(("http://", "https://")):
+        raise InputError(f"{shown(url)}: only http and https are allowed")
+    _retrieve(url, path, sha256, _from_server, shown(url))
+
+
+def fetch_drive(identifier, path, resourcekey=None, sha256=None):
+    """Download a file from Google Drive; gdown takes no resource keys, so files with one are asked for directly."""
+    if resourcekey:
+        query = {"id": identifier, "export": "download", "confirm": "t", "resourcekey": resourcekey}
+        fetch_url(f"{DRIVE}?{urlencode(query)}", path, sha256)
+    else:
+        _retrieve(identifier, path, sha256, _from_drive, f"Google Drive, id {identifier}")
+
+
+def shown(url):
+    """An address without user, password and query, which may be secrets."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
+def _retrieve(url, path, sha256, downloader, origin):
+    def download(url, output, _):
+        with Progress(f"download {path.name}", 0, "bytes") as progress:
+            downloader(url, output, progress)
+        _refuse_web_page(output, origin)
+
+    pooch.get_logger().setLevel("WARNING")
+    registry = {path.name: sha256 and f"sha256:{sha256}"}
+    files = pooch.create(path.parent, base_url="", registry=registry, urls={path.name: url}, retry_if_failed=RETRIES)
+    try:
+        files.fetch(path.name, downloader=download)
+    except (ValueError, requests.RequestException, gdown.exceptions.DownloadError) as error:
+        raise InputError(f"{origin}: {_reason(error)}", remedy=_LOOK) from None
+
+
+def _reason(error):
+    response = getattr(error, "response", None)
+    if response is not None:
+        return f"answered {response.status_code} {response.reason}"
+    words = [part for part in str(error).split("\n\n") if not part.lstrip().startswith("http")]
+    return " ".join(_ADDRESS.sub("", " ".join(words)).split()).rstrip(".") or type(error).__name__
+
+
+def _from_server(url, output, progress):
+    with requests.get(_with_variables(url), stream=True, headers=_HEADERS, timeout=TIMEOUT) as response:
+        response.raise_for_status()
+        # a .gz file stays packed, though some servers call it a gzip-encoded text
+        response.raw.headers.pop("Content-Encoding", None)
+        progress.total = int(response.headers.get("Content-Length", 0))
+        with open(output, "wb") as file:
+            for block in response.iter_content(_CHUNK):
+                file.write(block)
+                progress.advance(len(block))
+
+
+def _from_drive(identifier, output, progress):
+    try:
+        gdown.download(
+            id=identifier,
+            output=str(output),
+            quiet=True,
+            use_cookies=False,
+            retries=RETRIES,
+            timeout=TIMEOUT[1],
+            progress=lambda done, total: progress.advance(done - progress.done),
+        )
+    except (KeyError, AssertionError) as error:
+        # how gdown meets a page that it does not know
+        raise ValueError(f"gdown: {error!r}") from None
+
+
+def _with_variables(url):
+    try:
+        return _VARIABLE.sub(lambda match: os.environ[match[1]], url)
+    except KeyError as error:
+        message = f"the environment variable {error.args[0]} of an address is not set"
+        raise InputError(message, remedy="set it") from None
+
+
+def _refuse_web_page(path, origin):
+    with open(path, "rb") as file:
+        beginning = file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
+    if re.match(rb"<(!doctype\s+html|html|head)\b", beginning, re.IGNORECASE):
+        found = re.search(rb"<title[^>]*>(.*?)</title", beginning, re.IGNORECASE | re.DOTALL)
+        title = html.unescape(found[1].decode("utf-8", "replace")).strip()[:100] if found else "without title"
+        raise InputError(f"{origin}: answered with a web page ({title}) instead of a file", remedy=_LOOK)
+
+
+def default_record(output):
+    """Where the checksums of a download are recorded: next to its folder or file, such as ``eurlex-4k.sha256``."""
+    return Path(output).with_name(f"{Path(output).name}.sha256")
+
+
+def read_record(record):
+    """Checksums by file name, as ``sha256sum`` writes them; empty when there is no record yet."""
+    lines = record.read_text(encoding="utf-8").splitlines() if record.exists() else []
+    matches = [_RECORD_LINE.fullmatch(line) for line in lines]
+    if not all(matches):
+        raise InputError("not a file of sha256sum", path=record, remedy="delete the record")
+    return {match[2]: match[1] for match in matches}
+
+
+def enforce_record(record, files):
+    """Compare files, by the name each is recorded under, with their record; make the record when there is none."""
+    recorded = read_record(record)
+    found = {name: pooch.file_hash(path) for name, path in files.items()}
+    for name, digest in found.items():
+        if recorded.get(name, digest) != digest:
+            raise InputError(
+                f"{name} has the sha256 {digest}, recorded is {recorded[name]}",
+                path=record,
+                remedy="if the publisher has changed the data on purpose, delete this record and download again",
+            )
+    if not found.keys() <= recorded.keys():
+        write_text(record, "".join(f"{digest}  {name}\n" for name, digest in (recorded | found).items()))
+
+
+def _unpack(entry, source, archive, folder, record):
+    place = folder / ".download" / "unpacked"
+    made = {role: place / file for role, file in entry.files.items()}
+    _extract(archive, source.members, place)
+    if source.layout == "split":
+        for role in ("train", "test"):
+            _select_instances(place / "data", place / role, made[role])
+    elif source.layout == "pairs" and entry.format == "xmc-text":
+        for role in ("train", "test"):
+            _join_features_and_labels(place / role, place / f"{role}_labels", made[role])
+    else:
+        for role, path in made.items():
+            (place / role).replace(path)
+    for role in ("train", "test"):
+        _compare_counts(entry, made, role)
+    enforce_record(record, {path.name: path for path in made.values()})
+    for path in made.values():
+        _deliver(path, folder / path.name)
+
+
+def _extract(archive, wanted, folder):
     """Take members out of a zip or tar archive (plain, gz, bz2 or xz) into ``folder``, under names of our own.
 
     ``wanted`` gives for each name the end of the member's path: "train.txt" takes ".../train.txt", whatever the folder
     in the archive is called, and not ".../my_train.txt".
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(exist_ok=True)
     taken = {name: [] for name in wanted}
     try:
         with _members_of(archive) as members:
             for path, open_member in members:
-                for name in _names_for(path, wanted):
+                for name in [name for name, end in wanted.items() if PurePosixPath(path).match(end)]:
                     taken[name].append(path)
                     with open_member() as source, open(folder / name, "wb") as target:
                         shutil.copyfileobj(source, target, 1 << 20)
@@ -47,7 +272,7 @@ def extract(archive, wanted, folder):
             raise InputError(f"has {found}", path=archive, remedy=_AGAIN)
 
 
-@contextmanager
+@contextlib.contextmanager
 def _members_of(archive):
     """Paths of the files in an archive, in its order, each with a function that opens it."""
     # zipfile.is_zipfile looks at the end, where a tar may hold an .npz
@@ -56,18 +281,11 @@ def _members_of(archive):
             yield ((info.name, lambda info=info: tar.extractfile(info)) for info in tar if info.isfile())
     else:
         with zipfile.ZipFile(archive) as file:
-            yield ((info.filename, lambda info=info: file.open(info)) for info in file.infolist() if not info.is_dir())
+            members = (info for info in file.infolist() if not info.is_dir())
+            yield ((info.filename.replace("\\", "/"), lambda info=info: file.open(info)) for info in members)
 
 
-def _names_for(path, wanted):
-    parts = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".")]
-    # macOS packs a shadow "._name" of each file
-    if parts[:1] == ["__MACOSX"]:
-        return []
-    return [name for name, end in wanted.items() if parts[-len(end.split("/")) :] == end.split("/")]
-
-
-def select_instances(data, ids, output):
+def _select_instances(data, ids, output):
     """Write the instances of an XMC text file whose 1-based numbers are the first column of ``ids``, in its order."""
     with open_stream(data) as source, open(output, "wb") as target:
         n, d, l = read_header(source, data)  # noqa: E741
@@ -87,7 +305,7 @@ def _instance_numbers(ids, n):
     return chosen
 
 
-def join_features_and_labels(features, labels, output):
+def _join_features_and_labels(features, labels, output):
     """Write one XMC text file out of "feature:value ..." rows (header n d) and "label:1 ..." rows (header n l)."""
     with open_stream(features) as rows, open_stream(labels) as label_rows, open(output, "wb") as target:
         n, d = _two_counts(rows, features)
@@ -115,115 +333,20 @@ def _labels_of(row, path):
         raise InputError(f"expected label:value, found {row[:40]!r}", path=path, remedy=_AGAIN) from None
 
 
-_AGAIN = "download it again, or correct the catalogue's entry"
-
-
-def download_file(url, path, sha256=None, record=None):
-    """Download one file, unless it is there with the checksum that is given or recorded."""
-    path, record = Path(path), Path(record or default_record(path))
-    expected = sha256.lower() if sha256 else read_record(record).get(path.name)
-    if path.exists() and expected and pooch.file_hash(path) == expected:
-        return
-    with explained(path), _working_in(path.with_name(f".{path.name}.download")) as work:
-        fetch_url(url, work / path.name, sha256 and expected)
-        enforce_record(record, {path.name: work / path.name})
-        _deliver(work / path.name, path)
-
-
-def download_dataset(name, folder, catalogue=None, record=None):
-    """Download a dataset of the catalogue into ``folder``, unless its files are there and match their record.
-
-    The folder then holds the files that :func:`ovaflow.data.catalogue.files_of` names. Sources are tried in order;
-    an archive that a person has put at ``FOLDER/NAME.archive`` goes first.
-    """
-    entry, folder = entry_of(name, catalogue), Path(folder)
-    record = Path(record or default_record(folder))
-    if _is_there(entry, folder, record):
-        return
-    by_hand, refusals = folder / f"{name}.archive", []
-    with explained(folder / name), _working_in(folder / ".download") as work:
-        for number, source in enumerate(entry.sources * (1 + by_hand.exists())):
-            given = number < len(entry.sources) and by_hand.exists()
-            archive = by_hand if given else work / f"{name}.{number}"
-            try:
-                _fetch(source, archive, name)
-                _unpack(entry, source, archive, folder, record)
-                return
-            except InputError as refusal:
-                origin = f"source {number % len(entry.sources) + 1}"
-                refusals.append(f"{f'{by_hand} read as {origin}' if given else origin}: {refusal}")
-                print(f"{name}: {refusals[-1]}", file=sys.stderr)
-    remedy = f"download {entry.sources[0].page} by hand, put the archive at {by_hand} and run again"
-    raise InputError(f"no source gave it ({'; '.join(refusals)})", path=name, remedy=remedy)
-
-
-@contextlib.contextmanager
-def _working_in(folder):
-    """A folder for what is not finished; what a kill left there is removed."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _deliver(finished, path):
-    with write_atomically(path) as temporary:
-        finished.replace(temporary)
-
-
-def _is_there(entry, folder, record):
-    recorded = read_record(record)
-    paths = [folder / file for file in entry.files.values()]
-    return all(path.exists() and pooch.file_hash(path) == recorded.get(path.name) for path in paths)
-
-
-def _fetch(source, archive, title):
-    if archive.exists():
-        if source.sha256 and (found := pooch.file_hash(archive)) != source.sha256:
-            raise InputError(f"its sha256 is {found} and must be {source.sha256}", path=archive, remedy=_AGAIN)
-    elif source.url:
-        fetch_url(source.url, archive, source.sha256, title)
-    else:
-        fetch_drive(source.drive, archive, source.resourcekey, source.sha256, title)
-
-
-def _unpack(entry, source, archive, folder, record):
-    place = folder / ".download" / "unpacked"
-    made = {role: place / file for role, file in entry.files.items()}
-    extract(archive, source.members, place)
-    if source.layout == "split":
-        for role in ("train", "test"):
-            select_instances(place / "data", place / role, made[role])
-    elif source.layout == "pairs" and entry.format == "xmc-text":
-        for role in ("train", "test"):
-            join_features_and_labels(place / role, place / f"{role}_labels", made[role])
-    else:
-        for role, path in made.items():
-            (place / role).replace(path)
-    for role in ("train", "test"):
-        _compare_counts(entry, made, role)
-    enforce_record(record, {path.name: path for path in made.values()})
-    for path in made.values():
-        _deliver(path, folder / path.name)
-
-
 def _compare_counts(entry, made, role):
-    expected = {"n": getattr(entry.counts, role), "d": entry.counts.features, "l": entry.counts.labels}
-    found = dict(zip("ndl", _sizes(entry, made, role), strict=True))
-    wrong = [name for name in "ndl" if expected[name] not in (None, found[name])]
-    if wrong:
-        listed = ", ".join(f"{name} = {found[name]:,} and not {expected[name]:,}" for name in wrong)
-        raise InputError(f"{role} has {listed} as the catalogue says", remedy=_AGAIN)
-
-
-def _sizes(entry, made, role):
-    """n, d and l."""
     if entry.format == "npz":
-        return *_shape(made[role]), _shape(made[f"{role}_labels"])[1]
-    with open_stream(made[role]) as stream:
-        return read_header(stream, made[role].name)
+        found = *_shape(made[role]), _shape(made[f"{role}_labels"])[1]
+    else:
+        with open_stream(made[role]) as stream:
+            found = read_header(stream, made[role].name)
+    expected = getattr(entry.counts, role), entry.counts.features, entry.counts.labels
+    wrong = [
+        f"{name} = {ours:,} and not {theirs:,}"
+        for name, ours, theirs in zip("ndl", found, expected, strict=True)
+        if theirs not in (None, ours)
+    ]
+    if wrong:
+        raise InputError(f"{role} has {', '.join(wrong)} as the catalogue says", remedy=_AGAIN)
 
 
 def _shape(path):

@@ -19,7 +19,6 @@ class NamedLabels:
     """
 
     n_labels = None
-    """Labels are not ids."""
 
     def __init__(self):
         self._numbers = {}
@@ -67,9 +66,8 @@ class NumberedLabels:
         return self._names, self._train.matrix(self.n_labels), self._test.matrix(self.n_labels), {}
 
 
-SEPARATORS = (";", "|", ",", "\t")
+_SEPARATORS = (";", "|", ",", "\t")
 """What tables usually have between labels."""
-
 _FEW = 20
 
 
@@ -78,9 +76,7 @@ def check_separator(Y, names, source):
     n = np.count_nonzero(np.diff(Y.indptr))
     if n < _FEW or len(Y.indices) > n or len(names) < n / 2:
         return
-    inside = {
-        mark: sum(mark in name for name in names) for mark in SEPARATORS if mark != source.settings.label_separator
-    }
+    inside = {mark: sum(mark in name for name in names) for mark in _SEPARATORS}
     mark = max(inside, key=inside.get)
     if inside[mark] > len(names) / 2:
         example = next(name for name in names if mark in name)
@@ -112,31 +108,24 @@ class _Rows:
         return from_scipy(rows)
 
 
-def read_label_names(path, n_labels=None):
-    """Names out of lines of ``name`` or ``identifier<TAB>name``, all different; ``n_labels`` of them, if given.
+def read_label_names(path):
+    """Names out of lines of ``name`` or ``identifier<TAB>name``, all different.
 
     Names that several labels share carry the identifier (or else the label's number, counted from 0) in brackets.
     """
     entries = [_entry(line) for _, line in read_lines(path)]
     while entries and not any(entries[-1]):
         entries.pop()
-    if n_labels is not None and len(entries) != n_labels:
-        message = f"{len(entries)} names for {n_labels} labels"
-        raise InputError(message, path=path, remedy="give one line per label, in id order")
-    return _distinct(entries)
-
-
-def _entry(line):
-    identifier, tab, name = clean(line).partition("\t")
-    return (identifier.strip(), name.strip()) if tab else ("", line.strip())
-
-
-def _distinct(entries):
     names = [name or identifier or f"label {number}" for number, (identifier, name) in enumerate(entries)]
     names = _marked(names, [identifier for identifier, _ in entries])
     while len(set(names)) < len(names):
         names = _marked(names, range(len(names)))
     return names
+
+
+def _entry(line):
+    identifier, tab, name = clean(line).partition("\t")
+    return (identifier.strip(), name.strip()) if tab else ("", line.strip())
 
 
 def _marked(names, marks):

@@ -22,6 +22,8 @@ from ovaflow.data.tfidf import learn, weigh_counts
 from ovaflow.settings.models import COLUMN_FORMATS, PrepareSource
 from ovaflow.sparse.csr import nonzeros_of_rows, rows_of
 
+_ROLES = ("train", "train_labels", "test", "test_labels", "labels")
+
 
 @dataclass(frozen=True)
 class Source:
@@ -44,32 +46,24 @@ class Source:
         return self.settings.format
 
     @property
-    def _files(self):
-        roles = ("train", "train_labels", "test", "test_labels", "labels")
-        given = {role: getattr(self, role) for role in roles}
-        return {role: path for role, path in given.items() if path is not None}
-
-    def require_files(self):
-        """Refuse what cannot be read several times, or has no end."""
-        for path in self._files.values():
-            _require_file(path)
+    def files(self):
+        """Paths that are given, by role."""
+        return {role: path for role in _ROLES if (path := getattr(self, role)) is not None}
 
     def provenance(self):
         """Format, and each file's name, size and hash."""
-        files = {role: _identity(path) for role, path in self._files.items()}
+        files = {role: _identity(path) for role, path in self.files.items()}
         columns = {"text_column": self.settings.text_column} if self.format in COLUMN_FORMATS else {}
         return {"format": self.format, "files": files, **columns}
 
 
 def _require_file(path):
+    """Refuse what cannot be read several times, or has no end."""
     try:
         mode = os.stat(path).st_mode
-    except FileNotFoundError:
-        raise InputError("no such file", path=path, remedy="give the path of a file that is there") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", error)
-        remedy = "check its permissions, or give another file"
-        raise InputError(f"cannot be read ({reason})", path=path, remedy=remedy) from None
+    except OSError as error:
+        remedy = "check the path and its permissions"
+        raise InputError(f"cannot be read ({error.strerror})", path=path, remedy=remedy) from None
     if not stat.S_ISREG(mode):
         raise InputError("is not a regular file", path=path, remedy="write its content to a file, which is read twice")
 
@@ -128,9 +122,11 @@ class Prepared(NamedTuple):
         return told
 
 
-def prepare(source, settings):
+def prepare(source):
     """A source's instances as features and labels, with their names and what made them: a :class:`Prepared`."""
-    source.require_files()
+    settings = source.settings
+    for path in source.files.values():
+        _require_file(path)
     if source.format == "builtin":
         found = docstrings(test_fraction=settings.test_fraction, seed=settings.seed)
         provenance = source.provenance() | {"counts": found.counts}
@@ -139,7 +135,7 @@ def prepare(source, settings):
 
 
 def _of_texts(source, settings):
-    labels = NamedLabels() if source.labels is None else _numbered(source.labels)
+    labels = NamedLabels() if source.labels is None else NumberedLabels(read_label_names(source.labels))
     read = partial(
         read_texts,
         source.format,
@@ -158,13 +154,6 @@ def _of_texts(source, settings):
     if source.labels is None:
         check_separator(prepared.train.Y, prepared.label_names, source)
     return prepared
-
-
-def _numbered(path):
-    names = read_label_names(path)
-    if not names:
-        raise InputError("has no names", path=path, remedy="correct this file, or give another one")
-    return NumberedLabels(names)
 
 
 def _with_texts(train, test, labels, settings, provenance):
@@ -258,10 +247,12 @@ def _read_files(format, paths, labels_paths):
 def _names_of_ids(source, n_labels):
     if source.labels is None:
         return [str(label) for label in range(n_labels)]
-    if source.format != "svmlight":
-        return read_label_names(source.labels, n_labels)
     names = read_label_names(source.labels)
-    return names if len(names) > n_labels else read_label_names(source.labels, n_labels)
+    # svmlight does not say how many labels there are
+    if len(names) < n_labels or (len(names) > n_labels and source.format != "svmlight"):
+        message = f"{len(names)} names for {n_labels} labels"
+        raise InputError(message, path=source.labels, remedy="give one line per label, in id order")
+    return names
 
 
 def _counts(train, test, bias):
@@ -274,10 +265,6 @@ def _counts(train, test, bias):
     counts = {}
     for name, split in (("train", train), ("test", test)):
         counts[f"{name}_instances"] = split.X.n_rows
-        counts[f"{name}_without_features"] = _rows_with(1 if bias else 0, split.X)
-        counts[f"{name}_without_labels"] = _rows_with(0, split.Y)
+        counts[f"{name}_without_features"] = int(np.count_nonzero(np.diff(split.X.indptr) == (bias != 0)))
+        counts[f"{name}_without_labels"] = int(np.count_nonzero(np.diff(split.Y.indptr) == 0))
     return counts
-
-
-def _rows_with(entries, matrix):
-    return int(np.count_nonzero(np.diff(matrix.indptr) == entries))

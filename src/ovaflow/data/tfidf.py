@@ -27,8 +27,6 @@ _MOST_COUNTED = 1 << 27
 """Features whose instances are counted; more of them would take gigabytes, however few occur."""
 _BATCH = 1 << 20
 """Entries of a batch of counts."""
-_PIECE = 1 << 20
-"""Characters of a long text whose tokens are counted together."""
 _ROOM = 1 << 22
 """Tokens that the growing vocabulary may hold, about 0.7 GB."""
 
@@ -238,24 +236,13 @@ def _batches(texts, tokenize, vocabulary, quiet=False):
 def _count(texts, tokenize, vocabulary):
     tf, ids, indptr = array("f"), array("i"), array("q", [0])
     for text in texts:
-        counts = Counter()
-        for piece in _pieces(text):
-            counts.update(tokenize(piece))
+        counts = Counter(tokenize(text))
         tf.extend(counts.values())
         ids.extend(map(vocabulary.__getitem__, counts))
         indptr.append(len(ids))
         if len(ids) >= _BATCH:
             break
     return _Counts(np.frombuffer(tf, np.float32), np.frombuffer(ids, np.int32), np.frombuffer(indptr, np.int64))
-
-
-def _pieces(text):
-    """A text cut before spaces, which no token and no composed character contains: a long one's tokens fill memory."""
-    start = 0
-    while len(text) - start > _PIECE and (end := text.find(" ", start + _PIECE)) >= 0:
-        yield text[start:end]
-        start = end
-    yield text[start:] if start else text
 
 
 def _document_frequency(batches, n_tokens):

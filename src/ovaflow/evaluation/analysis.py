@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ovaflow.data.propensity import inverse_propensity
+from ovaflow.data.dataset import inverse_propensity
 from ovaflow.evaluation.metrics import PLACES, check_inputs
 from ovaflow.evaluation.ranking import best_gains, find_hits
 

