@@ -29,16 +29,6 @@ def put(name, place, value):
     return array(name, change)
 
 
-def without(name):
-    """An array less."""
-    return lambda forgery: forgery.arrays.pop(name)
-
-
-def shape(name, *shape):
-    """An array of another shape."""
-    return array(name, lambda values: np.zeros(shape, values.dtype))
-
-
 def attribute(group, name, value):
     """Another attribute."""
     return lambda forgery: forgery.attributes[group].update({name: value})
@@ -85,18 +75,13 @@ COMMANDS = {
 """What reads each file."""
 
 CASES = {
-    "model: no weights": without(DATA),
-    "model: no counts": without("counts"),
+    "model: no weights": lambda forgery: forgery.arrays.pop(DATA),
     "model: weights of 64 bits": array(DATA, lambda values: values.astype(np.float64)),
-    "model: weights of two axes": array(DATA, lambda values: values[None]),
     "model: indices of 64 bits": array(INDICES, lambda values: values.astype(np.int64)),
     "model: fewer indices": array(INDICES, cut),
     "model: index beyond the features": put(INDICES, 3, 1 << 30),
-    "model: negative index": put(INDICES, 0, -1),
     "model: fewer columns than used": attribute("weights", "n_columns", 3),
-    "model: negative number of columns": attribute("weights", "n_columns", -1),
     "model: indptr that falls": array(INDPTR, not_rising),
-    "model: indptr that begins later": put(INDPTR, 0, 1),
     "model: indptr beyond the end": put(INDPTR, -1, 1 << 50),
     "model: fewer trained": array("trained", cut),
     "model: more counts": array("counts", lambda values: np.append(values, 1)),
@@ -107,63 +92,43 @@ CASES = {
     "index: labels beyond the panel": one_posting,
     "index: dense rows beyond": put(f"{PANEL}dense_row", 0, 1 << 20),
     "index: indptr beyond": put(f"{PANEL}indptr", -1, 1 << 40),
-    "index: fewer steps": array(f"{PANEL}step", cut),
     "index: a panel of fewer labels": array(f"{PANEL}base", cut),
     "index: dense of another shape": array(f"{PANEL}dense", lambda values: values.reshape(-1)),
     "index: a first label elsewhere": attribute("000000", "first", 5),
     "calibration: fewer slopes": array("slope", cut),
-    "calibration: fewer labels": lambda forgery: [array(name, cut)(forgery) for name in forgery.arrays],
     "forest: children in a circle": array("forest/children", circle),
     "forest: negative children": put("forest/children", 0, -5),
     "forest: trees beyond the nodes": put("forest/starts", -1, 1 << 40),
-    "forest: no trees": lambda forgery: forgery.arrays.update({"forest/starts": np.zeros(1, np.int64)}),
     "forest: labels beyond": put("forest/distributions/indices", 0, 1 << 20),
     "forest: other labels": attribute("forest/distributions", "n_columns", 1000),
     "embedded: another rank": attribute("projection", "rank", 70),
     "embedded: panels of another width": array("projection/panels", lambda values: values[:, :, :32]),
-    "embedded: panels of fewer features": array("projection/panels", lambda values: values[:, :-1]),
     "embedded: a decoder of other features": array("decoder", lambda values: values[:, :-1]),
-    "embedded: a decoder of other labels": array("decoder", cut),
     "dataset: test instances of fewer features": attribute("test/X", "n_columns", 1),
     "dataset: test instances of more labels": attribute("test/Y", "n_columns", 1000),
     "dataset: labels of other instances": array("train/Y/indptr", lambda values: np.append(values, values[-1])),
-    "dataset: labels beyond": put("train/Y/indices", 0, 1000),
     "dataset: fewer names of labels": array("label_names/offsets", cut),
-    "dataset: fewer texts": array("test_texts/offsets", cut),
     "means: fewer labels": array("pp", cut),
     "means: of fewer labels": lambda forgery: [array(name, cut)(forgery) for name in ("pp", "xp", "counts")],
     "means: of fewer features": array("x_mean", cut),
     "root: of fewer features": array("weights", cut),
-    "root: weights of two axes": shape("weights", 2, 2),
+    "root: weights of two axes": array("weights", lambda values: values[None]),
     "tree: an order with a label twice": put("order", 0, 1),
     "tree: parents in a circle": put("parent", slice(2), [1, 0]),
-    "tree: parents beyond": put("parent", 0, 1 << 20),
     "tree: fewer depths": array("depth", cut),
     "embedding: another rank": attribute("", "rank", 99),
-    "embedding: vectors of another shape": shape("vectors", 3, 3),
+    "embedding: vectors of another shape": array("vectors", cut),
 }
 
 
-@pytest.fixture
-def place(finished, tmp_path):
-    """A copy of a run to forge files in."""
-    shutil.copytree(finished.path, tmp_path / "tiny")
-    return Folder(tmp_path / "tiny")
-
-
-def refused(place, command, **names):
-    before = sorted(place.path.rglob("*"))
-    done = run(*place.words(command, out=place.path / "out.h5", **names))
-    assert done.refused, f"{done.status} {done.said}"
-    assert sorted(found for found in place.path.rglob("*") if ".parts" not in str(found)) == before
-    return done.said
-
-
 @pytest.mark.parametrize("case", CASES)
-def test_artifacts(place, case):
-    name = case.split(":")[0]
+def test_artifacts(finished, tmp_path, case):
+    shutil.copytree(finished.path, tmp_path / "tiny")
+    place, name = Folder(tmp_path / "tiny"), case.split(":")[0]
     forgery = Forgery(place[name])
     CASES[case](forgery)
     forgery.write(place[name])
-    said = refused(place, COMMANDS[name])
-    assert place[name].name in said or "means, root or label tree" in said
+    done = run(*place.words(COMMANDS[name], out=place.path / "out.h5"))
+    assert done.refused, f"{done.status} {done.said}"
+    assert not (place.path / "out.h5").exists()
+    assert place[name].name in done.said or "means, root or label tree" in done.said

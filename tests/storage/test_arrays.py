@@ -38,12 +38,10 @@ def stored(tmp_path):
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.text()))
 def test_any_text_comes_back(stored, texts):
-    assert read_strings(stored(lambda file: write_strings(file, "names", texts)), "names") == texts
-
-
-def test_texts_are_read_by_row(stored):
-    file = stored(lambda file: write_strings(file, "names", ["zero", "", "zwei ü", "\U0001f4da"]))
-    assert read_strings(file, "names", [3, 0]) == ["\U0001f4da", "zero"]
+    file = stored(lambda file: write_strings(file, "names", texts))
+    assert read_strings(file, "names") == texts
+    rows = range(len(texts) - 1, 0, -2)
+    assert read_strings(file, "names", rows) == [texts[row] for row in rows]
 
 
 @pytest.mark.parametrize("dense", [np.eye(5), np.zeros((3, 4)), np.ones((1, 1)), np.ones((90, 40))], ids=str)
@@ -52,18 +50,13 @@ def test_matrices_come_back(stored, dense):
     assert np.array_equal(read_csr(file["X"]).to_scipy().toarray(), dense)
 
 
-def test_a_mapped_array_never_writes_to_its_file(stored):
-    file = stored(lambda file: create_array(file, "values", np.arange(5000)))
+def test_mapped_arrays_share_their_pages_and_never_write_to_their_file(stored):
+    file = stored(lambda file: create_array(file, "values", np.ones(1 << 20)))
     mapped = map_array(file["values"])
-    mapped[0] = 99
-    assert file["values"][0] == 0
-
-
-def test_mapped_arrays_share_their_pages(stored):
-    file = stored(lambda file: create_array(file, "values", np.ones(1 << 22)))
-    mapped = map_array(file["values"])
-    assert mapped.sum() == 1 << 22
+    assert mapped.sum() == 1 << 20
     assert copied_bytes_of("arrays.h5") == 0
+    mapped[0] = 99
+    assert file["values"][0] == 1
 
 
 def copied_bytes_of(name):
@@ -100,11 +93,12 @@ def test_arrays_of_other_programs_are_read(tmp_path):
         pass
 
 
-@pytest.mark.parametrize(("bounds", "fits"), [((1, None), False), ((None, 9_998), False), ((0, 9_999), True)])
-def test_values_out_of_bounds_are_refused(stored, bounds, fits):
+def test_values_out_of_bounds_are_refused(stored):
     file = stored(lambda file: create_array(file, "values", np.arange(10_000)))
-    with contextlib.nullcontext() if fits else pytest.raises(InputError, match="/values holds 0 to 9999"):
-        map_array(file["values"], *bounds)
+    map_array(file["values"], 0, 9_999)
+    for bounds in ((1, None), (None, 9_998)):
+        with pytest.raises(InputError, match="/values holds 0 to 9999"):
+            map_array(file["values"], *bounds)
 
 
 @pytest.mark.parametrize(
@@ -112,10 +106,7 @@ def test_values_out_of_bounds_are_refused(stored, bounds, fits):
     [
         ("data", np.ones(3, np.float32), "different lengths"),
         ("data", np.ones(5), "type float64"),
-        ("data", np.ones((5, 1), np.float32), "2 axes"),
-        ("indices", np.arange(1, 6, dtype=np.int32), "holds 1 to 5"),
         ("indices", np.arange(-1, 4, dtype=np.int32), "holds -1 to 3"),
-        ("indptr", np.arange(1, 7), "does not rise from 0"),
         ("indptr", np.array([0, 2, 1, 3, 4, 5]), "does not rise from 0"),
         ("indptr", np.array([0, 1, 2, 3, 4, 2**62]), "different lengths"),
         ("indptr", np.zeros(0, np.int64), "does not rise from 0"),

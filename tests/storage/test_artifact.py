@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +15,7 @@ from forged import Forgery, flip, offset_of
 from ovaflow.console.errors import InputError
 from ovaflow.storage.arrays import create_array, map_array
 from ovaflow.storage.artifact import checksum_of, create_artifact, inputs_of, open_artifact, parameters_of
-from ovaflow.storage.writing import write_atomically, write_text
+from ovaflow.storage.writing import write_text
 
 
 @pytest.fixture
@@ -43,58 +42,37 @@ def test_what_is_written_is_read_and_by_other_programs_too(artifact):
         assert theirs.attrs["kind"] == b"means"
         assert theirs.attrs["checksum"].decode() == checksum
         assert json.loads(theirs.attrs["parameters"]) == {"C": 1.0}
+        assert theirs["group/values"].id.get_offset() % 4096 == 0
 
 
-@pytest.mark.skipif(shutil.which("h5dump") is None, reason="HDF5's own tools are not installed here")
-def test_h5dump_shows_it(artifact):
-    shown = subprocess.run(["h5dump", "-A", artifact], capture_output=True, text=True, check=True).stdout
-    for said in ("kind", '"means"', "parameters", "n_columns", "values", "xxh3"):
-        assert said in shown
+@pytest.mark.parametrize(
+    ("arrays", "attributes", "parameters", "said"),
+    [
+        ({"scores": np.array([0, np.nan])}, {}, {}, "scores holds nan"),
+        ({}, {"gradient_norm": -np.inf}, {}, "a number among its attributes is not finite"),
+        ({}, {}, {"C": np.inf}, "a number among its settings is not finite"),
+    ],
+)
+def test_what_is_not_finite_is_not_written(tmp_path, arrays, attributes, parameters, said):
+    def write():
+        with create_artifact(tmp_path / "x.h5", "means", parameters) as file:
+            file.attrs.update(attributes)
+            for name, array in arrays.items():
+                create_array(file, name, array)
 
-
-def test_what_is_changed_by_hand_is_refused(artifact):
-    with h5py.File(artifact, "r+") as file:
-        file["group"].attrs["n_columns"] = 8
-    with pytest.raises(InputError, match="attributes do not match their checksum"):
-        read(artifact)
-
-
-def write(path, arrays, attributes, parameters):
-    with create_artifact(path, "means", parameters) as file:
-        file.attrs.update(attributes)
-        for name, array in arrays.items():
-            create_array(file, name, array)
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_what_is_not_finite_is_not_written(tmp_path, value):
-    values = np.zeros(1000, np.float32)
-    values[700] = value
-    for arrays, attributes, parameters, said in (
-        ({"scores": values}, {}, {}, f"scores holds {value}"),
-        ({}, {"gradient_norm": value}, {}, "a number among its attributes is not finite"),
-        ({}, {}, {"C": value}, "a number among its settings is not finite"),
-    ):
-        with pytest.raises(InputError, match=rf"x\.h5: not written: {said}"):
-            write(tmp_path / "x.h5", arrays, attributes, parameters)
+    with pytest.raises(InputError, match=rf"x\.h5: not written: {said}"):
+        write()
     assert not list(tmp_path.iterdir())
-
-
-def test_infinity_where_it_has_a_meaning(tmp_path):
-    with create_artifact(tmp_path / "x.h5", "means") as file:
-        create_array(file, "scores", np.array([1, -np.inf]), infinite=True)
-    with open_artifact(tmp_path / "x.h5", "means") as file:
-        assert map_array(file["scores"])[1] == -np.inf
 
 
 def test_same_content_same_bytes(tmp_path):
     contents = []
-    for _ in range(2):
+    for seconds in (0, 1.1):
+        time.sleep(seconds)
         with create_artifact(tmp_path / "a", "means", {"z": 1, "a": 2}) as file:
             create_array(file.create_group("group"), "values", np.arange(10_000))
             create_array(file, "parts", shape=(2, 3000), dtype=np.float32)[1:] = 1
         contents.append((tmp_path / "a").read_bytes())
-        time.sleep(1.1 * (len(contents) < 2))
     assert contents[0] == contents[1]
 
 
@@ -103,21 +81,22 @@ def test_many_attributes_groups_and_arrays(tmp_path):
     numbers, long = {f"number{j}": j for j in range(40)}, {"files": "x" * 100_000}
     with create_artifact(tmp_path / "x.h5", "means", long) as file:
         file.attrs.update(numbers)
-        for j in range(300):
+        for j in range(100):
             create_array(file.create_group(f"group{j}"), "values", np.arange(j))
     with open_artifact(tmp_path / "x.h5", "means") as file:
         assert {name: file.attrs[name] for name in numbers} == numbers
         assert parameters_of(file) == long
-        assert all(map_array(file[f"group{j}/values"]).tolist() == list(range(j)) for j in range(300))
+        assert all(map_array(file[f"group{j}/values"]).tolist() == list(range(j)) for j in range(100))
 
 
-def test_arrays_are_contiguous_and_aligned(artifact):
-    assert offset_of(artifact, "group/values") % 4096 == 0
+def attribute(group, name, value):
+    """Change an attribute by hand."""
 
+    def change(path):
+        with h5py.File(path, "r+") as file:
+            file[group].attrs[name] = value
 
-def old(path):
-    with h5py.File(path, "w") as file:
-        file.attrs["kind"], file.attrs["format_version"] = "means", 2
+    return change
 
 
 def of_another_kind(path):
@@ -136,7 +115,11 @@ DAMAGE = {
     "folder": (lambda path: (path.unlink(), path.mkdir()), "not a file"),
     "pipe": (lambda path: (path.unlink(), os.mkfifo(path)), "not a file"),
     "other kind": (of_another_kind, "expected means, found model; give the path of a means file"),
-    "old": (old, "format version 2, this ovaflow reads 3; delete it and make it again (ovaflow means, rule"),
+    "old": (
+        attribute("/", "format_version", 2),
+        "format version 2, this ovaflow reads 3; delete it",
+    ),
+    "changed by hand": (attribute("group", "n_columns", 8), "damaged (its attributes do not match their checksum)"),
     "changed value": (
         lambda path: flip(path, offset_of(path, "group/values") + 5000),
         "damaged (values of /group/values do not match their checksum); delete it and make it again (ovaflow means",
@@ -190,20 +173,7 @@ def test_what_killed_processes_left_is_removed(tmp_path):
     for name in (stale, others):
         os.utime(tmp_path / name, (1e9, 1e9))
     write_text(tmp_path / "0.h5", "whole")
-    assert sorted(os.listdir(tmp_path)) == sorted(["0.h5", young, others, ".0.h5.partial"])
-
-
-def test_text_is_replaced_whole_and_readable_by_others(tmp_path):
-    path = tmp_path / "sub" / "metrics.json"
-    write_text(path, "{}")
-    write_text(path, '{"P@1": 1}')
-    assert path.read_text() == '{"P@1": 1}'
     umask = os.umask(0)
     os.umask(umask)
-    assert path.stat().st_mode & 0o777 == 0o666 & ~umask
-
-
-def test_a_folder_that_cannot_be_made_is_an_os_error(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(OSError), write_atomically(tmp_path / "file" / "below"):  # noqa: PT011
-        pass
+    assert (tmp_path / "0.h5").stat().st_mode & 0o777 == 0o666 & ~umask
+    assert sorted(os.listdir(tmp_path)) == sorted(["0.h5", young, others, ".0.h5.partial"])

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import h5py
 
 from ovaflow.console.errors import InputError
-from ovaflow.storage.damage import remake
+from ovaflow.storage.refusals import remake
 from ovaflow.storage.texts import read_json, read_lines, write_json
 
 _KIND = "estimate"

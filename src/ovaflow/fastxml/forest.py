@@ -6,7 +6,7 @@ import numpy as np
 
 from ovaflow.sparse.csr import CSR
 from ovaflow.storage.arrays import create_array, map_vector, read_csr, read_offsets, write_csr
-from ovaflow.storage.damage import damaged
+from ovaflow.storage.refusals import damaged
 
 
 class Forest(NamedTuple):

@@ -7,7 +7,7 @@ from ovaflow.fastxml.forest import Forest, read_forest, write_forest
 from ovaflow.fastxml.scoring import load_kernels, predict_trees, scores_of
 from ovaflow.model.model_file import KIND, ModelFile, method_of, read_common, write_common
 from ovaflow.storage.artifact import create_artifact, open_artifact
-from ovaflow.storage.damage import damaged
+from ovaflow.storage.refusals import damaged
 
 __all__ = ["METHOD", "ForestModel", "load_kernels", "open_model", "predict", "save_model", "score"]
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
-from ovaflow.data.propensity import inverse_propensity
+from ovaflow.data.dataset import inverse_propensity
 from ovaflow.fastxml.assignment import RESOLUTION, seed_of
 from ovaflow.fastxml.forest import Forest, join_trees, read_forest, write_forest
 from ovaflow.fastxml.growing import Rules, grow_tree, make_scratch
@@ -31,8 +31,8 @@ from ovaflow.solver.problem import Settings
 from ovaflow.sparse.csr import CSR
 from ovaflow.storage.arrays import amount_of, create_array, map_vector, number_of
 from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact, parameters_of
-from ovaflow.storage.damage import damaged
 from ovaflow.storage.parts import Parts
+from ovaflow.storage.refusals import damaged
 
 TOLERANCE = 0.01
 """Violation at which a separator is done, as a share of that at w = 0 (LIBLINEAR's default)."""

@@ -17,7 +17,7 @@ from ovaflow.storage.artifact import (
     open_artifact,
     parameters_of,
 )
-from ovaflow.storage.damage import damaged
+from ovaflow.storage.refusals import damaged
 
 KIND = "model"
 

@@ -9,7 +9,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.sparse.csr import CSR
 from ovaflow.storage.arrays import amount_of, create_array, map_vector, number_of, read_csr, write_csr
 from ovaflow.storage.artifact import checksum_of, create_artifact, inputs_of, open_artifact, parameters_of
-from ovaflow.storage.damage import damaged
+from ovaflow.storage.refusals import damaged
 
 KIND = "shard"
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from ovaflow.storage.arrays import create_array, map_vector, number_of, read_offsets
 from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact, parameters_of
-from ovaflow.storage.damage import damaged
+from ovaflow.storage.refusals import damaged
 
 KIND = "trace"
 

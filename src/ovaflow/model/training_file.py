@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from ovaflow.model.shard_file import read_statistics, write_statistics
 from ovaflow.storage.arrays import amount_of, create_array, map_array, number_of
 from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact, parameters_of
-from ovaflow.storage.damage import damaged
+from ovaflow.storage.refusals import damaged
 
 KIND = "training"
 

@@ -11,7 +11,7 @@ from ovaflow.model.model_file import ModelFile
 from ovaflow.sparse.best import NO_LABEL
 from ovaflow.storage.arrays import create_array, map_vector
 from ovaflow.storage.artifact import checksum_of, create_artifact, inputs_of, open_artifact, parameters_of
-from ovaflow.storage.damage import damaged
+from ovaflow.storage.refusals import damaged
 
 KIND = "calibration"
 

@@ -21,7 +21,7 @@ import numpy as np
 from ovaflow.sparse.jit import kernel, strict_kernel
 from ovaflow.storage.arrays import create_array, map_vector, number_of, read_offsets
 from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact, parameters_of
-from ovaflow.storage.damage import damaged
+from ovaflow.storage.refusals import damaged
 
 PANEL = 1 << 16
 """Most labels of a panel: their numbers within it are stored in 16 bits."""

@@ -9,7 +9,7 @@ from ovaflow.prediction.methods import method_of_model
 from ovaflow.sparse.best import NO_LABEL
 from ovaflow.storage.arrays import amount_of, create_array, map_vector, number_of
 from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact
-from ovaflow.storage.damage import damaged
+from ovaflow.storage.refusals import damaged
 
 KIND = "predictions"
 

@@ -13,7 +13,7 @@ from ovaflow.sparse.csr import rows_of, transpose
 from ovaflow.sparse.panel import WIDTH
 from ovaflow.storage.arrays import LARGEST_ID, amount_of, create_array, map_array, number_of
 from ovaflow.storage.artifact import create_artifact, open_artifact, parameters_of, require_input
-from ovaflow.storage.damage import damaged
+from ovaflow.storage.refusals import damaged
 
 PCA = "pca"
 """The embedding of features: instances are projected onto their principal components."""

@@ -12,7 +12,7 @@ from ovaflow.rembrandt.projection import Projection, read_projection, write_proj
 from ovaflow.rembrandt.scoring import load_kernels, predict_embedded, scores_of
 from ovaflow.storage.arrays import create_array, map_vector
 from ovaflow.storage.artifact import create_artifact, open_artifact
-from ovaflow.storage.damage import damaged
+from ovaflow.storage.refusals import damaged
 
 __all__ = ["METHOD", "EmbeddingModel", "load_kernels", "open_model", "predict", "save_model", "score"]
 

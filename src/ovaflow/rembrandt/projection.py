@@ -16,7 +16,7 @@ from ovaflow.sparse.csr import CSR, rows_of
 from ovaflow.sparse.panel import WIDTH
 from ovaflow.storage.arrays import amount_of, create_array, map_vector, number_of, write_csr, write_strings
 from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact
-from ovaflow.storage.damage import damaged
+from ovaflow.storage.refusals import damaged
 
 MAPS = ("gaussian", "laplacian")
 """Kernels exp(-|x - y|_2^2 / 2 h^2) and exp(-|x - y|_1 / h), with h the bandwidth."""

@@ -21,7 +21,7 @@ from ovaflow.report.trees import LabelTreeOfRun, TreesOfRun, read_label_tree_of,
 from ovaflow.settings.models import Report
 from ovaflow.storage.arrays import map_vector
 from ovaflow.storage.artifact import checksum_of, open_artifact, parameters_of
-from ovaflow.storage.damage import remake, text_of
+from ovaflow.storage.refusals import remake, text_of
 from ovaflow.storage.texts import read_json
 
 SHOWN = 8

@@ -11,7 +11,7 @@ import numpy as np
 from xxhash import xxh3_128
 
 from ovaflow.sparse.csr import CSR
-from ovaflow.storage.damage import damaged, raw_attribute
+from ovaflow.storage.refusals import damaged
 
 PAGE = 4096
 
@@ -79,16 +79,24 @@ def _checksum(values, check=None):
     return digest.hexdigest()
 
 
+def raw_attribute(attribute):
+    """Bytes of an attribute; h5py's conversions would take longer than all else in opening a small file."""
+    stored = attribute.get_type()
+    value = np.empty(attribute.shape, f"V{stored.get_size()}")
+    attribute.read(value, stored)
+    return value.tobytes()
+
+
 def values_of(array):
-    """Values of an array in a file, mapped; small ones, and those that other programs packed, are read."""
+    """Values of an array in a file, and their map; small ones, and those that other programs packed, have none."""
     offset = array.id.get_offset()
     if offset is None or array.nbytes < PAGE or offset % array.dtype.itemsize:
-        return array[()]
+        return array[()], None
     start = offset % mmap.ALLOCATIONGRANULARITY
     # copy-on-write, since kernels are compiled for writable arrays only
     length, access = array.nbytes + start, mmap.ACCESS_COPY
     pages = mmap.mmap(h5py.h5i.get_file_id(array.id).get_vfd_handle(), length, access=access, offset=offset - start)
-    return np.frombuffer(pages, array.dtype, array.size, start).reshape(array.shape)
+    return np.frombuffer(pages, array.dtype, array.size, start).reshape(array.shape), pages
 
 
 def map_array(array, low=None, high=None, compare=True):
@@ -97,34 +105,19 @@ def map_array(array, low=None, high=None, compare=True):
     It is compared with its checksum, unless this process has done so already. Bounds guard kernels that index other
     arrays with the values.
     """
-    values = values_of(array)
-    indices = values.dtype.kind == "i" and low == 0 and high is not None and high >= 0
+    values, pages = values_of(array)
 
     def check(block):
-        # as unsigned numbers negative ones are the largest: one look instead of two
-        wrong = block.view(f"u{block.itemsize}").max() > high if indices else _outside(block, low, high)
-        if wrong:
+        fits = (low is None or block.min() >= low) and (high is None or block.max() <= high)
+        if not fits:
             raise damaged(array, f"{array.name} holds {block.min()} to {block.max()}")
 
     if compare:
         _compare(array, _checksum(values, None if low is high is None else check))
-        _let_go(values)
+        if pages is not None:
+            # what is used of them comes from the page cache again
+            pages.madvise(mmap.MADV_DONTNEED)
     return values
-
-
-def _let_go(values):
-    """Give mapped pages back that were only compared: what is used of them comes from the page cache again."""
-    owner = values
-    while isinstance(owner, np.ndarray):
-        owner = owner.base
-    if isinstance(owner, memoryview):
-        owner = owner.obj
-    if isinstance(owner, mmap.mmap):
-        owner.madvise(mmap.MADV_DONTNEED)
-
-
-def _outside(block, low, high):
-    return (low is not None and not block.min() >= low) or (high is not None and not block.max() <= high)
 
 
 def read_into(array, out):

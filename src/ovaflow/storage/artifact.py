@@ -18,8 +18,8 @@ from xxhash import xxh3_128
 
 from ovaflow import __version__
 from ovaflow.console.errors import InputError, StrPath
-from ovaflow.storage.arrays import PAGE, NotFiniteError, require_room, seal_array, values_of
-from ovaflow.storage.damage import damaged, made_by, not_a, raw_attribute, remake, text_of
+from ovaflow.storage.arrays import PAGE, NotFiniteError, raw_attribute, require_room, seal_array, values_of
+from ovaflow.storage.refusals import damaged, not_a, remake, stale, text_of
 from ovaflow.storage.writing import write_atomically
 
 FORMAT_VERSION = 3
@@ -77,7 +77,7 @@ def _seal(path: StrPath, file: h5py.File) -> None:
 
     def seal(name: str, item: Any) -> None:
         if isinstance(item, h5py.Dataset) and "xxh3" not in item.attrs:
-            seal_array(item, values_of(item))
+            seal_array(item, values_of(item)[0])
 
     file.visititems(seal)
     if not all(math.isfinite(value) for value in file.attrs.values() if isinstance(value, float)):
@@ -170,6 +170,4 @@ def inputs_of(file: h5py.File) -> dict[str, str]:
 def require_input(file: h5py.File, kind: str, checksum: str | None) -> None:
     """Refuse an artifact that was made from another one of some kind; without a checksum any will do."""
     if checksum is not None and inputs_of(file).get(kind) != checksum:
-        maker = made_by(text_of(file, "kind"))
-        again = f"make it again ({maker})" if maker else "make it again"
-        raise InputError(f"stale: made from another {kind} file", path=file.filename, remedy=again)
+        raise stale(text_of(file, "kind"), file.filename, f"made from another {kind} file")

@@ -117,13 +117,13 @@ def parts_of(output, digest, threads):
 
 
 def folder_of(output):
-    """Where the parts of a file are: ``3.parts`` beside ``3.h5``."""
+    """Where the parts of a file are: ``3.parts`` next to ``3.h5``."""
     return Path(output).with_suffix(".parts")
 
 
 def remove_parts(outputs):
-    """Remove the parts of outputs that are merged, and of those of another division into shards beside them."""
+    """Remove the parts of outputs that are merged, and of those of another division into shards next to them."""
     for output in outputs:
-        beside = [path for path in Path(output).parent.glob("*.parts") if re.fullmatch(r"\d+", path.stem)]
-        for folder in [folder_of(output), *beside]:
+        neighbours = [path for path in Path(output).parent.glob("*.parts") if re.fullmatch(r"\d+", path.stem)]
+        for folder in [folder_of(output), *neighbours]:
             shutil.rmtree(folder, ignore_errors=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 from xxhash import xxh3_128
 
 from ovaflow.console.errors import InputError
-from ovaflow.storage.damage import made_by, not_a, remake
+from ovaflow.storage.refusals import made_by, not_a, remake, stale
 from ovaflow.storage.writing import write_text
 
 KEY = "checksum"
@@ -35,10 +35,9 @@ def read_json(path, kind, of=None):
     except (ValueError, KeyError, TypeError, AttributeError):
         raise not_a(kind, path) from None
     if found != _checksum(kind, content, told):
-        raise _damaged(path, kind, "its content does not match its checksum")
+        raise _damaged(path, kind)
     if None not in (of, told) and of != told:
-        again = f"make it again ({made_by(kind)})" if made_by(kind) else "make it again"
-        raise InputError("stale: it describes another model", path=path, remedy=again)
+        raise stale(kind, path, "it describes another model")
     return content
 
 
@@ -63,7 +62,7 @@ def read_lines(path, kind):
     if not comment:
         raise not_a(kind, path)
     if checksum != _digest(kind, said) + "\n":
-        raise _damaged(path, kind, "its content does not match its checksum")
+        raise _damaged(path, kind)
     return said.split("\n")[:-1]
 
 
@@ -71,7 +70,7 @@ def _read(path, kind):
     try:
         return Path(path).read_bytes().decode("utf-8")
     except FileNotFoundError:
-        raise InputError("no such file", path=path, remedy=f"make it first ({made_by(kind) or kind})") from None
+        raise InputError("no such file", path=path, remedy=f"make it first{made_by(kind)}") from None
     except UnicodeDecodeError:
         raise not_a(kind, path) from None
     except OSError as error:
@@ -79,5 +78,6 @@ def _read(path, kind):
         raise InputError(f"cannot be read: {error.strerror}", path=path, remedy=remedy) from None
 
 
-def _damaged(path, kind, message):
-    return InputError(f"damaged, or changed by hand ({message})", path=path, remedy=remake(kind))
+def _damaged(path, kind):
+    message = "damaged, or changed by hand (its content does not match its checksum)"
+    return InputError(message, path=path, remedy=remake(kind))

@@ -13,9 +13,9 @@ from ovaflow.console.errors import InputError, StrPath
 
 _PROCESS_START = time.time()
 
-_FULL = {errno.ENOSPC, errno.EDQUOT}
-_CLOSED = {errno.EACCES, errno.EPERM, errno.EROFS}
-_OTHER = {
+_REMEDIES = {
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free some space, or choose another folder"),
+    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "allow writing in {folder}, or choose another folder"),
     errno.EFBIG: "files may not be that large here (ulimit -f); raise the limit or choose another folder",
     errno.ENAMETOOLONG: "choose a shorter name",
     errno.ENOTDIR: "a part of the path is a file; choose another folder",
@@ -93,21 +93,6 @@ def explanation_of(error: Exception, path: StrPath) -> tuple[str, str] | None:
     """What is wrong and what to do; None where it is nothing that a user can fix."""
     told = _ERRNO.search(str(error))
     number = int(told[1]) if told else getattr(error, "errno", None)
-    folder = Path(path).parent
-    if number in _FULL:
-        message, remedy = f"{os.strerror(number)}, {_left(folder)}", "free some space, or choose another folder"
-    elif number in _CLOSED:
-        message, remedy = os.strerror(number), f"allow writing in {folder}, or choose another folder"
-    elif number in _OTHER:
-        message, remedy = os.strerror(number), _OTHER[number]
-    else:
+    if number not in _REMEDIES:
         return None
-    return f"cannot be written: {message}", remedy
-
-
-def _left(folder: Path) -> str:
-    try:
-        found = os.statvfs(folder)
-    except OSError:
-        return "nothing is free there"
-    return f"{found.f_bavail * found.f_frsize / 1e6:,.1f} MB are free there"
+    return f"cannot be written: {os.strerror(number)}", _REMEDIES[number].format(folder=Path(path).parent)

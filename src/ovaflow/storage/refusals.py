@@ -2,9 +2,6 @@
 
 from typing import Any
 
-import h5py
-import numpy as np
-
 from ovaflow.console.errors import InputError, StrPath
 
 _MADE_BY = {
@@ -20,7 +17,7 @@ _MADE_BY = {
     "tuned": ("tune-decoder", "tune_decoder"),
     "model": ("merge", "merge_shards"),
     "training": ("merge", "merge_shards"),
-    "index": ("index", None),
+    "index": ("index", ""),
     "predictions": ("predict", "predict_labels"),
     "metrics": ("evaluate", "evaluate_predictions"),
     "analysis": ("evaluate", "evaluate_predictions"),
@@ -36,20 +33,25 @@ _MADE_BY = {
 
 
 def made_by(kind: str) -> str:
-    """Who writes artifacts of a kind, such as ``ovaflow means, rule compute_means``; empty for unknown kinds."""
+    """Who writes artifacts of a kind, such as `` (ovaflow means, rule compute_means)``; empty for unknown kinds."""
     command, rule = _MADE_BY.get(kind, (None, None))
-    return ", ".join([f"ovaflow {command}"] * bool(command) + [f"rule {rule}"] * bool(rule))
+    return f" (ovaflow {command}{rule and f', rule {rule}'})" if command else ""
 
 
 def remake(kind: str) -> str:
     """What to do about an artifact that cannot be used."""
-    return "delete it and make it again" + (f" ({made_by(kind)})" if made_by(kind) else "")
+    return f"delete it and make it again{made_by(kind)}"
 
 
 def not_a(kind: str, path: StrPath, message: str = "") -> InputError:
     """The error that says that a file is something else, which may be anybody's."""
-    remedy = f"give the path of a {kind} file" + (f" ({made_by(kind)})" if made_by(kind) else "")
+    remedy = f"give the path of a {kind} file{made_by(kind)}"
     return InputError(message or f"not a {kind} file, or damaged", path=path, remedy=remedy)
+
+
+def stale(kind: str, path: StrPath, message: str) -> InputError:
+    """The error that says that a file was made from something else."""
+    return InputError(f"stale: {message}", path=path, remedy=f"make it again{made_by(kind)}")
 
 
 def damaged(item: Any, message: object) -> InputError:
@@ -59,17 +61,5 @@ def damaged(item: Any, message: object) -> InputError:
 
 def text_of(item: Any, name: str) -> str:
     """Text among the attributes of an open artifact."""
-    attribute = h5py.h5a.open(item.id, name.encode())
-    stored = attribute.get_type()
-    if not isinstance(stored, h5py.h5t.TypeStringID) or stored.is_variable_str():
-        # of another program
-        return item.attrs[name]
-    return raw_attribute(attribute).rstrip(b"\0").decode()
-
-
-def raw_attribute(attribute: h5py.h5a.AttrID) -> bytes:
-    """Bytes of an attribute; h5py's conversions would take longer than all else in opening a small file."""
-    stored = attribute.get_type()
-    value = np.empty(attribute.shape, f"V{stored.get_size()}")
-    attribute.read(value, stored)
-    return value.tobytes()
+    value = item.attrs[name]
+    return value.decode() if isinstance(value, bytes) else value
