@@ -136,13 +136,6 @@ def test_one_line_and_no_file(server, tmp_path, case, capfd, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_nobody_answers(tmp_path, server):
-    with local_server() as gone:
-        pass
-    with pytest.raises(InputError, match=r"file\.csv: .*Connection refused.*; check the address and the network"):
-        download_file(f"{gone.root}/file.csv?token=1", tmp_path / "file.csv")
-
-
 def test_faults_that_pass(server, tmp_path, monkeypatch):
     monkeypatch.setattr(download, "RETRIES", 1)
     for number, (answer, _) in enumerate([REFUSED["busy"], REFUSED["truncated"]]):
@@ -190,12 +183,11 @@ def test_drive(drive, tmp_path):
     assert {path.read_bytes() for path in tmp_path.iterdir()} == {TEXT}
 
 
-@pytest.mark.parametrize(("content", "said"), [(PAGE, "Quota exceeded"), (None, "404|retrieve|permission")])
-def test_drive_refuses(drive, tmp_path, content, said):
-    if content:
-        drive.files["/drive/1abc"] = content
-    with pytest.raises(InputError, match=f"Google Drive, id 1abc: .*({said}).*check the address"):
-        fetch_drive("1abc", tmp_path / "file")
+def test_drive_refuses(drive, tmp_path):
+    for said in ("404|retrieve|permission", "Quota exceeded"):
+        with pytest.raises(InputError, match=f"Google Drive, id 1abc: .*({said}).*check the address"):
+            fetch_drive("1abc", tmp_path / "file")
+        drive.files["/drive/1abc"] = PAGE
     assert list(tmp_path.iterdir()) == []
 
 
@@ -204,9 +196,7 @@ APART = {"trX": b"2 3\n0:1\n1:1\n", "trY": b"2 4\n0:1\n1:1 3:0.0\n", "tsX": b"1 
 DIVIDED = {"A_data": b"3 3 4\n0 0:1\n2 2:1\n1 1:1", "a_trSplit": b"3 1\n1 2\n", "a_tstSplit": b"2 3\n"}
 ARCHIVES = {
     "zip": (GOOD, MEMBERS),
-    "tar": (tarred("w", train=TRAIN, test=TEST), MEMBERS),
     "tar.gz": (tarred(train=TRAIN, test=TEST), MEMBERS),
-    "tar.bz2": (tarred("w:bz2", train=TRAIN, test=TEST), MEMBERS),
     "tar.xz": (tarred("w:xz", train=TRAIN, test=TEST), MEMBERS),
     "one data file": (zipped(**DIVIDED), SPLIT),
     "labels apart": (zipped(**APART), PAIRS),

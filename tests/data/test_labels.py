@@ -67,7 +67,7 @@ def test_names(tmp_path, text, names):
 
 
 @given(st.lists(st.text("ab ()01\t", max_size=9), max_size=8))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_names_are_distinct(tmp_path, lines):
     names = names_of(tmp_path, "\n".join([*lines, "end"]))
     assert len(names) == len(set(names)) == len(lines) + 1

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.preprocessing import normalize
@@ -15,7 +15,6 @@ values = st.integers(-1000, 1000).map(lambda number: number / 8)  # scikit-learn
 matrices = hnp.arrays(np.float32, hnp.array_shapes(min_dims=2, max_dims=2, max_side=8), elements=values)
 
 
-@settings(deadline=None)
 @given(matrices, st.integers(1, 9))
 def test_rows_as_scikit_learn_scales_them(dense, block):
     with pytest.MonkeyPatch.context() as patch:

@@ -4,7 +4,7 @@ import unicodedata
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -67,7 +67,6 @@ def test_rebuilt_from_parameters(tfidf):
         np.testing.assert_array_equal(ours, theirs)
 
 
-@settings(deadline=None)
 @given(texts_of_words, st.integers(1, 20))
 def test_batches_change_nothing(texts, batch):
     try:

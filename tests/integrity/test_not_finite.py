@@ -62,7 +62,7 @@ def inputs_of(dataset, training):
 @pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value", "ignore:divide by zero")
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("start", STARTS)
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, suppress_health_check=list(HealthCheck))
 @given(problem=problems(), regularization=st.sampled_from(list(REGULARIZATIONS)))
 def test_training_is_finite_or_names_the_label(loss, start, problem, regularization):
     X, Y, C = problem

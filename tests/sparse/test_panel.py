@@ -8,7 +8,7 @@ from ovaflow.sparse.csr import for_kernels, from_scipy
 from ovaflow.sparse.panel import WIDTH, panel_product
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(1, 40), st.integers(1, 30), st.floats(0, 1), st.booleans(), st.integers(0, 2**32 - 1))
 def test_product_of_scipy(n, d, density, full, seed):
     rng = np.random.default_rng(seed)

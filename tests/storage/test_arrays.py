@@ -35,7 +35,7 @@ def stored(tmp_path):
         yield write
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.text()))
 def test_any_text_comes_back(stored, texts):
     file = stored(lambda file: write_strings(file, "names", texts))

@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 from forged import flip, offset_of
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -29,6 +29,7 @@ def kept(output, digest="digest"):
     return {number: piece["values"].tolist() for number, piece in Parts(output, digest).earlier().items()}
 
 
+@settings(max_examples=25)
 @given(
     st.dictionaries(
         st.integers(0, 2**40), hnp.arrays(np.float32, st.integers(0, 5), elements=st.integers(-9, 9)), max_size=6

@@ -136,14 +136,7 @@ def prepare(source):
 
 def _of_texts(source, settings):
     labels = NamedLabels() if source.labels is None else NumberedLabels(read_label_names(source.labels))
-    read = partial(
-        read_texts,
-        source.format,
-        text_column=settings.text_column,
-        labels_column=settings.labels_column,
-        label_separator=settings.label_separator,
-        n_labels=labels.n_labels,
-    )
+    read = partial(read_texts, settings, n_labels=labels.n_labels)
     if source.test is None:
         aside = partial(in_test, fraction=settings.test_fraction, seed=settings.seed)
         train = (instance for instance in read(source.train) if not aside(instance.text))

@@ -25,10 +25,9 @@ from ovaflow.data.readers import npz
 from ovaflow.data.readers.sparse_text import read_svmlight, read_xmc_text
 from ovaflow.data.readers.streams import read_lines
 from ovaflow.data.readers.texts import TextInstance, read_texts
+from ovaflow.settings.models import PrepareSource
 
-ALIKE = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60, derandomize=True
-)
+ALIKE = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 LABELS = st.lists(
     st.text(st.characters(codec="utf-8", exclude_characters="\0,[ \t\r\n"), min_size=1), max_size=3, unique=True
 )
@@ -241,10 +240,10 @@ def test_texts(tmp_path, format, rows, mutations):
         rows = [(text.replace("\n", " ").replace("\r", " "), labels) for text, labels in rows]
     path, data = tmp_path / "file", FORMATS[format](rows)
     path.write_bytes(data)
-    assert list(read_texts(format, path)) == [instance_of(text, labels) for text, labels in rows]
+    assert list(read_texts(PrepareSource(format=format), path)) == [instance_of(text, labels) for text, labels in rows]
     path.write_bytes(mutated(data, mutations))
     with contextlib.suppress(InputError):
-        assert all(isinstance(instance, TextInstance) for instance in read_texts(format, path))
+        assert all(isinstance(instance, TextInstance) for instance in read_texts(PrepareSource(format=format), path))
 
 
 def instance_of(text, labels):

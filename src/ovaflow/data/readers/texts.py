@@ -124,16 +124,13 @@ _BUFFER = 1 << 20
 """Bytes read at a time of each column of Parquet; without it a whole row group would be."""
 
 
-def read_texts(format, path, text_column="text", labels_column="labels", label_separator=",", n_labels=None):
-    """Instances of a file, plain or compressed, in bounded memory.
+def read_texts(settings, path, n_labels=None):
+    """Instances of a file, plain or compressed, in bounded memory; ``settings`` are those of the prepare step.
 
-    ``text_column`` may name several columns, separated by commas. With ``n_labels`` the labels must be ids below it;
-    otherwise they are names.
+    With ``n_labels`` the labels must be ids below it; otherwise they are names.
     """
-    names = [*split_names(text_column), labels_column]
-    if len(names) < 2 or not all((*names, label_separator)):
-        raise InputError("text_column, labels_column or label_separator is empty", remedy="give all of them")
-    return TEXT_FORMATS[format](path, Columns(names, label_separator, n_labels))
+    names = [*split_names(settings.text_column), settings.labels_column]
+    return TEXT_FORMATS[settings.format](path, Columns(names, settings.label_separator, n_labels))
 
 
 def _read_tsv(path, columns):
