@@ -11,12 +11,11 @@ from ovaflow.evaluation.curves import tree_curve
 from ovaflow.evaluation.ranking import find_hits, precision
 from ovaflow.fastxml import model_file
 from ovaflow.fastxml.merging import merge_trees, shape_of
-from ovaflow.fastxml.scoring import predict_trees
+from ovaflow.fastxml.model_file import predict_trees
 from ovaflow.fastxml.training import grow_trees, trees_of_shard, write_tree_shard
 from ovaflow.model.model_file import open_model
 from ovaflow.model.training_file import read_training
-from ovaflow.prediction.methods import open_any_model
-from ovaflow.prediction.predictions_file import predict_test_set
+from ovaflow.prediction.methods import open_any_model, predict_test_set
 from ovaflow.settings.models import GrowTrees
 
 FOREST = GrowTrees(trees=6, max_leaf=8, leaf_labels=5)
@@ -172,7 +171,7 @@ def test_shards_that_do_not_fit(dataset, tmp_path):
     out = dataset, tmp_path / "model.h5", tmp_path / "training.h5"
     with pytest.raises(InputError, match="tree 3 of the forest"):
         merge_trees([tmp_path / "a" / "0.h5"], *out)
-    with pytest.raises(InputError, match=r"tree 0 stands in .*a/0\.h5 too"):
+    with pytest.raises(InputError, match=r"tree 0 is also in .*a/0\.h5"):
         merge_trees([tmp_path / "a" / "0.h5"] * 2, *out)
     with pytest.raises(InputError, match=r"differs from .*a/0\.h5 in seed"):
         merge_trees([tmp_path / "a" / "0.h5", tmp_path / "b" / "1.h5"], *out)

@@ -6,7 +6,7 @@ import scipy.sparse
 from forged import Forgery, flip, offset_of
 
 from ovaflow.console.errors import InputError
-from ovaflow.model.shard_file import STATISTICS, read_shard, write_shard
+from ovaflow.model.training_file import STATISTICS, read_shard, write_shard
 from ovaflow.sparse.csr import from_scipy
 
 

@@ -22,9 +22,8 @@ from ovaflow.prediction.index import (
     rounded_scores,
     write_index,
 )
-from ovaflow.prediction.one_vs_all import SCANS
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.prediction.top_k import predict_top_k, scan, scores_of, search_index, sort_all
+from ovaflow.prediction.top_k import SCANS, predict_top_k, scan, scores_of, search_index, sort_all
 from ovaflow.sparse.csr import CSR, from_scipy, rows_of
 
 # whole numbers: float32 sums are exact and ties are frequent

@@ -9,8 +9,8 @@ from ovaflow.console.errors import InputError
 from ovaflow.model.model_file import open_model
 from ovaflow.rembrandt import model_file
 from ovaflow.rembrandt.decoder import Decoding, train_decoder
+from ovaflow.rembrandt.model_file import predict_embedded
 from ovaflow.rembrandt.projection import open_projected
-from ovaflow.rembrandt.scoring import predict_embedded
 
 
 def run(dataset, folder, shards=1, threads=1, options=(), tune=(), kind="rembrandt"):
@@ -96,7 +96,7 @@ def test_random_features_of_a_run(multilabel, tmp_path):
 
 @pytest.mark.parametrize("block", [7, 256])
 def test_the_best_labels(multilabel, tmp_path, monkeypatch, block):
-    monkeypatch.setattr("ovaflow.rembrandt.scoring._LABELS", block)
+    monkeypatch.setattr("ovaflow.rembrandt.model_file._LABELS", block)
     model = run(multilabel, tmp_path / "run")
     trained = model.trained.copy()
     trained[3] = False

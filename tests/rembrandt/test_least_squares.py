@@ -24,7 +24,7 @@ def problem(n=300, d=50, s=70, density=0.3):
 
 
 def solve(X, T, ridge=0.0, tolerance=1e-6):
-    return from_panels(LeastSquares(from_scipy(X), ridge, tolerance).solve(to_panels(T)), T.shape[1])
+    return from_panels(LeastSquares(from_scipy(X), ridge, tolerance=tolerance).solve(to_panels(T)), T.shape[1])
 
 
 def test_as_numpy_does(way):

@@ -39,12 +39,6 @@ def seed_of(seed, number):
 
 
 @strict_kernel
-def toss(seed, number):
-    """0 or 1, each as likely: coin number ``number`` of a seed."""
-    return seed_of(seed, number) >> np.uint64(63)
-
-
-@strict_kernel
 def shuffle(items, seed):
     """Put items in a random order (Fisher-Yates)."""
     for place in range(len(items) - 1, 0, -1):
@@ -83,7 +77,7 @@ def gather_labels(Y, members, seed, scratch):
 def toss_sides(sides, seed):
     """delta: each instance on either side by a coin (1 stands for +1, 0 for -1)."""
     for m in range(len(sides)):
-        sides[m] = toss(seed, m)
+        sides[m] = seed_of(seed, m) >> np.uint64(63)
 
 
 @strict_kernel
@@ -109,16 +103,7 @@ def assign(members, sides, pull, gains, C_r, n_labels, scratch):
         changed[:] = False
         if not _reassign(sides, pull, C_r, worth, normalisers, lead, sums, changed, scratch):
             break
-    return count_positive(sides)
-
-
-@strict_kernel
-def count_positive(sides):
-    """Instances on side +1."""
-    count = 0
-    for side in sides:
-        count += side
-    return count
+    return sides.sum()
 
 
 @strict_kernel

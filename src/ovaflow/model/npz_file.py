@@ -67,8 +67,6 @@ def read_npz(path, bias=1.0, normalize=True):
 
 def _read_weights(path):
     matrix = scipy.sparse.load_npz(path)
-    if len(matrix.shape) != 2:
-        raise ValueError(f"{len(matrix.shape)} dimensions instead of 2")
     if hasattr(matrix, "check_format"):
         # SciPy's conversions do not look where indices point
         matrix.check_format(full_check=True)
