@@ -38,8 +38,12 @@ def answers(out):
     return [json.loads(line) for line in out.splitlines()]
 
 
+def ids_of(found):
+    return [[label["id"] for label in entry["labels"]] for entry in found]
+
+
 def check(found, predictions, names):
-    assert [[label["id"] for label in entry["labels"]] for entry in found] == predictions.ids.tolist()
+    assert ids_of(found) == predictions.ids.tolist()
     scores = [[label["score"] for label in entry["labels"]] for entry in found]
     assert np.array_equal(np.float32(scores), predictions.scores)
     assert all(label["name"] == names[label["id"]] for entry in found for label in entry["labels"])
@@ -81,9 +85,7 @@ def test_other_methods(tiny_models, tmp_path, capsys, method):
     run(tiny_models / f"{method}.h5", tmp_path / "in.txt", "--top-k=3")
     found = answers(capsys.readouterr().out)
     theirs = predict_test_set(predictor.model, dataset, 3).ids
-    assert [[label["id"] for label in entry["labels"]] for entry in found] == [
-        [j for j in ids if j >= 0] for ids in theirs
-    ]
+    assert ids_of(found) == [[j for j in ids if j >= 0] for ids in theirs]
 
 
 def test_texts_of_the_command_line_come_before_files(expected, tmp_path, capsys):
@@ -129,7 +131,7 @@ def test_features(expected, tiny_models, tmp_path, capsys):
     for file, *options in (["in.svm"], ["in.xmc", "--format=xmc-text"]):
         run(model, tmp_path / file, "--top-k=3", *options)
         found = answers(capsys.readouterr().out)
-        assert [[label["id"] for label in entry["labels"]] for entry in found] == predictions.ids.tolist()
+        assert ids_of(found) == predictions.ids.tolist()
         assert np.allclose(
             [[label["score"] for label in entry["labels"]] for entry in found], predictions.scores, atol=1e-5
         )
@@ -160,19 +162,14 @@ def test_texts_without_a_known_word_are_counted(expected, capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_the_column_is_that_of_the_training_data(tmp_path, capsys):
-    write_table(tmp_path / "train.csv", 20, columns=("title", "subjects"))
+def test_the_column_is_that_of_the_training_data(trees_of, tmp_path, capsys):
+    train = tmp_path / "train.csv"
+    write_table(train, 20, columns=("title", "subjects"))
     columns = "--text-column=title", "--labels-column=subjects", "--label-separator=|"
-    assert (
-        main(["prepare", "--format=csv", f"--train={tmp_path}/train.csv", *columns, f"--output={tmp_path}/d.h5"]) == 0
-    )
-    assert main(["train-trees", f"{tmp_path}/d.h5", "--trees=1", f"--output={tmp_path}/t.h5"]) == 0
-    joined = f"--output={tmp_path}/m.h5", f"--statistics={tmp_path}/s.h5"
-    assert main(["merge-trees", f"{tmp_path}/t.h5", f"--dataset={tmp_path}/d.h5", *joined]) == 0
-    capsys.readouterr()
-    run(tmp_path / "m.h5", tmp_path / "train.csv")
+    model = trees_of("--format=csv", f"--train={train}", *columns)
+    run(model, train)
     assert len(answers(capsys.readouterr().out)) == 20
-    run(tmp_path / "m.h5", tmp_path / "train.csv", "--text-column=text", status=2)
+    run(model, train, "--text-column=text", status=2)
     assert "no column 'text'" in capsys.readouterr().err
 
 
@@ -216,22 +213,18 @@ def test_what_does_not_go_together(expected, capsys, arguments, complaint):
     assert complaint in capsys.readouterr().err
 
 
-def test_svmlight_counts_features_as_the_models_data_did(tmp_path, capsys):
-    (tmp_path / "train.svm").write_text("0 1:1 3:2\n1 2:1\n0,1 1:2 2:4\n1 2:3\n")
-    made = f"--dataset={tmp_path}/dataset.h5", f"--output={tmp_path}/model.h5", f"--statistics={tmp_path}/t.h5"
-    files = f"--train={tmp_path}/train.svm", f"--test={tmp_path}/train.svm"
-    assert main(["prepare", "--format=svmlight", *files, f"--output={tmp_path}/dataset.h5"]) == 0
-    assert main(["train-trees", f"{tmp_path}/dataset.h5", "--trees=1", f"--output={tmp_path}/0.h5"]) == 0
-    assert main(["merge-trees", f"{tmp_path}/0.h5", *made]) == 0
-    capsys.readouterr()
-    run(tmp_path / "model.h5", tmp_path / "train.svm")
+def test_svmlight_counts_features_as_the_models_data_did(trees_of, tmp_path, capsys):
+    train, other = tmp_path / "train.svm", tmp_path / "from-0.svm"
+    train.write_text("0 1:1 3:2\n1 2:1\n0,1 1:2 2:4\n1 2:3\n")
+    other.write_text("0 0:1 2:2\n1 1:1\n0,1 0:2 1:4\n1 1:3\n")
+    model = trees_of("--format=svmlight", f"--train={train}", f"--test={train}")
+    run(model, train)
     ours = answers(capsys.readouterr().out)
-    (tmp_path / "from-0.svm").write_text("0 0:1 2:2\n1 1:1\n0,1 0:2 1:4\n1 1:3\n")
-    run(tmp_path / "model.h5", tmp_path / "from-0.svm", "--first-feature=0")
+    run(model, other, "--first-feature=0")
     assert answers(capsys.readouterr().out) == ours
-    run(tmp_path / "model.h5", tmp_path / "from-0.svm", status=2)
+    run(model, other, status=2)
     assert "from-0.svm, line 1: feature id out of range in '0:1', ids run from 1 to 3" in capsys.readouterr().err
-    run(tmp_path / "model.h5", "--text=word", status=2)
+    run(model, "--text=word", status=2)
     assert "was trained on features, so it cannot read texts; give it features" in capsys.readouterr().err
 
 
@@ -255,7 +248,7 @@ def test_a_pipe_is_answered_line_by_line(expected):
         process.stdin.close()
         assert process.wait() == 0
         watchdog.cancel()
-    assert [[label["id"] for label in entry["labels"]] for entry in found] == predictions.ids[:3].tolist()
+    assert ids_of(found) == predictions.ids[:3].tolist()
 
 
 def test_a_reader_that_has_enough_is_no_error(expected, tmp_path):

@@ -88,8 +88,8 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
     """Score of a label that is as likely as not."""
     settings: ClassVar[tuple[tuple[type[Section], tuple[str, ...]], ...]] = ()
     """Fields of models that are parameters of the constructor."""
-    own: ClassVar[dict[str, tuple[Any, str, str]]] = {}
-    """Other parameters: default, type and sentence."""
+    own: ClassVar[dict[str, Parameter]] = {}
+    """Other parameters."""
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -98,7 +98,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         # TfidfVectorizer has done so already
         parameters["normalize"] = _of_field(Prepare, "normalize")._replace(default=False)
         parameters["threads"] = _of_field(Train, "threads")._replace(description="they change no result")
-        parameters |= {name: Parameter(*each) for name, each in cls.own.items()}
+        parameters |= cls.own
         parameters["verbose"] = Parameter(False, "bool", "tell how far the training is")
         cls.given = tuple(parameters)
         _add_constructor(cls, parameters)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ovaflow.data.dataset import Dataset
-from ovaflow.estimators.base import LabelClassifier
+from ovaflow.estimators.base import LabelClassifier, Parameter
 from ovaflow.estimators.labels import Labels, Matrix
 from ovaflow.fastxml.merging import train_forest
 from ovaflow.fastxml.model_file import METHOD as FASTXML
@@ -29,7 +29,7 @@ class OneVsAllClassifier(LabelClassifier):
         (Train, ("prune",)),
     )
     own: ClassVar = {
-        "pretrained": (
+        "pretrained": Parameter(
             None,
             "path-like or Model, optional",
             "earlier model for the start of that name: its file, or model_ of a fitted classifier; labels and features "

@@ -90,7 +90,12 @@ def pull_of_scores(scores, costs, pull):
 @strict_kernel
 def assign(members, sides, pull, gains, C_r, n_labels, scratch):
     """Repeat both steps until no instance changes sides (eq. 11 and 13); returns how many are on side +1."""
-    worth, normalisers = _local_gains(members, gains, n_labels, scratch)
+    # g of the node's labels, and I(y) of its instances
+    worth, normalisers = scratch.worth[:n_labels], scratch.normalisers[: len(members)]
+    for c in range(n_labels):
+        worth[c] = gains.labels[scratch.labels[c]]
+    for m in range(len(members)):
+        normalisers[m] = gains.normalisers[members[m]]
     sums = scratch.sums[: 2 * n_labels].reshape(2, n_labels)
     keys = scratch.keys[: 2 * n_labels].reshape(2, n_labels)
     lead, changed = scratch.lead[:n_labels], scratch.changed[:n_labels]
@@ -104,17 +109,6 @@ def assign(members, sides, pull, gains, C_r, n_labels, scratch):
         if not _reassign(sides, pull, C_r, worth, normalisers, lead, sums, changed, scratch):
             break
     return sides.sum()
-
-
-@strict_kernel
-def _local_gains(members, gains, n_labels, scratch):
-    """g of the node's labels, and I(y) of its instances."""
-    worth, normalisers = scratch.worth[:n_labels], scratch.normalisers[: len(members)]
-    for c in range(n_labels):
-        worth[c] = gains.labels[scratch.labels[c]]
-    for m in range(len(members)):
-        normalisers[m] = gains.normalisers[members[m]]
-    return worth, normalisers
 
 
 @strict_kernel

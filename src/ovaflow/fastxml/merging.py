@@ -81,15 +81,9 @@ def _read(paths, dataset):
     with Progress("checking shards", len(paths), "shards") as progress:
         for path in map(Path, paths):
             opened.append(read_tree_shard(path))
-            _check(opened[-1], opened[0], dataset)
+            require_alike(opened[-1], opened[0], dataset)
             progress.advance()
     return opened
-
-
-def _check(shard, first, dataset):
-    if shard.inputs.get("dataset") != dataset.checksum:
-        raise InputError(f"was not trained on {dataset.path}", path=shard.path, remedy="run train-trees again for it")
-    require_alike(shard, first)
 
 
 def _places(opened, dataset):

@@ -80,8 +80,7 @@ def _survey(paths, dataset, threshold):
 
 
 def _check_shard(shard, first, dataset, threshold):
-    if shard.inputs.get("dataset") != dataset.checksum:
-        raise InputError(f"was not trained on {dataset.path}", path=shard.path, remedy="run train-shard again for it")
+    require_alike(shard, first, dataset)
     stored = shard.parameters.get("stored_threshold", 0.0)
     if threshold < stored:
         raise InputError(
@@ -89,11 +88,12 @@ def _check_shard(shard, first, dataset, threshold):
             path=shard.path,
             remedy=f"prune at {stored:g} or more, or train again with --stored-threshold={threshold:g}",
         )
-    require_alike(shard, first)
 
 
-def require_alike(shard, first):
-    """Refuse a shard whose settings or inputs are not those of the first one."""
+def require_alike(shard, first, dataset):
+    """Refuse a shard of another dataset, or whose settings or inputs are not those of the first one."""
+    if shard.inputs.get("dataset") != dataset.checksum:
+        raise InputError(f"was not trained on {dataset.path}", path=shard.path, remedy="train it again")
     ours, theirs = shard.parameters | shard.inputs, first.parameters | first.inputs
     differing = sorted(name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name))
     if differing:

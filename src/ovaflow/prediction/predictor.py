@@ -226,21 +226,19 @@ class Predictor:
         try:
             column = int(feature)
         except (TypeError, ValueError):
-            raise InputError(
-                f"{feature!r} is no id of a feature",
-                path=self.model.path,
-                remedy="give a number of a feature, or its name if the model has names",
-            ) from None
+            column = -1
         if not 0 <= column < self.n_source_features:
             raise InputError(
-                f"feature {feature} out of range, ids run from 0 to {self.n_source_features - 1}", path=self.model.path
+                f"no feature {feature!r}, ids run from 0 to {self.n_source_features - 1}",
+                path=self.model.path,
+                remedy="give the number of a feature, or its name if the model has names",
             )
         return column
 
 
 def _finite(feature: str | int, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not abs(float(value)) < np.inf:
-        raise InputError(f"feature {feature!r}: {value!r} is no number", remedy="give a finite number")
+        raise InputError(f"feature {feature!r}: {value!r} is not a number", remedy="give a finite number")
     return float(value)
 
 

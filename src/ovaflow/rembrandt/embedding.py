@@ -81,24 +81,21 @@ class Embedding:
         return settings.felt | chosen
 
 
-@dataclass(frozen=True)
 class _Problem:
     """Both matrices both ways, and the threads that work on them."""
 
-    X: object
-    settings: object
-    each: object
-    fit: LeastSquares
-    labels: tuple = field(repr=False)  # Y and its transpose
-    progress: Progress
+    def __init__(self, X, Y, positives, settings, each, progress):
+        self.X, self.Y, self.positives = X, Y, positives
+        self.settings, self.each, self.progress = settings, each, progress
+        self.fit = LeastSquares(X, settings.ridges[0], each)
 
     def times_labels(self, Q):
         """Y Q in panels."""
-        return product(self.labels[0], to_panels(Q), self.each)
+        return product(self.Y, to_panels(Q), self.each)
 
     def times_positives(self, panels, s):
         """Y^T P."""
-        return from_panels(product(self.labels[1], panels, self.each), s)
+        return from_panels(product(self.positives, panels, self.each), s)
 
     def decompose(self, multiply, size, **other):
         """Leading eigenvectors of a matrix given by its products, which whoever waits can count."""
@@ -125,18 +122,16 @@ class _Problem:
 
     def label_covariance(self):
         """Eigendecomposition of Y^T Y."""
-        Y = self.labels[0]
-        return self.decompose(lambda Q: self.times_positives(self.times_labels(Q), Q.shape[1]), Y.n_columns)
+        return self.decompose(lambda Q: self.times_positives(self.times_labels(Q), Q.shape[1]), self.Y.n_columns)
 
 
 def _rembrandt(problem):
-    return problem.decompose(problem.times_predictions, problem.labels[0].n_columns)
+    return problem.decompose(problem.times_predictions, problem.Y.n_columns)
 
 
 def _compressed_sensing(problem):
     """Algorithm 2 with p = 0 and q = 0: "a whitened random projection of the labels" (paper, sec. 2.4)."""
-    size = problem.labels[0].n_columns
-    found, _ = problem.decompose(problem.times_predictions, size, oversampling=0, passes=0)
+    found, _ = problem.decompose(problem.times_predictions, problem.Y.n_columns, oversampling=0, passes=0)
     # values of a range that nothing brought near the leading eigenvectors are no eigenvalues
     return found, np.empty(0)
 
@@ -172,7 +167,7 @@ def compute_embedding(dataset, settings, threads=1):
             errors = _errors_by_ridge(dataset, settings, ridges, each, progress)
         best = min(errors, key=errors.get) if errors else ridges[0]
         whole = dataset.train.X, dataset.train.Y, dataset.positives
-        problem = _pose(*whole, settings.model_copy(update={"ridge": best}), each, progress)
+        problem = _Problem(*whole, settings.model_copy(update={"ridge": best}), each, progress)
         covariance = problem.label_covariance()
         vectors, values, projection, rank = _embed(problem, covariance)
     n = dataset.train.X.n_rows
@@ -196,10 +191,6 @@ def _no_embedding(dataset):
     return Embedding(vectors, np.empty(0), np.empty(0), to_panels(np.eye(d, rank)), rank)
 
 
-def _pose(X, Y, positives, settings, each, progress):
-    return _Problem(X, settings, each, LeastSquares(X, settings.ridges[0], each), (Y, positives), progress)
-
-
 def divide(n, share, seed):
     """Instances that are fitted and a share that is held out, both ascending."""
     order = np.random.default_rng(seed).permutation(n)
@@ -212,7 +203,7 @@ def _embed(problem, covariance=None):
     kind = problem.settings.embedding
     if kind == PCA:
         found, values = _principal_features(problem)
-        return np.empty((problem.labels[0].n_columns, 0)), values, to_panels(found), found.shape[1]
+        return np.empty((problem.Y.n_columns, 0)), values, to_panels(found), found.shape[1]
     plst = kind == "plst" and covariance is not None
     vectors, values = covariance if plst else OF_LABELS[kind](problem)
     return vectors, values, problem.fit_labels(vectors), vectors.shape[1]
@@ -225,7 +216,7 @@ def _errors_by_ridge(dataset, settings, ridges, each, progress):
     fitted, seen = (rows_of(X, kept), rows_of(Y, kept)), (rows_of(X, held_out), rows_of(Y, held_out))
     positives, errors = transpose(fitted[1]), {}
     for ridge in ridges:
-        problem = _pose(*fitted, positives, settings.model_copy(update={"ridge": ridge}), each, progress)
+        problem = _Problem(*fitted, positives, settings.model_copy(update={"ridge": ridge}), each, progress)
         vectors, _, projection, rank = _embed(problem)
         predicted = from_panels(product(seen[0], projection, each), rank)
         embedded = from_panels(product(seen[1], to_panels(vectors), each), rank)
