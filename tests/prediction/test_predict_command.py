@@ -77,35 +77,22 @@ def test_files_of_texts(expected, tmp_path, capsys, name, write):
     check(answers(capsys.readouterr().out), predictions, Predictor.open(model).label_names)
 
 
-@pytest.mark.parametrize("method", ["fastxml", "rembrandt"])
-def test_other_methods(tiny_models, tmp_path, capsys, method):
-    dataset = open_dataset(tiny_models / "dataset.h5")
-    predictor = Predictor.open(tiny_models / f"{method}.h5")
-    write_lines(tmp_path / "in.txt", dataset.test_texts())
-    run(tiny_models / f"{method}.h5", tmp_path / "in.txt", "--top-k=3")
-    found = answers(capsys.readouterr().out)
-    theirs = predict_test_set(predictor.model, dataset, 3).ids
-    assert ids_of(found) == [[j for j in ids if j >= 0] for ids in theirs]
-
-
 def test_texts_of_the_command_line_come_before_files(expected, tmp_path, capsys):
     model, texts, predictions = expected
-    (tmp_path / "rest.jsonl").write_text(
-        "".join(f'{{"id": "n{i}", "title": "{t}"}}\n' for i, t in enumerate(texts[1:]))
-    )
-    given = "--model", model, "--text", texts[0], tmp_path / "rest.jsonl", "--text-column=title", "--top-k=3"
+    rest, written = tmp_path / "rest.jsonl", [tmp_path / "out.csv", tmp_path / "out.txt"]
+    rest.write_text("".join(f'{{"id": "n{i}", "title": "{t}"}}\n' for i, t in enumerate(texts[1:])))
+    given = "--model", model, "--text", texts[0], rest, "--text-column=title", "--top-k=3"
     run(*given)
     found = answers(capsys.readouterr().out)
     check(found, predictions, Predictor.open(model).label_names)
     assert [entry.get("id") for entry in found[:3]] == [None, "n0", "n1"]
-    run(*given, f"--output={tmp_path}/out.csv")
-    rows = list(csv.DictReader(io.StringIO((tmp_path / "out.csv").read_text())))
-    assert len(rows) == 3 * len(texts)
+    for path in written:
+        run(*given, f"--output={path}")
+    rows = list(csv.DictReader(io.StringIO(written[0].read_text())))
     assert [int(row["id"]) for row in rows] == predictions.ids.ravel().tolist()
     assert np.array_equal(np.float32([row["score"] for row in rows]), predictions.scores.ravel())
     assert [row["instance"] for row in rows[:7]] == ["1"] * 3 + ["n0"] * 3 + ["n1"]
-    run(*given, f"--output={tmp_path}/out.txt")
-    head, *lines = (tmp_path / "out.txt").read_text().splitlines()
+    head, *lines = written[1].read_text().splitlines()
     assert head.split() == [str(len(texts)), "10"]
     assert [[int(pair.split(":")[0]) for pair in line.split()] for line in lines] == predictions.ids.tolist()
     run("--model", model, "--text", texts[0], "--output-format=table", "--top-k=2")

@@ -155,19 +155,6 @@ def test_one_by_one_together_and_from_disk(model):
     index_path(path).unlink()
 
 
-def test_few_labels_are_scored_exactly(model):
-    path, X = model
-    opened = open_model(path)
-    [panel] = panels_of(opened.weights, opened.trained, 900)
-    best = search_index([panel], opened.weights, X, 5)[1][:, -1]
-    out, near = np.empty(900, np.float32), []
-    for i in range(X.n_rows):
-        row = X.data, X.indices, X.indptr[i], X.indptr[i + 1], panel
-        rounded_scores(*row, out)
-        near.append((out >= best[i] - 2 * error_bound(*row)).sum())
-    assert np.mean(near) < 6
-
-
 def test_the_index_of_another_model_is_not_used(model):
     path, _ = model
     opened = open_model(path)

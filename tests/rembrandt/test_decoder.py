@@ -67,18 +67,13 @@ def test_shards_and_threads_change_no_byte(name, tmp_path, request):
     assert models[0].path.read_bytes() == models[1].path.read_bytes()
 
 
-@pytest.mark.parametrize("kind", ["compressed-sensing", "pca", "plst", "none"])
+@pytest.mark.parametrize("kind", ["rembrandt", "compressed-sensing", "pca", "plst", "none"])
 def test_other_embeddings_go_the_same_way(multilabel, tmp_path, kind):
     model = run(multilabel, tmp_path, kind=kind, features="--features=laplacian --random-features=40", tune="--C=1")
     assert model.decoder.shape == (30, 41)
+    assert model.projection.features(multilabel.test.X).shape == (100, 41)
     described = f"--dataset={multilabel.path}", f"--output={tmp_path / 'embedding.json'}"
     assert main(["describe-embedding", str(tmp_path / "embedding.h5"), *described]) == 0
-
-
-def test_random_features_of_a_run(multilabel, tmp_path):
-    model = run(multilabel, tmp_path, features="--features=gaussian --random-features=50")
-    assert model.decoder.shape == (30, 51)
-    assert model.projection.features(multilabel.test.X).shape == (100, 51)
 
 
 @pytest.mark.parametrize("block", [7, 256])

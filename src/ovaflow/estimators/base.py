@@ -47,7 +47,7 @@ def _of_field(model: type[Section], name: str) -> Parameter:
 
 
 def _add_constructor(cls: type, parameters: dict[str, Parameter]) -> None:
-    """Give a class an ``__init__`` with these keyword parameters, and tell of them in its docstring."""
+    """Give a class an ``__init__`` with these keyword parameters, and describe them in its docstring."""
 
     def __init__(self: Any, **given: Any) -> None:
         for name in given.keys() - parameters.keys():

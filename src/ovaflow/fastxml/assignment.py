@@ -75,7 +75,7 @@ def gather_labels(Y, members, seed, scratch):
 
 @strict_kernel
 def toss_sides(sides, seed):
-    """delta: each instance on either side by a coin (1 stands for +1, 0 for -1)."""
+    """delta: each instance on either side by a coin (1 for +1, 0 for -1)."""
     for m in range(len(sides)):
         sides[m] = seed_of(seed, m) >> np.uint64(63)
 

@@ -83,7 +83,7 @@ def read_forest(group):
 
 
 def _leads_down(starts, children):
-    """Whether both children of each node stand behind it in its tree."""
+    """Whether both children of each node come after it in its tree."""
     place = np.arange(len(children)) - np.repeat(starts[:-1], np.diff(starts))
     size = np.repeat(np.diff(starts), np.diff(starts))
     inner = children != 0

@@ -18,7 +18,7 @@ _KEY = "ovaflow"
 """Entry of the file with everything but the weights, as JSON."""
 
 _FOREIGN = (ValueError, LookupError, TypeError, AttributeError, OSError, EOFError, zipfile.BadZipFile, zlib.error)
-"""What NumPy and SciPy raise on files that are no matrix."""
+"""What NumPy and SciPy raise on files that are not a matrix."""
 
 
 def write_npz(path, model):

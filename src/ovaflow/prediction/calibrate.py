@@ -1,6 +1,6 @@
 """Calibration of a model from the scores that a second model gives to held-out instances.
 
-Scores of training instances tell nothing: the model was fitted to them. The
+Scores of training instances say nothing: the model was fitted to them. The
 second model is trained with the same settings on the instances that were not
 held out. Only the best labels of each held-out instance are looked at, which
 bounds memory by the number of instances: thresholds are chosen on all that the

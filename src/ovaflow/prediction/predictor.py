@@ -202,7 +202,7 @@ class Predictor:
         Raises
         ------
         InputError
-            If there is no label of one of these ids.
+            If one of these ids is not a label's.
         """
         chosen = np.asarray(labels, np.int32).reshape(-1)
         if len(chosen) and not 0 <= chosen.min() <= chosen.max() < self.n_labels:

@@ -59,7 +59,7 @@ class Sigmoids(NamedTuple):
         if least <= 0:
             raise InputError(
                 "higher scores do not mean that labels are more probable on held-out instances",
-                remedy="hold out more instances, or train longer: their scores tell nothing",
+                remedy="hold out more instances, or train longer: their scores say nothing",
             )
         level = slope * self.middle + intercept + self.deviations[:, 0]
         slope = np.maximum(slope + self.deviations[:, 1], least)

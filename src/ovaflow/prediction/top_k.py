@@ -49,7 +49,7 @@ def score(model, X, labels):
 
 
 class Search:
-    """A model that is searched again and again: with the index beside its file, or one built once it pays."""
+    """A model that is searched again and again: with the index next to its file, or one built once it pays."""
 
     def __init__(self, model):
         self._model, self._panels, self._scans_left = model, open_index(model), SCANS

@@ -69,7 +69,7 @@ class Embedding:
 
     @property
     def ordered(self):
-        """Whether the first dimensions are an embedding, too."""
+        """Whether the first dimensions alone are also an embedding."""
         return bool(self.vectors.shape[1] or len(self.eigenvalues))
 
     def made_with(self, settings):
@@ -132,7 +132,7 @@ def _rembrandt(problem):
 def _compressed_sensing(problem):
     """Algorithm 2 with p = 0 and q = 0: "a whitened random projection of the labels" (paper, sec. 2.4)."""
     found, _ = problem.decompose(problem.times_predictions, problem.Y.n_columns, oversampling=0, passes=0)
-    # values of a range that nothing brought near the leading eigenvectors are no eigenvalues
+    # the values of a range that nothing brought near the leading eigenvectors are not eigenvalues
     return found, np.empty(0)
 
 

@@ -1,7 +1,7 @@
 """What the decoder is trained with, chosen on held-out instances: C, and how long the softmax decoder is fitted.
 
-The projection is fitted again without these instances. Of those that it was
-fitted on it tells the labels far better than of others, wherever there are
+The projection is fitted again without these instances: it predicts the labels
+of those that it was fitted on far better than others', wherever there are
 nearly as many features as instances.
 """
 
@@ -29,7 +29,7 @@ MOST_LABELS = 1000
 WEIGHTS = {"softmax": 500.0, "logistic": 1.0, "kernel": 30.0}
 """C of each decoder where none is given, the last with random features and logistic losses.
 
-What held-out instances said: of aloi for the softmax, of delicious for the logistic, of bibtex for the last. Early
+Best on held-out instances of aloi for the softmax, of delicious for the logistic, of bibtex for the last. Early
 stopping is what regularises the softmax decoder."""
 
 _ROWS = 4096
