@@ -11,7 +11,6 @@ import threading
 
 import numpy as np
 import pytest
-from sklearn.datasets import dump_svmlight_file
 from tiny_table import write_table
 
 from ovaflow.cli import main
@@ -49,30 +48,24 @@ def check(found, predictions, names):
     assert all(label["name"] == names[label["id"]] for entry in found for label in entry["labels"])
 
 
-def write_lines(path, texts):
-    path.write_text("\n".join(texts) + "\n", encoding="utf-8")
+def as_csv(texts):
+    out = io.StringIO()
+    csv.writer(out).writerows([["more", "text"], *(["1", text.replace(" ", "\n", 1)] for text in texts)])
+    return out.getvalue().encode()
 
 
-def write_jsonl(path, texts):
-    path.write_text("".join(json.dumps({"text": text, "more": 1}) + "\n\n" for text in texts))
+FILES = {
+    "in.txt": lambda texts: "\n".join([*texts, ""]).encode(),
+    "in.jsonl": lambda texts: "".join(json.dumps({"text": text, "more": 1}) + "\n\n" for text in texts).encode(),
+    "in.csv": as_csv,
+    "in.text.gz": lambda texts: gzip.compress("\r\n".join(texts).encode()),
+}
 
 
-def write_csv(path, texts):
-    with open(path, "w", newline="") as file:
-        csv.writer(file).writerows([["more", "text"], *(["1", text.replace(" ", "\n", 1)] for text in texts)])
-
-
-def write_gzip(path, texts):
-    path.write_bytes(gzip.compress("\r\n".join(texts).encode()))
-
-
-@pytest.mark.parametrize(
-    ("name", "write"),
-    [("in.txt", write_lines), ("in.jsonl", write_jsonl), ("in.csv", write_csv), ("in.text.gz", write_gzip)],
-)
-def test_files_of_texts(expected, tmp_path, capsys, name, write):
+@pytest.mark.parametrize("name", FILES)
+def test_files_of_texts(expected, tmp_path, capsys, name):
     model, texts, predictions = expected
-    write(tmp_path / name, texts)
+    (tmp_path / name).write_bytes(FILES[name](texts))
     run(model, tmp_path / name, "--top-k=3", "--threads=2")
     check(answers(capsys.readouterr().out), predictions, Predictor.open(model).label_names)
 
@@ -101,35 +94,12 @@ def test_texts_of_the_command_line_come_before_files(expected, tmp_path, capsys)
     assert (len(table), table[0].split(maxsplit=2)) == (2, ["1", f"{predictions.scores[0, 0]:.4f}", best])
 
 
-def test_features(expected, tiny_models, tmp_path, capsys):
-    """Counts of tokens: what the dataset was made from."""
-    _, _, predictions = expected
-    model, dataset = tiny_models / "one-vs-all.h5", open_dataset(tiny_models / "dataset.h5")
-    idf, d = Predictor.open(model).model.idf, dataset.n_features - 1
-    X = dataset.test.X.to_scipy()[:, :d].toarray()
-    # a row's smallest weight over idf is that of a count of 1, since every text has such a token
-    ratio = np.where(X > 0, X / idf, np.inf)
-    counts = np.rint(np.where(X > 0, np.expm1(np.log(2) * ratio / ratio.min(axis=1, keepdims=True)), 0))
-    dump_svmlight_file(counts, np.zeros((len(X), 1)), str(tmp_path / "in.svm"), multilabel=True)
-    body = (tmp_path / "in.svm").read_text().splitlines()
-    body = [" ".join(pair for pair in line.split() if ":" in pair) for line in body if not line.startswith("#")]
-    (tmp_path / "in.svm").write_text("\n".join(f"0 {line}" for line in body))
-    (tmp_path / "in.xmc").write_text(f"{len(body)} {d} 5\n" + "\n".join(f"1,4 {line}" for line in body) + "\n")
-    for file, *options in (["in.svm"], ["in.xmc", "--format=xmc-text"]):
-        run(model, tmp_path / file, "--top-k=3", *options)
-        found = answers(capsys.readouterr().out)
-        assert ids_of(found) == predictions.ids.tolist()
-        assert np.allclose(
-            [[label["score"] for label in entry["labels"]] for entry in found], predictions.scores, atol=1e-5
-        )
-
-
 def test_probabilities_and_thresholds(expected, tmp_path, capsys):
     model, texts, predictions = expected
     opened, calibration = Predictor.open(model).model, tmp_path / "calibration.h5"
     thresholds = np.full(10, np.median(predictions.scores), np.float32)
     write_calibration(calibration, Calibration(np.ones(10), np.zeros(10), thresholds, {}, {"model": opened.checksum}))
-    write_lines(tmp_path / "in.txt", texts)
+    (tmp_path / "in.txt").write_bytes(FILES["in.txt"](texts))
     run(model, tmp_path / "in.txt", "--top-k=3", "--probabilities", "--thresholds", f"--calibration={calibration}")
     found = answers(capsys.readouterr().out)
     assert [len(entry["labels"]) for entry in found] == (predictions.scores >= thresholds[0]).sum(axis=1).tolist()
@@ -200,15 +170,17 @@ def test_what_does_not_go_together(expected, capsys, arguments, complaint):
     assert complaint in capsys.readouterr().err
 
 
-def test_svmlight_counts_features_as_the_models_data_did(trees_of, tmp_path, capsys):
-    train, other = tmp_path / "train.svm", tmp_path / "from-0.svm"
+def test_files_of_features(trees_of, tmp_path, capsys):
+    """svmlight counts features as the model's data did, XMC text from 0."""
+    train, other, xmc = (tmp_path / name for name in ("train.svm", "from-0.svm", "in.xmc"))
     train.write_text("0 1:1 3:2\n1 2:1\n0,1 1:2 2:4\n1 2:3\n")
     other.write_text("0 0:1 2:2\n1 1:1\n0,1 0:2 1:4\n1 1:3\n")
+    xmc.write_text("4 3 2\n" + other.read_text())
     model = trees_of("--format=svmlight", f"--train={train}", f"--test={train}")
-    run(model, train)
-    ours = answers(capsys.readouterr().out)
-    run(model, other, "--first-feature=0")
-    assert answers(capsys.readouterr().out) == ours
+    theirs = predict_test_set(Predictor.open(model).model, open_dataset(tmp_path / "dataset.h5"), 1)
+    for file, *options in ([train], [other, "--first-feature=0"], [xmc, "--format=xmc-text"]):
+        run(model, file, "--top-k=1", *options)
+        check(answers(capsys.readouterr().out), theirs, Predictor.open(model).label_names)
     run(model, other, status=2)
     assert "from-0.svm, line 1: feature id out of range in '0:1', ids run from 1 to 3" in capsys.readouterr().err
     run(model, "--text=word", status=2)
@@ -240,7 +212,7 @@ def test_a_pipe_is_answered_line_by_line(expected):
 
 def test_a_reader_that_has_enough_is_no_error(expected, tmp_path):
     model, texts, _ = expected
-    write_lines(tmp_path / "in.txt", texts * 200)
+    (tmp_path / "in.txt").write_bytes(FILES["in.txt"](texts * 200))
     reading, writing = os.pipe()
     command = [sys.executable, "-m", "ovaflow", "predict", str(model), str(tmp_path / "in.txt")]
     with subprocess.Popen(command, stdout=writing, stderr=subprocess.PIPE) as process:
