@@ -14,10 +14,14 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.tokens import token_spans
-from ovaflow.model.model_file import Model
+from ovaflow.model.model_file import ONE_VS_ALL, Model
+from ovaflow.rembrandt.model_file import METHOD as REMBRANDT
 from ovaflow.rembrandt.model_file import EmbeddingModel
 from ovaflow.rembrandt.panels import from_panels
 from ovaflow.sparse.jit import strict_kernel
+
+EXPLAINED = (ONE_VS_ALL, REMBRANDT)
+"""Methods with weights of labels; Rembrandt has them with linear features."""
 
 
 def _weights(model, label, features):

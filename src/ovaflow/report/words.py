@@ -4,7 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ovaflow.model.model_file import method_of
 from ovaflow.prediction.explanation import (
+    EXPLAINED,
     contributions,
     explains,
     nearest_labels,
@@ -53,7 +55,7 @@ def first_explained(folders):
     """Number and predictor of the first run whose scores are sums over features, None if there is no such run."""
     for number, folder in enumerate(folders):
         path = folder / "model.h5"
-        if explains(model := open_any_model(path)):
+        if method_of(path) in EXPLAINED and explains(model := open_any_model(path)):
             return number, Predictor(model)
     return None
 
