@@ -1,8 +1,8 @@
 # what __getattr__ of __init__.py loads when asked for; imported there, every step's code would depend on it
-from ovaflow.estimators.fastxml import FastXMLClassifier as FastXMLClassifier
-from ovaflow.estimators.one_vs_all import OneVsAllClassifier as OneVsAllClassifier
-from ovaflow.estimators.rembrandt import RembrandtClassifier as RembrandtClassifier
-from ovaflow.estimators.scorers import precision_at_k_scorer as precision_at_k_scorer
+from ovaflow.estimators.classifiers import FastXMLClassifier as FastXMLClassifier
+from ovaflow.estimators.classifiers import OneVsAllClassifier as OneVsAllClassifier
+from ovaflow.estimators.classifiers import RembrandtClassifier as RembrandtClassifier
+from ovaflow.estimators.classifiers import precision_at_k_scorer as precision_at_k_scorer
 
 __version__: str
 __all__ = [

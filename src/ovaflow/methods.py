@@ -32,7 +32,7 @@ class Family(NamedTuple):
 
 METHODS = {
     "one-vs-all": Family(
-        model="ovaflow.prediction.one_vs_all",
+        model="ovaflow.prediction.top_k",
         rules="train.smk",
         section="train",
         keys=("initialization", "pretrained", "sweep"),

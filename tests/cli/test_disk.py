@@ -16,7 +16,7 @@ from tiny_table import write_table
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import write_dataset
-from ovaflow.model.shard_file import read_shard
+from ovaflow.model.training_file import read_shard
 from ovaflow.storage import parts
 from ovaflow.storage.arrays import create_array
 from ovaflow.storage.artifact import create_artifact

@@ -13,7 +13,7 @@ from ovaflow.data.dataset import Split, open_dataset, write_dataset
 from ovaflow.estimate.sample import in_own_process
 from ovaflow.fastxml.training import read_tree_shard
 from ovaflow.model.merge import merge
-from ovaflow.model.shard_file import read_shard
+from ovaflow.model.training_file import read_shard
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.training.plan import write_plan
 

@@ -21,7 +21,7 @@ def table(tmp_path_factory):
     Y = sp.csr_array((X @ hints > 0.5).astype(np.int64))
     for name, matrix in (("X", X), ("Y", Y)):
         sp.save_npz(folder / f"{name}.npz", matrix)
-    files = [f"--{part}={folder / name}.npz" for part, name in (("train", "X"), ("train-labels", "Y"))]
-    files += [f"--{part}={folder / name}.npz" for part, name in (("test", "X"), ("test-labels", "Y"))]
+    parts = {"train": "X", "train-labels": "Y", "test": "X", "test-labels": "Y"}
+    files = [f"--{part}={folder / name}.npz" for part, name in parts.items()]
     assert main(["prepare", "--format=npz", *files, "--tfidf=false", f"--output={folder / 'dataset.h5'}"]) == 0
-    return SimpleNamespace(folder=folder, X=X, Y=Y, dataset=folder / "dataset.h5")
+    return SimpleNamespace(folder=folder, X=X, Y=Y)

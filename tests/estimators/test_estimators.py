@@ -102,30 +102,20 @@ def test_settings_and_defaults_are_those_of_the_config(model):
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("settings", "Y", "message"),
     [
-        ({"C": 0}, "C: found 0, expected a number above 0"),
-        ({"loss": "hinge"}, 'loss: found "hinge", expected squared-hinge or logistic'),
-        ({"bias": -1}, "bias: found -1, expected a number of at least 0"),
-        ({"initialization": "warm"}, "initialization: found"),
+        ({"C": 0}, "indicator", "C: found 0, expected a number above 0"),
+        ({"loss": "hinge"}, "indicator", 'loss: found "hinge", expected squared-hinge or logistic'),
+        ({"bias": -1}, "indicator", "bias: found -1, expected a number of at least 0"),
+        ({"initialization": "warm"}, "indicator", "initialization: found"),
+        ({}, None, "target y is None"),
+        ({}, np.full((300, 2), 2), "Unknown label type"),
+        ({}, [["a"]] * 7, "inconsistent numbers of samples"),
     ],
 )
-def test_illegal_settings_are_refused(table, settings, message):
+def test_illegal_settings_and_labels_are_refused(table, settings, Y, message):
     with pytest.raises((ValueError, InputError), match=message):
-        OneVsAllClassifier(**settings).fit(table.X, table.Y)
-
-
-@pytest.mark.parametrize(
-    ("Y", "message"),
-    [
-        (None, "target y is None"),
-        (np.full((300, 2), 2), "Unknown label type"),
-        ([["a"]] * 7, "inconsistent numbers of samples"),
-    ],
-)
-def test_labels_that_are_none_are_refused(table, Y, message):
-    with pytest.raises(ValueError, match=message):
-        OneVsAllClassifier().fit(table.X, Y)
+        OneVsAllClassifier(**settings).fit(table.X, table.Y if isinstance(Y, str) else Y)
 
 
 def test_training_says_nothing_unless_it_is_asked(table, capfd):

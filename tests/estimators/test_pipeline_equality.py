@@ -8,76 +8,69 @@ from ovaflow import FastXMLClassifier, OneVsAllClassifier, RembrandtClassifier
 from ovaflow.cli import main
 from ovaflow.prediction.predictor import Predictor
 
-
-def by_pipeline(table, folder, method, *options):
-    """Model file of the pipeline, from two shards."""
-    dataset, model = str(table.dataset), folder / "model.h5"
-    written = [f"--output={model}", f"--statistics={folder / 'training.h5'}"]
-    shards = [str(folder / f"{shard}.h5") for shard in range(2)]
-
-    def run(*arguments):
-        assert main([str(argument) for argument in arguments]) == 0
-
-    if method == "one-vs-all":
-        run("means", dataset, f"--output={folder / 'means.h5'}")
-        run("plan", dataset, "--shards=2", f"--output={folder / 'shards.tsv'}")
-        for k, shard in enumerate(shards):
-            files = f"--means={folder / 'means.h5'}", f"--plan={folder / 'shards.tsv'}", f"--output={shard}"
-            run("train-shard", dataset, *files, f"--shard={k}", *options)
-        run("merge", *shards, f"--dataset={dataset}", *written)
-    elif method == "fastxml":
-        for k, shard in enumerate(shards):
-            run("train-trees", dataset, f"--shard={k}", "--shards=2", *options, f"--output={shard}")
-        run("merge-trees", *shards, f"--dataset={dataset}", *written)
-    else:
-        embedding, projected = folder / "embedding.h5", folder / "projected.h5"
-        run("embed", dataset, *options, f"--output={embedding}")
-        run("project", dataset, f"--embedding={embedding}", f"--output={projected}")
-        tuned = folder / "decoder.json"
-        run("tune-decoder", projected, f"--dataset={dataset}", f"--embedding={embedding}", f"--output={tuned}")
-        for k, shard in enumerate(shards):
-            run("train-decoder", projected, f"--tuned={tuned}", f"--shard={k}", "--shards=2", f"--output={shard}")
-        run("join-decoder", *shards, f"--projected={projected}", f"--tuned={tuned}", f"--dataset={dataset}", *written)
-    return model
-
-
-def contents(path):
-    """Every array of a model file."""
-    arrays = {}
-    with h5py.File(path) as file:
-        file.visititems(lambda name, item: arrays.update({name: item[()]}) if isinstance(item, h5py.Dataset) else None)
-    return arrays
-
-
+STEPS = {
+    "one-vs-all": """
+means {0}/dataset.h5 --output={1}/means.h5
+plan {0}/dataset.h5 --shards=2 --output={1}/shards.tsv
+train-shard {0}/dataset.h5 --means={1}/means.h5 --plan={1}/shards.tsv --shard=0 {2} --output={1}/0.h5
+train-shard {0}/dataset.h5 --means={1}/means.h5 --plan={1}/shards.tsv --shard=1 {2} --output={1}/1.h5
+merge""",
+    "fastxml": """
+train-trees {0}/dataset.h5 --shard=0 --shards=2 {2} --output={1}/0.h5
+train-trees {0}/dataset.h5 --shard=1 --shards=2 {2} --output={1}/1.h5
+merge-trees""",
+    "rembrandt": """
+embed {0}/dataset.h5 {2} --output={1}/embedding.h5
+project {0}/dataset.h5 --embedding={1}/embedding.h5 --output={1}/projected.h5
+tune-decoder {1}/projected.h5 --dataset={0}/dataset.h5 --embedding={1}/embedding.h5 --output={1}/decoder.json
+train-decoder {1}/projected.h5 --tuned={1}/decoder.json --shard=0 --shards=2 --output={1}/0.h5
+train-decoder {1}/projected.h5 --tuned={1}/decoder.json --shard=1 --shards=2 --output={1}/1.h5
+join-decoder --projected={1}/projected.h5 --tuned={1}/decoder.json""",
+}
+JOIN = " {1}/0.h5 {1}/1.h5 --dataset={0}/dataset.h5 --output={1}/model.h5 --statistics={1}/training.h5"
 CASES = {
-    "one-vs-all": (OneVsAllClassifier, {}, []),
-    "zero": (OneVsAllClassifier, {"initialization": "zero", "C": 3.0}, ["--initialization=zero", "--C=3"]),
-    "fastxml": (FastXMLClassifier, {"trees": 4, "seed": 5}, ["--trees=4", "--seed=5"]),
-    "rembrandt": (RembrandtClassifier, {"rank": 4}, ["--rank=4"]),
+    "one-vs-all": (OneVsAllClassifier, {}, ""),
+    "zero": (OneVsAllClassifier, {"initialization": "zero", "C": 3.0}, "--initialization=zero --C=3"),
+    "fastxml": (FastXMLClassifier, {"trees": 4, "seed": 5}, "--trees=4 --seed=5"),
+    "rembrandt": (RembrandtClassifier, {"rank": 4}, "--rank=4"),
 }
 
 
-@pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("form", ["sparse", "lists"])
-def test_the_model_file_holds_the_same_bits(table, tmp_path, case, form):
-    kind, settings, options = CASES[case]
-    theirs = by_pipeline(table, tmp_path, kind.method, *options)
-    Y = table.Y if form == "sparse" else [row.indices.tolist() for row in table.Y]
-    ours = kind(normalize=True, **settings).fit(table.X, Y)
-    ours.save(tmp_path / "ours.h5")
-    ours, theirs = contents(tmp_path / "ours.h5"), contents(theirs)
-    if form == "lists":
-        # a label without instances is in no list
-        assert set(ours) == set(theirs)
-        theirs = {name: array for name, array in theirs.items() if name == "weights/data" or "separators" in name}
-    assert {name: array.tobytes() for name, array in theirs.items()} == {name: ours[name].tobytes() for name in theirs}
+@pytest.fixture(scope="module", params=CASES)
+def case(request, table, tmp_path_factory):
+    """A class, its settings, a classifier, and the model file of the pipeline, from two shards."""
+    kind, settings, options = CASES[request.param]
+    folder = tmp_path_factory.mktemp("pipeline")
+    for step in (STEPS[kind.method] + JOIN).strip().splitlines():
+        assert main(step.format(table.folder, folder, options).split()) == 0
+    return kind, settings, kind(normalize=True, **settings).fit(table.X, table.Y), folder / "model.h5"
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_models_of_the_pipeline_are_loaded(table, tmp_path, case):
-    kind, settings, options = CASES[case]
-    path = by_pipeline(table, tmp_path, kind.method, *options)
-    ours, theirs = kind.load(path), kind(normalize=True, **settings).fit(table.X, table.Y)
+def contents(path):
+    """The bytes of every array of a model file."""
+    arrays = {}
+    with h5py.File(path) as file:
+        file.visititems(
+            lambda name, item: arrays.update({name: item[()].tobytes()}) if isinstance(item, h5py.Dataset) else None
+        )
+    return arrays
+
+
+def test_the_model_file_holds_the_same_bits(table, case, tmp_path):
+    kind, settings, fitted, path = case
+    fitted.save(tmp_path / "ours.h5")
+    theirs = contents(path)
+    assert contents(tmp_path / "ours.h5") == theirs
+    kind(normalize=True, **settings).fit(table.X, [row.indices.tolist() for row in table.Y]).save(tmp_path / "lists.h5")
+    ours = contents(tmp_path / "lists.h5")
+    assert set(ours) == set(theirs)
+    # a label without instances is in no list
+    assert all(ours[name] == theirs[name] for name in theirs if name == "weights/data" or "separators" in name)
+
+
+def test_models_of_the_pipeline_are_loaded(table, case):
+    kind, settings, theirs, path = case
+    ours = kind.load(path)
     assert ours.get_params().items() >= (settings | {"normalize": True, "bias": 1.0}).items()
     np.testing.assert_array_equal(ours.decision_function(table.X), theirs.decision_function(table.X))
     assert (ours.predict(table.X) != theirs.predict(table.X)).nnz == 0

@@ -16,8 +16,7 @@ from ovaflow.evaluation.calibration_curve import reliability
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.model.model_file import Names, write_model
 from ovaflow.prediction.calibration import read_calibration
-from ovaflow.prediction.methods import open_any_model
-from ovaflow.prediction.predictions_file import read_predictions
+from ovaflow.prediction.methods import open_any_model, read_predictions
 from ovaflow.sparse.csr import from_scipy, rows_of
 
 

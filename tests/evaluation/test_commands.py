@@ -10,7 +10,7 @@ from sklearn.svm import LinearSVC
 
 from ovaflow.cli import main
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
-from ovaflow.model.shard_file import STATISTICS, write_shard
+from ovaflow.model.training_file import STATISTICS, write_shard
 from ovaflow.sparse.csr import from_scipy
 
 N_LABELS = 6

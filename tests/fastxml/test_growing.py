@@ -9,14 +9,12 @@ from ovaflow.data.dataset import open_dataset, write_dataset
 from ovaflow.data.normalize import unscale
 from ovaflow.evaluation.curves import tree_curve
 from ovaflow.evaluation.ranking import find_hits, precision
-from ovaflow.fastxml import model_file
 from ovaflow.fastxml.merging import merge_trees, shape_of
-from ovaflow.fastxml.scoring import predict_trees
+from ovaflow.fastxml.model_file import predict_trees
 from ovaflow.fastxml.training import grow_trees, trees_of_shard, write_tree_shard
 from ovaflow.model.model_file import open_model
 from ovaflow.model.training_file import read_training
-from ovaflow.prediction.methods import open_any_model
-from ovaflow.prediction.predictions_file import predict_test_set
+from ovaflow.prediction.methods import open_any_model, predict_test_set
 from ovaflow.settings.models import GrowTrees
 
 FOREST = GrowTrees(trees=6, max_leaf=8, leaf_labels=5)
@@ -36,6 +34,12 @@ def train(dataset, folder, shards, threads=1, forestry=FOREST):
         write_tree_shard(path, numbers, done, forestry.recorded, {"dataset": dataset.checksum})
     merge_trees(paths, dataset, folder / "model.h5", folder / "training.h5")
     return folder / "model.h5"
+
+
+@pytest.fixture(scope="module")
+def whole(dataset, tmp_path_factory):
+    """The model of one shard."""
+    return train(dataset, tmp_path_factory.mktemp("whole") / "run", 1)
 
 
 def leaves_of(tree, X):
@@ -66,14 +70,14 @@ def test_training_instances_fall_into_the_leaves_they_made(dataset, grown):
 
 
 def test_children_divide_their_parent(grown):
-    for number in range(6):
-        tree = grown.forest.tree(number)
-        for node in np.flatnonzero(tree.children):
-            first = tree.children[node]
-            assert tree.sizes[first] + tree.sizes[first + 1] == tree.sizes[node] > FOREST.max_leaf
-            assert tree.sizes[first] > 0 < tree.sizes[first + 1]
-            assert tree.separators.indptr[node + 1] > tree.separators.indptr[node]
-            assert tree.distributions.indptr[node + 1] == tree.distributions.indptr[node]
+    for tree in map(grown.forest.tree, range(6)):
+        nodes = np.flatnonzero(tree.children)
+        first = tree.children[nodes]
+        assert (tree.sizes[first] + tree.sizes[first + 1] == tree.sizes[nodes]).all()
+        assert tree.sizes[nodes].min() > FOREST.max_leaf
+        assert min(tree.sizes[first].min(), tree.sizes[first + 1].min()) > 0
+        assert np.diff(tree.separators.indptr)[nodes].min() > 0
+        assert np.diff(tree.distributions.indptr)[nodes].max() == 0
 
 
 def test_predictions(dataset, grown):
@@ -93,35 +97,32 @@ def test_predictions(dataset, grown):
     np.testing.assert_array_equal(scores, again[1])
 
 
-@pytest.mark.parametrize(("shards", "threads"), [(1, 3), (4, 2), (8, 1)])
-def test_a_model_is_the_same_for_any_number_of_threads_and_shards(dataset, tmp_path, shards, threads):
-    one, other = train(dataset, tmp_path / "one", 1), train(dataset, tmp_path / "other", shards, threads)
-    assert one.read_bytes() == other.read_bytes()
+@pytest.mark.parametrize(("shards", "threads"), [(4, 3), (8, 1)])
+def test_a_model_is_the_same_for_any_number_of_threads_and_shards(dataset, whole, tmp_path, shards, threads):
+    assert whole.read_bytes() == train(dataset, tmp_path / "other", shards, threads).read_bytes()
 
 
-def test_seeds_differ_and_first_trees_stay(dataset, grown):
+def test_first_trees_stay_and_every_setting_is_felt(dataset, grown):
+    weights = [grown.forest.tree(number).separators.data for number in range(6)]
     more = grow_trees(dataset, range(3), FOREST.model_copy(update={"trees": 3}))
     for number in range(3):
-        for ours, theirs in zip(more.forest.tree(number).separators, grown.forest.tree(number).separators, strict=True):
-            np.testing.assert_array_equal(ours, theirs)
-    other = grow_trees(dataset, range(1), FOREST.model_copy(update={"seed": 1}))
-    assert not np.array_equal(other.forest.separators.data, grown.forest.tree(0).separators.data)
-    first, second = grown.forest.tree(0), grown.forest.tree(1)
-    assert not np.array_equal(first.separators.data, second.separators.data)
+        np.testing.assert_array_equal(more.forest.tree(number).separators.data, weights[number])
+    assert not np.array_equal(weights[0], weights[1])
+    changes = {
+        "seed": 1,
+        "updates": 3,
+        "balanced": False,
+        "objective": "P@5",
+        "weighting": "propensity",
+        "C_delta": 5.0,
+    }
+    for change in [("seed", 1), *changes.items()]:
+        other = grow_trees(dataset, range(1), FOREST.model_copy(update=dict([change])))
+        assert not np.array_equal(other.forest.separators.data, weights[0]), change
 
 
-@pytest.mark.parametrize(
-    "change",
-    [{"updates": 3}, {"balanced": False}, {"objective": "P@5"}, {"weighting": "propensity"}, {"C_delta": 5.0}],
-)
-def test_every_setting_is_felt(dataset, grown, change):
-    other = grow_trees(dataset, range(1), FOREST.model_copy(update=change))
-    assert not np.array_equal(other.forest.separators.data, grown.forest.tree(0).separators.data)
-
-
-def test_the_model_file(dataset, tmp_path):
-    path = train(dataset, tmp_path / "run", 2)
-    model = open_any_model(path)
+def test_the_model_file(dataset, whole):
+    model = open_any_model(whole)
     predictions = predict_test_set(model, dataset, 5, 1)
     curve = tree_curve(model, dataset, 0.55, 1.5)["points"]
     assert [point["trees"] for point in curve] == [1, 2, 3, 4, 5, 6]
@@ -129,12 +130,12 @@ def test_the_model_file(dataset, tmp_path):
     assert {k: curve[-1][f"P@{k}"] for k in (1, 3, 5)} == {k: precision(hits, k) for k in (1, 3, 5)}
     always_the_same = model.counts.max() / dataset.train.X.n_rows
     assert curve[-1]["P@1"] > 1.5 * always_the_same
-    trees = read_training(path.parent / "training.h5").trees
+    trees = read_training(whole.with_name("training.h5")).trees
     assert len(trees["seconds"]) == 6
     assert model.nonzeros == trees["nonzeros"].sum() + len(model.forest.distributions.data)
     with pytest.raises(InputError, match="a model of fastxml"):
-        open_model(path)
-    assert model_file.open_model(path).label_names == dataset.label_names
+        open_model(whole)
+    assert model.label_names == dataset.label_names
 
 
 def test_trees_see_features_before_they_were_scaled(dataset, tmp_path):
@@ -169,16 +170,16 @@ def test_shape_of_a_tree(grown):
 def test_shards_that_do_not_fit(dataset, tmp_path):
     train(dataset, tmp_path / "a", 2)
     train(dataset, tmp_path / "b", 2, forestry=FOREST.model_copy(update={"seed": 1}))
-    out = dataset, tmp_path / "model.h5", tmp_path / "training.h5"
-    with pytest.raises(InputError, match="tree 3 of the forest"):
-        merge_trees([tmp_path / "a" / "0.h5"], *out)
-    with pytest.raises(InputError, match=r"tree 0 stands in .*a/0\.h5 too"):
-        merge_trees([tmp_path / "a" / "0.h5"] * 2, *out)
-    with pytest.raises(InputError, match=r"differs from .*a/0\.h5 in seed"):
-        merge_trees([tmp_path / "a" / "0.h5", tmp_path / "b" / "1.h5"], *out)
     write_dataset(tmp_path / "other.h5", dataset.test, dataset.test, ["x"] * 30, [], {"bias": 1.0, "seed": 7})
-    with pytest.raises(InputError, match="was not trained on"):
-        merge_trees([tmp_path / "a" / "0.h5"], open_dataset(tmp_path / "other.h5"), *out[1:])
+    first, other = tmp_path / "a/0.h5", open_dataset(tmp_path / "other.h5")
+    for shards, data, message in (
+        ([first], dataset, "tree 3 of the forest"),
+        ([first, first], dataset, r"tree 0 is also in .*a/0\.h5"),
+        ([first, tmp_path / "b/1.h5"], dataset, r"differs from .*a/0\.h5 in seed"),
+        ([first], other, "was not trained on"),
+    ):
+        with pytest.raises(InputError, match=message):
+            merge_trees(shards, data, tmp_path / "model.h5", tmp_path / "training.h5")
 
 
 def test_trees_of_shards():

@@ -15,7 +15,7 @@ from ovaflow.initialization.all_negative import solve_root
 from ovaflow.initialization.pretrained import Earlier
 from ovaflow.initialization.starts import STARTS, StartInputs
 from ovaflow.model.model_file import write_model
-from ovaflow.model.shard_file import STATISTICS, write_shard
+from ovaflow.model.training_file import STATISTICS, write_shard
 from ovaflow.settings.models import TrainLabels
 from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import REGULARIZATIONS

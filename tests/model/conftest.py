@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse
 
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
-from ovaflow.model.shard_file import STATISTICS, write_shard
+from ovaflow.model.training_file import STATISTICS, write_shard
 from ovaflow.sparse.csr import from_scipy, rows_of
 
 N_LABELS, N_FEATURES = 11, 7

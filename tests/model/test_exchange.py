@@ -1,5 +1,7 @@
 """Models in other formats and back, to the last bit."""
 
+import os
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -45,6 +47,8 @@ def convert(*arguments):
 
 def test_there_and_back(model, tmp_path):
     convert(model.path, "--to=npz", f"--output={tmp_path / 'other.npz'}")
+    theirs = sp.load_npz(tmp_path / "other.npz")
+    np.testing.assert_array_equal(theirs.toarray(), model.weights.to_scipy().toarray())
     convert(tmp_path / "other.npz", f"--output={tmp_path / 'back.h5'}")
     assert contents(open_model(tmp_path / "back.h5")) == contents(model)
     assert open_model(tmp_path / "back.h5").checksum == model.checksum
@@ -58,22 +62,6 @@ def test_weights_that_another_program_changed(model, tmp_path):
     ours = open_model(tmp_path / "back.h5")
     np.testing.assert_array_equal(ours.weights.to_scipy().toarray(), negated.toarray())
     assert contents(ours)[1:] == contents(model)[1:]
-
-
-def test_names_of_a_model_of_other_labels_are_refused(model, tmp_path, capsys):
-    sp.save_npz(tmp_path / "w.npz", sp.csr_array((2, 41), dtype=np.float32))
-    given = [str(tmp_path / "w.npz"), f"--like={model.path}", f"--output={tmp_path / 'y'}"]
-    assert main(["convert", *given]) == 2
-    assert (
-        f"2 labels and 41 features; give --like a model of as many; {model.path} has 6 and 41"
-        in capsys.readouterr().err
-    )
-
-
-def test_scipy_reads_the_matrix(model, tmp_path):
-    convert(model.path, "--to=npz", f"--output={tmp_path / 'w.npz'}")
-    theirs = sp.load_npz(tmp_path / "w.npz")
-    np.testing.assert_array_equal(theirs.toarray(), model.weights.to_scipy().toarray())
 
 
 def test_a_matrix_of_scipy_is_a_model(tmp_path):
@@ -107,17 +95,25 @@ def test_what_is_no_matrix_of_weights_is_refused(tmp_path, case):
         read_npz(tmp_path / "w.npz")
 
 
-def test_a_file_cut_short_is_refused(model, tmp_path, capsys):
+NOT_MODELS = {
+    "missing": (lambda model, path: None, "there is no such file"),
+    "a text": (lambda model, path: path.write_bytes(b"hello"), "not a model file"),
+    "empty": (lambda model, path: path.write_bytes(b""), "not a model file"),
+    "cut short": (
+        lambda model, path: (convert(model.path, "--to=npz", f"--output={path}"), os.truncate(path, 200)),
+        "not a sparse matrix of finite weights",
+    ),
+    "of other labels": (
+        lambda model, path: sp.save_npz(path, sp.csr_array((2, 41), dtype=np.float32)),
+        "2 labels and 41 features; give --like a model of as many; {model.path} has 6 and 41",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", NOT_MODELS)
+def test_what_is_no_model_is_refused(model, tmp_path, capsys, case):
     path = tmp_path / "w.npz"
-    convert(model.path, "--to=npz", f"--output={path}")
-    path.write_bytes(path.read_bytes()[:200])
-    assert main(["convert", str(path), f"--output={tmp_path / 'y'}"]) == 2
-    assert "w.npz: not a sparse matrix of finite weights" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("content", [b"hello", b"", None])
-def test_what_is_no_model_is_refused(tmp_path, capsys, content):
-    if content is not None:
-        (tmp_path / "x").write_bytes(content)
-    assert main(["convert", str(tmp_path / "x"), f"--output={tmp_path / 'y'}"]) == 2
-    assert f"{tmp_path / 'x'}: " in capsys.readouterr().err
+    make, complaint = NOT_MODELS[case]
+    make(model, path)
+    assert main(["convert", str(path), f"--like={model.path}", f"--output={tmp_path / 'y'}"]) == 2
+    assert f"{path}: {complaint.format(model=model)}" in capsys.readouterr().err

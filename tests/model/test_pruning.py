@@ -1,38 +1,98 @@
-"""Pruning drops exactly the small weights, and pruning twice is pruning once."""
+"""Pruning drops exactly the small weights; to a size, as few as it takes."""
 
-import hypothesis.extra.numpy as arrays
+from dataclasses import replace
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from synthetic import topics
 
-from ovaflow.model.pruning import kept_per_row, prune
+from ovaflow.cli import main
+from ovaflow.console.errors import InputError
+from ovaflow.data.dataset import open_dataset, write_dataset
+from ovaflow.model.model_file import open_model, save_model
+from ovaflow.model.pruning import kept_per_row, prune, prune_to_bytes, threshold_for
+from ovaflow.settings.models import TrainLabels
 from ovaflow.sparse.csr import CSR, from_scipy
+from ovaflow.training.shard_job import train_model
 
+FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)
 THRESHOLDS = st.sampled_from([0.0, 0.01, 0.25, 0.5, 1.0, 2.0])
-DENSE = arrays.arrays(
-    np.float32,
-    st.tuples(st.integers(0, 5), st.integers(1, 6)),
-    elements=st.sampled_from([0.0, 0.01, -0.01, 0.25, -0.25, 0.5, -1.0, 3.0]),
-)
+EVEN = st.sampled_from([0.0, 0.01, -0.01, 0.25, -0.25, 0.5, -1.0, 3.0])
 
 
-@given(DENSE, THRESHOLDS)
-def test_like_numpy(dense, threshold):
-    ours = prune(from_scipy(dense), threshold)
-    theirs = np.where(np.abs(dense) >= np.float32(threshold), dense, 0)
+@given(arrays(np.float32, st.tuples(st.integers(0, 5), st.integers(1, 6)), elements=EVEN), THRESHOLDS, THRESHOLDS)
+def test_like_numpy_once_or_twice(dense, one, other):
+    weights, least = from_scipy(dense), max(one, other)
+    theirs = np.where(np.abs(dense) >= np.float32(least), dense, 0)
+    ours = prune(weights, least)
     assert np.array_equal(ours.to_scipy().toarray(), theirs)
     assert np.array_equal(np.diff(ours.indptr), np.count_nonzero(theirs, axis=1))
-
-
-@given(DENSE, THRESHOLDS, THRESHOLDS)
-def test_again_at_a_larger_threshold(dense, one, other):
-    weights = from_scipy(dense)
-    ours = prune(prune(weights, min(one, other)), max(one, other))
-    theirs = prune(weights, max(one, other))
-    for left, right in zip(ours.arrays, theirs.arrays, strict=True):
-        assert np.array_equal(left, right)
+    again = prune(prune(weights, min(one, other)), least)
+    assert all(map(np.array_equal, again.arrays, ours.arrays))
 
 
 def test_stored_zeros_are_dropped():
     weights = CSR(np.float32([0, 1]), np.int32([0, 1]), np.int64([0, 2]), 2)
     assert kept_per_row(weights, 0.0).tolist() == [1]
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A model and its dataset."""
+    folder, made = tmp_path_factory.mktemp("budget"), topics(n=300, d=400, n_labels=25, seed=0)
+    names = [f"label {j}" for j in range(25)]
+    write_dataset(folder / "dataset.h5", made.train, replace(made.test, texts=[]), names, [], made.parameters)
+    dataset = open_dataset(folder / "dataset.h5")
+    save_model(folder / "model.h5", train_model(dataset, TrainLabels(stored_threshold=0.0), 0.0))
+    return open_model(folder / "model.h5"), folder
+
+
+@given(arrays(np.float32, st.integers(0, 60), elements=FLOATS | EVEN), st.integers(0, 70))
+def test_no_smaller_threshold_would_do(weights, most):
+    threshold = np.float32(threshold_for(weights, most))
+    magnitudes = np.abs(weights[weights != 0])
+    assert (magnitudes >= threshold).sum() <= most
+    if threshold:
+        below = np.nextafter(threshold, np.float32(0))
+        assert (magnitudes >= below).sum() > most
+    else:
+        assert len(magnitudes) <= most
+
+
+@pytest.mark.parametrize("share", [0.5, 0.8, 2.0])
+def test_the_file_fits_and_is_as_large_as_it_may(trained, tmp_path, share):
+    model, _ = trained
+    whole = model.path.stat().st_size
+    most, path = int(share * whole), tmp_path / "small.h5"
+    prune_to_bytes(model, most, path)
+    ours = open_model(path)
+    assert path.stat().st_size <= most
+    assert path.stat().st_size > most - 4 * 4096 or ours.nonzeros == model.nonzeros
+    dense = model.weights.to_scipy().toarray()
+    dense[np.abs(dense) < ours.parameters["prune"]] = 0
+    np.testing.assert_array_equal(ours.weights.to_scipy().toarray(), dense)
+    assert ours.label_names == model.label_names
+    assert ours.inputs == model.inputs | {"unpruned": model.checksum}
+
+
+def test_what_is_too_small_is_refused(trained, tmp_path):
+    with pytest.raises(InputError, match=r"without any weight it takes .* bytes, so it cannot be pruned to 1,000"):
+        prune_to_bytes(trained[0], 1000, tmp_path / "small.h5")
+    assert not list(tmp_path.iterdir())
+
+
+def test_on_the_command_line(trained, tmp_path, capsys):
+    model, folder = trained
+    arguments = [str(model.path), f"--dataset={folder / 'dataset.h5'}", f"--output={tmp_path / 'small.h5'}"]
+    assert main(["prune", *arguments, "--max-bytes=40kB"]) == 0
+    said = capsys.readouterr().out
+    assert "weights, those of at least" in said
+    assert "P@1 " in said
+    assert (tmp_path / "small.h5").stat().st_size <= 40_000
+    assert main(["prune", *arguments]) == 2
+    assert main(["prune", *arguments, "--max-bytes=ten"]) == 2
+    assert main(["prune", *arguments, "--threshold=0.2"]) == 0
+    assert np.abs(open_model(tmp_path / "small.h5").weights.data).min() >= np.float32(0.2)

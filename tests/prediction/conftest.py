@@ -5,33 +5,27 @@ from tiny_table import write_table
 
 from ovaflow.cli import main
 
-
-def _run(folder, *arguments):
-    assert main([str(argument).format(folder) for argument in arguments]) == 0
-
-
-def _one_vs_all(folder):
-    _run(folder, "means", "{}/dataset.h5", "--output={}/means.h5")
-    _run(folder, "plan", "{}/dataset.h5", "--shards=1", "--output={}/shards.tsv")
-    _run(folder, "train-shard", "{}/dataset.h5", "--means={}/means.h5", "--plan={}/shards.tsv", "--shard=0",
-         "--output={}/0.h5")  # fmt: skip
-    written = "--output={}/one-vs-all.h5", "--statistics={}/t.h5"
-    _run(folder, "merge", "{}/0.h5", "--dataset={}/dataset.h5", *written)
-
-
-def _fastxml(folder):
-    _run(folder, "train-trees", "{}/dataset.h5", "--trees=3", "--output={}/trees.h5")
-    _run(folder, "merge-trees", "{}/trees.h5", "--dataset={}/dataset.h5", "--output={}/fastxml.h5",
-         "--statistics={}/t.h5")  # fmt: skip
+STEPS = """
+means {0}/dataset.h5 --output={0}/means.h5
+plan {0}/dataset.h5 --shards=1 --output={0}/shards.tsv
+train-shard {0}/dataset.h5 --means={0}/means.h5 --plan={0}/shards.tsv --shard=0 --output={0}/0.h5
+merge {0}/0.h5 --dataset={0}/dataset.h5 --output={0}/one-vs-all.h5 --statistics={0}/t.h5
+train-trees {0}/dataset.h5 --trees=3 --output={0}/trees.h5
+merge-trees {0}/trees.h5 --dataset={0}/dataset.h5 --output={0}/fastxml.h5 --statistics={0}/t.h5
+embed {0}/dataset.h5 --rank=8 --output={0}/e.h5
+project {0}/dataset.h5 --embedding={0}/e.h5 --output={0}/p.h5
+tune-decoder {0}/p.h5 --dataset={0}/dataset.h5 --embedding={0}/e.h5 --output={0}/d.json
+train-decoder {0}/p.h5 --tuned={0}/d.json --output={0}/d.h5
+join-decoder {0}/d.h5 --projected={0}/p.h5 --tuned={0}/d.json --dataset={0}/dataset.h5 \
+--output={0}/rembrandt.h5 --statistics={0}/t.h5
+"""
 
 
-def _rembrandt(folder):
-    _run(folder, "embed", "{}/dataset.h5", "--rank=8", "--output={}/e.h5")
-    _run(folder, "project", "{}/dataset.h5", "--embedding={}/e.h5", "--output={}/p.h5")
-    _run(folder, "tune-decoder", "{}/p.h5", "--dataset={}/dataset.h5", "--embedding={}/e.h5", "--output={}/d.json")
-    _run(folder, "train-decoder", "{}/p.h5", "--tuned={}/d.json", "--output={}/d.h5")
-    _run(folder, "join-decoder", "{}/d.h5", "--projected={}/p.h5", "--tuned={}/d.json", "--dataset={}/dataset.h5",
-         "--output={}/rembrandt.h5", "--statistics={}/t.h5")  # fmt: skip
+def _run(folder, prepared, steps):
+    assert main([*prepared, f"--output={folder}/dataset.h5"]) == 0
+    for step in steps:
+        assert main(step.format(folder).split()) == 0
+    return folder
 
 
 @pytest.fixture(scope="session")
@@ -39,7 +33,17 @@ def tiny_models(tmp_path_factory):
     """Folder with records.csv, dataset.h5, and a model file by the name of each method."""
     folder = tmp_path_factory.mktemp("tiny")
     write_table(folder / "records.csv")
-    _run(folder, "prepare", "--format=csv", "--train={}/records.csv", "--label-separator=|", "--output={}/dataset.h5")
-    for train in (_one_vs_all, _fastxml, _rembrandt):
-        train(folder)
-    return folder
+    prepared = ["prepare", "--format=csv", f"--train={folder}/records.csv", "--label-separator=|"]
+    return _run(folder, prepared, STEPS.strip().splitlines())
+
+
+@pytest.fixture
+def trees_of(tmp_path, capsys):
+    """Grow trees on prepared data: ``fastxml.h5`` in the folder of the test."""
+
+    def grow(*prepared):
+        _run(tmp_path, ["prepare", *prepared], STEPS.strip().splitlines()[4:6])
+        capsys.readouterr()
+        return tmp_path / "fastxml.h5"
+
+    return grow

@@ -24,13 +24,10 @@ from ovaflow.sparse.csr import from_scipy, rows_of
 L, D, RANK = 40, 30, 7
 
 
-def common(kind, bias=2.0, **more):
-    trained = np.arange(L) != 5
-    parameters = {"train": {"method": kind}, "transform": {"bias": bias}}
-    return {"path": "model.h5", "trained": trained, "counts": trained * 3, "checksum": "", "inputs": {}} | {
-        "parameters": parameters,
-        **more,
-    }
+def common(kind):
+    trained, parameters = np.arange(L) != 5, {"train": {"method": kind}, "transform": {"bias": 2.0}}
+    given = {"path": "model.h5", "trained": trained, "counts": trained * 3, "checksum": "", "inputs": {}}
+    return given | {"parameters": parameters}
 
 
 @pytest.fixture(scope="module")
@@ -104,20 +101,19 @@ def test_words_of_a_text_and_their_features():
     assert ours == [("STRASSE", 0), ("Straße", 0), ("Cafe\u0301", 1)]
 
 
+FOREST = ForestModel(**common("fastxml"), forest=join_trees([], D, L))
+DRAWN = Projection(np.zeros((1, D, 64), np.float32), RANK, draw_features("gaussian", RANK, 11, 1.0, 0))
+KERNEL = EmbeddingModel(**common("rembrandt"), projection=DRAWN, decoder=np.zeros((L, 12), np.float32))
+
+
 def test_what_cannot_be_said_is_refused_in_one_line(model_and_weights, instances):
-    predictor, _, _ = model_and_weights
-    x = rows_of(instances, np.array([0]))
-    with pytest.raises(InputError, match="no training positives"):
-        contributions(predictor, x, 5)
-    with pytest.raises(InputError, match="no label 40"):
-        strongest_features(predictor, L)
-    with pytest.raises(InputError, match="not from texts"):
-        words_in_text(predictor, "text")
-    forest = Predictor(ForestModel(**common("fastxml"), forest=join_trees([], D, L)))
-    with pytest.raises(InputError, match="mean of the leaves"):
-        contributions(forest, x, 0)
-    random = draw_features("gaussian", RANK, 11, 1.0, 0)
-    drawn = Projection(np.zeros((1, D, 64), np.float32), RANK, random)
-    kernel = Predictor(EmbeddingModel(**common("rembrandt"), projection=drawn, decoder=np.zeros((L, 12), np.float32)))
-    with pytest.raises(InputError, match="random cosine features"):
-        nearest_labels(kernel, 0)
+    predictor, x = model_and_weights[0], rows_of(instances, np.array([0]))
+    for ask, message in (
+        (lambda: contributions(predictor, x, 5), "no training positives"),
+        (lambda: strongest_features(predictor, L), "no label 40"),
+        (lambda: words_in_text(predictor, "text"), "not from texts"),
+        (lambda: contributions(Predictor(FOREST), x, 0), "mean of the leaves"),
+        (lambda: nearest_labels(Predictor(KERNEL), 0), "random cosine features"),
+    ):
+        with pytest.raises(InputError, match=message):
+            ask()

@@ -11,13 +11,12 @@ import threading
 
 import numpy as np
 import pytest
-from sklearn.datasets import dump_svmlight_file
 from tiny_table import write_table
 
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.prediction.calibration import Calibration, write_calibration
-from ovaflow.prediction.predictions_file import predict_test_set
+from ovaflow.prediction.methods import predict_test_set
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.prediction.sources import format_of
 
@@ -38,72 +37,55 @@ def answers(out):
     return [json.loads(line) for line in out.splitlines()]
 
 
+def ids_of(found):
+    return [[label["id"] for label in entry["labels"]] for entry in found]
+
+
 def check(found, predictions, names):
-    assert [[label["id"] for label in entry["labels"]] for entry in found] == predictions.ids.tolist()
+    assert ids_of(found) == predictions.ids.tolist()
     scores = [[label["score"] for label in entry["labels"]] for entry in found]
     assert np.array_equal(np.float32(scores), predictions.scores)
     assert all(label["name"] == names[label["id"]] for entry in found for label in entry["labels"])
 
 
-def write_lines(path, texts):
-    path.write_text("\n".join(texts) + "\n", encoding="utf-8")
+def as_csv(texts):
+    out = io.StringIO()
+    csv.writer(out).writerows([["more", "text"], *(["1", text.replace(" ", "\n", 1)] for text in texts)])
+    return out.getvalue().encode()
 
 
-def write_jsonl(path, texts):
-    path.write_text("".join(json.dumps({"text": text, "more": 1}) + "\n\n" for text in texts))
+FILES = {
+    "in.txt": lambda texts: "\n".join([*texts, ""]).encode(),
+    "in.jsonl": lambda texts: "".join(json.dumps({"text": text, "more": 1}) + "\n\n" for text in texts).encode(),
+    "in.csv": as_csv,
+    "in.text.gz": lambda texts: gzip.compress("\r\n".join(texts).encode()),
+}
 
 
-def write_csv(path, texts):
-    with open(path, "w", newline="") as file:
-        csv.writer(file).writerows([["more", "text"], *(["1", text.replace(" ", "\n", 1)] for text in texts)])
-
-
-def write_gzip(path, texts):
-    path.write_bytes(gzip.compress("\r\n".join(texts).encode()))
-
-
-@pytest.mark.parametrize(
-    ("name", "write"),
-    [("in.txt", write_lines), ("in.jsonl", write_jsonl), ("in.csv", write_csv), ("in.text.gz", write_gzip)],
-)
-def test_files_of_texts(expected, tmp_path, capsys, name, write):
+@pytest.mark.parametrize("name", FILES)
+def test_files_of_texts(expected, tmp_path, capsys, name):
     model, texts, predictions = expected
-    write(tmp_path / name, texts)
+    (tmp_path / name).write_bytes(FILES[name](texts))
     run(model, tmp_path / name, "--top-k=3", "--threads=2")
     check(answers(capsys.readouterr().out), predictions, Predictor.open(model).label_names)
 
 
-@pytest.mark.parametrize("method", ["fastxml", "rembrandt"])
-def test_other_methods(tiny_models, tmp_path, capsys, method):
-    dataset = open_dataset(tiny_models / "dataset.h5")
-    predictor = Predictor.open(tiny_models / f"{method}.h5")
-    write_lines(tmp_path / "in.txt", dataset.test_texts())
-    run(tiny_models / f"{method}.h5", tmp_path / "in.txt", "--top-k=3")
-    found = answers(capsys.readouterr().out)
-    theirs = predict_test_set(predictor.model, dataset, 3).ids
-    assert [[label["id"] for label in entry["labels"]] for entry in found] == [
-        [j for j in ids if j >= 0] for ids in theirs
-    ]
-
-
 def test_texts_of_the_command_line_come_before_files(expected, tmp_path, capsys):
     model, texts, predictions = expected
-    (tmp_path / "rest.jsonl").write_text(
-        "".join(f'{{"id": "n{i}", "title": "{t}"}}\n' for i, t in enumerate(texts[1:]))
-    )
-    given = "--model", model, "--text", texts[0], tmp_path / "rest.jsonl", "--text-column=title", "--top-k=3"
+    rest, written = tmp_path / "rest.jsonl", [tmp_path / "out.csv", tmp_path / "out.txt"]
+    rest.write_text("".join(f'{{"id": "n{i}", "title": "{t}"}}\n' for i, t in enumerate(texts[1:])))
+    given = "--model", model, "--text", texts[0], rest, "--text-column=title", "--top-k=3"
     run(*given)
     found = answers(capsys.readouterr().out)
     check(found, predictions, Predictor.open(model).label_names)
     assert [entry.get("id") for entry in found[:3]] == [None, "n0", "n1"]
-    run(*given, f"--output={tmp_path}/out.csv")
-    rows = list(csv.DictReader(io.StringIO((tmp_path / "out.csv").read_text())))
-    assert len(rows) == 3 * len(texts)
+    for path in written:
+        run(*given, f"--output={path}")
+    rows = list(csv.DictReader(io.StringIO(written[0].read_text())))
     assert [int(row["id"]) for row in rows] == predictions.ids.ravel().tolist()
     assert np.array_equal(np.float32([row["score"] for row in rows]), predictions.scores.ravel())
     assert [row["instance"] for row in rows[:7]] == ["1"] * 3 + ["n0"] * 3 + ["n1"]
-    run(*given, f"--output={tmp_path}/out.txt")
-    head, *lines = (tmp_path / "out.txt").read_text().splitlines()
+    head, *lines = written[1].read_text().splitlines()
     assert head.split() == [str(len(texts)), "10"]
     assert [[int(pair.split(":")[0]) for pair in line.split()] for line in lines] == predictions.ids.tolist()
     run("--model", model, "--text", texts[0], "--output-format=table", "--top-k=2")
@@ -112,35 +94,12 @@ def test_texts_of_the_command_line_come_before_files(expected, tmp_path, capsys)
     assert (len(table), table[0].split(maxsplit=2)) == (2, ["1", f"{predictions.scores[0, 0]:.4f}", best])
 
 
-def test_features(expected, tiny_models, tmp_path, capsys):
-    """Counts of tokens: what the dataset was made from."""
-    _, _, predictions = expected
-    model, dataset = tiny_models / "one-vs-all.h5", open_dataset(tiny_models / "dataset.h5")
-    idf, d = Predictor.open(model).model.idf, dataset.n_features - 1
-    X = dataset.test.X.to_scipy()[:, :d].toarray()
-    # a row's smallest weight over idf is that of a count of 1, since every text has such a token
-    ratio = np.where(X > 0, X / idf, np.inf)
-    counts = np.rint(np.where(X > 0, np.expm1(np.log(2) * ratio / ratio.min(axis=1, keepdims=True)), 0))
-    dump_svmlight_file(counts, np.zeros((len(X), 1)), str(tmp_path / "in.svm"), multilabel=True)
-    body = (tmp_path / "in.svm").read_text().splitlines()
-    body = [" ".join(pair for pair in line.split() if ":" in pair) for line in body if not line.startswith("#")]
-    (tmp_path / "in.svm").write_text("\n".join(f"0 {line}" for line in body))
-    (tmp_path / "in.xmc").write_text(f"{len(body)} {d} 5\n" + "\n".join(f"1,4 {line}" for line in body) + "\n")
-    for file, *options in (["in.svm"], ["in.xmc", "--format=xmc-text"]):
-        run(model, tmp_path / file, "--top-k=3", *options)
-        found = answers(capsys.readouterr().out)
-        assert [[label["id"] for label in entry["labels"]] for entry in found] == predictions.ids.tolist()
-        assert np.allclose(
-            [[label["score"] for label in entry["labels"]] for entry in found], predictions.scores, atol=1e-5
-        )
-
-
 def test_probabilities_and_thresholds(expected, tmp_path, capsys):
     model, texts, predictions = expected
     opened, calibration = Predictor.open(model).model, tmp_path / "calibration.h5"
     thresholds = np.full(10, np.median(predictions.scores), np.float32)
     write_calibration(calibration, Calibration(np.ones(10), np.zeros(10), thresholds, {}, {"model": opened.checksum}))
-    write_lines(tmp_path / "in.txt", texts)
+    (tmp_path / "in.txt").write_bytes(FILES["in.txt"](texts))
     run(model, tmp_path / "in.txt", "--top-k=3", "--probabilities", "--thresholds", f"--calibration={calibration}")
     found = answers(capsys.readouterr().out)
     assert [len(entry["labels"]) for entry in found] == (predictions.scores >= thresholds[0]).sum(axis=1).tolist()
@@ -160,19 +119,14 @@ def test_texts_without_a_known_word_are_counted(expected, capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_the_column_is_that_of_the_training_data(tmp_path, capsys):
-    write_table(tmp_path / "train.csv", 20, columns=("title", "subjects"))
+def test_the_column_is_that_of_the_training_data(trees_of, tmp_path, capsys):
+    train = tmp_path / "train.csv"
+    write_table(train, 20, columns=("title", "subjects"))
     columns = "--text-column=title", "--labels-column=subjects", "--label-separator=|"
-    assert (
-        main(["prepare", "--format=csv", f"--train={tmp_path}/train.csv", *columns, f"--output={tmp_path}/d.h5"]) == 0
-    )
-    assert main(["train-trees", f"{tmp_path}/d.h5", "--trees=1", f"--output={tmp_path}/t.h5"]) == 0
-    joined = f"--output={tmp_path}/m.h5", f"--statistics={tmp_path}/s.h5"
-    assert main(["merge-trees", f"{tmp_path}/t.h5", f"--dataset={tmp_path}/d.h5", *joined]) == 0
-    capsys.readouterr()
-    run(tmp_path / "m.h5", tmp_path / "train.csv")
+    model = trees_of("--format=csv", f"--train={train}", *columns)
+    run(model, train)
     assert len(answers(capsys.readouterr().out)) == 20
-    run(tmp_path / "m.h5", tmp_path / "train.csv", "--text-column=text", status=2)
+    run(model, train, "--text-column=text", status=2)
     assert "no column 'text'" in capsys.readouterr().err
 
 
@@ -216,22 +170,20 @@ def test_what_does_not_go_together(expected, capsys, arguments, complaint):
     assert complaint in capsys.readouterr().err
 
 
-def test_svmlight_counts_features_as_the_models_data_did(tmp_path, capsys):
-    (tmp_path / "train.svm").write_text("0 1:1 3:2\n1 2:1\n0,1 1:2 2:4\n1 2:3\n")
-    made = f"--dataset={tmp_path}/dataset.h5", f"--output={tmp_path}/model.h5", f"--statistics={tmp_path}/t.h5"
-    files = f"--train={tmp_path}/train.svm", f"--test={tmp_path}/train.svm"
-    assert main(["prepare", "--format=svmlight", *files, f"--output={tmp_path}/dataset.h5"]) == 0
-    assert main(["train-trees", f"{tmp_path}/dataset.h5", "--trees=1", f"--output={tmp_path}/0.h5"]) == 0
-    assert main(["merge-trees", f"{tmp_path}/0.h5", *made]) == 0
-    capsys.readouterr()
-    run(tmp_path / "model.h5", tmp_path / "train.svm")
-    ours = answers(capsys.readouterr().out)
-    (tmp_path / "from-0.svm").write_text("0 0:1 2:2\n1 1:1\n0,1 0:2 1:4\n1 1:3\n")
-    run(tmp_path / "model.h5", tmp_path / "from-0.svm", "--first-feature=0")
-    assert answers(capsys.readouterr().out) == ours
-    run(tmp_path / "model.h5", tmp_path / "from-0.svm", status=2)
+def test_files_of_features(trees_of, tmp_path, capsys):
+    """svmlight counts features as the model's data did, XMC text from 0."""
+    train, other, xmc = (tmp_path / name for name in ("train.svm", "from-0.svm", "in.xmc"))
+    train.write_text("0 1:1 3:2\n1 2:1\n0,1 1:2 2:4\n1 2:3\n")
+    other.write_text("0 0:1 2:2\n1 1:1\n0,1 0:2 1:4\n1 1:3\n")
+    xmc.write_text("4 3 2\n" + other.read_text())
+    model = trees_of("--format=svmlight", f"--train={train}", f"--test={train}")
+    theirs = predict_test_set(Predictor.open(model).model, open_dataset(tmp_path / "dataset.h5"), 1)
+    for file, *options in ([train], [other, "--first-feature=0"], [xmc, "--format=xmc-text"]):
+        run(model, file, "--top-k=1", *options)
+        check(answers(capsys.readouterr().out), theirs, Predictor.open(model).label_names)
+    run(model, other, status=2)
     assert "from-0.svm, line 1: feature id out of range in '0:1', ids run from 1 to 3" in capsys.readouterr().err
-    run(tmp_path / "model.h5", "--text=word", status=2)
+    run(model, "--text=word", status=2)
     assert "was trained on features, so it cannot read texts; give it features" in capsys.readouterr().err
 
 
@@ -255,12 +207,12 @@ def test_a_pipe_is_answered_line_by_line(expected):
         process.stdin.close()
         assert process.wait() == 0
         watchdog.cancel()
-    assert [[label["id"] for label in entry["labels"]] for entry in found] == predictions.ids[:3].tolist()
+    assert ids_of(found) == predictions.ids[:3].tolist()
 
 
 def test_a_reader_that_has_enough_is_no_error(expected, tmp_path):
     model, texts, _ = expected
-    write_lines(tmp_path / "in.txt", texts * 200)
+    (tmp_path / "in.txt").write_bytes(FILES["in.txt"](texts * 200))
     reading, writing = os.pipe()
     command = [sys.executable, "-m", "ovaflow", "predict", str(model), str(tmp_path / "in.txt")]
     with subprocess.Popen(command, stdout=writing, stderr=subprocess.PIPE) as process:

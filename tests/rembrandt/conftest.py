@@ -21,20 +21,21 @@ def _features(generator):
     return X.tocsr()
 
 
-@pytest.fixture
-def multilabel(tmp_path):
+@pytest.fixture(scope="package")
+def multilabel(tmp_path_factory):
     """500 instances, 60 features, 30 labels that follow 6 hidden directions."""
     generator = np.random.default_rng(0)
     X = _features(generator)
     scores = X @ generator.standard_normal((60, 6)) @ generator.standard_normal((6, 30))
     scores = np.asarray(scores) + generator.standard_normal((500, 30))
-    return _write(tmp_path / "multilabel.h5", X, scores > np.quantile(scores, 0.9, axis=0))
+    return _write(tmp_path_factory.mktemp("data") / "multilabel.h5", X, scores > np.quantile(scores, 0.9, axis=0))
 
 
-@pytest.fixture
-def multiclass(tmp_path):
+@pytest.fixture(scope="package")
+def multiclass(tmp_path_factory):
     """500 instances with one of 12 labels each."""
     generator = np.random.default_rng(1)
     X = _features(generator)
     scores = np.asarray(X @ generator.standard_normal((60, 12))) + 0.3 * generator.standard_normal((500, 12))
-    return _write(tmp_path / "multiclass.h5", X, np.eye(12)[(scores - scores.mean(axis=0)).argmax(axis=1)])
+    Y = np.eye(12)[(scores - scores.mean(axis=0)).argmax(axis=1)]
+    return _write(tmp_path_factory.mktemp("data") / "multiclass.h5", X, Y)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
-from ovaflow.rembrandt.projection import MAPS, choose_bandwidth, draw_features
+from ovaflow.rembrandt.projection import choose_bandwidth, draw_features
 
 
-@pytest.mark.parametrize("kernel", MAPS)
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])
 @pytest.mark.parametrize("bandwidth", [1.0, 4.0])
 def test_inner_products_approximate_the_kernel(kernel, bandwidth):
     Z = np.random.default_rng(0).standard_normal((30, 4)).astype(np.float32)

@@ -19,7 +19,7 @@ import pytest
 from ovaflow.cli import main
 from ovaflow.data.dataset import Split, write_dataset
 from ovaflow.model.model_file import Names, write_model
-from ovaflow.prediction.predictions_file import Predictions, read_predictions, write_predictions
+from ovaflow.prediction.methods import Predictions, read_predictions, write_predictions
 from ovaflow.report.gather import choose_shown, gather
 from ovaflow.report.page import anchors_of, describe_machine, describe_software, render
 from ovaflow.report.quality import Published

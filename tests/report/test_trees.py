@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from ovaflow.artifacts.label_tree import compute_label_tree, write_label_tree
-from ovaflow.fastxml.merging import SHAPE
 from ovaflow.model.training_file import Training
 from ovaflow.report import embeddings, trees
 from ovaflow.report.trees import LabelTreeOfRun, label_trees_table, read_label_tree_of, read_trees
@@ -14,7 +13,8 @@ from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage.texts import write_json
 from ovaflow.training.plan import write_plan
 
-RECORDED = Training({}, 1.0, 1, 1, {name: np.array([2, 4]) for name in [*SHAPE, "seconds"]})
+SHAPE = ["nodes", "leaves", "depth", "mean_depth", "balance", "largest_leaf", "labels_per_leaf", "nonzeros", "seconds"]
+RECORDED = Training({}, 1.0, 1, 1, {name: np.array([2, 4]) for name in SHAPE})
 Y = np.array([[1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1], [0, 1, 1, 1]], bool)
 LABEL_TREE = {"initialization": "label-tree"}
 EMBEDDING = {

@@ -119,7 +119,7 @@ CODE = {
     "estimate/sample.py": {},
     "solver/newton.py": {"warm_up": 1, **AFTER_TRAIN},
     "model/merge.py": AFTER_MERGE,
-    "prediction/predictions_file.py": AFTER_PREDICT,
+    "prediction/methods.py": AFTER_PREDICT,
     "report/tables.py": {"write_report": 1},
     "cli/samples.py": {},
 }

@@ -14,7 +14,7 @@ from ovaflow.evaluation.embedding_curve import describe_embedding
 from ovaflow.fingerprint import code_fingerprint
 from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.machine.pinning import pinned
-from ovaflow.model.shard_file import write_shard
+from ovaflow.model.training_file import write_shard
 from ovaflow.rembrandt.decoder import plan_decoder, train_decoder
 from ovaflow.rembrandt.embedding import compute_embedding, read_embedding, write_embedding
 from ovaflow.rembrandt.joining import join_decoder

@@ -59,8 +59,7 @@ def predict_command(inputs, model, texts, dataset, top_k, threads, output, **opt
 
 def _predict_dataset(model, dataset, top_k, threads, output):
     from ovaflow.data.dataset import open_dataset
-    from ovaflow.prediction.methods import open_any_model
-    from ovaflow.prediction.predictions_file import predict_test_set, write_predictions
+    from ovaflow.prediction.methods import open_any_model, predict_test_set, write_predictions
 
     opened = open_any_model(model), open_dataset(dataset)
     predictions = predict_test_set(*opened, top_k, threads)
@@ -84,7 +83,7 @@ def _predict_raw(
     writer = _writer(output_format, output, predictor.n_labels, options["probabilities"], titled)
     quiet = not inputs or (output is None and sys.stdout.isatty())
     with _destination(output) as out, Progress("predicting", 0, "instances", quiet=quiet) as progress:
-        out.write(writer.start())
+        out.write(writer.head)
         strange = 0
         for batch in _batches(predictor, texts, sources):
             strange += 0 if batch.texts is None else without_words(predictor, batch.X)

@@ -14,7 +14,7 @@ from ovaflow.initialization.pretrained import match_model, require_same_problem
 from ovaflow.initialization.starts import StartInputs
 from ovaflow.machine.pinning import pinned
 from ovaflow.model.model_file import open_model
-from ovaflow.model.shard_file import write_shard
+from ovaflow.model.training_file import write_shard
 from ovaflow.solver.problem import Status
 from ovaflow.storage.parts import parts_of
 from ovaflow.training.plan import read_plan

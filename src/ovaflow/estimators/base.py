@@ -1,10 +1,11 @@
 """What all classifiers share: forms of X and Y, prediction, files."""
 
 import hashlib
+import inspect
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar, get_origin
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +18,6 @@ from ovaflow.console.progress import silence
 from ovaflow.data.dataset import Dataset, Names, Split
 from ovaflow.data.normalize import fill_rows, finish, is_dense, row_norms
 from ovaflow.estimators.labels import CLASSES, LabelForm, Labels, Matrix
-from ovaflow.estimators.parameters import Parameter, add_constructor, of_field
 from ovaflow.evaluation.ranking import find_hits, precision
 from ovaflow.model.model_file import ONE_VS_ALL, ModelFile
 from ovaflow.prediction.methods import method_named, open_any_model
@@ -30,6 +30,40 @@ AnySection = TypeVar("AnySection", bound=Section)
 
 _FIRST_BEST = 16
 """Best labels of an instance among which all likely ones are sought first."""
+
+
+class Parameter(NamedTuple):
+    """A parameter of a constructor."""
+
+    default: Any
+    kind: str
+    description: str
+
+
+def _of_field(model: type[Section], name: str) -> Parameter:
+    field = model.model_fields[name]
+    kind = str(field.annotation) if get_origin(field.annotation) else getattr(field.annotation, "__name__", "object")
+    return Parameter(field.default, kind.replace("typing.", ""), str(field.description))
+
+
+def _add_constructor(cls: type, parameters: dict[str, Parameter]) -> None:
+    """Give a class an ``__init__`` with these keyword parameters, and describe them in its docstring."""
+
+    def __init__(self: Any, **given: Any) -> None:
+        for name in given.keys() - parameters.keys():
+            raise TypeError(f"{cls.__name__}() got an unexpected keyword argument {name!r}")
+        for name, parameter in parameters.items():
+            setattr(self, name, given.get(name, parameter.default))
+
+    keywords = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=parameter.default)
+        for name, parameter in parameters.items()
+    ]
+    self = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    __init__.__signature__ = inspect.Signature([self, *keywords])  # type: ignore[attr-defined]
+    cls.__init__ = __init__  # type: ignore[misc]
+    entries = (f"{name} : {each.kind}\n    {each.description}" for name, each in parameters.items())
+    cls.__doc__ = f"{inspect.getdoc(cls)}\n\nParameters\n----------\n" + "\n".join(entries) + "\n"
 
 
 class LabelClassifier(ClassifierMixin, BaseEstimator):
@@ -54,20 +88,20 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
     """Score of a label that is as likely as not."""
     settings: ClassVar[tuple[tuple[type[Section], tuple[str, ...]], ...]] = ()
     """Fields of models that are parameters of the constructor."""
-    own: ClassVar[dict[str, tuple[Any, str, str]]] = {}
-    """Other parameters: default, type and sentence."""
+    own: ClassVar[dict[str, Parameter]] = {}
+    """Other parameters."""
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
-        parameters = {name: of_field(model, name) for model, names in cls.settings for name in names}
-        parameters["bias"] = of_field(Prepare, "bias")
+        parameters = {name: _of_field(model, name) for model, names in cls.settings for name in names}
+        parameters["bias"] = _of_field(Prepare, "bias")
         # TfidfVectorizer has done so already
-        parameters["normalize"] = of_field(Prepare, "normalize")._replace(default=False)
-        parameters["threads"] = of_field(Train, "threads")._replace(description="they change no result")
-        parameters |= {name: Parameter(*each) for name, each in cls.own.items()}
+        parameters["normalize"] = _of_field(Prepare, "normalize")._replace(default=False)
+        parameters["threads"] = _of_field(Train, "threads")._replace(description="they change no result")
+        parameters |= cls.own
         parameters["verbose"] = Parameter(False, "bool", "tell how far the training is")
         cls.given = tuple(parameters)
-        add_constructor(cls, parameters)
+        _add_constructor(cls, parameters)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -140,7 +174,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
 
     def _instances(self, X: Matrix) -> CSR:
         check_is_fitted(self)
-        unscaled = self.model_.parameters.get("transform", {}).get("unscaled", False)
+        unscaled = self.model_.transform.get("unscaled", False)
         return self._finished(validate_data(self, X, accept_sparse="csr", dtype=np.float32, reset=False), unscaled)
 
     def _part(self, model: type[AnySection]) -> AnySection:
@@ -322,15 +356,13 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
             If the file is missing, foreign, damaged or of another method.
         """
         model = open_any_model(path)
-        method = model.parameters.get("train", {}).get("method", ONE_VS_ALL)
-        if method != cls.method:
-            raise InputError(f"a model of {method}", path=path, remedy="load it with the class of its method")
-        transform = model.parameters.get("transform", {})
+        if model.method != cls.method:
+            raise InputError(f"a model of {model.method}", path=path, remedy="load it with the class of its method")
         estimator = cls(**cls._settings_of(model.parameters)).set_params(
-            bias=transform.get("bias", 0.0), normalize=bool(transform.get("normalize", False))
+            bias=model.bias, normalize=bool(model.transform.get("normalize", False))
         )
         estimator.model_ = replace(model, given=model.names)
-        estimator.n_features_in_ = model.n_features - (transform.get("bias", 0.0) != 0)
+        estimator.n_features_in_ = model.n_features - (model.bias != 0)
         estimator._hold(LabelForm.from_parameters(model.parameters.get("labels", {}), model.label_names))
         return estimator
 

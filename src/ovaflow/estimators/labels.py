@@ -61,12 +61,12 @@ class LabelForm:
 
     @property
     def parameters(self) -> dict[str, str]:
-        """What a model file tells of the form."""
+        """What a model file records of the form."""
         classes = np.array(self.classes.tolist()).dtype.str
         return {"kind": self.kind, "classes": classes, "indicator": self.dtype}
 
     def matrix(self, Y: Labels) -> CSR:
-        """Labels (n, l) as every method takes them, without those that are none of the classes."""
+        """Labels (n, l) as every method takes them, without those that are not among the classes."""
         if scipy.sparse.issparse(Y):
             return _indicated(Y, len(self.classes))
         rows = Y

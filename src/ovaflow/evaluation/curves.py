@@ -6,7 +6,7 @@ from ovaflow.console.progress import Progress
 from ovaflow.data.dataset import inverse_propensity
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.metrics import PLACES
-from ovaflow.fastxml.scoring import predict_trees
+from ovaflow.fastxml.model_file import predict_trees
 from ovaflow.model.pruning import prune
 from ovaflow.prediction.top_k import load_kernels, predict_top_k
 

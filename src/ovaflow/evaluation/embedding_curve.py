@@ -5,9 +5,9 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.metrics import PLACES
+from ovaflow.rembrandt.model_file import predict_embedded
 from ovaflow.rembrandt.panels import from_panels, in_blocks, product
 from ovaflow.rembrandt.projection import Projection
-from ovaflow.rembrandt.scoring import predict_embedded
 from ovaflow.sparse.csr import rows_of
 
 MOST_INSTANCES = 5000

@@ -39,12 +39,6 @@ def seed_of(seed, number):
 
 
 @strict_kernel
-def toss(seed, number):
-    """0 or 1, each as likely: coin number ``number`` of a seed."""
-    return seed_of(seed, number) >> np.uint64(63)
-
-
-@strict_kernel
 def shuffle(items, seed):
     """Put items in a random order (Fisher-Yates)."""
     for place in range(len(items) - 1, 0, -1):
@@ -81,9 +75,9 @@ def gather_labels(Y, members, seed, scratch):
 
 @strict_kernel
 def toss_sides(sides, seed):
-    """delta: each instance on either side by a coin (1 stands for +1, 0 for -1)."""
+    """delta: each instance on either side by a coin (1 for +1, 0 for -1)."""
     for m in range(len(sides)):
-        sides[m] = toss(seed, m)
+        sides[m] = seed_of(seed, m) >> np.uint64(63)
 
 
 @strict_kernel
@@ -96,7 +90,12 @@ def pull_of_scores(scores, costs, pull):
 @strict_kernel
 def assign(members, sides, pull, gains, C_r, n_labels, scratch):
     """Repeat both steps until no instance changes sides (eq. 11 and 13); returns how many are on side +1."""
-    worth, normalisers = _local_gains(members, gains, n_labels, scratch)
+    # g of the node's labels, and I(y) of its instances
+    worth, normalisers = scratch.worth[:n_labels], scratch.normalisers[: len(members)]
+    for c in range(n_labels):
+        worth[c] = gains.labels[scratch.labels[c]]
+    for m in range(len(members)):
+        normalisers[m] = gains.normalisers[members[m]]
     sums = scratch.sums[: 2 * n_labels].reshape(2, n_labels)
     keys = scratch.keys[: 2 * n_labels].reshape(2, n_labels)
     lead, changed = scratch.lead[:n_labels], scratch.changed[:n_labels]
@@ -109,27 +108,7 @@ def assign(members, sides, pull, gains, C_r, n_labels, scratch):
         changed[:] = False
         if not _reassign(sides, pull, C_r, worth, normalisers, lead, sums, changed, scratch):
             break
-    return count_positive(sides)
-
-
-@strict_kernel
-def count_positive(sides):
-    """Instances on side +1."""
-    count = 0
-    for side in sides:
-        count += side
-    return count
-
-
-@strict_kernel
-def _local_gains(members, gains, n_labels, scratch):
-    """g of the node's labels, and I(y) of its instances."""
-    worth, normalisers = scratch.worth[:n_labels], scratch.normalisers[: len(members)]
-    for c in range(n_labels):
-        worth[c] = gains.labels[scratch.labels[c]]
-    for m in range(len(members)):
-        normalisers[m] = gains.normalisers[members[m]]
-    return worth, normalisers
+    return sides.sum()
 
 
 @strict_kernel

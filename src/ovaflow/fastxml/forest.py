@@ -30,24 +30,17 @@ class Forest(NamedTuple):
             np.array([0, last - first]),
             self.children[first:last],
             self.sizes[first:last],
-            _rows(self.separators, first, last),
-            _rows(self.distributions, first, last),
+            self.separators.part(first, last),
+            self.distributions.part(first, last),
         )
 
 
-def _rows(matrix, first, last):
-    start, end = matrix.indptr[first], matrix.indptr[last]
-    return CSR(
-        matrix.data[start:end], matrix.indices[start:end], matrix.indptr[first : last + 1] - start, matrix.n_columns
-    )
-
-
 def join_trees(trees, d, n_labels):
-    nothing = np.empty(0, np.int32)
+    """One forest of the trees of several."""
     return Forest(
-        _ends([tree.starts[1:] for tree in trees]),
-        np.concatenate([nothing, *(tree.children for tree in trees)]),
-        np.concatenate([nothing, *(tree.sizes for tree in trees)]),
+        _offsets([np.diff(tree.starts) for tree in trees]),
+        _joined([tree.children for tree in trees], np.int32),
+        _joined([tree.sizes for tree in trees], np.int32),
         _stacked([tree.separators for tree in trees], d),
         _stacked([tree.distributions for tree in trees], n_labels),
     )
@@ -55,19 +48,19 @@ def join_trees(trees, d, n_labels):
 
 def _stacked(matrices, n_columns):
     return CSR(
-        np.concatenate([np.empty(0, np.float32), *(matrix.data for matrix in matrices)]),
-        np.concatenate([np.empty(0, np.int32), *(matrix.indices for matrix in matrices)]),
-        _ends([matrix.indptr[1:] for matrix in matrices]),
+        _joined([matrix.data for matrix in matrices], np.float32),
+        _joined([matrix.indices for matrix in matrices], np.int32),
+        _offsets([np.diff(matrix.indptr) for matrix in matrices]),
         n_columns,
     )
 
 
-def _ends(parts):
-    """Where parts end once they stand one after the other, from the ends within each."""
-    before = np.cumsum([0, *(part[-1] if len(part) else 0 for part in parts)])
-    return np.concatenate([[0], *(part + shift for part, shift in zip(parts, before[:-1], strict=True))]).astype(
-        np.int64
-    )
+def _joined(parts, dtype):
+    return np.concatenate([np.empty(0, dtype), *parts])
+
+
+def _offsets(lengths):
+    return np.cumsum(_joined([[0], *lengths], np.int64))
 
 
 def write_forest(group, forest):
@@ -90,7 +83,7 @@ def read_forest(group):
 
 
 def _leads_down(starts, children):
-    """Whether both children of each node stand behind it in its tree."""
+    """Whether both children of each node come after it in its tree."""
     place = np.arange(len(children)) - np.repeat(starts[:-1], np.diff(starts))
     size = np.repeat(np.diff(starts), np.diff(starts))
     inner = children != 0

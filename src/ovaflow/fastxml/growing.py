@@ -83,7 +83,10 @@ class Rules(NamedTuple):
 
 @strict_kernel
 def grow_tree(X, Y, gains, scratch, rules, settings, seed):
-    """Split nodes until they are leaves; returns a tree's arrays, nodes level by level."""
+    """Split nodes until they are leaves; returns a tree's arrays, nodes level by level.
+
+    Children and sizes, then data, indices and indptr of the separators, and of the leaves' shares.
+    """
     n = len(X.indptr) - 1
     bounds, children = np.zeros((2 * n, 2), np.int64), np.zeros(2 * n, np.int32)
     weight_ends, leaf_ends = np.zeros(2 * n + 1, np.int64), np.zeros(2 * n + 1, np.int64)
@@ -114,7 +117,7 @@ def grow_tree(X, Y, gains, scratch, rules, settings, seed):
     sizes = (bounds[:n_nodes, 1] - bounds[:n_nodes, 0]).astype(np.int32)
     separators = weights[:weight_end].copy(), features[:weight_end].copy(), weight_ends[: n_nodes + 1].copy()
     distributions = shares[:leaf_end].copy(), labels[:leaf_end].copy(), leaf_ends[: n_nodes + 1].copy()
-    return children[:n_nodes].copy(), sizes, separators, distributions
+    return (children[:n_nodes].copy(), sizes) + separators + distributions
 
 
 @strict_kernel
@@ -143,7 +146,7 @@ def _split(X, Y, members, gains, scratch, rules, settings, seed):
         positive = assign(members, sides, pull, gains, rules.C_r, n_labels, scratch)
         if positive == 0 or positive == m:
             return 0, 0
-        if count > 0 and _differing(sides, scratch.moved) == 0:
+        if count > 0 and np.all(sides == scratch.moved[:m]):
             break
         costs = _costs(rules, positive, m)
         count = fit_separator(X, members, sides, costs, scratch, settings)
@@ -152,14 +155,6 @@ def _split(X, Y, members, gains, scratch, rules, settings, seed):
     if positive == 0 or positive == m:
         return 0, 0
     return count, positive
-
-
-@strict_kernel
-def _differing(sides, before):
-    count = 0
-    for m in range(len(sides)):
-        count += sides[m] != before[m]
-    return count
 
 
 @strict_kernel

@@ -1,4 +1,4 @@
-"""Merging: the shards' trees become one model, tree by tree, in bounded memory."""
+"""Merging: the shards' trees become one model."""
 
 from pathlib import Path
 
@@ -6,25 +6,12 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
-from ovaflow.fastxml.model_file import ForestModel
+from ovaflow.fastxml.forest import join_trees
+from ovaflow.fastxml.model_file import ForestModel, save_model
 from ovaflow.fastxml.training import grow_trees, read_tree_shard
-from ovaflow.model.model_file import KIND, write_common
+from ovaflow.model.merge import require_alike
 from ovaflow.model.training_file import Training, write_training
 from ovaflow.sparse.jit import strict_kernel
-from ovaflow.storage.arrays import create_array
-from ovaflow.storage.artifact import create_artifact
-
-SHAPE = {
-    "nodes": np.int64,
-    "leaves": np.int64,
-    "depth": np.int64,
-    "mean_depth": np.float64,
-    "balance": np.float64,
-    "largest_leaf": np.int64,
-    "labels_per_leaf": np.float64,
-    "nonzeros": np.int64,
-}
-"""Names and dtypes of what is said of each tree."""
 
 
 def shape_of(tree, max_leaf):
@@ -58,24 +45,35 @@ def transform_of(dataset):
     return dataset.parameters | ({} if dataset.train.norms is None else {"unscaled": True})
 
 
+def model_of(dataset, forest, parameters):
+    """A model in memory."""
+    counts = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels)
+    return ForestModel(
+        dataset.path,
+        counts > 0,
+        counts,
+        checksum="",
+        parameters={"train": parameters, "transform": transform_of(dataset)},
+        inputs={"dataset": dataset.checksum},
+        forest=forest,
+        given=dataset.names,
+    )
+
+
 def merge_trees(shards, dataset, model_path, training_path):
     """Join the shards of one forest into a model; its bytes do not depend on how trees were divided into shards."""
     opened = _read(shards, dataset)
     places = _places(opened, dataset)
-    parameters, inputs = opened[0].parameters, {"dataset": dataset.checksum}
-    trees = [(opened[shard].forest, place) for shard, place in places]
-    counts = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels)
-    given = {"train": parameters, "transform": transform_of(dataset)}
-    with create_artifact(model_path, KIND, given, inputs) as file:
-        _write_trees(file.create_group("forest"), trees, dataset)
-        write_common(file, counts > 0, counts, dataset.names)
-    shapes = [shape_of(forest.tree(place), parameters["max_leaf"]) for forest, place in trees]
-    statistics = {name: np.array([shape[name] for shape in shapes], dtype) for name, dtype in SHAPE.items()}
+    trees = [opened[shard].forest.tree(place) for shard, place in places]
+    forest, parameters = join_trees(trees, dataset.n_features, dataset.n_labels), opened[0].parameters
+    save_model(model_path, model_of(dataset, forest, parameters))
+    shapes = [shape_of(tree, parameters["max_leaf"]) for tree in trees]
+    statistics = {name: np.array([shape[name] for shape in shapes]) for name in shapes[0]}
     statistics["seconds"] = np.array([opened[shard].seconds[place] for shard, place in places])
     core_seconds, peak = sum(s.core_seconds for s in opened), max(s.peak_rss_bytes for s in opened)
     training = Training({}, core_seconds, len(opened), peak, trees=statistics)
-    write_training(training_path, training, parameters, inputs)
-    return int(statistics["nodes"].sum())
+    write_training(training_path, training, parameters, {"dataset": dataset.checksum})
+    return len(forest.children)
 
 
 def _read(paths, dataset):
@@ -83,20 +81,9 @@ def _read(paths, dataset):
     with Progress("checking shards", len(paths), "shards") as progress:
         for path in map(Path, paths):
             opened.append(read_tree_shard(path))
-            _check(opened[-1], opened[0], dataset)
+            require_alike(opened[-1], opened[0], dataset)
             progress.advance()
     return opened
-
-
-def _check(shard, first, dataset):
-    if shard.inputs.get("dataset") != dataset.checksum:
-        raise InputError(f"was not trained on {dataset.path}", path=shard.path, remedy="run train-trees again for it")
-    names = shard.parameters.keys() | first.parameters.keys()
-    differing = sorted(name for name in names if shard.parameters.get(name) != first.parameters.get(name))
-    if differing:
-        raise InputError(
-            f"differs from {first.path} in {', '.join(differing)}", path=shard.path, remedy="train both alike"
-        )
 
 
 def _places(opened, dataset):
@@ -106,7 +93,7 @@ def _places(opened, dataset):
         for place, tree in enumerate(shard.numbers.tolist()):
             if tree in found:
                 raise InputError(
-                    f"tree {tree} stands in {opened[found[tree][0]].path} too",
+                    f"tree {tree} is also in {opened[found[tree][0]].path}",
                     path=shard.path,
                     remedy="give merge-trees the shards of one forest, each once",
                 )
@@ -114,50 +101,13 @@ def _places(opened, dataset):
     missing = sorted(set(range(opened[0].parameters["trees"])) - set(found))
     if missing:
         raise InputError(
-            f"tree {missing[0]} of the forest on {dataset.path} stands in no shard given",
+            f"no shard given has tree {missing[0]} of the forest on {dataset.path}",
             remedy="run train-trees for the missing shards and give all of them to merge-trees",
         )
     return [found[tree] for tree in sorted(found)]
 
 
-def _write_trees(group, trees, dataset):
-    """Write a forest of which one tree is read at a time."""
-    nodes = np.cumsum([0, *(forest.starts[place + 1] - forest.starts[place] for forest, place in trees)])
-    create_array(group, "starts", nodes)
-    for name in ("children", "sizes"):
-        _write_parts(group, name, nodes[-1], (getattr(forest.tree(place), name) for forest, place in trees))
-    for name, columns in (("separators", dataset.n_features), ("distributions", dataset.n_labels)):
-        matrices = [getattr(forest.tree(place), name) for forest, place in trees]
-        holder = group.create_group(name)
-        holder.attrs["n_columns"] = np.int64(columns)
-        lengths = np.concatenate([np.diff(matrix.indptr) for matrix in matrices])
-        indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        create_array(holder, "indptr", indptr)
-        for part in ("data", "indices"):
-            _write_parts(holder, part, indptr[-1], (getattr(matrix, part) for matrix in matrices))
-
-
-def _write_parts(group, name, length, parts):
-    stored, end = None, 0
-    for part in parts:
-        if stored is None:
-            stored = create_array(group, name, shape=(length,), dtype=part.dtype)
-        if len(part):
-            stored[end : end + len(part)] = part
-        end += len(part)
-
-
 def train_forest(dataset, settings, threads=1):
     """Grow all trees in this process: the model that shards of the same forest merge into."""
     grown = grow_trees(dataset, range(settings.trees), settings, threads)
-    counts = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels)
-    return ForestModel(
-        dataset.path,
-        counts > 0,
-        counts,
-        checksum="",
-        parameters={"train": settings.recorded, "transform": transform_of(dataset)},
-        inputs={"dataset": dataset.checksum},
-        forest=grown.forest,
-        given=dataset.names,
-    )
+    return model_of(dataset, grown.forest, settings.recorded)

@@ -1,18 +1,29 @@
-"""Models of trees: their file and their scores."""
+"""Models of trees: their file, and prediction by the mean of the leaves that an instance falls into.
 
+That is Algorithm 3 and eq. 6. A block of instances goes down a tree together. At each node the separator is unpacked
+once for all that come by, and an instance costs its own entries: near the root separators have hundreds of times as
+many weights as at the leaves.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from ovaflow.console.errors import InputError
+import numpy as np
+
+from ovaflow.console.progress import Progress
 from ovaflow.fastxml.forest import Forest, read_forest, write_forest
-from ovaflow.fastxml.scoring import load_kernels, predict_trees, scores_of
-from ovaflow.model.model_file import KIND, ModelFile, method_of, read_common, write_common
+from ovaflow.model.model_file import KIND, ModelFile, read_common, require_method, write_common
+from ovaflow.sparse.best import NO_LABEL, insert_label
+from ovaflow.sparse.csr import CSR
+from ovaflow.sparse.jit import strict_kernel
 from ovaflow.storage.artifact import create_artifact, open_artifact
 from ovaflow.storage.refusals import damaged
 
-__all__ = ["METHOD", "ForestModel", "load_kernels", "open_model", "predict", "save_model", "score"]
-
 METHOD = "fastxml"
 """Name of the method in configs and models."""
+
+BLOCK = 512
+"""Instances that a thread takes at a time."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +38,7 @@ class ForestModel(ModelFile):
         return self.forest.separators.n_columns
 
     def instances(self, split):
-        transform = self.parameters.get("transform", {})
-        return split.unscaled(transform.get("bias", 0)) if transform.get("unscaled") else split.X
+        return split.unscaled(self.bias) if self.transform.get("unscaled") else split.X
 
     @property
     def nonzeros(self):
@@ -37,10 +47,7 @@ class ForestModel(ModelFile):
 
 
 def open_model(path):
-    if method_of(path) != METHOD:
-        raise InputError(
-            f"a model of {method_of(path)}, which has no trees", path=path, remedy="give a model of fastxml"
-        )
+    require_method(path, METHOD, "trees")
     with open_artifact(path, KIND) as file:
         forest = read_forest(file["forest"])
         if not forest.n_trees:
@@ -60,4 +67,137 @@ def predict(model, X, k, threads, quiet):
 
 
 def score(model, X, labels):
-    return scores_of(model.forest, X, labels)
+    """Scores of chosen labels, float32 (n, m); 0 where no leaf names the label."""
+    out = np.empty((X.n_rows, len(labels)), np.float32)
+    _score_labels(X, model.forest, labels, out)
+    return out
+
+
+def predict_trees(forest, X, k, threads=1, amounts=None, quiet=False):
+    """Best k labels, (n, k) or (len(amounts), n, k), -1 and -inf where leaves name fewer; summed tree after tree."""
+    if X.n_columns != forest.separators.n_columns:
+        raise ValueError(f"instances have {X.n_columns} features, the model has {forest.separators.n_columns}")
+    stops = np.array([forest.n_trees] if amounts is None else amounts, np.int64)
+    shape = (len(stops), X.n_rows, k)
+    ids, scores = np.full(shape, NO_LABEL, np.int32), np.full(shape, -np.inf, np.float32)
+    blocks = [(low, min(low + BLOCK, X.n_rows)) for low in range(0, X.n_rows, BLOCK)]
+
+    def score(rows):
+        _score_rows(X, *rows, forest, stops, ids, scores)
+        return rows[1] - rows[0]
+
+    progress = Progress("predicting", X.n_rows, "instances", quiet=quiet)
+    with progress, ThreadPoolExecutor(threads) as pool:
+        for scored in pool.map(score, blocks):
+            progress.advance(scored)
+    return (ids[0], scores[0]) if amounts is None else (ids, scores)
+
+
+def load_kernels():
+    """Load or compile the kernel, so that what is timed later is scoring alone."""
+    row = CSR(np.ones(1, np.float32), np.zeros(1, np.int32), np.array([0, 1]), 1)
+    tree = Forest(np.array([0, 1]), np.zeros(1, np.int32), np.ones(1, np.int32), row, row)
+    predict_trees(tree, row, 1, quiet=True)
+
+
+@strict_kernel
+def _score_rows(X, low, high, forest, stops, ids, scores):
+    leaves = _find_leaves(X, low, high, forest, stops[-1])
+    totals = np.zeros(forest.distributions.n_columns, np.float32)
+    named = np.empty(forest.distributions.n_columns, np.int32)
+    for i in range(low, high):
+        count = tree = 0
+        for s in range(len(stops)):
+            while tree < stops[s]:
+                count = _add_leaf(forest.distributions, leaves[tree, i - low], totals, named, count)
+                tree += 1
+            _keep_best(totals, named[:count], np.float32(tree), ids[s, i], scores[s, i])
+        for c in range(count):
+            totals[named[c]] = 0
+
+
+@strict_kernel
+def _score_labels(X, forest, labels, out):
+    n_trees = len(forest.starts) - 1
+    leaves = _find_leaves(X, 0, len(out), forest, n_trees)
+    totals = np.zeros(forest.distributions.n_columns, np.float32)
+    named = np.empty(forest.distributions.n_columns, np.int32)
+    for i in range(len(out)):
+        count = 0
+        for tree in range(n_trees):
+            count = _add_leaf(forest.distributions, leaves[tree, i], totals, named, count)
+        for c in range(len(labels)):
+            out[i, c] = totals[labels[c]] / np.float32(n_trees)
+        for c in range(count):
+            totals[named[c]] = 0
+
+
+@strict_kernel
+def _find_leaves(X, low, high, forest, n_trees):
+    """Node in which each instance of a block ends, for each of the first trees."""
+    size = high - low
+    leaves = np.empty((n_trees, size), np.int64)
+    weights, rows, right = np.zeros(X.n_columns, np.float32), np.arange(size), np.empty(size, np.int64)
+    # each pending node has instances of its own
+    waiting = np.empty((size + 1, 3), np.int64)
+    for tree in range(n_trees):
+        waiting[0, 0], waiting[0, 1], waiting[0, 2] = forest.starts[tree], 0, size
+        pending = min(size, 1)
+        while pending:
+            pending -= 1
+            node, start, end = waiting[pending]
+            child = forest.children[node]
+            if child == 0:
+                for place in range(start, end):
+                    leaves[tree, rows[place]] = node
+                continue
+            middle = _divide(X, low, rows[start:end], right, forest.separators, node, weights) + start
+            child += forest.starts[tree]
+            for side, first, last in ((0, start, middle), (1, middle, end)):
+                if last > first:
+                    waiting[pending, 0], waiting[pending, 1], waiting[pending, 2] = child + side, first, last
+                    pending += 1
+    return leaves
+
+
+@strict_kernel
+def _divide(X, low, rows, right, separators, node, weights):
+    """Bring rows with <w, x> > 0 to the front; returns how many they are. ``weights`` are 0 between uses."""
+    start, end = np.uint64(separators.indptr[node]), np.uint64(separators.indptr[node + 1])
+    for k in range(start, end):
+        weights[np.uint32(separators.indices[k])] = separators.data[k]
+    kept = others = 0
+    for row in rows:
+        score = np.float32(0)
+        for k in range(np.uint64(X.indptr[low + row]), np.uint64(X.indptr[low + row + 1])):
+            score += weights[np.uint32(X.indices[k])] * X.data[k]
+        if score > 0:
+            rows[kept] = row
+            kept += 1
+        else:
+            right[others] = row
+            others += 1
+    rows[kept:] = right[:others]
+    for k in range(start, end):
+        weights[np.uint32(separators.indices[k])] = 0
+    return kept
+
+
+@strict_kernel
+def _add_leaf(distributions, leaf, totals, named, count):
+    """Add a leaf's scores; returns how many labels have been named so far."""
+    for k in range(distributions.indptr[leaf], distributions.indptr[leaf + 1]):
+        label = distributions.indices[k]
+        if totals[label] == 0:
+            named[count] = label
+            count += 1
+        totals[label] += distributions.data[k]
+    return count
+
+
+@strict_kernel
+def _keep_best(totals, named, n_trees, ids, best):
+    for label in named:
+        score = totals[label] / n_trees
+        if score > best[-1] or (score == best[-1] and label < ids[-1]):
+            insert_label(score, label, ids, best)

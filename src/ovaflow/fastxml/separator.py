@@ -12,7 +12,7 @@ are.
 import numpy as np
 
 from ovaflow.solver.coordinate_descent import minimise_l1
-from ovaflow.solver.problem import Workspace
+from ovaflow.solver.problem import part_of
 from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.jit import strict_kernel
 
@@ -22,7 +22,11 @@ def fit_separator(X, members, sides, costs, scratch, settings):
     """Separate the sides; returns how many ``features`` there are, with w and <w, x_i> in ``scratch.problem``."""
     indptr, violation, largest = _choose_features(X, members, sides, costs, scratch)
     columns, count = _gather_columns(X, members, indptr, scratch), len(indptr) - 1
-    view = _pose(len(members), count, sides, costs, scratch.problem)
+    view = part_of(scratch.problem, len(members), count)
+    for m in range(len(members)):
+        view.signed_costs[m] = costs[1] if sides[m] == 1 else -costs[0]
+    view.scores[:] = 0
+    view.weights[:] = 0
     if violation > 0:
         minimise_l1(columns, settings.epsilon * violation, view, settings, largest)
     _score(columns, view)
@@ -81,31 +85,6 @@ def _gather_columns(X, members, indptr, scratch):
     for e in range(count):
         slots[scratch.features[e]] = -1
     return CSR(data, indices, indptr, len(members))
-
-
-@strict_kernel
-def _pose(m, count, sides, costs, problem):
-    """The problem at w = 0, in a view of the workspace."""
-    view = Workspace(
-        problem.signed_costs[:m],
-        problem.scores[:m],
-        problem.score_steps[:m],
-        problem.active[:m],
-        problem.slopes[:m],
-        problem.curvatures[:m],
-        problem.weights[:count],
-        problem.gradient[:count],
-        problem.step[:count],
-        problem.residual[:count],
-        problem.direction[:count],
-        problem.curved[:count],
-        problem.preconditioner[:count],
-    )
-    for i in range(m):
-        view.signed_costs[i] = costs[1] if sides[i] == 1 else -costs[0]
-    view.scores[:] = 0
-    view.weights[:] = 0
-    return view
 
 
 @strict_kernel

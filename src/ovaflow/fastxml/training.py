@@ -41,15 +41,13 @@ INNER_TOLERANCE = 0.35
 """Looser than for one-vs-all, whose problems are solved more exactly. Measured: a fifth less time than with 0.1."""
 
 _MATRICES = [f"{name}_{part}" for name in ("separators", "distributions") for part in ("data", "indices", "indptr")]
+_TREE = ["children", "sizes", *_MATRICES]
 KIND = "tree-shard"
 
 
-class _Measure(NamedTuple):
-    places: int | None  # ranks that count, None: all
-    discounted: bool
+_MEASURES = {"nDCG": (None, True), "nDCG@5": (5, True), "P@5": (5, False)}
+"""Ranks that count (None: all), and whether later ones count less."""
 
-
-_MEASURES = {"nDCG": _Measure(None, True), "nDCG@5": _Measure(5, True), "P@5": _Measure(5, False)}
 OBJECTIVES = tuple(_MEASURES)
 
 
@@ -63,17 +61,12 @@ class Gains(NamedTuple):
 
 def make_gains(objective, Y, gains=None):
     """An objective's gains; ``gains`` (l,) are larger for rare labels, 1 by default."""
-    measure = _MEASURES[objective]
+    most, discounted = _MEASURES[objective]
     worth = np.ones(Y.n_columns) if gains is None else gains / gains.max()
-    discounts = _discounts(measure, Y.n_columns)
-    normalisers = _normalisers(Y, worth, discounts) if measure.discounted else np.ones(Y.n_rows)
-    return Gains(discounts, normalisers, worth)
-
-
-def _discounts(measure, n_labels):
-    ranks = np.arange(1, n_labels + 1)
-    discounts = 1 / np.log2(1 + ranks) if measure.discounted else np.full(n_labels, 1 / measure.places)
-    return np.where(ranks <= (measure.places or n_labels), discounts, 0.0)
+    ranks = np.arange(1, Y.n_columns + 1)
+    discounts = 1 / np.log2(1 + ranks) if discounted else np.full(Y.n_columns, 1 / most)
+    discounts = np.where(ranks <= (most or Y.n_columns), discounts, 0.0)
+    return Gains(discounts, _normalisers(Y, worth, discounts) if discounted else np.ones(Y.n_rows), worth)
 
 
 def _normalisers(Y, worth, discounts):
@@ -83,11 +76,6 @@ def _normalisers(Y, worth, discounts):
     places = np.arange(len(rows)) - Y.indptr[rows]
     ideal = np.bincount(rows, worth[Y.indices[order]] * discounts[places], Y.n_rows)
     return np.divide(1.0, ideal, out=np.zeros(Y.n_rows), where=ideal > 0)
-
-
-def rules_of(settings):
-    """Constants of growing."""
-    return Rules(**{name: getattr(settings, name) for name in Rules._fields})
 
 
 def separator_of(settings):
@@ -134,7 +122,8 @@ def grow_trees(dataset, numbers, settings, threads=1, title="grow", parts=None):
             remedy="train on fewer instances, or one-vs-all",
         )
     parts, gains, own = parts or Parts(threads=threads), gains_of(settings, Y), local()
-    rules, separator = rules_of(settings), separator_of(settings)
+    rules = Rules(**{name: getattr(settings, name) for name in Rules._fields})
+    separator = separator_of(settings)
 
     def grow(number):
         if not hasattr(own, "scratch"):
@@ -153,7 +142,7 @@ def grow_trees(dataset, numbers, settings, threads=1, title="grow", parts=None):
         try:
             for growing in as_completed([pool.submit(grow, number) for number in left]):
                 number, tree, seconds = growing.result()
-                grown[number] = _arrays_of(*tree, seconds)
+                grown[number] = dict(zip(_TREE, tree, strict=True), seconds=np.array([seconds]))
                 parts.keep(number, **grown[number])
                 progress.advance()
         finally:
@@ -166,14 +155,8 @@ def grow_trees(dataset, numbers, settings, threads=1, title="grow", parts=None):
     return GrownShard(forest, np.array([tree["seconds"][0] for tree in grown]), core_seconds, peak_rss_bytes())
 
 
-def _arrays_of(children, sizes, separators, distributions, seconds):
-    """A tree as its parts keep it."""
-    matrices = zip(_MATRICES, [*separators, *distributions], strict=True)
-    return {"children": children, "sizes": sizes, "seconds": np.array([seconds]), **dict(matrices)}
-
-
 def _forest_of(tree, d, n_labels):
-    """The same as a forest of one tree."""
+    """A tree as its parts keep it, as a forest of its own."""
     matrices = [tree[name] for name in _MATRICES]
     starts = np.array([0, len(tree["children"])])
     return Forest(starts, tree["children"], tree["sizes"], CSR(*matrices[:3], d), CSR(*matrices[3:], n_labels))

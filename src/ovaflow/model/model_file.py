@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -10,13 +11,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Names, read_idf, read_names
 from ovaflow.sparse.csr import CSR
 from ovaflow.storage.arrays import check_strings, create_array, map_vector, read_csr, write_strings
-from ovaflow.storage.artifact import (
-    checksum_of,
-    create_artifact,
-    inputs_of,
-    open_artifact,
-    parameters_of,
-)
+from ovaflow.storage.artifact import checksum_of, create_artifact, inputs_of, open_artifact, parameters_of
 from ovaflow.storage.refusals import damaged
 
 KIND = "model"
@@ -43,6 +38,21 @@ class ModelFile:
     def n_features(self) -> int:
         """Number of features, bias feature included."""
         raise NotImplementedError
+
+    @property
+    def method(self) -> str:
+        """Method of the training."""
+        return self.parameters.get("train", {}).get("method", ONE_VS_ALL)
+
+    @property
+    def transform(self) -> dict[str, Any]:
+        """How features were made of what the dataset's source holds."""
+        return self.parameters.get("transform", {})
+
+    @property
+    def bias(self) -> float:
+        """Value of the bias feature, the last one; 0 where there is none."""
+        return float(self.transform.get("bias", 0))
 
     @property
     def n_labels(self):
@@ -159,39 +169,46 @@ def method_of(path):
         return parameters_of(file).get("train", {}).get("method", ONE_VS_ALL)
 
 
+def require_method(path, method, parts):
+    """Refuse a model file of another method, which has no such parts."""
+    found = method_of(path)
+    if found != method:
+        raise InputError(f"a model of {found}, which has no {parts}", path=path, remedy=f"give a model of {method}")
+
+
+def require_finite(data, start, indptr, labels, path=None):
+    """Refuse weights, the first of them number ``start`` of all, that are not finite, by the label of their row."""
+    finite = np.isfinite(data)
+    if not finite.all():
+        place = finite.argmin()
+        label = labels[np.searchsorted(indptr, start + place, "right") - 1]
+        raise InputError(
+            f"not written: a weight of label {label} is {data[place]}",
+            path=path,
+            remedy="scale the features, or lower C",
+        )
+
+
 def _write_weights(group, indptr, pieces, n_features):
     group.attrs["n_columns"] = np.int64(n_features)
     dtypes = {"data": np.float32, "indices": np.int32}
     stored = [create_array(group, name, shape=indptr[-1:], dtype=dtype) for name, dtype in dtypes.items()]
     create_array(group, "indptr", indptr)
-    start = end = 0
+    start = 0
     for piece in pieces:
         end = start + len(piece[0])
-        if end > indptr[-1]:
-            break
+        require_finite(piece[0], start, indptr, range(len(indptr) - 1))
         if end > start:
-            finite = np.isfinite(piece[0])
-            if not finite.all():
-                label = np.searchsorted(indptr, start + finite.argmin(), "right") - 1
-                raise InputError(
-                    f"not written: a weight of label {label} is {piece[0][finite.argmin()]}",
-                    remedy="scale the features, or lower C",
-                )
             for dataset, values in zip(stored, piece, strict=True):
                 dataset[start:end] = values
         start = end
-    if end != indptr[-1]:
-        raise ValueError(f"{indptr[-1]} weights announced, {end} or more given")
+    if start != indptr[-1]:
+        raise ValueError(f"{indptr[-1]} weights announced, {start} given")
 
 
 def open_model(path):
     """Open a model file of one-vs-all."""
-    if method_of(path) != ONE_VS_ALL:
-        raise InputError(
-            f"a model of {method_of(path)}, which has no weights of labels",
-            path=path,
-            remedy="give a model of one-vs-all",
-        )
+    require_method(path, ONE_VS_ALL, "weights of labels")
     with open_artifact(path, KIND) as file:
         weights = read_csr(file["weights"])
         return Model(**read_common(file, path, weights.n_rows, weights.n_columns), weights=weights)

@@ -18,7 +18,7 @@ _KEY = "ovaflow"
 """Entry of the file with everything but the weights, as JSON."""
 
 _FOREIGN = (ValueError, LookupError, TypeError, AttributeError, OSError, EOFError, zipfile.BadZipFile, zlib.error)
-"""What NumPy and SciPy raise on files that are no matrix."""
+"""What NumPy and SciPy raise on files that are not a matrix."""
 
 
 def write_npz(path, model):
@@ -67,8 +67,6 @@ def read_npz(path, bias=1.0, normalize=True):
 
 def _read_weights(path):
     matrix = scipy.sparse.load_npz(path)
-    if len(matrix.shape) != 2:
-        raise ValueError(f"{len(matrix.shape)} dimensions instead of 2")
     if hasattr(matrix, "check_format"):
         # SciPy's conversions do not look where indices point
         matrix.check_format(full_check=True)

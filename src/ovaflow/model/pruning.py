@@ -18,7 +18,6 @@ from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.jit import strict_kernel
 from ovaflow.storage.arrays import PAGE
 
-_BLOCK = 1 << 22
 _BYTES_OF_A_WEIGHT = 8
 
 
@@ -87,28 +86,10 @@ def _copy_kept(data, indices, indptr, rows, threshold, out_data, out_indices, st
 
 def threshold_for(weights, most):
     """The smallest threshold that leaves at most ``most`` weights, 0 where only zeros must go."""
-    # magnitudes of float32 are ordered as their bits: one pass counts their upper, one their lower halves
     if np.count_nonzero(weights) <= most:
         return 0.0
-    upper = _at_least(_counted(weights, lambda bits: bits >> 16), 0)
-    first = int(np.argmax(upper <= most))
-    # the half above which all fit, and of the one below, where the largest may fit too, the lower bits
-    lower = _at_least(_counted(weights, lambda bits: bits[bits >> 16 == first - 1] & 0xFFFF), int(upper[first]))
-    found = int(np.argmax(np.append(lower, 0) <= most))
-    return float(np.array([((first - 1) << 16) + found], np.uint32).view(np.float32)[0])
-
-
-def _counted(weights, part):
-    counts = np.zeros(1 << 16, np.int64)
-    for low in range(0, len(weights), _BLOCK):
-        bits = np.abs(weights[low : low + _BLOCK]).view(np.uint32)
-        counts += np.bincount(part(bits), minlength=1 << 16)
-    return counts
-
-
-def _at_least(counts, above):
-    """How many are at least each value."""
-    return above + np.cumsum(counts[::-1])[::-1]
+    largest_dropped = np.partition(np.abs(weights), len(weights) - 1 - most)[len(weights) - 1 - most]
+    return float(np.nextafter(largest_dropped, np.float32(np.inf)))
 
 
 def prune_to_bytes(model, most_bytes, path):

@@ -1,21 +1,103 @@
-"""The training file: how the training of each label went."""
+"""What training leaves: shard files, with the pruned weights of some labels, and how it went for all of them."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from ovaflow.model.shard_file import read_statistics, write_statistics
-from ovaflow.storage.arrays import amount_of, create_array, map_array, number_of
-from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact, parameters_of
+import numpy as np
+
+from ovaflow.model.model_file import require_finite
+from ovaflow.sparse.csr import CSR
+from ovaflow.storage.arrays import amount_of, create_array, map_array, map_vector, number_of, read_csr, write_csr
+from ovaflow.storage.artifact import checksum_of, create_artifact, inputs_of, open_artifact, parameters_of
 from ovaflow.storage.refusals import damaged
 
-KIND = "training"
+SHARD, TRAINING = "shard", "training"
+
+STATISTICS = {
+    "positives": np.int64,
+    "newton_steps": np.int64,
+    "cg_steps": np.int64,
+    "line_search_halvings": np.int64,
+    "full_passes": np.int64,
+    "active_start": np.int64,
+    "active_end": np.int64,
+    "objective": np.float64,
+    "gradient_norm": np.float64,
+    "gradient_target": np.float64,
+    "seconds": np.float64,
+    "status": np.int8,
+}
+"""Names and dtypes of the per-label statistics."""
+
+
+@dataclass(frozen=True)
+class Shard:
+    """An open shard file; the weights are mapped, not copied."""
+
+    path: Path
+    labels: np.ndarray  # int32 (m,); label of each row of the weights, in the order of training
+    weights: CSR  # (m, d); weights below ``parameters["stored_threshold"]`` are dropped
+    trained: np.ndarray  # bool (m,); false where a label has no classifier
+    statistics: dict  # arrays (m,); see :data:`STATISTICS`
+    core_seconds: float  # threads times wall seconds of the solver
+    peak_rss_bytes: int  # largest resident memory of the job
+    parameters: dict  # settings of the training
+    inputs: dict  # checksums of the artifacts used, by kind
+    checksum: str
+
+
+def write_shard(path, labels, weights, trained, statistics, parameters, inputs, core_seconds, peak_rss_bytes):
+    """Write a shard file, with ``weights`` pruned at ``parameters["stored_threshold"]``."""
+    require_finite(weights.data, 0, weights.indptr, labels, path)
+    with create_artifact(path, SHARD, parameters, inputs) as file:
+        create_array(file, "labels", np.asarray(labels, np.int32))
+        create_array(file, "trained", np.asarray(trained, bool))
+        write_csr(file.create_group("weights"), weights)
+        write_statistics(file.create_group("statistics"), statistics)
+        file.attrs["core_seconds"] = float(core_seconds)
+        file.attrs["peak_rss_bytes"] = int(peak_rss_bytes)
+
+
+def read_shard(path):
+    with open_artifact(path, SHARD) as file:
+        shard = Shard(
+            path=Path(path),
+            labels=map_vector(file["labels"], np.int32, 0),
+            weights=read_csr(file["weights"]),
+            trained=map_vector(file["trained"], bool),
+            statistics=read_statistics(file["statistics"]),
+            core_seconds=amount_of(file),
+            peak_rss_bytes=number_of(file, "peak_rss_bytes", 0),
+            parameters=parameters_of(file),
+            inputs=inputs_of(file),
+            checksum=checksum_of(file),
+        )
+        lengths = {shard.weights.n_rows, *map(len, (shard.labels, shard.trained, *shard.statistics.values()))}
+        if len(lengths) > 1:
+            raise damaged(file, "arrays of different lengths")
+    return shard
+
+
+def read_weights(path, known):
+    """Weights of a shard file; if its checksum is the one known, it has been read before and is not compared again."""
+    with open_artifact(path, SHARD) as file:
+        return read_csr(file["weights"], compare=checksum_of(file) != known)
+
+
+def write_statistics(group, statistics):
+    for name, dtype in STATISTICS.items():
+        create_array(group, name, np.asarray(statistics[name], dtype))
+
+
+def read_statistics(group):
+    return {name: map_vector(group[name], dtype) for name, dtype in STATISTICS.items() if name in group}
 
 
 @dataclass(frozen=True)
 class Training:
     """What a finished training took."""
 
-    # arrays (l,); see :data:`ovaflow.model.shard_file.STATISTICS`; empty where no problem was
-    # solved for each label
+    # arrays (l,); see :data:`STATISTICS`; empty where no problem was solved for each label
     statistics: dict
     core_seconds: float  # threads times wall seconds of the solver, over all shards
     shards: int  # number of shards
@@ -27,7 +109,7 @@ class Training:
 
 
 def write_training(path, training, parameters, inputs):
-    with create_artifact(path, KIND, parameters, inputs) as file:
+    with create_artifact(path, TRAINING, parameters, inputs) as file:
         if training.statistics:
             write_statistics(file, training.statistics)
         for name, values in training.trees.items():
@@ -38,7 +120,7 @@ def write_training(path, training, parameters, inputs):
 
 
 def read_training(path):
-    with open_artifact(path, KIND) as file:
+    with open_artifact(path, TRAINING) as file:
         statistics = read_statistics(file)
         trees = {name: map_array(values) for name, values in file["trees"].items()} if "trees" in file else {}
         for arrays in (statistics, trees):

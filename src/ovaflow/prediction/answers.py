@@ -37,8 +37,7 @@ def _number(value):
 class JsonLines:
     """One object per line, ``{"labels": [{"id": 3, "name": "name", "score": 0.5}]}``, with the instance's ``id``."""
 
-    def start(self):
-        return ""
+    head = ""
 
     def write(self, number, name, text, labels):
         entry = {} if name is None else {"id": name}
@@ -54,16 +53,12 @@ class Csv:
     """One label per line, with the number of the instance."""
 
     def __init__(self, probabilities):
-        self._columns = ["instance", "rank", "id", "label", "score"] + ["probability"] * probabilities
-
-    def start(self):
-        return _csv_lines([self._columns])
+        self._width = 4 if probabilities else 3
+        self.head = _csv_lines([["instance", "rank", "id", "label", "score", "probability"][: 2 + self._width]])
 
     def write(self, number, name, text, labels):
-        return _csv_lines(
-            [number if name is None else name, rank, *label[: len(self._columns) - 2]]
-            for rank, label in enumerate(labels, 1)
-        )
+        first = number if name is None else name
+        return _csv_lines([first, rank, *label[: self._width]] for rank, label in enumerate(labels, 1))
 
 
 def _csv_lines(rows):
@@ -75,18 +70,13 @@ def _csv_lines(rows):
 class XmcText:
     """``label:score label:score`` per line, below a header of instances and labels."""
 
-    header = 40
-    """Bytes of the first line: the number of instances is put there at the end."""
-
     def __init__(self, n_labels, probabilities):
         self._n_labels, self._probabilities = n_labels, probabilities
-
-    def start(self):
-        return self.first_line(0)
+        self.head = self.first_line(0)
 
     def first_line(self, n):
-        """The header, padded with spaces."""
-        return f"{n} {self._n_labels}".ljust(self.header - 1) + "\n"
+        """The header of n instances, padded with spaces: it is written again at the end."""
+        return f"{n} {self._n_labels}".ljust(39) + "\n"
 
     def write(self, number, name, text, labels):
         shown = [(label.id, label.probability if self._probabilities else label.score) for label in labels]
@@ -96,22 +86,18 @@ class XmcText:
 class Table:
     """For people: one label per line."""
 
+    head = ""
+
     def __init__(self, titled):
         self._titled = titled
 
-    def start(self):
-        return ""
-
     def write(self, number, name, text, labels):
-        lines = [f"{number if name is None else name}  {_shortened(text or '', 100)}\n"] if self._titled else []
+        words = " ".join((text or "").split())
+        shown = words if len(words) <= 100 else f"{words[:99]}…"
+        lines = [f"{number if name is None else name}  {shown}\n"] if self._titled else []
         if not labels:
             lines.append("   no labels\n")
         for rank, label in enumerate(labels, 1):
             chance = "" if label.probability is None else f"{100 * label.probability:5.1f} %  "
             lines.append(f"{rank:4}  {label.score:8.4f}  {chance}{label.name}\n")
         return "".join(lines) + "\n" * self._titled
-
-
-def _shortened(text, length):
-    words = " ".join(text.split())
-    return words if len(words) <= length else words[: length - 1] + "…"

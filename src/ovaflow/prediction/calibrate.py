@@ -1,6 +1,6 @@
 """Calibration of a model from the scores that a second model gives to held-out instances.
 
-Scores of training instances tell nothing: the model was fitted to them. The
+Scores of training instances say nothing: the model was fitted to them. The
 second model is trained with the same settings on the instances that were not
 held out. Only the best labels of each held-out instance are looked at, which
 bounds memory by the number of instances: thresholds are chosen on all that the
@@ -18,8 +18,6 @@ curve is mixed with that of labels of similar frequency, worth
 t and n true and all predictions per positive of the group, in turn mixed with
 those of all labels. Labels are compared at equal probabilities.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 
@@ -41,15 +39,11 @@ LIKELY = 10
 docstrings 1.7, 2.5, 3.6 %, tibkat 3.0, 4.2, 5.8 %: many low scores bend the sigmoid away from where it is used."""
 
 
-class Thresholds(NamedTuple):
-    """Log-odds from which on labels are predicted."""
-
-    of_labels: np.ndarray  # float64 (l,)
-    common: float  # the one threshold that makes micro-F1 largest
-
-
 def choose_thresholds(labels, log_odds, hits, positives, counts):
-    """Choose thresholds of log-odds for each label and for all, from pairs ordered by label."""
+    """Log-odds from which on labels are predicted, float64 (l,), and the one of the largest micro-F1 for all.
+
+    Pairs are ordered by label.
+    """
     places = np.searchsorted(GRID, log_odds, side="right") - 1
     groups = (2 * np.log2(np.maximum(counts, 1))).astype(np.int64)
     n_groups = int(groups.max(initial=0)) + 1
@@ -69,7 +63,7 @@ def choose_thresholds(labels, log_odds, hits, positives, counts):
         mixed = [curve + PRIOR_POSITIVES * common[groups[block]] for curve, common in zip(curves, prior, strict=True)]
         best = _f1(*mixed, positives[block, None] + PRIOR_POSITIVES).argmax(axis=1)
         chosen[block] = GRID[best]
-    return Thresholds(chosen, float(GRID[_f1(*overall, 1.0).argmax()]))
+    return chosen, float(GRID[_f1(*overall, 1.0).argmax()])
 
 
 def _curves(rows, places, hits, n_rows):
@@ -99,9 +93,9 @@ def calibrate(model, held_out, predictions, hits):
     sigmoids = fit_sigmoids(likely, counts)
     slope, intercept = sigmoids.lines(counts)
     log_odds = slope[pairs.labels] * pairs.scores + intercept[pairs.labels]
-    chosen = choose_thresholds(pairs.labels, log_odds, pairs.hits, positives, model.counts)
+    chosen, common = choose_thresholds(pairs.labels, log_odds, pairs.hits, positives, model.counts)
     slope, intercept = sigmoids.lines(model.counts)
-    thresholds = (chosen.of_labels - intercept) / slope
+    thresholds = (chosen - intercept) / slope
     thresholds[~model.trained] = np.inf
     parameters = {
         **held_out.parameters["held_out"],
@@ -109,7 +103,7 @@ def calibrate(model, held_out, predictions, hits):
         "best": predictions.ids.shape[1],
         "common": sigmoids.common.tolist(),
         "precisions": list(sigmoids.precisions),
-        "common_log_odds": chosen.common,
+        "common_log_odds": common,
         "common_score": _common_score(pairs, positives.sum()),
     }
     inputs = {"model": model.checksum, "held_out": held_out.checksum, "held_out_model": predictions.inputs["model"]}

@@ -16,7 +16,7 @@ from ovaflow.storage.refusals import damaged
 KIND = "calibration"
 
 FILE_NAME = "calibration.h5"
-"""Beside the model that it belongs to."""
+"""Next to the model that it belongs to."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ differs from the score by less than :func:`error_bound`, so that labels whose
 rounded scores lie further than two such errors below the k-th best need not be
 scored exactly: on 35,116 labels of library subjects 5 to 6 are left for k = 5.
 
-The index of a model may lie beside its file, half its size, and is mapped by
+The index of a model may lie next to its file, half its size, and is mapped by
 every process that scores with it. It names the model's checksum, and one of
 another model is not used.
 """
@@ -144,7 +144,7 @@ def rounded_scores(data, indices, start, end, panel, out):
             dense += 1
     for j in range(len(out)):
         out[j] = bias * panel.base[j] if panel.trained[j] else -np.inf
-    # each pass over the sums costs a load and a store beside its products, so it takes four rows
+    # each pass over the sums costs a load and a store besides its products, so it takes four rows
     rows[dense : dense + 3] = 0
     for r in range(0, dense, 4):
         q0, q1 = panel.dense[rows[r]], panel.dense[rows[r + 1]]
@@ -160,7 +160,7 @@ def rounded_scores(data, indices, start, end, panel, out):
 
 
 def index_path(model_path):
-    """``model.index.h5`` beside ``model.h5``."""
+    """``model.index.h5`` next to ``model.h5``."""
     return Path(model_path).with_suffix(".index.h5")
 
 
@@ -181,7 +181,7 @@ def write_index(path, model):
 
 
 def open_index(model):
-    """The panels beside a model, mapped; None without an index of this very model."""
+    """The panels next to a model, mapped; None without an index of this very model."""
     path = index_path(model.path)
     if model.given is not None or not path.exists():
         return None

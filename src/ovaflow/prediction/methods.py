@@ -1,10 +1,20 @@
-"""The method of a model: the module, named in :mod:`ovaflow.methods`, that opens, saves and scores such models."""
+"""Models of any method, opened and scored by the module that :mod:`ovaflow.methods` names, and their predictions."""
 
+import time
+from dataclasses import dataclass
 from importlib import import_module
+
+import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.methods import METHODS
-from ovaflow.model.model_file import ONE_VS_ALL, method_of
+from ovaflow.model.model_file import method_of
+from ovaflow.sparse.best import NO_LABEL
+from ovaflow.storage.arrays import amount_of, create_array, map_vector, number_of
+from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact
+from ovaflow.storage.refusals import damaged
+
+KIND = "predictions"
 
 
 def method_named(name, path):
@@ -18,7 +28,7 @@ def method_named(name, path):
 
 
 def method_of_model(model):
-    return method_named(model.parameters.get("train", {}).get("method", ONE_VS_ALL), model.path)
+    return method_named(model.method, model.path)
 
 
 def open_any_model(path):
@@ -26,22 +36,41 @@ def open_any_model(path):
     return method_named(method_of(path), path).open_model(path)
 
 
-class _Search:
-    """A model that needs no index."""
+@dataclass(frozen=True)
+class Predictions:
+    """The best labels of each test instance."""
 
-    def __init__(self, model):
-        self._model, self._method = model, method_of_model(model)
-
-    def prepare(self):
-        self._method.load_kernels()
-
-    def top_k(self, X, k, threads):
-        return self._method.predict(self._model, X, k, threads, quiet=True)
-
-    def scores(self, X, labels):
-        return self._method.score(self._model, X, labels)
+    ids: np.ndarray  # int32 (n, k); by falling score, ties by the smaller id; -1 where there are fewer than k
+    scores: np.ndarray  # float32 (n, k); -inf where the id is -1
+    seconds: float  # wall time of scoring, without opening files
+    threads: int
+    inputs: dict  # checksums of ``dataset`` and ``model``
 
 
-def search_of(model):
-    """An open model, to be searched again and again: by its method's own ``Search``, where it has one."""
-    return getattr(method_of_model(model), "Search", _Search)(model)
+def predict_test_set(model, dataset, k, threads=1):
+    """Predict the best k labels of each test instance of the dataset that the model was trained on."""
+    model.require_dataset(dataset)
+    method = method_of_model(model)
+    method.load_kernels()
+    started = time.perf_counter()
+    ids, scores = method.predict(model, model.instances(dataset.test), k, threads, quiet=False)
+    seconds = time.perf_counter() - started
+    return Predictions(ids, scores, seconds, threads, {"dataset": dataset.checksum, "model": model.checksum})
+
+
+def write_predictions(path, predictions):
+    parameters = {"top_k": predictions.ids.shape[1]}
+    with create_artifact(path, KIND, parameters, predictions.inputs) as file:
+        create_array(file, "ids", np.asarray(predictions.ids, np.int32))
+        create_array(file, "scores", np.asarray(predictions.scores, np.float32), infinite=True)
+        file.attrs["seconds"] = float(predictions.seconds)
+        file.attrs["threads"] = int(predictions.threads)
+
+
+def read_predictions(path):
+    with open_artifact(path, KIND) as file:
+        ids = map_vector(file["ids"], np.int32, NO_LABEL, ndim=2)
+        scores = map_vector(file["scores"], np.float32, -np.inf, ndim=2)
+        if ids.shape != scores.shape:
+            raise damaged(file, "ids and scores of different shapes")
+        return Predictions(ids, scores, amount_of(file, "seconds"), number_of(file, "threads", 1), inputs_of(file))

@@ -12,7 +12,7 @@ from ovaflow.console.errors import InputError, StrPath
 from ovaflow.data.normalize import finish
 from ovaflow.data.tfidf import TfIdf, weigh_counts
 from ovaflow.model.model_file import ModelFile
-from ovaflow.prediction.methods import open_any_model, search_of
+from ovaflow.prediction.methods import method_of_model, open_any_model
 from ovaflow.sparse.csr import CSR, from_scipy
 
 
@@ -28,8 +28,8 @@ class Predictor:
     """
 
     def __init__(self, model: ModelFile) -> None:
-        self.model = model
-        self._search = search_of(model)
+        self.model, self._method = model, method_of_model(model)
+        self._search = self._method.Search(model) if hasattr(self._method, "Search") else None
 
     @classmethod
     def open(cls, path: StrPath) -> Self:
@@ -54,10 +54,9 @@ class Predictor:
     def prepare(self) -> None:
         """Make ready for many calls: load kernels, names and, unless it lies on disk, build the index.
 
-        Without it the first calls are slower, and one of them builds the index
-        in memory, see :mod:`ovaflow.prediction.one_vs_all`.
+        Without it the first calls are slower, and the 17th instance builds the index in memory.
         """
-        self._search.prepare()
+        (self._method.load_kernels if self._search is None else self._search.prepare)()
         if self.takes_text:
             self.from_texts([""])
 
@@ -84,7 +83,7 @@ class Predictor:
     @property
     def takes_text(self) -> bool:
         """Whether the model was made from texts."""
-        return "token_pattern" in self._transform
+        return "token_pattern" in self.model.transform
 
     def from_texts(self, texts: Iterable[str]) -> CSR:
         """Features of texts.
@@ -156,12 +155,11 @@ class Predictor:
         InputError
             If a value is not a count where the model needs counts.
         """
-        settings = self._transform
+        settings = self.model.transform
         if self.takes_text or settings.get("tfidf"):
             idf = self._tfidf.idf if self.takes_text else self.model.idf
             matrix, _ = weigh_counts(matrix, settings["sublinear"], idf)
-        scaling = settings.get("normalize", False), settings.get("bias", 0.0), settings.get("unscaled", False)
-        return finish(matrix, *scaling)
+        return finish(matrix, settings.get("normalize", False), self.model.bias, settings.get("unscaled", False))
 
     def top_k(self, X: CSR, k: int, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
         """Best labels of each instance.
@@ -182,6 +180,8 @@ class Predictor:
         scores : ndarray of float32, shape (n, k)
             -inf where the id is -1.
         """
+        if self._search is None:
+            return self._method.predict(self.model, X, k, threads, quiet=True)
         return self._search.top_k(X, k, threads)
 
     def scores(self, X: CSR, labels: ArrayLike) -> np.ndarray:
@@ -202,27 +202,23 @@ class Predictor:
         Raises
         ------
         InputError
-            If there is no label of one of these ids.
+            If one of these ids is not a label's.
         """
         chosen = np.asarray(labels, np.int32).reshape(-1)
         if len(chosen) and not 0 <= chosen.min() <= chosen.max() < self.n_labels:
             raise InputError(f"label ids run from 0 to {self.n_labels - 1}", path=self.model.path)
-        scores = self._search.scores(X, chosen)
+        scores = self._method.score(self.model, X, chosen)
         scores[:, ~self.model.trained[chosen]] = -np.inf
         return scores
 
-    @property
-    def _transform(self) -> dict[str, Any]:
-        return self.model.parameters.get("transform", {})
-
     @cached_property
     def _tfidf(self) -> TfIdf:
-        return TfIdf.from_parameters(self._transform, self.feature_names, self.model.idf)
+        return TfIdf.from_parameters(self.model.transform, self.feature_names, self.model.idf)
 
     @property
     def n_source_features(self) -> int:
         """Number of features without the bias feature."""
-        return self.n_features - (self._transform.get("bias", 0.0) != 0)
+        return self.n_features - (self.model.bias != 0)
 
     def _column(self, feature: str | int) -> int | None:
         if isinstance(feature, str) and self.feature_names:
@@ -230,25 +226,22 @@ class Predictor:
         try:
             column = int(feature)
         except (TypeError, ValueError):
-            raise InputError(
-                f"{feature!r} is no id of a feature",
-                path=self.model.path,
-                remedy="give a number of a feature, or its name if the model has names",
-            ) from None
+            column = -1
         if not 0 <= column < self.n_source_features:
             raise InputError(
-                f"feature {feature} out of range, ids run from 0 to {self.n_source_features - 1}", path=self.model.path
+                f"no feature {feature!r}, ids run from 0 to {self.n_source_features - 1}",
+                path=self.model.path,
+                remedy="give the number of a feature, or its name if the model has names",
             )
         return column
 
 
 def _finite(feature: str | int, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not abs(float(value)) < np.inf:
-        raise InputError(f"feature {feature!r}: {value!r} is no number", remedy="give a finite number")
+        raise InputError(f"feature {feature!r}: {value!r} is not a number", remedy="give a finite number")
     return float(value)
 
 
 def without_words(predictor: Predictor, X: CSR) -> int:
     """Number of texts, with features X, that have no word the model knows."""
-    bias = 1 if predictor.model.parameters["transform"].get("bias") else 0
-    return int(np.count_nonzero(np.diff(X.indptr) == bias))
+    return int(np.count_nonzero(np.diff(X.indptr) == (predictor.model.bias != 0)))

@@ -59,7 +59,7 @@ class Sigmoids(NamedTuple):
         if least <= 0:
             raise InputError(
                 "higher scores do not mean that labels are more probable on held-out instances",
-                remedy="hold out more instances, or train longer: their scores tell nothing",
+                remedy="hold out more instances, or train longer: their scores say nothing",
             )
         level = slope * self.middle + intercept + self.deviations[:, 0]
         slope = np.maximum(slope + self.deviations[:, 1], least)
@@ -75,12 +75,12 @@ def pairs_of(ids, scores, hits):
     return Pairs(ids.reshape(-1)[order], rows, *values)
 
 
-def fit_sigmoids(pairs, counts, seed=0):
+def fit_sigmoids(pairs, counts):
     """Fit the sigmoids of all labels to scores of a model trained without these instances, on ``counts`` positives."""
     frequency = np.log(np.maximum(counts, 1))
     common = fit_common(pairs, frequency)
     middle = float(np.average(pairs.scores, weights=pairs.hits))
-    precisions = choose_precisions(pairs, frequency, middle, seed)
+    precisions = choose_precisions(pairs, frequency, middle)
     offsets = _log_odds(common, pairs.scores, frequency[pairs.labels])
     return Sigmoids(common, fit_deviations(pairs, offsets, middle, precisions, len(counts)), middle, precisions)
 
@@ -91,7 +91,7 @@ def common_lines(common, counts):
     return common[1] + common[3] * frequency, common[0] + common[2] * frequency
 
 
-def fit_common(pairs, frequency, iterations=50):
+def fit_common(pairs, frequency):
     """Most probable a_0 to a_3, by Newton's method: float64 (4,)."""
     a = np.zeros(4)
     features = _features(pairs.scores, frequency[pairs.labels])
@@ -100,7 +100,7 @@ def fit_common(pairs, frequency, iterations=50):
         return _loss(features @ a, pairs.hits) + RIDGE / 2 * (a @ a)
 
     loss = objective(a)
-    for _ in range(iterations):
+    for _ in range(50):
         probability = expit(features @ a)
         gradient = features.T @ (probability - pairs.hits) + RIDGE * a
         curvature = features.T @ (features * (probability * (1 - probability))[:, None]) + RIDGE * np.eye(4)
@@ -114,9 +114,9 @@ def fit_common(pairs, frequency, iterations=50):
     return a
 
 
-def choose_precisions(pairs, frequency, middle, seed=0):
+def choose_precisions(pairs, frequency, middle):
     """The (p, q) of :data:`PRECISIONS` with which each half of the instances predicts the other best."""
-    first = (np.random.default_rng(seed).random(pairs.rows.max(initial=0) + 1) < 0.5)[pairs.rows]
+    first = (np.random.default_rng(0).random(pairs.rows.max(initial=0) + 1) < 0.5)[pairs.rows]
     losses = np.zeros(len(PRECISIONS))
     with Progress("choosing the prior", 2 * len(PRECISIONS), "fits") as progress:
         for half in (first, ~first):

@@ -1,7 +1,9 @@
 """Instances to predict, read as they come: files or standard input, in any format, a few at a time."""
 
+import re
 import sys
-from contextlib import contextmanager
+from contextlib import nullcontext
+from pathlib import Path
 from typing import NamedTuple
 
 from ovaflow.console.errors import InputError
@@ -52,48 +54,30 @@ class Instances(NamedTuple):
         """As messages call it."""
         return "standard input" if self.path == STDIN else self.path
 
-    @property
-    def has_texts(self):
-        """Whether it holds texts instead of features."""
-        return self.format in _TEXTS
-
 
 def format_of(path, takes_text):
     """Format of a file by its name, compressed or not; other names hold what the model takes."""
-    name = path.lower()
-    for suffix in (".gz", ".bz2", ".xz", ".zst"):
-        name = name.removesuffix(suffix)
-    for suffix, format in SUFFIXES.items():
-        if name.endswith(suffix):
-            return format
-    return "lines" if takes_text else "svmlight"
+    suffix = Path(re.sub(r"\.(gz|bz2|xz|zst)$", "", path.lower())).suffix
+    return SUFFIXES.get(suffix, "lines" if takes_text else "svmlight")
 
 
 def text_column_of(model):
     """Column of the text in the files that a model was trained on; ``"text"`` where they had no columns."""
-    return model.parameters.get("transform", {}).get("source", {}).get("text_column", "text")
+    return model.transform.get("source", {}).get("text_column", "text")
 
 
 def batches_of(source, predictor):
     """Read instances as batches, which end where the next line would have to be waited for."""
-    if source.has_texts:
+    reads_texts = source.format in _TEXTS
+    if reads_texts:
         predictor.from_texts([])
-    with _opened(source) as stream:
-        if source.has_texts:
+    with nullcontext(sys.stdin.buffer) if source.path == STDIN else open_stream(source.path) as stream:
+        if reads_texts:
             for names, texts in _batched(_TEXTS[source.format], source, stream):
                 yield Batch(predictor.from_texts(texts), names, texts)
         else:
             for X in _ROWS[source.format](source, stream, predictor):
                 yield Batch(predictor.transformed(X), [None] * X.n_rows, None)
-
-
-@contextmanager
-def _opened(source):
-    if source.path == STDIN:
-        yield sys.stdin.buffer
-    else:
-        with open_stream(source.path) as stream:
-            yield stream
 
 
 def _batched(read, source, stream):
@@ -142,28 +126,16 @@ _TEXTS = {"lines": _read_lines, "jsonl": _read_jsonl, "csv": _read_csv}
 def _read_svmlight(source, stream, predictor):
     first = source.first_feature
     if first is None:
-        first = _first_feature(predictor.model, source)
+        first = predictor.model.transform.get("first_feature", 0)
     bounds = Bounds(-1, first, first + predictor.n_source_features, ID_LIMIT, True)
     for rows in parse_blocks(stream, source.name, bounds):
         rows.X.indices[:] -= first
         yield rows.X._replace(n_columns=predictor.n_source_features)
 
 
-def _first_feature(model, source):
-    transform = model.parameters.get("transform", {})
-    if transform.get("format") == "svmlight" and "first_feature" not in transform:
-        raise InputError(
-            "the model's own data do not say whether its first feature is number 0 or 1",
-            path=source.name,
-            remedy="give --first-feature",
-        )
-    return transform.get("first_feature", 0)
-
-
 def _read_xmc_text(source, stream, predictor):
-    n, d, _ = read_header(stream, source.name)
-    if d != predictor.n_source_features:
-        theirs = predictor.n_source_features
+    (n, d, _), theirs = read_header(stream, source.name), predictor.n_source_features
+    if d != theirs:
         raise InputError(
             f"{d} features, the model has {theirs}", path=source.name, line=1, remedy="give instances of its features"
         )

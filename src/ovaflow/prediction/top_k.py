@@ -6,13 +6,23 @@ threads, for any instances scored together, and for chosen labels. Ties go to
 the smaller id.
 """
 
-import threading
+import itertools
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from ovaflow.console.progress import Progress
-from ovaflow.prediction.index import PANEL, build_panel, error_bound, panel_ranges, rounded_scores
+from ovaflow.model.model_file import open_model as open_model
+from ovaflow.model.model_file import save_model as save_model
+from ovaflow.prediction.index import (
+    PANEL,
+    build_index,
+    build_panel,
+    error_bound,
+    open_index,
+    panel_ranges,
+    rounded_scores,
+)
 from ovaflow.sparse.best import NO_LABEL, insert_label
 from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.jit import strict_kernel
@@ -23,11 +33,43 @@ BLOCK = 512
 _RUN = 64
 """Labels that are skipped together."""
 
-FEW_INSTANCES = 4
-"""Below, features are searched for in the weights of chosen labels; else weights are spread out."""
-
 LONGEST_LIST = 1024
 """Up to this k, best labels are kept in order while labels are scored; beyond it, all scores are sorted."""
+
+SCANS = 16
+"""Instances that are scored without an index before one is built, which takes as long as 20 to 30 of them."""
+
+
+def predict(model, X, k, threads, quiet):
+    return predict_top_k(model.weights, model.trained, X, k, threads, quiet=quiet)
+
+
+def score(model, X, labels):
+    return scores_of(model.weights, X, labels)
+
+
+class Search:
+    """A model that is searched again and again: with the index next to its file, or one built once it pays."""
+
+    def __init__(self, model):
+        self._model, self._panels, self._scans_left = model, open_index(model), SCANS
+
+    def prepare(self):
+        load_kernels()
+        if self._panels is None:
+            self._panels = list(build_index(self._model))
+
+    def top_k(self, X, k, threads):
+        weights, trained = self._model.weights, self._model.trained
+        check_features(weights, X)
+        if k > LONGEST_LIST:
+            return sort_all(weights, trained, X, k)
+        if self._panels is None:
+            self._scans_left -= X.n_rows
+            if self._scans_left >= 0:
+                return scan(weights, trained, X, k, threads)
+            self.prepare()
+        return search_index(self._panels, weights, X, k, threads)
 
 
 def predict_top_k(weights, trained, X, k, threads=1, panel=PANEL, quiet=False):
@@ -35,61 +77,44 @@ def predict_top_k(weights, trained, X, k, threads=1, panel=PANEL, quiet=False):
     check_features(weights, X)
     if k > LONGEST_LIST:
         return sort_all(weights, trained, X, k)
+    panels = (build_panel(weights, trained, *labels) for labels in panel_ranges(weights.n_rows, panel))
+    return search_index(panels, weights, X, k, threads, quiet)
+
+
+def search_index(panels, weights, X, k, threads=1, quiet=True):
+    """The same by panels of the whole model."""
     ids, scores = no_labels(X.n_rows, k)
-    ranges, blocks = panel_ranges(weights.n_rows, panel), _blocks(X.n_rows)
-    progress = Progress("predicting", X.n_rows * weights.n_rows, "scores", quiet=quiet)
-    with progress, ThreadPoolExecutor(threads) as pool:
 
-        def search(part, rows):
-            search_panel(part, weights, X, *rows, ids, scores)
-            return rows[1] - rows[0]
+    def search(rows, panel):
+        _search(*X.arrays, *rows, panel, *weights.arrays, ids, scores)
+        return (rows[1] - rows[0]) * len(panel.base)
 
-        upcoming = [pool.submit(build_panel, weights, trained, *labels) for labels in ranges[:1]]
-        for labels in [*ranges[1:], None]:
-            part = upcoming.pop().result() if upcoming else None
-            if labels:
-                upcoming.append(pool.submit(build_panel, weights, trained, *labels))
-            if part:
-                for n_scored in pool.map(search, [part] * len(blocks), blocks):
-                    progress.advance(n_scored * len(part.base))
-    return ids, scores
-
-
-def search_index(panels, weights, X, k, threads=1):
-    """The same by an index of the whole model; panels are shared out where there are fewer instances than threads."""
-    ids, scores = no_labels(X.n_rows, k)
-    if threads == 1 or (X.n_rows < threads and len(panels) == 1):
+    with Progress("predicting", X.n_rows * weights.n_rows, "scores", quiet=quiet) as progress:
         for panel in panels:
-            search_panel(panel, weights, X, 0, X.n_rows, ids, scores)
-        return ids, scores
-    if X.n_rows >= threads:
-
-        def search_all(rows):
-            for panel in panels:
-                search_panel(panel, weights, X, *rows, ids, scores)
-
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(search_all, _blocks(X.n_rows, min(BLOCK, -(-X.n_rows // threads)))))
-        return ids, scores
-
-    def search_one(panel):
-        found = no_labels(X.n_rows, k)
-        search_panel(panel, weights, X, 0, X.n_rows, *found)
-        return found
-
-    return _joined(search_one, panels, threads, ids, scores)
+            for n_scores in _in_blocks(search, X.n_rows, threads, panel):
+                progress.advance(n_scores)
+    return ids, scores
 
 
 def scan(weights, trained, X, k, threads=1):
     """The same without an index, every label scored exactly."""
+    ids, scores = no_labels(X.n_rows, k)
 
-    def scan_labels(labels):
-        found = no_labels(X.n_rows, k)
-        _scan(*X.arrays, *weights.arrays, *labels, trained, *found)
-        return found
+    def search(rows):
+        _scan(*X.arrays, *rows, *weights.arrays, trained, ids, scores)
 
-    ranges = panel_ranges(weights.n_rows, max(-(-weights.n_rows // threads), 1))
-    return _joined(scan_labels, ranges, threads, *no_labels(X.n_rows, k))
+    for _ in _in_blocks(search, X.n_rows, threads):
+        pass
+    return ids, scores
+
+
+def _in_blocks(search, n, threads, *more):
+    """Results of searching the best labels of all instances, which threads share."""
+    size = max(1, min(BLOCK, -(-n // threads)))
+    blocks = [(low, min(low + size, n)) for low in range(0, n, size)]
+    with ThreadPoolExecutor(threads) as pool:
+        # to start a thread takes longer than to score an instance
+        yield from (map if threads == 1 else pool.map)(search, blocks, *map(itertools.repeat, more))
 
 
 def sort_all(weights, trained, X, k):
@@ -109,10 +134,7 @@ def scores_of(weights, X, labels):
     """Scores of chosen labels, float32 (n, m), to the bit those of the best."""
     check_features(weights, X)
     out = np.zeros((X.n_rows, len(labels)), np.float32)
-    if X.n_rows < FEW_INSTANCES:
-        _score_labels(*X.arrays, *weights.arrays, labels, out)
-    else:
-        _score_spread_labels(*X.arrays, *weights.arrays, labels, np.zeros(weights.n_columns, np.float32), out)
+    _score_labels(*X.arrays, *weights.arrays, labels, np.zeros(weights.n_columns, np.float32), out)
     return out
 
 
@@ -133,46 +155,11 @@ def load_kernels():
     scan(weights, trained, weights, 1)
 
 
-def search_panel(panel, weights, X, low, high, ids, scores):
-    """Insert a panel's best labels into the lists of instances low..high, which may hold smaller labels already."""
-    _search(*X.arrays, low, high, panel, *weights.arrays, _scratch.take(len(panel.base)), ids, scores)
-
-
-def _blocks(n, size=None):
-    size = size or BLOCK
-    return [(low, min(low + size, n)) for low in range(0, n, size)]
-
-
-def _joined(search, parts, threads, ids, scores):
-    """Best of the best of several ranges of labels, which ascend."""
-    if threads == 1 or len(parts) < 2:
-        found = [search(part) for part in parts]
-    else:
-        with ThreadPoolExecutor(threads) as pool:
-            found = list(pool.map(search, parts))
-    for part in found:
-        _join(*part, ids, scores)
-    return ids, scores
-
-
-class _Scratch(threading.local):
-    """An array that a thread uses again: a fresh one costs more in page faults than it takes to fill."""
-
-    def __init__(self):
-        self._scores = np.zeros(0, np.float32)
-
-    def take(self, size):
-        if len(self._scores) < size:
-            self._scores = np.empty(size, np.float32)
-        return self._scores[:size]
-
-
-_scratch = _Scratch()
-
-
 @strict_kernel
-def _search(data, indices, indptr, low, high, panel, w_data, w_indices, w_indptr, rounded, ids, best):
+def _search(data, indices, indptr, low, high, panel, w_data, w_indices, w_indptr, ids, best):
+    """Insert a panel's best labels into the lists of instances low..high, which may hold smaller labels already."""
     near, near_ids = np.empty(ids.shape[1], np.float32), np.empty(ids.shape[1], np.int32)
+    rounded = np.empty(len(panel.base), np.float32)
     for i in range(low, high):
         start, end = indptr[i], indptr[i + 1]
         error = error_bound(data, indices, start, end, panel)
@@ -218,10 +205,10 @@ def _keep_exact(rounded, floor, error, panel, w_data, w_indices, w_indptr, data,
 
 
 @strict_kernel
-def _scan(data, indices, indptr, w_data, w_indices, w_indptr, first, last, trained, ids, best):
-    for i in range(len(ids)):
+def _scan(data, indices, indptr, low, high, w_data, w_indices, w_indptr, trained, ids, best):
+    for i in range(low, high):
         start, end = indptr[i], indptr[i + 1]
-        for label in range(first, last):
+        for label in range(len(trained)):
             if trained[label]:
                 score = _dot(w_data, w_indices, w_indptr[label], w_indptr[label + 1], data, indices, start, end)
                 if score > best[i, -1]:
@@ -229,17 +216,8 @@ def _scan(data, indices, indptr, w_data, w_indices, w_indptr, first, last, train
 
 
 @strict_kernel
-def _score_labels(data, indices, indptr, w_data, w_indices, w_indptr, labels, out):
-    for i in range(len(out)):
-        start, end = indptr[i], indptr[i + 1]
-        for c in range(len(labels)):
-            label = labels[c]
-            out[i, c] = _dot(w_data, w_indices, w_indptr[label], w_indptr[label + 1], data, indices, start, end)
-
-
-@strict_kernel
-def _score_spread_labels(data, indices, indptr, w_data, w_indices, w_indptr, labels, spread, out):
-    """As above, bit by bit: each label's weights are spread out once for all instances, and zeros add nothing."""
+def _score_labels(data, indices, indptr, w_data, w_indices, w_indptr, labels, spread, out):
+    """Like :func:`_dot`, bit by bit: a label's weights are spread out once for all instances, and zeros add nothing."""
     for c in range(len(labels)):
         start, end = w_indptr[labels[c]], w_indptr[labels[c] + 1]
         for j in range(start, end):
@@ -251,15 +229,6 @@ def _score_spread_labels(data, indices, indptr, w_data, w_indices, w_indptr, lab
             out[i, c] = total
         for j in range(start, end):
             spread[np.uint32(w_indices[j])] = 0
-
-
-@strict_kernel
-def _join(part_ids, part_best, ids, best):
-    """Labels of a part are larger than those that stand there already."""
-    for i in range(len(ids)):
-        for place in range(ids.shape[1]):
-            if part_best[i, place] > best[i, -1]:
-                insert_label(part_best[i, place], part_ids[i, place], ids[i], best[i])
 
 
 @strict_kernel

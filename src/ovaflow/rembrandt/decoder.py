@@ -15,11 +15,10 @@ from ovaflow.console.errors import InputError
 from ovaflow.initialization.starts import StartInputs
 from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.rembrandt.panels import in_blocks
-from ovaflow.rembrandt.projection import SOFTMAX
+from ovaflow.rembrandt.projection import SOFTMAX, full_matrix
 from ovaflow.rembrandt.softmax import MOST_ITERATIONS, Problem, fit_softmax
 from ovaflow.settings.models import TrainLabels
 from ovaflow.solver.problem import Status
-from ovaflow.sparse.csr import CSR
 from ovaflow.training.plan import estimated_work, plan_shards
 from ovaflow.training.shard_job import TrainedShard, train_labels
 
@@ -44,7 +43,7 @@ def plan_decoder(counts, decoder, shards):
 def train_decoder(projected, labels, settings, threads=1, title="decoder", parts=None):
     """Train one shard of a decoder; softmax takes all labels or none."""
     if projected.decoder == SOFTMAX:
-        return _train_softmax(projected.dataset, labels, settings, threads)
+        return _train_softmax(projected, labels, settings, threads)
     X = projected.dataset.train.X
     training = TrainLabels(
         C=settings.C, loss="logistic", epsilon=settings.epsilon, stored_threshold=0.0,
@@ -61,16 +60,15 @@ def multiclass(dataset):
     return dataset.train.Y.indices
 
 
-def _train_softmax(dataset, labels, settings, threads):
+def _train_softmax(projected, labels, settings, threads):
     started = time.perf_counter()
-    X, of_instances, n_labels = dataset.train.X, multiclass(dataset), dataset.train.Y.n_columns
+    of_instances, n_labels = multiclass(projected.dataset), projected.dataset.n_labels
     if not len(labels):
-        return _as_shard(np.empty((0, X.n_columns), np.float32), np.empty(0, np.int64), (0, 0.0, 0.0), 0.0)
-    if len(labels) != n_labels:
-        raise ValueError(f"the softmax decoder has {n_labels} labels, not {len(labels)}")
+        nothing = np.empty((0, projected.projection.n_features), np.float32)
+        return _as_shard(nothing, np.empty(0, np.int64), (0, 0.0, 0.0), 0.0)
     iterations = MOST_ITERATIONS if settings.iterations is None else settings.iterations
     with in_blocks(threads) as each:
-        problem = Problem(X.data.reshape(X.n_rows, X.n_columns), of_instances, n_labels, settings.C, each)
+        problem = Problem(projected.features, of_instances, n_labels, settings.C, each)
         found = fit_softmax(problem, iterations, seed=settings.seed)
     counts = np.bincount(of_instances, minlength=n_labels)[labels]
     figures = found.iterations, found.objective, found.gradient_norm
@@ -78,14 +76,8 @@ def _train_softmax(dataset, labels, settings, threads):
 
 
 def _as_shard(weights, counts, figures, core_seconds):
-    m, d = weights.shape
+    m = len(weights)
     iterations, objective, norm = figures
-    matrix = CSR(
-        np.ascontiguousarray(weights).reshape(-1),
-        np.tile(np.arange(d, dtype=np.int32), m),
-        d * np.arange(m + 1, dtype=np.int64),
-        d,
-    )
     zeros = dict.fromkeys(
         ("cg_steps", "line_search_halvings", "active_start", "active_end", "gradient_target", "seconds"), np.zeros(m)
     )
@@ -97,4 +89,4 @@ def _as_shard(weights, counts, figures, core_seconds):
         "gradient_norm": np.full(m, norm),
         "status": np.where(counts > 0, Status.CONVERGED, Status.NO_POSITIVES),
     }
-    return TrainedShard(matrix, counts > 0, statistics, core_seconds, peak_rss_bytes())
+    return TrainedShard(full_matrix(weights), counts > 0, statistics, core_seconds, peak_rss_bytes())

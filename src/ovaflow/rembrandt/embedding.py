@@ -69,7 +69,7 @@ class Embedding:
 
     @property
     def ordered(self):
-        """Whether the first dimensions are an embedding, too."""
+        """Whether the first dimensions alone are also an embedding."""
         return bool(self.vectors.shape[1] or len(self.eigenvalues))
 
     def made_with(self, settings):
@@ -81,69 +81,58 @@ class Embedding:
         return settings.felt | chosen
 
 
-@dataclass(frozen=True)
 class _Problem:
     """Both matrices both ways, and the threads that work on them."""
 
-    X: object
-    settings: object
-    each: object
-    fit: LeastSquares
-    labels: tuple = field(repr=False)  # Y and its transpose
-    progress: Progress | None = None
+    def __init__(self, X, Y, positives, settings, each, progress):
+        self.X, self.Y, self.positives = X, Y, positives
+        self.settings, self.each, self.progress = settings, each, progress
+        self.fit = LeastSquares(X, settings.ridges[0], each)
 
     def times_labels(self, Q):
         """Y Q in panels."""
-        return product(self.labels[0], to_panels(Q), self.each)
+        return product(self.Y, to_panels(Q), self.each)
 
     def times_positives(self, panels, s):
         """Y^T P."""
-        return from_panels(product(self.labels[1], panels, self.each), s)
+        return from_panels(product(self.positives, panels, self.each), s)
 
-    def decompose(self, multiply, size):
-        """Leading eigenvectors of a matrix given by its products."""
-        settings = self.settings
-        return top_eigenvectors(
-            self.counted(multiply), size, settings.rank, settings.oversampling, settings.passes, settings.seed
-        )
+    def decompose(self, multiply, size, **other):
+        """Leading eigenvectors of a matrix given by its products, which whoever waits can count."""
 
-    def counted(self, multiply):
-        """The same products, seen by whoever waits."""
-
-        def counting(Q):
+        def counted(Q):
             found = multiply(Q)
             self.progress.advance()
             return found
 
-        return counting
+        settings = self.settings
+        how = {"oversampling": settings.oversampling, "passes": settings.passes} | other
+        return top_eigenvectors(counted, size, settings.rank, seed=settings.seed, **how)
 
     def times_predictions(self, Q):
         """Y^T X Z with Z = argmin |Y Q - X Z|^2 (Algorithm 2, lines 6 and 7)."""
-        fitted = self.fit.solve(self.times_labels(Q), self.each)
+        fitted = self.fit.solve(self.times_labels(Q))
         return self.times_positives(product(self.X, fitted, self.each), Q.shape[1])
 
     def fit_labels(self, vectors):
         """W = argmin |Y R - X W|^2 (Algorithm 3, line 4), in panels."""
-        fitted = self.fit.solve(self.times_labels(vectors), self.each)
+        fitted = self.fit.solve(self.times_labels(vectors))
         self.progress.advance()
         return fitted
 
     def label_covariance(self):
         """Eigendecomposition of Y^T Y."""
-        Y = self.labels[0]
-        return self.decompose(lambda Q: self.times_positives(self.times_labels(Q), Q.shape[1]), Y.n_columns)
+        return self.decompose(lambda Q: self.times_positives(self.times_labels(Q), Q.shape[1]), self.Y.n_columns)
 
 
 def _rembrandt(problem):
-    return problem.decompose(problem.times_predictions, problem.labels[0].n_columns)
+    return problem.decompose(problem.times_predictions, problem.Y.n_columns)
 
 
 def _compressed_sensing(problem):
     """Algorithm 2 with p = 0 and q = 0: "a whitened random projection of the labels" (paper, sec. 2.4)."""
-    size, settings = problem.labels[0].n_columns, problem.settings
-    multiply = problem.counted(problem.times_predictions)
-    found, _ = top_eigenvectors(multiply, size, settings.rank, 0, 0, settings.seed)
-    # values of a range that nothing brought near the leading eigenvectors are no eigenvalues
+    found, _ = problem.decompose(problem.times_predictions, problem.Y.n_columns, oversampling=0, passes=0)
+    # the values of a range that nothing brought near the leading eigenvectors are not eigenvalues
     return found, np.empty(0)
 
 
@@ -173,12 +162,12 @@ def compute_embedding(dataset, settings, threads=1):
         return _no_embedding(dataset)
     ridges = settings.ridges if settings.embedding in OF_LABELS else settings.ridges[:1]
     errors = {}
-    with in_blocks(threads) as each, Progress("embedding", _steps(settings, ridges), "passes") as progress:
+    with in_blocks(threads) as each, Progress("embedding", 0, "passes") as progress:
         if len(ridges) > 1:
             errors = _errors_by_ridge(dataset, settings, ridges, each, progress)
         best = min(errors, key=errors.get) if errors else ridges[0]
         whole = dataset.train.X, dataset.train.Y, dataset.positives
-        problem = _pose(*whole, settings.model_copy(update={"ridge": best}), each, progress)
+        problem = _Problem(*whole, settings.model_copy(update={"ridge": best}), each, progress)
         covariance = problem.label_covariance()
         vectors, values, projection, rank = _embed(problem, covariance)
     n = dataset.train.X.n_rows
@@ -186,14 +175,6 @@ def compute_embedding(dataset, settings, threads=1):
         vectors.astype(np.float32), values / n, covariance[1] / n, projection, rank, problem.fit.iterations,
         float(best), errors,
     )  # fmt: skip
-
-
-def _steps(settings, ridges):
-    passes = {"rembrandt": settings.passes + 1, PCA: settings.passes + 1, "compressed-sensing": 1}
-    alike = passes.get(settings.embedding, 0) + (settings.embedding != PCA)
-    plst = settings.embedding == "plst"
-    choices = len(ridges) if len(ridges) > 1 else 0
-    return (settings.passes + 1) * (1 + plst * choices) + alike * (1 + choices)
 
 
 def _no_embedding(dataset):
@@ -210,8 +191,11 @@ def _no_embedding(dataset):
     return Embedding(vectors, np.empty(0), np.empty(0), to_panels(np.eye(d, rank)), rank)
 
 
-def _pose(X, Y, positives, settings, each, progress):
-    return _Problem(X, settings, each, LeastSquares(X, settings.ridges[0]), (Y, positives), progress)
+def divide(n, share, seed):
+    """Instances that are fitted and a share that is held out, both ascending."""
+    order = np.random.default_rng(seed).permutation(n)
+    size = max(1, round(share * n))
+    return np.sort(order[size:]), np.sort(order[:size])
 
 
 def _embed(problem, covariance=None):
@@ -219,7 +203,7 @@ def _embed(problem, covariance=None):
     kind = problem.settings.embedding
     if kind == PCA:
         found, values = _principal_features(problem)
-        return np.empty((problem.labels[0].n_columns, 0)), values, to_panels(found), found.shape[1]
+        return np.empty((problem.Y.n_columns, 0)), values, to_panels(found), found.shape[1]
     plst = kind == "plst" and covariance is not None
     vectors, values = covariance if plst else OF_LABELS[kind](problem)
     return vectors, values, problem.fit_labels(vectors), vectors.shape[1]
@@ -228,13 +212,11 @@ def _embed(problem, covariance=None):
 def _errors_by_ridge(dataset, settings, ridges, each, progress):
     """|Y - X W R^T|^2 / |Y|^2 of held-out instances, where R has orthonormal columns."""
     X, Y = dataset.train.X, dataset.train.Y
-    order = np.random.default_rng(settings.seed).permutation(X.n_rows)
-    size = max(1, round(HELD_OUT * X.n_rows))
-    held_out, kept = np.sort(order[:size]), np.sort(order[size:])
+    kept, held_out = divide(X.n_rows, HELD_OUT, settings.seed)
     fitted, seen = (rows_of(X, kept), rows_of(Y, kept)), (rows_of(X, held_out), rows_of(Y, held_out))
     positives, errors = transpose(fitted[1]), {}
     for ridge in ridges:
-        problem = _pose(*fitted, positives, settings.model_copy(update={"ridge": ridge}), each, progress)
+        problem = _Problem(*fitted, positives, settings.model_copy(update={"ridge": ridge}), each, progress)
         vectors, _, projection, rank = _embed(problem)
         predicted = from_panels(product(seen[0], projection, each), rank)
         embedded = from_panels(product(seen[1], to_panels(vectors), each), rank)

@@ -8,17 +8,13 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Dataset, Split
 from ovaflow.model.merge import merge
-from ovaflow.model.model_file import KIND, open_model, write_common
+from ovaflow.model.model_file import open_model
 from ovaflow.model.training_file import Training, read_training, write_training
 from ovaflow.rembrandt.decoder import train_decoder
 from ovaflow.rembrandt.embedding import compute_embedding
-from ovaflow.rembrandt.model_file import METHOD, EmbeddingModel
-from ovaflow.rembrandt.projection import SOFTMAX, Projected, decoder_of, full_matrix, project, write_projection
+from ovaflow.rembrandt.model_file import METHOD, EmbeddingModel, save_model
+from ovaflow.rembrandt.projection import SOFTMAX, Projected, decoder_of, full_matrix, project
 from ovaflow.rembrandt.tuning import tune
-from ovaflow.storage.arrays import create_array
-from ovaflow.storage.artifact import create_artifact
-
-_ROWS = 4096
 
 
 def join_decoder(shards, projected, tuned, dataset, model_path, training_path):
@@ -33,7 +29,7 @@ def join_decoder(shards, projected, tuned, dataset, model_path, training_path):
         merge(shards, projected.dataset, 0.0, decoder_path, solved_path)
         decoder, solved = open_model(decoder_path), read_training(solved_path)
         settings = model_settings(projected, tuned)
-        _write_model(model_path, decoder, projected, dataset, settings)
+        save_model(model_path, _model_of(dataset, projected, settings, decoder))
     seconds = projected.core_seconds + tuned.core_seconds + solved.core_seconds
     peak = max(projected.peak_rss_bytes, tuned.peak_rss_bytes, solved.peak_rss_bytes)
     statistics = {} if projected.decoder == SOFTMAX else {name: np.array(v) for name, v in solved.statistics.items()}
@@ -53,24 +49,19 @@ def model_settings(projected, tuned):
     return settings | {"method": METHOD} | own
 
 
-def _write_model(path, decoder, projected, dataset, settings):
-    parameters = {"train": settings, "transform": dataset.parameters}
-    with create_artifact(path, KIND, parameters, {"dataset": dataset.checksum}) as file:
-        write_projection(file.create_group("projection"), projected.projection)
-        stored = create_array(file, "decoder", shape=(decoder.n_labels, decoder.n_features), dtype=np.float32)
-        for low in range(0, decoder.n_labels, _ROWS):
-            high = min(low + _ROWS, decoder.n_labels)
-            stored[low:high] = dense_rows(decoder.weights, low, high)
-        write_common(file, decoder.trained, decoder.counts, dataset.names)
-
-
-def dense_rows(weights, low, high):
-    """Rows low..high of a sparse matrix in full: float32 (high - low, D)."""
-    out = np.zeros((high - low, weights.n_columns), np.float32)
-    start, end = weights.indptr[low], weights.indptr[high]
-    rows = np.repeat(np.arange(high - low), np.diff(weights.indptr[low : high + 1]))
-    out[rows, weights.indices[start:end]] = weights.data[start:end]
-    return out
+def _model_of(dataset, projected, settings, solved):
+    """A model in memory, from the weights of its decoder."""
+    return EmbeddingModel(
+        dataset.path,
+        solved.trained,
+        np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels),
+        checksum="",
+        parameters={"train": settings, "transform": dataset.parameters},
+        inputs={"dataset": dataset.checksum},
+        projection=projected.projection,
+        decoder=solved.weights.to_scipy().toarray(),
+        given=dataset.names,
+    )
 
 
 def train_embedding_model(dataset, embedding, projecting, tuning, threads=1):
@@ -80,19 +71,7 @@ def train_embedding_model(dataset, embedding, projecting, tuning, threads=1):
     tuned = tune(projected, dataset, made, tuning, threads)
     labels = np.arange(dataset.n_labels, dtype=np.int32)
     done = train_decoder(projected, labels, tuned.decoding, threads)
-    counts = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels)
-    settings = model_settings(projected, tuned)
-    return EmbeddingModel(
-        dataset.path,
-        done.trained,
-        counts,
-        checksum="",
-        parameters={"train": settings, "transform": dataset.parameters},
-        inputs={"dataset": dataset.checksum},
-        projection=projected.projection,
-        decoder=dense_rows(done.weights, 0, dataset.n_labels),
-        given=dataset.names,
-    )
+    return _model_of(dataset, projected, model_settings(projected, tuned), done)
 
 
 def project_in_memory(dataset, embedding, settings, projecting, threads=1):

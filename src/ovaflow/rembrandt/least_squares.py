@@ -14,7 +14,6 @@ import numpy as np
 import scipy.linalg
 
 from ovaflow.rembrandt.panels import both_ways, row_blocks
-from ovaflow.sparse.csr import CSR, is_full
 from ovaflow.sparse.panel import panel_product
 
 DIRECT = 1024
@@ -32,20 +31,15 @@ _TINY = np.float32(1e-30)
 class LeastSquares:
     """Least-squares problems on one matrix X (n, d); ridge 0 gives the solution of least norm."""
 
-    def __init__(self, X, ridge=0.0, tolerance=TOLERANCE):
-        self.X, self._ridge, self._tolerance = X, float(ridge), tolerance
+    def __init__(self, X, ridge=0.0, each=map, tolerance=TOLERANCE):
+        self.X, self._ridge, self._each, self._tolerance = X, float(ridge), each, tolerance
         self.iterations = 0
 
-    @property
-    def direct(self):
-        """Whether the Gram matrix is factored."""
-        return self.X.n_columns <= DIRECT
-
-    def solve(self, targets, each=map):
+    def solve(self, targets):
         """Fit all columns of T, panels (p, n, 64): Z in panels, float32 (p, d, 64)."""
-        if self.direct:
-            return self._solve_directly(targets, each)
-        found = list(each(self._descend, targets))
+        if self.X.n_columns <= DIRECT:
+            return self._solve_directly(targets)
+        found = list(self._each(self._descend, targets))
         self.iterations = max(iterations for _, iterations in found)
         return np.stack([Z for Z, _ in found])
 
@@ -86,41 +80,35 @@ class LeastSquares:
             P += U
         return Z, iteration
 
-    def _solve_directly(self, targets, each):
-        values, vectors = self._spectrum(each)
+    def _solve_directly(self, targets):
+        values, vectors = self._spectrum
         d = self.X.n_columns
         moments = np.zeros((len(targets), d, targets.shape[2]))
 
         def moment(rows):
-            return np.matmul(_dense(self.X, rows).T, targets[:, rows].astype(np.float64))
+            return np.matmul(self._dense(rows).T, targets[:, rows].astype(np.float64))
 
-        for part in each(moment, row_blocks(self.X.n_rows, _ROWS)):
+        for part in self._each(moment, row_blocks(self.X.n_rows, _ROWS)):
             moments += part
         kept = values > d * np.finfo(np.float64).eps * values.max(initial=0)
         inverse = np.where(kept, 1 / np.where(kept, values + self._ridge, 1), 0)
         return (vectors @ (inverse[:, None] * (vectors.T @ moments))).astype(np.float32)
 
-    def _spectrum(self, each):
-        if not hasattr(self, "_found"):
-            gram = np.zeros((self.X.n_columns, self.X.n_columns))
-            for part in each(lambda rows: _gram(_dense(self.X, rows)), row_blocks(self.X.n_rows, _ROWS)):
-                gram += part
-            self._found = scipy.linalg.eigh(gram)
-        return self._found
+    @cached_property
+    def _spectrum(self):
+        def product(rows):
+            part = self._dense(rows)
+            return part.T @ part
+
+        gram = np.zeros((self.X.n_columns, self.X.n_columns))
+        for part in self._each(product, row_blocks(self.X.n_rows, _ROWS)):
+            gram += part
+        return scipy.linalg.eigh(gram)
+
+    def _dense(self, rows):
+        return self.X.part(rows.start, rows.stop).to_scipy().toarray().astype(np.float64)
 
 
 def _dots(left, right):
     """<a_c, b_c> of each column, float64 of shape (64,)."""
     return np.einsum("ic,ic->c", left, right, dtype=np.float64)
-
-
-def _gram(rows):
-    return rows.T @ rows
-
-
-def _dense(X, rows):
-    start, end = X.indptr[rows.start], X.indptr[rows.stop]
-    if is_full(X):
-        return X.data[start:end].reshape(-1, X.n_columns).astype(np.float64)
-    indptr = X.indptr[rows.start : rows.stop + 1] - start
-    return CSR(X.data[start:end], X.indices[start:end], indptr, X.n_columns).to_scipy().toarray().astype(np.float64)

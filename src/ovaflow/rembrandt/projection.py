@@ -18,9 +18,6 @@ from ovaflow.storage.arrays import amount_of, create_array, map_vector, number_o
 from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact
 from ovaflow.storage.refusals import damaged
 
-MAPS = ("gaussian", "laplacian")
-"""Kernels exp(-|x - y|_2^2 / 2 h^2) and exp(-|x - y|_1 / h), with h the bandwidth."""
-
 BANDWIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 """Candidates, as shares of the median distance of two instances."""
 
@@ -28,7 +25,7 @@ _MAPPED_ROWS = 1024
 _SAMPLE = 4000
 _SHRINKAGE = 1e-3
 _ROWS = 4096
-SOFTMAX, LOGISTIC = "softmax", "logistic"
+SOFTMAX = "softmax"
 _SKETCH = 32
 
 
@@ -46,7 +43,10 @@ class RandomFeatures(NamedTuple):
 
 
 def draw_features(kernel, k, size, bandwidth, seed=0):
-    """Frequencies normal for the Gaussian kernel, Cauchy for the Laplacian; one draw, scaled by bandwidth."""
+    """Frequencies normal for the Gaussian kernel, Cauchy for the Laplacian; one draw, scaled by bandwidth.
+
+    The kernels are exp(-|x - y|_2^2 / 2 h^2) and exp(-|x - y|_1 / h), with h the bandwidth.
+    """
     generator = np.random.default_rng(seed)
     draw = generator.standard_normal if kernel == "gaussian" else generator.standard_cauchy
     frequencies = draw((k, size)) / bandwidth
@@ -80,17 +80,6 @@ def _held_out_error(train, train_targets, held_out, held_out_targets):
     return float(np.square(held_out @ fitted - held_out_targets).sum())
 
 
-def map_rows(features, Z, out, each=map):
-    """Fill the first D columns of ``out`` with the features of all instances, block by block."""
-    size = len(features.phases)
-
-    def fill(rows):
-        out[rows, :size] = features(Z[rows])
-
-    for _ in each(fill, row_blocks(len(Z), _MAPPED_ROWS)):
-        pass
-
-
 class Projection(NamedTuple):
     """The map phi(X W), with a constant 1 as last feature."""
 
@@ -111,8 +100,13 @@ class Projection(NamedTuple):
         out = np.ones((len(Z), self.n_features), np.float32)
         if self.random is None:
             out[:, :-1] = Z
-        else:
-            map_rows(self.random, Z, out, each)
+            return out
+
+        def fill(rows):
+            out[rows, :-1] = self.random(Z[rows])
+
+        for _ in each(fill, row_blocks(len(Z), _MAPPED_ROWS)):
+            pass
         return out
 
 
@@ -134,7 +128,7 @@ def make_projection(X, embedding, targets, settings, each=map):
             settings.features, Z * factors.astype(np.float32), targets, settings.random_features, settings.seed
         )
     random = draw_features(settings.features, rank, settings.random_features, bandwidth, settings.seed)
-    return Projection(panels, rank, RandomFeatures(*random))
+    return Projection(panels, rank, random)
 
 
 def write_projection(group, projection):
@@ -169,6 +163,12 @@ class Projected:
     core_seconds: float  # of the embedding and the projection
     peak_rss_bytes: int
 
+    @property
+    def features(self):
+        """The features in full, float32 (n, D)."""
+        X = self.dataset.train.X
+        return X.data.reshape(X.n_rows, X.n_columns)
+
 
 def project(dataset, embedding, settings, threads=1):
     """The projection of a dataset, and its training instances as features of the decoder, float32 (n, D)."""
@@ -189,7 +189,7 @@ def decoder_of(Y, asked):
     """The decoder asked for; ``auto``: softmax where every instance has one label."""
     if asked != "auto":
         return asked
-    return SOFTMAX if (np.diff(Y.indptr) == 1).all() else LOGISTIC
+    return SOFTMAX if (np.diff(Y.indptr) == 1).all() else "logistic"
 
 
 def full_matrix(features):

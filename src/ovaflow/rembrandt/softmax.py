@@ -9,7 +9,7 @@ predictions are confident: L-BFGS under it took five times as long on ALOI.
 """
 
 import itertools
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -45,16 +45,14 @@ LARGEST_BLOCKS = 1 << 26
 """Entries of all labels' blocks, 256 MB, above which one block does for all labels."""
 
 
-@dataclass
-class Softmax:
+class Softmax(NamedTuple):
     """A fit and how it went."""
 
     weights: np.ndarray  # float32 (l, D)
-    iterations: int = 0  # epochs of the first phase, and iterations of L-BFGS
-    objective: float = np.inf  # mean over the instances
-    gradient_norm: float = np.inf
-    # mean loss of the held-out instances before the first iteration and after each
-    held_out: list = field(default_factory=list)
+    iterations: int  # epochs of the first phase, and iterations of L-BFGS
+    objective: float  # mean over the instances
+    gradient_norm: float
+    held_out: list  # mean loss of the held-out instances before the first iteration and after each
 
 
 class Problem:

@@ -1,7 +1,7 @@
 """What the decoder is trained with, chosen on held-out instances: C, and how long the softmax decoder is fitted.
 
-The projection is fitted again without these instances. Of those that it was
-fitted on it tells the labels far better than of others, wherever there are
+The projection is fitted again without these instances: it predicts the labels
+of those that it was fitted on far better than others', wherever there are
 nearly as many features as instances.
 """
 
@@ -14,6 +14,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Split
 from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.rembrandt.decoder import Decoding, multiclass, train_decoder
+from ovaflow.rembrandt.embedding import divide
 from ovaflow.rembrandt.least_squares import LeastSquares
 from ovaflow.rembrandt.panels import in_blocks, product, row_blocks, to_panels
 from ovaflow.rembrandt.projection import SOFTMAX, full_matrix, make_projection
@@ -28,7 +29,7 @@ MOST_LABELS = 1000
 WEIGHTS = {"softmax": 500.0, "logistic": 1.0, "kernel": 30.0}
 """C of each decoder where none is given, the last with random features and logistic losses.
 
-What held-out instances said: of aloi for the softmax, of delicious for the logistic, of bibtex for the last. Early
+Best on held-out instances of aloi for the softmax, of delicious for the logistic, of bibtex for the last. Early
 stopping is what regularises the softmax decoder."""
 
 _ROWS = 4096
@@ -70,7 +71,7 @@ def tune(projected, dataset, embedding, settings, threads=1):
     n = projected.dataset.train.X.n_rows
     if not settings.held_out or n < 2 or (len(decodings) == 1 and not softmax):
         return Tuned(decodings[0])
-    kept, held_out = _divide(n, settings)
+    kept, held_out = divide(n, settings.held_out, settings.seed)
     fitted, watched = _project_anew(projected, dataset, embedding, kept, held_out, threads)
     watch = _watch_softmax if softmax else _watch_logistic
     found = [watch(fitted, watched, decoding, threads) for decoding in decodings]
@@ -80,12 +81,6 @@ def tune(projected, dataset, embedding, settings, threads=1):
     return Tuned(best, losses, settings.held_out, seconds, peak_rss_bytes())
 
 
-def _divide(n, settings):
-    order = np.random.default_rng(settings.seed).permutation(n)
-    size = max(1, round(settings.held_out * n))
-    return np.sort(order[size:]), np.sort(order[:size])
-
-
 def _project_anew(projected, dataset, embedding, kept, held_out, threads):
     """Projected training sets of kept and of held-out instances, where the projection has not seen the latter."""
     X, Y = dataset.train.X, dataset.train.Y
@@ -93,7 +88,7 @@ def _project_anew(projected, dataset, embedding, kept, held_out, threads):
     with in_blocks(threads) as each:
         if embedding.vectors.shape[1]:
             targets = product(parts[0].Y, to_panels(embedding.vectors), each)
-            fitted = LeastSquares(parts[0].X, embedding.ridge).solve(targets, each)
+            fitted = LeastSquares(parts[0].X, embedding.ridge, each).solve(targets)
             embedding = replace(embedding, projection=fitted)
         linear = make_projection(parts[0].X, embedding, None, Project(features="linear"), each)
         projection = linear._replace(random=projected.projection.random)
@@ -106,7 +101,7 @@ def _watch_softmax(fitted, watched, decoding, threads):
     """The decoding with the best number of iterations, and the mean loss then."""
     with in_blocks(threads) as each:
         problem, unseen = (
-            Problem(_features(made), multiclass(made.dataset), made.dataset.n_labels, decoding.C, each)
+            Problem(made.features, multiclass(made.dataset), made.dataset.n_labels, decoding.C, each)
             for made in (fitted, watched)
         )
         found = fit_softmax(problem, held_out=unseen, seed=decoding.seed)
@@ -117,18 +112,13 @@ def _watch_logistic(fitted, watched, decoding, threads):
     """The decoding, and the losses of labels on the held-out instances, over their positives."""
     labels, importance = _sample(np.diff(fitted.dataset.positives.indptr), decoding.seed)
     done = train_decoder(fitted, labels, decoding, threads, title=f"C {decoding.C:g}")
-    weights, features = done.weights.to_scipy().toarray(), _features(watched)
+    weights, features = done.weights.to_scipy().toarray(), watched.features
     Y, losses = watched.dataset.train.Y.to_scipy()[:, labels], np.zeros(len(labels))
     for rows in row_blocks(len(features), _ROWS):
         signs = np.where(Y[rows].toarray() > 0, -1, 1).astype(np.float32)
         losses += np.logaddexp(0, signs * (features[rows] @ weights.T), dtype=np.float64).sum(axis=0)
     positives = np.asarray(Y.sum(axis=0)).ravel()
     return decoding, float((importance * losses).sum() / max((importance * positives).sum(), 1e-30))
-
-
-def _features(projected):
-    X = projected.dataset.train.X
-    return X.data.reshape(X.n_rows, X.n_columns)
 
 
 def _sample(counts, seed):

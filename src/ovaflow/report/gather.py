@@ -8,7 +8,7 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.model.model_file import KIND as MODEL
 from ovaflow.model.training_file import read_training
-from ovaflow.prediction.predictions_file import read_predictions
+from ovaflow.prediction.methods import read_predictions
 from ovaflow.report import cards, costs, sweeps, words
 from ovaflow.report.calibration import CalibrationOfRun, read_calibration_of
 from ovaflow.report.embeddings import EmbeddingOfRun, read_embedding

@@ -19,7 +19,7 @@ STYLES = {"P@1": "solid", "P@3": DASHED, "P@5": DOTTED}
 class TreesOfRun:
     """Trees of instances."""
 
-    of_trees: dict  # names of ovaflow.fastxml.merging.SHAPE and seconds, arrays of shape (T,)
+    of_trees: dict  # those of ovaflow.fastxml.merging.shape_of, and seconds, arrays of shape (T,)
     curve: list  # points of trees.json: number of trees and metrics
 
     def mean(self, name):

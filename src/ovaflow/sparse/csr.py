@@ -26,6 +26,11 @@ class CSR(NamedTuple):
         """``(data, indices, indptr)``, as kernels take them."""
         return self.data, self.indices, self.indptr
 
+    def part(self, low, high):
+        """Rows low..high, sharing memory."""
+        start, end = self.indptr[low], self.indptr[high]
+        return CSR(self.data[start:end], self.indices[start:end], self.indptr[low : high + 1] - start, self.n_columns)
+
     def to_scipy(self):
         """The same matrix as a ``scipy.sparse.csr_array``, sharing memory where SciPy allows it."""
         return scipy.sparse.csr_array(self.arrays, shape=(self.n_rows, self.n_columns))
