@@ -31,8 +31,8 @@ def _sweeps(context, parameter, given):
 @click.option(
     "--benchmarks",
     type=click.Path(path_type=Path),
-    help="Folder of Snakemake's benchmark files, {dataset}/... and {dataset}/{run}/...; "
-    "by default the folders 'benchmarks' next to the artifacts.",
+    help="Folder of Snakemake's benchmark files, {dataset}/... and {dataset}/{run}/..., such as logs; "
+    "without it the page has no section on resources.",
 )
 @click.option(
     "--sweep",
