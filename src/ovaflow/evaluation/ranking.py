@@ -81,7 +81,7 @@ def _gains(ids, hits, inverse, k):
 
 
 def best_gains(Y, inverse, k):
-    """The k largest 1/p of each instance's labels, falling, 0 where it has fewer: float64 (n, k)."""
+    """The k largest 1/p of each instance's labels in descending order, 0 where it has fewer: float64 (n, k)."""
     rows = np.repeat(np.arange(Y.n_rows), np.diff(Y.indptr))
     weights = inverse[Y.indices]
     order = np.lexsort((-weights, rows))

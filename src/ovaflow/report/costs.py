@@ -87,7 +87,7 @@ def _paint(points, front, axis, axes):
 
 
 def _widen(axes):
-    """At least a factor of two across and a point up, so that what is alike looks alike."""
+    """Show at least a factor of two across and a percentage point up, so that similar points look similar."""
     low, high = axes.get_xlim()
     if high < 2 * low:
         middle = (low * high) ** 0.5

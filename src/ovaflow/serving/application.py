@@ -174,7 +174,7 @@ def _add_answers(app, served, queue, options):
 
     @app.post("/predict", **_documented(schemas.Predictions, 400, 409, 413, 422, 503))
     async def predict(request: PredictRequest):
-        """Best labels by falling score: of one text, of several texts, or of instances given by their features."""
+        """Best labels by descending score: of one text, of several texts, or of instances given by their features."""
         answer = await queue.run(answers.predict, served, request)
         metrics.INSTANCES.inc(len(answer["predictions"]))
         return _json(answer)
