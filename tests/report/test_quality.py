@@ -28,8 +28,8 @@ def test_published_results(tmp_path):
     for text, said in (
         ("name\tvalue\n", "line 1"),
         (HEADER + "a\tb\tx\t\t\t\t\n", "line 2.*could not convert"),
-        ("", "expected a tab-separated table"),
-        ("\xff", "expected a tab-separated table in UTF-8"),
+        ("", "line 1: unknown columns"),
+        ("\xff", "not valid UTF-8"),
     ):
         path.write_bytes(text.encode("latin-1"))
         with pytest.raises(InputError, match=said):

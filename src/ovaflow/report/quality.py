@@ -29,7 +29,6 @@ CAVEATS = {
 """What a reader should know before comparing, by source of the published result."""
 
 COLUMNS = ["dataset", "method", *PUBLISHED, "source", "note"]
-REMEDY = f"a tab-separated table in UTF-8 with the columns {', '.join(COLUMNS)}"
 
 
 class Published(NamedTuple):
@@ -52,12 +51,12 @@ def read_published(path):
     """Read a tab-separated table of published results: metrics in percent, empty where not published."""
     try:
         with open(path, encoding="utf-8", newline="") as file:
-            header, *lines = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-    except ValueError as error:  # not UTF-8, or no header
-        raise InputError(f"cannot be read ({error})", path=path, remedy=f"expected {REMEDY}") from None
-    if header != COLUMNS:
-        raise InputError("unknown columns", path=path, line=1, remedy=f"expected {REMEDY}")
-    return [_published(path, number, line) for number, line in enumerate(lines, 2) if line]
+            lines = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    except UnicodeDecodeError as error:
+        raise InputError(f"not valid UTF-8 ({error})", path=path, remedy="save it as UTF-8") from None
+    if lines[:1] != [COLUMNS]:
+        raise InputError("unknown columns", path=path, line=1, remedy=f"expected {', '.join(COLUMNS)}")
+    return [_published(path, number, line) for number, line in enumerate(lines[1:], 2) if line]
 
 
 def _published(path, number, line):
