@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,19 @@ def real_data():
     if not Path(folder).is_dir():
         pytest.fail(f"OVAFLOW_DATA={folder} is no folder")
     return Path(folder)
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """A browser, for tests that open pages."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if found is None:
+        pytest.skip("no chromium on this machine")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield browser
+        browser.close()
 
 
 @pytest.fixture

@@ -64,7 +64,7 @@ NAMES = {
     "forest_metrics": "forest/metrics.json", "embedded_metrics": "embedded/metrics.json",
     "described": "embedded/embedding.json",
 }  # fmt: skip
-"""Where artifacts are that are not NAME.h5."""
+"""Paths of artifacts that are not NAME.h5."""
 
 WRITTEN = re.compile(r"--(?:output|statistics|analysis|groups)=\{(\w+)\}")
 

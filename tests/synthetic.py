@@ -1,9 +1,10 @@
-"""Datasets made up by a generator, with the traits of text that the solvers rely on."""
+"""Datasets made up by a generator, with the traits of text that the solvers rely on, and models of given weights."""
 
 import numpy as np
 import scipy.sparse as sp
 
 from ovaflow.data.dataset import Dataset, Split
+from ovaflow.model.model_file import Names, open_model, write_model
 from ovaflow.sparse.csr import from_scipy
 
 
@@ -23,3 +24,13 @@ def topics(n=6000, d=3000, n_labels=90, seed=0, signed=False):
     Y[Y.sum(axis=1) > 0.02 * n, 200:] = False
     split = Split(from_scipy(sp.hstack([X, np.ones((n, 1))])), from_scipy(sp.csr_array(Y.T.astype(float))))
     return Dataset("memory", split, split, "", {"bias": 1.0})
+
+
+def write_weights(path, dataset, weights, **parameters):
+    """A model file of dense weights (l, d) without their zeros, opened."""
+    kept, counts = from_scipy(weights), np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels)
+    parts = np.diff(kept.indptr), [(kept.data, kept.indices)], kept.n_columns, counts > 0, counts
+    names = Names(dataset.label_names, dataset.feature_names)
+    parameters = {"transform": dataset.parameters} | parameters
+    write_model(path, *parts, names, parameters, {"dataset": dataset.checksum})
+    return open_model(path)

@@ -8,16 +8,15 @@ from scipy.special import expit
 from sklearn.calibration import calibration_curve
 from sklearn.linear_model import Ridge
 from sklearn.metrics import brier_score_loss, f1_score, log_loss
-from synthetic import topics
+from synthetic import topics, write_weights
 
 from ovaflow.cli import main
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
 from ovaflow.evaluation.calibration_curve import reliability
 from ovaflow.evaluation.ranking import find_hits
-from ovaflow.model.model_file import Names, write_model
 from ovaflow.prediction.calibration import read_calibration
 from ovaflow.prediction.methods import open_any_model, read_predictions
-from ovaflow.sparse.csr import from_scipy, rows_of
+from ovaflow.sparse.csr import rows_of
 
 
 def test_reliability_like_scikit_learn():
@@ -52,19 +51,12 @@ def folder(tmp_path_factory):
     for data in ("dataset", "held-out"):
         given = folder / f"{data}.h5"
         model = folder / f"of-{data}" / "model.h5"
-        _write_model(model, open_dataset(given))
+        dataset = open_dataset(given)
+        X, Y = (matrix.to_scipy().toarray() for matrix in (dataset.train.X, dataset.train.Y))
+        weights = Ridge(1.0, fit_intercept=False).fit(X, 2 * Y - 1).coef_
+        write_weights(model, dataset, weights, train={"method": "one-vs-all"})
         _run("predict", model, f"--dataset={given}", "--top-k=100", f"--output={model.parent}/predictions.h5")
     return folder
-
-
-def _write_model(path, dataset):
-    X, Y = (matrix.to_scipy().toarray() for matrix in (dataset.train.X, dataset.train.Y))
-    weights = from_scipy(Ridge(1.0, fit_intercept=False).fit(X, 2 * Y - 1).coef_)
-    counts = Y.sum(axis=0)
-    sizes, pieces = np.diff(weights.indptr), [(weights.data, weights.indices)]
-    parameters = {"train": {"method": "one-vs-all"}, "transform": dataset.parameters}
-    names, inputs = Names(dataset.label_names, []), {"dataset": dataset.checksum}
-    write_model(path, sizes, pieces, weights.n_columns, counts > 0, counts, names, parameters, inputs)
 
 
 @pytest.fixture(scope="module")
@@ -110,21 +102,3 @@ def test_f1_at_the_thresholds_like_scikit_learn(folder, calibrated):
 def test_thresholds_and_probabilities_without_a_label(calibrated):
     assert calibrated.probabilities([[-1, 0]], np.float32([[-np.inf, 50]])).tolist() == [[0, 1]]
     assert calibrated.chosen([-1], [-np.inf]).tolist() == [False]
-
-
-def test_pieces_that_do_not_belong_together_are_refused(folder, calibrated, capsys):
-    model, rest = folder / "of-dataset" / "model.h5", folder / "of-held-out" / "model.h5"
-    right = f"--held-out={folder}/held-out.h5", f"--predictions={folder}/of-held-out/predictions.h5"
-    wrong = f"--held-out={folder}/dataset.h5", f"--predictions={folder}/of-dataset/predictions.h5"
-    output = f"--output={folder}/not.h5"
-    for arguments, said in (
-        (["calibrate", rest, *right, output], "was not held out of the dataset of"),
-        (["calibrate", model, *wrong, output], "was not held out of the dataset of"),
-        (["calibrate", model, right[0], wrong[1], output], "the predictions are of other instances"),
-    ):
-        assert main(list(map(str, arguments))) == 2
-        assert said in capsys.readouterr().err
-    inputs = f"--calibration={folder}/calibration.h5", f"--dataset={folder}/dataset.h5", output
-    assert main(["calibration-curve", str(rest), *inputs]) == 2
-    assert "does not belong to" in capsys.readouterr().err
-    assert not (folder / "not.h5").exists()

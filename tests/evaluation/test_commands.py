@@ -82,13 +82,3 @@ def test_from_shards_to_metrics(folder, dense_weights, capsys):
         ours["P@5"]
     )
     assert f"P@1/3/5 {100 * ours['P@1']:.1f}/{100 * ours['P@3']:.1f}" in capsys.readouterr().out
-
-
-def test_predictions_of_another_model_are_refused(folder, dense_weights, capsys):
-    test_from_shards_to_metrics(folder, dense_weights, capsys)
-    data, statistics = f"--dataset={folder / 'dataset.h5'}", f"--statistics={folder / 'training.h5'}"
-    other = folder / "other.h5"
-    _run("merge", folder / "0.h5", folder / "1.h5", data, "--prune=0.3", f"--output={other}", statistics)
-    files = [data, f"--model={other}", f"--training={folder / 'training.h5'}", f"--output={folder / 'other.json'}"]
-    assert main(["evaluate", str(folder / "predictions.h5"), *files]) == 2
-    assert "run predict again" in capsys.readouterr().err

@@ -6,12 +6,11 @@ import naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from synthetic import write_weights
 
 from ovaflow.cli import main
-from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
-from ovaflow.evaluation.curves import prune_curve
-from ovaflow.model.model_file import Names, open_model, write_model
+from ovaflow.model.model_file import open_model
 from ovaflow.sparse.csr import from_scipy
 
 N, D, L = 80, 300, 40
@@ -31,24 +30,20 @@ def folder(tmp_path_factory):
 
 
 def write_pruned(path, dataset, weights, threshold):
-    kept = from_scipy(sp.csr_array(np.where(np.abs(weights) >= np.float32(threshold), weights, 0)))
-    counts = np.bincount(dataset.train.Y.indices, minlength=L)
-    write_model(
-        path,
-        np.diff(kept.indptr),
-        [(kept.data, kept.indices)],
-        D,
-        counts > 0,
-        counts,
-        Names(dataset.label_names, []),
-        {"prune": threshold},
-        {"dataset": dataset.checksum},
-    )
+    kept = np.where(np.abs(weights) >= np.float32(threshold), weights, 0)
+    return write_weights(path, dataset, kept, prune=threshold)
 
 
-def test_each_point_against_dense_weights(folder):
+def test_each_point_against_dense_weights(folder, capsys):
     model, dataset = open_model(folder / "model.h5"), open_dataset(folder / "dataset.h5")
-    curve = prune_curve(model, dataset, [0.3, 0.005, 0.1, 0.3], 0.55, 1.5)
+    output = folder / "prune.json"
+    arguments = [str(model.path), f"--dataset={dataset.path}", f"--output={output}"]
+    assert main(["prune-curve", *arguments, "--threshold=0.005"]) == 0
+    assert json.loads(output.read_text())["points"] == []
+    thresholds = [f"--threshold={threshold}" for threshold in (0.3, 0.005, 0.1, 0.3)]
+    assert main(["prune-curve", *arguments, *thresholds]) == 0
+    assert capsys.readouterr().out.count("P@1") == 2
+    curve = json.loads(output.read_text())
     assert curve["model"] == model.checksum
     assert [point["prune"] for point in curve["points"]] == [0.1, 0.3]
     X, Y = dataset.test.X.to_scipy().toarray(), dataset.test.Y.to_scipy().toarray()
@@ -63,20 +58,3 @@ def test_each_point_against_dense_weights(folder):
         write_pruned(folder / "smaller.h5", dataset, whole, point["prune"])
         theirs = (folder / "smaller.h5").stat().st_size
         assert abs(point["model_bytes"] - theirs) <= 2 * 4096
-
-
-def test_command_line(folder, capsys):
-    output = folder / "prune.json"
-    arguments = [str(folder / "model.h5"), f"--dataset={folder / 'dataset.h5'}", f"--output={output}"]
-    assert main(["prune-curve", *arguments, "--threshold=0.2", "--threshold=0.4"]) == 0
-    assert [point["prune"] for point in json.loads(output.read_text())["points"]] == [0.2, 0.4]
-    assert capsys.readouterr().out.count("P@1") == 2
-    assert main(["prune-curve", *arguments, "--threshold=0.001"]) == 0
-    assert json.loads(output.read_text())["points"] == []
-
-
-def test_model_of_another_dataset(folder, tmp_path):
-    split = Split(from_scipy(np.ones((3, D))), from_scipy(np.ones((3, L))))
-    write_dataset(tmp_path / "dataset.h5", split, split, [f"label {j}" for j in range(L)], [], {"bias": 0})
-    with pytest.raises(InputError, match="was not trained on"):
-        prune_curve(open_model(folder / "model.h5"), open_dataset(tmp_path / "dataset.h5"), [0.1], 0.55, 1.5)

@@ -5,10 +5,10 @@ import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import LinearSVC
+from synthetic import write_weights
 
 from ovaflow.cli import main
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
-from ovaflow.model.model_file import Names, open_model, write_model
 from ovaflow.model.training_file import Training, write_training
 from ovaflow.prediction.methods import Predictions, write_predictions
 from ovaflow.solver.problem import Status
@@ -33,16 +33,8 @@ SOURCE = {"train": {"name": "<b>train.tsv</b>", "sha256": "0" * 64, "bytes": 123
 N_TRAIN, N_TEST, N_LABELS, K = 300, 120, 40, 5
 
 
-def make_results(folder, seed=0, runs=("msi", "dismec"), texts=True):
-    """Write ``folder/{dataset.h5, run/...}`` for some runs."""
-    dataset = _make_dataset(folder / "dataset.h5", seed, texts)
-    for place, run in enumerate(runs):
-        _make_run(folder / run, dataset, C=1.0 / (1 + 9 * place), initialization=("mean-separating", "zero")[place % 2])
-    return [folder / run for run in runs]
-
-
-def _make_dataset(path, seed, texts):
-    random = np.random.default_rng(seed)
+def _make_dataset(path):
+    random = np.random.default_rng(0)
     n, frequency = N_TRAIN + N_TEST, 0.5 / np.arange(1, N_LABELS + 1)
     labels = random.random((n, N_LABELS)) < frequency
     words = [
@@ -58,7 +50,7 @@ def _make_dataset(path, seed, texts):
     X = vectorizer.transform(words)
     with_bias = np.hstack([X.toarray(), np.ones((n, 1))])
     splits = [
-        Split(from_scipy(with_bias[rows]), from_scipy(labels[rows].astype(np.float32)), words[rows] if texts else [])
+        Split(from_scipy(with_bias[rows]), from_scipy(labels[rows].astype(np.float32)), words[rows])
         for rows in (slice(0, N_TRAIN), slice(N_TRAIN, None))
     ]
     names = HOSTILE + [f"label number {label}" for label in range(len(HOSTILE), N_LABELS - 1)] + [FORMULA]
@@ -74,11 +66,12 @@ def _make_run(folder, dataset, C, initialization):
     solver = OneVsRestClassifier(LinearSVC(C=C, fit_intercept=False)).fit(X, Y[:, trained])
     weights[trained] = np.vstack([each.coef_ for each in solver.estimators_])
     weights[abs(weights) < 0.01] = 0
-    _write_model(folder, dataset, weights, counts, {"C": C, "initialization": initialization})
-    _write_training(folder, counts, 1.25 * C)
+    train = {"C": C, "initialization": initialization, "method": "one-vs-all", "loss": "squared-hinge", "epsilon": 0.01}
+    model = write_weights(folder / "model.h5", dataset, weights, train=train, prune=0.01)
+    _write_training(folder, dataset, counts, 1.25 * C)
     scores = np.where(trained, dataset.test.X.to_scipy() @ weights.T, -np.inf)
     ids = np.argsort(-scores, axis=1, kind="stable")[:, :K].astype(np.int32)
-    inputs = {"dataset": dataset.checksum, "model": open_model(folder / "model.h5").checksum}
+    inputs = {"dataset": dataset.checksum, "model": model.checksum}
     best = np.take_along_axis(scores, ids, axis=1)
     write_predictions(folder / "predictions.h5", Predictions(ids, best, 0.0123, 1, inputs))
     files = {name: folder / f"{name}.h5" for name in ("model", "training", "predictions")}
@@ -88,24 +81,7 @@ def _make_run(folder, dataset, C, initialization):
     assert main(["evaluate", str(files["predictions"]), *arguments]) == 0
 
 
-def _write_model(folder, dataset, weights, counts, settings):
-    train = settings | {"method": "one-vs-all", "loss": "squared-hinge", "epsilon": 0.01}
-    parameters = {"train": train, "prune": 0.01, "transform": dataset.parameters}
-    kept = from_scipy(weights)
-    write_model(
-        folder / "model.h5",
-        np.diff(kept.indptr),
-        [(kept.data, kept.indices)],
-        dataset.n_features,
-        counts > 0,
-        counts,
-        Names(dataset.label_names, dataset.feature_names),
-        parameters,
-        {"dataset": dataset.checksum},
-    )
-
-
-def _write_training(folder, counts, core_seconds):
+def _write_training(folder, dataset, counts, core_seconds):
     random = np.random.default_rng(1)
     trained = counts > 0
     target = np.where(trained, 0.01, 0.0)
@@ -126,10 +102,15 @@ def _write_training(folder, counts, core_seconds):
         "seconds": steps / 1000.0,
         "status": np.select([~trained, norm > target], [Status.NO_POSITIVES, Status.LINE_SEARCH_FAILED], 0),
     }
-    write_training(folder / "training.h5", Training(statistics, core_seconds, 2, 300 << 20), {}, {})
+    made = Training(statistics, core_seconds, 2, 300 << 20)
+    write_training(folder / "training.h5", made, {}, {"dataset": dataset.checksum})
 
 
 @pytest.fixture(scope="session")
 def runs(tmp_path_factory):
-    """Folders of two finished runs of a dataset."""
-    return make_results(tmp_path_factory.mktemp("results") / "mine")
+    """Folders of two finished runs of a dataset: ``{dataset.h5, msi/..., dismec/...}``."""
+    folder = tmp_path_factory.mktemp("results") / "mine"
+    dataset = _make_dataset(folder / "dataset.h5")
+    _make_run(folder / "msi", dataset, C=1.0, initialization="mean-separating")
+    _make_run(folder / "dismec", dataset, C=0.1, initialization="zero")
+    return [folder / "msi", folder / "dismec"]

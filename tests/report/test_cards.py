@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ovaflow.data.dataset import open_dataset
-from ovaflow.report.cards import draw_ranks, provenance, transform_words
+from ovaflow.report.cards import draw_ranks, source_words, transform_words
 from ovaflow.report.gather import flatten, gather
 
 
@@ -21,7 +21,7 @@ def test_card_counts(runs):
     assert float(figures["nonzeros per instance"][0]) == pytest.approx(nonzeros, abs=0.005)
 
 
-@pytest.mark.parametrize("counts", [[], [0], [1], [3, 3], [5, 5, 5, 5], [1, 2, 3], [1] * 50])
+@pytest.mark.parametrize("counts", [[], [0], [1], [5, 5, 5, 5], [1, 2, 3]])
 def test_any_label_counts_can_be_drawn(counts):
     drawing = draw_ranks("name", np.array(counts, np.int64))
     assert drawing == draw_ranks("name", np.array(counts, np.int64))
@@ -29,23 +29,18 @@ def test_any_label_counts_can_be_drawn(counts):
     assert "http" not in drawing.svg
 
 
-def test_provenance_is_flat_and_short():
+def test_sources_features_and_settings_in_words():
     file = {"name": "a.txt", "sha256": "f" * 64, "bytes": 2048}
-    assert list(provenance({"train": file, "dropped": {"empty": 12345}, "of": ["a", "b"], "none": None})) == [
-        ("train", "a.txt, 2.00 KiB, sha256 " + "f" * 64),
-        ("dropped · empty", "12,345"),
-        ("of", "a, b"),
+    source = {"format": "csv", "files": {"test_labels": file}, "counts": {"tokens": 12345, "test_instances": 7}}
+    assert list(source_words(source)) == [
+        ("format", "texts with their labels, CSV"),
+        ("test labels", "a.txt, 2.00 KiB, sha256 " + "f" * 64),
+        ("tokens", "12,345"),
     ]
-
-
-def test_transform_in_words():
     settings = {"tfidf": True, "min_df": 2, "max_df": 0.5, "sublinear": True, "normalize": True, "bias": 1.0}
     words = transform_words(settings)
     assert "ln(1 + tf), terms in at least 2 of the training texts, in at most 50 % of them" in words
     assert words.endswith("rows scaled to unit length; bias feature of value 1")
     assert transform_words({}) == "feature values as given; rows not scaled; no bias feature"
-
-
-def test_nested_settings_become_flat():
     nested = {"train": {"C": 1.0, "t": -2.0}, "prune": 0.01, "x": None}
     assert dict(flatten(nested)) == {"C": "1", "t": "-2", "prune": "0.01", "x": "none"}

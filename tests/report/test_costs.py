@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ovaflow.report.costs import find_benchmarks, pareto, read_jobs, show_resources, show_trade_offs, step_of
+from ovaflow.report.costs import find_benchmarks, pareto, read_jobs, show_resources, show_trade_offs
 
 HEADER = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
 
@@ -22,22 +22,18 @@ def test_pareto_front_against_all_pairs(points):
 
 
 def run(name, series, seconds, precision):
-    metrics = {"train_seconds": seconds} | ({} if precision is None else {"P@1": precision})
-    memory = {"predict_milliseconds": 0.0, "peak_rss_bytes": 1 << 20}
-    return SimpleNamespace(name=name, series=series, metrics=metrics, **memory)
+    metrics = {"train_seconds": seconds, "train_peak_rss_bytes": 1 << 20}
+    metrics |= {} if precision is None else {"P@1": precision}
+    return SimpleNamespace(name=name, series=series, metrics=metrics, predict_milliseconds=0.0)
 
 
 def shown(*runs):
     return show_trade_offs("mine", SimpleNamespace(runs=list(runs), shown=[each for each in runs if each.series == 0]))
 
 
-@pytest.mark.parametrize("others", [[], [run("not measured", 1, 1.0, None)]])
-def test_one_run_has_nothing_to_be_weighed_against(others):
-    assert shown(run("only", 0, 1.0, 0.5), *others) is None
-
-
 @pytest.mark.parametrize("times", [(1.0, 1.0), (1e-6, 1e9)])
 def test_what_is_not_known_or_zero_is_left_out(times):
+    assert shown(run("only", 0, 1.0, 0.5), run("not measured", 1, 1.0, None)) is None
     drawing, memory = shown(run("$a$ <b>", 0, times[0], 0.5), run("b", None, times[1], 0.5))["figures"]
     assert [drawing.name, memory.name] == ["mine.against-training", "mine.against-memory"]
     assert drawing.columns == ["series", "training, core-seconds", "P@1 in %", "Pareto front"]
@@ -52,35 +48,26 @@ def write_benchmark(path, seconds, memory="300.0", cpu="1.5"):
     path.write_text(HEADER + f"{seconds}\t0:00:01\t{memory}\t-\t-\t-\t1.0\tNA\t99\t{cpu}\n")
 
 
-@pytest.mark.parametrize("given_folder", [False, True])
-def test_resources_of_each_step(tmp_path, given_folder):
-    folder = tmp_path / "results" / "mine" / "msi"
-    base = tmp_path / "elsewhere" if given_folder else None
-    shared = (base / "mine") if given_folder else folder.parent / "benchmarks"
-    own = (base / "mine" / "msi") if given_folder else folder / "benchmarks"
-    write_benchmark(shared / "means.tsv", 0.5, memory="-", cpu="NA")
+def test_resources_of_each_step(tmp_path):
+    write_benchmark(tmp_path / "mine" / "means.tsv", 0.5, memory="-", cpu="NA")
     for shard in range(3):
-        write_benchmark(own / "train_shard" / f"{shard}.tsv", 2 + shard, memory=f"{100 + shard}")
-    (own / "shards.tsv").write_text("shard\tlabel\twork\n0\t1\t5\n")
-    tables = show_resources("mine", SimpleNamespace(jobs=read_jobs(find_benchmarks([folder], base))))
+        write_benchmark(tmp_path / "mine" / "msi" / f"train-shard.{shard}.tsv", 2 + shard, memory=f"{100 + shard}")
+    found = find_benchmarks([tmp_path / "results" / "mine" / "msi"], tmp_path)
+    tables = show_resources("mine", SimpleNamespace(jobs=read_jobs(found)))
     means, shards = tables["each"].rows
     assert [row.name for row in (means, shards)] == ["means", "train shard"]
     # run, jobs, wall time, CPU time, longest, peak memory, read, written
     assert [cell.value for cell in means.cells] == [None, 1, 0.5, None, 0.5, None, 1 << 20, None]
-    expected = [None, 3, 9.0, 4.5, 4.0, 102 << 20, 3 << 20, None]
-    assert [cell.value for cell in shards.cells] == expected
+    assert [cell.value for cell in shards.cells] == [None, 3, 9.0, 4.5, 4.0, 102 << 20, 3 << 20, None]
     *by_run, total = tables["by_run"].rows
     assert [row.name for row in by_run] == ["shared by all runs", "msi"]
     assert [cell.value for cell in total.cells] == [4, 9.5, 4.5, 4.0, 102 << 20, 4 << 20, None]
 
 
-def test_jobs_of_the_second_training_are_apart(tmp_path):
-    for path in ("means.tsv", "msi/merge.tsv", "held-out-0.2/means.tsv", "held-out-0.2/msi/merge.tsv"):
+def test_downloads_and_jobs_of_the_second_training_are_apart(tmp_path):
+    names = "means.tsv", "msi/merge.tsv", "held-out-0.2/means.tsv", "held-out-0.2/msi/merge.tsv", "../download/mine.tsv"
+    for path in names:
         write_benchmark(tmp_path / "mine" / path, 1)
     found = find_benchmarks([tmp_path / "mine" / name for name in ("msi", "dismec")], tmp_path)
-    assert {name: len(files) for name, files in found} == {"": 1, "msi": 1, "dismec": 0, "held-out-0.2": 2}
-
-
-def test_names_of_steps(tmp_path):
-    names = ["train_shard.12.tsv", "train_shard_3.tsv", "train-shard/7.tsv", "label_tree.tsv"]
-    assert [step_of(tmp_path / name) for name in names] == ["train shard"] * 3 + ["label tree"]
+    assert {name: len(files) for name, files in found} == {"": 2, "msi": 1, "dismec": 0, "held-out-0.2": 2}
+    assert list(read_jobs(found))[:2] == [("", "download"), ("", "means")]

@@ -15,7 +15,7 @@ from ovaflow.evaluation.calibration_curve import reliability
 from ovaflow.prediction.calibration import Calibration, read_calibration, write_calibration
 from ovaflow.prediction.explanation import contributions
 from ovaflow.prediction.methods import open_any_model, read_predictions
-from ovaflow.report import examples, frequency, words
+from ovaflow.report import examples, frequency
 from ovaflow.report.gather import gather
 from ovaflow.report.page import render
 from ovaflow.sparse.csr import rows_of
@@ -29,32 +29,36 @@ def results(runs):
 
 @pytest.fixture(scope="module")
 def predictor(runs):
-    number, predictor = words.first_explained(runs)
+    number, predictor = examples.first_explained(runs)
     assert number == 0
     predictor.model.parameters["transform"] |= {"token_pattern": TOKEN_PATTERN}
     return predictor
 
 
-def test_groups_of_the_analysis_add_up_to_the_metrics(runs, results):
+def test_parts_of_groups_add_up_to_the_metrics(results):
     for run in results.runs:
-        for groups in (run.analysis.groups, run.analysis.deciles, run.analysis.bins):
-            assert sum(group.part_of_precision for group in groups) == pytest.approx(run.metrics["P@5"], rel=1e-12)
-            assert sum(group.part_of_psp for group in groups) == pytest.approx(run.metrics["PSP@5"], rel=1e-12)
-            hits = sum(group.recall * group.true for group in groups if group.true)
-            assert hits == pytest.approx(run.metrics["P@5"] * run.n_test * run.k)
+        for name in ("groups", "deciles", "bins"):
+            groups = run.analysis[name]
+            assert sum(group["precision"] for group in groups) == pytest.approx(run.metrics["P@5"], rel=1e-12)
+            assert sum(group["psp"] for group in groups) == pytest.approx(run.metrics["PSP@5"], rel=1e-12)
     figures = frequency.show("mine", results)["figures"]
     for figure, metric in zip(figures[1:3], ("P@5", "PSP@5"), strict=True):
         shown = sum(value for name, _, value in figure.rows if name == "msi")
         assert shown == pytest.approx(100 * results.runs[0].metrics[metric], rel=1e-9)
-    for name in ("analysis.json", "none.json"):
-        assert frequency.read_analysis(runs[0] / name, "another model") is None
 
 
-def test_examples_have_hits_and_misses_and_stay_the_same(runs, results):
+def test_examples_have_hits_misses_and_reasons_and_stay_the_same(runs, results):
     assert results.examples == gather(runs)[0].examples
     assert len(results.examples) == 10
     marks = {each.hit for example in results.examples for _, listed in example.predictions for each in listed}
     assert marks == {True, False}
+    assert results.explained == 0
+    explained = [
+        [bool(prediction.up) for example in results.examples for prediction in dict(example.predictions)[number]]
+        for number in (0, 1)
+    ]
+    assert np.mean(explained[0]) > 0.9
+    assert not any(explained[1])
     other = gather(runs, seed=1)[0].examples
     assert [example.row for example in other] != [example.row for example in results.examples]
 
@@ -83,7 +87,7 @@ def test_pieces_are_the_text_and_marks_speak_for_labels(runs, predictor):
         (text,) = dataset.test_texts([row])
         labels = predicted[row]
         true = set(dataset.test.Y.indices[slice(*dataset.test.Y.indptr[row : row + 2])].tolist())
-        pieces = words.cut_text(predictor, text, words.parts_of(predictor, dataset.test.X, row, labels), true)
+        pieces = examples.cut_text(predictor, text, examples.parts_of(predictor, dataset.test.X, row, labels), true)
         assert "".join(piece.text for piece in pieces) == text
         x = rows_of(dataset.test.X, np.array([row]))
         theirs = {label: dict(contributions(predictor, x, int(label)).up) for label in labels.tolist()}
@@ -93,20 +97,20 @@ def test_pieces_are_the_text_and_marks_speak_for_labels(runs, predictor):
                 word = predictor.model.feature_ids[piece.text.lower()]
                 speaking = max(theirs, key=lambda label: theirs[label].get(word, 0))
                 assert (speaking in true) == (piece.kind == "hit")
-                assert words.LEAST_MARK <= piece.strength <= 1
+                assert examples.LEAST_MARK <= piece.strength <= 1
     assert min(marked.values()) > 5
 
 
 def test_words_of_a_prediction_are_the_strongest(predictor):
     parts = {0: 0.5, 1: -0.4, 2: 0.01, 3: 0.3, 4: 0.2, 5: 0.1, 6: 0.05, 7: -0.3, 8: -0.2}
-    up, down = words.words_of(predictor, parts)
+    up, down = examples.words_of(predictor, parts)
     names = predictor.feature_names
     assert up == [(names[0], 0.5), (names[3], 0.3), (names[4], 0.2), (names[5], 0.1)]
     assert down == [(names[1], -0.4), (names[7], -0.3)]
 
 
 def test_sampled_labels_go_from_head_to_tail(predictor):
-    labels = words.sample_labels(predictor, lambda label: f"number {label}", 6)
+    labels = examples.sample_labels(predictor, lambda label: f"number {label}", 6)
     counts = [label.positives for label in labels]
     assert counts == sorted(counts, reverse=True)
     assert counts[0] == predictor.model.counts.max()
@@ -114,16 +118,6 @@ def test_sampled_labels_go_from_head_to_tail(predictor):
     assert len({label.name for label in labels}) == len(labels)
     assert max(labels[0].words, key=lambda word: word[1]) == labels[0].words[0]
     assert all(0 < cosine <= 1 for label in labels for _, cosine in label.nearest)
-
-
-def test_only_the_first_run_is_explained(results):
-    assert results.explained == 0
-    explained = [
-        [bool(prediction.up) for example in results.examples for prediction in dict(example.predictions)[number]]
-        for number in (0, 1)
-    ]
-    assert np.mean(explained[0]) > 0.9
-    assert not any(explained[1])
 
 
 @pytest.fixture

@@ -1,17 +1,20 @@
 """Metrics in order, and published results next to them."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from ovaflow.console.errors import InputError
-from ovaflow.report.quality import metric_columns, read_published, results_for
+from ovaflow.report.quality import FAMILIES, FURTHER, metric_columns, read_published, results_for
 
 HEADER = "dataset\tmethod\tP@1\tP@3\tP@5\tsource\tnote\n"
 
 
 def test_metric_columns_in_order():
-    metrics = [{"recall@1": 0, "P@10": 0, "P@5": 0, "macro-F1@5": 0, "instances": 3}, {"nDCG@1": 0}]
-    assert [name for name, _, _ in metric_columns(metrics)] == ["P@5", "P@10", "nDCG@1", "recall@1"]
-    assert [name for name, _, _ in metric_columns(metrics, further=True)] == ["macro-F1@5"]
+    found = {"recall@1": 0, "P@10": 0, "P@5": 0, "macro-F1@5": 0, "instances": 3}, {"nDCG@1": 0}
+    runs = [SimpleNamespace(metrics=metrics) for metrics in found]
+    titles = [[f"{column.group}{column.title}" for column in metric_columns(runs, of)] for of in (FAMILIES, FURTHER)]
+    assert titles == [["P@5", "P@10", "nDCG@1", "recall@1"], ["macro-F1@5"]]
 
 
 def test_published_results(tmp_path):
@@ -22,22 +25,12 @@ def test_published_results(tmp_path):
     assert [entry.method for entry in entries] == ["B", "A"]
     assert entries[0].metrics == {"P@1": pytest.approx(0.903)}
     assert (entries[0].source, entries[0].note) == ('"table 2', "k = 50")
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+    for text, said in (
         ("name\tvalue\n", "line 1"),
-        (HEADER + "a\tb\tx\t\t\t\t\n", "line 2"),
-        (HEADER + "a\tb\t1\t2\t3\t4\t5\t6\n", "line 2"),
-        ("", "line 1"),
+        (HEADER + "a\tb\tx\t\t\t\t\n", "line 2.*could not convert"),
+        ("", "line 1: unknown columns"),
         ("\xff", "not valid UTF-8"),
-        (None, "no such file"),
-    ],
-)
-def test_published_results_that_do_not_fit(tmp_path, text, said):
-    path = tmp_path / "published.tsv"
-    if text is not None:
+    ):
         path.write_bytes(text.encode("latin-1"))
-    with pytest.raises(InputError, match=said):
-        read_published(path)
+        with pytest.raises(InputError, match=said):
+            read_published(path)

@@ -4,7 +4,7 @@ import pytest
 
 from ovaflow.cli import main
 from ovaflow.report.gather import gather
-from ovaflow.report.sweeps import sweep_table
+from ovaflow.report.sweeps import show
 from ovaflow.storage.texts import write_json
 
 FIGURES = {
@@ -23,14 +23,13 @@ def swept(runs):
     path = runs[0] / "cold_start.json"
     write_json(path, "cold-start", FIGURES)
     yield runs
-    path.unlink()
+    path.unlink(missing_ok=True)
 
 
 def test_a_sweep_is_shown_by_ascending_value(swept):
     (results,) = gather(swept, sweeps={"mine": [run.name for run in swept], "elsewhere": ["other"]})
-    (sweep,) = results.sweeps
-    assert [value.C for value in sweep.values] == [0.1, 1.0]
-    table = sweep_table(sweep)
+    (sweep,) = show("mine", results)
+    table = sweep["table"]
     assert [row.name for row in table.rows] == ["0.1", "1"]
     texts = dict(zip([(column.group, column.title) for column in table.columns], table.rows[1].cells, strict=True))
     group = "saved by the neighbour, %"
@@ -42,15 +41,13 @@ def test_a_sweep_is_shown_by_ascending_value(swept):
 
 def test_the_page_says_what_was_measured(swept, tmp_path, capsys):
     output, parts = tmp_path / "report.html", ["Sweep <bdi>mine</bdi>", "Metrics by C"]
-    arguments = ["report", *map(str, swept), "--sweep=mine=" + ",".join(run.name for run in swept)]
-    assert main([*arguments, f"--output={output}"]) == 0
-    page = output.read_text(encoding="utf-8")
-    assert all(part in page for part in [*parts, "128 of 39 labels", "Newton steps by C"])
-    (swept[0] / "cold_start.json").rename(tmp_path / "kept")
-    assert main([*arguments, f"--output={output}"]) == 0
-    (tmp_path / "kept").rename(swept[0] / "cold_start.json")
-    page = output.read_text(encoding="utf-8")
-    assert all(part in page for part in parts)
-    assert "Newton steps by C" not in page
+    sampled = "128 of 39 labels", "Newton steps by C"
+    arguments = ["report", *map(str, swept), "--sweep=mine=" + ",".join(run.name for run in swept), "--examples=0"]
+    for expected in (True, False):
+        assert main([*arguments, f"--output={output}"]) == 0
+        page = output.read_text(encoding="utf-8")
+        assert all(part in page for part in parts)
+        assert [part in page for part in sampled] == [expected] * 2
+        (swept[0] / "cold_start.json").unlink(missing_ok=True)
     assert main(["report", str(swept[0]), "--sweep=mine", f"--output={output}"]) == 2
     assert "expected NAME=RUN,RUN and so on" in capsys.readouterr().err

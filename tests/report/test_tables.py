@@ -9,35 +9,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ovaflow.report import wording
-from ovaflow.report.tables import FORMULA, LONGEST, Cell, csv_link, csv_of, mark_best
+from ovaflow.report.tables import FORMULA, LONGEST, Column, Row, csv_link, csv_of, make_table
 
 CELLS = st.one_of(st.none(), st.text(), st.integers(-(10**9), 10**9), st.floats(allow_nan=True))
 
 
-@pytest.mark.parametrize(
-    ("words", "number", "text"),
-    [
+def test_numbers_in_words():
+    for words, number, text in (
         (wording.count, 35116, "35,116"),
         (wording.count, None, "–"),
         (wording.percent, 0.62624, "62.62"),
         (wording.percent, float("nan"), "–"),
         (wording.decimal, 0, "0"),
         (wording.decimal, 0.0431, "0.043"),
-        (wording.decimal, 5.314, "5.31"),
         (wording.decimal, 1240.4, "1,240"),
         (wording.decimal, 0.0000123, "1.2e-05"),
         (wording.size, 640, "640 B"),
         (wording.size, 1400 << 10, "1.37 MiB"),
-        (wording.size, 24 << 30, "24.0 GiB"),
         (wording.duration, 0.0123, "12.3 ms"),
         (wording.duration, 4.21, "4.21 s"),
         (wording.duration, 123, "2 min 03 s"),
-        (wording.duration, 2546, "42 min 26 s"),
         (wording.duration, 12000, "3 h 20 min"),
-    ],
-)
-def test_numbers_in_words(words, number, text):
-    assert words(number) == text
+    ):
+        assert words(number) == text
 
 
 @given(st.text(), st.integers(5, 50))
@@ -49,10 +43,15 @@ def test_plain_texts_are_short_and_harmless(text, limit):
 
 
 def test_best_is_marked_by_what_is_shown():
-    cells = [Cell("62.62", 0.62621), Cell("62.62", 0.62624), Cell("61.00", 0.61), Cell("–")]
-    assert [cell.best for cell in mark_best(cells)] == [True, True, False, False]
-    assert [cell.best for cell in mark_best(cells, lowest=True)] == [False, False, True, False]
-    assert not any(cell.best for cell in mark_best(cells[:2]) + mark_best(cells[2:]))
+    def marked(values, best=max):
+        column = Column("quality", lambda value: value, wording.percent, best=best)
+        table = make_table("", "", [column], values, lambda _, cells: Row("", cells))
+        return [row.cells[0].best for row in table.rows]
+
+    assert marked([0.62621, 0.62624, 0.61, None]) == [True, True, False, False]
+    assert marked([0.62621, 0.62624, 0.61, None], min) == [False, False, True, False]
+    assert marked([0.62621, 0.62624, None]) == [False] * 3
+    assert marked([0.61, None, None]) == [False] * 3
 
 
 @given(st.lists(st.lists(CELLS, min_size=3, max_size=3), max_size=5))
@@ -71,13 +70,10 @@ def test_what_is_written_can_be_read_back(rows):
                 assert float(cell) == pytest.approx(value, rel=1e-9)
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "  =1", "\r=1"])
-def test_formulas_become_texts(text):
-    assert csv_of(["x"], [[text]]).splitlines()[1].lstrip('"').startswith("'")
-
-
-@given(st.text())
+@given(st.text() | st.sampled_from(["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "  =1", "\r=1"]))
 def test_links_hold_the_file_and_nothing_that_ends_an_attribute(text):
     link = csv_link(["x"], [[text]])
-    assert unquote(link.split(",", 1)[1]) == csv_of(["x"], [[text]])
+    written = csv_of(["x"], [[text]])
+    assert unquote(link.split(",", 1)[1]) == written
     assert not set(link) & set("\"'<>& \n#")
+    assert not written.splitlines()[1].lstrip('" \t').startswith(FORMULA)

@@ -24,7 +24,6 @@ from ovaflow.report.page import render
 from ovaflow.report.traces import distinct
 from ovaflow.settings.models import TrainLabels
 from ovaflow.solver.problem import Status
-from ovaflow.storage.texts import write_json
 from ovaflow.training.tracing import trace_labels
 
 
@@ -42,9 +41,9 @@ def test_training_statistics_are_honest():
     ours = training.summarise(Training(statistics, 2.0, 1, 1 << 20))
     assert (ours.trained, ours.untrained, ours.reached, ours.above) == (3, 1, 1, 2)
     assert ours.endings == {"line search failed": 1, "status 77": 1}
-    assert (ours.newton_per_label, ours.cg_per_label, ours.halvings_per_label) == (6, 10, 1)
+    run = SimpleNamespace(training=ours)
+    assert (training.newton_per_label(run), training.cg_per_label(run), ours.halvings_per_label) == (6, 10, 1)
     assert np.isnan(ours.worst_ratio)
-    assert ours.peak_rss_bytes == 1 << 20
     assert training.histogram(ours.newton_steps, 7)[[4, 6, 7]] == pytest.approx([1 / 3] * 3)
 
 
@@ -78,18 +77,18 @@ def hand_made_trace():
 def test_curves_of_a_trace_made_by_hand():
     trace = hand_made_trace()
     ours = traces.curves_of(trace)
-    assert (ours.n_labels, ours.iterations) == (3, 2)
+    assert (ours["n_labels"], ours["iterations"]) == (3, 2)
     # gaps 1, 2, 9, then 1e-6 (solved), 0.5, 1, then 1e-6 (carried on), 0.01, 0.1
-    assert ours.gap.middle == pytest.approx([2, 0.5, 0.01])
-    assert ours.gap.x.tolist() == [0, 1, 2]
-    assert ours.gap.low[2] >= traces.SMALLEST_GAP
+    assert ours["gap"].middle == pytest.approx([2, 0.5, 0.01])
+    assert ours["gap"].x.tolist() == [0, 1, 2]
+    assert ours["gap"].low[2] >= traces.SMALLEST_GAP
     # two labels are too few for the second iteration
-    assert ours.multiplier.middle == pytest.approx([(1 + 0.5 + 0.25) / 3])
-    assert ours.active.middle == pytest.approx([0.5])
-    assert ours.active.low[0] > 0
-    assert ours.milliseconds.middle == pytest.approx([3])
-    assert ours.newton_by_positives.middle == pytest.approx([5 / 3])
-    assert ours.milliseconds_by_positives.middle == pytest.approx([11])
+    assert ours["multiplier"].middle == pytest.approx([(1 + 0.5 + 0.25) / 3])
+    assert ours["active"].middle == pytest.approx([0.5])
+    assert ours["active"].low[0] > 0
+    assert ours["milliseconds"].middle == pytest.approx([3])
+    assert ours["newton_by_positives"].middle == pytest.approx([5 / 3])
+    assert ours["milliseconds_by_positives"].middle == pytest.approx([11])
     assert traces.curves_of(replace(trace, starts=trace.starts[:3])) is None
 
 
@@ -125,48 +124,41 @@ def gathered(traced):
     return gather(traced)
 
 
-def test_page_with_all_figures(gathered):
-    page = render(gathered)
-    assert page.count("<svg") == 12 + 6 + 3
-    assert "Iteration by iteration" in page
-    assert "Weights and pruning" in page
-    ids = [part.split('"')[0] for part in page.split(' id="')[1:]]
-    assert len(ids) == len(set(ids))
-
-
 def test_weights_and_thresholds_are_the_models(traced, gathered):
     model, trace = open_model(traced[0] / "model.h5"), read_trace(traced[0] / "trace.h5")
     run, ours = gathered[0].runs[0], gathered[0].runs[0].weights
-    assert ours.before.sum() == pytest.approx(1)
-    assert ours.after.sum() == pytest.approx(len(model.weights.data) / trace.weight_counts.sum())
-    middle = np.argmin(np.abs(ours.edges[:-1] + ours.edges[1:]))
-    assert ours.after[middle] == 0
+    assert ours["before"].sum() == pytest.approx(1)
+    assert ours["after"].sum() == pytest.approx(len(model.weights.data) / trace.weight_counts.sum())
+    middle = np.argmin(np.abs(ours["edges"][:-1] + ours["edges"][1:]))
+    assert ours["after"][middle] == 0
     metrics = json.loads((traced[0] / "metrics.json").read_text())
     own, *further = run.pruning
     assert (own["prune"], own["P@1"], own["nonzeros"]) == (0.01, metrics["P@1"], metrics["nonzeros"])
     assert [point["prune"] for point in further] == [0.1, 1.0]
 
 
-def test_runs_with_the_same_weights_are_drawn_once(gathered):
+def test_page_with_all_figures_and_the_same_weights_once(gathered):
+    page = render(gathered)
+    assert page.count("<svg") == 12 + 6 + 3
+    assert all(title in page for title in ("Iteration by iteration", "Weights and pruning"))
+    ids = [part.split('"')[0] for part in page.split(' id="')[1:]]
+    assert len(ids) == len(set(ids))
     first, second = gathered[0].runs
     assert [run.name for run in distinct([first, replace(first, name="again"), second])] == ["msi", "dismec"]
 
 
-def test_files_of_another_model_are_passed_over(traced, tmp_path):
+def test_a_trace_of_other_settings_is_passed_over(traced, tmp_path):
     shutil.copytree(traced[0].parent, tmp_path / "mine")
     folder = tmp_path / "mine" / "msi"
-    write_json(folder / "prune.json", "prune-curve", {"model": "another", "points": [{"prune": 1}]})
     trace = read_trace(folder / "trace.h5")
     write_trace(folder / "trace.h5", replace(trace, parameters=trace.parameters | {"C": 7.0}))
     (run,) = gather([folder])[0].runs
-    assert (run.curves, run.weights, run.pruning) == (None, None, [])
+    assert (run.curves, run.weights) == (None, None)
 
 
-@pytest.mark.parametrize(
-    ("value", "text"), [(1000.0, "1,000"), (1, "1"), (0.5, "0.5"), (0.001, "0.001"), (1e-4, "10⁻⁴"), (1e-12, "10⁻¹²")]
-)
-def test_numbers_of_logarithmic_axes(value, text):
-    assert plain_logarithm(value) == text
+def test_numbers_of_logarithmic_axes():
+    numbers = {1000.0: "1,000", 1: "1", 0.5: "0.5", 0.001: "0.001", 1e-4: "10⁻⁴", 1e-12: "10⁻¹²"}
+    assert {value: plain_logarithm(value) for value in numbers} == numbers
 
 
 def test_an_empty_figure_of_logarithms_is_drawn():

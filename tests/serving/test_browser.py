@@ -1,34 +1,19 @@
 """The page in a real browser: what a person does, by mouse and keyboard, with hostile names and texts."""
 
 import re
-import shutil
 from urllib.parse import quote
 
 import pytest
 
-playwright = pytest.importorskip("playwright.sync_api")
-
 pytestmark = pytest.mark.browser
-
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 TEXT = "word00 größe0 and WORD11; \U00010400Ⅳx\U000104003 <img src=x onerror=\"document.title='taken'\"> word92"
 
 
-@pytest.fixture(scope="module")
-def browser():
-    if CHROMIUM is None:
-        pytest.skip("no chromium on this machine")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
 @pytest.fixture
-def page(browser, service):
+def page(chromium, service):
     """A page that fails the test when it complains or asks anybody but the service."""
-    context = browser.new_context()
+    context = chromium.new_context()
     page, complaints = context.new_page(), []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("console", lambda message: "status of 503" in message.text or complaints.append(message.text))
@@ -47,7 +32,13 @@ def predict(page, service, text):
     page.wait_for_selector("#why:not([hidden])")
 
 
-def test_a_pasted_text_gets_its_labels_and_their_reasons(page, service, predictor):
+def felt(words, key, most):
+    """Names of the words that the page shows: not those of less than a fiftieth of the strongest."""
+    return [word["feature"] for word in words if abs(word[key]) > 0.02 * most][:12]
+
+
+def test_a_pasted_text_gets_its_labels_and_each_its_reasons(page, service, predictor):
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     predict(page, service, TEXT)
     _, theirs = service.ask("/predict", {"text": TEXT, "top_k": 10, "probabilities": True})
     labels = theirs["predictions"][0]["labels"]
@@ -60,17 +51,10 @@ def test_a_pasted_text_gets_its_labels_and_their_reasons(page, service, predicto
     marked = page.locator("#marked mark").all_text_contents()
     assert len(marked) >= 3
     assert set(marked) <= {"word00", "größe0", "WORD11", "Ⅳx\U000104003", "word92"}
-
-
-def felt(words, key, most):
-    """Names of the words that the page shows: not those of less than a fiftieth of the strongest."""
-    return [word["feature"] for word in words if abs(word[key]) > 0.02 * most][:12]
-
-
-def test_clicking_a_label_shows_its_own_reasons(page, service):
-    predict(page, service, TEXT)
-    _, theirs = service.ask("/predict", {"text": TEXT, "top_k": 10})
-    label = theirs["predictions"][0]["labels"][3]
+    page.get_by_role("button", name="Copy as JSON").click()
+    page.get_by_role("button", name="Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText().then(JSON.parse)") == theirs
+    label = labels[3]
     page.locator("#labels button").nth(3).click()
     page.wait_for_function("name => document.getElementById('why-title').textContent === name", arg=label["name"])
     assert page.locator("#labels [aria-pressed=true] bdi").all_text_contents() == [label["name"]]
@@ -108,15 +92,6 @@ def test_a_label_is_looked_up_by_name(page, service):
     assert page.locator("#found-note").text_content() == "1 found."
 
 
-def test_the_answer_is_copied_as_json(page, service):
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    predict(page, service, TEXT)
-    page.get_by_role("button", name="Copy as JSON").click()
-    page.get_by_role("button", name="Copied").wait_for()
-    copied = page.evaluate("navigator.clipboard.readText().then(JSON.parse)")
-    assert copied == service.ask("/predict", {"text": TEXT, "top_k": 10, "probabilities": True})[1]
-
-
 def test_a_link_brings_a_text_and_errors_are_told(page, service):
     page.goto(f"{service.url}/#text={quote('word50 word51')}")
     page.wait_for_selector("#why:not([hidden])")
@@ -126,8 +101,8 @@ def test_a_link_brings_a_text_and_errors_are_told(page, service):
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(320, "dark"), (1280, "light")])
-def test_nothing_sticks_out_and_everything_can_be_read(browser, service, width, scheme):
-    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+def test_nothing_sticks_out_and_everything_can_be_read(chromium, service, width, scheme):
+    context = chromium.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
     page = context.new_page()
     predict(page, service, TEXT + " word" + "0" * 300)
     assert page.evaluate("document.documentElement.scrollWidth") <= width

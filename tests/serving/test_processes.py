@@ -142,8 +142,7 @@ def request_without_its_body(service, size):
     return connection
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(("workers", "sent"), [(1, signal.SIGINT), (2, signal.SIGTERM)])
 def test_requests_in_flight_are_answered_at_the_end(models, tmp_path, workers, sent):
     body = json.dumps({"text": "word00"}).encode()
     with running_service(tmp_path, models / "a.h5", f"--workers={workers}") as service:

@@ -26,7 +26,7 @@ def test_what_is_late_or_too_much_is_refused_and_places_come_back():
         await asyncio.to_thread(begun.wait)
         waiting = asyncio.create_task(refused(queue, ran.append, "never"))
         await asyncio.sleep(0)
-        assert "wait already" in await refused(queue, ran.append, "refused")
+        assert "already being answered" in await refused(queue, ran.append, "refused")
         assert "not answered within" in await late
         assert "not answered within" in await waiting
         may_end.set()

@@ -42,7 +42,7 @@ def evaluate_command(predictions, dataset, model, training, settings, output, gr
     metrics = evaluate(*opened, read_training(training), *constants)
     write_json(output, "metrics", metrics, of=opened[2].checksum)
     if groups:
-        write_json(groups, "groups", evaluate_groups(*opened))
+        write_json(groups, "groups", evaluate_groups(*opened, *constants))
     if analysis:
         write_json(analysis, "analysis", analyse(*opened, *constants))
     click.echo(f"{output}: {_summary(metrics, 'P')}, {_summary(metrics, 'PSP')}")

@@ -24,15 +24,15 @@ def _sweeps(context, parameter, given):
 @click.argument("runs", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option(
     "--published",
-    type=click.Path(path_type=Path),
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Tab-separated table of published results; ovaflow's own by default.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Draws the test documents.")
 @click.option(
     "--benchmarks",
     type=click.Path(path_type=Path),
-    help="Folder of Snakemake's benchmark files, {dataset}/... and {dataset}/{run}/...; "
-    "by default the folders 'benchmarks' next to the artifacts.",
+    help="Folder of Snakemake's benchmark files, {dataset}/... and {dataset}/{run}/..., such as logs; "
+    "without it the page has no section on resources.",
 )
 @click.option(
     "--sweep",

@@ -1,10 +1,11 @@
 """ovaflow serve."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import click
 
-from ovaflow.serving.service import Options, bind, serve
+from ovaflow.serving.service import bind, serve
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _POSITIVE = click.IntRange(min=1)
@@ -36,4 +37,4 @@ def serve_command(context, host, port, unix_socket, **options):
     SIGTERM ends it when requests in flight are answered. With several workers, SIGHUP replaces one after another, so
     that they open a replaced file.
     """
-    context.exit(serve(Options(**options), bind(host, port, unix_socket)))
+    context.exit(serve(SimpleNamespace(**options), bind(host, port, unix_socket)))

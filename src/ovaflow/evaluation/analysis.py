@@ -4,7 +4,7 @@ import numpy as np
 
 from ovaflow.data.dataset import inverse_propensity
 from ovaflow.evaluation.metrics import PLACES, check_inputs
-from ovaflow.evaluation.ranking import best_gains, find_hits
+from ovaflow.evaluation.ranking import best_gains, find_hits, ratio
 
 TENTHS = np.arange(1, 10) / 10
 
@@ -42,59 +42,39 @@ def decile_starts(counts):
     return starts, deciles
 
 
-def frequency_groups(ids, hits, Y, counts, k, starts=STARTS, inverse=None):
+def frequency_groups(ids, hits, Y, counts, k, starts, inverse):
     """Results by group of labels with similar counts; precision and psp add up to P@k and PSP@k."""
-    group = np.searchsorted(starts, counts, "right") - 1
     first, hit = ids[:, :k], hits[:, :k]
-    found = np.zeros(len(counts), bool)
-    found[first[hit]] = True
-    tested = np.bincount(Y.indices, minlength=len(counts))
-    columns = {
-        "labels": np.ones(len(counts)),
-        "train": counts,
-        "test": tested,
-        "predicted": np.bincount(first[first >= 0], minlength=len(counts)),
-        "hits": np.bincount(first[hit], minlength=len(counts)),
-        "tested": tested > 0,
-        "found": found,
-    }
-    if inverse is not None:
-        columns["gains"] = columns["hits"] * inverse
-    sums = {name: np.bincount(group, values, len(starts)) for name, values in columns.items()}
-    rows = [_row(g, sums, first.size, starts) for g in range(len(starts)) if sums["labels"][g]]
-    if inverse is None:
-        return rows
-    best = float(best_gains(Y, inverse, k).sum())
-    gains = sums["gains"][sums["labels"] > 0].tolist()
-    return [row | {"psp": gain / best if best else 0.0} for row, gain in zip(rows, gains, strict=True)]
-
-
-def _row(g, sums, n_places, starts):
-    def share(part, whole):
-        return float(part / whole) if whole else 0.0
-
-    last = g + 1 == len(starts)
-    return {
-        "from": starts[g],
-        "to": None if last else starts[g + 1] - 1,
-        "labels": int(sums["labels"][g]),
-        "true": int(sums["test"][g]),
-        "predicted": int(sums["predicted"][g]),
-        "hits": int(sums["hits"][g]),
-        "train_share": share(sums["train"][g], sums["train"].sum()),
-        "test_share": share(sums["test"][g], sums["test"].sum()),
-        "predicted_share": share(sums["predicted"][g], sums["predicted"].sum()),
-        "recall": share(sums["hits"][g], sums["test"][g]),
-        "precision": share(sums["hits"][g], n_places),
-        "coverage": share(sums["found"][g], sums["tested"][g]),
-    }
+    tested, predicted, found = (
+        np.bincount(labels, minlength=len(counts)) for labels in (Y.indices, first[first >= 0], first[hit])
+    )
+    group = np.searchsorted(starts, counts, "right") - 1
+    gains, best = np.bincount(group, found * inverse, len(starts)), best_gains(Y, inverse, k).sum()
+    rows = []
+    for g, start in enumerate(starts):
+        members = group == g
+        true, said, right = (int(amounts[members].sum()) for amounts in (tested, predicted, found))
+        row = {
+            "from": start,
+            "to": starts[g + 1] - 1 if g + 1 < len(starts) else None,
+            "labels": int(members.sum()),
+            "true": true,
+            "predicted": said,
+            "hits": right,
+            "recall": ratio(right, true),
+            "precision": ratio(right, first.size),
+            "coverage": ratio((found[members] > 0).sum(), (tested[members] > 0).sum()),
+            "psp": ratio(gains[g], best),
+        }
+        rows += [row] if row["labels"] else []
+    return rows
 
 
 def sure_and_wrong(ids, scores, hits, n_true, amount):
     """First predictions with the highest scores that are not true, each label once."""
-    rows = np.flatnonzero((n_true > 0) & ~hits[:, 0] & (ids[:, 0] >= 0)) if ids.shape[1] else np.array([], np.int64)
-    rows = rows[np.argsort(-scores[rows, 0], kind="stable")] if len(rows) else rows
-    _, first = np.unique(ids[rows, 0] if len(rows) else rows, return_index=True)
+    rows = np.flatnonzero((n_true > 0) & ~hits[:, 0] & (ids[:, 0] >= 0))
+    rows = rows[np.argsort(-scores[rows, 0], kind="stable")]
+    _, first = np.unique(ids[rows, 0], return_index=True)
     return [
         {"row": int(row), "label": int(ids[row, 0]), "score": float(scores[row, 0])}
         for row in rows[np.sort(first)][:amount]
@@ -113,7 +93,7 @@ def often_missed(ids, hits, Y, amount):
 
 
 def confused(ids, hits, Y, amount):
-    """Pairs of labels one of which is predicted where the other is true, more often than chance makes expect."""
+    """Pairs of labels, one of which is predicted where the other is true, most above what chance would give first."""
     # of an instance with m labels the first min(m, k) predictions count: a wrong one takes the place of a missed label
     missed, wrong = _pairs(ids, hits, Y)
     if not len(missed):
@@ -124,12 +104,7 @@ def confused(ids, hits, Y, amount):
     expected = of_missed[left] * of_wrong[right] / len(missed)
     order = np.argsort(expected - times, kind="stable")[:amount]
     return [
-        {
-            "true": int(left[i]),
-            "predicted": int(right[i]),
-            "times": int(times[i]),
-            "expected": float(expected[i]),
-        }
+        {"true": int(left[i]), "predicted": int(right[i]), "times": int(times[i]), "expected": float(expected[i])}
         for i in order
         if times[i] > 1
     ]
@@ -140,9 +115,8 @@ def _pairs(ids, hits, Y):
     n_true = np.diff(Y.indptr)
     wrong = ~hits & (ids >= 0) & (np.arange(ids.shape[1]) < n_true[:, None])
     rows = np.repeat(np.arange(len(ids)), n_true)
-    width = max(Y.n_columns, 1)
-    predicted = (np.arange(len(ids))[:, None] * width + ids)[hits]
-    open_ = ~np.isin(rows * width + Y.indices, predicted)
+    predicted = (np.arange(len(ids))[:, None] * Y.n_columns + ids)[hits]
+    open_ = ~np.isin(rows * Y.n_columns + Y.indices, predicted)
     missed, rows = Y.indices[open_].astype(np.int64), rows[open_]
     amounts = wrong.sum(axis=1)
     starts = np.concatenate([[0], np.cumsum(amounts)])
@@ -151,30 +125,24 @@ def _pairs(ids, hits, Y):
     return np.repeat(missed, each), ids[wrong].astype(np.int64)[places]
 
 
-def evaluate_groups(predictions, dataset, model):
+def evaluate_groups(predictions, dataset, model, a, b):
     """Results by training frequency at 5 places, or fewer where fewer labels were predicted."""
-    check_inputs(predictions, dataset, model)
-    k = min(max(PLACES), predictions.ids.shape[1])
-    hits = find_hits(predictions.ids, dataset.test.Y)
-    return {"k": k, "groups": frequency_groups(predictions.ids, hits, dataset.test.Y, model.counts, k)}
+    k, _, grouped = _grouping(predictions, dataset, model, a, b)
+    return {"k": k, "groups": grouped(STARTS)}
 
 
 def analyse(predictions, dataset, model, a, b):
     """Results by training frequency, and failures, as a dict for JSON; propensities have the constants a and b."""
-    check_inputs(predictions, dataset, model)
-    Y, k = dataset.test.Y, min(max(PLACES), predictions.ids.shape[1])
-    ids, scores = predictions.ids[:, :k], predictions.scores[:, :k]
-    hits = find_hits(ids, Y)
-    inverse = inverse_propensity(model.counts, dataset.train.X.n_rows, a, b)
-
-    def grouped(starts):
-        return frequency_groups(ids, hits, Y, model.counts, k, starts, inverse)
-
+    k, hits, grouped = _grouping(predictions, dataset, model, a, b)
+    Y, ids, scores = dataset.test.Y, predictions.ids[:, :k], predictions.scores[:, :k]
+    starts, deciles = decile_starts(model.counts)
+    names = [f"{first}" if first == last else f"{first}–{last}" for first, last in deciles]
+    by_decile = [group for group in grouped((0, *starts)) if group["from"]]
     return {
         "model": model.checksum,
         "k": k,
         "groups": [{"name": NAMES[group["from"]], **group} for group in grouped(tuple(NAMES))],
-        "deciles": _named(grouped, model.counts),
+        "deciles": [{"name": name, **group} for name, group in zip(names, by_decile, strict=True)],
         "bins": [group for group in grouped((0, *BINS)) if group["from"]],
         "wrong": sure_and_wrong(ids, scores, hits, np.diff(Y.indptr), WORST),
         "missed": often_missed(ids, hits, Y, WORST),
@@ -182,8 +150,10 @@ def analyse(predictions, dataset, model, a, b):
     }
 
 
-def _named(grouped, counts):
-    starts, deciles = decile_starts(counts)
-    groups = [group for group in grouped((0, *starts)) if group["from"]] if starts else []
-    names = [f"{first}" if first == last else f"{first}–{last}" for first, last in deciles]
-    return [{"name": name, **group} for name, group in zip(names, groups, strict=True)]
+def _grouping(predictions, dataset, model, a, b):
+    """Number of places, hits there, and a function that groups labels by the smallest counts of the groups."""
+    check_inputs(predictions, dataset, model)
+    Y, k = dataset.test.Y, min(max(PLACES), predictions.ids.shape[1])
+    ids = predictions.ids[:, :k]
+    hits, inverse = find_hits(ids, Y), inverse_propensity(model.counts, dataset.train.X.n_rows, a, b)
+    return k, hits, lambda starts: frequency_groups(ids, hits, Y, model.counts, k, starts, inverse)

@@ -1,9 +1,9 @@
-"""How far probabilities can be believed, and what thresholds are worth, on the test instances."""
+"""How reliable probabilities are, and what thresholds are worth, on the test instances."""
 
 import numpy as np
 from scipy.special import expit
 
-from ovaflow.evaluation.ranking import find_hits
+from ovaflow.evaluation.ranking import f1, find_hits
 from ovaflow.prediction.methods import method_of_model
 from ovaflow.prediction.sigmoids import common_lines
 from ovaflow.settings.paths import BEST
@@ -39,12 +39,12 @@ def _probabilities(model, calibration, ids, scores, hits):
     return [{"name": name, **reliability(probabilities, true)} for name, probabilities in ways.items()]
 
 
-def reliability(probabilities, hits, bins=BINS):
+def reliability(probabilities, hits):
     """Log loss, Brier score and expected calibration error (mean gap of probability and hit rate by bin) of m pairs."""
-    place = np.minimum((probabilities * bins).astype(np.int64), bins - 1)
-    amounts = np.bincount(place, minlength=bins)
-    sums = [np.bincount(place, values, bins) for values in (probabilities, hits)]
-    means = [np.divide(total, amounts, out=np.zeros(bins), where=amounts > 0) for total in sums]
+    place = np.minimum((probabilities * BINS).astype(np.int64), BINS - 1)
+    amounts = np.bincount(place, minlength=BINS)
+    sums = [np.bincount(place, values, BINS) for values in (probabilities, hits)]
+    means = [np.divide(total, amounts, out=np.zeros(BINS), where=amounts > 0) for total in sums]
     clipped = np.clip(probabilities, 1e-12, 1 - 1e-12)
     return {
         "log_loss": float(-np.mean(np.where(hits, np.log(clipped), np.log1p(-clipped)))),
@@ -70,10 +70,5 @@ def _thresholds(calibration, ids, scores, hits, Y):
 
 
 def _f1(ids, chosen, hits, Y):
-    true, predicted, positives = (
-        np.bincount(labels, minlength=Y.n_columns) for labels in (ids[chosen & hits], ids[chosen], Y.indices)
-    )
-    some = positives > 0
-    macro = np.mean(2 * true[some] / (predicted + positives)[some]) if some.any() else 0.0
-    micro = 2 * true.sum() / max(predicted.sum() + positives.sum(), 1)
-    return {"macro-F1": float(macro), "micro-F1": float(micro), "predicted": float(chosen.sum() / max(len(ids), 1))}
+    macro, micro = f1(np.where(chosen, ids, -1), hits & chosen, Y, ids.shape[1])
+    return {"macro-F1": macro, "micro-F1": micro, "predicted": float(chosen.sum() / max(len(ids), 1))}

@@ -54,7 +54,7 @@ def tree_curve(model, dataset, a, b, threads=1):
 
 
 def _amounts(n_trees):
-    """All numbers of trees where there are few, else ever wider apart, the last one always."""
+    """All numbers of trees if there are few, otherwise spaced wider and wider, always with the last."""
     steps = range(1, n_trees + 1)
     if n_trees <= MOST_POINTS:
         return list(steps)

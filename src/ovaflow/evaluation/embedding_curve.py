@@ -1,4 +1,4 @@
-"""What is to be seen of an embedding: its spectrum, quality by rank, and which labels lie close together."""
+"""An embedding described: its spectrum, quality by rank, and which labels lie close together."""
 
 import numpy as np
 
@@ -14,11 +14,11 @@ MOST_INSTANCES = 5000
 """Test instances on which ranks are measured, a random sample where there are more."""
 
 RANKS = 8
-NEIGHBOURS = 5
+LABELS, NEIGHBOURS = 12, 5
 _SHRINKAGE = 1e-6
 
 
-def describe_embedding(embedding, dataset, threads=1, n_labels=12, seed=0):
+def describe_embedding(embedding, dataset, threads=1):
     """Spectrum, quality by rank, and nearest labels of an embedding, as a dict for JSON."""
     if not dataset.test.X.n_rows:
         raise InputError("no test instances", path=dataset.path, remedy="give a dataset with test instances")
@@ -26,8 +26,8 @@ def describe_embedding(embedding, dataset, threads=1, n_labels=12, seed=0):
     return {
         "eigenvalues": embedding.eigenvalues.tolist(),
         "label_covariance": embedding.label_covariance.tolist(),
-        "points": _quality_by_rank(embedding, dataset, counts, threads, seed),
-        "neighbours": nearest_labels(_scaled(embedding), counts, n_labels, seed),
+        "points": _quality_by_rank(embedding, dataset, counts, threads),
+        "neighbours": nearest_labels(_scaled(embedding), counts),
     }
 
 
@@ -38,13 +38,13 @@ def _scaled(embedding):
     return embedding.vectors * np.sqrt(np.maximum(embedding.eigenvalues, 0)).astype(np.float32)
 
 
-def _quality_by_rank(embedding, dataset, counts, threads, seed):
+def _quality_by_rank(embedding, dataset, counts, threads):
     """P@k of the first dimensions with a least-squares decoder, so that one embedding tells all ranks."""
     if not embedding.ordered:
         return []
     rows = np.arange(dataset.test.X.n_rows)
     if len(rows) > MOST_INSTANCES:
-        rows = np.sort(np.random.default_rng(seed).choice(rows, MOST_INSTANCES, replace=False))
+        rows = np.sort(np.random.default_rng(0).choice(rows, MOST_INSTANCES, replace=False))
     X, Y = rows_of(dataset.test.X, rows), rows_of(dataset.test.Y, rows)
     with in_blocks(threads) as each:
         panels = product(dataset.train.X, embedding.projection, each)
@@ -52,7 +52,7 @@ def _quality_by_rank(embedding, dataset, counts, threads, seed):
         Z = from_panels(panels, embedding.rank, np.float32)
         gram = (Z.T @ Z).astype(np.float64)
     points = []
-    for rank in ranks_of(embedding.rank):
+    for rank in sorted({-(-embedding.rank // 2**halvings) for halvings in range(RANKS)}):
         part = gram[:rank, :rank] + _SHRINKAGE * np.trace(gram) / len(gram) * np.eye(rank)
         decoder = np.zeros((dataset.n_labels, rank + 1), np.float32)
         decoder[:, :rank] = np.linalg.solve(part, sums[:, :rank].T).T
@@ -63,17 +63,13 @@ def _quality_by_rank(embedding, dataset, counts, threads, seed):
     return points
 
 
-def ranks_of(rank):
-    return sorted({-(-rank // 2**halvings) for halvings in range(RANKS)})
-
-
-def nearest_labels(vectors, counts, n_labels, seed=0):
+def nearest_labels(vectors, counts):
     """Neighbours by cosine in the embedding (l, k) of labels drawn in proportion to the root of their counts."""
     chances = np.sqrt(counts) * (np.abs(vectors).max(axis=1, initial=0) > 0)
-    size = min(n_labels, int((chances > 0).sum()))
+    size = min(LABELS, int((chances > 0).sum()))
     if not size:
         return []
-    drawn = np.random.default_rng(seed).choice(len(counts), size, replace=False, p=chances / chances.sum())
+    drawn = np.random.default_rng(0).choice(len(counts), size, replace=False, p=chances / chances.sum())
     lengths = np.sqrt(np.square(vectors).sum(axis=1))
     units = np.where(chances[:, None] > 0, vectors / np.maximum(lengths, 1e-30)[:, None], 0)
     found = []

@@ -65,7 +65,7 @@ def require_training_of(model, training):
     differing = [name for name, value in training.parameters.items() if settings.get(name, value) != value]
     if differing or training.inputs.get("dataset") not in (None, model.inputs.get("dataset")):
         what = f"a training with another {differing[0]}" if differing else "a training on another dataset"
-        raise InputError(f"the statistics are of {what}", path=model.path, remedy="give the training.h5 beside it")
+        raise InputError(f"the statistics are from {what}", path=model.path, remedy="give the training.h5 next to it")
 
 
 def check_inputs(predictions, dataset, model):

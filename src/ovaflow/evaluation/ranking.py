@@ -19,7 +19,7 @@ def find_hits(ids, Y):
 
 def precision(hits, k):
     """P@k = hits / (n k), over all instances: those without labels count as misses, as do missing predictions."""
-    return _ratio(hits[:, :k].sum(), len(hits) * k)
+    return ratio(hits[:, :k].sum(), len(hits) * k)
 
 
 def recall(hits, Y, k):
@@ -39,7 +39,7 @@ def ndcg(hits, Y, k):
 
 def propensity_scored_precision(ids, hits, Y, inverse, k):
     """PSP@k = (sum of the hits' 1/p) / (largest sum that k predictions per instance reach): a ratio of sums."""
-    return _ratio(_gains(ids, hits, inverse, k).sum(), best_gains(Y, inverse, k).sum())
+    return ratio(_gains(ids, hits, inverse, k).sum(), best_gains(Y, inverse, k).sum())
 
 
 def propensity_scored_ndcg(ids, hits, Y, inverse, k):
@@ -48,12 +48,12 @@ def propensity_scored_ndcg(ids, hits, Y, inverse, k):
     some = ideal > 0
     reached = _gains(ids, hits, inverse, k)[some] @ _discounts(k) / ideal[some]
     best = best_gains(Y, inverse, k)[some] @ _discounts(k) / ideal[some]
-    return _ratio(reached.sum(), best.sum())
+    return ratio(reached.sum(), best.sum())
 
 
 def coverage(ids, hits, Y, k):
     """Share of the labels with test positives that are a hit at least once."""
-    return _ratio(len(np.unique(ids[:, :k][hits[:, :k]])), len(np.unique(Y.indices)))
+    return ratio(len(np.unique(ids[:, :k][hits[:, :k]])), len(np.unique(Y.indices)))
 
 
 def f1(ids, hits, Y, k):
@@ -64,7 +64,7 @@ def f1(ids, hits, Y, k):
     positives = np.bincount(Y.indices, minlength=Y.n_columns)
     some = positives > 0
     macro = _mean(2 * true[some] / (predicted + positives)[some])
-    return macro, _ratio(2 * true.sum(), predicted.sum() + positives.sum())
+    return macro, ratio(2 * true.sum(), predicted.sum() + positives.sum())
 
 
 def _discounts(k):
@@ -81,7 +81,7 @@ def _gains(ids, hits, inverse, k):
 
 
 def best_gains(Y, inverse, k):
-    """The k largest 1/p of each instance's labels, falling, 0 where it has fewer: float64 (n, k)."""
+    """The k largest 1/p of each instance's labels in descending order, 0 where it has fewer: float64 (n, k)."""
     rows = np.repeat(np.arange(Y.n_rows), np.diff(Y.indptr))
     weights = inverse[Y.indices]
     order = np.lexsort((-weights, rows))
@@ -92,7 +92,7 @@ def best_gains(Y, inverse, k):
     return best
 
 
-def _ratio(part, whole):
+def ratio(part, whole):
     return float(part / whole) if whole else 0.0
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ovaflow.report import wording
 from ovaflow.report.drawing import NAMED, draw, thousands
-from ovaflow.report.tables import Cell, Column, Row, Table, cell
+from ovaflow.report.tables import Column, Row, make_table, metric
 from ovaflow.sparse.csr import nonzeros_of_rows
 
 FEW = 5
@@ -27,12 +27,9 @@ FORMATS = {
 
 _ON_THE_CARD = ("_instances", "_without_labels", "_without_features")
 
-SIDE_BY_SIDE = 8
-"""The settings of more runs are rows, with only what differs."""
-
 SCORES = {
     "one-vs-all": "A score is the margin of a label’s own classifier: above 0 the label is more likely than not to "
-    "have been assigned, but it is not a probability, and scores of different labels are not calibrated to each other.",
+    "have been assigned, but it is not a probability, and scores of different labels are not on the same scale.",
     "one-vs-all, logistic": "A score is the log-odds that a label’s own classifier gives, as reliable as the training "
     "data make it.",
     "fastxml": "A score of FastXML is the share of the label in the leaves that an instance reaches, averaged over "
@@ -57,19 +54,27 @@ class Card:
 def make_card(name, dataset):
     """Read a dataset's card."""
     counts = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels)
-    parameters = dict(dataset.parameters)
-    source = parameters.pop("source", {})
-    if isinstance(source, dict):
-        of_format = source.get("format")
-        shown = {key: value for key, value in source.get("counts", {}).items() if not key.endswith(_ON_THE_CARD)}
-        source = {key: value for key, value in source.items() if key not in ("format", "counts")}
-        source = {"format": FORMATS.get(of_format, of_format)} | source | {"counts": shown}
-    return Card(name, counts, _facts(dataset, counts), list(provenance(source)), transform_words(parameters))
+    parameters = dataset.parameters
+    source = list(source_words(parameters.get("source", {})))
+    return Card(name, counts, _facts(dataset, counts), source, transform_words(parameters))
+
+
+def source_words(source):
+    """Where a dataset is from, as pairs of name and words."""
+    if source.get("format"):
+        yield "format", FORMATS[source["format"]]
+    for role, file in source.get("files", {}).items():
+        yield role.replace("_", " "), f"{file['name']}, {wording.size(file['bytes'])}, sha256 {file['sha256']}"
+    if source.get("text_column"):
+        yield "text column", source["text_column"]
+    for name, number in source.get("counts", {}).items():
+        if not name.endswith(_ON_THE_CARD):
+            yield name.replace("_", " "), wording.count(number)
 
 
 def _facts(dataset, counts):
     train, test, bias = dataset.train, dataset.test, dataset.parameters.get("bias", 0) != 0
-    trained, rare = int((counts > 0).sum()), int(((counts > 0) & (counts <= FEW)).sum())
+    trained = int((counts > 0).sum())
     storage = "training mean; rows stored in full" if dataset.parameters.get("dense") else "training mean"
     return [
         ("training instances", wording.count(train.X.n_rows), _gaps(train, bias)),
@@ -79,7 +84,11 @@ def _facts(dataset, counts):
         ("nonzeros per instance", wording.decimal(_mean(train.X) - bias), storage),
         ("labels per instance", wording.decimal(_mean(train.Y)), f"test {wording.decimal(_mean(test.Y))}"),
         ("positives per label", wording.decimal(len(train.Y.indices) / max(trained, 1)), "training mean"),
-        (f"labels with ≤ {FEW} positives", f"{wording.percent(rare / max(trained, 1), 1)} %", "of those with any"),
+        (
+            f"labels with ≤ {FEW} positives",
+            f"{wording.percent(_rare(counts) / max(trained, 1), 1)} %",
+            "of those with any",
+        ),
     ]
 
 
@@ -122,34 +131,6 @@ def _frequency(bound):
     return f"{100 * bound:g} % of" if isinstance(bound, float) else f"{bound:,} of"
 
 
-def provenance(source, prefix=""):
-    """Provenance from the dataset file as pairs of name and words, nested entries flattened."""
-    if isinstance(source, dict) and "sha256" in source:
-        yield prefix or "file", _file_words(source)
-    elif isinstance(source, dict):
-        for key, value in source.items():
-            yield from provenance(value, prefix if key in ("files", "counts") else _joined(prefix, key))
-    elif isinstance(source, list) and any(isinstance(value, dict | list) for value in source):
-        for number, value in enumerate(source, 1):
-            yield from provenance(value, _joined(prefix, number))
-    elif source not in (None, "", []):
-        if isinstance(source, list):
-            source = ", ".join(map(str, source))
-        counted = isinstance(source, int) and not isinstance(source, bool)
-        yield prefix or "source", wording.count(source) if counted else str(source)
-
-
-def _joined(prefix, key):
-    return " · ".join(filter(None, (prefix, str(key).replace("_", " "))))
-
-
-def _file_words(entry):
-    name = str(entry.get("name") or entry.get("file") or entry.get("path") or "")
-    size = wording.size(entry["bytes"]) if entry.get("bytes") is not None else ""
-    digest = f"sha256 {entry['sha256']}" if entry["sha256"] else ""
-    return ", ".join(filter(None, (name, size, digest)))
-
-
 def show_data(anchor, results):
     """The figure of the section Data."""
     return {"ranks": draw_ranks(f"{anchor}.rank", results.card.counts)}
@@ -175,40 +156,43 @@ def _paint_ranks(counts, axes):
 
 def show_model_card(anchor, results):
     """What the model card says."""
-    return {"settings": results.settings, "models": models_table(results.runs), "limits": limits(results)}
+    return {
+        "settings": results.settings,
+        "models": make_table("Models", "run", MODELS, results.runs, _by_name),
+        "limits": limits(results),
+    }
 
 
-def models_table(runs):
-    """What each run is, and when it was made."""
-    columns = [
-        Column("method", words=True),
-        Column("labels", hint="with a classifier, where labels have one each"),
-        Column("model", unit="bytes"),
-        Column("written, UTC", words=True),
-        Column("by ovaflow", words=True),
-        Column("probabilities", words=True),
-    ]
-    rows = [
-        [
-            Cell(run.summary or wording.MISSING),
-            cell(run.trained, wording.count),
-            cell(run.metrics.get("model_bytes"), wording.size),
-            Cell(datetime.fromtimestamp(run.written, UTC).strftime("%Y-%m-%d %H:%M")),
-            Cell(run.version or wording.MISSING),
-            Cell("calibrated" if run.calibration else "not calibrated"),
-        ]
-        for run in runs
-    ]
-    return Table(
-        "run", columns, [Row(run.name, row, run.series) for run, row in zip(runs, rows, strict=True)], "Models"
-    )
+MODELS = (
+    Column("method", lambda run: run.summary or wording.MISSING),
+    Column("labels", lambda run: run.trained, wording.count, hint="that have a classifier, if each label has its own"),
+    Column("model", metric("model_bytes"), wording.size, unit="bytes"),
+    Column("written, UTC", lambda run: datetime.fromtimestamp(run.written, UTC).strftime("%Y-%m-%d %H:%M")),
+    Column("by ovaflow", lambda run: run.version or wording.MISSING),
+    Column("probabilities", lambda run: "calibrated" if run.calibration else "not calibrated"),
+)
+"""What each run is, and when it was made."""
+
+
+def _by_name(run, cells):
+    return Row(run.name, cells, run.series)
 
 
 def limits(results):
     """What the models cannot do, in sentences, with the figures of this dataset."""
     counts = results.card.counts
-    untrained = int((counts == 0).sum())
-    sentences = _rare_labels(results)
+    untrained, rare = int((counts == 0).sum()), _rare(counts)
+    sentences = []
+    if rare:
+        trained = wording.count(len(counts) - untrained)
+        sentences.append(f"{wording.count(rare)} of {trained} labels have at most {FEW} training instances.")
+        run = next((run for run in results.runs if run.analysis and run.analysis["groups"]), None)
+        tail = run and run.analysis["groups"][0]
+        if tail and tail["name"] == "tail" and tail["true"]:
+            sentences[0] += (
+                f" {run.name} finds {wording.percent(tail['recall'], 0)} % of their occurrences in the test set among "
+                f"its first {run.analysis['k']} labels: the figures above are mostly those of frequent labels."
+            )
     if untrained:
         sentences.append(f"{wording.count(untrained)} labels have no training instance and are never predicted.")
     if results.unseen:
@@ -216,27 +200,15 @@ def limits(results):
     sentences += dict.fromkeys(SCORES[kind] for run in results.runs if (kind := _kind(run)) in SCORES)
     return [
         *sentences,
-        f"The first {results.runs[0].k} labels are always predicted, however low their scores: without calibrated "
-        "thresholds a model never says that nothing fits.",
-        "A model knows only the words of its training texts: other languages, other subjects and words that are new "
+        f"The first {results.runs[0].metrics.get('top_k')} labels are always predicted, however low their scores: "
+        "without calibrated thresholds a model never says that nothing fits.",
+        "A model knows only the words of its training texts: other languages, other subjects and words coined "
         "since then mean nothing to it. It repeats what annotators did, including their omissions and habits.",
     ]
 
 
-def _rare_labels(results):
-    counts = results.card.counts
-    trained, rare = int((counts > 0).sum()), int(((counts > 0) & (counts <= FEW)).sum())
-    if not rare:
-        return []
-    text = f"{wording.count(rare)} of {wording.count(trained)} labels have at most {FEW} training instances."
-    run = next((run for run in results.runs if run.analysis and run.analysis.groups), None)
-    tail = run and run.analysis.groups[0]
-    if tail and tail.name == "tail" and tail.recall is not None:
-        text += (
-            f" {run.name} finds {wording.percent(tail.recall, 0)} % of their occurrences in the test set among its "
-            f"first {run.analysis.k} labels: the figures above are mostly those of frequent labels."
-        )
-    return [text]
+def _rare(counts):
+    return int(((counts > 0) & (counts <= FEW)).sum())
 
 
 def _kind(run):
@@ -245,21 +217,19 @@ def _kind(run):
 
 
 def show_settings(anchor, results):
-    """Settings of all runs: side by side, or of many runs those that differ, and those that all share."""
+    """Settings in which the runs differ, side by side, and those that all share."""
     runs = results.runs
     names = list(dict.fromkeys(name for run in runs for name in run.settings))
-    values = {name: [run.settings.get(name, wording.MISSING) for run in runs] for name in names}
-    varied = [name for name in names if len(set(values[name])) > 1]
-    if len(runs) > SIDE_BY_SIDE:
-        columns = [Column(name.replace("_", " "), words=True) for name in varied]
-        rows = [
-            Row(run.name, [Cell(values[name][place]) for name in varied], run.series) for place, run in enumerate(runs)
-        ]
-        shared = [(name.replace("_", " "), values[name][0]) for name in names if name not in varied]
-        return {"table": Table("run", columns, rows, "Settings that differ"), "shared": shared}
-    columns = [Column(run.name, words=True, named=True) for run in runs]
-    rows = [
-        Row(name.replace("_", " "), [Cell(value) for value in values[name]], kind="differs" if name in varied else "")
-        for name in names
-    ]
-    return {"table": Table("setting", columns, rows, "Settings"), "shared": []}
+    varied = [name for name in names if len({_setting(name, run) for run in runs}) > 1]
+    columns = [Column(run.name, partial(_setting, run=run)) for run in runs]
+
+    def row_of(name, cells):
+        return Row(name.replace("_", " "), cells)
+
+    table = make_table("Settings that differ", "setting", columns, varied, row_of) if varied else None
+    shared = [(name.replace("_", " "), _setting(name, runs[0])) for name in names if name not in varied]
+    return {"table": table, "shared": shared}
+
+
+def _setting(name, run):
+    return run.settings.get(name, wording.MISSING)

@@ -2,36 +2,34 @@
 
 import csv
 import math
-import re
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
 
 from ovaflow.report import wording
 from ovaflow.report.drawing import MARKERS, NAMED, draw, logarithmic, series
-from ovaflow.report.tables import Cell, Column, Row, Table, cell, table_of_runs
+from ovaflow.report.tables import Column, Row, make_table, metric, table_of_runs
+from ovaflow.report.training import cg_per_label, newton_per_label
 from ovaflow.settings.models import HELD_OUT
 
 MIB = 1 << 20
 METRIC = "P@1"
 
-
-def _of(name):
-    return lambda run: run.metrics.get(name)
-
-
 _TIME = "seconds times threads of the solver"
 _milliseconds = attrgetter("predict_milliseconds")
-_memory = attrgetter("peak_rss_bytes")
+_memory = metric("train_peak_rss_bytes")
+
+
+_seconds, _bytes, _nonzeros = metric("train_seconds"), metric("model_bytes"), metric("nonzeros")
 
 PRICES = (
-    ("training", "training time", "training, core-seconds", f"Training time: {_TIME}.", _of("train_seconds"), 1),
-    ("size", "model size", "model file, MiB", "Size of the model file.", _of("model_bytes"), MIB),
+    ("training", "training time", "training, core-seconds", f"Training time: {_TIME}.", _seconds, 1),
+    ("size", "model size", "model file, MiB", "Size of the model file.", _bytes, MIB),
     (
         "prediction",
         "prediction time",
         "prediction, ms per instance",
-        "Wall time of scoring the test set, per instance.",
+        "Wall time of scoring, per instance.",
         _milliseconds,
         1,
     ),
@@ -39,7 +37,7 @@ PRICES = (
         "memory",
         "memory",
         "peak memory of a training job, MiB",
-        "Resident memory of the largest training job.",
+        "Peak memory of the largest training job.",
         _memory,
         MIB,
     ),
@@ -52,7 +50,7 @@ def show_trade_offs(anchor, results):
     drawn = []
     for key, words, axis, caption, price, unit in PRICES:
         known = [(run, price(run), run.metrics.get(METRIC)) for run in results.runs]
-        points = [(run, cost / unit, 100 * metric) for run, cost, metric in known if cost and metric is not None]
+        points = [(run, cost / unit, 100 * quality) for run, cost, quality in known if cost and quality is not None]
         if len(points) > 1:
             front = pareto([point[1:] for point in points])
             names = ", ".join(wording.plain(points[place][0].name, 40) for place in front)
@@ -75,21 +73,21 @@ def pareto(points):
 
 def _paint(points, front, axis, axes):
     axes.set(xscale="log", xlabel=axis, ylabel=f"{METRIC} in %")
-    costs, metrics = ([points[place][side] for place in front] for side in (1, 2))
-    axes.plot(costs, metrics, color=NAMED["muted"], drawstyle="steps-post", linestyle=(0, (4, 3)), linewidth=1.1)
-    for place, (run, cost, metric) in enumerate(points):
+    x, y = ([points[place][side] for place in front] for side in (1, 2))
+    axes.plot(x, y, color=NAMED["muted"], drawstyle="steps-post", linestyle=(0, (4, 3)), linewidth=1.1)
+    for place, (run, cost, quality) in enumerate(points):
         shown = run.series is not None
         marker = MARKERS[run.series % len(MARKERS)] if shown else "."
         colour = series(run.series) if shown else NAMED["muted"]
-        axes.plot([cost], [metric], color=colour, marker=marker, markersize=7, linestyle="none")
-        axes.keep(run.name, x=[cost], y=[metric], Pareto_front=["yes" if place in front else "no"])
+        axes.plot([cost], [quality], color=colour, marker=marker, markersize=7, linestyle="none")
+        axes.keep(run.name, x=[cost], y=[quality], Pareto_front=["yes" if place in front else "no"])
     axes.margins(0.12, 0.16)
     _widen(axes)
     logarithmic(axes.xaxis)
 
 
 def _widen(axes):
-    """At least a factor of two across and a point up, so that what is alike looks alike."""
+    """Show at least a factor of two across and a percentage point up, so that similar points look similar."""
     low, high = axes.get_xlim()
     if high < 2 * low:
         middle = (low * high) ** 0.5
@@ -100,171 +98,118 @@ def _widen(axes):
 
 
 def _milliseconds_per_label(run):
-    seconds = run.per_label(run.metrics.get("train_seconds"))
+    seconds = run.per_label(_seconds(run))
     return None if seconds is None else 1000 * seconds
 
 
 COSTS = (
-    (Column("time", "training", _TIME, unit="s"), _of("train_seconds"), wording.duration),
-    (Column("ms / label", "training", "per trained label"), _milliseconds_per_label, wording.decimal),
-    (
-        Column("peak memory", "training", "largest resident memory of a shard job", unit="bytes"),
-        _memory,
-        wording.size,
-    ),
-    (Column("Newton", "steps / label"), lambda run: run.training and run.training.newton_per_label, wording.decimal),
-    (Column("CG", "steps / label"), lambda run: run.training and run.training.cg_per_label, wording.decimal),
-    (Column("weights", "model", "nonzero weights after pruning"), _of("nonzeros"), wording.count),
-    (
-        Column("per label", "model", "nonzero weights per trained label"),
-        lambda run: run.per_label(run.metrics.get("nonzeros")),
-        wording.count,
-    ),
-    (Column("size", "model", "bytes of the model file", unit="bytes"), _of("model_bytes"), wording.size),
-    (
-        Column("time", "prediction", "wall time for the whole test set", unit="s"),
-        attrgetter("predict_seconds"),
-        wording.duration,
-    ),
-    (Column("ms / instance", "prediction"), _milliseconds, wording.decimal),
+    Column("time", _seconds, wording.duration, "training", _TIME, "s"),
+    Column("ms / label", _milliseconds_per_label, wording.decimal, "training", "per trained label"),
+    Column("peak memory", _memory, wording.size, "training", "largest resident memory of a shard job", "bytes"),
+    Column("Newton", newton_per_label, wording.decimal, "steps / label"),
+    Column("CG", cg_per_label, wording.decimal, "steps / label"),
+    Column("weights", _nonzeros, wording.count, "model", "nonzero weights after pruning"),
+    Column("per label", lambda run: run.per_label(_nonzeros(run)), wording.count, "model", "nonzero weights"),
+    Column("size", _bytes, wording.size, "model", "bytes of the model file", "bytes"),
+    Column("time", attrgetter("predict_seconds"), wording.duration, "prediction", "for the whole test set", "s"),
+    Column("ms / instance", _milliseconds, wording.decimal, "prediction"),
 )
 """Columns of the cost table; less is better everywhere."""
 
 
 def show_cost(anchor, results):
     """What each run cost, without the columns that no run recorded."""
-    known = [column for column in COSTS if any(column[1](run) is not None for run in results.runs)]
-    return {"table": table_of_runs("Cost", results.runs, known, lowest=True)}
+    runs = results.runs
+    known = [column._replace(best=min) for column in COSTS if any(column.value(run) is not None for run in runs)]
+    return {"table": table_of_runs("Cost", runs, known)}
 
 
 DOWNLOADS = "download"
 """Folder of the benchmark files of downloads, and their step."""
 
 STEPS = (
-    DOWNLOADS,
-    "prepare",
-    "hold out",
-    "means",
-    "label tree",
-    "estimate",
-    "plan",
-    "root",
-    "train shard",
-    "train trees",
-    "embed",
-    "project",
-    "tune decoder",
-    "train decoder",
-    "cold start",
-    "merge",
-    "merge trees",
-    "join decoder",
-    "predict",
-    "index",
-    "calibrate",
-    "evaluate",
-    "calibration curve",
-    "trace",
-    "prune curve",
-    "tree curve",
-    "describe embedding",
-)
-_ORDER = {step: place for place, step in enumerate(STEPS)}
+    f"{DOWNLOADS} prepare hold-out means label-tree estimate plan root train-shard train-trees embed project "
+    "tune-decoder train-decoder cold-start merge merge-trees join-decoder predict index calibrate evaluate "
+    "calibration-curve trace prune-curve tree-curve describe-embedding"
+).split()
+"""In the workflow's order."""
+
+_ORDER = {step.replace("-", " "): place for place, step in enumerate(STEPS)}
 
 
-def find_benchmarks(run_folders, folder=None):
+def find_benchmarks(run_folders, folder):
     """Benchmark files of a dataset: pairs of a run and its sorted files.
 
-    ``folder`` is laid out as {dataset}/... and {dataset}/{run}/...; by default the folders ``benchmarks`` of each run
-    and of the dataset are read. The empty run has what all runs share, held-out-0.2 what was trained without these
-    instances.
+    ``folder`` is laid out as {dataset}/... and {dataset}/{run}/... . The empty run has what all runs share,
+    held-out-0.2 what was trained without these instances.
     """
-    dataset = run_folders[0].parent
-    names = [run.name for run in run_folders]
-    if folder is None:
-        found = {"": (dataset / "benchmarks").glob("*.tsv")}
-        found |= {run.name: (run / "benchmarks").rglob("*.tsv") for run in run_folders}
-    else:
-        base = Path(folder) / dataset.name
-        downloads = Path(folder, DOWNLOADS).glob("*.tsv")
-        found = {"": [path for path in downloads if path.name.split(".")[0] == dataset.name]}
-        found[""] += [*base.glob("*.tsv"), *(base / "benchmarks").rglob("*.tsv")]
-        held_out = [path.name for path in sorted(base.glob(f"{HELD_OUT}*")) if path.is_dir()]
-        found |= {name: (base / name).rglob("*.tsv") for name in names + held_out}
+    dataset = run_folders[0].parent.name
+    base = Path(folder) / dataset
+    held_out = [path.name for path in sorted(base.glob(f"{HELD_OUT}*")) if path.is_dir()]
+    found = {"": [*Path(folder, DOWNLOADS).glob(f"{dataset}.*tsv"), *base.glob("*.tsv")]}
+    found |= {name: (base / name).rglob("*.tsv") for name in [run.name for run in run_folders] + held_out}
     return [(name, sorted(files)) for name, files in found.items()]
 
 
 def read_jobs(found):
-    """Figures of all jobs of each (run, step), the steps of a run in the workflow's order.
-
-    Files without the columns of Snakemake's benchmarks are passed over.
-    """
+    """Figures of all jobs of each (run, step), the steps of a run in the workflow's order."""
     jobs = {}
     for run, paths in found:
         for path in sorted(paths, key=lambda path: _place(step_of(path))):
-            jobs.setdefault((run, step_of(path)), []).extend(_read_jobs(path))
-    return {key: figures for key, figures in jobs.items() if figures}
+            with open(path, encoding="utf-8", newline="") as file:
+                figures = [_known(line) for line in csv.DictReader(file, delimiter="\t")]
+            jobs.setdefault((run, step_of(path)), []).extend(figures)
+    return jobs
+
+
+def step_of(path):
+    """``train shard``, of a benchmark file such as train-shard.12.tsv."""
+    return DOWNLOADS if path.parent.name == DOWNLOADS else path.name.split(".")[0].replace("-", " ")
 
 
 def _place(step):
     return _ORDER.get(step, len(_ORDER))
 
 
-def step_of(path):
-    """``train shard``, of a benchmark file such as train_shard/12.tsv or train-shard.12.tsv."""
-    if path.parent.name == DOWNLOADS:
-        return DOWNLOADS
-    # what follows a dot is which one: a shard, an embedding, a problem
-    name = path.parent.name if path.stem.isdigit() else re.sub(r"[_-]+\d+$", "", path.name.split(".")[0])
-    return re.sub(r"[_-]+", " ", name)
+def _known(line):
+    """The figures of a job that Snakemake measured."""
+    given = {name: line.get(name) for name in ("s", "cpu_time", "max_rss", "io_in", "io_out")}
+    return {name: float(value) for name, value in given.items() if value not in (None, "-", "NA")}
 
 
-def _read_jobs(path):
-    with open(path, encoding="utf-8", errors="replace", newline="") as file:
-        reader = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-        if not {"s", "max_rss"} <= set(reader.fieldnames or ()):
-            return []
-        return [{key: _number(value) for key, value in line.items()} for line in reader]
+def _column(title, name, join, text, group, hint="", unit="", scale=1):
+    """A column that joins a figure of the jobs of (key, jobs)."""
 
+    def value(item):
+        values = [job[name] for job in item[1] if name in job]
+        return join(values) * scale if values else None
 
-def _number(text):
-    try:
-        value = float(text)
-    except (TypeError, ValueError):
-        return None
-    return value if math.isfinite(value) else None
+    return Column(title, value, text, group, hint, unit)
 
 
 RESOURCES = (
-    (Column("wall time", "sum", unit="s"), "s", math.fsum, 1, wording.duration),
-    (Column("CPU time", "sum", unit="s"), "cpu_time", math.fsum, 1, wording.duration),
-    (Column("longest", "one job", unit="s"), "s", max, 1, wording.duration),
-    (
-        Column("peak memory", "one job", "largest resident memory", unit="bytes"),
-        "max_rss",
-        max,
-        MIB,
-        wording.size,
-    ),
-    (Column("read", "sum", "from disk", unit="bytes"), "io_in", math.fsum, MIB, wording.size),
-    (Column("written", "sum", "to disk", unit="bytes"), "io_out", math.fsum, MIB, wording.size),
+    Column("jobs", lambda item: len(item[1]), wording.count),
+    _column("wall time", "s", math.fsum, wording.duration, "sum", unit="s"),
+    _column("CPU time", "cpu_time", math.fsum, wording.duration, "sum", unit="s"),
+    _column("longest", "s", max, wording.duration, "one job", unit="s"),
+    _column("peak memory", "max_rss", max, wording.size, "one job", "largest resident memory", "bytes", MIB),
+    _column("read", "io_in", math.fsum, wording.size, "sum", "from disk", "bytes", MIB),
+    _column("written", "io_out", math.fsum, wording.size, "sum", "to disk", "bytes", MIB),
 )
-"""Heading, column of the benchmark files, how jobs are summed up, unit, and words."""
-
-COLUMNS = [Column("jobs"), *(column for column, *_ in RESOURCES)]
 
 
 def show_resources(anchor, results):
     """What the jobs took, by run, by step and both."""
-    if not results.jobs:
+    jobs = results.jobs
+    if not jobs:
         return None
-    by_step = dict(sorted(results.jobs.items(), key=lambda item: _place(item[0][1])))
-    rows = [Row(step, [Cell(run or "shared"), *_cells(jobs)]) for (run, step), jobs in results.jobs.items()]
-    columns = [Column("run", words=True), *COLUMNS]
+    by_step = dict(sorted(jobs.items(), key=lambda item: _place(item[0][1])))
+    columns = [Column("run", lambda item: item[0][0] or "shared"), *RESOURCES]
+    title = "Resources of each step of each run"
     return {
-        "by_run": _sums("run", results.jobs, 0),
+        "by_run": _sums("run", jobs, 0),
         "by_step": _sums("step", by_step, 1),
-        "each": Table("step", columns, rows, "Resources of each step of each run"),
+        "each": make_table(title, "step", columns, jobs.items(), lambda item, cells: Row(item[0][1], cells)),
     }
 
 
@@ -273,14 +218,9 @@ def _sums(by, jobs, part):
     members = {}
     for key, figures in jobs.items():
         members.setdefault(key[part], []).extend(figures)
-    rows = [Row(name or "shared by all runs", _cells(figures)) for name, figures in members.items()]
-    total = Row("all together", _cells([job for figures in jobs.values() for job in figures]), kind="total")
-    return Table(by, COLUMNS, [*rows, total], f"Resources by {by}")
+    everything = "all together", [job for figures in jobs.values() for job in figures]
 
+    def row_of(item, cells):
+        return Row(item[0] or "shared by all runs", cells, kind="total" if item is everything else "")
 
-def _cells(jobs):
-    cells = [cell(len(jobs), wording.count)]
-    for _, name, join, unit, words in RESOURCES:
-        values = [job[name] for job in jobs if job.get(name) is not None]
-        cells.append(cell(join(values) * unit if values else None, words))
-    return cells
+    return make_table(f"Resources by {by}", by, RESOURCES, [*members.items(), everything], row_of)

@@ -98,7 +98,10 @@ def draw(name, title, caption, paint):
         canvas = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
         axes = canvas.add_subplot(axes_class=Plot)
         paint(axes)
-        _drop_empty_logarithms(axes)
+        for axis, set_scale in ((axes.xaxis, axes.set_xscale), (axes.yaxis, axes.set_yscale)):
+            # without a positive number a logarithmic axis cannot be drawn
+            if axis.get_scale() == "log" and not np.isfinite(axis.get_minpos()):
+                set_scale("linear")
         written = io.StringIO()
         canvas.savefig(written, format="svg", transparent=True, metadata={"Date": None})
     columns = list(dict.fromkeys(column for row in axes.kept for column in row))
@@ -114,16 +117,6 @@ def draw_all(anchor, runs, figures):
     return [
         draw(f"{anchor}.{key}", title, caption, partial(paint, runs=runs)) for key, title, caption, paint in figures
     ]
-
-
-def _drop_empty_logarithms(axes):
-    """Make logarithmic axes without a positive number linear, since they cannot be drawn."""
-    for scale, set_scale, axis in (
-        (axes.get_xscale(), axes.set_xscale, axes.xaxis),
-        (axes.get_yscale(), axes.set_yscale, axes.yaxis),
-    ):
-        if scale == "log" and not np.isfinite(axis.get_minpos()):
-            set_scale("linear")
 
 
 def _in_words(title, axes):

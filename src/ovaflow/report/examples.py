@@ -1,13 +1,136 @@
-"""The sections on test documents and failures: documents with their true and predicted labels, and what fails most."""
+"""The sections on labels, test documents and failures: words behind predictions, and what fails most."""
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from operator import itemgetter
+from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.report import wording, words
-from ovaflow.report.tables import Cell, Column, Row, Table, cell
+from ovaflow.model.model_file import method_of
+from ovaflow.prediction.explanation import (
+    EXPLAINED,
+    contributions,
+    explains,
+    nearest_labels,
+    strongest_features,
+    words_in_text,
+)
+from ovaflow.prediction.methods import open_any_model
+from ovaflow.prediction.predictor import Predictor
+from ovaflow.report import wording
+from ovaflow.report.tables import Column, Row, make_table
+from ovaflow.sparse.csr import rows_of
+
+LEAST_SHARE = 0.08
+"""Words that push a label less than this share of the strongest word are not shown."""
+
+LEAST_MARK = 0.2
+"""Words of a text that count less than this share of its strongest word are not marked."""
+
+UP, DOWN = 4, 2
+"""Words shown of a prediction."""
+
+LABELS = 8
+"""Labels shown with their words, spread from the most frequent to the rarest."""
+
+WORDS, NEAREST = 7, 3
+"""Words and nearest labels of each."""
+
+
+class Piece(NamedTuple):
+    """A stretch of a text; ``hit`` or ``miss`` is a word that speaks for a true or a wrong prediction."""
+
+    text: str
+    kind: str = ""
+    strength: float = 0.0  # from 0 to 1, relative to the strongest word of the text
+
+
+class LabelWords(NamedTuple):
+    """A label with its words."""
+
+    name: str
+    positives: int  # in training
+    words: list  # those with the largest weights
+    nearest: list  # labels with similar weights, and the cosine
+
+
+def first_explained(folders):
+    """Number and predictor of the first run whose scores are sums over features, None if there is no such run."""
+    for number, folder in enumerate(folders):
+        path = folder / "model.h5"
+        if method_of(path) in EXPLAINED and explains(model := open_any_model(path)):
+            return number, Predictor(model)
+    return None
+
+
+def parts_of(predictor, X, row, labels):
+    """What each feature adds to the scores of labels of an instance: values by label and feature."""
+    x = rows_of(X, np.array([row]))
+    explanations = {int(label): contributions(predictor, x, int(label)) for label in labels}
+    return {label: dict(each.up + each.down) for label, each in explanations.items()}
+
+
+def words_of(predictor, parts):
+    """The words that push a label up and down most, from the contributions by feature."""
+    least = LEAST_SHARE * max(map(abs, parts.values()), default=0)
+    ranked = sorted(parts.items(), key=lambda part: (-abs(part[1]), part[0]))
+    sides = [
+        [(_word(predictor, feature), part) for feature, part in ranked if sign * part > least][:most]
+        for sign, most in ((1, UP), (-1, DOWN))
+    ]
+    return sides[0], sides[1]
+
+
+def cut_text(predictor, text, parts, hits):
+    """Cut a text where words speak for predicted labels, of which ``hits`` are true."""
+    speaks = [_strongest_parts(part for label, part in parts.items() if (label in hits) == true) for true in (0, 1)]
+    top = max((value for side in speaks for value in side.values()), default=0)
+    places = words_in_text(predictor, text) if predictor.takes_text and top else []
+    cut, end = [], 0
+    for start, stop, feature in places:
+        against, towards = (side.get(feature, 0) / top for side in speaks)
+        strength = max(towards, against)
+        if strength >= LEAST_MARK and start >= end:
+            kind = "hit" if towards >= against else "miss"
+            cut += [Piece(text[end:start]), Piece(text[start:stop], kind, strength)]
+            end = stop
+    return [piece for piece in [*cut, Piece(text[end:])] if piece.text]
+
+
+def _strongest_parts(parts):
+    found = {}
+    for part in parts:
+        for feature, value in part.items():
+            found[feature] = max(found.get(feature, 0), value)
+    return found
+
+
+def sample_labels(predictor, name_of, amount=LABELS):
+    """Some labels with their strongest words, at evenly spaced logarithms of the rank from head to tail."""
+    counts = np.where(predictor.model.trained, predictor.model.counts, 0)
+    ranked = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
+    if not len(ranked):
+        return []
+    ranks = np.unique(np.geomspace(1, len(ranked), amount).astype(np.int64)) - 1
+    return [_label_words(predictor, int(label), name_of) for label in ranked[ranks]]
+
+
+def _label_words(predictor, label, name_of):
+    nearest = [(name_of(other), cosine) for other, cosine in nearest_labels(predictor, label, NEAREST)]
+    positives = int(predictor.model.counts[label])
+    return LabelWords(name_of(label), positives, strongest_words(predictor, label, WORDS), nearest)
+
+
+def strongest_words(predictor, label, amount):
+    """Words with the largest weights of a label, and these weights."""
+    return [(_word(predictor, feature), part) for feature, part in strongest_features(predictor, label, amount).up]
+
+
+def _word(predictor, feature):
+    names = predictor.feature_names
+    return wording.plain(names[feature], 40) if names else f"feature {feature}"
+
 
 EXCERPT = 420
 """Characters of a text that are shown."""
@@ -53,33 +176,15 @@ class Example:
 
 
 def choose(hits, n_true, wanted, seed=0):
-    """Draw documents by the first run's ``hits`` (n, k): of each kind the test set's share, but at least one.
+    """Draw documents at random by the first run's ``hits`` (n, k), but at least one of each kind.
 
     The kinds are: all found that could be found, some found, none found. Documents without labels are never drawn.
     """
     found, possible = hits.sum(axis=1), np.minimum(n_true, hits.shape[1])
-    kinds = [found == possible, (found > 0) & (found < possible), found == 0]
-    kinds = [np.flatnonzero(kind & (n_true > 0)) for kind in kinds]
-    random = np.random.default_rng(seed)
-    drawn = [
-        random.choice(kind, amount, replace=False)
-        for kind, amount in zip(kinds, _allot([len(kind) for kind in kinds], wanted), strict=True)
-    ]
-    return np.sort(np.concatenate(drawn)).astype(np.int64)
-
-
-def _allot(sizes, wanted):
-    wanted = min(wanted, sum(sizes))
-    amounts = [0] * len(sizes)
-    for _ in range(wanted):
-        # a kind that has none yet comes first, then the kind farthest below its share
-        def lack(i):
-            if amounts[i] == sizes[i]:
-                return (-1, 0.0)
-            return (amounts[i] == 0, sizes[i] * wanted / sum(sizes) - amounts[i])
-
-        amounts[max(range(len(sizes)), key=lack)] += 1
-    return amounts
+    order = np.random.default_rng(seed).permutation(np.flatnonzero(n_true))
+    kinds = np.select([found == 0, found < possible], [0, 1], 2)[order]
+    _, first = np.unique(kinds, return_index=True)
+    return np.sort(np.concatenate([order[first], np.delete(order, first)])[:wanted])
 
 
 class Documents:
@@ -92,10 +197,6 @@ class Documents:
     def __init__(self, dataset, counts, outcomes, explained=None, sigmoids=None):
         self.dataset, self.counts, self.outcomes = dataset, counts, outcomes
         self.explained, self.sigmoids = explained, sigmoids or {}
-
-    def choose(self, wanted, seed=0):
-        """Draw documents by what the first run makes of them."""
-        return choose(self.outcomes[0][2], np.diff(self.dataset.test.Y.indptr), wanted, seed)
 
     def describe(self, rows, runs=None):
         """Documents with names and texts, as some of the runs see them, by default all."""
@@ -112,7 +213,7 @@ class Documents:
         true, more = self._true(row, runs)
         features = [] if text else self._heaviest(row)
         text = wording.plain(text, EXCERPT)
-        pieces, pushing = self._explained(row, text) if self.explained else ([words.Piece(text)] if text else [], {})
+        pieces, pushing = self._explained(row, text) if self.explained else ([Piece(text)] if text else [], {})
         predictions = [(number, self._predictions(row, number, pushing.get(number, {}))) for number in runs]
         return Example(row, pieces, features, true, more, predictions)
 
@@ -137,9 +238,9 @@ class Documents:
         """The text cut where words speak for labels, and the words of each label of the run that is explained."""
         number, predictor = self.explained
         ids, _, hits = self.outcomes[number]
-        parts = words.parts_of(predictor, self.dataset.test.X, row, ids[row][ids[row] >= 0])
-        pushing = {number: {label: words.words_of(predictor, part) for label, part in parts.items()}}
-        return words.cut_text(predictor, text, parts, set(ids[row][hits[row]].tolist())), pushing
+        parts = parts_of(predictor, self.dataset.test.X, row, ids[row][ids[row] >= 0])
+        pushing = {number: {label: words_of(predictor, part) for label, part in parts.items()}}
+        return cut_text(predictor, text, parts, set(ids[row][hits[row]].tolist())), pushing
 
     def _predictions(self, row, number, pushing):
         ids, scores, hits = (array[row] for array in self.outcomes[number])
@@ -159,79 +260,63 @@ def _entries(matrix, row):
     return matrix.indices[start:end], matrix.data[start:end]
 
 
-@dataclass(frozen=True)
-class Failures:
-    """Failures of a run among its best k predictions."""
-
-    run: Any
-    k: int
-    wrong: list  # documents with the highest scores that are wrong
-    missed: Table | None
-    confused: Table | None
-
-
 def describe_failures(documents, runs, amount):
     """Failures of the run that is explained, or else of the first; None where nothing was analysed or nothing fails."""
     number, predictor = documents.explained or (0, None)
     found = runs[number].analysis
-    if not amount or found is None or not (found.wrong or found.missed):
+    if not amount or found is None or not (found["wrong"] or found["missed"]):
         return None
-    wrong = documents.describe([each["row"] for each in found.wrong[:amount]], [number])
-    missed = _missed_table(documents, found.missed[:amount]) if found.missed else None
-    confused = _confused_table(documents, predictor, found.confused[:amount]) if found.confused else None
-    return Failures(runs[number], found.k, wrong, missed, confused)
+    wrong, missed, confused = (found[name][:amount] for name in ("wrong", "missed", "confused"))
+    return {
+        "run": runs[number],
+        "k": found["k"],
+        "wrong": documents.describe([each["row"] for each in wrong], [number]),
+        "missed": _missed_table(documents, missed) if missed else None,
+        "confused": _confused_table(documents, predictor, confused) if confused else None,
+    }
 
 
 def _missed_table(documents, missed):
+    tested, whole_percent = "test instances", partial(wording.percent, digits=0)
     columns = [
-        Column("training positives"),
-        Column("true", "test instances"),
-        Column("found", "test instances"),
-        Column("missed", "test instances"),
-        Column("found, %", "test instances"),
+        Column("training positives", lambda each: int(documents.counts[each["label"]]), wording.count),
+        Column("true", itemgetter("true"), wording.count, tested),
+        Column("found", itemgetter("found"), wording.count, tested),
+        Column("missed", lambda each: each["true"] - each["found"], wording.count, tested),
+        Column("found, %", lambda each: each["found"] / each["true"], whole_percent, tested),
     ]
-    rows = []
-    for each in missed:
-        label, true, found = each["label"], each["true"], each["found"]
-        cells = [cell(number, wording.count) for number in (int(documents.counts[label]), true, found, true - found)]
-        cells.append(cell(found / true, partial(wording.percent, digits=0)))
-        rows.append(Row(documents.label_name(label), cells))
-    return Table("label", columns, rows, "Labels missed most often")
+
+    def row_of(each, cells):
+        return Row(documents.label_name(each["label"]), cells)
+
+    return make_table("Labels missed most often", "label", columns, missed, row_of)
 
 
 def _confused_table(documents, predictor, confused):
     columns = [
-        Column("predicted instead", words=True),
-        Column("instances"),
-        Column("by chance", hint="expected if wrong predictions were spread at random"),
+        Column("predicted instead", lambda each: documents.label_name(each["predicted"])),
+        Column("instances", itemgetter("times"), wording.count),
+        Column(
+            "by chance",
+            itemgetter("expected"),
+            wording.decimal,
+            hint="expected if wrong predictions were spread at random",
+        ),
     ]
     if predictor:
-        columns += [Column(f"words of the {which} label", words=True) for which in ("missed", "predicted")]
-    rows = []
-    for each in confused:
-        cells = [
-            Cell(documents.label_name(each["predicted"])),
-            cell(each["times"], wording.count),
-            cell(each["expected"], wording.decimal),
+        columns += [
+            Column("words of the missed label", lambda each: _strongest(predictor, each["true"])),
+            Column("words of the predicted label", lambda each: _strongest(predictor, each["predicted"])),
         ]
-        if predictor:
-            cells += [Cell(_strongest(predictor, each[side])) for side in ("true", "predicted")]
-        rows.append(Row(documents.label_name(each["true"]), cells))
-    return Table("missed label", columns, rows, "Labels predicted instead of others")
+
+    def row_of(each, cells):
+        return Row(documents.label_name(each["true"]), cells)
+
+    return make_table("Labels predicted instead of others", "missed label", columns, confused, row_of)
 
 
 def _strongest(predictor, label):
     # a label that never occurs in training has no weights
     if not predictor.model.trained[label]:
         return wording.MISSING
-    return ", ".join(word for word, _ in words.strongest_words(predictor, label, WORDS_OF_CONFUSED))
-
-
-def show_examples(anchor, results):
-    """The test documents."""
-    return results.examples
-
-
-def show_failures(anchor, results):
-    """The failures of one run."""
-    return results.failures
+    return ", ".join(word for word, _ in strongest_words(predictor, label, WORDS_OF_CONFUSED))

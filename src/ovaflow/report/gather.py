@@ -3,21 +3,21 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.model.model_file import KIND as MODEL
 from ovaflow.model.training_file import read_training
 from ovaflow.prediction.methods import read_predictions
-from ovaflow.report import cards, costs, sweeps, words
-from ovaflow.report.calibration import CalibrationOfRun, read_calibration_of
-from ovaflow.report.embeddings import EmbeddingOfRun, read_embedding
-from ovaflow.report.examples import Documents, Failures, describe_failures
-from ovaflow.report.frequency import Analysis, read_analysis
+from ovaflow.report import cards, costs, examples
+from ovaflow.report.calibration import read_calibration_of
+from ovaflow.report.methods import read_embedding
 from ovaflow.report.quality import results_for
-from ovaflow.report.traces import Curves, Weights, read_traces
-from ovaflow.report.training import TrainingOfRun, summarise
-from ovaflow.report.trees import LabelTreeOfRun, TreesOfRun, read_label_tree_of, read_trees
+from ovaflow.report.sweeps import read_sweeps
+from ovaflow.report.traces import read_traces
+from ovaflow.report.training import LabelTreeOfRun, TrainingOfRun, read_label_tree_of, summarise
 from ovaflow.settings.models import Report
 from ovaflow.storage.arrays import map_vector
 from ovaflow.storage.artifact import checksum_of, open_artifact, parameters_of
@@ -39,19 +39,19 @@ class Run:
     metrics: dict
     settings: dict  # of the model, by name, in words
     summary: str  # method and starting point
-    k: int  # labels predicted for each instance
-    n_test: int
     trained: int | None  # labels with a classifier
     version: str  # of ovaflow that wrote the model
     written: float  # when, in seconds since 1970
-    analysis: Analysis | None = None
-    training: TrainingOfRun | None = None
-    trees: TreesOfRun | None = None
-    label_tree: LabelTreeOfRun | None = None
-    embedding: EmbeddingOfRun | None = None
-    calibration: CalibrationOfRun | None = None
-    curves: Curves | None = None
-    weights: Weights | None = None
+    analysis: dict | None  # analysis.json
+    training: TrainingOfRun | None
+    trees: dict | None  # by statistic, arrays of one number per tree
+    tree_curve: list  # points of trees.json: number of trees and metrics
+    label_tree: LabelTreeOfRun | None
+    embedding: dict | None  # embedding.json, with names of labels
+    calibration: dict | None  # calibration.json, with what calibration.h5 says
+    cold_start: dict | None  # cold_start.json
+    curves: dict | None = None
+    weights: dict | None = None
     pruning: list | tuple = ()
 
     def per_label(self, value):
@@ -59,19 +59,14 @@ class Run:
         return value / self.trained if value is not None and self.trained else None
 
     @property
-    def peak_rss_bytes(self):
-        """Largest resident memory of a training job."""
-        return self.training.peak_rss_bytes if self.training else self.metrics.get("train_peak_rss_bytes")
-
-    @property
     def predict_seconds(self):
         """Wall time of scoring the test set."""
-        return self.metrics.get("predict_seconds") if self.n_test else None
+        return self.metrics.get("predict_seconds") if self.metrics.get("instances") else None
 
     @property
     def predict_milliseconds(self):
         """Wall time of scoring a test instance."""
-        return None if self.predict_seconds is None else 1000 * self.predict_seconds / self.n_test
+        return None if self.predict_seconds is None else 1000 * self.predict_seconds / self.metrics["instances"]
 
 
 @dataclass(frozen=True)
@@ -84,10 +79,10 @@ class DatasetResults:
     examples: list
     explained: int | None  # number, among the runs shown, of the one whose predictions the examples explain
     labels: list  # labels of that run with their words
-    failures: Failures | None
+    failures: dict | None
     published: list
     jobs: dict  # figures of the jobs of each (run, step)
-    sweeps: list
+    sweeps: dict  # runs by sweep
     settings: Report
 
     @property
@@ -122,20 +117,21 @@ def _gather_dataset(folder, run_folders, published, benchmarks, seed, wanted_swe
         if number is not None:
             outcomes.append((predictions.ids, predictions.scores, find_hits(predictions.ids, dataset.test.Y)))
     shown = [run for run in runs if run.series is not None]
-    explained = words.first_explained([folder / run.name for run in shown]) if settings.examples else None
-    sigmoids = {run.series: run.calibration.sigmoids for run in shown if run.calibration}
-    documents = Documents(dataset, card.counts, outcomes, explained, sigmoids)
+    explained = examples.first_explained([folder / run.name for run in shown]) if settings.examples else None
+    sigmoids = {run.series: run.calibration["sigmoids"] for run in shown if run.calibration}
+    documents = examples.Documents(dataset, card.counts, outcomes, explained, sigmoids)
+    chosen = examples.choose(outcomes[0][2], np.diff(dataset.test.Y.indptr), settings.examples, seed)
     return DatasetResults(
         card=card,
         runs=runs,
         unseen=int((card.counts[dataset.test.Y.indices] == 0).sum()),
-        examples=documents.describe(documents.choose(settings.examples, seed)),
+        examples=documents.describe(chosen),
         explained=explained and explained[0],
-        labels=words.sample_labels(explained[1], documents.label_name) if explained else [],
-        failures=describe_failures(documents, shown, settings.examples),
+        labels=examples.sample_labels(explained[1], documents.label_name) if explained else [],
+        failures=examples.describe_failures(documents, shown, settings.examples),
         published=results_for(published, folder.name),
-        jobs=costs.read_jobs(costs.find_benchmarks(run_folders, benchmarks)),
-        sweeps=sweeps.read_sweeps(wanted_sweeps, folder, runs),
+        jobs=costs.read_jobs(costs.find_benchmarks(run_folders, benchmarks)) if benchmarks else {},
+        sweeps=read_sweeps(wanted_sweeps, runs),
         settings=settings,
     )
 
@@ -150,9 +146,7 @@ def choose_shown(metrics):
 def _read_predictions(folder, dataset):
     path = folder / "predictions.h5"
     predictions = read_predictions(path)
-    stale = predictions.inputs.get("dataset") not in (None, dataset.checksum)
-    ids = predictions.ids
-    if stale or len(ids) != dataset.test.Y.n_rows or ids.max(initial=-1) >= dataset.n_labels:
+    if predictions.inputs.get("dataset") != dataset.checksum:
         raise InputError("predictions of another dataset", path=path, remedy=f"predict {dataset.path} again")
     return predictions
 
@@ -163,13 +157,17 @@ def _read_run(folder, dataset, counts, predictions, series):
         trained = int(map_vector(file["trained"], bool).sum()) if "trained" in file else None
         parameters, checksum, version = parameters_of(file), checksum_of(file), text_of(file, "ovaflow_version")
     metrics = read_json(folder / "metrics.json", "metrics", checksum)
-    if predictions.inputs.get("model") not in (None, checksum):
+    if predictions.inputs.get("model") != checksum:
         raise InputError("of another model", path=folder / "predictions.h5", remedy=remake("predictions"))
     recorded = _read_training(folder, dataset)
     training = summarise(recorded) if recorded and recorded.statistics else None
-    n_test, k = predictions.ids.shape
-    evaluated = {name: metrics[name] for name in ("propensity_a", "propensity_b") if name in metrics}
-    settings = _settings(parameters | {"top_k": k} | evaluated)
+    evaluated = ("top_k", "propensity_a", "propensity_b")
+    settings = _settings(parameters | {name: metrics[name] for name in evaluated if name in metrics})
+    tree_curve, pruned = (
+        (_read_json_of(checksum, folder / f"{name}.json", kind) or {"points": []})["points"]
+        for name, kind in (("trees", "tree-curve"), ("prune", "prune-curve"))
+    )
+    cold_start = folder / "cold_start.json"
     return Run(
         name=folder.name,
         series=series,
@@ -177,19 +175,25 @@ def _read_run(folder, dataset, counts, predictions, series):
         metrics={name: value for name, value in metrics.items() if "@" not in name or len(dataset.test.Y.indices)},
         settings=settings,
         summary=", ".join(settings[name] for name in _FIRST if name in settings),
-        k=k,
-        n_test=n_test,
         trained=training.trained if training else trained,
         version=version,
         written=path.stat().st_mtime,
-        analysis=read_analysis(folder / "analysis.json", checksum),
+        analysis=_read_json_of(checksum, folder / "analysis.json", "analysis"),
         training=training,
-        trees=read_trees(folder, recorded, checksum) if recorded else None,
+        trees=recorded and recorded.trees,
+        tree_curve=tree_curve,
         label_tree=read_label_tree_of(folder, settings, counts, dataset.checksum),
         embedding=read_embedding(folder, dataset.label_names),
         calibration=read_calibration_of(folder, checksum),
-        **read_traces(folder, metrics),
+        cold_start=read_json(cold_start, "cold-start") if cold_start.exists() else None,
+        **read_traces(folder, metrics, pruned),
     )
+
+
+def _read_json_of(model, path, kind):
+    """What a file says of a model; None where there is none, or it is of another model."""
+    found = read_json(path, kind) if path.exists() else {}
+    return found if found.get("model") == model else None
 
 
 def _read_training(folder, dataset):
@@ -197,7 +201,7 @@ def _read_training(folder, dataset):
     if not path.exists():
         return None
     recorded = read_training(path)
-    if recorded.inputs.get("dataset") not in (None, dataset.checksum):
+    if recorded.inputs.get("dataset") != dataset.checksum:
         raise InputError("of a training on another dataset", path=path, remedy=remake("training"))
     return recorded
 

@@ -6,7 +6,7 @@ import os
 import platform
 import re
 from collections.abc import Callable
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,16 +20,13 @@ from ovaflow.report import (
     calibration,
     cards,
     costs,
-    embeddings,
-    examples,
     frequency,
+    methods,
     quality,
     sweeps,
     traces,
     training,
-    trees,
     wording,
-    words,
 )
 from ovaflow.report.drawing import MARKERS
 
@@ -49,6 +46,10 @@ class PageSection(NamedTuple):
     show: Callable  # of the dataset's anchor and DatasetResults: what the macro shows, or nothing to leave it out
 
 
+def _gathered(name):
+    return lambda anchor, results: getattr(results, name)
+
+
 SECTIONS = (
     PageSection("data", "Data", cards.show_data),
     PageSection("quality", "Quality", quality.show),
@@ -60,12 +61,12 @@ SECTIONS = (
     PageSection("training", "Training", training.show),
     PageSection("iterations", "Iteration by iteration", traces.show_iterations),
     PageSection("weights", "Weights and pruning", traces.show_weights),
-    PageSection("trees", "Trees of instances", trees.show),
-    PageSection("embeddings", "Label embeddings", embeddings.show),
+    PageSection("trees", "Trees of instances", methods.show_trees),
+    PageSection("embeddings", "Label embeddings", methods.show_embeddings),
     PageSection("calibration", "Probabilities and thresholds", calibration.show),
-    PageSection("labels", "Labels and their words", words.show),
-    PageSection("examples", "Test documents", examples.show_examples),
-    PageSection("failures", "Failures worth a look", examples.show_failures),
+    PageSection("labels", "Labels and their words", _gathered("labels")),
+    PageSection("examples", "Test documents", _gathered("examples")),
+    PageSection("failures", "Failures worth a look", _gathered("failures")),
     PageSection("resources", "Resources", costs.show_resources),
     PageSection("model-card", "Model card", cards.show_model_card),
     PageSection("settings", "Settings", cards.show_settings),
@@ -151,10 +152,6 @@ def describe_machine():
 
 def describe_software():
     """Versions of what computed the results, and what the environment sets."""
-    found = [("ovaflow", __version__), ("Python", platform.python_version())]
-    for package in PACKAGES:
-        try:
-            found.append((package, version(package)))
-        except PackageNotFoundError:
-            found.append((package, "not installed"))
-    return found + [(name, os.environ[name]) for name in VARIABLES if name in os.environ]
+    versions = [("ovaflow", __version__), ("Python", platform.python_version())]
+    versions += [(package, version(package)) for package in PACKAGES]
+    return versions + [(name, os.environ[name]) for name in VARIABLES if name in os.environ]

@@ -1,18 +1,20 @@
 """The overview and the sections on quality: metrics of the runs, alone and compared with published results."""
 
 import csv
-import re
-from dataclasses import dataclass
-from functools import partial
+from itertools import zip_longest
+from typing import NamedTuple
 
 from ovaflow.console.errors import InputError
+from ovaflow.evaluation.metrics import PLACES
 from ovaflow.report import wording
-from ovaflow.report.tables import Cell, Column, Row, Table, cell, mark_columns, table_of_runs
+from ovaflow.report.tables import Cell, Column, Row, Table, make_table, metric, table_of_runs
 
 FAMILIES = ("P", "nDCG", "PSP", "recall")
-"""Metrics of the main table, in this order; the others follow in a second one."""
+"""Metrics of the main table, in this order."""
 
-OVERVIEW = ("P@1", "P@3", "P@5", "PSP@1", "PSP@3", "PSP@5")
+FURTHER = ("micro-F1", "macro-F1", "coverage", "PSnDCG")
+"""Those of the second one."""
+
 PUBLISHED = ("P@1", "P@3", "P@5")
 
 CAVEATS = {
@@ -29,8 +31,7 @@ CAVEATS = {
 COLUMNS = ["dataset", "method", *PUBLISHED, "source", "note"]
 
 
-@dataclass(frozen=True)
-class Published:
+class Published(NamedTuple):
     """A published result; its metrics are fractions, without those that were not published."""
 
     dataset: str
@@ -38,6 +39,7 @@ class Published:
     metrics: dict
     source: str
     note: str
+    predict_milliseconds: None = None  # as a run has it
 
     @property
     def caveat(self):
@@ -50,20 +52,15 @@ def read_published(path):
     try:
         with open(path, encoding="utf-8", newline="") as file:
             lines = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-    except FileNotFoundError:
-        remedy = "give the path of a table such as config/published.tsv"
-        raise InputError("no such file", path=path, remedy=remedy) from None
     except UnicodeDecodeError as error:
         raise InputError(f"not valid UTF-8 ({error})", path=path, remedy="save it as UTF-8") from None
-    if not lines or lines[0] != COLUMNS:
+    if lines[:1] != [COLUMNS]:
         raise InputError("unknown columns", path=path, line=1, remedy=f"expected {', '.join(COLUMNS)}")
     return [_published(path, number, line) for number, line in enumerate(lines[1:], 2) if line]
 
 
 def _published(path, number, line):
-    if len(line) > len(COLUMNS):
-        raise InputError(f"{len(line)} columns instead of {len(COLUMNS)}", path=path, line=number)
-    values = dict(zip(COLUMNS, line + [""] * (len(COLUMNS) - len(line)), strict=True))
+    values = dict(zip_longest(COLUMNS, line, fillvalue=""))
     try:
         metrics = {name: float(values[name]) / 100 for name in PUBLISHED if values[name].strip()}
     except ValueError as error:
@@ -77,88 +74,70 @@ def results_for(published, dataset):
     return sorted(ours, key=lambda entry: -entry.metrics.get("P@1", 0))
 
 
+def _metric(family, k):
+    return Column(f"@{k}", metric(f"{family}@{k}"), wording.percent, family, unit="fraction", best=max)
+
+
+COST = (
+    Column("training", metric("train_seconds"), wording.duration, hint="seconds times threads of the solver", unit="s"),
+    Column("model", metric("model_bytes"), wording.size, hint="bytes of the model file", unit="bytes"),
+    Column("ms / instance", lambda run: run.predict_milliseconds, wording.decimal, hint="wall time of prediction"),
+)
+OVERVIEW = [_metric(family, k) for family in ("P", "PSP") for k in PLACES]
+OVERVIEW += [column._replace(group="cost", best=min) for column in COST]
+
+
 def overview(all_results):
     """Main figures of all runs with published ones among them, and the footnotes to these."""
-    columns = [Column("run", words=True)]
-    columns += [Column(f"@{name[-1]}", name[:-2], unit="fraction") for name in OVERVIEW]
-    columns += [
-        Column("training", "cost", "seconds times threads of the solver", unit="s"),
-        Column("model", "cost", "bytes of the model file", unit="bytes"),
-        Column("ms / instance", "cost", "wall time of prediction"),
-    ]
     rows, notes = [], []
     for results in all_results:
-        cells = mark_columns([_overview_cells(run) for run in results.runs], [False] * len(OVERVIEW) + [True] * 3)
-        rows += [
-            Row(results.card.name, [Cell(run.name), *row], run.series)
-            for run, row in zip(results.runs, cells, strict=True)
-        ]
-        for entry in results.published:
+        name = results.card.name
+
+        def ours(run, cells, name=name):
+            return Row(name, [Cell(run.name), *cells], run.series)
+
+        def theirs(entry, cells, name=name):
             note = ": ".join(filter(None, (entry.source, entry.caveat)))
-            notes += [note] if note not in notes else []
-            name = Cell(entry.method, note=notes.index(note) + 1)
-            metrics = _metric_cells(entry.metrics, OVERVIEW)
-            rows.append(Row(results.card.name, [name, *metrics, *[Cell(wording.MISSING)] * 3], kind="theirs"))
-    return Table("dataset", columns, rows, "All runs"), notes
+            if note not in notes:
+                notes.append(note)
+            return Row(name, [Cell(entry.method, note=notes.index(note) + 1), *cells], kind="theirs")
 
-
-def _metric_cells(metrics, names):
-    return [cell(metrics.get(name), wording.percent) for name in names]
-
-
-def _overview_cells(run):
-    return [
-        *_metric_cells(run.metrics, OVERVIEW),
-        cell(run.metrics.get("train_seconds"), wording.duration),
-        cell(run.metrics.get("model_bytes"), wording.size),
-        cell(run.predict_milliseconds, wording.decimal),
-    ]
+        unmarked = [column._replace(best=None) for column in OVERVIEW]
+        rows += make_table("", "", OVERVIEW, results.runs, ours).rows
+        rows += make_table("", "", unmarked, results.published, theirs).rows
+    return Table("dataset", [Column("run", None), *OVERVIEW], rows, "All runs"), notes
 
 
 def show(anchor, results):
     """The main metrics and, in a second table, the others."""
-    return {"main": metric_table(results.runs), "further": metric_table(results.runs, further=True)}
+    runs = results.runs
+    return {
+        "main": table_of_runs("Quality", runs, metric_columns(runs, FAMILIES)),
+        "further": table_of_runs("Further metrics", runs, metric_columns(runs, FURTHER)),
+    }
 
 
-def metric_columns(metrics, further=False):
-    """Triples (name, family, k) of the metrics that any of the runs has."""
-    found = {}
-    for name in (name for of_run in metrics for name in of_run):
-        if match := re.fullmatch(r"(.+)@(\d+)", name):
-            found[name] = (name, match[1], int(match[2]))
-    families = [family for _, family, _ in found.values()][::-1] if further else FAMILIES
-    order = {family: place for place, family in enumerate(families)}
-    known = [each for each in found.values() if (each[1] in FAMILIES) != further]
-    return sorted(known, key=lambda each: (order[each[1]], each[2]))
-
-
-def metric_table(runs, further=False):
-    """Metrics of the runs side by side."""
-    columns = [
-        (Column(f"@{k}", family, unit="fraction"), partial(_metric, name), wording.percent)
-        for name, family, k in metric_columns([run.metrics for run in runs], further)
-    ]
-    return table_of_runs("Further metrics" if further else "Quality", runs, columns, lowest=False)
-
-
-def _metric(name, run):
-    return run.metrics.get(name)
+def metric_columns(runs, families):
+    """Columns of the metrics that any of the runs has, family by family."""
+    names = {tuple(name.split("@")) for run in runs for name in run.metrics if "@" in name}
+    found = sorted((families.index(family), int(k)) for family, k in names if family in families)
+    return [_metric(families[place], k) for place, k in found]
 
 
 def show_published(anchor, results):
     """Our runs and published results of the same dataset name."""
     if not results.published:
         return None
-    columns = [Column(name, unit="fraction") for name in PUBLISHED]
-    columns += [Column("source", words=True), Column("caveat", words=True)]
-    runs, published = results.runs, results.published
-    marked = mark_columns([_metric_cells(each.metrics, PUBLISHED) for each in (*runs, *published)])
-    rows = [
-        Row(run.name, [*cells, Cell("this report"), Cell(run.summary)], run.series)
-        for run, cells in zip(runs, marked[: len(runs)], strict=True)
+    columns = [
+        *(_metric("P", k)._replace(title=f"P@{k}", group="") for k in PLACES),
+        Column("source", lambda each: each.source if isinstance(each, Published) else "this report"),
+        Column("caveat", lambda each: each.caveat if isinstance(each, Published) else each.summary),
     ]
-    rows += [
-        Row(entry.method, [*cells, Cell(entry.source), Cell(entry.caveat)], kind="theirs")
-        for entry, cells in zip(published, marked[len(runs) :], strict=True)
-    ]
-    return {"table": Table("method", columns, rows, "Comparison with published results")}
+
+    def row_of(each, cells):
+        if isinstance(each, Published):
+            return Row(each.method, cells, kind="theirs")
+        return Row(each.name, cells, each.series)
+
+    everything = [*results.runs, *results.published]
+    return {"table": make_table("Comparison with published results", "method", columns, everything, row_of)}

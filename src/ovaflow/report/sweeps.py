@@ -1,118 +1,94 @@
 """The section on sweeps: what a setting's value changes, and what training each value from its neighbour saved."""
 
 from functools import partial
-from typing import Any, NamedTuple
 
-from ovaflow.model.model_file import KIND as MODEL
 from ovaflow.report import wording
 from ovaflow.report.drawing import MARKERS, draw, series, values_axis
-from ovaflow.report.tables import Column, Row, Table, cell, mark_columns
-from ovaflow.storage.artifact import open_artifact, parameters_of
-from ovaflow.storage.texts import read_json
+from ovaflow.report.tables import Column, Row, make_table, metric
+from ovaflow.report.training import newton_per_label
 
 METRICS = ("P@1", "P@3", "P@5", "PSP@1")
 
 
-class Value(NamedTuple):
-    """A value of a sweep."""
-
-    C: float
-    run: Any
-    cold_start: dict | None  # see ovaflow.training.cold_start; None for the first value, which starts as the sweep says
+def read_sweeps(sweeps, runs):
+    """Runs of each sweep, of a dataset's, by ascending value."""
+    found = {name: [run for run in runs if run.name in members] for name, members in sweeps.items()}
+    return {name: sorted(members, key=_value) for name, members in found.items() if members}
 
 
-class SweepOfRuns(NamedTuple):
-    """A sweep on a dataset, its values ascending."""
-
-    name: str
-    values: list
-
-    @property
-    def sample(self):
-        """The sample solved from a cold start, which is the same for all values; None where none was solved."""
-        return next((value.cold_start for value in self.values if value.cold_start), None)
+def _value(run):
+    return float(run.settings["C"])
 
 
-def read_sweeps(sweeps, folder, runs):
-    """Sweeps, given by the names of their runs, with those of a dataset's runs that they have."""
-    by_name = {run.name: run for run in runs}
-    found = {
-        name: [_read_value(folder / run, by_name[run]) for run in members if run in by_name]
-        for name, members in sweeps.items()
-    }
-    return [SweepOfRuns(name, sorted(values, key=lambda value: value.C)) for name, values in found.items() if values]
+def _saved(name):
+    """Share of the cold start's steps or time that starting from the neighbour saves."""
+
+    def value(run):
+        sample = run.cold_start
+        return 1 - sample["warm"][name] / sample["cold"][name] if sample and sample["cold"][name] else None
+
+    return value
 
 
-def _read_value(folder, run):
-    with open_artifact(folder / "model.h5", MODEL) as file:
-        C = float(parameters_of(file)["train"]["C"])
-    path = folder / "cold_start.json"
-    return Value(C, run, read_json(path, "cold-start") if path.exists() else None)
+def _unmoved(run):
+    return run.training and int((run.training.newton_steps == 0).sum())
 
 
-def sweep_table(sweep):
-    """Quality and cost of each value."""
-    columns = [Column(name) for name in METRICS]
-    columns += [
-        Column("weights", "model", "nonzero weights after pruning"),
-        Column("time", "training", "seconds times threads of the solver"),
-        Column("Newton", "training", "steps per label"),
-        Column("no step", "training", "labels whose start already met the stopping rule"),
-        Column("steps", "saved by the neighbour, %", "Newton steps, in the sample"),
-        Column("time", "saved by the neighbour, %", "processor time of the solver, in the sample"),
-        Column("differs, %", "objective", "at most, between the two starts in the sample"),
-    ]
-    quality = mark_columns(
-        [[cell(run.metrics.get(name), wording.percent) for name in METRICS] for _, run, _ in sweep.values]
-    )
-    rows = [
-        Row(f"{value.C:g}", cells + _cost_cells(value.run, value.cold_start), hint=value.run.name)
-        for value, cells in zip(sweep.values, quality, strict=True)
-    ]
-    return Table("C", columns, rows, f"Sweep {sweep.name}")
+def _difference(run):
+    return run.cold_start and run.cold_start["objective_difference"]
 
 
-def _cost_cells(run, sample):
-    unmoved = run.training and int((run.training.newton_steps == 0).sum())
-    whole_percent = partial(wording.percent, digits=0)
-    return [
-        cell(run.metrics.get("nonzeros"), wording.count),
-        cell(run.metrics.get("train_seconds"), wording.duration),
-        cell(run.training and run.training.newton_per_label, wording.decimal),
-        cell(unmoved, wording.count),
-        cell(_saved(sample, "newton_steps"), whole_percent),
-        cell(_saved(sample, "seconds"), whole_percent),
-        cell(sample and sample["objective_difference"], wording.percent),
-    ]
-
-
-def _saved(sample, name):
-    """Share of the cold start's steps or time."""
-    return 1 - sample["warm"][name] / sample["cold"][name] if sample and sample["cold"][name] else None
+_whole_percent = partial(wording.percent, digits=0)
+_NEIGHBOUR = "saved by the neighbour, %"
+COLUMNS = (
+    *(Column(name, metric(name), wording.percent, best=max) for name in METRICS),
+    Column("weights", metric("nonzeros"), wording.count, "model", "nonzero weights after pruning"),
+    Column("time", metric("train_seconds"), wording.duration, "training", "seconds times threads of the solver"),
+    Column("Newton", newton_per_label, wording.decimal, "training", "steps per label"),
+    Column("no step", _unmoved, wording.count, "training", "labels whose start already met the stopping rule"),
+    Column("steps", _saved("newton_steps"), _whole_percent, _NEIGHBOUR, "Newton steps, in the sample"),
+    Column("time", _saved("seconds"), _whole_percent, _NEIGHBOUR, "processor time of the solver, in the sample"),
+    Column(
+        "differs, %",
+        _difference,
+        wording.percent,
+        "objective",
+        "largest difference between the two starts, in the sample",
+    ),
+)
+"""Quality and cost of each value."""
 
 
 def show(anchor, results):
     """Table and figures of each sweep."""
-    return [_view(f"{anchor}.sweep-{number}", sweep) for number, sweep in enumerate(results.sweeps, 1)] or None
+    return [
+        _view(f"{anchor}.sweep-{number}", name, runs) for number, (name, runs) in enumerate(results.sweeps.items(), 1)
+    ]
 
 
-def _view(name, sweep):
+def _view(anchor, sweep, runs):
     quality = {
-        metric: [(value.C, 100 * value.run.metrics[metric]) for value in sweep.values if metric in value.run.metrics]
-        for metric in METRICS
+        each: [(_value(run), 100 * run.metrics[each]) for run in runs if each in run.metrics] for each in METRICS
     }
-    caption = "Quality by C: beyond its peak the classifiers fit what is peculiar to the training data."
-    figures = [_draw(f"{name}-quality", "Metrics by C", caption, "%", quality, quality)]
-    if sweep.sample:
-        cold = [value for value in sweep.values if value.cold_start]
+    caption = "Quality by C: beyond its peak the classifiers overfit the training data."
+    figures = [_draw(f"{anchor}-quality", "Metrics by C", caption, "%", quality, quality)]
+    cold = [run for run in runs if run.cold_start]
+    # the sample solved from a cold start is the same for all values
+    sample = cold[0].cold_start if cold else None
+    if sample:
         steps = {
-            start: [(value.C, value.cold_start[side]["newton_steps"]) for value in cold]
+            start: [(_value(run), run.cold_start[side]["newton_steps"]) for run in cold]
             for start, side in (("cold start", "cold"), ("neighbour", "warm"))
         }
-        legend = [f"{sweep.sample['initialization']} start", "neighbour"]
+        legend = [f"{sample['initialization']} start", "neighbour"]
         caption = "Newton steps of a label by C, in the sample: what the neighbour’s weights save."
-        figures.append(_draw(f"{name}-steps", "Newton steps by C", caption, "Newton steps", steps, legend))
-    return {"sweep": sweep, "table": sweep_table(sweep), "figures": figures}
+        figures.append(_draw(f"{anchor}-steps", "Newton steps by C", caption, "Newton steps", steps, legend))
+
+    def row_of(run, cells):
+        return Row(run.settings["C"], cells, hint=run.name)
+
+    table = make_table(f"Sweep {sweep}", "C", COLUMNS, runs, row_of)
+    return {"name": sweep, "sample": sample, "table": table, "figures": figures}
 
 
 def _draw(name, title, caption, ylabel, lines, legend):

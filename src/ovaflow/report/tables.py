@@ -3,8 +3,12 @@
 import csv
 import io
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import groupby
 from numbers import Number
+from operator import attrgetter
+from typing import NamedTuple
 from urllib.parse import quote
 
 from ovaflow.report import wording
@@ -23,16 +27,21 @@ class Cell:
     note: int | None = None  # number of its footnote
 
 
-@dataclass(frozen=True)
-class Column:
-    """The heading of a column."""
+class Column(NamedTuple):
+    """A column of a table: its heading, and how its cells come from what the rows are about."""
 
     title: str
+    value: Callable  # of what a row is about: a figure, or words
+    text: Callable | None = None  # puts the figure into words
     group: str = ""  # neighbours of one group share a heading above
     hint: str = ""
-    words: bool = False  # holds words, not numbers
-    named: bool = False  # the title is a name that a user chose, of any length
     unit: str = ""  # of the figures in the CSV file
+    best: Callable | None = None  # max or min, where the best cell is marked
+
+    @property
+    def words(self):
+        """Whether the column holds words, not numbers."""
+        return self.text is None
 
 
 @dataclass(frozen=True)
@@ -43,7 +52,7 @@ class Row:
     cells: list
     series: int | None = None  # number of the run, for its colour
     hint: str = ""  # in small letters below the name
-    kind: str = ""  # "theirs": measured by others, "total": a sum, "differs": cells that are not all the same
+    kind: str = ""  # "theirs": measured by others, "total": a sum
 
 
 @dataclass(frozen=True)
@@ -68,13 +77,8 @@ class Table:
     @property
     def groups(self):
         """Headings that span columns, each with the number of columns; empty when there are none."""
-        spans = []
-        for column in self.columns:
-            if spans and column.group and spans[-1][0] == column.group:
-                spans[-1] = (column.group, spans[-1][1] + 1)
-            else:
-                spans.append((column.group, 1))
-        return spans if any(title for title, _ in spans) else []
+        spans = [(name, len(list(columns))) for name, columns in groupby(self.columns, key=attrgetter("group"))]
+        return spans if any(name for name, _ in spans) else []
 
 
 def _figure_of(each):
@@ -83,42 +87,35 @@ def _figure_of(each):
     return each.text if each.value is None else each.value
 
 
-def cell(value, words):
-    """Cell of a figure; ``words`` turns it into text."""
-    text = words(value)
-    return Cell(text, None if text == wording.MISSING else value)
+def make_table(title, corner, columns, items, row_of):
+    """One row per item; ``row_of`` makes it from the item and its cells."""
+    made = [_cells(column, items) for column in columns]
+    rows = [row_of(item, [cells[place] for cells in made]) for place, item in enumerate(items)]
+    return Table(corner, list(columns), rows, title)
 
 
-def mark_best(cells, lowest=False):
-    """Mark the best of some cells, and all that read the same; none where fewer than two differ."""
-    known = [each for each in cells if each.value is not None]
-    if len({each.text for each in known}) < 2:
-        return list(cells)
-    winner = (min if lowest else max)(known, key=lambda each: each.value).text
-    return [replace(each, best=each.value is not None and each.text == winner) for each in cells]
+def table_of_runs(title, runs, columns):
+    """One row per run."""
+    return make_table(title, "run", columns, runs, lambda run, cells: Row(run.name, cells, run.series, run.summary))
 
 
-def mark_columns(rows, lowest=None):
-    """Mark the best cell of each column; ``lowest`` says for each whether that is the lowest."""
-    columns = [list(column) for column in zip(*rows, strict=True)]
-    marked = [mark_best(*each) for each in zip(columns, lowest or [False] * len(columns), strict=True)]
-    return [list(row) for row in zip(*marked, strict=True)] if marked else [[] for _ in rows]
+def metric(name):
+    """Function of a run: its metric of this name."""
+    return lambda run: run.metrics.get(name)
 
 
-def table_of_runs(title, runs, columns, lowest=None):
-    """One row per run; ``columns`` are triples of a heading, a function of the run, and words for what it returns.
-
-    The best of each column is marked where ``lowest`` says what is best: the lowest figure, or the highest.
-    """
-    rows = [[cell(value(run), words) for _, value, words in columns] for run in runs]
-    if lowest is not None:
-        rows = mark_columns(rows, [lowest] * len(columns))
-    return Table("run", [column for column, _, _ in columns], named_rows(runs, rows), title)
-
-
-def named_rows(runs, rows):
-    """Rows with the names and colours of runs."""
-    return [Row(run.name, cells, run.series, run.summary) for run, cells in zip(runs, rows, strict=True)]
+def _cells(column, items):
+    values = [column.value(item) for item in items]
+    if column.words:
+        return [Cell(value) for value in values]
+    texts = [column.text(value) for value in values]
+    known = {value: text for value, text in zip(values, texts, strict=True) if text != wording.MISSING}
+    # all that read the same are as good; where all do, none is best
+    winner = known[column.best(known)] if column.best and len(set(known.values())) > 1 else None
+    return [
+        Cell(text, None if text == wording.MISSING else value, best=text == winner)
+        for value, text in zip(values, texts, strict=True)
+    ]
 
 
 def csv_link(columns, rows):

@@ -1,6 +1,5 @@
 """The sections Iteration by iteration, and Weights and pruning: from trace.h5, prune.json and the model."""
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -12,7 +11,6 @@ from ovaflow.report.drawing import (
     DASHED,
     DOTTED,
     FEWEST,
-    Band,
     band,
     by_positives,
     draw_all,
@@ -24,7 +22,6 @@ from ovaflow.report.drawing import (
     values_axis,
 )
 from ovaflow.report.training import milliseconds, newton_axes, seconds_axes
-from ovaflow.storage.texts import read_json
 
 SMALLEST_GAP = 1e-6
 """Rounding of the objective in float32; smaller gaps mean nothing."""
@@ -40,14 +37,18 @@ _ALIKE = 0.01
 _BEYOND = 1e-4
 
 
-def read_traces(folder, metrics):
+def read_traces(folder, metrics, pruned):
     """What the trace and the prune curve of a run tell, where they are of its model."""
-    if not ((folder / "trace.h5").exists() or (folder / "prune.json").exists()):
+    if not (pruned or (folder / "trace.h5").exists()):
         return {}
     model = open_model(folder / "model.h5")
     trace = _read_trace(folder, model)
     found = {"curves": curves_of(trace), "weights": weights_of(trace, model)} if trace else {}
-    return found | {"pruning": _read_pruning(folder, model, metrics)}
+    threshold = model.parameters.get("prune")
+    # the model's own threshold first; the axis of thresholds is logarithmic
+    if threshold and "model_bytes" in metrics:
+        pruned = [{"prune": threshold} | {name: metrics[name] for name in _SAME if name in metrics}, *pruned]
+    return found | {"pruning": pruned if len(pruned) > 1 else []}
 
 
 def _read_trace(folder, model):
@@ -61,34 +62,8 @@ def _read_trace(folder, model):
     return trace if same and trace.inputs.get("dataset") == model.inputs.get("dataset") else None
 
 
-def _read_pruning(folder, model, metrics):
-    """Points of a run's prune curve, that of its own threshold first; empty where there are fewer than two."""
-    path = folder / "prune.json"
-    curve = read_json(path, "prune-curve") if path.exists() else {}
-    points = curve["points"] if curve.get("model") == model.checksum else []
-    threshold = model.parameters.get("prune")
-    # the axis of thresholds is logarithmic
-    if threshold and "model_bytes" in metrics:
-        points = [{"prune": threshold} | {name: metrics[name] for name in _SAME if name in metrics}, *points]
-    return points if len(points) > 1 else []
-
-
-@dataclass(frozen=True)
-class Curves:
-    """How a run's sampled labels were solved, by iteration and by positives."""
-
-    n_labels: int
-    iterations: int  # after so many, 95 % of the labels were solved
-    gap: Band  # objective over that of the optimum, less 1, after 0, 1, 2, ... iterations
-    multiplier: Band  # step length that the line search found in iteration 1, 2, ... (mean)
-    active: Band  # share of the instances that an iteration looks at
-    milliseconds: Band
-    newton_by_positives: Band  # (mean)
-    milliseconds_by_positives: Band
-
-
 def curves_of(trace):
-    """Sum up a trace, None with too few labels."""
+    """How a run's sampled labels were solved, by iteration and by positives; None with too few labels."""
     n_labels = len(trace.starts) - 1
     if n_labels < FEWEST:
         return None
@@ -97,16 +72,21 @@ def curves_of(trace):
     gaps = trace.iterations["objective"] / np.repeat(trace.of_labels["optimum"], steps + 1) - 1
     seconds, positives = trace.iterations["seconds"], trace.of_labels["positives"]
     active = np.maximum(trace.iterations["active"], 1) / trace.n_instances
-    return Curves(
-        n_labels,
-        last,
-        band(range(last + 1), _carried_on(np.maximum(gaps, SMALLEST_GAP), trace.starts, last)),
-        _by_iteration(trace.iterations["step_length"], trace.starts, np.mean),
-        _by_iteration(active, trace.starts, before=1),
-        _by_iteration(1000 * seconds, trace.starts),
-        by_positives(positives, steps, np.mean, bins_per_decade=2),
-        by_positives(positives, 1000 * np.add.reduceat(seconds, trace.starts[:-1]), bins_per_decade=2),
-    )
+    return {
+        "n_labels": n_labels,
+        # after so many, 95 % of the labels were solved
+        "iterations": last,
+        # objective over that of the optimum, less 1, after 0, 1, 2, ... iterations
+        "gap": band(range(last + 1), _carried_on(np.maximum(gaps, SMALLEST_GAP), trace.starts, last)),
+        # step length that the line search found in iteration 1, 2, ...
+        "multiplier": _by_iteration(trace.iterations["step_length"], trace.starts, np.mean),
+        "active": _by_iteration(active, trace.starts, before=1),
+        "milliseconds": _by_iteration(1000 * seconds, trace.starts),
+        "newton_by_positives": by_positives(positives, steps, np.mean, bins_per_decade=2),
+        "milliseconds_by_positives": by_positives(
+            positives, 1000 * np.add.reduceat(seconds, trace.starts[:-1]), bins_per_decade=2
+        ),
+    }
 
 
 def _carried_on(values, starts, last):
@@ -129,11 +109,11 @@ def show_iterations(anchor, results):
 
 
 def _curve(name):
-    return lambda run: getattr(run.curves, name)
+    return lambda run: run.curves[name]
 
 
 def _iterations(axes, runs, first=1):
-    last = max(run.curves.iterations for run in runs)
+    last = max(run.curves["iterations"] for run in runs)
     axes.set(xlabel="Newton iteration", xlim=(first, max(last, first + 1)))
     axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
 
@@ -174,14 +154,14 @@ ITERATIONS = (
     (
         "multiplier",
         "Line-search multiplier by Newton iteration",
-        "Multiplier that the line search found: below 1 the quadratic model promised more than the objective kept "
+        "Multiplier that the line search found: below 1 the quadratic model promised more than the objective gave "
         "(mean, and 5 to 95 % of the labels not yet solved; MSI, fig. 3 and 8, right).",
         partial(paint_bands, _curve("multiplier"), _multiplier_axes),
     ),
     (
         "active",
         "Share of active instances by Newton iteration",
-        "Share of the instances that an iteration looks at, those with curved loss: a good start leaves out the easy "
+        "Share of the instances that an iteration looks at, where the loss is curved: a good start leaves out the easy "
         "negatives at once (median, and 5 to 95 % of the labels not yet solved; MSI, fig. 4, left, and 6).",
         partial(paint_bands, _curve("active"), _active_axes),
     ),
@@ -210,24 +190,18 @@ ITERATIONS = (
 """Figures of traced labels."""
 
 
-@dataclass(frozen=True)
-class Weights:
-    """Histogram of the weights of sampled labels."""
-
-    edges: np.ndarray  # shape (b + 1,); what lies beyond is counted in the outermost bins
-    before: np.ndarray  # shares of all weights before pruning, zeros among them, shape (b,)
-    after: np.ndarray
-
-
 def weights_of(trace, model):
-    """Compare the traced labels' weights before pruning with those in the model; None without weights."""
+    """Histogram of the traced labels' weights before pruning and in the model, as shares; None without weights.
+
+    What lies beyond the edges is counted in the outermost bins; before pruning, zeros count, too.
+    """
     total = trace.weight_counts.sum()
     if not total:
         return None
     edges, starts = trace.weight_edges, model.weights.indptr
     rows = [model.weights.data[starts[label] : starts[label + 1]] for label in trace.of_labels["labels"]]
     after, _ = np.histogram(np.clip(np.concatenate(rows), edges[0], edges[-1]), edges)
-    return Weights(edges, trace.weight_counts / total, after / total)
+    return {"edges": edges, "before": trace.weight_counts / total, "after": after / total}
 
 
 def show_weights(anchor, results):
@@ -247,8 +221,7 @@ def distinct(runs):
     for run in runs:
         ours, theirs = run.weights, [other.weights for other in kept]
         if not any(
-            np.abs(ours.before - their.before).sum() <= _ALIKE >= np.abs(ours.after - their.after).sum()
-            for their in theirs
+            all(np.abs(ours[side] - their[side]).sum() <= _ALIKE for side in ("before", "after")) for their in theirs
         ):
             kept.append(run)
     return kept
@@ -256,7 +229,7 @@ def distinct(runs):
 
 def _paint_histogram(axes, runs):
     for run in distinct(runs):
-        edges, before, after = run.weights.edges, run.weights.before, run.weights.after
+        edges, before, after = (run.weights[name] for name in ("edges", "before", "after"))
         axes.stairs(after, edges, baseline=_SMALLEST_SHARE, color=series(run.series), fill=True, alpha=0.35)
         axes.stairs(before, edges, baseline=_SMALLEST_SHARE, color=series(run.series), linewidth=1.2)
         axes.keep(run.name, x=(edges[:-1] + edges[1:]) / 2, before_pruning=before, after_pruning=after)
@@ -269,9 +242,9 @@ def _paint_histogram(axes, runs):
 
 def _reach(weights):
     """Half the axis: all but few weights lie within it."""
-    magnitudes = np.abs(weights.edges[:-1] + weights.edges[1:]) / 2
+    magnitudes = np.abs(weights["edges"][:-1] + weights["edges"][1:]) / 2
     order = np.argsort(-magnitudes)
-    beyond = np.cumsum(weights.before[order]) > _BEYOND
+    beyond = np.cumsum(weights["before"][order]) > _BEYOND
     return max(float(magnitudes[order[np.argmax(beyond)]]), 0.1)
 
 

@@ -1,16 +1,18 @@
-"""The section on training: how many labels were solved, in how many steps, from where, from training.h5."""
+"""The section on training: how many labels were solved, in how many steps, from where; and label trees."""
 
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 
 import numpy as np
 from matplotlib.ticker import MaxNLocator, MultipleLocator
 
+from ovaflow.artifacts.label_tree import read_label_tree
 from ovaflow.report import wording
 from ovaflow.report.drawing import by_positives, draw, draw_all, line, logarithmic, paint_bands, series, thousands
 from ovaflow.report.tables import Column, table_of_runs
-from ovaflow.report.trees import label_trees_table
 from ovaflow.solver.problem import Status
+from ovaflow.training.plan import cost_of_cuts, cut_edges, read_shards
 
 TOLERANCE = 1e-6
 """Relative rounding allowed between the gradient norm and its target."""
@@ -23,7 +25,6 @@ MOST_STEPS = 40
 class TrainingOfRun:
     """Training statistics of a run."""
 
-    peak_rss_bytes: int  # largest resident memory of a shard job
     trained: int  # labels with a classifier
     untrained: int
     reached: int  # trained labels whose final gradient norm is within the target
@@ -40,15 +41,15 @@ class TrainingOfRun:
         """Trained labels whose gradient norm is not within the target."""
         return self.trained - self.reached
 
-    @property
-    def newton_per_label(self):
-        """Mean Newton steps of a trained label."""
-        return _mean(self.newton_steps)
 
-    @property
-    def cg_per_label(self):
-        """Mean conjugate gradient steps of a trained label."""
-        return _mean(self.cg_steps)
+def newton_per_label(run):
+    """Mean Newton steps of a trained label, where the method has them."""
+    return run.training and _mean(run.training.newton_steps)
+
+
+def cg_per_label(run):
+    """Mean conjugate gradient steps of a trained label."""
+    return run.training and _mean(run.training.cg_steps)
 
 
 def summarise(recorded):
@@ -59,7 +60,6 @@ def summarise(recorded):
     reached = norm <= target * (1 + TOLERANCE)
     ratios = norm[target > 0] / target[target > 0]
     return TrainingOfRun(
-        peak_rss_bytes=recorded.peak_rss_bytes,
         trained=int(trained.sum()),
         untrained=int((~trained).sum()),
         reached=int(reached.sum()),
@@ -80,33 +80,69 @@ def _mean(array):
     return float(np.mean(array)) if len(array) else None
 
 
+def _of(name):
+    return attrgetter(f"training.{name}")
+
+
 STATUS = (
-    (
-        Column("reached the target", "labels", "gradient norm at or below the stopping rule's bound"),
-        lambda run: run.training.reached,
+    Column(
+        "reached the target",
+        _of("reached"),
         wording.count,
+        "labels",
+        "gradient norm at or below the stopping rule's bound",
     ),
-    (
-        Column("stopped above it", "labels", "the solver gave up before the stopping rule was met"),
-        lambda run: run.training.above,
-        wording.count,
+    Column(
+        "stopped above it", _of("above"), wording.count, "labels", "the solver gave up before the stopping rule was met"
     ),
-    (
-        Column("no positives", "labels", "no classifier, never predicted"),
-        lambda run: run.training.untrained,
-        wording.count,
-    ),
-    (
-        Column("worst", "|g| / target", "largest ratio over the trained labels"),
-        lambda run: run.training.worst_ratio,
-        wording.decimal,
-    ),
-    (
-        Column("halvings", "line search", "halved steps per label"),
-        lambda run: run.training.halvings_per_label,
-        wording.decimal,
-    ),
+    Column("no positives", _of("untrained"), wording.count, "labels", "no classifier, never predicted"),
+    Column("worst", _of("worst_ratio"), wording.decimal, "|g| / target", "largest ratio over the trained labels"),
+    Column("halvings", _of("halvings_per_label"), wording.decimal, "line search", "halved steps per label"),
 )
+
+
+@dataclass(frozen=True)
+class LabelTreeOfRun:
+    """A label tree as a run used it."""
+
+    subtrees: int
+    height: int
+    star_cost: int  # Hamming distance of all labels from the root
+    total_cost: int  # and from their parents
+    cuts: int  # labels that started at the root because their parent is in another shard
+    cut_cost: int  # Hamming distance that this added
+
+
+def read_label_tree_of(folder, settings, counts, dataset):
+    """The label tree of a run; None where the run starts otherwise, or its files are not kept."""
+    tree_path, plan_path = folder.parent / "label_tree.h5", folder / "shards.tsv"
+    if settings.get("initialization") != "label-tree" or not (tree_path.exists() and plan_path.exists()):
+        return None
+    tree = read_label_tree(tree_path, dataset)
+    cut = cut_edges(tree, read_shards(plan_path, len(counts)))
+    cost = cost_of_cuts(tree, np.asarray(counts), cut)
+    return LabelTreeOfRun(tree.subtrees, tree.height, tree.star_cost, tree.total_cost, len(cut), cost)
+
+
+def _tree(title, name, group, hint):
+    return Column(title, attrgetter(f"label_tree.{name}"), wording.count, group, hint)
+
+
+def _share_saved(run):
+    tree = run.label_tree
+    return 1 - tree.total_cost / tree.star_cost if tree.star_cost else None
+
+
+LABEL_TREES = (
+    _tree("subtrees", "subtrees", "label tree", "labels that start at the root, the problem without positives"),
+    _tree("height", "height", "label tree", "edges on the longest path down from the root"),
+    _tree("from the root", "star_cost", "Hamming distance", "of all labels, if each started at the root"),
+    _tree("from parents", "total_cost", "Hamming distance", "of all labels from the label that they start at"),
+    Column("saved", _share_saved, wording.percent, "%", "of the Hamming distance from the root"),
+    _tree("edges cut", "cuts", "by shards", "labels that start at the root because their parent is in another shard"),
+    _tree("cost", "cut_cost", "by shards", "Hamming distance added for these labels"),
+)
+"""Label trees of the runs side by side."""
 
 
 def show(anchor, results):
@@ -119,7 +155,7 @@ def show(anchor, results):
     return {
         "runs": shown,
         "status": table_of_runs("Training", solved, STATUS),
-        "trees": label_trees_table(trees) if trees else None,
+        "trees": table_of_runs("Label trees", trees, LABEL_TREES) if trees else None,
         "newton": draw_newton_steps(f"{anchor}.newton", shown) if shown else None,
         "figures": draw_all(anchor, shown, FIGURES) if shown else [],
     }

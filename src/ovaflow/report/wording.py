@@ -1,4 +1,4 @@
-"""Numbers and texts of others as a reader of the page sees them."""
+"""Numbers, and texts from the data, as a reader of the page sees them."""
 
 import math
 import unicodedata
@@ -61,7 +61,7 @@ def duration(seconds):
 
 
 def plain(text, limit=120):
-    """A text of others on one line of at most ``limit`` characters, harmless to what is around it.
+    """A text from the data on one line of at most ``limit`` characters, harmless to what is around it.
 
     Control characters, lone surrogates and unassigned characters become U+FFFD, marks that change the direction of
     writing are dropped, white space becomes one blank. Escaping for HTML is left to the template.

@@ -91,14 +91,11 @@ def _instances(served, request):
         with np.errstate(all="ignore"):
             X = predictor.from_features(rows)
     except InputError as error:
-        raise HTTPException(422, "features: " + _without_path(error, predictor.model.path)) from None
+        # without the path of the model
+        raise HTTPException(422, "features: " + str(error).removeprefix(f"{predictor.model.path}: ")) from None
     if not np.isfinite(X.data).all():
-        raise HTTPException(422, "features: the model's transform makes no numbers of these values")
+        raise HTTPException(422, "features: the model's transform gives no finite numbers for these values")
     return X
-
-
-def _without_path(error, path):
-    return str(error).removeprefix(f"{path}: ")
 
 
 def _known_features(served, X):
@@ -177,7 +174,7 @@ def _needs_label(served, label):
 
 def _needs_calibration(served):
     if served.calibration is None:
-        raise HTTPException(409, "the served model has no calibration, so there are no probabilities and thresholds")
+        raise HTTPException(409, "the served model has no calibration, so it has no probabilities or thresholds")
 
 
 def _rounded(value):

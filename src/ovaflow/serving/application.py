@@ -43,7 +43,7 @@ _WHY = {
     409: "The served model cannot do this.",
     413: "The body is too large.",
     422: "The request is not as described.",
-    503: "Too much is asked at once; try again after Retry-After seconds.",
+    503: "Too many requests at once; try again after Retry-After seconds.",
 }
 
 _SAID = {
@@ -93,8 +93,7 @@ def _application(served, options):
     )
     app.add_middleware(BodyLimit, largest=options.max_body)
     _add_answers(app, served, queue, options)
-    _add_figures(app, served)
-    _add_pages(app, options)
+    _add_pages(app, served, options)
     _add_errors(app)
     return app
 
@@ -126,7 +125,7 @@ class ScoringQueue:
     async def run(self, work, *arguments):
         """Return ``work(*arguments)``; a caller whose time is over is sent away, and what has not begun never does."""
         if self._free == 0:
-            raise _busy(f"{self._places} requests are being answered or wait already")
+            raise _busy(f"{self._places} requests are already being answered or waiting")
         self._take(1)
         loop = asyncio.get_running_loop()
         future = self._pool.submit(work, *arguments)
@@ -175,7 +174,7 @@ def _add_answers(app, served, queue, options):
 
     @app.post("/predict", **_documented(schemas.Predictions, 400, 409, 413, 422, 503))
     async def predict(request: PredictRequest):
-        """Best labels by falling score: of one text, of several texts, or of instances given by their features."""
+        """Best labels by descending score: of one text, of several texts, or of instances given by their features."""
         answer = await queue.run(answers.predict, served, request)
         metrics.INSTANCES.inc(len(answer["predictions"]))
         return _json(answer)
@@ -204,7 +203,9 @@ def _add_answers(app, served, queue, options):
         return _json(await queue.run(answers.describe_label, served, label, words, nearest))
 
 
-def _add_figures(app, served):
+def _add_pages(app, served, options):
+    page = pages.page(options)
+
     @app.get("/health", **_documented(schemas.Health))
     async def health():
         """Whether requests are answered, and by which model."""
@@ -214,10 +215,6 @@ def _add_figures(app, served):
     async def figures():
         """Figures for Prometheus."""
         return Response(metrics.exposition(), media_type=CONTENT_TYPE_LATEST)
-
-
-def _add_pages(app, options):
-    page = pages.page(options)
 
     @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
     async def read_page():

@@ -6,7 +6,6 @@ run and apply what is in the document, by hash, and nothing else.
 
 import base64
 import hashlib
-import json
 from importlib import resources
 from typing import NamedTuple
 
@@ -31,7 +30,18 @@ def page(options):
 
 def documentation(document):
     """The OpenAPI document as a page to read."""
-    return _rendered("docs.html.j2", document=document, operations=list(_operations(document)))
+    return _rendered("docs.html.j2", document=_resolved(document, document["components"]["schemas"]))
+
+
+def _resolved(part, schemas):
+    """A part of the document with schemas in place of references to them."""
+    if isinstance(part, list):
+        return [_resolved(each, schemas) for each in part]
+    if not isinstance(part, dict):
+        return part
+    if "$ref" in part:
+        return _resolved(schemas[part["$ref"].rsplit("/", 1)[1]], schemas)
+    return {key: _resolved(each, schemas) for key, each in part.items()}
 
 
 def _rendered(name, **values):
@@ -58,71 +68,3 @@ def _asset(name):
 
 def _hash(text):
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def _operations(document):
-    """Method, path, words, parameters and answers of each operation, without references."""
-    for path, methods in document["paths"].items():
-        for method, operation in methods.items():
-            body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
-            answer = operation["responses"]["200"].get("content", {}).get("application/json", {}).get("schema")
-            yield {
-                "method": method.upper(),
-                "path": path,
-                "about": operation.get("description", operation.get("summary", "")),
-                "parameters": [_field(each["name"], each, each["schema"]) for each in operation.get("parameters", ())],
-                "body": _fields(document, body),
-                "example": _example(document, body),
-                "answer": _fields(document, answer),
-                "errors": {
-                    status: each["description"] for status, each in operation["responses"].items() if status != "200"
-                },
-            }
-
-
-def _resolved(document, schema):
-    if schema and "$ref" in schema:
-        return document["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]]
-    return schema or {}
-
-
-def _fields(document, schema):
-    return [
-        _field(name, each, each, document) for name, each in _resolved(document, schema).get("properties", {}).items()
-    ]
-
-
-def _example(document, schema):
-    example = _resolved(document, schema).get("example")
-    return None if example is None else json.dumps(example)
-
-
-_BOUNDS = (
-    ("minimum", "from {:,.0f}"),
-    ("maximum", "to {:,.0f}"),
-    ("minItems", "at least {:,}"),
-    ("maxItems", "at most {:,}"),
-    ("maxLength", "at most {:,} characters"),
-)
-
-
-def _field(name, described, schema, document=None):
-    kind, inner = _kind(schema, document)
-    bounds = " ".join(words.format(schema[key]) for key, words in _BOUNDS if key in schema)
-    default = f"default {json.dumps(schema['default'])}" if schema.get("default") not in (None, "") else ""
-    about = described.get("description", schema.get("description", ""))
-    return {"name": name, "kind": ", ".join(filter(None, [kind, bounds, default])), "about": about, "inner": inner}
-
-
-def _kind(schema, document):
-    """Name of a type, and the fields of the objects in it."""
-    if "anyOf" in schema:
-        return _kind(schema["anyOf"][0], document)
-    if "$ref" in schema:
-        return "object", _fields(document, schema)
-    if "prefixItems" in schema:
-        return "pair", []
-    if schema.get("type") == "array" and "items" in schema:
-        kind, inner = _kind(schema["items"], document)
-        return f"list of {kind}s", inner
-    return schema["type"], []

@@ -10,8 +10,6 @@ MOST_WORDS = 1000
 LARGEST_VALUE = 1e15
 """Sums of squares of values up to here are finite in float32."""
 
-_INSTANCES = ("text", "texts", "features")
-
 
 def _whole(value):
     """In JSON, 5.0 is also a whole number."""
@@ -22,8 +20,20 @@ def _number(least, most):
     return Annotated[int, Field(ge=least, le=most), BeforeValidator(_whole)]
 
 
-class _Request(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
+def _request(names, example):
+    """A request that has exactly one of some fields."""
+    extra = {"oneOf": [{"required": [name]} for name in names], "example": example}
+
+    class Request(BaseModel):
+        model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra=extra)
+
+        @model_validator(mode="after")
+        def _one_of(self):
+            if len(self.model_fields_set & set(names)) != 1:
+                raise ValueError(f"give exactly one of {', '.join(names)}")
+            return self
+
+    return Request
 
 
 class _Answer(BaseModel):
@@ -36,7 +46,7 @@ class PredictedLabel(BaseModel):
     id: int
     name: str
     score: float
-    probability: float | None = Field(None, description="Where asked for.")
+    probability: float | None = Field(None, description="If asked for.")
 
 
 class Prediction(BaseModel):
@@ -140,46 +150,31 @@ def requests_within(options):
     TopK, Words, LabelId = _number(1, options.max_top_k), _number(1, MOST_WORDS), _number(0, LARGEST_ID)
     with_probabilities = Field(False, description="Also give probabilities; needs a calibration of the model.")
 
-    class PredictRequest(_Request):
+    class PredictRequest(_request(("text", "texts", "features"), {"text": "How to train a dragon", "top_k": 3})):
         """One text, several, or instances given by their features."""
 
-        model_config = _exactly_one_of(_INSTANCES, {"text": "How to train a dragon", "top_k": 3})
         text: Text = Field(None)
         texts: list[Text] = Field(None, min_length=1, max_length=options.max_batch)
         features: list[Instance] = Field(
-            None, min_length=1, max_length=options.max_batch, description="Values by feature: its name, else its id."
+            None,
+            min_length=1,
+            max_length=options.max_batch,
+            description="Values by feature name, or by id if features have no names.",
         )
         top_k: TopK = Field(min(5, options.max_top_k))
         probabilities: bool = with_probabilities
         thresholds: bool = Field(False, description="Only labels that reach their thresholds; needs a calibration.")
-        _one = model_validator(mode="after")(_one_of(_INSTANCES))
 
-    class ExplainRequest(_Request):
+    class ExplainRequest(_request(("text", "features"), {"text": "How to train a dragon", "words": 5})):
         """A text, or an instance given by its features."""
 
-        model_config = _exactly_one_of(("text", "features"), {"text": "How to train a dragon", "words": 5})
         text: Text = Field(None)
-        features: Instance = Field(None, description="Values by feature: its name, else its id.")
+        features: Instance = Field(None, description="Values by feature name, or by id if features have no names.")
         labels: list[LabelId] = Field(
             None, min_length=1, max_length=options.max_top_k, description="Ids; without them the best labels."
         )
         top_k: TopK = Field(min(5, options.max_top_k))
-        words: Words = Field(10, description="For and against each label.")
+        words: Words = Field(10, description="How many words for and against each label.")
         probabilities: bool = with_probabilities
-        _one = model_validator(mode="after")(_one_of(("text", "features")))
 
     return PredictRequest, ExplainRequest
-
-
-def _exactly_one_of(names, example):
-    extra = {"oneOf": [{"required": [name]} for name in names], "example": example}
-    return ConfigDict(json_schema_extra=extra)
-
-
-def _one_of(names):
-    def check(self):
-        if len(self.model_fields_set & set(names)) != 1:
-            raise ValueError(f"give exactly one of {', '.join(names)}")
-        return self
-
-    return check

@@ -48,11 +48,11 @@ class ServedModel:
             nearest_labels(predictor, int(trained[0]), 1)
 
 
-def open_served_model(path: Path, calibration: Path | None = None) -> ServedModel:
+def open_served_model(path, calibration=None):
     """Open a model with the calibration given, else with ``calibration.h5`` next to it where that belongs to it."""
     predictor = Predictor.open(path)
-    found = calibration or path.parent / FILE_NAME
-    if calibration is None and not found.exists():
+    found = Path(calibration or Path(path).parent / FILE_NAME)
+    if not (calibration or found.exists()):
         return ServedModel(predictor)
     try:
         return ServedModel(predictor, read_calibration(found, predictor.model))

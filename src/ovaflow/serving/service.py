@@ -5,6 +5,7 @@ what takes seconds to import waits until it is needed.
 """
 
 import errno
+import json
 import logging.config
 import os
 import signal
@@ -12,10 +13,9 @@ import socket
 import sys
 import tempfile
 import time
-from pathlib import Path
+from types import SimpleNamespace
 
 import uvicorn
-from pydantic import BaseModel
 from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 
@@ -30,32 +30,13 @@ _SILENT_SECONDS = 30
 _log = logging.getLogger(__name__)
 
 
-class Options(BaseModel):
-    """Options of the command line, as its help describes them."""
-
-    model: Path
-    calibration: Path | None
-    root_path: str
-    workers: int
-    threads: int
-    max_body: int
-    max_batch: int
-    max_text: int
-    max_top_k: int
-    queue: int
-    max_connections: int
-    timeout: float
-    grace: int
-    access_log: bool
-
-
 def options_of_worker():
     """The options that :func:`serve` was called with, in one of its workers."""
-    return Options.model_validate_json(os.environ[_VARIABLE])
+    return SimpleNamespace(**json.loads(os.environ[_VARIABLE]))
 
 
 def serve(options, listener):
-    """Serve a model on a bound socket until told to stop; return the exit status."""
+    """Serve a model on a bound socket until told to stop; return the exit status. Options are those of the command."""
     from ovaflow.serving.served_model import open_served_model
 
     logging.config.dictConfig(_LOGGING)
@@ -65,35 +46,31 @@ def serve(options, listener):
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: sys.exit(0))  # uvicorn raises them again when it is done
     with tempfile.TemporaryDirectory(prefix="ovaflow-metrics-") as metrics:
-        os.environ |= {_VARIABLE: options.model_dump_json(), "PROMETHEUS_MULTIPROC_DIR": metrics}
-        config = _uvicorn_config(options)
+        os.environ |= {_VARIABLE: json.dumps(vars(options), default=str), "PROMETHEUS_MULTIPROC_DIR": metrics}
+        config = uvicorn.Config(
+            "ovaflow.serving.application:create",
+            factory=True,
+            workers=options.workers,
+            ws="none",
+            log_config=_LOGGING,
+            access_log=False,  # it would have searches and addresses of clients
+            server_header=False,
+            headers=[
+                ("X-Content-Type-Options", "nosniff"),
+                ("Referrer-Policy", "no-referrer"),
+                ("Cache-Control", "no-store"),
+            ],
+            limit_concurrency=options.max_connections + 1,  # uvicorn refuses the one that reaches it
+            timeout_keep_alive=75,
+            timeout_graceful_shutdown=options.grace,
+            timeout_worker_healthcheck=_SILENT_SECONDS,
+        )
         if options.workers == 1:
             uvicorn.Server(config).run([listener])
             return 0
         supervisor = Multiprocess(config, [listener])
         supervisor.run()
         return int(any(process.exitcode == STARTUP_FAILURE for process in supervisor.processes))
-
-
-def _uvicorn_config(options):
-    return uvicorn.Config(
-        "ovaflow.serving.application:create",
-        factory=True,
-        workers=options.workers,
-        ws="none",
-        log_config=_LOGGING,
-        access_log=False,  # it would have searches and addresses of clients
-        server_header=False,
-        headers=[
-            ("X-Content-Type-Options", "nosniff"),
-            ("Referrer-Policy", "no-referrer"),
-            ("Cache-Control", "no-store"),
-        ],
-        limit_concurrency=options.max_connections + 1,  # uvicorn refuses the one that reaches it
-        timeout_keep_alive=75,
-        timeout_graceful_shutdown=options.grace,
-        timeout_worker_healthcheck=_SILENT_SECONDS,
-    )
 
 
 class UtcFormatter(logging.Formatter):

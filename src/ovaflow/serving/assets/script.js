@@ -47,7 +47,7 @@ function complain(error) {
   if (error) by("status").textContent = "";
 }
 
-// what was typed, as a request: a text, or a feature and its value a line
+// what was typed, as a request: a text, or one feature and its value per line
 function typed() {
   const text = by("text").value;
   if (state.health.takes_text) return {text: text.toWellFormed ? text.toWellFormed() : text};
@@ -140,7 +140,7 @@ function describe(described, reasons) {
   by("why-title").replaceChildren(nameOf(label));
   const parts = [`${label.positives.toLocaleString("en")} training example${label.positives === 1 ? "" : "s"}`];
   if (!label.trained) parts.push("no classifier, so it is never predicted");
-  if (reasons) parts.push(`score ${signed(reasons.score)}, of which ${signed(reasons.bias)} is there without any word`);
+  if (reasons) parts.push(`score ${signed(reasons.score)}, of which ${signed(reasons.bias)} is the bias, without any word`);
   else if (label.trained && !state.health.explanations) parts.push("this kind of model cannot say which words a score is made of");
   by("why-note").textContent = `${parts.join("; ")}.`;
   const most = reasons ? largest([...reasons.up, ...reasons.down], "contribution") : 0;
@@ -249,7 +249,7 @@ function introduce(health) {
   by("model").textContent = `Model ${health.model}, ${health.method}, ${health.features.toLocaleString("en")} features. ${health.remark}`;
   if (!health.takes_text) {
     by("title").textContent = "Labels for an instance";
-    by("text-label").textContent = "Its features, one a line, with their values";
+    by("text-label").textContent = "Its features and their values, one per line";
     by("text").placeholder = "feature 1.5";
   }
   const example = health.takes_text ? '{"text": "How to train a dragon", "top_k": 3}' : '{"features": [{"0": 1.5}], "top_k": 3}';

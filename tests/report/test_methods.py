@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 
 from ovaflow.artifacts.label_tree import compute_label_tree, write_label_tree
-from ovaflow.model.training_file import Training
-from ovaflow.report import embeddings, trees
-from ovaflow.report.trees import LabelTreeOfRun, label_trees_table, read_label_tree_of, read_trees
+from ovaflow.report.methods import read_embedding, show_embeddings, show_trees
+from ovaflow.report.tables import table_of_runs
+from ovaflow.report.training import LABEL_TREES, LabelTreeOfRun, read_label_tree_of
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage.texts import write_json
 from ovaflow.training.plan import write_plan
 
 SHAPE = ["nodes", "leaves", "depth", "mean_depth", "balance", "largest_leaf", "labels_per_leaf", "nonzeros", "seconds"]
-RECORDED = Training({}, 1.0, 1, 1, {name: np.array([2, 4]) for name in SHAPE})
 Y = np.array([[1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1], [0, 1, 1, 1]], bool)
 LABEL_TREE = {"initialization": "label-tree"}
 EMBEDDING = {
@@ -25,26 +24,21 @@ EMBEDDING = {
 }
 
 
-def shown(section, **of_runs):
-    """What a section shows of runs with these things."""
-    ((name, values),) = of_runs.items()
+def shown(show, *of_runs):
+    """What a section shows of runs with these things, twice the same."""
     common = {"summary": "", "metrics": {"P@1": 0.5}}
     runs = [
-        SimpleNamespace(name=f"run {number}", series=number, **common, **{name: value})
-        for number, value in enumerate(values)
+        SimpleNamespace(name=f"run {number}", series=number, **common, **each) for number, each in enumerate(of_runs)
     ]
-    return section.show("mine", SimpleNamespace(runs=runs, shown=runs))
+    results = SimpleNamespace(runs=runs, shown=runs)
+    assert show("mine", results) == show("mine", results)
+    return show("mine", results)
 
 
-def test_trees_of_instances(tmp_path):
-    points = [{"trees": amount, **dict.fromkeys(trees.STYLES, 0.1 * amount)} for amount in (1, 2)]
-    write_json(tmp_path / "trees.json", "tree-curve", {"model": "x", "points": points})
-    found = read_trees(tmp_path, RECORDED, "x")
-    assert [point["trees"] for point in found.curve] == [1, 2]
-    assert read_trees(tmp_path, RECORDED, "another").curve == []
-    assert read_trees(tmp_path, Training({"positives": []}, 1.0, 1, 1), "x") is None
-    table, again = (shown(trees, trees=[found, found]) for _ in range(2))
-    assert table == again
+def test_trees_of_instances():
+    curve = [{"trees": amount, "P@1": 0.3, "P@3": 0.2, "P@5": 0.1 * amount} for amount in (1, 2)]
+    found = {"trees": {name: np.array([2, 4]) for name in SHAPE}, "tree_curve": curve}
+    table = shown(show_trees, found, found)
     cells = zip(table["table"].columns, table["table"].rows[0].cells, strict=True)
     values = {(column.group, column.title): cell.value for column, cell in cells}
     assert values["", "trees"] == 2
@@ -67,19 +61,18 @@ def test_statistics_of_the_label_tree_and_its_cuts(tmp_path):
 
 def test_table_of_label_trees():
     run = SimpleNamespace(name="tree", series=1, summary="", label_tree=LabelTreeOfRun(10, 3, 1000, 750, 2, 40))
-    (row,) = label_trees_table([run]).rows
+    (row,) = table_of_runs("Label trees", [run], LABEL_TREES).rows
     assert [cell.text for cell in row.cells] == ["10", "3", "1,000", "750", "25.00", "2", "40"]
 
 
 @pytest.mark.parametrize("empty", [False, True])
 def test_embeddings_with_and_without_a_spectrum(tmp_path, empty):
-    assert embeddings.read_embedding(tmp_path, []) is None
+    assert read_embedding(tmp_path, []) is None
     found = []
     for description in (EMBEDDING, {key: [] for key in EMBEDDING}):
         write_json(tmp_path / "embedding.json", "embedding-description", description)
-        found.append(embeddings.read_embedding(tmp_path, ["a", "b"]))
+        found.append({"embedding": read_embedding(tmp_path, ["a", "b"])})
     full, none = found
-    assert full.neighbours == [("b", [("a", 0.5)])]
-    drawn, again = (shown(embeddings, embedding=[none] if empty else [full, full, none]) for _ in range(2))
-    assert drawn == again
+    assert full["embedding"]["neighbours"] == [("b", [("a", 0.5)])]
+    drawn = shown(show_embeddings, *([none] if empty else [full, full, none]))
     assert [drawing.svg.startswith("<svg") for drawing in drawn["figures"]] == [True, True]
