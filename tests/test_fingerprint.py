@@ -169,7 +169,7 @@ def test_commands_of_one_module_are_told_apart(copied):
         return subprocess.run(command, cwd=copied.parent, capture_output=True, text=True, check=True).stdout.split()
 
     before = of_commands()
-    change("starting.py", "loads.mean() - 1", "loads.mean() - 1.0")
+    change("training.py", "loads.mean() - 1", "loads.mean() - 1.0")
     plan = of_commands()
     assert [a != b for a, b in zip(before, plan, strict=True)] == [False, True, False, False]
     # an option's variable and a helper count where they are used

@@ -22,26 +22,29 @@ _OUTPUTS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".txt": "xmc-t
 @click.argument("inputs", nargs=-1, metavar="[MODEL] [FILE]...")
 @click.option("--model", type=FILE, help="The model file, model.h5, unless it is the first argument.")
 @click.option("--text", "texts", multiple=True, help="A text; repeatable.")
-@click.option("--format", type=click.Choice(FORMATS), help="Of the files; by default by their names.")
-@click.option("--text-column", help="Of jsonl and csv; several by comma; by default as in the model's data.")
-@click.option("--first-feature", type=click.IntRange(0, 1), help="Of svmlight; by default as in the model's data.")
+@click.option("--format", type=click.Choice(FORMATS), help="Format of the files; by default by their names.")
+@click.option(
+    "--text-column", help="Text column of jsonl and csv, or several: title,abstract; by default as in the model's data."
+)
+@click.option(
+    "--first-feature",
+    type=click.IntRange(0, 1),
+    help="First feature's number in svmlight; by default as in the model's data.",
+)
 @click.option("--dataset", type=FILE, help="Predict the test instances of this dataset.h5 instead.")
 @option(Predict, "top_k")
 @click.option("--probabilities", is_flag=True, help="Add the labels' probabilities.")
-@click.option("--thresholds", is_flag=True, help="Of the top labels, keep those that reach their thresholds.")
-@click.option("--calibration", type=FILE, help="For these two; by default calibration.h5 next to the model.")
+@click.option("--thresholds", is_flag=True, help="Keep only those of the top labels that reach their thresholds.")
+@click.option("--calibration", type=FILE, help="For the two above; by default calibration.h5 next to the model.")
 @THREADS
-@click.option(
-    "--output", type=FILE, help="File to write; of a dataset predictions.h5, else standard output by default."
-)
+@click.option("--output", type=FILE, help="File to write, predictions.h5 of a dataset; by default standard output.")
 @click.option("--output-format", type=click.Choice(["jsonl", "csv", "xmc-text", "table"]),
               help="By default by the output's name; jsonl, or a table on a terminal.")  # fmt: skip
 def predict_command(inputs, model, texts, dataset, top_k, threads, output, **options):
     """Find the best labels of texts, of files of texts or features, or of a dataset's test instances.
 
-    A FILE holds a text a line, JSON Lines, CSV, svmlight or XMC text,
-    compressed or not; - is standard input. Nothing but the dataset's
-    predictions is kept in memory.
+    A FILE holds one text per line, JSON Lines, CSV, svmlight or XMC text, compressed or not; - is standard input. Files
+    are read and answered batch by batch; only the predictions of a dataset are kept in memory.
     """
     if model is None:
         if not inputs:
@@ -98,10 +101,8 @@ def _predict_raw(
             out.seek(0)
             out.write(writer.first_line(progress.done))
     if strange:
-        told = (
-            f"{strange:,} of {progress.done:,} texts have no word that the model knows: what is predicted fits any text"
-        )
-        click.echo(f"ovaflow: {told}", err=True)
+        said = "have no word that the model knows: what is predicted for them would be for any text"
+        click.echo(f"ovaflow: {strange:,} of {progress.done:,} texts {said}", err=True)
 
 
 def _batches(predictor, texts, sources):
