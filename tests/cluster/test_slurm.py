@@ -207,8 +207,7 @@ REFUSALS = {
         {},
         "Requested node configuration is not available",
     ),
-    "no such partition": ([], {"SBATCH_PARTITION": "nowhere"}, "Invalid partition name specified"),
-    "no such partition, shards alone": (
+    "no such partition": (
         ["--group-components", "shards.{run}=1", "start=1"],
         {"SBATCH_PARTITION": "nowhere"},
         "Invalid partition name specified",
