@@ -2,7 +2,7 @@
 
 import click
 
-from ovaflow.cli.options import DATASET, FILE, output, reads
+from ovaflow.cli.options import DATASET, FILE, number, output, reads
 from ovaflow.data.dataset import hold_out, open_dataset, write_dataset
 from ovaflow.data.download import download_dataset, download_file
 from ovaflow.data.prepare import Source, prepare
@@ -50,18 +50,13 @@ def prepare_command(settings, output, **files):
         click.echo(f"remark: {remark}")
 
 
+_SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
+
+
 @click.command("hold-out")
 @DATASET
-@click.option(
-    "--fraction",
-    default=0.2,
-    show_default=True,
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="Share of the training instances.",
-)
-@click.option(
-    "--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Another seed draws other instances."
-)
+@click.option("--fraction", default=0.2, show_default=True, type=_SHARE, help="Share of the training instances.")
+@number("--seed", 0, "Another seed draws other instances.", least=0)
 @output("Dataset file to write, whose test instances they are.")
 def hold_out_command(dataset, fraction, seed, output):
     """Set training instances of DATASET (dataset.h5) aside, for calibration."""

@@ -11,10 +11,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ovaflow.cli.options import FILE
+from ovaflow.cli.options import FILE, number
+from ovaflow.cli.predict import calibration_of
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
-from ovaflow.prediction.calibration import FILE_NAME, read_calibration
 from ovaflow.prediction.explanation import (
     contributions,
     find_labels,
@@ -34,12 +34,8 @@ from ovaflow.sparse.csr import rows_of
 @click.option("--dataset", type=FILE, help="Explain a test instance of this dataset.h5 instead of a text.")
 @click.option("--row", type=click.IntRange(min=0), help="Number of the test instance, from 0.")
 @click.option("--label", "names", multiple=True, help="Label to explain, instead of those predicted; repeatable.")
-@click.option(
-    "--labels", default=3, show_default=True, type=click.IntRange(min=1), help="Number of predicted labels to explain."
-)
-@click.option(
-    "--top", default=10, show_default=True, type=click.IntRange(min=1), help="Number of words listed for each sign."
-)
+@number("--labels", 3, "Number of predicted labels to explain.")
+@number("--top", 10, "Number of words listed for each sign.")
 @click.option("--calibration", type=FILE, help="For probabilities; by default calibration.h5 next to the model.")
 @click.option("--json", "as_json", is_flag=True, help="JSON instead of tables.")
 def explain_command(path, model, text, dataset, row, names, labels, top, calibration, as_json):
@@ -52,7 +48,7 @@ def explain_command(path, model, text, dataset, row, names, labels, top, calibra
         raise click.UsageError("give one MODEL")
     predictor = Predictor.open(path or model)
     chosen = find_labels(predictor, names)
-    calibrated = _calibration(calibration, predictor.model)
+    calibrated = calibration_of(predictor.model, calibration)
     if text is None and dataset is None:
         if not chosen:
             raise click.UsageError("nothing to explain: give --text, --dataset and --row, or --label")
@@ -72,14 +68,6 @@ def explain_command(path, model, text, dataset, row, names, labels, top, calibra
     console = Console(highlight=False)
     for answer in answers:
         show(console, answer)
-
-
-def _calibration(path, model):
-    if path is None:
-        path = model.path.with_name(FILE_NAME)
-        if not path.exists():
-            return None
-    return read_calibration(path, model)
 
 
 def _instance(predictor, text, dataset, row):
@@ -186,8 +174,8 @@ def _table(title, rows, style, sign, longest=None):
     table.add_column("", justify="right", no_wrap=True)
     table.add_column("", width=_BAR, no_wrap=True)
     longest = longest or max(abs(number) for _, number in rows)
-    for word, number in rows:
-        table.add_row(Text(_plain(word)), f"{number:{sign}.3f}", Bar(longest, 0, abs(number), width=_BAR, color=style))
+    for word, value in rows:
+        table.add_row(Text(_plain(word)), f"{value:{sign}.3f}", Bar(longest, 0, abs(value), width=_BAR, color=style))
     return table
 
 

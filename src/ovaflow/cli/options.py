@@ -17,12 +17,19 @@ OF_DATASET = click.option("--dataset", required=True, type=FILE, help="The datas
 MEANS = click.option("--means", required=True, type=FILE, help="Means of the dataset, by ovaflow means.")
 EMBEDDING = click.option("--embedding", required=True, type=FILE, help="Embedding of the dataset, by ovaflow embed.")
 STATISTICS = click.option("--statistics", required=True, type=FILE, help="Statistics file to write, training.h5.")
-SHARD = click.option("--shard", type=click.IntRange(0), default=0, show_default=True, help="Number of the shard.")
 
 
 def output(text):
     """``--output``, a file to write."""
     return click.option("--output", required=True, type=FILE, help=text)
+
+
+def number(name, default, text, least=1):
+    """An option that is a whole number."""
+    return click.option(name, type=click.IntRange(least), default=default, show_default=True, help=text)
+
+
+SHARD = number("--shard", 0, "Number of the shard.", least=0)
 
 
 class Value(click.ParamType):

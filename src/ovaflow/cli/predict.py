@@ -9,7 +9,11 @@ import click
 from ovaflow.cli.options import FILE, THREADS, option
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
+from ovaflow.data.dataset import open_dataset
 from ovaflow.prediction.answers import Csv, JsonLines, Table, XmcText, labels_of
+from ovaflow.prediction.calibration import FILE_NAME, read_calibration
+from ovaflow.prediction.methods import open_any_model
+from ovaflow.prediction.predictions_file import predict_test_set, write_predictions
 from ovaflow.prediction.predictor import Predictor, without_words
 from ovaflow.prediction.sources import FORMATS, Batch, Instances, batches_of, format_of, text_column_of
 from ovaflow.settings.models import Predict
@@ -61,10 +65,6 @@ def predict_command(inputs, model, texts, dataset, top_k, threads, output, **opt
 
 
 def _predict_dataset(model, dataset, top_k, threads, output):
-    from ovaflow.data.dataset import open_dataset
-    from ovaflow.prediction.methods import open_any_model
-    from ovaflow.prediction.predictions_file import predict_test_set, write_predictions
-
     opened = open_any_model(model), open_dataset(dataset)
     predictions = predict_test_set(*opened, top_k, threads)
     write_predictions(output, predictions)
@@ -77,7 +77,8 @@ def _predict_raw(
     model, inputs, texts, top_k, threads, output, format, text_column, first_feature, output_format, **options
 ):
     predictor = Predictor.open(model)
-    calibrated = options | {"calibration": _calibration(predictor.model, **options)}
+    if options["probabilities"] or options["thresholds"]:
+        options["calibration"] = calibration_of(predictor.model, options["calibration"], needed=True)
     column = text_column or text_column_of(predictor.model)
     sources = [
         Instances(str(path), format or format_of(str(path), predictor.takes_text), column, first_feature)
@@ -91,7 +92,7 @@ def _predict_raw(
         strange = 0
         for batch in _batches(predictor, texts, sources):
             strange += 0 if batch.texts is None else without_words(predictor, batch.X)
-            found = labels_of(predictor, batch.X, top_k, threads, **calibrated)
+            found = labels_of(predictor, batch.X, top_k, threads, **options)
             numbers = range(progress.done + 1, progress.done + 1 + len(found))
             shown = batch.texts or [None] * len(found)
             out.writelines(map(writer.write, numbers, batch.names, shown, found))
@@ -112,16 +113,15 @@ def _batches(predictor, texts, sources):
         yield from batches_of(source, predictor)
 
 
-def _calibration(model, calibration, probabilities, thresholds):
-    if not (probabilities or thresholds):
-        return None
-    from ovaflow.prediction.calibration import FILE_NAME, read_calibration
-
+def calibration_of(model, path, needed=False):
+    """The calibration of a model from a file, by default the one next to the model; None if there is none."""
     beside = model.path.with_name(FILE_NAME)
-    if calibration is None and not beside.exists():
+    if path is not None or beside.exists():
+        return read_calibration(path or beside, model)
+    if needed:
         remedy = "set predict: {calibrate: 0.2} in the config and run again"
         raise InputError("no calibration, which probabilities and thresholds need", path=beside, remedy=remedy)
-    return read_calibration(calibration or beside, model)
+    return None
 
 
 def _writer(name, output, n_labels, probabilities, titled):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from ovaflow.cli.options import FILE, output, reads
+from ovaflow.cli.options import FILE, number, output, reads
 from ovaflow.report.gather import gather
 from ovaflow.report.page import describe_machine, describe_software, render
 from ovaflow.report.quality import read_published
@@ -22,14 +22,8 @@ def _sweeps(context, parameter, given):
 
 @click.command("report")
 @click.argument("runs", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option(
-    "--published",
-    type=FILE,
-    help="Tab-separated table of published results; ovaflow's own by default.",
-)
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the sample of test documents."
-)
+@click.option("--published", type=FILE, help="Tab-separated table of published results; ovaflow's own by default.")
+@number("--seed", 0, "Seed of the sample of test documents.", least=0)
 @click.option(
     "--benchmarks",
     type=click.Path(path_type=Path),

@@ -7,7 +7,7 @@ import click
 from ovaflow.artifacts.means import read_means
 from ovaflow.benchmark.growth import growth_table, measure_growth
 from ovaflow.benchmark.solver import benchmark_solver
-from ovaflow.cli.options import DATASET, FILE, MEANS, THREADS, option, output, reads
+from ovaflow.cli.options import DATASET, FILE, MEANS, THREADS, number, option, output, reads
 from ovaflow.cli.training import earlier_option, read_earlier
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
@@ -22,6 +22,8 @@ from ovaflow.storage.texts import write_json
 from ovaflow.training.cold_start import compare_with_cold_start
 from ovaflow.training.tracing import trace_labels, traced_labels
 
+_seed = number("--seed", 0, "Seed of the sample.", least=0)
+
 
 def _settings_of_both(command):
     """Every setting of a training, as the commands that train take it."""
@@ -35,9 +37,7 @@ def _settings_of_both(command):
 @click.command("estimate")
 @DATASET
 @click.option("--method", type=click.Choice(["one-vs-all", "fastxml"]), default="one-vs-all", show_default=True)
-@click.option(
-    "--labels", type=click.IntRange(2), default=300, show_default=True, help="About how many labels to solve."
-)
+@number("--labels", 300, "About how many labels to solve.", least=2)
 @THREADS
 @option(Train, "shards")
 @option(Train, "prune")
@@ -45,9 +45,7 @@ def _settings_of_both(command):
 @_settings_of_both
 @earlier_option
 @click.option("--json", "as_json", is_flag=True, help="One line of JSON.")
-@click.option(
-    "--output", type=FILE, help="JSON file to write, from which the workflow computes memory and time of a job."
-)
+@click.option("--output", type=FILE, help="JSON file to write, from which jobs' memory and time are computed.")
 def estimate_command(
     dataset, method, labels, threads, shards, prune, stored_threshold, earlier, as_json, output, **settings
 ):
@@ -93,7 +91,7 @@ def _of(model, settings):
 @MEANS
 @click.option("--earlier", type=FILE, required=True, help="Model that the run starts from.")
 @reads("cold-start")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the sample of labels.")
+@_seed
 @output("JSON file to write.")
 def cold_start_command(dataset, means, earlier, seed, output, settings):
     """Measure what starting from an earlier model saves over --initialization, on a sample of the labels."""
@@ -110,9 +108,9 @@ def cold_start_command(dataset, means, earlier, seed, output, settings):
 @DATASET
 @MEANS
 @earlier_option
-@click.option("--labels", type=click.IntRange(1), default=50, show_default=True, help="Approximate size of the sample.")
+@number("--labels", 50, "Approximate size of the sample.")
 @reads("trace")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the sample.")
+@_seed
 @output("Trace file to write.")
 def trace_command(dataset, means, earlier, labels, seed, output, settings):
     """Record every Newton iteration of a sample of labels of DATASET (dataset.h5).
@@ -129,9 +127,6 @@ def trace_command(dataset, means, earlier, labels, seed, output, settings):
     click.echo(f"{output}: {len(chosen):,} labels, {steps:,} Newton steps")
 
 
-_seed = click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-
-
 @click.group("benchmark")
 def benchmark_command():
     """Measure the solver."""
@@ -139,7 +134,7 @@ def benchmark_command():
 
 @benchmark_command.command()
 @DATASET
-@click.option("--labels", type=click.IntRange(1), default=200, show_default=True, help="Size of the sample.")
+@number("--labels", 200, "Size of the sample.")
 @_seed
 @THREADS
 @reads("benchmark solver")
@@ -156,12 +151,9 @@ def solver(dataset, labels, seed, threads, earlier, reference, settings):
 
 @benchmark_command.command()
 @DATASET
-@click.option("--labels", type=click.IntRange(1), default=128, show_default=True,
-              help="Size of the sample; the fast solver takes 64 at a time, so fewer cost as much.")  # fmt: skip
+@number("--labels", 128, "Size of the sample; the fast solver takes 64 at a time, so fewer cost as much.")
 @_seed
-@click.option(
-    "--repeats", type=click.IntRange(1), default=1, show_default=True, help="Rounds, of which the median is shown."
-)
+@number("--repeats", 1, "Rounds, of which the median is shown.")
 @option(TrainLabels, "initialization", type=click.Choice(ALONE))
 @option(TrainLabels, "C")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
