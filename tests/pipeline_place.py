@@ -10,13 +10,18 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+import ovaflow
+
 ROOT = Path(__file__).parents[1]
+
+SOURCE = Path(ovaflow.__file__).parents[1]
+"""Where these tests import ovaflow from: kernels are compiled for each place."""
 
 
 @cache
 def server():
     """The process whose forks run Snakemake on this checkout."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    environment = os.environ | {"PYTHONPATH": str(SOURCE)}
     command = [sys.executable, "-P", str(ROOT / "tests" / "snakemake_server.py")]
     return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
@@ -33,9 +38,10 @@ class Place:
         return [sys.executable, "-m", "snakemake", "--snakefile", snakefile, "--cores", "2", *arguments]
 
     def environment(self, **variables):
-        """Environment of a run: no virtual environment on PATH, ovaflow from the checkout."""
+        """Environment of a run: no virtual environment on PATH."""
         keep = {key: value for key, value in os.environ.items() if key.startswith(("OVAFLOW_", "HOME", "LANG", "LC_"))}
-        return keep | {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(self.checkout / "src")} | variables
+        source = SOURCE if self.checkout == ROOT else self.checkout / "src"
+        return keep | {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(source)} | variables
 
     def snakemake(self, *arguments, status=0, configfile="my.yaml", **variables):
         """Run Snakemake, with variables in its environment, and return what it wrote."""

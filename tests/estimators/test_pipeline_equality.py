@@ -57,11 +57,16 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.fixture(scope="module", params=CASES)
+def case(request, table, tmp_path_factory):
+    """A classifier, its settings, and the model that the pipeline trains with them."""
+    kind, settings, options = CASES[request.param]
+    return kind, settings, by_pipeline(table, tmp_path_factory.mktemp("pipeline"), kind.method, *options)
+
+
 @pytest.mark.parametrize("form", ["sparse", "lists"])
 def test_the_model_file_holds_the_same_bits(table, tmp_path, case, form):
-    kind, settings, options = CASES[case]
-    theirs = by_pipeline(table, tmp_path, kind.method, *options)
+    kind, settings, theirs = case
     Y = table.Y if form == "sparse" else [row.indices.tolist() for row in table.Y]
     ours = kind(normalize=True, **settings).fit(table.X, Y)
     ours.save(tmp_path / "ours.h5")
@@ -73,10 +78,8 @@ def test_the_model_file_holds_the_same_bits(table, tmp_path, case, form):
     assert {name: array.tobytes() for name, array in theirs.items()} == {name: ours[name].tobytes() for name in theirs}
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_models_of_the_pipeline_are_loaded(table, tmp_path, case):
-    kind, settings, options = CASES[case]
-    path = by_pipeline(table, tmp_path, kind.method, *options)
+def test_models_of_the_pipeline_are_loaded(table, case):
+    kind, settings, path = case
     ours, theirs = kind.load(path), kind(normalize=True, **settings).fit(table.X, table.Y)
     assert ours.get_params().items() >= (settings | {"normalize": True, "bias": 1.0}).items()
     np.testing.assert_array_equal(ours.decision_function(table.X), theirs.decision_function(table.X))
