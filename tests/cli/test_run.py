@@ -1,8 +1,12 @@
-"""The config that ``ovaflow train`` writes for one file."""
+"""``ovaflow run``, and the config that ``ovaflow train`` writes for one file."""
+
+import subprocess
+import sys
 
 import pytest
 import yaml
 
+from ovaflow.cli import main
 from ovaflow.cli.run import FORMATS, config_for, format_of, name_of, write_config
 from ovaflow.console.errors import InputError
 from ovaflow.settings.config import load, resolve
@@ -61,3 +65,31 @@ def test_only_what_a_person_changed_is_kept(tmp_path):
     with pytest.raises(InputError, match="somebody has changed it"):
         write_config(path, config_for("a.csv", 3))
     assert load(path)["train"] == {"shards": 5}
+
+
+@pytest.mark.parametrize(("arguments", "named"), [(["my.yaml", "--dry-run"], "tiny"), (["-n"], "docstrings")])
+def test_snakemake_gets_workflow_config_and_options(place, arguments, named):
+    (place.folder / "random.py").write_text("raise SystemExit('a file of the user was imported')")
+    command = [sys.executable, "-P", "-m", "ovaflow", "run", *arguments]
+    done = subprocess.run(command, cwd=place.folder, env=place.environment(), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert f"output: results/{named}/dataset.h5" in done.stdout
+    assert "This was a dry-run" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (None, "my.yaml: No such file or directory"),
+        ("datasets:\n\ttiny: {}\n", "my.yaml, line 2: not valid YAML"),
+        ("datasets: {a: {source: builtin}}\nruns: {b: {initialization: mean}}\n", 'found "mean", expected zero or'),
+    ],
+)
+def test_mistakes_in_the_config_are_one_line(tmp_path, monkeypatch, capsys, content, complaint):
+    monkeypatch.chdir(tmp_path)
+    if content is not None:
+        (tmp_path / "my.yaml").write_text(content)
+    assert main(["run", "my.yaml"]) == 2
+    written = capsys.readouterr().err
+    assert complaint in written
+    assert written.count("\n") == 1
