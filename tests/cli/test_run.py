@@ -71,8 +71,9 @@ def test_only_what_a_person_changed_is_kept(tmp_path):
 def test_snakemake_gets_workflow_config_and_options(place, arguments, named):
     (place.folder / "random.py").write_text("raise SystemExit('a file of the user was imported')")
     command = [sys.executable, "-P", "-m", "ovaflow", "run", *arguments]
-    done = subprocess.run(command, cwd=place.folder, env=place.environment(), capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    done = subprocess.run(command, cwd=place.folder, env=place.environment(), **both)
+    assert done.returncode == 0, done.stdout
     assert f"output: results/{named}/dataset.h5" in done.stdout
     assert "This was a dry-run" in done.stdout
 
