@@ -95,34 +95,33 @@ def _explained(predictor, x, label, top, places, calibration):
     if calibration is not None:
         answer["probability"] = float(calibration.probabilities([label], [explanation.score])[0])
     for side in ("up", "down"):
-        answer[side] = [
-            {
-                "word": _word(predictor, feature),
-                "adds": value,
-                "places": [[start, end] for start, end, found in places if found == feature],
-            }
-            for feature, value in getattr(explanation, side)
-        ]
+        features = getattr(explanation, side)
+        answer[side] = _words(predictor, features, "adds")
+        for word, (feature, _) in zip(answer[side], features, strict=True):
+            word["places"] = [[start, end] for start, end, found in places if found == feature]
     return answer | {"bias": explanation.bias, "others": explanation.others}
 
 
 def _label(predictor, label, top):
     strongest = strongest_features(predictor, label, top)
-    answer = {"name": shown_name(predictor, label), "id": label, "positives": int(predictor.model.counts[label])}
-    for side in ("up", "down"):
-        answer[side] = [
-            {"word": _word(predictor, feature), "weight": value} for feature, value in getattr(strongest, side)
-        ]
     nearest = [
         {"name": shown_name(predictor, other), "id": other, "cosine": cosine}
         for other, cosine in nearest_labels(predictor, label, top)
     ]
-    return answer | {"bias": strongest.bias, "nearest": nearest}
+    return {
+        "name": shown_name(predictor, label),
+        "id": label,
+        "positives": int(predictor.model.counts[label]),
+        "up": _words(predictor, strongest.up, "weight"),
+        "down": _words(predictor, strongest.down, "weight"),
+        "bias": strongest.bias,
+        "nearest": nearest,
+    }
 
 
-def _word(predictor, feature):
+def _words(predictor, features, value):
     names = predictor.feature_names
-    return names[feature] if names else f"feature {feature}"
+    return [{"word": names[j] if names else f"feature {j}", value: found} for j, found in features]
 
 
 _BAR = 12

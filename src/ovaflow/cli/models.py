@@ -98,9 +98,10 @@ def convert_command(source, to, like, bias, normalize, output):
 
 
 def _named_like(model, other):
-    ours, theirs = (f"{each.n_labels:,} labels and {each.n_features:,} features" for each in (model, other))
-    if ours != theirs:
-        raise InputError(ours, path=model.path, remedy=f"give --like a model of as many; {other.path} has {theirs}")
+    if (model.n_labels, model.n_features) != (other.n_labels, other.n_features):
+        said = f"{model.n_labels:,} labels and {model.n_features:,} features"
+        remedy = f"give --like a model of as many; {other.path} has {other.n_labels:,} and {other.n_features:,}"
+        raise InputError(said, path=model.path, remedy=remedy)
     return replace(other, weights=model.weights)
 
 

@@ -102,7 +102,7 @@ def _predict_raw(
             out.seek(0)
             out.write(writer.first_line(progress.done))
     if strange:
-        said = "have no word that the model knows: what is predicted for them would be for any text"
+        said = "have no word that the model knows: what is predicted fits any text"
         click.echo(f"ovaflow: {strange:,} of {progress.done:,} texts {said}", err=True)
 
 
