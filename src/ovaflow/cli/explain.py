@@ -37,7 +37,7 @@ from ovaflow.sparse.csr import rows_of
 @number("--labels", 3, "Number of predicted labels to explain.")
 @number("--top", 10, "Number of words listed for each sign.")
 @click.option("--calibration", type=FILE, help="For probabilities; by default calibration.h5 next to the model.")
-@click.option("--json", "as_json", is_flag=True, help="JSON instead of tables.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def explain_command(path, model, text, dataset, row, names, labels, top, calibration, as_json):
     """Say which words push labels up and down.
 

@@ -63,8 +63,9 @@ def option(model, field, name=None, **more):
     said, _, otherwise = info.description.partition("; null: ")
     dashed = (name or field).replace("_", "-")
     declared = f"--{dashed}/--no-{dashed}" if schema.get("type") == "boolean" else f"--{dashed}"
-    # not of names of formats and formulas
-    said = said[:1].upper() + said[1:] if said.split()[0].isalpha() else said
+    # names of formats and of constants stay as they are
+    first = said.split()[0]
+    said = said[:1].upper() + said[1:] if first.isalpha() and len(first) > 1 else said
     given = {"help": f"{said}.", "show_default": True}
     if schema.get("type") != "boolean":
         enum = [each for part in parts for each in part.get("enum", [part["const"]] if "const" in part else [])]
@@ -82,7 +83,7 @@ def option(model, field, name=None, **more):
     return click.option(declared, field, **given | more)
 
 
-THREADS = option(Train, "threads", help="The result does not depend on them.")
+THREADS = option(Train, "threads", help="Number of threads; results do not depend on it.")
 SHARDS = option(Train, "shards", default=1)
 
 

@@ -41,9 +41,9 @@ _OUTPUTS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".txt": "xmc-t
 @click.option("--thresholds", is_flag=True, help="Keep only those of the top labels that reach their thresholds.")
 @click.option("--calibration", type=FILE, help="For the two above; by default calibration.h5 next to the model.")
 @THREADS
-@click.option("--output", type=FILE, help="File to write, predictions.h5 of a dataset; by default standard output.")
+@click.option("--output", type=FILE, help="File to write, for a dataset predictions.h5; by default standard output.")
 @click.option("--output-format", type=click.Choice(["jsonl", "csv", "xmc-text", "table"]),
-              help="By default by the output's name; jsonl, or a table on a terminal.")  # fmt: skip
+              help="Format of the output; by default by its name, otherwise jsonl, or a table on a terminal.")  # fmt: skip
 def predict_command(inputs, model, texts, dataset, top_k, threads, output, **options):
     """Find the best labels of texts, of files of texts or features, or of a dataset's test instances.
 

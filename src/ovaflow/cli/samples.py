@@ -36,7 +36,13 @@ def _settings_of_both(command):
 
 @click.command("estimate")
 @DATASET
-@click.option("--method", type=click.Choice(["one-vs-all", "fastxml"]), default="one-vs-all", show_default=True)
+@click.option(
+    "--method",
+    type=click.Choice(["one-vs-all", "fastxml"]),
+    default="one-vs-all",
+    show_default=True,
+    help="Kind of model.",
+)
 @number("--labels", 300, "About how many labels to solve.", least=2)
 @THREADS
 @option(Train, "shards")
@@ -44,7 +50,7 @@ def _settings_of_both(command):
 @option(TrainLabels, "stored_threshold", default=None)
 @_settings_of_both
 @earlier_option
-@click.option("--json", "as_json", is_flag=True, help="One line of JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print one line of JSON instead.")
 @click.option("--output", type=FILE, help="JSON file to write, from which jobs' memory and time are computed.")
 def estimate_command(
     dataset, method, labels, threads, shards, prune, stored_threshold, earlier, as_json, output, **settings
