@@ -41,7 +41,7 @@ _OUTPUTS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".txt": "xmc-t
 @click.option("--thresholds", is_flag=True, help="Keep only those of the top labels that reach their thresholds.")
 @click.option("--calibration", type=FILE, help="For the two above; by default calibration.h5 next to the model.")
 @THREADS
-@click.option("--output", type=FILE, help="File to write, for a dataset predictions.h5; by default standard output.")
+@click.option("--output", type=FILE, help="File to write, predictions.h5 for a dataset; otherwise standard output.")
 @click.option("--output-format", type=click.Choice(["jsonl", "csv", "xmc-text", "table"]),
               help="Format of the output; by default by its name, otherwise jsonl, or a table on a terminal.")  # fmt: skip
 def predict_command(inputs, model, texts, dataset, top_k, threads, output, **options):
