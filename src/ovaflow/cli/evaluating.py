@@ -50,9 +50,7 @@ def _summary(metrics, name):
 @click.command("calibrate")
 @click.argument("model", type=FILE)
 @click.option("--held-out", required=True, type=FILE, help="Dataset file, by ovaflow hold-out.")
-@click.option(
-    "--predictions", required=True, type=FILE, help="Predictions for it, by a model of its training instances."
-)
+@click.option("--predictions", required=True, type=FILE, help="Predictions for it by a model of its training data.")
 @output("Calibration file to write, calibration.h5.")
 def calibrate_command(model, held_out, predictions, output):
     """Turn scores of MODEL (model.h5) into probabilities, and find the threshold of each label."""

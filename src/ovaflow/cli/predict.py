@@ -19,6 +19,7 @@ from ovaflow.prediction.sources import FORMATS, Batch, Instances, batches_of, fo
 from ovaflow.settings.models import Predict
 from ovaflow.storage.writing import write_atomically
 
+_FORMAT = click.Choice(["jsonl", "csv", "xmc-text", "table"])
 _OUTPUTS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".txt": "xmc-text"}
 
 
@@ -42,8 +43,7 @@ _OUTPUTS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".txt": "xmc-t
 @click.option("--calibration", type=FILE, help="For the two above; by default calibration.h5 next to the model.")
 @THREADS
 @click.option("--output", type=FILE, help="File to write, predictions.h5 for a dataset; otherwise standard output.")
-@click.option("--output-format", type=click.Choice(["jsonl", "csv", "xmc-text", "table"]),
-              help="Format of the output; by default by its name, otherwise jsonl, or a table on a terminal.")  # fmt: skip
+@click.option("--output-format", type=_FORMAT, help="Format of the output; by default by its name or place.")
 def predict_command(inputs, model, texts, dataset, top_k, threads, output, **options):
     """Find the best labels of texts, of files of texts or features, or of a dataset's test instances.
 

@@ -34,15 +34,12 @@ def _settings_of_both(command):
     return command
 
 
+_METHOD = click.Choice(["one-vs-all", "fastxml"])
+
+
 @click.command("estimate")
 @DATASET
-@click.option(
-    "--method",
-    type=click.Choice(["one-vs-all", "fastxml"]),
-    default="one-vs-all",
-    show_default=True,
-    help="Kind of model.",
-)
+@click.option("--method", type=_METHOD, default="one-vs-all", show_default=True, help="Kind of model.")
 @number("--labels", 300, "About how many labels to solve.", least=2)
 @THREADS
 @option(Train, "shards")
