@@ -59,10 +59,10 @@ def root_command(dataset, output, settings):
     Every label starts there with the all-negative start, the children of the root with the label-tree start.
     """
     opened = open_dataset(dataset)
-    root = solve_root(opened.train.X, settings)
-    write_root(output, root, settings, opened.checksum)
-    converged = "" if root.outcome.status == Status.CONVERGED else ", not converged"
-    click.echo(f"root after {root.outcome.newton_steps} Newton steps{converged}: {output}")
+    weights, outcome = solve_root(opened.train.X, settings)
+    write_root(output, weights, outcome, settings, opened.checksum)
+    converged = "" if outcome.status == Status.CONVERGED else ", not converged"
+    click.echo(f"root after {outcome.newton_steps} Newton steps{converged}: {output}")
 
 
 @click.command("plan")
