@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from zipfile import is_zipfile
 
 import click
 
@@ -90,11 +89,19 @@ def convert_command(source, to, like, bias, normalize, output):
 
     Weights are the same to the last bit.
     """
-    model = read_npz(source, bias, normalize) if is_zipfile(source) else open_model(source)
+    model = read_npz(source, bias, normalize) if _is_zip(source) else open_model(source)
     if like is not None:
         model = _named_like(model, open_model(like))
     _WRITERS[to](output, model)
     click.echo(f"{output}: {model.n_labels:,} labels, {model.n_features:,} features, {model.nonzeros:,} weights")
+
+
+def _is_zip(path):
+    # also one that is cut short; of a file that is not there open_model tells
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(2) == b"PK"
 
 
 def _named_like(model, other):
