@@ -132,7 +132,8 @@ def name_of(path: StrPath) -> str:
 
 def config_for(data: StrPath, shards: int, **entry: str | None) -> str:
     """YAML of one dataset and one run; keys of the dataset's entry without a value are left out."""
-    entry = {"format": entry.pop("format", None) or format_of(data), "train": str(data)} | entry
+    first: dict[str, str | None] = {"format": entry.pop("format", None) or format_of(data), "train": str(data)}
+    entry = first | entry
     config = {
         "datasets": {name_of(data): {key: value for key, value in entry.items() if value is not None}},
         "runs": {RUN: {"method": "one-vs-all", "initialization": "mean-separating"}},
