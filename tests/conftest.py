@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import fcntl
 import os
 import shutil
 from pathlib import Path
@@ -21,7 +22,7 @@ def real_data():
     if not folder:
         pytest.skip("OVAFLOW_DATA names no folder of real datasets")
     if not Path(folder).is_dir():
-        pytest.fail(f"OVAFLOW_DATA={folder} is no folder")
+        pytest.fail(f"OVAFLOW_DATA={folder} is not a folder")
     return Path(folder)
 
 
@@ -38,20 +39,32 @@ def chromium():
         browser.close()
 
 
+def tiny_place(folder):
+    """A place with the tiny table and its config."""
+    write_table(folder / "records.csv")
+    write_config(folder / "my.yaml")
+    return Place(folder)
+
+
 @pytest.fixture
 def place(tmp_path):
     """A place with the tiny table and its config, nothing run."""
-    place = Place(tmp_path)
-    write_table(place.folder / "records.csv")
-    write_config(place.folder / "my.yaml")
-    return place
+    return tiny_place(tmp_path)
 
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory):
     """A finished run of two runs and two shards, and what it wrote; tests that change more than the config copy it."""
-    place = Place(tmp_path_factory.mktemp("finished"))
-    write_table(place.folder / "records.csv")
-    write_config(place.folder / "my.yaml")
-    place.written = place.snakemake()
+    base = tmp_path_factory.getbasetemp()
+    # one for all processes that run tests
+    base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    made, written = base / "finished-once", base / "finished-once.log"
+    with open(base / "finished-once.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not written.exists():
+            made.mkdir()
+            said = tiny_place(made).snakemake()
+            written.write_text(said, encoding="utf-8")
+    place = Place(made).copy(tmp_path_factory.mktemp("finished"))
+    place.written = written.read_text(encoding="utf-8")
     return place

@@ -1,13 +1,29 @@
 """A folder in which tests run the pipeline."""
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
+from functools import cache
 from pathlib import Path
 
+import ovaflow
+
 ROOT = Path(__file__).parents[1]
+
+SOURCE = Path(ovaflow.__file__).parents[1]
+"""Where these tests import ovaflow from: kernels are compiled for each place."""
+
+
+@cache
+def server():
+    """The process whose forks run Snakemake on this checkout."""
+    environment = os.environ | {"PYTHONPATH": str(SOURCE)}
+    command = [sys.executable, "-P", str(ROOT / "tests" / "snakemake_server.py")]
+    return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
 class Place:
@@ -22,32 +38,40 @@ class Place:
         return [sys.executable, "-m", "snakemake", "--snakefile", snakefile, "--cores", "2", *arguments]
 
     def environment(self, **variables):
-        """Environment of a run: no virtual environment on PATH, ovaflow from the checkout."""
+        """Environment of a run: no virtual environment on PATH."""
         keep = {key: value for key, value in os.environ.items() if key.startswith(("OVAFLOW_", "HOME", "LANG", "LC_"))}
-        return keep | {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(self.checkout / "src")} | variables
+        source = SOURCE if self.checkout == ROOT else self.checkout / "src"
+        return keep | {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(source)} | variables
 
     def snakemake(self, *arguments, status=0, configfile="my.yaml", **variables):
         """Run Snakemake, with variables in its environment, and return what it wrote."""
         given = ["--configfile", configfile] if configfile else []
-        done = subprocess.run(
-            self.command(*arguments, *given),
-            cwd=self.folder,
-            env=self.environment(**variables),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        assert done.returncode == status, done.stdout
-        return done.stdout
+        command, environment = self.command(*arguments, *given), self.environment(**variables)
+        with tempfile.NamedTemporaryFile(suffix=".log") as file:
+            if self.checkout == ROOT:
+                asked = {"arguments": command[3:], "folder": str(self.folder), "written": file.name}
+                print(json.dumps(asked | {"environment": environment}), file=server().stdin, flush=True)
+                ended = int(server().stdout.readline())
+            else:
+                ended = subprocess.run(
+                    command, cwd=self.folder, env=environment, stdout=file, stderr=subprocess.STDOUT
+                ).returncode
+            written = Path(file.name).read_text(encoding="utf-8")
+        assert ended == status, written
+        return written
 
-    def jobs(self):
-        """What a dry run would do: number of jobs by rule, without the rule all."""
-        written = self.snakemake("--dry-run")
-        if "Nothing to be done" in written:
-            return {}
-        table = written.split("Job stats:", 1)[1].split("\n\n", 1)[0]
-        counts = {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", table, re.MULTILINE)}
-        return {rule: count for rule, count in counts.items() if rule not in ("all", "total")}
+    def jobs(self, *arguments):
+        """What a dry run would do: numbers of jobs by rule and by run, of which some have none."""
+        blocks = re.findall(
+            r"^(?:local)?rule (\w+):\n((?:    .*\n)*)", self.snakemake("--dry-run", *arguments), re.MULTILINE
+        )
+        jobs = {}
+        for rule, details in blocks:
+            run = re.search(r"^    wildcards: .*\brun=([^,\n]+)", details, re.MULTILINE)
+            if rule != "all":
+                of_run = jobs.setdefault(run and run[1], {})
+                of_run[rule] = of_run.get(rule, 0) + 1
+        return jobs
 
     def copy(self, folder, checkout=None):
         """The same place with all results, elsewhere."""

@@ -1,6 +1,9 @@
 """What the world around the package reads: citation, change log, workflow catalogue, editors."""
 
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -10,6 +13,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import ovaflow
+from ovaflow.workflow import code_alone
 
 ROOT = Path(__file__).parents[1]
 CONFIGS = [ROOT / "config" / "config.yaml", *sorted((ROOT / "config" / "examples").glob("*.yaml"))]
@@ -83,3 +87,18 @@ def test_every_job_has_a_conda_environment():
             found = re.search(r'^    conda:\n        "(.*)"$', rule, re.MULTILINE)
             assert found is not None, rule.partition(":")[0]
             assert (path.parent / found[1]).resolve() == ROOT / "envs" / "ovaflow.yaml"
+
+
+def test_another_python_finds_the_code_and_nothing_else(tmp_path):
+    (tmp_path / "made").mkdir()
+    (tmp_path / "made" / "ovaflow").symlink_to("/nowhere")
+    for _ in range(2):
+        folder = code_alone(tmp_path / "made")
+    assert [path.name for path in folder.iterdir()] == ["ovaflow"]
+    # without its own packages, as an environment that has none of them
+    script = (
+        "import ovaflow.fingerprint, sys; print(ovaflow.__file__, [name for name in sys.modules if 'numpy' in name])"
+    )
+    command = [sys.executable, "-S", "-P", "-c", script]
+    done = subprocess.run(command, env={"PYTHONPATH": str(folder)}, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == f"{folder}{os.sep}ovaflow{os.sep}__init__.py []"

@@ -127,7 +127,7 @@ def _imports(tree):
 
 
 def _functions(name, source):
-    """Digest and imports of each function and variable of a module, such as ``"cli/trees.py:merge_trees_command"``."""
+    """Digest and imports of each function and variable of a module, such as ``"cli/models.py:merge_command"``."""
     tree = ast.parse(source)
     words, own = _only_said(tree), {}
     for node in tree.body:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ovaflow.console.errors import InputError, StrPath
 
-_PACKAGE = Path(__file__).parents[0]
+_PACKAGE = Path(__file__).parent
 
 
 def published_results() -> Path:

@@ -60,7 +60,7 @@ class LogHandler(LogHandlerBase):
         self._jobs = sum(stage.jobs for stage in self._stages.values())
 
     def _on_job_info(self, record):
-        # a workflow that has this one as a module does not tell the names
+        # a workflow that uses this one as a module does not send the names
         stage = self._stages.get(self._names.get(record.jobid, record.rule_name))
         if stage is not None:
             self._of_job[record.jobid] = stage
@@ -76,7 +76,7 @@ class LogHandler(LogHandlerBase):
     def _on_job_error(self, record):
         if record.jobid in self._of_job:
             del self._of_job.pop(record.jobid).running[record.jobid]
-        # jobs of a group are told of with their group
+        # jobs of a group are reported with their group
         if not record.indent:
             self._say(self._failures.of_job(record))
 

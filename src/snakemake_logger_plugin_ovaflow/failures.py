@@ -18,7 +18,7 @@ class Failures:
         self._status = self.reason_of_group = None
 
     def explains(self, text):
-        """Whether Snakemake's words about a command are told with the failure of its job."""
+        """Whether Snakemake's words about a command are shown with the failure of its job."""
         status = _STATUS.search(text)
         self._status = f"the command {status[0]}" if status else None
         return status is not None or "At least one job did not complete successfully" in text

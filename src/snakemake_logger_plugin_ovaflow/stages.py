@@ -62,7 +62,7 @@ def _written(record):
 
 
 def _share(record):
-    """Share of a job that is done; Snakemake tells of jobs in a group only when all of them are."""
+    """Share of a job that is done; Snakemake reports the jobs of a group only when all are done."""
     if all(Path(made).exists() for made in record.output):
         return 1.0
     progress = _PROGRESS.fullmatch("".join(_written(record)[-1:]))

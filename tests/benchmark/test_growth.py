@@ -25,19 +25,14 @@ def test_each_part_is_measured_with_both_solvers(growth):
     assert len(growth["points"]) == 16
     assert len(growth["fits"]) == 4
     assert all(np.isfinite(fit["exponent"]) for fit in growth["fits"])
-
-
-def test_the_table_names_the_exponents(growth):
     table = growth_table(growth)
     assert "5 labels" in table
     assert f"fast: CPU time of a label grows as n^{growth['fits'][0]['exponent']:.2f}\n" in table
 
 
-@pytest.mark.parametrize("ending", ["svg", "png"])
-def test_the_figure_is_drawn(growth, tmp_path, ending):
-    path = tmp_path / f"growth.{ending}"
-    write_figure(growth, path)
-    assert path.stat().st_size > 1000
+def test_the_figure_is_drawn(growth, tmp_path):
+    write_figure(growth, tmp_path / "growth.svg")
+    assert (tmp_path / "growth.svg").stat().st_size > 1000
 
 
 def test_the_command_prints_json(small_dataset, capsys):

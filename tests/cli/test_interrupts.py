@@ -34,8 +34,9 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, -15)])
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("command", "number", "status"), [("train-shard", signal.SIGINT, 130), ("train-trees", signal.SIGTERM, -15)]
+)
 def test_while_threads_compute(command, number, status, folder):
     process = subprocess.Popen(
         [sys.executable, "-m", "ovaflow", command, "dataset.h5", *COMMANDS[command], "--output=shard.h5"],

@@ -6,7 +6,6 @@ import sys
 import time
 from pathlib import Path
 
-import h5py
 import pytest
 from synthetic import topics
 
@@ -35,35 +34,32 @@ def most_threads(folder, line):
     tasks, most = Path(f"/proc/{process.pid}/task"), 0
     while process.poll() is None:
         most = max(most, sum(1 for _ in tasks.iterdir()) if tasks.exists() else 0)
-        time.sleep(0.001)
+        time.sleep(0.005)
     assert process.returncode == 0, process.stdout.read().decode()
     return most
 
 
-@pytest.mark.parametrize(
-    ("command", "waiting"),
-    [
-        ("means dataset.h5 --output=means.h5", 1),
-        ("train-shard dataset.h5 --means=means.h5 --plan=plan.tsv --shard=0 --output=shard.h5", 1),
-        ("train-trees dataset.h5 --trees=6 --output=trees.h5", 1),
-        ("embed dataset.h5 --rank=4 --output=embedding.h5", 1),
-        ("project dataset.h5 --embedding=embedding.h5 --output=projected.h5", 1),
-        (
-            "tune-decoder projected.h5 --dataset=dataset.h5 --embedding=embedding.h5 --C=1 --C=2 --output=decoder.json",
-            1,
-        ),
-        ("train-decoder projected.h5 --tuned=decoder.json --output=decoder.h5", 1),
-        ("merge shard.h5 --dataset=dataset.h5 --output=model.h5 --statistics=training.h5", None),
-        ("predict model.h5 --dataset=dataset.h5 --output=predictions.h5", 1),
-    ],
-)
-def test_threads_of_a_command(folder, command, waiting):
-    """The main thread waits for those that work."""
-    counted = most_threads(folder, command if waiting is None else f"{command} --threads={THREADS}")
-    assert 1 <= counted <= (1 if waiting is None else THREADS + waiting)
-    if command.startswith(("train-shard", "train-trees")):
-        # how many of them are seen at a time depends on what else the machine does
-        assert counted > waiting
+COMMANDS = """
+means dataset.h5 --output=means.h5
+train-shard dataset.h5 --means=means.h5 --plan=plan.tsv --shard=0 --output=shard.h5
+train-trees dataset.h5 --trees=6 --output=trees.h5
+embed dataset.h5 --rank=4 --output=embedding.h5
+project dataset.h5 --embedding=embedding.h5 --output=projected.h5
+tune-decoder projected.h5 --dataset=dataset.h5 --embedding=embedding.h5 --C=1 --C=2 --output=decoder.json
+train-decoder projected.h5 --tuned=decoder.json --output=decoder.h5
+merge shard.h5 --dataset=dataset.h5 --output=model.h5 --statistics=training.h5
+predict model.h5 --dataset=dataset.h5 --output=predictions.h5
+"""
+
+
+@pytest.mark.parametrize("command", COMMANDS.strip().splitlines(), ids=lambda line: line.split()[0])
+def test_threads_of_a_command(folder, command):
+    if command.startswith("merge"):
+        assert most_threads(folder, command) == 1
+        return
+    counted = most_threads(folder, f"{command} --threads={THREADS}")
+    # the main thread waits for those that work; how many are seen at a time depends on what else the machine does
+    assert (2 if command.startswith(("train-shard", "train-trees")) else 1) <= counted <= THREADS + 1
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="libraries start no threads on one CPU")
@@ -73,11 +69,3 @@ def test_libraries_would_have_more():
     environment = os.environ | dict.fromkeys(ONE_THREAD, "8")
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert int(done.stdout) > 1
-
-
-def test_threads_change_no_bit(folder):
-    command = "train-shard dataset.h5 --means=means.h5 --plan=plan.tsv --shard=0"
-    most_threads(folder, f"{command} --output=alone.h5")
-    with h5py.File(folder / "shard.h5") as ours, h5py.File(folder / "alone.h5") as theirs:
-        for name in ("data", "indices", "indptr"):
-            assert ours["weights"][name][()].tobytes() == theirs["weights"][name][()].tobytes()

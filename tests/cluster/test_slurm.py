@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from pipeline_place import Place
+from pipeline_place import SOURCE, Place
 from tiny_table import write_config
 
 pytestmark = [pytest.mark.workflow, pytest.mark.cluster, pytest.mark.timeout(900)]
@@ -90,7 +90,7 @@ class ClusterPlace(Place):
         (hook / "sitecustomize.py").write_text(HOOK)
         scratch = self.folder / "scratch"
         scratch.mkdir(exist_ok=True)
-        own = {"PYTHONPATH": f"{hook}:{self.checkout / 'src'}", "OVAFLOW_SCRATCH": str(scratch)}
+        own = {"PYTHONPATH": f"{hook}:{SOURCE}", "OVAFLOW_SCRATCH": str(scratch)}
         return super().environment() | own | variables
 
     def tell(self, shard, what):
@@ -207,8 +207,7 @@ REFUSALS = {
         {},
         "Requested node configuration is not available",
     ),
-    "no such partition": ([], {"SBATCH_PARTITION": "nowhere"}, "Invalid partition name specified"),
-    "no such partition, shards alone": (
+    "no such partition": (
         ["--group-components", "shards.{run}=1", "start=1"],
         {"SBATCH_PARTITION": "nowhere"},
         "Invalid partition name specified",

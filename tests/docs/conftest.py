@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from docs.pages import ROOT
+from pipeline_place import SOURCE
 
 
 @pytest.fixture(scope="session")
@@ -22,7 +22,7 @@ def tools(tmp_path_factory):
 def shell(tools):
     """Runs a block in a folder and returns what it wrote."""
     keep = {key: value for key, value in os.environ.items() if key.startswith(("OVAFLOW_", "HOME", "LANG", "LC_"))}
-    environment = keep | {"PATH": f"{tools}:/usr/bin:/bin", "PYTHONPATH": str(ROOT / "src"), "COLUMNS": "80"}
+    environment = keep | {"PATH": f"{tools}:/usr/bin:/bin", "PYTHONPATH": str(SOURCE), "COLUMNS": "80"}
 
     def run(code, folder, **options):
         command = ["bash", "-euo", "pipefail", "-c", code]

@@ -1,4 +1,4 @@
-"""The documentation as tests read it: pages, blocks of code, and what stands before them."""
+"""The documentation as tests read it: pages, blocks of code, and the comments before them."""
 
 import re
 from pathlib import Path
@@ -13,24 +13,13 @@ _MARK = re.compile(r"<!--\s*(?P<kind>not run|no config|background|in the tree)(?
 
 
 class Block(NamedTuple):
-    """A block of code.
+    """A block of code."""
 
-    Attributes
-    ----------
-    line : int
-        Of its fence.
-    language, title : str
-    code : str
-    mark : str or None
-        "not run", "no config", "background" or "in the tree", from the comment before it.
-    reason : str or None
-    """
-
-    line: int
+    line: int  # of its fence
     language: str
     title: str
     code: str
-    mark: str | None
+    mark: str | None  # "not run", "no config", "background" or "in the tree", from the comment before it
     reason: str | None
 
 
@@ -62,16 +51,8 @@ def prose_of(page):
 def same_output(expected, written):
     """Whether a page shows what a command wrote.
 
-    Decimals may differ by two hundredths, bars and runs of spaces do not
-    count, ``…`` stands for anything on a line, a line of ``…`` for any lines.
-
-    Parameters
-    ----------
-    expected, written : str
-
-    Returns
-    -------
-    bool
+    Decimals may differ by two hundredths, bars and runs of spaces do not count, ``…`` stands for anything on a line, a
+    line of ``…`` for any lines.
     """
     wanted, lines = _lines(expected), _lines(written)
     while wanted:

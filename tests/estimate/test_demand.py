@@ -7,7 +7,7 @@ import pytest
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
-from ovaflow.estimate.demand import Demand, dense_megabytes, read_demand, shape_of, share_of_work, write_demand
+from ovaflow.estimate.demand import Demand, dense_megabytes, read_demand, shape_of, shares_of_work, write_demand
 from ovaflow.storage.texts import write_json
 from ovaflow.training.plan import write_plan
 
@@ -33,13 +33,13 @@ def test_a_share_of_all(share, threads, pretrained, megabytes, seconds):
 
 def test_from_files(tmp_path):
     estimate, plan = tmp_path / "estimate.json", tmp_path / "shards.tsv"
-    for read in (lambda: read_demand(estimate), lambda: share_of_work(plan, 0), lambda: shape_of(plan)):
+    for read in (read_demand, shares_of_work, shape_of):
         with pytest.raises(FileNotFoundError):
-            read()
+            read(plan)
     write_demand(estimate, DEMAND)
     write_plan(plan, [[0, 1], [2], [3]], [3.0, 3.0, 2.0, 2.0])
     assert read_demand(estimate) == DEMAND
-    assert [share_of_work(plan, shard) for shard in range(4)] == [0.6, 0.2, 0.2, 0.0]
+    assert shares_of_work(plan) == {0: 0.6, 1: 0.2, 2: 0.2}
     # written again, it is read again
     write_demand(estimate, replace(DEMAND, core_seconds=1.0))
     os.utime(estimate, ns=(0, 0))

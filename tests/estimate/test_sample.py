@@ -10,6 +10,8 @@ import pytest
 from ovaflow.artifacts.means import compute_means, write_means
 from ovaflow.cli import main
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
+from ovaflow.estimate import summary
+from ovaflow.estimate.demand import Demand
 from ovaflow.estimate.sample import in_own_process
 from ovaflow.fastxml.training import read_tree_shard
 from ovaflow.model.merge import merge
@@ -17,64 +19,52 @@ from ovaflow.model.training_file import read_shard
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.training.plan import write_plan
 
-LABELS = {"prune": 0.05, "n_labels": 100}
-
 
 @pytest.fixture(scope="module")
-def inputs(path):
-    dataset = open_dataset(path)
-    write_means(path.parent / "means.h5", compute_means(dataset.train.X, dataset.positives), dataset.checksum)
-    write_plan(path.parent / "plan.tsv", [np.arange(dataset.n_labels)], np.ones(dataset.n_labels))
-    return [f"--means={path.parent / 'means.h5'}", f"--plan={path.parent / 'plan.tsv'}", "--shard=0"]
+def job(path):
+    """Runs a training job on the dataset in a process of its own; the file that it wrote."""
+    folder, dataset = path.parent, open_dataset(path)
+    write_means(folder / "means.h5", compute_means(dataset.train.X, dataset.positives), dataset.checksum)
+    write_plan(folder / "plan.tsv", [np.arange(dataset.n_labels)], np.ones(dataset.n_labels))
+
+    def run(command, *options, name="shard.h5"):
+        given = ["--means=means.h5", "--plan=plan.tsv", "--shard=0"] if command == "train-shard" else []
+        words = [command, str(path), *given, *options, f"--output={name}"]
+        subprocess.run([sys.executable, "-P", "-m", "ovaflow", *words], check=True, capture_output=True, cwd=folder)
+        return folder / name
+
+    return run
 
 
-def job(command, *options):
-    subprocess.run([sys.executable, "-P", "-m", "ovaflow", command, *options], check=True, capture_output=True)
-
-
-def settings_of(options):
-    return dict(option.removeprefix("--").split("=") for option in options)
-
-
-@pytest.mark.parametrize(
-    ("options", "threads"),
-    [
-        ([], 1),
-        ([], 2),
-        (["--loss=logistic"], 1),
-        (["--regularization=l1"], 1),
-        (["--regularization=l1", "--loss=logistic"], 1),
-    ],
-)
-def test_memory_of_a_job(path, inputs, tmp_path, options, threads):
-    ours = in_own_process("one-vs-all", dataset=str(path), settings=settings_of(options), **LABELS).demand
-    # the second job finds compiled kernels
-    for name in ("first.h5", "second.h5"):
-        job("train-shard", str(path), *inputs, *options, f"--threads={threads}", f"--output={tmp_path / name}")
-    theirs = read_shard(tmp_path / "second.h5").peak_rss_bytes
+def assert_near(ours, theirs, threads):
     assert 0.8 * theirs <= ours.bytes_of(1, threads) <= 1.25 * theirs
     assert ours.request(1, threads).mem_mb * 1e6 > theirs
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_memory_of_growing_trees(path, tmp_path, threads):
+def test_memory_of_a_job_and_size_of_the_model(path, job, tmp_path):
+    sample = in_own_process("one-vs-all", dataset=str(path), settings={}, prune=0.05, n_labels=1000)
+    shard = job("train-shard", "--threads=2")
+    assert_near(sample.demand, read_shard(shard).peak_rss_bytes, 2)
+    weights = merge([shard], open_dataset(path), 0.05, tmp_path / "model.h5", tmp_path / "training.h5")
+    # of all labels
+    assert sample.solved == sample.of == 299
+    assert sample.weights == pytest.approx(weights)
+    figures = summary.summarize(sample, path, 1, 1)
+    assert figures["model_bytes"] == pytest.approx((tmp_path / "model.h5").stat().st_size, rel=0.1)
+    few = in_own_process("one-vs-all", dataset=str(path), settings={}, prune=0.05, n_labels=100)
+    assert few.weights == pytest.approx(weights, rel=0.2)
+
+
+def test_memory_of_another_problem(path, job):
+    settings = {"regularization": "l1", "loss": "logistic"}
+    ours = in_own_process("one-vs-all", dataset=str(path), settings=settings, prune=0.05, n_labels=100).demand
+    shard = job("train-shard", *(f"--{name}={value}" for name, value in settings.items()))
+    assert_near(ours, read_shard(shard).peak_rss_bytes, 1)
+
+
+def test_memory_of_growing_trees(path, job):
     ours = in_own_process("fastxml", dataset=str(path), settings={"trees": 2}).demand
-    for name in ("first.h5", "second.h5"):
-        job("train-trees", str(path), "--trees=2", f"--threads={threads}", f"--output={tmp_path / name}")
-    theirs = read_tree_shard(tmp_path / "second.h5").peak_rss_bytes
-    assert 0.8 * theirs <= ours.bytes_of(1, threads) <= 1.25 * theirs
-
-
-def test_size_of_the_model(path, inputs, tmp_path, capfd):
-    job("train-shard", str(path), *inputs, f"--output={tmp_path / '0.h5'}")
-    theirs = merge([tmp_path / "0.h5"], open_dataset(path), 0.05, tmp_path / "model.h5", tmp_path / "training.h5")
-    options = [str(path), "--prune=0.05", "--json"]
-    for n_labels, tolerance in ((100, 0.2), (1000, 1e-9)):
-        assert main(["estimate", *options, f"--labels={n_labels}"]) == 0
-        ours = json.loads(capfd.readouterr().out)
-        assert ours["weights"] == pytest.approx(theirs, rel=tolerance)
-        assert ours["model_bytes"] == pytest.approx((tmp_path / "model.h5").stat().st_size, rel=max(tolerance, 0.1))
-    assert ours["sampled_labels"] == ours["labels"] == 299
+    assert_near(ours, read_tree_shard(job("train-trees", "--trees=2", "--threads=2")).peak_rss_bytes, 2)
 
 
 def test_command(path, tmp_path, capfd):
@@ -87,30 +77,20 @@ def test_command(path, tmp_path, capfd):
     assert "of 299 labels with positives" in written
     assert "2 jobs of one thread" in written
     assert json.loads(output.read_text())["core_seconds"] > 0
-    assert main(["estimate", str(path), "--method=fastxml", "--trees=7", "--max-leaf=1000"]) == 0
-    assert "1 of 7 trees" in capfd.readouterr().out
+    assert main(["estimate", str(path), "--method=fastxml", "--trees=7", "--max-leaf=1000", "--json"]) == 0
+    figures = json.loads(capfd.readouterr().out)
+    assert (figures["sampled_trees"], figures["trees"]) == (1, 7)
     assert main(["estimate", str(path), "--prune=0.001", "--stored-threshold=0.01"]) == 2
     assert "give --stored-threshold=0.001" in capfd.readouterr().err
 
 
-def test_suggestions_follow_cores_and_memory(path, monkeypatch):
-    from ovaflow.estimate import summary
-
-    sample = in_own_process("one-vs-all", dataset=str(path), settings={}, **LABELS)
-    asked = []
-    for hours, gigabytes in ((0.0001, 64), (1, 64), (100, 64), (100, 4)):
-        monkeypatch.setattr(summary, "_memory", lambda gigabytes=gigabytes: gigabytes << 30)
-        monkeypatch.setattr(summary, "read_allowance", lambda: type("Allowance", (), {"cores": 32}))
-        object.__setattr__(sample.demand, "core_seconds", 3600.0 * hours)
-        figures = summary.summarize(sample, path, 1, 8)
-        asked.append((figures["suggested_shards"], figures["suggested_threads"]))
-        assert figures["wall_seconds"] == figures["job_seconds"]
-    assert asked[0] == (1, 1)
-    assert asked[1] == (32, 1)
-    assert asked[2] == (608, 1)
-    shards, threads = asked[3]
-    assert threads > 1
-    assert shards % (32 // threads) == 0
+@pytest.mark.parametrize(
+    ("hours", "gigabytes", "shards", "threads"),
+    [(0.0001, 64, 1, 1), (1, 64, 32, 1), (100, 64, 608, 1), (100, 4, 304, 2)],
+)
+def test_suggestions_follow_cores_and_memory(hours, gigabytes, shards, threads):
+    demand = Demand(3600.0 * hours, job_seconds=1.0, job_bytes=2e8, thread_bytes=1e7, result_bytes=4e8)
+    assert summary.suggest(demand, 32, gigabytes << 30) == (shards, threads)
 
 
 def test_a_dataset_without_positives_is_refused(tmp_path, capfd):

@@ -1,10 +1,8 @@
 """Classifiers in a Python program."""
 
 import pickle
-import re
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,7 +19,6 @@ from ovaflow.console.errors import InputError
 from ovaflow.settings.models import Dataset, Run
 
 CLASSIFIERS = [OneVsAllClassifier(), FastXMLClassifier(trees=4), RembrandtClassifier(rank=4)]
-README = Path(__file__).parents[2] / "README.md"
 
 TEXTS = [f"{'salt' if i % 2 else 'rope'} {'sea' if i % 3 else 'hill'} number{i % 7}" for i in range(60)]
 TOPICS = [["cooking" if i % 2 else "climbing", *(["water"] if i % 3 else [])] for i in range(60)]
@@ -143,14 +140,6 @@ def test_grid_search_over_a_pipeline_in_processes():
     search = GridSearchCV(model, grid, scoring=precision_at_k_scorer(1), cv=KFold(2), n_jobs=2).fit(TEXTS, TOPICS)
     assert search.best_score_ == 1
     assert search.best_estimator_.predict(["salt hill", "rope sea"])[0].tolist() == ["cooking"]
-
-
-def test_the_lines_of_the_readme(capsys):
-    [block] = [code for code in re.findall(r"```python\n(.*?)```", README.read_text(), re.S) if "OneVsAll" in code]
-    given = {"texts": TEXTS[:40], "labels": TOPICS[:40], "test_texts": TEXTS[40:], "test_labels": TOPICS[40:]}
-    exec(block, given)
-    assert len(block.strip().splitlines()) <= 6
-    assert "1.0" in capsys.readouterr().out
 
 
 def test_the_command_line_loads_none_of_it():

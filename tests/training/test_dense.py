@@ -44,8 +44,9 @@ def test_both_solvers_are_met(sparse):
     assert 0 < jobs.suits_fast_path(np.diff(sparse.positives.indptr)).sum() < sparse.n_labels
 
 
-@pytest.mark.parametrize("loss", ["squared-hinge", "logistic"])
-@pytest.mark.parametrize("reference", [False, True])
+@pytest.mark.parametrize(
+    ("loss", "reference"), [("squared-hinge", False), ("squared-hinge", True), ("logistic", False)]
+)
 def test_same_weights_as_from_sparse_storage(reference, loss):
     stored_sparsely = clusters(n_labels=20)
     settings = {"reference": reference, "loss": loss, "epsilon": 1e-2 if loss == "logistic" else 1e-4}

@@ -20,7 +20,7 @@ from synthetic import topics
 
 pytestmark = [pytest.mark.workflow, pytest.mark.kills, pytest.mark.timeout(1800)]
 
-KILLS = int(os.environ.get("OVAFLOW_TEST_KILLS", 20))
+KILLS = int(os.environ.get("OVAFLOW_TEST_KILLS", 12))
 """Each takes about two seconds of CPU time."""
 
 SEED = int(os.environ.get("OVAFLOW_TEST_SEED", 0))

@@ -29,7 +29,7 @@ def others(tmp_path):
     (written,) = (block.code for block in blocks_of(PAGE) if block.title == "Snakefile")
     (place.folder / "Snakefile").write_text(written.replace("your-own-command >", "cp original.csv"))
     write_table(place.folder / "original.csv")
-    ours = CONFIG | {"runs": {"msi": {"trace": 2}}, "train": {"shards": 1}, "report": {"prune_thresholds": []}}
+    ours = CONFIG | {"runs": {"msi": {}}, "train": {"shards": 1}, "report": {"prune_thresholds": []}}
     (place.folder / "config.yaml").write_text(yaml.safe_dump({"labels": ours}))
     return place
 
@@ -70,13 +70,3 @@ def test_every_step_keeps_to_the_prefix(others):
     paths = [part.rpartition("=")[2].strip("'\"") for line in commands for part in line.split()]
     assert [path for path in paths if path.startswith(folders)] == []
     assert sum(path.startswith(tuple(f"labels/{folder}" for folder in folders)) for path in paths) > 100
-
-
-def test_the_catalogue_runs_the_same_workflow(place):
-    expected = place.jobs()
-    place.command = lambda *arguments: [
-        part if not part.endswith("/Snakefile") else str(ROOT / "workflow" / "Snakefile")
-        for part in Place.command(place, *arguments)
-    ]
-    assert place.jobs() == expected
-    assert expected["train_shard"] == 4

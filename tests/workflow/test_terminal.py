@@ -1,8 +1,6 @@
 """What a person sees of a run, and how it is stopped and continued."""
 
 import os
-import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -13,8 +11,6 @@ import pytest
 from tiny_table import write_config
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
-
-MODEL = "results/tiny/msi/model.h5"
 
 
 def ovaflow_run(place, *arguments):
@@ -58,22 +54,6 @@ def jobs_in(folder):
     return found
 
 
-def test_a_line_for_each_stage(finished, tmp_path):
-    place = finished.copy(tmp_path)
-    for path in (MODEL, "results/report.html"):
-        (place.folder / path).unlink()
-    shutil.rmtree(place.folder / "results/tiny/msi/shards")
-    lines = place.snakemake().splitlines()
-    first = lines.index("7 jobs to do")
-    stages = [line.split()[0] for line in lines[first + 1 : -4] if not re.search(r"/\d+ jobs|waiting", line)]
-    assert stages[:2] == ["train_shard", "merge_shards"]
-    expected = {"predict_labels", "evaluate_predictions", "measure_pruning", "write_report"}
-    assert set(stages[2:]) == expected
-    assert any(re.fullmatch(r"train_shard tiny/msi +[\d.]+ s  2 jobs", line) for line in lines)
-    assert lines[-2] == "Done: 7 of 7 jobs"
-    assert lines[-1].startswith("The report is ready: ")
-
-
 def test_a_failure_says_why(place):
     write_config(place.folder / "my.yaml", prepare={"text_column": "nope"})
     lines = place.snakemake("results/tiny/dataset.h5", status=1).splitlines()
@@ -83,12 +63,6 @@ def test_a_failure_says_why(place):
     assert lines[failed + 3] == "  log: logs/tiny/prepare.log"
     assert lines[-1] == "Stopped: 0 of 1 jobs; the same command continues"
     assert "Traceback" not in "".join(lines)
-
-
-def test_snakemake_itself_speaks_on_demand(place):
-    written = place.snakemake("results/tiny/dataset.h5", "--printshellcmds")
-    assert "localrule prepare_dataset:" in written
-    assert "1 of 1 steps (100%) done" in written
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

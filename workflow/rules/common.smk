@@ -9,7 +9,7 @@ from zlib import crc32
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.catalogue import files_of, read_catalogue
-from ovaflow.estimate.demand import dense_megabytes, read_demand, shape_of, share_of_work
+from ovaflow.estimate.demand import dense_megabytes, read_demand, shape_of, shares_of_work
 from ovaflow.settings import chains, paths, steps
 from ovaflow.settings.config import load, require_files, resolve
 from ovaflow.settings.models import ROLES
@@ -135,7 +135,7 @@ def reading_megabytes(wildcards, input, attempt):
 def asked_by_shard(wildcards, input):
     """Memory and minutes of a shard of labels, estimated from a sample."""
     pretrained = SETTINGS.runs[wildcards.run].pretrained is not None
-    share = share_of_work(input.plan, int(wildcards.shard))
+    share = shares_of_work(input.plan).get(int(wildcards.shard), 0.0)
     return read_demand(input.estimate).request(share, train_of(wildcards.run).threads, pretrained)
 
 

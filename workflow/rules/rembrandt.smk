@@ -63,7 +63,7 @@ rule tune_decoder:
     params:
         options=settings_of("tune-decoder"),
         code=steps.code_of("tune-decoder"),
-    threads: lambda wildcards: SETTINGS.train_of(wildcards.run).threads
+    threads: threads_of_run
     resources:
         mem_mb=tuning_megabytes,
         kernels=1,

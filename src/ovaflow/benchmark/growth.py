@@ -23,11 +23,9 @@ FEWEST_POSITIVES = 2
 def measure_growth(dataset, n_labels, seed, training, repeats=1):
     """Cost of the same labels on growing parts of a dataset, for the fast and the plain solver.
 
-    Instances are drawn at random, each part inside the next. Of the features
-    the most frequent are kept and rows scaled back to unit length. Of each
-    axis ("n", "d") and solver the exponent is the slope of log CPU time over
-    log size; ``on_working_sets`` is the share of the labels that the fast
-    solver does not hand to the plain one.
+    Instances are drawn at random, each part inside the next. The most frequent features are kept and rows scaled back
+    to unit length. For each axis ("n", "d") and solver, the exponent is the slope of log CPU time over log size;
+    ``on_working_sets`` is the share of labels that the fast solver does not hand to the plain one.
     """
     parts, labels = _parts(dataset, n_labels, seed)
     points = []

@@ -12,10 +12,10 @@ from ovaflow.training.shard_job import train_labels
 
 
 def benchmark_solver(dataset, n_labels, seed, threads, training, earlier=None):
-    """Train random labels (whole subtrees, perhaps some labels more, with the label-tree start); means over them.
+    """Train random labels (with the label-tree start whole subtrees, so perhaps a few more); means over them.
 
-    ``ms_per_label`` is threads times wall time, ``cpu_ms_per_label`` without what
-    other programs took of the cores; a full pass is a product with all of X.
+    ``ms_per_label`` is threads times wall time, ``cpu_ms_per_label`` processor time; a full pass is a product with all
+    of X.
     """
     inputs = compute_start_inputs(dataset, training, threads, earlier=earlier)
     means = inputs.means

@@ -2,7 +2,6 @@
 
 import contextlib
 import importlib
-import os
 import sys
 
 import click
@@ -14,49 +13,43 @@ from ovaflow.machine.limits import hold_libraries
 from ovaflow.methods import METHODS
 from ovaflow.storage.writing import explanation_of
 
-COMMANDS = {
-    "train": "From a file of texts and labels to a model and a report.",
-    "run": "Run the pipeline: from a config file to the report.",
-    "download": "Fetch a public dataset or a file.",
-    "prepare": "Turn a dataset's source into dataset.h5.",
-    "hold-out": "Set training instances aside, for calibration.",
-    "means": "Compute the means that starting points need.",
-    "label-tree": "Compute the minimum spanning tree over labels.",
-    "root": "Solve the problem without positives.",
-    "estimate": "Say what training will take: time, memory, model size.",
-    "plan": "Divide the labels into shards of equal work.",
-    "train-shard": "Train the labels of one shard.",
-    "cold-start": "Measure what starting from an earlier model saves.",
-    "merge": "Join trained shards into one model.",
-    "prune": "Make a model as small as a number of bytes.",
-    "convert": "Bring a model to the npz of SciPy and PECOS, or back.",
-    "trace": "Record every iteration of a sample of labels.",
-    "predict": "Find the best labels of texts, features or a test set.",
-    "calibrate": "Turn scores into probabilities, from held-out instances.",
-    "explain": "Say which words push labels up and down.",
-    "index": "Write what scores one text at a time quickly.",
-    "evaluate": "Compare predictions with the test labels.",
-    "serve": "Answer over HTTP, with a page.",
-    "calibration-curve": "Measure probabilities and thresholds.",
-    "prune-curve": "Measure a model pruned at larger thresholds.",
-    "report": "Write the report page.",
-    "warm-up": "Compile every kernel once.",
-    "benchmark": "Measure the solver.",
-    "snakefile": "Print where the workflow's Snakefile is.",
-} | {name: command.help for method in METHODS.values() for name, command in method.commands.items()}
-
 _MODULES = {
-    "run": ("run", "snakefile"),
-    "data": ("download", "prepare", "hold-out"),
-    "starting": ("means", "label-tree", "root", "plan"),
-    "training": ("train-shard",),
-    "trees": ("train-trees", "merge-trees", "tree-curve"),
-    "embedding": ("embed", "project", "tune-decoder", "train-decoder", "join-decoder", "describe-embedding"),
-    "models": ("merge", "prune", "convert", "index"),
-    "samples": ("estimate", "cold-start", "trace", "benchmark"),
-    "evaluating": ("evaluate", "calibrate", "calibration-curve", "prune-curve"),
+    "train": ("run", "From a file of texts and labels to a model and a report."),
+    "run": ("run", "Run the pipeline: from a config file to the report."),
+    "download": ("data", "Fetch a public dataset or a file."),
+    "prepare": ("data", "Turn a dataset's source into dataset.h5."),
+    "hold-out": ("data", "Set training instances aside, for calibration."),
+    "means": ("training", "Compute the means that starting points need."),
+    "label-tree": ("training", "Compute the minimum spanning tree over labels."),
+    "root": ("training", "Solve the problem without positives."),
+    "estimate": ("samples", "Say what training will take: time, memory, model size."),
+    "plan": ("training", "Divide the labels into shards of equal work."),
+    "train-shard": ("training", "Train the labels of one shard."),
+    "cold-start": ("samples", "Measure what starting from an earlier model saves."),
+    "merge": ("models", "Join trained shards into one model."),
+    "prune": ("models", "Prune a model to a given size."),
+    "convert": ("models", "Convert a model to the npz of SciPy and PECOS, or back."),
+    "trace": ("samples", "Record every iteration of a sample of labels."),
+    "predict": ("predict", "Find the best labels of texts, features or a test set."),
+    "calibrate": ("evaluating", "Turn scores into probabilities, from held-out instances."),
+    "explain": ("explain", "Say which words push labels up and down."),
+    "index": ("models", "Write an index that makes scoring single texts fast."),
+    "evaluate": ("evaluating", "Compare predictions with the test labels."),
+    "serve": ("serve", "Answer over HTTP, with a page."),
+    "calibration-curve": ("evaluating", "Measure probabilities and thresholds."),
+    "prune-curve": ("evaluating", "Measure a model pruned at larger thresholds."),
+    "report": ("report", "Write the report page."),
+    "warm-up": ("warm_up", "Compile every kernel once."),
+    "benchmark": ("samples", "Measure the solver."),
+    "snakefile": ("run", "Print where the workflow's Snakefile is."),
+} | {
+    name: (method.replace("-", "_"), command.help)
+    for method, family in METHODS.items()
+    for name, command in family.commands.items()
 }
-"""Where commands are that have no module of their name."""
+"""Module and short help of each command; those of a method are in the module of its name."""
+
+COMMANDS = {name: said for name, (_, said) in _MODULES.items()}
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C."""
@@ -69,9 +62,8 @@ class _LazyGroup(click.Group):
     def get_command(self, context, name):
         if name not in COMMANDS:
             return None
-        own = name.replace("-", "_")
-        module = next((module for module, names in _MODULES.items() if name in names), own)
-        return getattr(importlib.import_module(f"ovaflow.cli.{module}"), f"{own}_command")
+        module = importlib.import_module(f"ovaflow.cli.{_MODULES[name][0]}")
+        return getattr(module, f"{name.replace('-', '_')}_command")
 
     def shell_complete(self, context, incomplete):
         # names alone, without loading the commands
@@ -95,7 +87,7 @@ def main(arguments=None):
     hold_libraries()
     try:
         # what click hands back where a command ends with a status of its own; commands return nothing
-        status = group.main(arguments, prog_name="ovaflow", standalone_mode=False)
+        return group.main(arguments, prog_name="ovaflow", standalone_mode=False) or 0
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
@@ -114,18 +106,10 @@ def main(arguments=None):
     except MemoryError:
         return _complain("out of memory; give the job more memory or lower the number of threads", 1)
     except OSError as error:
-        if os.environ.get("OVAFLOW_TRACEBACK"):
-            raise
-        return _complain_of(error)
-    return status or 0
-
-
-def _complain_of(error):
-    name = error.filename or "input/output"
-    explanation = explanation_of(error, name)
-    if explanation is None:
-        return _complain(f"{name}: {error.strerror or error}", 1)
-    return _complain(f"{name}: {'; '.join(explanation)}", 2)
+        name = error.filename or "input/output"
+        explanation = explanation_of(error, name)
+        said, status = ("; ".join(explanation), 2) if explanation else (error.strerror or error, 1)
+        return _complain(f"{name}: {said}", status)
 
 
 def _complain(message, status):

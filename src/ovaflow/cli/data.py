@@ -2,7 +2,7 @@
 
 import click
 
-from ovaflow.cli.options import DATASET, FILE, output, reads
+from ovaflow.cli.options import DATASET, FILE, number, output, reads
 from ovaflow.data.dataset import hold_out, open_dataset, write_dataset
 from ovaflow.data.download import download_dataset, download_file
 from ovaflow.data.prepare import Source, prepare
@@ -11,8 +11,8 @@ from ovaflow.data.prepare import Source, prepare
 @click.command("download")
 @click.option("--dataset", help="Name of a dataset of the catalogue.")
 @click.option("--catalogue", type=click.Path(dir_okay=False), help="Catalogue; ovaflow's own by default.")
-@click.option("--url", help="Address (http or https) of a single file, instead of a dataset.")
-@click.option("--sha256", help="What the single file's checksum must be.")
+@click.option("--url", help="Address (http or https) of a single file to fetch instead.")
+@click.option("--sha256", help="Checksum that the single file must have.")
 @click.option("--output", required=True, type=click.Path(), help="Folder of the dataset, or the single file.")
 @click.option(
     "--record",
@@ -20,7 +20,7 @@ from ovaflow.data.prepare import Source, prepare
     help="Checksums, recorded at the first download and enforced afterwards; OUTPUT.sha256 by default.",
 )
 def download_command(dataset, catalogue, url, sha256, output, record):
-    """Download a dataset or a file, unless it is there as recorded."""
+    """Download a dataset or a file, unless it is there already with the recorded checksum."""
     if (dataset is None) == (url is None):
         raise click.UsageError("give either --dataset or --url")
     if dataset and sha256:
@@ -50,17 +50,14 @@ def prepare_command(settings, output, **files):
         click.echo(f"remark: {remark}")
 
 
+_SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
+
+
 @click.command("hold-out")
 @DATASET
-@click.option(
-    "--fraction",
-    default=0.2,
-    show_default=True,
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="Share of the training instances.",
-)
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Another one, other instances.")
-@output("Dataset file to write: they are its test instances.")
+@click.option("--fraction", default=0.2, show_default=True, type=_SHARE, help="Share of the training instances.")
+@number("--seed", 0, "Another seed draws other instances.", least=0)
+@output("Dataset file to write, whose test instances they are.")
 def hold_out_command(dataset, fraction, seed, output):
     """Set training instances of DATASET (dataset.h5) aside, for calibration."""
     opened = open_dataset(dataset)

@@ -25,19 +25,11 @@ from ovaflow.storage.texts import write_json
 @click.option("--training", required=True, type=FILE, help="Statistics of the training, training.h5.")
 @reads("evaluate")
 @output("Metrics file to write, metrics.json.")
-@click.option("--groups", type=FILE, help="Also write results by training frequency of the labels, groups.json.")
-@click.option(
-    "--analysis",
-    type=FILE,
-    help="Also write what the report tells of frequent and rare labels and of failures, analysis.json.",
-)
+@click.option("--groups", type=FILE, help="Also write results by the labels' training frequency, groups.json.")
+@click.option("--analysis", type=FILE, help="Also write what the report says of labels and failures, analysis.json.")
 def evaluate_command(predictions, dataset, model, training, settings, output, groups, analysis):
     """Compare PREDICTIONS (predictions.h5) with the labels of the test instances."""
-    opened = (
-        read_predictions(predictions),
-        open_dataset(dataset),
-        open_any_model(model),
-    )
+    opened = read_predictions(predictions), open_dataset(dataset), open_any_model(model)
     constants = settings.propensity_a, settings.propensity_b
     metrics = evaluate(*opened, read_training(training), *constants)
     write_json(output, "metrics", metrics, of=opened[2].checksum)
@@ -56,10 +48,8 @@ def _summary(metrics, name):
 
 @click.command("calibrate")
 @click.argument("model", type=FILE)
-@click.option("--held-out", required=True, type=FILE, help="Dataset file of hold-out.")
-@click.option(
-    "--predictions", required=True, type=FILE, help="Predictions for it, of a model trained on its training instances."
-)
+@click.option("--held-out", required=True, type=FILE, help="Dataset file, by ovaflow hold-out.")
+@click.option("--predictions", required=True, type=FILE, help="Predictions for it by a model of its training data.")
 @output("Calibration file to write, calibration.h5.")
 def calibrate_command(model, held_out, predictions, output):
     """Turn scores of MODEL (model.h5) into probabilities, and find the threshold of each label."""
@@ -80,7 +70,7 @@ def calibrate_command(model, held_out, predictions, output):
 @THREADS
 @output("Measurements to write, calibration.json.")
 def calibration_curve_command(model, calibration, dataset, settings, threads, output):
-    """Reliability of MODEL's (model.h5) probabilities, and F1 at its thresholds, on the test instances."""
+    """Measure MODEL's (model.h5) probabilities, and F1 at its thresholds, on the test instances."""
     opened = open_any_model(model)
     read = read_calibration(calibration, opened)
     measured = calibration_curve(opened, read, open_dataset(dataset), settings.top_k, threads)
@@ -101,7 +91,7 @@ def calibration_curve_command(model, calibration, dataset, settings, threads, ou
 @THREADS
 @output("Curve to write, prune.json.")
 def prune_curve_command(model, dataset, prune_thresholds, settings, threads, output):
-    """Quality and size of MODEL (model.h5) pruned at larger thresholds, on the test instances."""
+    """Measure quality and size of MODEL (model.h5) pruned at larger thresholds, on the test instances."""
     opened = open_model(model), open_dataset(dataset)
     curve = prune_curve(*opened, prune_thresholds, settings.propensity_a, settings.propensity_b, threads)
     write_json(output, "prune-curve", curve)

@@ -1,4 +1,4 @@
-"""Explanations: a text with its words coloured, tables of words with bars."""
+"""ovaflow explain: a text with its words coloured, tables of words with bars."""
 
 import json
 import unicodedata
@@ -6,14 +6,15 @@ import unicodedata
 import click
 import numpy as np
 from rich import box
-from rich.console import Console, Group
+from rich.bar import Bar
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ovaflow.cli.options import FILE
+from ovaflow.cli.options import FILE, number
+from ovaflow.cli.predict import calibration_of
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
-from ovaflow.prediction.calibration import FILE_NAME, read_calibration
 from ovaflow.prediction.explanation import (
     contributions,
     find_labels,
@@ -29,25 +30,25 @@ from ovaflow.sparse.csr import rows_of
 @click.command("explain")
 @click.argument("path", required=False, type=FILE, metavar="[MODEL]")
 @click.option("--model", type=FILE, help="The model file, model.h5, unless it is the argument.")
-@click.option("--text", help="Explain what is predicted for it; - reads standard input.")
+@click.option("--text", help="Explain what is predicted for this text; - reads standard input.")
 @click.option("--dataset", type=FILE, help="Explain a test instance of this dataset.h5 instead of a text.")
-@click.option("--row", type=click.IntRange(min=0), help="Its number, from 0.")
+@click.option("--row", type=click.IntRange(min=0), help="Number of the test instance, from 0.")
 @click.option("--label", "names", multiple=True, help="Label to explain, instead of those predicted; repeatable.")
-@click.option("--labels", default=3, show_default=True, type=click.IntRange(min=1), help="Predicted labels explained.")
-@click.option("--top", default=10, show_default=True, type=click.IntRange(min=1), help="Words listed of each sign.")
+@number("--labels", 3, "Number of predicted labels to explain.")
+@number("--top", 10, "Number of words listed for each sign.")
 @click.option("--calibration", type=FILE, help="For probabilities; by default calibration.h5 next to the model.")
-@click.option("--json", "as_json", is_flag=True, help="JSON instead of tables.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def explain_command(path, model, text, dataset, row, names, labels, top, calibration, as_json):
     """Say which words push labels up and down.
 
-    With a text, or a test instance, what each word adds to the scores of the
-    labels; with labels alone, their strongest words and nearest labels.
+    For a text or a test instance: what each word adds to the labels' scores. For labels alone: their strongest words
+    and nearest labels.
     """
     if (path is None) == (model is None):
         raise click.UsageError("give one MODEL")
     predictor = Predictor.open(path or model)
     chosen = find_labels(predictor, names)
-    calibrated = _calibration(calibration, predictor.model)
+    calibrated = calibration_of(predictor.model, calibration)
     if text is None and dataset is None:
         if not chosen:
             raise click.UsageError("nothing to explain: give --text, --dataset and --row, or --label")
@@ -69,13 +70,6 @@ def explain_command(path, model, text, dataset, row, names, labels, top, calibra
         show(console, answer)
 
 
-def _calibration(path, model):
-    if path is None:
-        beside = model.path.with_name(FILE_NAME)
-        return read_calibration(beside, model) if beside.exists() else None
-    return read_calibration(path, model)
-
-
 def _instance(predictor, text, dataset, row):
     """The text of an instance, None where there is none, and its features."""
     if (text is None) == (dataset is None) or (dataset is None) != (row is None):
@@ -85,11 +79,8 @@ def _instance(predictor, text, dataset, row):
         return text, predictor.from_texts([text])
     opened = open_dataset(dataset)
     if opened.checksum != predictor.model.inputs.get("dataset"):
-        raise InputError(
-            f"was not trained on {dataset}",
-            path=predictor.model.path,
-            remedy="give the model and the dataset that it was trained on",
-        )
+        remedy = "give the model and the dataset that it was trained on"
+        raise InputError(f"was not trained on {dataset}", path=predictor.model.path, remedy=remedy)
     n = opened.test.X.n_rows
     if row >= n:
         raise InputError(f"no test instance {row}: there are {n:,}, from 0", path=dataset)
@@ -103,48 +94,50 @@ def _explained(predictor, x, label, top, places, calibration):
     answer = {"name": shown_name(predictor, label), "id": int(label), "score": explanation.score}
     if calibration is not None:
         answer["probability"] = float(calibration.probabilities([label], [explanation.score])[0])
-    standing = {}
-    for start, end, feature in places:
-        standing.setdefault(feature, []).append([start, end])
     for side in ("up", "down"):
-        answer[side] = [
-            {"word": _word(predictor, feature), "adds": value, "places": standing.get(feature, [])}
-            for feature, value in getattr(explanation, side)
-        ]
+        features = getattr(explanation, side)
+        answer[side] = _words(predictor, features, "adds")
+        for word, (feature, _) in zip(answer[side], features, strict=True):
+            word["places"] = [[start, end] for start, end, found in places if found == feature]
     return answer | {"bias": explanation.bias, "others": explanation.others}
 
 
 def _label(predictor, label, top):
     strongest = strongest_features(predictor, label, top)
-    answer = {"name": shown_name(predictor, label), "id": label, "positives": int(predictor.model.counts[label])}
-    for side in ("up", "down"):
-        answer[side] = [
-            {"word": _word(predictor, feature), "weight": value} for feature, value in getattr(strongest, side)
-        ]
     nearest = [
         {"name": shown_name(predictor, other), "id": other, "cosine": cosine}
         for other, cosine in nearest_labels(predictor, label, top)
     ]
-    return answer | {"bias": strongest.bias, "nearest": nearest}
+    return {
+        "name": shown_name(predictor, label),
+        "id": label,
+        "positives": int(predictor.model.counts[label]),
+        "up": _words(predictor, strongest.up, "weight"),
+        "down": _words(predictor, strongest.down, "weight"),
+        "bias": strongest.bias,
+        "nearest": nearest,
+    }
 
 
-def _word(predictor, feature):
+def _words(predictor, features, value):
     names = predictor.feature_names
-    return names[feature] if names else f"feature {feature}"
+    return [{"word": names[j] if names else f"feature {j}", value: found} for j, found in features]
 
 
 _BAR = 12
 """Characters of the longest bar."""
 
-_EIGHTHS = " ▏▎▍▌▋▊▉█"
-_UP, _DOWN = "green", "red"
+_STYLES = {"up": "green", "down": "red"}
 
 
 def show_instance(console, answer):
     """Print what pushes labels up and down for an instance."""
     for explained in answer["labels"]:
         console.print()
-        console.print(_heading(explained, _outcome(explained)))
+        outcome = f"score {explained['score']:+.3f}"
+        if "probability" in explained:
+            outcome += f", probability {100 * explained['probability']:.0f} %"
+        console.print(_heading(explained, outcome))
         if answer["text"]:
             console.print(_marked(answer["text"], explained), soft_wrap=False)
         console.print(_two_sides(explained, "adds", ("pushed up by", "pushed down by")))
@@ -156,49 +149,38 @@ def show_label(console, answer):
     console.print()
     console.print(_heading(answer, f"{answer['positives']:,} training positives, bias {answer['bias']:+.3f}"))
     console.print(_two_sides(answer, "weight", ("strongest for it", "strongest against it")))
-    nearest = _table("nearest labels", [(each["name"], each["cosine"]) for each in answer["nearest"]], "cyan", "")
-    console.print(nearest if answer["nearest"] else Text("no label near it", style="dim"))
+    console.print(_table("nearest labels", [(each["name"], each["cosine"]) for each in answer["nearest"]], "cyan", ""))
 
 
 def _heading(answer, outcome):
     return Text.assemble((_plain(answer["name"]), "bold"), "  ", (outcome, "cyan"))
 
 
-def _outcome(explained):
-    probability = f", probability {100 * explained['probability']:.0f} %" if "probability" in explained else ""
-    return f"score {explained['score']:+.3f}{probability}"
-
-
 def _two_sides(answer, value, titles):
-    sides = [[(each["word"], each[value]) for each in answer[side]] for side in ("up", "down")]
-    longest = max((abs(number) for side in sides for _, number in side), default=0)
+    sides = {side: [(each["word"], each[value]) for each in answer[side]] for side in _STYLES}
+    longest = max((abs(number) for rows in sides.values() for _, number in rows), default=0)
     grid = Table.grid(padding=(0, 4))
-    tables = [
-        _table(title, side, style, "+", longest) for title, side, style in zip(titles, sides, (_UP, _DOWN), strict=True)
-    ]
-    grid.add_row(*tables)
+    tables = zip(titles, sides, strict=True)
+    grid.add_row(*(_table(title, sides[side], _STYLES[side], "+", longest) for title, side in tables))
     return grid
 
 
 def _table(title, rows, style, sign, longest=None):
+    if not rows:
+        return Text(f"{title}: none", style="dim")
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
     table.add_column(Text(title, style="dim"), overflow="fold", min_width=len(title), max_width=32)
     table.add_column("", justify="right", no_wrap=True)
     table.add_column("", width=_BAR, no_wrap=True)
-    longest = longest or max((abs(number) for _, number in rows), default=1)
-    for word, number in rows:
-        table.add_row(Text(_plain(word)), f"{number:{sign}.3f}", Text(_bar(abs(number) / longest), style=style))
-    return Group(table) if rows else Text(f"{title}: nothing", style="dim")
-
-
-def _bar(share):
-    eighths = max(1, round(8 * _BAR * share))
-    return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
+    longest = longest or max(abs(number) for _, number in rows)
+    for word, value in rows:
+        table.add_row(Text(_plain(word)), f"{value:{sign}.3f}", Bar(longest, 0, abs(value), width=_BAR, color=style))
+    return table
 
 
 def _marked(text, explained):
     marked = Text(_plain(text))
-    for side, style in (("up", _UP), ("down", _DOWN)):
+    for side, style in _STYLES.items():
         for each in explained[side]:
             for start, end in each["places"]:
                 marked.stylize(f"bold {style}", start, end)
@@ -206,5 +188,5 @@ def _marked(text, explained):
 
 
 def _plain(text):
-    """Control characters as spaces, place for place: a text must not steer the terminal."""
+    """Control characters as spaces, one for one: a text must not steer the terminal."""
     return "".join(" " if unicodedata.category(character) in ("Cc", "Cf", "Cs") else character for character in text)

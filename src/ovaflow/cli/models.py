@@ -2,11 +2,10 @@
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import click
 
-from ovaflow.cli.options import FILE, OF_DATASET, THREADS, option, output, reads
+from ovaflow.cli.options import FILE, OF_DATASET, STATISTICS, THREADS, option, output, reads
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.curves import quality_of
@@ -24,7 +23,7 @@ from ovaflow.storage.parts import remove_parts
 @OF_DATASET
 @reads("merge")
 @output("Model file to write, model.h5.")
-@click.option("--statistics", required=True, type=FILE, help="Statistics file to write, training.h5.")
+@STATISTICS
 def merge_command(shards, dataset, settings, output, statistics):
     """Join trained SHARDS into one model."""
     opened = open_dataset(dataset)
@@ -49,9 +48,9 @@ class _Bytes(click.ParamType):
 
 @click.command("prune")
 @click.argument("model", type=FILE)
-@click.option("--max-bytes", type=_Bytes(), help="Size of the file at most, such as 10MB.")
-@option(Train, "prune", "threshold", default=None, help="Instead of a size: drop smaller weights.")
-@click.option("--dataset", type=FILE, help="Say what it costs on the test instances of this dataset.h5.")
+@click.option("--max-bytes", type=_Bytes(), help="Largest size of the file, such as 10MB.")
+@option(Train, "prune", "threshold", default=None, help="Instead of a size: drop weights smaller than this.")
+@click.option("--dataset", type=FILE, help="Measure what it costs on the test instances of this dataset.h5.")
 @THREADS
 @output("Model file to write.")
 def prune_command(model, max_bytes, prune, dataset, threads, output):
@@ -73,17 +72,18 @@ def prune_command(model, max_bytes, prune, dataset, threads, output):
         click.echo(", ".join(f"{name} {100 * before[name]:.2f} -> {100 * after[name]:.2f}" for name in before))
 
 
-_FILE = click.Path(path_type=Path, dir_okay=False)
 _WRITERS = {"model": save_model, "npz": write_npz}
 
 
 @click.command("convert")
-@click.argument("source", type=_FILE)
+@click.argument("source", type=FILE)
 @click.option("--to", type=click.Choice(list(_WRITERS)), default="model", show_default=True, help="Format to write.")
-@click.option("--like", type=_FILE, help="Model of the same labels and features: take names and the rest from it.")
-@option(Prepare, "bias", help="Models of others: value of the last column's feature.")
-@option(Prepare, "normalize", help="Models of others: instances had length 1.")
-@click.option("--output", type=_FILE, required=True, help="File to write.")
+@click.option(
+    "--like", type=FILE, help="Model of the same labels and features, to take names and all but the weights from."
+)
+@option(Prepare, "bias", help="Of an npz of others: value of the last column's feature.")
+@option(Prepare, "normalize", help="Of an npz of others: instances had length 1.")
+@click.option("--output", type=FILE, required=True, help="File to write.")
 def convert_command(source, to, like, bias, normalize, output):
     """Convert the model SOURCE, a model.h5 or an npz, to the npz that SciPy and PECOS read and write, or back.
 
@@ -97,31 +97,28 @@ def convert_command(source, to, like, bias, normalize, output):
 
 
 def _is_zip(path):
-    try:
-        with path.open("rb") as file:
-            return file.read(2) == b"PK"
-    except FileNotFoundError:
-        raise InputError("there is no such file", path=path, remedy="give a model.h5 or an npz") from None
+    # also one that is cut short; of a file that is not there open_model tells
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(2) == b"PK"
 
 
 def _named_like(model, other):
-    ours, theirs = ((each.n_labels, each.n_features) for each in (model, other))
-    if ours != theirs:
-        raise InputError(
-            "{:,} labels and {:,} features".format(*ours),
-            path=model.path,
-            remedy="give --like a model of as many; {} has {:,} and {:,}".format(other.path, *theirs),
-        )
+    if (model.n_labels, model.n_features) != (other.n_labels, other.n_features):
+        said = f"{model.n_labels:,} labels and {model.n_features:,} features"
+        remedy = f"give --like a model of as many; {other.path} has {other.n_labels:,} and {other.n_features:,}"
+        raise InputError(said, path=model.path, remedy=remedy)
     return replace(other, weights=model.weights)
 
 
 @click.command("index")
-@click.argument("model", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("model", type=FILE)
 def index_command(model):
-    """Write the index of MODEL (model.h5) next to it, for processes that score a text at a time.
+    """Write the index of MODEL (model.h5) next to it, for processes that score one text at a time.
 
-    They map it and share it; without it each of them builds one in its own
-    memory, after some instances. It is used as long as it is that of the model.
+    They map the file and share it. Without it, each of them builds an index in its own memory after some instances.
+    An index of an earlier model is ignored.
     """
     path = index_path(model)
     write_index(path, open_model(model))

@@ -1,4 +1,4 @@
-"""Options of subcommands, made of the settings that their steps read."""
+"""Options of subcommands: those that several share, and those made of the settings that their steps read."""
 
 import functools
 from pathlib import Path
@@ -14,11 +14,22 @@ from ovaflow.settings.steps import STEPS
 FILE = click.Path(dir_okay=False, path_type=Path)
 DATASET = click.argument("dataset", type=FILE)
 OF_DATASET = click.option("--dataset", required=True, type=FILE, help="The dataset file, dataset.h5.")
+MEANS = click.option("--means", required=True, type=FILE, help="Means of the dataset, by ovaflow means.")
+EMBEDDING = click.option("--embedding", required=True, type=FILE, help="Embedding of the dataset, by ovaflow embed.")
+STATISTICS = click.option("--statistics", required=True, type=FILE, help="Statistics file to write, training.h5.")
 
 
 def output(text):
     """``--output``, a file to write."""
     return click.option("--output", required=True, type=FILE, help=text)
+
+
+def number(name, default, text, least=1):
+    """An option that is a whole number."""
+    return click.option(name, type=click.IntRange(least), default=default, show_default=True, help=text)
+
+
+SHARD = number("--shard", 0, "Number of the shard.", least=0)
 
 
 class Value(click.ParamType):
@@ -52,8 +63,9 @@ def option(model, field, name=None, **more):
     said, _, otherwise = info.description.partition("; null: ")
     dashed = (name or field).replace("_", "-")
     declared = f"--{dashed}/--no-{dashed}" if schema.get("type") == "boolean" else f"--{dashed}"
-    # not of names of formats and formulas
-    said = said[:1].upper() + said[1:] if said.split()[0].isalpha() else said
+    # names of formats and of constants stay as they are
+    first = said.split()[0]
+    said = said[:1].upper() + said[1:] if first.isalpha() and len(first) > 1 else said
     given = {"help": f"{said}.", "show_default": True}
     if schema.get("type") != "boolean":
         enum = [each for part in parts for each in part.get("enum", [part["const"]] if "const" in part else [])]
@@ -71,7 +83,14 @@ def option(model, field, name=None, **more):
     return click.option(declared, field, **given | more)
 
 
-THREADS = option(Train, "threads", help="They change no result.")
+THREADS = option(Train, "threads", help="Number of threads; results do not depend on it.")
+SHARDS = option(Train, "shards", default=1)
+
+
+def require_shard(shard, shards):
+    """Refuse the number of a shard that there is not."""
+    if shard >= shards:
+        raise click.UsageError(f"shard {shard} of {shards}; the last is {shards - 1}")
 
 
 def reads(subcommand):
@@ -102,19 +121,16 @@ def _several(value):
     return list(value) if len(value) > 1 else value[0] if value else None
 
 
-_SCRATCH = click.option(
-    "--scratch",
-    type=click.Path(path_type=Path, file_okay=False),
-    envvar="OVAFLOW_SCRATCH",
-    show_envvar=True,
-    help="Folder on a disk of this machine, for a copy of the dataset that its jobs share.",
-)
-
-
 def scratch_option(command):
     """Decorate a command with ``--scratch``; its argument ``dataset`` is then the copy, as long as the command runs."""
 
-    @_SCRATCH
+    @click.option(
+        "--scratch",
+        type=click.Path(path_type=Path, file_okay=False),
+        envvar="OVAFLOW_SCRATCH",
+        show_envvar=True,
+        help="Folder on a local disk, for a copy of the dataset that all jobs of this machine share.",
+    )
     @functools.wraps(command)
     def on_copy(dataset, scratch, **arguments):
         from ovaflow.training.staging import staged

@@ -9,12 +9,17 @@ import click
 from ovaflow.cli.options import FILE, THREADS, option
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
+from ovaflow.data.dataset import open_dataset
 from ovaflow.prediction.answers import Csv, JsonLines, Table, XmcText, labels_of
+from ovaflow.prediction.calibration import FILE_NAME, read_calibration
+from ovaflow.prediction.methods import open_any_model
+from ovaflow.prediction.predictions_file import predict_test_set, write_predictions
 from ovaflow.prediction.predictor import Predictor, without_words
 from ovaflow.prediction.sources import FORMATS, Batch, Instances, batches_of, format_of, text_column_of
 from ovaflow.settings.models import Predict
 from ovaflow.storage.writing import write_atomically
 
+_FORMAT = click.Choice(["jsonl", "csv", "xmc-text", "table"])
 _OUTPUTS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".txt": "xmc-text"}
 
 
@@ -22,26 +27,28 @@ _OUTPUTS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".txt": "xmc-t
 @click.argument("inputs", nargs=-1, metavar="[MODEL] [FILE]...")
 @click.option("--model", type=FILE, help="The model file, model.h5, unless it is the first argument.")
 @click.option("--text", "texts", multiple=True, help="A text; repeatable.")
-@click.option("--format", type=click.Choice(FORMATS), help="Of the files; by default by their names.")
-@click.option("--text-column", help="Of jsonl and csv; several by comma; by default as in the model's data.")
-@click.option("--first-feature", type=click.IntRange(0, 1), help="Of svmlight; by default as in the model's data.")
+@click.option("--format", type=click.Choice(FORMATS), help="Format of the files; by default by their names.")
+@click.option(
+    "--text-column", help="Text column of jsonl and csv, or several: title,abstract; by default as in the model's data."
+)
+@click.option(
+    "--first-feature",
+    type=click.IntRange(0, 1),
+    help="First feature's number in svmlight; by default as in the model's data.",
+)
 @click.option("--dataset", type=FILE, help="Predict the test instances of this dataset.h5 instead.")
 @option(Predict, "top_k")
 @click.option("--probabilities", is_flag=True, help="Add the labels' probabilities.")
-@click.option("--thresholds", is_flag=True, help="Of the top labels, keep those that reach their thresholds.")
-@click.option("--calibration", type=FILE, help="For these two; by default calibration.h5 next to the model.")
+@click.option("--thresholds", is_flag=True, help="Keep only those of the top labels that reach their thresholds.")
+@click.option("--calibration", type=FILE, help="For the two above; by default calibration.h5 next to the model.")
 @THREADS
-@click.option(
-    "--output", type=FILE, help="File to write; of a dataset predictions.h5, else standard output by default."
-)
-@click.option("--output-format", type=click.Choice(["jsonl", "csv", "xmc-text", "table"]),
-              help="By default by the output's name; jsonl, or a table on a terminal.")  # fmt: skip
+@click.option("--output", type=FILE, help="File to write, predictions.h5 for a dataset; otherwise standard output.")
+@click.option("--output-format", type=_FORMAT, help="Format of the output; by default by its name or place.")
 def predict_command(inputs, model, texts, dataset, top_k, threads, output, **options):
     """Find the best labels of texts, of files of texts or features, or of a dataset's test instances.
 
-    A FILE holds a text a line, JSON Lines, CSV, svmlight or XMC text,
-    compressed or not; - is standard input. Nothing but the dataset's
-    predictions is kept in memory.
+    A FILE holds one text per line, JSON Lines, CSV, svmlight or XMC text, compressed or not; - is standard input. Files
+    are read and answered batch by batch; only the predictions of a dataset are kept in memory.
     """
     if model is None:
         if not inputs:
@@ -58,9 +65,6 @@ def predict_command(inputs, model, texts, dataset, top_k, threads, output, **opt
 
 
 def _predict_dataset(model, dataset, top_k, threads, output):
-    from ovaflow.data.dataset import open_dataset
-    from ovaflow.prediction.methods import open_any_model, predict_test_set, write_predictions
-
     opened = open_any_model(model), open_dataset(dataset)
     predictions = predict_test_set(*opened, top_k, threads)
     write_predictions(output, predictions)
@@ -73,7 +77,8 @@ def _predict_raw(
     model, inputs, texts, top_k, threads, output, format, text_column, first_feature, output_format, **options
 ):
     predictor = Predictor.open(model)
-    calibrated = options | {"calibration": _calibration(predictor.model, **options)}
+    if options["probabilities"] or options["thresholds"]:
+        options["calibration"] = calibration_of(predictor.model, options["calibration"], needed=True)
     column = text_column or text_column_of(predictor.model)
     sources = [
         Instances(str(path), format or format_of(str(path), predictor.takes_text), column, first_feature)
@@ -87,7 +92,7 @@ def _predict_raw(
         strange = 0
         for batch in _batches(predictor, texts, sources):
             strange += 0 if batch.texts is None else without_words(predictor, batch.X)
-            found = labels_of(predictor, batch.X, top_k, threads, **calibrated)
+            found = labels_of(predictor, batch.X, top_k, threads, **options)
             numbers = range(progress.done + 1, progress.done + 1 + len(found))
             shown = batch.texts or [None] * len(found)
             out.writelines(map(writer.write, numbers, batch.names, shown, found))
@@ -97,10 +102,8 @@ def _predict_raw(
             out.seek(0)
             out.write(writer.first_line(progress.done))
     if strange:
-        told = (
-            f"{strange:,} of {progress.done:,} texts have no word that the model knows: what is predicted fits any text"
-        )
-        click.echo(f"ovaflow: {told}", err=True)
+        said = "have no word that the model knows: what is predicted fits any text"
+        click.echo(f"ovaflow: {strange:,} of {progress.done:,} texts {said}", err=True)
 
 
 def _batches(predictor, texts, sources):
@@ -110,16 +113,15 @@ def _batches(predictor, texts, sources):
         yield from batches_of(source, predictor)
 
 
-def _calibration(model, calibration, probabilities, thresholds):
-    if not (probabilities or thresholds):
-        return None
-    from ovaflow.prediction.calibration import FILE_NAME, read_calibration
-
+def calibration_of(model, path, needed=False):
+    """The calibration of a model from a file, by default the one next to the model; None if there is none."""
     beside = model.path.with_name(FILE_NAME)
-    if calibration is None and not beside.exists():
+    if path is not None or beside.exists():
+        return read_calibration(path or beside, model)
+    if needed:
         remedy = "set predict: {calibrate: 0.2} in the config and run again"
         raise InputError("no calibration, which probabilities and thresholds need", path=beside, remedy=remedy)
-    return read_calibration(calibration or beside, model)
+    return None
 
 
 def _writer(name, output, n_labels, probabilities, titled):

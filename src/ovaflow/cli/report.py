@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from ovaflow.cli.options import reads
+from ovaflow.cli.options import number, output, reads
 from ovaflow.report.gather import gather
 from ovaflow.report.page import describe_machine, describe_software, render
 from ovaflow.report.quality import read_published
@@ -27,7 +27,7 @@ def _sweeps(context, parameter, given):
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Tab-separated table of published results; ovaflow's own by default.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Draws the test documents.")
+@number("--seed", 0, "Seed of the sample of test documents.", least=0)
 @click.option(
     "--benchmarks",
     type=click.Path(path_type=Path),
@@ -40,16 +40,15 @@ def _sweeps(context, parameter, given):
     multiple=True,
     callback=_sweeps,
     metavar="NAME=RUN,RUN...",
-    help="Runs that differ in the value of a setting; they get a section of their own. May be given again.",
+    help="Runs that differ in the value of a setting, for a section of their own; repeatable.",
 )
 @reads("report")
-@click.option("--output", type=click.Path(path_type=Path), required=True, help="The page, such as results/report.html.")
+@output("The page to write, such as results/report.html.")
 def report_command(runs, published, seed, benchmarks, sweeps, settings, output):
     """Write one self-contained HTML page about all RUNS.
 
-    Each of RUNS is a folder results/{dataset}/{run} with model.h5,
-    predictions.h5, metrics.json and, where the method keeps it, training.h5;
-    dataset.h5 is in its parent.
+    Each of RUNS is a folder results/{dataset}/{run} with model.h5, predictions.h5, metrics.json and, where the method
+    keeps it, training.h5; dataset.h5 is in its parent.
     """
     results = gather(runs, read_published(published or published_results()), benchmarks, seed, sweeps, settings)
     written = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")

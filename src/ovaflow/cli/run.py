@@ -1,6 +1,7 @@
-"""The whole workflow from a config file, and what the Snakefile adds to how Snakemake is stopped and continued."""
+"""The whole workflow on a config file or on one table, and how Snakemake is stopped and continued."""
 
 import contextlib
+import hashlib
 import os
 import re
 import signal
@@ -11,8 +12,13 @@ from pathlib import Path
 
 import click
 import psutil
+import yaml
 
+from ovaflow.console.errors import InputError, StrPath
+from ovaflow.machine.limits import read_allowance
+from ovaflow.settings import paths
 from ovaflow.settings.config import load, resolve
+from ovaflow.settings.models import NAME, RESERVED
 from ovaflow.workflow import snakefile
 
 _OWNER = Path(".snakemake/ovaflow.pid")
@@ -27,8 +33,8 @@ _TELLS_CORES = re.compile(r"(--cores|--jobs|--profile|--workflow-profile)(=|$)|-
 def run_command(config, options):
     """Run the pipeline here: all that CONFIG asks for, or without CONFIG the default run.
 
-    The same as snakemake --snakefile "$(ovaflow snakefile)" --cores all --configfile CONFIG. Options after CONFIG are
-    handed to Snakemake, such as --dry-run, --cores 4 or --workflow-profile slurm.
+    The same as snakemake --snakefile "$(ovaflow snakefile)" --cores all --configfile CONFIG. Options after CONFIG go to
+    Snakemake, such as --dry-run, --cores 4 or --workflow-profile slurm.
     """
     if config is not None and config.startswith("-"):
         config, options = None, (config, *options)
@@ -89,3 +95,130 @@ def snakefile_command():
     Use it as: snakemake --snakefile "$(ovaflow snakefile)" --cores all
     """
     click.echo(snakefile())
+
+
+FORMATS = {
+    "csv": "csv",
+    "jsonl": "jsonl",
+    "ndjson": "jsonl",
+    "parquet": "parquet",
+    "tsv": "text-tsv",
+    "svm": "svmlight",
+    "svmlight": "svmlight",
+    "libsvm": "svmlight",
+    "txt": "xmc-text",
+}
+"""Formats by the endings of names."""
+
+_PACKED = ("gz", "bz2", "xz", "zst")
+_MARK = "# unchanged since ovaflow train wrote it: "
+RUN = "msi"
+
+
+def format_of(path: StrPath) -> str:
+    """Format of a data file by its name, compressed or not."""
+    names = [part.lower() for part in Path(path).name.split(".")[1:] if part.lower() not in _PACKED]
+    if not names or names[-1] not in FORMATS:
+        legal = ", ".join(dict.fromkeys(FORMATS.values()))
+        raise InputError("the name does not tell the format", path=path, remedy=f"give --format, one of {legal}")
+    return FORMATS[names[-1]]
+
+
+def name_of(path: StrPath) -> str:
+    """Name of the dataset that a file becomes, legal in a config file."""
+    name = re.sub(r"[^A-Za-z0-9_-]", "-", Path(path).name.split(".")[0])[:100].lstrip("-")
+    return name if re.fullmatch(NAME, name) and name not in RESERVED else "data"
+
+
+def config_for(data: StrPath, shards: int, **entry: str | None) -> str:
+    """YAML of one dataset and one run; keys of the dataset's entry without a value are left out."""
+    first: dict[str, str | None] = {"format": entry.pop("format", None) or format_of(data), "train": str(data)}
+    entry = first | entry
+    config = {
+        "datasets": {name_of(data): {key: value for key, value in entry.items() if value is not None}},
+        "runs": {RUN: {"method": "one-vs-all", "initialization": "mean-separating"}},
+        "train": {"shards": shards},
+    }
+    workflow = snakefile().parent
+    resolve(config, load(workflow / "config" / "config.yaml"))
+    return (
+        f"# yaml-language-server: $schema={workflow / 'workflow' / 'schemas' / 'config.schema.json'}\n"
+        f"# Every key and its default: {workflow / 'config' / 'config.yaml'}\n"
+        + yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
+    )
+
+
+def _marked(text: str) -> str:
+    """With a last line that shows whether somebody has changed the file."""
+    return f"{text}{_MARK}{hashlib.sha256(text.encode()).hexdigest()[:16]}\n"
+
+
+def write_config(path: Path, text: str) -> None:
+    """Write a config file, also over an earlier one, but not over one that somebody has written or changed."""
+    written = path.read_text(encoding="utf-8") if path.exists() else ""
+    if written and written != _marked(written.rpartition(_MARK)[0]):
+        remedy = f"run what it says: ovaflow run {path}; or delete it"
+        raise InputError("somebody has changed it since it was written", path=path, remedy=remedy)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(_marked(text), encoding="utf-8")
+
+
+_FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
+
+
+@click.command("train", context_settings={"ignore_unknown_options": True})
+@click.argument("data", type=_FILE)
+@click.argument("options", nargs=-1, type=click.UNPROCESSED, metavar="[SNAKEMAKE OPTION]...")
+@click.option("--text-column", help="csv, jsonl, parquet: column of the text, or several: title,abstract.")
+@click.option("--labels-column", help="csv, jsonl, parquet: column of the labels.")
+@click.option("--label-separator", help="What separates two labels.")
+@click.option(
+    "--format", "format_", type=click.Choice(sorted(set(FORMATS.values()))), help="Needed if the name does not tell."
+)
+@click.option("--test", type=_FILE, help="Test file; otherwise a fifth of the instances is set aside.")
+@click.option("--labels", type=_FILE, help="Label names, one per line in id order, for formats with ids.")
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=".",
+    help="Folder of config and results.  [default: this folder]",
+)
+@click.option("--cores", type=click.IntRange(1), help="CPUs to use.  [default: all that this process may use]")
+@click.option("--dry-run", is_flag=True, help="Print the config file and the jobs that would run.")
+@click.option("--print-config", is_flag=True, help="Print the config file alone.")
+def train_command(data, options, output, cores, dry_run, print_config, format_, **entry):
+    """Train on DATA, a file of texts and labels, from raw file to model and report.
+
+    Writes a config file, NAME.yaml, and does what `ovaflow run NAME.yaml` does; called again, it continues where it
+    stopped. The config is yours to extend with more datasets, runs and settings.
+
+    \b
+    ovaflow train records.csv --text-column=title --labels-column=subjects --label-separator=';'
+
+    Options after DATA that this command does not know go to Snakemake.
+    """  # noqa: D301
+    here = output.resolve() == Path.cwd()
+    entry |= {"format": format_, "train": data}
+    # paths in a config are relative to the folder where it is run
+    seen = {key: str(path if here else path.resolve()) for key, path in entry.items() if isinstance(path, Path)}
+    cores = cores or read_allowance().cores
+    # at least as many shards as cores keep them busy
+    text = config_for(data, max(8, cores), **entry | seen)
+    if dry_run or print_config:
+        click.echo(text, nl=dry_run)
+    if print_config:
+        return
+    options = [f"--cores={cores}", *options]
+    if dry_run:
+        # a file without a name, for the process that this one becomes
+        config = os.memfd_create("config", flags=0)
+        os.write(config, text.encode())
+        os.chdir(output if output.is_dir() else ".")
+        become_snakemake(f"/proc/self/fd/{config}", ["--dry-run", "--quiet", "rules", "host", *options])
+    name = name_of(data)
+    config = output / f"{name}.yaml"
+    write_config(config, text)
+    model = output / paths.MODEL.format(dataset=name, run=RUN)
+    click.echo(f"config: {config}\nlabels of a text, afterwards: ovaflow predict --model {model} --text ...")
+    os.chdir(output)
+    become_snakemake(config.name, options)

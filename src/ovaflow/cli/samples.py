@@ -7,7 +7,7 @@ import click
 from ovaflow.artifacts.means import read_means
 from ovaflow.benchmark.growth import growth_table, measure_growth
 from ovaflow.benchmark.solver import benchmark_solver
-from ovaflow.cli.options import DATASET, FILE, THREADS, option, output, reads
+from ovaflow.cli.options import DATASET, FILE, MEANS, THREADS, number, option, output, reads
 from ovaflow.cli.training import earlier_option, read_earlier
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
@@ -22,6 +22,8 @@ from ovaflow.storage.texts import write_json
 from ovaflow.training.cold_start import compare_with_cold_start
 from ovaflow.training.tracing import trace_labels, traced_labels
 
+_seed = number("--seed", 0, "Seed of the sample.", least=0)
+
 
 def _settings_of_both(command):
     """Every setting of a training, as the commands that train take it."""
@@ -32,25 +34,28 @@ def _settings_of_both(command):
     return command
 
 
+_METHOD = click.Choice(["one-vs-all", "fastxml"])
+
+
 @click.command("estimate")
 @DATASET
-@click.option("--method", type=click.Choice(["one-vs-all", "fastxml"]), default="one-vs-all", show_default=True)
-@click.option("--labels", type=click.IntRange(2), default=300, show_default=True, help="About how many to solve.")
+@click.option("--method", type=_METHOD, default="one-vs-all", show_default=True, help="Kind of model.")
+@number("--labels", 300, "About how many labels to solve.", least=2)
 @THREADS
 @option(Train, "shards")
 @option(Train, "prune")
 @option(TrainLabels, "stored_threshold", default=None)
 @_settings_of_both
 @earlier_option
-@click.option("--json", "as_json", is_flag=True, help="One line of JSON.")
-@click.option("--output", type=FILE, help="JSON to write: what the memory and time of any job follow from.")
+@click.option("--json", "as_json", is_flag=True, help="Print one line of JSON instead.")
+@click.option("--output", type=FILE, help="JSON file to write, from which jobs' memory and time are computed.")
 def estimate_command(
     dataset, method, labels, threads, shards, prune, stored_threshold, earlier, as_json, output, **settings
 ):
     """Say what training on DATASET (dataset.h5) will take: time, memory, size of the model.
 
-    A random sample of the labels is solved in a process of its own, or one tree is grown; what they took is scaled to
-    all of them. Expect the truth within a quarter, on a machine that does nothing else.
+    A random sample of the labels is solved, or one tree is grown, in a process of its own, and what that took is scaled
+    up. Expect to be within a quarter of the truth on a machine that does nothing else.
     """
     open_dataset(dataset)
     if method == "fastxml":
@@ -58,10 +63,8 @@ def estimate_command(
     else:
         stored = Train(prune=prune).stored_threshold if stored_threshold is None else stored_threshold
         if prune < stored:
-            raise InputError(
-                f"a model pruned at {prune:g} needs weights below the stored threshold {stored:g}",
-                remedy=f"give --stored-threshold={prune:g}",
-            )
+            said = f"a model pruned at {prune:g} needs weights below the stored threshold {stored:g}"
+            raise InputError(said, remedy=f"give --stored-threshold={prune:g}")
         sample = in_own_process(
             method,
             dataset=str(dataset),
@@ -88,13 +91,13 @@ def _of(model, settings):
 
 @click.command("cold-start")
 @DATASET
-@click.option("--means", type=FILE, required=True, help="Means of the dataset, by ovaflow means.")
+@MEANS
 @click.option("--earlier", type=FILE, required=True, help="Model that the run starts from.")
 @reads("cold-start")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the sample of labels.")
+@_seed
 @output("JSON file to write.")
 def cold_start_command(dataset, means, earlier, seed, output, settings):
-    """Measure what starting from an EARLIER model saves against --initialization, on a sample of the labels."""
+    """Measure what starting from an earlier model saves over --initialization, on a sample of the labels."""
     opened = open_dataset(dataset)
     start, _ = read_earlier(earlier, opened)
     inputs = compute_start_inputs(opened, settings, means=read_means(means, opened.checksum), earlier=start)
@@ -106,16 +109,16 @@ def cold_start_command(dataset, means, earlier, seed, output, settings):
 
 @click.command("trace")
 @DATASET
-@click.option("--means", type=FILE, required=True, help="Means of the dataset, by ovaflow means.")
+@MEANS
 @earlier_option
-@click.option("--labels", type=click.IntRange(1), default=50, show_default=True, help="Size of the sample, about.")
+@number("--labels", 50, "Approximate size of the sample.")
 @reads("trace")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the sample.")
+@_seed
 @output("Trace file to write.")
 def trace_command(dataset, means, earlier, labels, seed, output, settings):
     """Record every Newton iteration of a sample of labels of DATASET (dataset.h5).
 
-    They are solved one by one, on all instances, apart from the training.
+    They are solved one by one, on all instances, independently of the training.
     """
     opened = open_dataset(dataset)
     start, made_from = read_earlier(earlier, opened)
@@ -127,9 +130,6 @@ def trace_command(dataset, means, earlier, labels, seed, output, settings):
     click.echo(f"{output}: {len(chosen):,} labels, {steps:,} Newton steps")
 
 
-_seed = click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-
-
 @click.group("benchmark")
 def benchmark_command():
     """Measure the solver."""
@@ -137,14 +137,14 @@ def benchmark_command():
 
 @benchmark_command.command()
 @DATASET
-@click.option("--labels", type=click.IntRange(1), default=200, show_default=True, help="Size of the sample.")
+@number("--labels", 200, "Size of the sample.")
 @_seed
 @THREADS
 @reads("benchmark solver")
 @earlier_option
-@click.option("--reference", is_flag=True, help="The plain solver, one label at a time.")
+@click.option("--reference", is_flag=True, help="Use the plain solver, one label at a time.")
 def solver(dataset, labels, seed, threads, earlier, reference, settings):
-    """Train a random sample of labels; prints one line of JSON."""
+    """Train a random sample of labels and print one line of JSON."""
     opened = open_dataset(dataset)
     start = read_earlier(earlier, opened)[0]
     settings = settings.model_copy(update={"reference": reference})
@@ -154,14 +154,13 @@ def solver(dataset, labels, seed, threads, earlier, reference, settings):
 
 @benchmark_command.command()
 @DATASET
-@click.option("--labels", type=click.IntRange(1), default=128, show_default=True,
-              help="Size of the sample; the fast solver takes 64 at a time, and fewer cost as much.")  # fmt: skip
+@number("--labels", 128, "Size of the sample; the fast solver takes 64 at a time, so fewer cost as much.")
 @_seed
-@click.option("--repeats", type=click.IntRange(1), default=1, show_default=True, help="Rounds, of which the median.")
+@number("--repeats", 1, "Rounds, of which the median is shown.")
 @option(TrainLabels, "initialization", type=click.Choice(ALONE))
 @option(TrainLabels, "C")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def growth(dataset, labels, seed, repeats, as_json, **settings):
-    """Cost of a label on 1/8, 1/4, 1/2 and all of the instances, and of the features; fits the exponents."""
+    """Measure the cost of a label on 1/8, 1/4, 1/2 and all of the instances, and of the features, and fit exponents."""
     figures = measure_growth(open_dataset(dataset), labels, seed, TrainLabels(**settings), repeats)
     click.echo(json.dumps(figures) if as_json else growth_table(figures))

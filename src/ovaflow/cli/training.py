@@ -1,15 +1,16 @@
-"""Training one-vs-all models, and the option that names an earlier model to start from."""
+"""Training one-vs-all models: what all shards share, one shard, and the option that names an earlier model."""
 
 from pathlib import Path
 
 import click
+import numpy as np
 
-from ovaflow.artifacts.label_tree import read_label_tree
-from ovaflow.artifacts.means import read_means
-from ovaflow.cli.options import DATASET, FILE, THREADS, output, reads, scratch_option
+from ovaflow.artifacts.label_tree import compute_label_tree, read_label_tree, write_label_tree
+from ovaflow.artifacts.means import compute_means, read_means, write_means
+from ovaflow.cli.options import DATASET, FILE, MEANS, THREADS, output, reads, scratch_option
 from ovaflow.console.progress import clock
 from ovaflow.data.dataset import bring_near, open_dataset
-from ovaflow.initialization.all_negative import read_root
+from ovaflow.initialization.all_negative import read_root, solve_root, write_root
 from ovaflow.initialization.pretrained import match_model, require_same_problem
 from ovaflow.initialization.starts import StartInputs
 from ovaflow.machine.pinning import pinned
@@ -17,8 +18,71 @@ from ovaflow.model.model_file import open_model
 from ovaflow.model.training_file import write_shard
 from ovaflow.solver.problem import Status
 from ovaflow.storage.parts import parts_of
-from ovaflow.training.plan import read_plan
+from ovaflow.training.plan import estimated_work, plan_shards, read_plan, write_plan
 from ovaflow.training.shard_job import digest_of_shard, train_labels
+
+
+@click.command("means")
+@DATASET
+@output("Means file to write (means.h5).")
+@THREADS
+def means_command(dataset, output, threads):
+    """Compute the means of all instances and of each label's positives in DATASET (dataset.h5)."""
+    opened = open_dataset(dataset)
+    means = compute_means(opened.train.X, opened.positives, threads)
+    write_means(output, means, opened.checksum)
+    trained = int((means.counts > 0).sum())
+    click.echo(f"means of {opened.train.X.n_rows:,} instances and {trained:,} labels with positives: {output}")
+
+
+@click.command("label-tree")
+@DATASET
+@output("Label tree file to write (label_tree.h5).")
+def label_tree_command(dataset, output):
+    """Compute the minimum spanning tree over the labels of DATASET (dataset.h5) and the all-negative root."""
+    opened = open_dataset(dataset)
+    tree = compute_label_tree(opened.train.Y)
+    write_label_tree(output, tree, opened.checksum)
+    click.echo(
+        f"label tree with {tree.subtrees:,} subtrees, height {tree.height}, "
+        f"cost {tree.total_cost:,} against {tree.star_cost:,} of the star: {output}"
+    )
+
+
+@click.command("root")
+@DATASET
+@reads("root")
+@output("Root file to write (root.h5).")
+def root_command(dataset, output, settings):
+    """Solve the problem without positives on DATASET (dataset.h5).
+
+    Every label starts there with the all-negative start, the children of the root with the label-tree start.
+    """
+    opened = open_dataset(dataset)
+    weights, outcome = solve_root(opened.train.X, settings)
+    write_root(output, weights, outcome, settings, opened.checksum)
+    converged = "" if outcome.status == Status.CONVERGED else ", not converged"
+    click.echo(f"root after {outcome.newton_steps} Newton steps{converged}: {output}")
+
+
+@click.command("plan")
+@DATASET
+@reads("plan")
+@click.option("--label-tree", type=FILE, help="Keep subtrees of this label tree together (label_tree.h5).")
+@output("Plan to write (shards.tsv).")
+def plan_command(dataset, settings, label_tree, output):
+    """Divide the labels of DATASET (dataset.h5) into shards of about equal work."""
+    opened = open_dataset(dataset)
+    tree = None if label_tree is None else read_label_tree(label_tree, opened.checksum)
+    Y = opened.train.Y
+    counts = np.bincount(Y.indices, minlength=Y.n_columns)
+    work = estimated_work(counts)
+    plan = plan_shards(work, settings.shards, tree, counts)
+    write_plan(output, plan, work)
+    loads = np.array([work[labels].sum() for labels in plan])
+    over = 100 * (loads.max() / loads.mean() - 1) if loads.any() else 0.0
+    click.echo(f"{Y.n_columns:,} labels in {len(plan):,} shards, the largest {over:.1f} % over the mean: {output}")
+
 
 earlier_option = click.option(
     "--earlier",
@@ -41,10 +105,10 @@ def read_earlier(path, dataset, training=None):
 
 @click.command("train-shard")
 @DATASET
-@click.option("--means", type=FILE, required=True, help="Means of the dataset, by ovaflow means.")
+@MEANS
 @click.option("--plan", type=FILE, required=True, help="Table of shards, by ovaflow plan.")
-@click.option("--root", type=FILE, help="Solved problem without positives, by ovaflow root; for starts that need it.")
-@click.option("--label-tree", type=FILE, help="Label tree, by ovaflow label-tree; for the start of that name.")
+@click.option("--root", type=FILE, help="Solution without positives, by ovaflow root, for starts that need it.")
+@click.option("--label-tree", type=FILE, help="Label tree, by ovaflow label-tree, for the start of that name.")
 @click.option("--shard", type=click.IntRange(0), required=True, help="Number of the shard.")
 @reads("train-shard")
 @earlier_option
@@ -75,12 +139,11 @@ def train_shard_command(dataset, means, plan, root, label_tree, shard, earlier, 
             pinning.tell(title)
             figures = done.weights, done.trained, done.statistics
             write_shard(output, labels, *figures, settings.recorded, made_from, done.core_seconds, done.peak_rss_bytes)
-    unfinished = int((done.statistics["status"] == Status.ITERATION_LIMIT).sum())
-    unfinished += int((done.statistics["status"] == Status.LINE_SEARCH_FAILED).sum())
-    taken_over = int((done.statistics["status"] == Status.TAKEN_OVER).sum())
-    click.echo(
-        f"{title}: {len(labels):,} labels, {len(done.weights.data):,} weights, "
-        f"{clock(done.core_seconds)} of core time"
-        + (f", {taken_over:,} labels taken over" if taken_over else "")
-        + (f", {unfinished} labels not converged" if unfinished else "")
-    )
+    status = done.statistics["status"]
+    counted = {
+        "taken over": (status == Status.TAKEN_OVER).sum(),
+        "not converged": np.isin(status, (Status.ITERATION_LIMIT, Status.LINE_SEARCH_FAILED)).sum(),
+    }
+    more = "".join(f", {number:,} labels {said}" for said, number in counted.items() if number)
+    time = clock(done.core_seconds)
+    click.echo(f"{title}: {len(labels):,} labels, {len(done.weights.data):,} weights, {time} of core time{more}")

@@ -20,7 +20,7 @@ from ovaflow.sparse.jit import cache_directory
 
 def _method_options(command):
     for name in (name for name, method in METHODS.items() if method.warm_up):
-        command = click.option(f"--{name}", is_flag=True, help=f"Those of {name}, too.")(command)
+        command = click.option(f"--{name}", is_flag=True, help=f"Also compile those of {name}.")(command)
     return command
 
 
@@ -32,25 +32,24 @@ def _method_options(command):
     multiple=True,
     default=["squared-hinge/l2"],
     show_default=True,
-    help="Those of training with a loss and a regularisation.",
+    help="Loss and regularization to train with; repeatable.",
 )
 @_method_options
 def warm_up_command(problems, **methods):
-    """Compile the kernels of training and prediction, by running these steps on a few made-up instances.
+    """Compile the kernels of training and prediction by running these steps on made-up instances.
 
-    Jobs that start together would each compile them otherwise.
+    Otherwise each of the jobs that start together would compile them.
     """
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        _write_tiny_dataset(folder / "dataset.h5")
-        wanted = [method for name, method in METHODS.items() if methods.get(name.replace("-", "_"))]
-        steps = [*_steps(folder, problems), *(_filled(step, name) for method in wanted for step in method.warm_up)]
+    with tempfile.TemporaryDirectory() as folder:
+        _write_tiny_dataset(Path(folder) / "dataset.h5")
+        wanted = [name for name in METHODS if methods.get(name.replace("-", "_"))]
+        steps = list(_steps(problems, wanted))
         click.echo("compiling kernels, once for this machine and this version", err=True)
         with Progress("compiling", len(steps), "steps") as progress:
             for step in steps:
-                # what they say of six made-up labels interests nobody
+                # nobody needs to know about six made-up labels
                 with silence(), contextlib.redirect_stdout(io.StringIO()):
-                    group.main(step, standalone_mode=False)
+                    group.main([word.format(folder) for word in step.split()], standalone_mode=False)
                 progress.advance()
     click.echo(f"kernels are compiled: {cache_directory()}")
 
@@ -65,23 +64,25 @@ def _write_tiny_dataset(path):
     write_dataset(path, split, split, [f"label {j}" for j in range(6)], [], {"bias": 1.0})
 
 
-def _steps(folder, problems):
-    dataset, means, plan = folder / "dataset.h5", folder / "means.h5", folder / "shards.tsv"
-    model, training, predictions = folder / "model.h5", folder / "training.h5", folder / "predictions.h5"
-    yield ["means", str(dataset), f"--output={means}"]
-    yield ["plan", str(dataset), "--shards=1", f"--output={plan}"]
+_BEFORE = (
+    "means {0}/dataset.h5 --output={0}/means.h5",
+    "plan {0}/dataset.h5 --shards=1 --output={0}/plan.tsv",
+)
+_TRAIN = "train-shard {0}/dataset.h5 --means={0}/means.h5 --plan={0}/plan.tsv --shard=0 --output={0}/shard.h5"
+_AFTER = (
+    "merge {0}/shard.h5 --dataset={0}/dataset.h5 --output={0}/model.h5 --statistics={0}/training.h5",
+    "predict {0}/model.h5 --dataset={0}/dataset.h5 --output={0}/predictions.h5",
+    "evaluate {0}/predictions.h5 --dataset={0}/dataset.h5 --model={0}/model.h5 --training={0}/training.h5"
+    " --output={0}/metrics.json",
+)
+
+
+def _steps(problems, methods):
+    yield from _BEFORE
     for problem in problems:
         loss, regularization = problem.split("/")
-        shard = folder / f"{loss}-{regularization}.h5"
-        inputs = [str(dataset), f"--means={means}", f"--plan={plan}", "--shard=0"]
-        options = [f"--loss={loss}", f"--regularization={regularization}"]
-        yield ["train-shard", *inputs, *options, "--initialization=zero", f"--output={folder / 'zero.h5'}"]
-        yield ["train-shard", *inputs, *options, f"--output={shard}"]
-    yield ["merge", str(shard), f"--dataset={dataset}", f"--output={model}", f"--statistics={training}"]
-    yield ["predict", str(model), f"--dataset={dataset}", f"--output={predictions}"]
-    inputs = [str(predictions), f"--dataset={dataset}", f"--model={model}", f"--training={training}"]
-    yield ["evaluate", *inputs, f"--output={folder / 'metrics.json'}"]
-
-
-def _filled(step, folder):
-    return [word.format(folder) for word in step.split()]
+        for start in ("zero", "mean-separating"):
+            yield f"{_TRAIN} --loss={loss} --regularization={regularization} --initialization={start}"
+    yield from _AFTER
+    for method in methods:
+        yield from METHODS[method].warm_up

@@ -5,8 +5,9 @@ Snakemake's driver asks for every job of every run, so nothing imported here com
 
 import math
 import os
+from collections import defaultdict
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, wraps
 from typing import NamedTuple
 
 import h5py
@@ -17,7 +18,7 @@ from ovaflow.storage.texts import read_json, read_lines, write_json
 
 _KIND = "estimate"
 _MARGIN = 1.25
-_SCHEDULER = 200_000_000
+_SCHEDULER = 200_000_000  # bytes of the scheduler's processes, which count with the job
 _SLOWER = 2.0
 
 
@@ -52,13 +53,9 @@ class Demand:
 
     def request(self, share, threads, pretrained=False):
         """What a job that trains a share of all asks for: a margin above its memory, twice its time."""
-        memory = with_margin(self.bytes_of(share, threads, pretrained))
-        return Request(memory, math.ceil(_SLOWER * self.seconds_of(share, threads) / 60) + 1)
-
-
-def with_margin(n_bytes):
-    """Megabytes to ask for, so that a job of this peak runs, and the scheduler's processes that count with it."""
-    return math.ceil((_MARGIN * n_bytes + _SCHEDULER) / 1e8) * 100
+        memory = _MARGIN * self.bytes_of(share, threads, pretrained) + _SCHEDULER
+        minutes = _SLOWER * self.seconds_of(share, threads) / 60
+        return Request(100 * math.ceil(memory / 1e8), math.ceil(minutes) + 1)
 
 
 def write_demand(path, demand):
@@ -66,38 +63,31 @@ def write_demand(path, demand):
     write_json(path, _KIND, vars(demand))
 
 
+def _read_once(read):
+    """Read a file again only after it was written again; FileNotFoundError if there is none yet."""
+    read_version = lru_cache(lambda path, version: read(path))
+    return wraps(read)(lambda path: read_version(path, os.stat(path).st_mtime_ns))
+
+
+@_read_once
 def read_demand(path):
-    """Read an estimate; FileNotFoundError if there is none yet."""
-    return _read_demand(path, _version(path))
-
-
-def share_of_work(plan, shard):
-    """A shard's share of the work in shards.tsv; FileNotFoundError if there is no plan yet."""
-    return _read_shares(plan, _version(plan)).get(shard, 0.0)
-
-
-def _version(path):
-    return os.stat(path).st_mtime_ns
-
-
-@lru_cache
-def _read_demand(path, version):
+    """Read an estimate."""
     try:
         return Demand(**read_json(path, _KIND))
     except TypeError as error:
         raise InputError(f"not an estimate ({error})", path=path, remedy=remake(_KIND)) from None
 
 
-@lru_cache
-def _read_shares(path, version):
-    """The shards themselves check the plan."""
-    work = {}
+@_read_once
+def shares_of_work(plan):
+    """Each shard's share of the work in shards.tsv; the shards themselves check the plan."""
+    work = defaultdict(float)
     try:
-        for line in read_lines(path, "plan")[1:]:
+        for line in read_lines(plan, "plan")[1:]:
             shard, _, more = line.split("\t")
-            work[int(shard)] = work.get(int(shard), 0.0) + float(more)
+            work[int(shard)] += float(more)
     except ValueError as error:
-        raise InputError(f"not a plan ({error})", path=path, remedy=remake("plan")) from None
+        raise InputError(f"not a plan ({error})", path=plan, remedy=remake("plan")) from None
     total = sum(work.values()) or 1.0
     return {shard: of_shard / total for shard, of_shard in work.items()}
 
@@ -111,13 +101,9 @@ class Shape(NamedTuple):
     positives: int
 
 
+@_read_once
 def shape_of(path):
-    """Shape of a dataset file; FileNotFoundError if there is none yet."""
-    return _read_shape(path, _version(path))
-
-
-@lru_cache
-def _read_shape(path, version):
+    """Shape of a dataset file."""
     with h5py.File(path) as file:
         X, Y = file["train/X"], file["train/Y"]
         return Shape(len(X["indptr"]) - 1, int(X.attrs["n_columns"]), int(Y.attrs["n_columns"]), len(Y["indices"]))

@@ -21,7 +21,7 @@ def summarize(sample, dataset, threads, shards, unit="labels"):
     demand, cores = sample.demand, read_allowance().cores
     at_a_time = max(1, min(shards, cores // threads))
     job_seconds = demand.seconds_of(1 / shards, min(threads, cores))
-    suggested_shards, suggested_threads = _suggest(demand, cores, _memory())
+    suggested_shards, suggested_threads = suggest(demand, cores, _memory())
     asked = demand.request(1 / suggested_shards, suggested_threads)
     return {
         f"sampled_{unit}": sample.solved,
@@ -62,10 +62,10 @@ def _memory():
     return min(psutil.virtual_memory().total, math.inf if limit is None else limit)
 
 
-def _suggest(demand, cores, memory):
-    """Jobs of ten minutes at most, one on each core if that is worth their start, in whole rounds.
+def suggest(demand, cores, memory):
+    """Numbers of jobs and threads: jobs of ten minutes at most, one on each core if that is worth their start.
 
-    Where so many jobs do not fit the memory, each has more threads, which share what is not theirs alone.
+    Where so many jobs do not fit into memory, each has more threads, which share all but their own arrays.
     """
     threads = 1
     while True:

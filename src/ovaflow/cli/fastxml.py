@@ -2,7 +2,19 @@
 
 import click
 
-from ovaflow.cli.options import DATASET, FILE, OF_DATASET, THREADS, option, output, reads, scratch_option
+from ovaflow.cli.options import (
+    DATASET,
+    FILE,
+    OF_DATASET,
+    SHARD,
+    SHARDS,
+    STATISTICS,
+    THREADS,
+    output,
+    reads,
+    require_shard,
+    scratch_option,
+)
 from ovaflow.console.progress import clock
 from ovaflow.data.dataset import bring_near, open_dataset
 from ovaflow.evaluation.curves import tree_curve
@@ -11,23 +23,21 @@ from ovaflow.fastxml.model_file import open_model
 from ovaflow.fastxml.training import grow_trees, trees_of_shard, write_tree_shard
 from ovaflow.fingerprint import code_fingerprint
 from ovaflow.machine.pinning import pinned
-from ovaflow.settings.models import Train
 from ovaflow.storage.parts import digest_of, parts_of, remove_parts
 from ovaflow.storage.texts import write_json
 
 
 @click.command("train-trees")
 @DATASET
-@click.option("--shard", type=click.IntRange(0), default=0, show_default=True, help="Number of the shard.")
-@option(Train, "shards", default=1)
+@SHARD
+@SHARDS
 @reads("train-trees")
 @THREADS
 @output("Shard file to write.")
 @scratch_option
 def train_trees_command(dataset, shard, shards, threads, output, settings):
     """Grow one shard of the trees of a FastXML model on DATASET (dataset.h5)."""
-    if shard >= shards:
-        raise click.UsageError(f"shard {shard} of {shards}; the last is {shards - 1}")
+    require_shard(shard, shards)
     title, numbers = f"shard {shard}", trees_of_shard(settings.trees, shards, shard)
     with pinned(threads) as pinning:
         opened = open_dataset(dataset)
@@ -48,7 +58,7 @@ def train_trees_command(dataset, shard, shards, threads, output, settings):
 @click.argument("shards", nargs=-1, required=True, type=FILE)
 @OF_DATASET
 @output("Model file to write, model.h5.")
-@click.option("--statistics", required=True, type=FILE, help="Statistics file to write, training.h5.")
+@STATISTICS
 def merge_trees_command(shards, dataset, output, statistics):
     """Join SHARDS of trees into one model."""
     nodes = merge_trees(shards, open_dataset(dataset), output, statistics)
@@ -63,7 +73,7 @@ def merge_trees_command(shards, dataset, output, statistics):
 @THREADS
 @output("Curve to write, trees.json.")
 def tree_curve_command(model, dataset, settings, threads, output):
-    """Quality of MODEL (model.h5, of fastxml) by number of trees, on the test instances."""
+    """Measure the quality of MODEL (model.h5, of fastxml) by number of trees, on the test instances."""
     opened = open_model(model), open_dataset(dataset)
     curve = tree_curve(*opened, settings.propensity_a, settings.propensity_b, threads)
     write_json(output, "tree-curve", curve)

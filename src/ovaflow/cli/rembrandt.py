@@ -6,7 +6,19 @@ from dataclasses import asdict, replace
 import click
 import numpy as np
 
-from ovaflow.cli.options import DATASET, FILE, OF_DATASET, THREADS, option, output, reads
+from ovaflow.cli.options import (
+    DATASET,
+    EMBEDDING,
+    FILE,
+    OF_DATASET,
+    SHARD,
+    SHARDS,
+    STATISTICS,
+    THREADS,
+    output,
+    reads,
+    require_shard,
+)
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import clock
 from ovaflow.data.dataset import bring_near, open_dataset
@@ -20,7 +32,6 @@ from ovaflow.rembrandt.embedding import compute_embedding, read_embedding, write
 from ovaflow.rembrandt.joining import join_decoder
 from ovaflow.rembrandt.projection import decoder_of, open_projected, project, write_projected
 from ovaflow.rembrandt.tuning import read_tuned, tune, write_tuned
-from ovaflow.settings.models import Train
 from ovaflow.storage.parts import digest_of, parts_of, remove_parts
 from ovaflow.storage.texts import write_json
 
@@ -46,7 +57,7 @@ def embed_command(dataset, threads, output, settings):
 
 @click.command("project")
 @DATASET
-@click.option("--embedding", type=FILE, required=True, help="Embedding of the dataset, by ovaflow embed.")
+@EMBEDDING
 @reads("project")
 @THREADS
 @output("Projected training set to write.")
@@ -66,12 +77,12 @@ def project_command(dataset, embedding, threads, output, settings):
 @click.command("tune-decoder")
 @click.argument("projected", type=FILE)
 @OF_DATASET
-@click.option("--embedding", required=True, type=FILE, help="Embedding of the dataset, by ovaflow embed.")
+@EMBEDDING
 @reads("tune-decoder")
 @THREADS
 @output("File to write, for ovaflow train-decoder.")
 def tune_decoder_command(projected, dataset, embedding, threads, output, settings):
-    """Choose what the decoder is trained with on held-out instances of PROJECTED (by ovaflow project)."""
+    """Choose the decoder's settings on held-out instances of PROJECTED (by ovaflow project)."""
     opened, source = open_projected(projected), open_dataset(dataset)
     if opened.source != source.checksum:
         raise InputError(f"was not made from {dataset}", path=projected, remedy="run `ovaflow project`")
@@ -87,15 +98,14 @@ def tune_decoder_command(projected, dataset, embedding, threads, output, setting
 
 @click.command("train-decoder")
 @click.argument("projected", type=FILE)
-@click.option("--tuned", type=FILE, required=True, help="What it is trained with, by ovaflow tune-decoder.")
-@click.option("--shard", type=click.IntRange(0), default=0, show_default=True, help="Number of the shard.")
-@option(Train, "shards", default=1)
+@click.option("--tuned", type=FILE, required=True, help="Settings to train with, by ovaflow tune-decoder.")
+@SHARD
+@SHARDS
 @THREADS
 @output("Shard file to write.")
 def train_decoder_command(projected, tuned, shard, shards, threads, output):
     """Train one shard of the decoder on PROJECTED (by ovaflow project)."""
-    if shard >= shards:
-        raise click.UsageError(f"shard {shard} of {shards}; the last is {shards - 1}")
+    require_shard(shard, shards)
     title = f"shard {shard}"
     with pinned(threads) as pinning:
         opened = open_projected(projected)
@@ -119,11 +129,11 @@ def train_decoder_command(projected, tuned, shard, shards, threads, output):
 
 @click.command("join-decoder")
 @click.argument("shards", nargs=-1, required=True, type=FILE)
-@click.option("--projected", required=True, type=FILE, help="What they were trained on, by ovaflow project.")
-@click.option("--tuned", required=True, type=FILE, help="What they were trained with, by ovaflow tune-decoder.")
+@click.option("--projected", required=True, type=FILE, help="The instances they were trained on, by ovaflow project.")
+@click.option("--tuned", required=True, type=FILE, help="The settings they were trained with, by ovaflow tune-decoder.")
 @OF_DATASET
 @output("Model file to write, model.h5.")
-@click.option("--statistics", required=True, type=FILE, help="Statistics file to write, training.h5.")
+@STATISTICS
 def join_decoder_command(shards, projected, tuned, dataset, output, statistics):
     """Join a projection and the SHARDS of its decoder into one model."""
     instances = open_projected(projected)
@@ -139,7 +149,7 @@ def join_decoder_command(shards, projected, tuned, dataset, output, statistics):
 @THREADS
 @output("Description to write, for the report.")
 def describe_embedding_command(embedding, dataset, threads, output):
-    """Spectrum, quality by rank on the test instances, and nearest labels of EMBEDDING (by ovaflow embed)."""
+    """Measure EMBEDDING (by ovaflow embed): spectrum, quality by rank on the test instances, nearest labels."""
     opened = open_dataset(dataset)
     described = describe_embedding(read_embedding(embedding, opened.checksum).embedding, opened, threads)
     write_json(output, "embedding-description", described)

@@ -1,7 +1,13 @@
+"""``ovaflow run``, and the config that ``ovaflow train`` writes for one file."""
+
+import subprocess
+import sys
+
 import pytest
 import yaml
 
-from ovaflow.cli.train import FORMATS, config_for, format_of, name_of, write_config
+from ovaflow.cli import main
+from ovaflow.cli.run import FORMATS, config_for, format_of, name_of, write_config
 from ovaflow.console.errors import InputError
 from ovaflow.settings.config import load, resolve
 from ovaflow.settings.models import Source
@@ -26,18 +32,16 @@ def test_all_formats_are_known_to_the_config():
     assert set(FORMATS.values()) < set(legal)
 
 
-@pytest.mark.parametrize("name", ["a", "a.gz", "a.doc", ".csv"])
+@pytest.mark.parametrize("name", ["a", "a.gz", "a.doc"])
 def test_a_format_that_the_name_does_not_tell(name):
-    if name == ".csv":
-        assert name_of(name) == "data"
-        return
+    assert yaml.safe_load(config_for(name, 3, format="csv"))["datasets"]["a"]["format"] == "csv"
     with pytest.raises(InputError, match="give --format, one of csv, jsonl, parquet, text-tsv, svmlight, xmc-text"):
         format_of(name)
 
 
 @pytest.mark.parametrize(
     ("name", "theirs"),
-    [("my records.csv", "my-records"), ("-x.csv", "x"), ("ä.csv", "data"), ("embeddings.csv", "data"), ("7.csv", "7")],
+    [("my records.csv", "my-records"), ("-x.csv", "x"), (".csv", "data"), ("ä.csv", "data"), ("7.csv", "7")],
 )
 def test_names_of_datasets_are_legal(name, theirs):
     assert name_of(name) == theirs
@@ -61,3 +65,32 @@ def test_only_what_a_person_changed_is_kept(tmp_path):
     with pytest.raises(InputError, match="somebody has changed it"):
         write_config(path, config_for("a.csv", 3))
     assert load(path)["train"] == {"shards": 5}
+
+
+@pytest.mark.parametrize(("arguments", "named"), [(["my.yaml", "--dry-run"], "tiny"), (["-n"], "docstrings")])
+def test_snakemake_gets_workflow_config_and_options(place, arguments, named):
+    (place.folder / "random.py").write_text("raise SystemExit('a file of the user was imported')")
+    command = [sys.executable, "-P", "-m", "ovaflow", "run", *arguments]
+    both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    done = subprocess.run(command, cwd=place.folder, env=place.environment(), **both)
+    assert done.returncode == 0, done.stdout
+    assert f"output: results/{named}/dataset.h5" in done.stdout
+    assert "This was a dry-run" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (None, "my.yaml: No such file or directory"),
+        ("datasets:\n\ttiny: {}\n", "my.yaml, line 2: not valid YAML"),
+        ("datasets: {a: {source: builtin}}\nruns: {b: {initialization: mean}}\n", 'found "mean", expected zero or'),
+    ],
+)
+def test_mistakes_in_the_config_are_one_line(tmp_path, monkeypatch, capsys, content, complaint):
+    monkeypatch.chdir(tmp_path)
+    if content is not None:
+        (tmp_path / "my.yaml").write_text(content)
+    assert main(["run", "my.yaml"]) == 2
+    written = capsys.readouterr().err
+    assert complaint in written
+    assert written.count("\n") == 1

@@ -1,0 +1,199 @@
+"""Runs of other methods, calibrated runs, sweeps, and runs that start from others, added to a finished run."""
+
+import json
+
+import pytest
+from tiny_table import CONFIG, write_config
+
+from ovaflow.cli import main
+from ovaflow.model.model_file import open_model
+from ovaflow.prediction.calibration import read_calibration
+from ovaflow.storage.artifact import inputs_of, open_artifact
+
+pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
+
+RUNS = CONFIG["runs"] | {
+    "msi": CONFIG["runs"]["msi"] | {"calibrate": 0.3},
+    "trees": {"method": "fastxml", "trees": 5, "shards": 1},
+    "embedded": {"method": "rembrandt", "rank": 8, "shards": 1},
+    "swept": {"sweep": {"C": [1, 2]}, "shards": 1},
+    "later": {"initialization": "pretrained", "pretrained": "swept.C-1", "shards": 1},
+}
+PREDICTED = {"predict_labels": 1, "evaluate_predictions": 1}
+GROWN = {"train_trees": 1, "merge_trees": 1, "measure_trees": 1, **PREDICTED}
+JOINED = {"join_decoder": 1, **PREDICTED}
+TUNED = {"tune_decoder": 1, "train_decoder": 1, **JOINED}
+PROJECTED = {"project_instances": 1, **TUNED}
+TRAINED = {"train_shard": 1, "merge_shards": 1, **PREDICTED}
+WARM = {"measure_cold_start": 1, **TRAINED}
+PLANNED = {"plan_shards": 1, **TRAINED}
+CALIBRATED = {"calibrate_scores": 1, "measure_calibration": 1}
+REPORT, TREES, EMBEDDING = {"write_report": 1}, {"estimate_trees": 1}, {"embed_labels": 1}
+
+
+def write(place, settings=None, **changes):
+    """The config with some runs changed; None leaves a run out."""
+    runs = {run: RUNS.get(run, {}) | changes.get(run, {}) for run in RUNS | changes if changes.get(run, 0) is not None}
+    sections = {"report": {"examples": 1, "prune_thresholds": []}} | (settings or {})
+    write_config(place.folder / "my.yaml", runs=runs, **sections)
+
+
+@pytest.fixture(scope="module")
+def more(finished, tmp_path_factory):
+    place = finished.copy(tmp_path_factory.mktemp("more"))
+    write(place)
+    assert place.jobs() == {
+        None: {"warm_up": 1, "hold_out_instances": 1, "compute_means": 1, **TREES, **EMBEDDING, **REPORT},
+        # once without the instances that are held out
+        "msi": {"plan_shards": 1, "train_shard": 2, "merge_shards": 1, "predict_labels": 1, **CALIBRATED},
+        "trees": GROWN,
+        "embedded": {"describe_embedding": 1, **PROJECTED},
+        "swept.C-1": PLANNED,
+        "swept.C-2": {"plan_shards": 1, **WARM},
+        "later": PLANNED,
+    }
+    place.snakemake()
+    return place
+
+
+def test_trees_and_embeddings(more):
+    results = more.folder / "results" / "tiny"
+    metrics = {run: json.loads((results / run / "metrics.json").read_text()) for run in ("trees", "embedded")}
+    assert metrics["trees"]["P@1"] > 0.5
+    assert metrics["embedded"]["P@1"] > 0.8
+    assert "newton_steps" not in metrics["trees"]
+    curve = json.loads((results / "trees" / "trees.json").read_text())["points"]
+    assert [point["trees"] for point in curve] == [1, 2, 3, 4, 5]
+    assert curve[-1]["P@1"] == metrics["trees"]["P@1"]
+    described = json.loads((results / "embedded" / "embedding.json").read_text())
+    assert [point["rank"] for point in described["points"]] == [1, 2, 4, 8]
+
+
+def test_a_calibration(more):
+    run = more.folder / "results" / "tiny" / "msi"
+    assert read_calibration(run / "calibration.h5", open_model(run / "model.h5")).parameters["fraction"] == 0.3
+    raw, _, ours = json.loads((run / "calibration.json").read_text())["probabilities"]
+    assert ours["log_loss"] < raw["log_loss"]
+
+
+def test_each_run_starts_from_the_one_it_names(more):
+    results = more.folder / "results" / "tiny"
+    for earlier, later in (("swept.C-1", "swept.C-2"), ("swept.C-1", "later")):
+        with open_artifact(results / later / "shards" / "0.h5", "shard") as file:
+            assert inputs_of(file)["earlier"] == open_model(results / earlier / "model.h5").checksum
+        log = (more.folder / "logs" / "tiny" / later / "train-shard.0.log").read_text()
+        assert "10 of 10 labels start from the earlier model" in log
+
+
+def test_cold_starts_are_measured_where_a_neighbour_was(more):
+    (found,) = more.folder.rglob("cold_start.json")
+    assert found.parent.name == "swept.C-2"
+    figures = json.loads(found.read_text())
+    assert figures["initialization"] == "mean-separating"
+    assert figures["labels"] == figures["of"] == 10
+    assert figures["warm"]["newton_steps"] < figures["cold"]["newton_steps"]
+
+
+def test_the_report_has_a_section_of_each_kind(more):
+    page = (more.folder / "results" / "report.html").read_text()
+    for text in (
+        ">Trees of instances<",
+        ">Label embeddings<",
+        "Probabilities and thresholds",
+        "<h3>Sweeps ",
+        "swept.C-2",
+    ):
+        assert text in page
+
+
+CHANGES = {
+    "nothing": ({}, {}, {}),
+    "what makes other models": (
+        {"trees": {"trees": 6}, "embedded": {"rank": 6}, "swept": {"sweep": {"C": [1, 3]}}, "msi": {"top_k": 3}},
+        {},
+        {
+            None: TREES | EMBEDDING,
+            "trees": GROWN,
+            "embedded": {"describe_embedding": 1, **PROJECTED},
+            "swept.C-3": {"plan_shards": 1, **WARM},
+            "msi": {"measure_calibration": 1, **PREDICTED},
+        },
+    ),
+    "sections, and a value at the lower end": (
+        {"swept": {"sweep": {"C": [0.5, 1, 2]}}, "msi": {"prune": 0.05}},
+        {"fastxml": {"max_leaf": 5}, "rembrandt": {"embedding": "plst"}},
+        {
+            None: TREES | EMBEDDING | {"estimate_training": 1},
+            "trees": GROWN,
+            "embedded": {"describe_embedding": 1, **PROJECTED},
+            "swept.C-0.5": PLANNED,
+            "swept.C-1": WARM,
+            "swept.C-2": WARM,
+            "later": TRAINED,
+            # the model, and the one without the instances that are held out
+            "msi": {"merge_shards": 2, "predict_labels": 2, "evaluate_predictions": 1, **CALIBRATED},
+        },
+    ),
+    "weighting, features, and a value in between": (
+        {
+            "trees": {"weighting": "propensity"},
+            "embedded": {"features": "gaussian", "random_features": 20},
+            "swept": {"sweep": {"C": [1, 1.5, 2]}},
+        },
+        {},
+        {
+            None: TREES,
+            "trees": GROWN,
+            "embedded": PROJECTED,
+            "swept.C-1.5": {"plan_shards": 1, **WARM},
+            "swept.C-2": WARM,
+        },
+    ),
+    "what is not used, and a value less": (
+        {"trees": {"threads": 2}, "embedded": {"random_features": 20}, "swept": {"sweep": {"C": [1]}}}, {}, {None: {}}
+    ),
+    "top_k and decoder_C": (
+        {"trees": {"top_k": 3}, "embedded": {"decoder_C": [1, 2]}}, {}, {"trees": PREDICTED, "embedded": TUNED}
+    ),
+    "shards of a decoder, and a run that shares its embedding": (
+        {"embedded": {"shards": 3}, "other": RUNS["embedded"] | {"decoder_epsilon": 0.01}},
+        {},
+        {"embedded": {"train_decoder": 3, **JOINED}, "other": {"describe_embedding": 1, **PROJECTED}},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_changed_setting_runs_what_depends_on_it(more, change):
+    runs, settings, expected = CHANGES[change]
+    write(more, settings, **runs)
+    assert more.jobs() == (expected and expected | {None: expected.get(None, {}) | REPORT})
+
+
+@pytest.mark.parametrize("profile", ["slurm", "cluster-generic"])
+def test_a_profile_groups_the_shards_of_runs_that_start_from_each_other(more, profile):
+    # a group that contained shards of both would depend on itself
+    write(more)
+    jobs = more.jobs("--forceall", f"--workflow-profile={profile}")
+    assert [jobs[run]["train_shard"] for run in ("swept.C-1", "swept.C-2", "later")] == [1, 1, 1]
+
+
+def test_a_model_from_elsewhere(more):
+    run = {"initialization": "pretrained", "pretrained": "old.h5"}
+    write(more, new=run)
+    assert "runs.new.pretrained: no run and no file old.h5; paths are relative to" in more.snakemake("-n", status=2)
+    (more.folder / "old.h5").touch()
+    assert "--earlier=old.h5" in more.snakemake("-n", "--printshellcmds")
+
+
+def test_estimate_and_benchmark_start_from_a_model(more, capsys):
+    results = more.folder / "results" / "tiny"
+    start = [str(results / "dataset.h5"), "--initialization=pretrained"]
+    earlier = f"--earlier={results / 'later' / 'model.h5'}"
+    assert main(["estimate", *start, earlier, "--json"]) == 0
+    assert main(["benchmark", "solver", *start, earlier]) == 0
+    estimated, measured = map(json.loads, capsys.readouterr().out.splitlines())
+    assert estimated["sampled_labels"] == measured["labels"] == 10
+    assert measured["newton_per_label"] < 3
+    assert main(["benchmark", "solver", *start]) == 2
+    assert "give --earlier=MODEL" in capsys.readouterr().err
