@@ -31,6 +31,8 @@ def open_stream(path):
                 with _decompressed(raw, kind) as inner:
                     yield io.BufferedReader(inner, _BUFFER)
             except (OSError, EOFError, lzma.LZMAError) as error:
+                if getattr(error, "errno", None):  # of the system, on a file that is written meanwhile
+                    raise
                 message = f"truncated or damaged {kind} file ({error})"
                 raise InputError(message, path=path, remedy="download or copy it again") from None
 
