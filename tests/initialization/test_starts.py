@@ -28,7 +28,7 @@ def filled(dataset, **settings):
     training = TrainLabels(**settings)
     start = make_start(training, compute_start_inputs(dataset, training))
     weights = np.full(dataset.n_features, np.nan, np.float32)
-    start.fill(0, dataset.train.X, dataset.positives.indices[:0], weights)
+    start.fill(0, dataset.train.X, dataset.positives.indices[: dataset.positives.indptr[1]], weights)
     return weights
 
 
@@ -42,6 +42,15 @@ def test_every_score_at_the_bias_start_is_minus_lambda(bias, bias_lambda):
 def test_without_a_bias_feature_there_is_no_bias_start():
     with pytest.raises(InputError, match="needs a bias feature"):
         filled(dataset_of(0.0), initialization="bias")
+
+
+@pytest.mark.parametrize(("settings", "wanted"), [({}, [1, -2]), ({"loss": "logistic", "s": 0.5}, [0.5, -3])])
+def test_the_mean_separating_start_has_the_least_norm(settings, wanted):
+    dataset = dataset_of()
+    X, y = dataset.train.X.to_scipy().toarray(), dataset.train.Y.to_scipy().toarray()[:, 0] > 0
+    ours = filled(dataset, initialization="mean-separating", **settings)
+    theirs = np.linalg.pinv([X[y].mean(axis=0), X[~y].mean(axis=0)]) @ wanted
+    np.testing.assert_allclose(ours, theirs, rtol=1e-3, atol=1e-5)
 
 
 @pytest.mark.parametrize("C", [0.1, 10.0])

@@ -103,6 +103,17 @@ def test_a_start_with_many_weights_is_cut_down():
     assert ours == pytest.approx(theirs, rel=1e-3)
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_step_brings_its_share_of_the_linear_decrease(text_like, loss):
+    X, dense, labels = text_like
+    zero = np.zeros(X.n_columns)
+    for y in labels:
+        step, _ = solve("all features", X, y, loss, max_newton=1, sufficient_decrease=0.9)
+        after, before = (naive.objective(dense, y, weights, loss, regularization="l1") for weights in (step, zero))
+        linear = naive.loss_gradient(dense, y, zero, loss) @ step + np.abs(step).sum()
+        assert after - before <= 0.9 * linear < 0
+
+
 @pytest.mark.parametrize(("max_newton", "max_cg"), [(1, 10), (10, 1)])
 def test_limits_of_steps_and_of_passes(text_like, max_newton, max_cg):
     X, _, labels = text_like

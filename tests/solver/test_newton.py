@@ -104,7 +104,7 @@ def test_same_steps_as_the_dense_reference(text_like, loss):
         assert work.step == pytest.approx(theirs, rel=1e-3, abs=1e-4)
 
 
-def searched(X, dense, y, weights, step):
+def searched(X, dense, y, weights, step, share=0.01):
     work = make_workspace(X.n_rows, X.n_columns)
     work.signed_costs[:] = y
     work.weights[:] = weights
@@ -112,11 +112,12 @@ def searched(X, dense, y, weights, step):
     work.score_steps[:] = dense @ step
     work.step[:] = step
     work.gradient[:] = naive.squared_hinge_gradient(dense, y, weights)
-    return search_step(work, Settings(1.0, LOSSES["squared-hinge"], 0.01))
+    return search_step(work, Settings(1.0, LOSSES["squared-hinge"], 0.01, sufficient_decrease=share))
 
 
-@pytest.mark.parametrize("stretch", [0.1, 1.0, 5.0, 30.0, 1000.0])
-def test_first_halving_with_sufficient_decrease(text_like, stretch):
+@pytest.mark.parametrize("share", [0.01, 0.5])
+@pytest.mark.parametrize("stretch", [0.1, 5.0, 1000.0])
+def test_first_halving_with_sufficient_decrease(text_like, stretch, share):
     X, dense, labels = text_like
     rng = np.random.default_rng(3)
     for y in labels:
@@ -128,9 +129,9 @@ def test_first_halving_with_sufficient_decrease(text_like, stretch):
             halvings
             for halvings in range(21)
             if naive.squared_hinge_objective(dense, y, weights + 0.5**halvings * step) - here
-            <= 0.01 * 0.5**halvings * (gradient @ step)
+            <= share * 0.5**halvings * (gradient @ step)
         )
-        assert searched(X, dense, y, weights, step) == (0.5**theirs, theirs)
+        assert searched(X, dense, y, weights, step, share) == (0.5**theirs, theirs)
 
 
 def test_uphill_is_refused(text_like):

@@ -177,3 +177,15 @@ def test_what_killed_processes_left_is_removed(tmp_path):
     os.umask(umask)
     assert (tmp_path / "0.h5").stat().st_mode & 0o777 == 0o666 & ~umask
     assert sorted(os.listdir(tmp_path)) == sorted(["0.h5", young, others, ".0.h5.partial"])
+
+
+def test_what_gets_a_name_is_on_disk_before_and_its_folder_after(tmp_path, monkeypatch):
+    path, synced, fsync = tmp_path / "0.h5", [], os.fsync
+
+    def record(handle):
+        synced.append((os.fstat(handle).st_ino, path.exists()))
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", record)
+    write_text(path, "whole")
+    assert synced == [(path.stat().st_ino, False), (tmp_path.stat().st_ino, True)]
