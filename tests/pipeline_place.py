@@ -63,11 +63,14 @@ class Place:
     def jobs(self, *arguments):
         """What a dry run would do: numbers of jobs by rule and by run, of which some have none."""
         blocks = re.findall(
-            r"^(?:local)?rule (\w+):\n((?:    .*\n)*)", self.snakemake("--dry-run", *arguments), re.MULTILINE
+            # those of a group are indented
+            r"^( *)(?:local)?rule (\w+):\n((?:\1    .*\n)*)",
+            self.snakemake("--dry-run", *arguments),
+            re.MULTILINE,
         )
         jobs = {}
-        for rule, details in blocks:
-            run = re.search(r"^    wildcards: .*\brun=([^,\n]+)", details, re.MULTILINE)
+        for _, rule, details in blocks:
+            run = re.search(r"^ +wildcards: .*\brun=([^,\n]+)", details, re.MULTILINE)
             if rule != "all":
                 of_run = jobs.setdefault(run and run[1], {})
                 of_run[rule] = of_run.get(rule, 0) + 1

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from docs.pages import ROOT, blocks_of, same_output
 
+pytestmark = pytest.mark.long
+
 PAGE = ROOT / "docs" / "add-a-method.md"
 COPIED = ("src", "workflow", "config", "envs", "docs", "tests")
 

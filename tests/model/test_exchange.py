@@ -96,7 +96,7 @@ def test_what_is_no_matrix_of_weights_is_refused(tmp_path, case):
 
 
 NOT_MODELS = {
-    "missing": (lambda model, path: None, "there is no such file"),
+    "missing": (lambda model, path: None, "no such file"),
     "a text": (lambda model, path: path.write_bytes(b"hello"), "not a model file"),
     "empty": (lambda model, path: path.write_bytes(b""), "not a model file"),
     "cut short": (

@@ -13,6 +13,8 @@ from ovaflow.settings.models import TrainLabels
 from ovaflow.solver.losses import LOSSES
 from ovaflow.training.shard_job import train_labels
 
+pytestmark = pytest.mark.long
+
 ROUNDING = 1.01
 """Norms of gradients are computed in single precision."""
 

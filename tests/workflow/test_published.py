@@ -5,7 +5,7 @@ import json
 import pytest
 from tiny_table import write_config
 
-pytestmark = [pytest.mark.workflow, pytest.mark.kills, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.workflow, pytest.mark.long, pytest.mark.timeout(900)]
 
 PUBLISHED = {"bibtex": (62.62, 39.09, 28.79), "delicious": (65.02, 58.88, 53.28)}
 """P@1, P@3, P@5 in percent: XMC repository, 2019 revision (its splits are close to these, not identical)."""

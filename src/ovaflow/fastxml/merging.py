@@ -9,8 +9,7 @@ from ovaflow.console.progress import Progress
 from ovaflow.fastxml.forest import join_trees
 from ovaflow.fastxml.model_file import ForestModel, save_model
 from ovaflow.fastxml.training import grow_trees, read_tree_shard
-from ovaflow.model.merge import require_alike
-from ovaflow.model.training_file import Training, write_training
+from ovaflow.model.training_file import Training, require_alike, write_training
 from ovaflow.sparse.jit import strict_kernel
 
 

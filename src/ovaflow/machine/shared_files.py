@@ -12,7 +12,8 @@ import tempfile
 import time
 from pathlib import Path
 
-_PAUSE = 0.05
+PAUSE = 0.01
+"""Seconds between two looks for a lock."""
 
 
 def open_locked(path, mode, patience=None):
@@ -30,7 +31,7 @@ def open_locked(path, mode, patience=None):
             except BlockingIOError:
                 if time.monotonic() >= end:
                     raise
-                time.sleep(_PAUSE)
+                time.sleep(PAUSE)
     except BaseException:
         os.close(handle)
         raise

@@ -9,7 +9,14 @@ from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.model.model_file import write_model
 from ovaflow.model.pruning import copy_kept, kept_per_row
-from ovaflow.model.training_file import STATISTICS, Training, read_shard, read_weights, write_training
+from ovaflow.model.training_file import (
+    STATISTICS,
+    Training,
+    read_shard,
+    read_weights,
+    require_alike,
+    write_training,
+)
 
 PIECE = 1 << 24
 """Weights that are gathered before they are written: 128 MiB."""
@@ -87,18 +94,6 @@ def _check_shard(shard, first, dataset, threshold):
             f"weights below {stored:g} were not kept, so it cannot be pruned at {threshold:g}",
             path=shard.path,
             remedy=f"prune at {stored:g} or more, or train again with --stored-threshold={threshold:g}",
-        )
-
-
-def require_alike(shard, first, dataset):
-    """Refuse a shard of another dataset, or whose settings or inputs are not those of the first one."""
-    if shard.inputs.get("dataset") != dataset.checksum:
-        raise InputError(f"was not trained on {dataset.path}", path=shard.path, remedy="train it again")
-    ours, theirs = shard.parameters | shard.inputs, first.parameters | first.inputs
-    differing = sorted(name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name))
-    if differing:
-        raise InputError(
-            f"differs from {first.path} in {', '.join(differing)}", path=shard.path, remedy="train both alike"
         )
 
 

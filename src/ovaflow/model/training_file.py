@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ovaflow.console.errors import InputError
 from ovaflow.model.model_file import require_finite
 from ovaflow.sparse.csr import CSR
 from ovaflow.storage.arrays import amount_of, create_array, map_array, map_vector, number_of, read_csr, write_csr
@@ -82,6 +83,18 @@ def read_weights(path, known):
     """Weights of a shard file; if its checksum is the one known, it has been read before and is not compared again."""
     with open_artifact(path, SHARD) as file:
         return read_csr(file["weights"], compare=checksum_of(file) != known)
+
+
+def require_alike(shard, first, dataset):
+    """Refuse a shard of another dataset, or whose settings or inputs are not those of the first one."""
+    if shard.inputs.get("dataset") != dataset.checksum:
+        raise InputError(f"was not trained on {dataset.path}", path=shard.path, remedy="train it again")
+    ours, theirs = shard.parameters | shard.inputs, first.parameters | first.inputs
+    differing = sorted(name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name))
+    if differing:
+        raise InputError(
+            f"differs from {first.path} in {', '.join(differing)}", path=shard.path, remedy="train both alike"
+        )
 
 
 def write_statistics(group, statistics):

@@ -13,6 +13,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -22,7 +23,7 @@ from llvmlite import binding
 from numba.core import event
 
 from ovaflow.fingerprint import kernel_fingerprint
-from ovaflow.machine.shared_files import open_locked
+from ovaflow.machine.shared_files import PAUSE, open_locked
 
 _ROOM = 1 << 26
 """Bytes; all kernels take half of it, and Numba raises an error where it cannot store one."""
@@ -82,6 +83,7 @@ class _OneProcess(event.Listener):
 
     def __init__(self, folder):
         self._path, self._users, self._guard, self._handle = folder / "lock", 0, Lock(), None
+        self._since = 0.0
 
     def on_start(self, event):
         """Before Numba's own lock is taken, which may happen again inside, and in several threads."""
@@ -93,6 +95,7 @@ class _OneProcess(event.Listener):
                 except OSError:
                     # a file system may have no locks, and who holds one may be suspended: then each compiles its own
                     self._handle = None
+                self._since = time.monotonic()
 
     def on_end(self, event):
         """After Numba's own lock is released."""
@@ -101,6 +104,9 @@ class _OneProcess(event.Listener):
             if not self._users and self._handle is not None:
                 os.close(self._handle)
                 self._handle = None
+                if time.monotonic() - self._since > PAUSE:
+                    # others look for the lock once in a pause, and this process takes it again for its next kernel
+                    time.sleep(2 * PAUSE)
 
 
 _DIRECTORY = cache_directory()
