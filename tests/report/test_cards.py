@@ -32,10 +32,12 @@ def test_any_label_counts_can_be_drawn(counts):
 def test_sources_features_and_settings_in_words():
     file = {"name": "a.txt", "sha256": "f" * 64, "bytes": 2048}
     source = {"format": "csv", "files": {"test_labels": file}, "counts": {"tokens": 12345, "test_instances": 7}}
+    source["counts"]["python"] = "3.11.7"  # of the built-in dataset
     assert list(source_words(source)) == [
         ("format", "texts with their labels, CSV"),
         ("test labels", "a.txt, 2.00 KiB, sha256 " + "f" * 64),
         ("tokens", "12,345"),
+        ("python", "3.11.7"),
     ]
     settings = {"tfidf": True, "min_df": 2, "max_df": 0.5, "sublinear": True, "normalize": True, "bias": 1.0}
     words = transform_words(settings)

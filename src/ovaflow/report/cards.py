@@ -69,7 +69,8 @@ def source_words(source):
         yield "text column", source["text_column"]
     for name, number in source.get("counts", {}).items():
         if not name.endswith(_ON_THE_CARD):
-            yield name.replace("_", " "), wording.count(number)
+            # the built-in dataset also has the version of Python there
+            yield name.replace("_", " "), number if isinstance(number, str) else wording.count(number)
 
 
 def _facts(dataset, counts):
