@@ -28,7 +28,7 @@ from ovaflow.machine.shared_files import PAUSE, open_locked
 _ROOM = 1 << 26
 """Bytes; all kernels take half of it, and Numba raises an error where it cannot store one."""
 
-_PATIENCE = 100.0
+_PATIENCE = 60.0
 """Seconds; kernels take ten at most to compile."""
 
 FASTMATH = frozenset({"reassoc", "contract", "nsz", "arcp"})
@@ -83,7 +83,7 @@ class _OneProcess(event.Listener):
 
     def __init__(self, folder):
         self._path, self._users, self._guard, self._handle = folder / "lock", 0, Lock(), None
-        self._since = 0.0
+        self._since, self._patience = 0.0, _PATIENCE
 
     def on_start(self, event):
         """Before Numba's own lock is taken, which may happen again inside, and in several threads."""
@@ -91,10 +91,10 @@ class _OneProcess(event.Listener):
             self._users += 1
             if self._users == 1:
                 try:
-                    self._handle = open_locked(self._path, fcntl.LOCK_EX, _PATIENCE)
+                    self._handle = open_locked(self._path, fcntl.LOCK_EX, self._patience)
                 except OSError:
                     # a file system may have no locks, and who holds one may be suspended: then each compiles its own
-                    self._handle = None
+                    self._handle, self._patience = None, 0.0
                 self._since = time.monotonic()
 
     def on_end(self, event):
