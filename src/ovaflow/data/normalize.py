@@ -16,26 +16,21 @@ FULL_SHARE = 1 / 3
 """Share of nonzeros from which on rows are stored in full."""
 
 
-def row_norms(matrix):
-    """Euclidean length of each row: float64 (n,), 1 for rows of zeros alone."""
+def normalize_rows(matrix):
+    """Divide each row by its Euclidean length, in place; returns the lengths, float64 (n,), 1 for rows of zeros."""
     norms = np.ones(matrix.n_rows)
     for start, end in _row_blocks(matrix.indptr):
         bounds = matrix.indptr[start : end + 1]
-        filled = np.flatnonzero(np.diff(bounds))
+        lengths = np.diff(bounds)
+        filled = np.flatnonzero(lengths)
         if len(filled):
-            squares = np.square(matrix.data[bounds[0] : bounds[-1]], dtype=np.float64)
-            norms[start + filled] = np.sqrt(np.add.reduceat(squares, bounds[filled] - bounds[0]))
-    norms[norms == 0] = 1
+            values = matrix.data[bounds[0] : bounds[-1]]
+            squares = np.square(values, dtype=np.float64)
+            found = np.sqrt(np.add.reduceat(squares, bounds[filled] - bounds[0]))
+            found[found == 0] = 1
+            values /= np.repeat(found, lengths[filled])
+            norms[start + filled] = found
     return norms
-
-
-def normalize_rows(matrix, norms=None):
-    """Divide each row by its norm, in place."""
-    norms = row_norms(matrix) if norms is None else norms
-    for start, end in _row_blocks(matrix.indptr):
-        bounds = matrix.indptr[start : end + 1]
-        matrix.data[bounds[0] : bounds[-1]] /= np.repeat(norms[start:end], np.diff(bounds))
-    return matrix
 
 
 def unscale(matrix, norms, bias):
@@ -69,12 +64,13 @@ def append_bias(matrix, bias):
 
 
 def finish(matrix, normalize, bias, unscaled=False):
-    """Features as models take them: scaled in place, with the bias feature (n, d + 1), and ``unscaled`` again."""
-    if not normalize:
-        return append_bias(matrix, bias)
-    norms = row_norms(matrix)
-    scaled = append_bias(normalize_rows(matrix, norms), bias)
-    return unscale(scaled, norms, bias) if unscaled else scaled
+    """Features as models take them: scaled in place, with the bias feature (n, d + 1), and ``unscaled`` again.
+
+    Returns them and their lengths, which are None where rows are not scaled.
+    """
+    norms = normalize_rows(matrix) if normalize else None
+    finished = append_bias(matrix, bias)
+    return unscale(finished, norms, bias) if normalize and unscaled else finished, norms
 
 
 def is_dense(matrix):

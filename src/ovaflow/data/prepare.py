@@ -14,7 +14,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import EXCERPT, Split, held_out, in_test, write_dataset
 from ovaflow.data.docstrings import docstrings
 from ovaflow.data.labels import NamedLabels, NumberedLabels, check_separator, read_label_names
-from ovaflow.data.normalize import fill_rows, finish, is_dense, row_norms
+from ovaflow.data.normalize import fill_rows, finish, is_dense
 from ovaflow.data.readers import npz
 from ovaflow.data.readers.sparse_text import read_svmlight, read_xmc_text
 from ovaflow.data.readers.texts import TEXT_FORMATS, read_texts
@@ -196,9 +196,9 @@ def _of_features(source, settings):
         weighed["sublinear"] = settings.sublinear
         X, idf = weigh_counts(X, settings.sublinear)
         X_test, _ = weigh_counts(X_test, settings.sublinear, idf)
-    norms = [row_norms(matrix) if settings.normalize else None for matrix in (X, X_test)]
-    X, X_test = (finish(matrix, settings.normalize, settings.bias) for matrix in (X, X_test))
-    splits = Split(X, Y, norms=norms[0]), Split(X_test, Y_test, norms=norms[1])
+    X, norms = finish(X, settings.normalize, settings.bias)
+    X_test, test_norms = finish(X_test, settings.normalize, settings.bias)
+    splits = Split(X, Y, norms=norms), Split(X_test, Y_test, norms=test_norms)
     parameters = {
         "format": source.format,
         **counting,

@@ -17,7 +17,7 @@ import scipy.sparse
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
-from ovaflow.data.normalize import finish, row_norms
+from ovaflow.data.normalize import finish
 from ovaflow.data.tokens import TOKEN_PATTERN, tokenizer
 from ovaflow.sparse.csr import CSR
 
@@ -82,9 +82,10 @@ class TfIdf:
         block.sort_indices()
         matrix = CSR(block.data, block.indices.astype(np.int32), block.indptr.astype(np.int64), shape[1])
         weigh(matrix, self.idf, self.sublinear)
-        if norms is not None:
-            norms.append(row_norms(matrix))
-        return finish(matrix, self.normalize, self.bias, self.unscaled)
+        finished, lengths = finish(matrix, self.normalize, self.bias, self.unscaled)
+        if norms is not None and self.normalize:
+            norms.append(lengths)
+        return finished
 
 
 def weigh(matrix, idf, sublinear):

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.console.progress import silence
 from ovaflow.data.dataset import Dataset, Names, Split
-from ovaflow.data.normalize import fill_rows, finish, is_dense, row_norms
+from ovaflow.data.normalize import fill_rows, finish, is_dense
 from ovaflow.estimators.labels import CLASSES, LabelForm, Labels, Matrix
 from ovaflow.evaluation.ranking import find_hits, precision
 from ovaflow.model.model_file import ONE_VS_ALL, ModelFile
@@ -158,15 +158,14 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
 
     def _dataset(self, X: Matrix, Y: CSR, names: Names) -> Dataset:
         """The training set as the pipeline's prepare step makes it of the same features."""
-        matrix = self._finished(X)
+        matrix, norms = self._finished(X)
         parameters = {"format": "arrays", "tfidf": False, "normalize": self.normalize, "bias": float(self.bias)}
         parameters |= {"dense": is_dense(matrix)}
-        norms = row_norms(from_scipy(X)) if self.normalize else None
         train = Split(fill_rows(matrix) if is_dense(matrix) else matrix, Y, norms=norms)
         test = Split(rows_of(matrix, np.empty(0, int)), rows_of(Y, np.empty(0, int)))
         return Dataset(Path("X"), train, test, _digest(train), parameters, names)
 
-    def _finished(self, X: Matrix, unscaled: bool = False) -> CSR:
+    def _finished(self, X: Matrix, unscaled: bool = False) -> tuple[CSR, np.ndarray | None]:
         matrix = from_scipy(X)
         # kernels are compiled for writable arrays only; rows are scaled in place
         data, indices, indptr = (np.array(array) for array in matrix.arrays)
@@ -175,7 +174,8 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
     def _instances(self, X: Matrix) -> CSR:
         check_is_fitted(self)
         unscaled = self.model_.transform.get("unscaled", False)
-        return self._finished(validate_data(self, X, accept_sparse="csr", dtype=np.float32, reset=False), unscaled)
+        checked = validate_data(self, X, accept_sparse="csr", dtype=np.float32, reset=False)
+        return self._finished(checked, unscaled)[0]
 
     def _part(self, model: type[AnySection]) -> AnySection:
         """The settings of this classifier that a model has, checked as the config's are."""

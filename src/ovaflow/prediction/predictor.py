@@ -159,7 +159,8 @@ class Predictor:
         if self.takes_text or settings.get("tfidf"):
             idf = self._tfidf.idf if self.takes_text else self.model.idf
             matrix, _ = weigh_counts(matrix, settings["sublinear"], idf)
-        return finish(matrix, settings.get("normalize", False), self.model.bias, settings.get("unscaled", False))
+        normalize, unscaled = (settings.get(name, False) for name in ("normalize", "unscaled"))
+        return finish(matrix, normalize, self.model.bias, unscaled)[0]
 
     def top_k(self, X: CSR, k: int, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
         """Best labels of each instance.

@@ -7,6 +7,7 @@ the smaller id.
 """
 
 import itertools
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -78,21 +79,22 @@ def predict_top_k(weights, trained, X, k, threads=1, panel=PANEL, quiet=False):
     if k > LONGEST_LIST:
         return sort_all(weights, trained, X, k)
     panels = (build_panel(weights, trained, *labels) for labels in panel_ranges(weights.n_rows, panel))
-    return search_index(panels, weights, X, k, threads, quiet)
+    with Progress("predicting", X.n_rows * weights.n_rows, "scores", quiet=quiet) as progress:
+        return search_index(panels, weights, X, k, threads, progress.advance)
 
 
-def search_index(panels, weights, X, k, threads=1, quiet=True):
-    """The same by panels of the whole model."""
+def search_index(panels, weights, X, k, threads=1, tell=None):
+    """The same by panels of the whole model; ``tell`` is called with numbers of scores that are done."""
     ids, scores = no_labels(X.n_rows, k)
 
     def search(rows, panel):
-        _search(*X.arrays, *rows, panel, *weights.arrays, ids, scores)
+        _search(*X.arrays, *rows, panel, *weights.arrays, _scratch.take(len(panel.base)), ids, scores)
         return (rows[1] - rows[0]) * len(panel.base)
 
-    with Progress("predicting", X.n_rows * weights.n_rows, "scores", quiet=quiet) as progress:
-        for panel in panels:
-            for n_scores in _in_blocks(search, X.n_rows, threads, panel):
-                progress.advance(n_scores)
+    for panel in panels:
+        for n_scores in _in_blocks(search, X.n_rows, threads, panel):
+            if tell is not None:
+                tell(n_scores)
     return ids, scores
 
 
@@ -112,9 +114,27 @@ def _in_blocks(search, n, threads, *more):
     """Results of searching the best labels of all instances, which threads share."""
     size = max(1, min(BLOCK, -(-n // threads)))
     blocks = [(low, min(low + size, n)) for low in range(0, n, size)]
-    with ThreadPoolExecutor(threads) as pool:
+    arguments = blocks, *map(itertools.repeat, more)
+    if len(blocks) < 2 or threads == 1:
         # to start a thread takes longer than to score an instance
-        yield from (map if threads == 1 else pool.map)(search, blocks, *map(itertools.repeat, more))
+        yield from map(search, *arguments)
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            yield from pool.map(search, *arguments)
+
+
+class _Scratch(threading.local):
+    """An array that a thread uses again: a fresh one costs more in page faults than it takes to fill."""
+
+    scores = np.zeros(0, np.float32)
+
+    def take(self, size):
+        if len(self.scores) < size:
+            self.scores = np.empty(size, np.float32)
+        return self.scores[:size]
+
+
+_scratch = _Scratch()
 
 
 def sort_all(weights, trained, X, k):
@@ -156,10 +176,9 @@ def load_kernels():
 
 
 @strict_kernel
-def _search(data, indices, indptr, low, high, panel, w_data, w_indices, w_indptr, ids, best):
+def _search(data, indices, indptr, low, high, panel, w_data, w_indices, w_indptr, rounded, ids, best):
     """Insert a panel's best labels into the lists of instances low..high, which may hold smaller labels already."""
     near, near_ids = np.empty(ids.shape[1], np.float32), np.empty(ids.shape[1], np.int32)
-    rounded = np.empty(len(panel.base), np.float32)
     for i in range(low, high):
         start, end = indptr[i], indptr[i + 1]
         error = error_bound(data, indices, start, end, panel)
