@@ -15,7 +15,7 @@ from ovaflow.data.dataset import Split, open_dataset, write_dataset
 from ovaflow.evaluation.calibration_curve import reliability
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.prediction.calibration import read_calibration
-from ovaflow.prediction.methods import open_any_model, read_predictions
+from ovaflow.prediction.predictions import open_any_model, read_predictions
 from ovaflow.sparse.csr import rows_of
 
 

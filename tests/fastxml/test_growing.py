@@ -14,7 +14,7 @@ from ovaflow.fastxml.model_file import predict_trees
 from ovaflow.fastxml.training import grow_trees, trees_of_shard, write_tree_shard
 from ovaflow.model.model_file import open_model
 from ovaflow.model.training_file import read_training
-from ovaflow.prediction.methods import open_any_model, predict_test_set
+from ovaflow.prediction.predictions import open_any_model, predict_test_set
 from ovaflow.settings.models import GrowTrees
 
 FOREST = GrowTrees(trees=6, max_leaf=8, leaf_labels=5)

@@ -16,7 +16,7 @@ from tiny_table import write_table
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.prediction.calibration import Calibration, write_calibration
-from ovaflow.prediction.methods import predict_test_set
+from ovaflow.prediction.predictions import predict_test_set
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.prediction.sources import format_of
 

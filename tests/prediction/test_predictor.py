@@ -10,7 +10,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.data.tokens import tokenizer
 from ovaflow.methods import METHODS
-from ovaflow.prediction.methods import predict_test_set
+from ovaflow.prediction.predictions import predict_test_set
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.sparse.csr import from_scipy, rows_of
 

@@ -10,7 +10,7 @@ from synthetic import write_weights
 from ovaflow.cli import main
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
 from ovaflow.model.training_file import Training, write_training
-from ovaflow.prediction.methods import Predictions, write_predictions
+from ovaflow.prediction.predictions import Predictions, write_predictions
 from ovaflow.solver.problem import Status
 from ovaflow.sparse.csr import from_scipy
 

@@ -14,7 +14,7 @@ from ovaflow.data.tokens import TOKEN_PATTERN
 from ovaflow.evaluation.calibration_curve import reliability
 from ovaflow.prediction.calibration import Calibration, read_calibration, write_calibration
 from ovaflow.prediction.explanation import contributions
-from ovaflow.prediction.methods import open_any_model, read_predictions
+from ovaflow.prediction.predictions import open_any_model, read_predictions
 from ovaflow.report import examples, frequency
 from ovaflow.report.gather import gather
 from ovaflow.report.page import render

@@ -19,7 +19,7 @@ from synthetic import write_weights
 
 from ovaflow.cli import main
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
-from ovaflow.prediction.methods import Predictions, read_predictions, write_predictions
+from ovaflow.prediction.predictions import Predictions, read_predictions, write_predictions
 from ovaflow.report.gather import choose_shown, gather
 from ovaflow.report.page import anchors_of, render
 from ovaflow.report.quality import Published

@@ -13,7 +13,7 @@ from ovaflow.model.model_file import open_model
 from ovaflow.model.training_file import read_training
 from ovaflow.prediction.calibrate import calibrate, require_parts_of_one
 from ovaflow.prediction.calibration import read_calibration, write_calibration
-from ovaflow.prediction.methods import open_any_model, read_predictions
+from ovaflow.prediction.predictions import open_any_model, read_predictions
 from ovaflow.settings.models import Report
 from ovaflow.storage.texts import write_json
 

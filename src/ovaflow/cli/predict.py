@@ -12,7 +12,7 @@ from ovaflow.console.progress import Progress
 from ovaflow.data.dataset import open_dataset
 from ovaflow.prediction.answers import Csv, JsonLines, Table, XmcText, labels_of
 from ovaflow.prediction.calibration import FILE_NAME, read_calibration
-from ovaflow.prediction.methods import open_any_model, predict_test_set, write_predictions
+from ovaflow.prediction.predictions import open_any_model, predict_test_set, write_predictions
 from ovaflow.prediction.predictor import Predictor, without_words
 from ovaflow.prediction.sources import FORMATS, Batch, Instances, batches_of, format_of, text_column_of
 from ovaflow.settings.models import Predict

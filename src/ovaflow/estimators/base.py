@@ -2,6 +2,7 @@
 
 import hashlib
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -20,7 +21,7 @@ from ovaflow.data.normalize import fill_rows, finish, is_dense
 from ovaflow.estimators.labels import CLASSES, LabelForm, Labels, Matrix
 from ovaflow.evaluation.ranking import find_hits, precision
 from ovaflow.model.model_file import ONE_VS_ALL, ModelFile
-from ovaflow.prediction.methods import method_named, open_any_model
+from ovaflow.prediction.predictions import method_named, open_any_model
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.settings.models import Prepare, Section, Train
 from ovaflow.settings.schema import explain
@@ -66,7 +67,7 @@ def _add_constructor(cls: type, parameters: dict[str, Parameter]) -> None:
     cls.__doc__ = f"{inspect.getdoc(cls)}\n\nParameters\n----------\n" + "\n".join(entries) + "\n"
 
 
-class LabelClassifier(ClassifierMixin, BaseEstimator):
+class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
     """A classifier for few or very many labels.
 
     Subclasses name their ``settings``, of which ``__init__`` is made, and train in ``_train``.
@@ -150,8 +151,9 @@ class LabelClassifier(ClassifierMixin, BaseEstimator):
         self._hold(form)
         return self
 
+    @abstractmethod
     def _train(self, dataset: Dataset) -> ModelFile:
-        raise NotImplementedError
+        """The model of a dataset."""
 
     def _hold(self, form: LabelForm) -> None:
         self.classes_, self._form, self._predictor = form.classes, form, Predictor(self.model_)

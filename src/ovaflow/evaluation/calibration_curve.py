@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import expit
 
 from ovaflow.evaluation.ranking import f1, find_hits
-from ovaflow.prediction.methods import method_of_model
+from ovaflow.prediction.predictions import method_of_model
 from ovaflow.prediction.sigmoids import common_lines
 from ovaflow.settings.paths import BEST
 

@@ -1,5 +1,6 @@
 """The model file: sparse weights, names, and all that is needed to predict."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +22,7 @@ ONE_VS_ALL = "one-vs-all"
 
 
 @dataclass(frozen=True)
-class ModelFile:
+class ModelFile(ABC):
     """What every method keeps in its model file; names are loaded when asked for."""
 
     path: Path
@@ -35,9 +36,9 @@ class ModelFile:
     given: Names | None = field(default=None, kw_only=True)  # of a model in memory; others read theirs when asked for
 
     @property
+    @abstractmethod
     def n_features(self) -> int:
         """Number of features, bias feature included."""
-        raise NotImplementedError
 
     @property
     def method(self) -> str:

@@ -12,7 +12,7 @@ from ovaflow.console.errors import InputError, StrPath
 from ovaflow.data.normalize import finish
 from ovaflow.data.tfidf import TfIdf, weigh_counts
 from ovaflow.model.model_file import ModelFile
-from ovaflow.prediction.methods import method_of_model, open_any_model
+from ovaflow.prediction.predictions import method_of_model, open_any_model
 from ovaflow.sparse.csr import CSR, from_scipy
 
 

@@ -16,7 +16,7 @@ from ovaflow.prediction.explanation import (
     strongest_features,
     words_in_text,
 )
-from ovaflow.prediction.methods import open_any_model
+from ovaflow.prediction.predictions import open_any_model
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.report import wording
 from ovaflow.report.tables import Column, Row, make_table

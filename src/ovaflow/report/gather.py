@@ -10,14 +10,14 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.model.model_file import KIND as MODEL
 from ovaflow.model.training_file import read_training
-from ovaflow.prediction.methods import read_predictions
+from ovaflow.prediction.predictions import read_predictions
 from ovaflow.report import cards, costs, examples
 from ovaflow.report.calibration import read_calibration_of
-from ovaflow.report.methods import read_embedding
 from ovaflow.report.quality import results_for
 from ovaflow.report.sweeps import read_sweeps
 from ovaflow.report.traces import read_traces
 from ovaflow.report.training import LabelTreeOfRun, TrainingOfRun, read_label_tree_of, summarise
+from ovaflow.report.trees_and_embeddings import read_embedding
 from ovaflow.settings.models import Report
 from ovaflow.storage.arrays import map_vector
 from ovaflow.storage.artifact import checksum_of, open_artifact, parameters_of

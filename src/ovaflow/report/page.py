@@ -21,11 +21,11 @@ from ovaflow.report import (
     cards,
     costs,
     frequency,
-    methods,
     quality,
     sweeps,
     traces,
     training,
+    trees_and_embeddings,
     wording,
 )
 from ovaflow.report.drawing import MARKERS
@@ -61,8 +61,8 @@ SECTIONS = (
     PageSection("training", "Training", training.show),
     PageSection("iterations", "Iteration by iteration", traces.show_iterations),
     PageSection("weights", "Weights and pruning", traces.show_weights),
-    PageSection("trees", "Trees of instances", methods.show_trees),
-    PageSection("embeddings", "Label embeddings", methods.show_embeddings),
+    PageSection("trees", "Trees of instances", trees_and_embeddings.show_trees),
+    PageSection("embeddings", "Label embeddings", trees_and_embeddings.show_embeddings),
     PageSection("calibration", "Probabilities and thresholds", calibration.show),
     PageSection("labels", "Labels and their words", _gathered("labels")),
     PageSection("examples", "Test documents", _gathered("examples")),

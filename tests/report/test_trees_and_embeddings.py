@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from ovaflow.artifacts.label_tree import compute_label_tree, write_label_tree
-from ovaflow.report.methods import read_embedding, show_embeddings, show_trees
 from ovaflow.report.tables import table_of_runs
 from ovaflow.report.training import LABEL_TREES, LabelTreeOfRun, read_label_tree_of
+from ovaflow.report.trees_and_embeddings import read_embedding, show_embeddings, show_trees
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage.texts import write_json
 from ovaflow.training.plan import write_plan

@@ -1,4 +1,4 @@
-"""Models of any method, opened and scored by the module that :mod:`ovaflow.methods` names, and their predictions."""
+"""Predictions of a test set by a model of any method, which :mod:`ovaflow.methods` says how to open and score."""
 
 import time
 from dataclasses import dataclass
