@@ -1,8 +1,17 @@
 """Slow references: each algorithm written the plainest way, for tests to compare with."""
 
 import re
+import unicodedata
 
 import numpy as np
+
+_MARKS = "".join(chr(code) for code in range(0x110000) if unicodedata.category(chr(code)).startswith("M"))
+_TOKEN = re.compile(rf"\b(?!\d+\b)\w[\w{re.escape(_MARKS)}]+")
+
+
+def tokens(normal_form):
+    """Words of two characters or more, with their combining marks, that are not numbers."""
+    return _TOKEN.findall(normal_form)
 
 
 def label_tree(Y):

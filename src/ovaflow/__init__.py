@@ -4,7 +4,13 @@ import importlib
 
 __version__ = "0.1.0"
 
-_ESTIMATORS = ("FastXMLClassifier", "OneVsAllClassifier", "RembrandtClassifier", "precision_at_k_scorer")
+_ESTIMATORS = (
+    "FastXMLClassifier",
+    "OneVsAllClassifier",
+    "RembrandtClassifier",
+    "TextFeatures",
+    "precision_at_k_scorer",
+)
 
 __all__ = ["__version__", *_ESTIMATORS]
 

@@ -42,7 +42,8 @@ def write_texts(path, rows):
 
 def test_texts(tmp_path, capsys):
     train, test = (write_texts(tmp_path / name, rows) for name, rows in (("train", TEXTS), ("test", TEST)))
-    dataset = prepare(tmp_path, "--format=jsonl", f"--train={train}", f"--test={test}", *ALL_TOKENS)
+    files = f"--train={train}", f"--test={test}"
+    dataset = prepare(tmp_path, "--format=jsonl", *files, "--features=words", *ALL_TOKENS)
     assert dataset.label_names == ["x", "y", "z"]
     assert dataset.feature_names == ["alpha", "beta", "delta", "gamma", "strasse"]
     counts = CountVectorizer(vocabulary=dataset.feature_names, preprocessor=str.casefold)
@@ -134,7 +135,7 @@ def test_dense_features_are_stored_in_full_and_counted_as_they_are(tmp_path, sha
 
 def test_builtin(tmp_path, monkeypatch):
     monkeypatch.setattr(prepare_step, "docstrings", partial(docstrings, texts=500))
-    dataset = prepare(tmp_path, "--format=builtin")
+    dataset = prepare(tmp_path, "--format=builtin", "--features=words")
     assert dataset.train.X.n_rows + dataset.test.X.n_rows == 500
     assert np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels).min() > 0
     assert {"modules_read", "repeated_texts", "python"} < dataset.parameters["source"]["counts"].keys()

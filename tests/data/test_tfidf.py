@@ -1,17 +1,22 @@
-"""Tokens, vocabulary and tf-idf weights."""
+"""Blocks of features, vocabulary and tf-idf weights."""
 
 import unicodedata
 
+import naive
 import numpy as np
 import pytest
+import scipy.sparse
+import snowballstemmer
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from ovaflow.console.errors import InputError
-from ovaflow.data import tfidf as module
-from ovaflow.data.tfidf import TfIdf, learn, weigh_counts
-from ovaflow.data.tokens import normal_form, tokenizer
+from ovaflow.data import tokens, vocabulary
+from ovaflow.data.blocks import places_in_word
+from ovaflow.data.tfidf import RECORDED, TfIdf, weigh_counts
+from ovaflow.data.tokens import FIELD, normal_form
+from ovaflow.data.vocabulary import learn
 from ovaflow.settings.models import Prepare
 from ovaflow.sparse.csr import from_scipy
 
@@ -25,26 +30,101 @@ def corpus(n=200, seed=0):
     return [" ".join(words[np.minimum(generator.zipf(1.4, size=30), 300) - 1]) for _ in range(n)]
 
 
-def theirs_of(train, test, **options):
+def words_of(text):
+    return naive.tokens(normal_form(text))
+
+
+STEM = snowballstemmer.stemmer("finnish").stemWord
+THEIRS = {
+    "words": {"tokenizer": words_of},
+    "pairs": {"tokenizer": words_of, "ngram_range": (2, 2)},
+    "prefixes": {"analyzer": lambda text: [f"{word[:6]}*" for word in words_of(text) if len(word) > 6]},
+    "stems=finnish": {"analyzer": lambda text: [f"{STEM(word)}-" for word in words_of(text)]},
+    "characters=3-5": {
+        "analyzer": "char_wb",
+        "ngram_range": (3, 5),
+        "preprocessor": lambda text: " ".join(words_of(text)),
+    },
+}
+
+
+def theirs_of(train, test, block="words", **options):
     """scikit-learn's tf-idf with idf log(N/df) instead of its log(N/df) + 1."""
-    vectorizer = TfidfVectorizer(
-        tokenizer=tokenizer(), lowercase=False, token_pattern=None, smooth_idf=False, **options
-    )
+    vectorizer = TfidfVectorizer(lowercase=False, token_pattern=None, smooth_idf=False, **THEIRS[block], **options)
     vectorizer.fit(train)
     vectorizer.idf_ = vectorizer.idf_ - 1
-    return vectorizer.transform(test).toarray(), list(vectorizer.get_feature_names_out())
+    names = vectorizer.get_feature_names_out()
+    return vectorizer.transform(test).toarray(), [f'"{name}"' if "char" in block else name for name in names]
 
 
 @pytest.mark.parametrize(("min_df", "max_df", "normalized"), [(2, 0.5, True), (3, 40, False), (0.02, 0.3, True)])
 def test_as_scikit_learn(min_df, max_df, normalized):
     train, test = corpus(), corpus(50, seed=1)
-    learned = learn(train, Prepare(min_df=min_df, max_df=max_df, sublinear=False, normalize=normalized, bias=0.0))
+    learned = learn(
+        train,
+        Prepare(features=["words"], min_df=min_df, max_df=max_df, sublinear=False, normalize=normalized, bias=0.0),
+    )
     options = {"min_df": min_df, "max_df": max_df, "norm": "l2" if normalized else None}
     for texts, ours in ((train, learned.X), (test, learned.transform.transform(test))):
         theirs, names = theirs_of(train, texts, **options)
         assert sorted(learned.transform.feature_names) == names
         ours = ours.to_scipy().toarray()[:, np.argsort(learned.transform.feature_names)]
         np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("block", THEIRS)
+def test_each_block_as_scikit_learn(block, tmp_path):
+    train, test = corpus(), [*corpus(50, seed=1), "", "ei-tunneta TIETOKONEITA", "wort1ä"]
+    learned = learn(train, Prepare(features=[block], max_df=150, sublinear=False, bias=0.0), folder=tmp_path)
+    for texts, ours in ((train, learned.X), (test, learned.transform.transform(test))):
+        theirs, names = theirs_of(train, texts, block, min_df=2, max_df=150)
+        assert sorted(learned.transform.feature_names) == sorted(names)
+        order = [learned.transform.feature_names.index(name) for name in names]
+        np.testing.assert_allclose(ours.to_scipy().toarray()[:, order], theirs, rtol=1e-5, atol=1e-7)
+
+
+def test_blocks_side_by_side():
+    train, blocks = corpus(), ["pairs", "words", {"prefixes": 5}, {"stems": ["german", "finnish"]}, "characters"]
+    settings = {"normalize": False, "bias": 0.5}
+    whole = learn(train, Prepare(features=blocks, **settings))
+    parts = [learn(train, Prepare(features=[block], **settings)) for block in blocks]
+    assert whole.transform.feature_names == [name for part in parts for name in part.transform.feature_names]
+    theirs = scipy.sparse.hstack([part.X.to_scipy()[:, :-1] for part in parts]).toarray()
+    np.testing.assert_array_equal(whole.X.to_scipy().toarray()[:, :-1], theirs)
+
+
+def test_what_is_left_out_is_in_no_block(tmp_path):
+    (tmp_path / "stop.txt").write_text("STRASSE\n\nauf\n")
+    texts = ["ab Straße cd", "ab auf cd", "xy"]
+    settings = {"min_df": 1, "max_df": 1.0, "features": ["words", "pairs"]}
+    learned = learn(texts, Prepare(stop_words=str(tmp_path / "stop.txt"), **settings))
+    assert learned.transform.feature_names == ["ab", "cd", "xy", "ab cd"]
+    assert learned.transform.left_out == ("auf", "strasse")
+    german = learn(["ab und cd", "cd"], Prepare(stop_words="german", **settings))
+    assert german.transform.feature_names == ["ab", "ab cd"]
+    with pytest.raises(InputError, match="no stop words of the language 'klingon'; there are arabic"):
+        learn(texts, Prepare(stop_words="klingon"))
+
+
+def test_words_of_a_column_count_as_its_weight_says():
+    texts = [f"ab{FIELD}ab cd", f"cd{FIELD}ef", f"{FIELD}ab"]
+    settings = {"min_df": 1, "max_df": 1.0, "sublinear": False, "normalize": False, "bias": 0.0}
+    learned = learn(texts, Prepare(features=["words", "pairs"], column_weights=[3, 0.5], **settings))
+    names, idf = learned.transform.feature_names, learned.transform.idf
+    assert names == ["ab", "cd", "ef", "ab cd"]
+    theirs = np.array([[3.5, 0.5, 0, 0.5], [0, 3, 0.5, 0], [0.5, 0, 0, 0]])
+    np.testing.assert_allclose(learned.X.to_scipy().toarray(), theirs * idf, rtol=1e-6)
+    # a text without columns is in the first
+    np.testing.assert_allclose(learned.transform.transform(["ab"]).data, [3 * idf[0]], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "places"),
+    [("anna", [(0, 4)]), ("ann*", [(0, 3)]), ("ann-", [(0, 4)]), ('"na"', [(2, 4)]), ('" an"', [(0, 2)])]
+    + [('"n"', [(1, 2), (2, 3)]), ('"na "', [(2, 4)])],
+)
+def test_places_of_features_in_a_word(name, places):
+    assert places_in_word(name, "anna") == places
 
 
 def test_features_by_falling_document_frequency_then_name():
@@ -60,8 +140,9 @@ def test_features_by_falling_document_frequency_then_name():
 @pytest.mark.parametrize("tfidf", [True, False])
 def test_rebuilt_from_parameters(tfidf):
     train, test = corpus(), [*corpus(50, seed=1), "", "nothing known here"]
-    first = learn(train, Prepare(sublinear=tfidf, bias=0.5), tfidf=tfidf).transform
-    given_back = {name: getattr(first, name) for name in ("sublinear", "normalize", "bias", "token_pattern")}
+    settings = Prepare(features=["words", "pairs"], stop_words="german", sublinear=tfidf, bias=0.5)
+    first = learn(train, settings, tfidf=tfidf).transform
+    given_back = {name: getattr(first, name) for name in RECORDED} | {"token_pattern": tokens.TOKEN_PATTERN}
     second = TfIdf.from_parameters(given_back, first.feature_names, first.idf if tfidf else None)
     for ours, theirs in zip(second.transform(test), first.transform(test), strict=True):
         np.testing.assert_array_equal(ours, theirs)
@@ -69,13 +150,15 @@ def test_rebuilt_from_parameters(tfidf):
 
 @given(texts_of_words, st.integers(1, 20))
 def test_batches_change_nothing(texts, batch):
+    settings = Prepare(features=["words", "pairs"], min_df=1, max_df=1.0)
     try:
-        whole = learn(texts, Prepare(min_df=1, max_df=1.0))
+        whole = learn(texts, settings)
     except InputError:
         assume(False)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_BATCH", batch)
-        batched = learn(iter(texts), Prepare(min_df=1, max_df=1.0))
+        patch.setattr(tokens, "_BATCH", batch)
+        patch.setattr(vocabulary, "_TOKENS", batch)
+        batched = learn(iter(texts), settings)
     assert batched.transform.feature_names == whole.transform.feature_names
     for ours, theirs in zip(batched.X, whole.X, strict=True):
         np.testing.assert_array_equal(ours, theirs)
@@ -83,14 +166,27 @@ def test_batches_change_nothing(texts, batch):
         np.testing.assert_array_equal(ours, theirs)
 
 
-def test_a_vocabulary_without_room_forgets_rare_tokens(monkeypatch):
-    monkeypatch.setattr(module, "_BATCH", 64)
-    monkeypatch.setattr(module, "_ROOM", 100)
-    texts = [f"common{i % 5} often{i % 20} rare{i} once{i}x" for i in range(500)]
-    learned = learn(texts, Prepare(min_df=2, max_df=0.5))
-    assert set(learned.transform.feature_names) == {f"common{i}" for i in range(5)} | {f"often{i}" for i in range(20)}
+def test_a_vocabulary_without_room_forgets_what_is_rare(monkeypatch):
+    monkeypatch.setattr(tokens, "_BATCH", 500)
+    monkeypatch.setattr(vocabulary, "_TOKENS", 64)
+    monkeypatch.setattr(vocabulary, "_ROOM", 100)
+    monkeypatch.setattr(vocabulary, "_PAIRS", 50)
+    texts = [f"common{i % 5} often{i % 20} rare{i} once{i}x more{i % 3}" for i in range(500)]
+    learned = learn(texts, Prepare(features=["words", "pairs"], min_df=2, max_df=0.5))
+    kept = {f"common{i}" for i in range(5)} | {f"often{i}" for i in range(20)} | {f"more{i}" for i in range(3)}
+    assert set(learned.transform.feature_names) == kept | {f"common{i % 5} often{i}" for i in range(20)}
     assert learned.counts["tokens_forgotten"] > 800
     assert learned.X.n_rows == 500
+
+
+def test_pairs_without_room_are_counted_where_they_are_frequent(monkeypatch):
+    monkeypatch.setattr(vocabulary, "_TOKENS", 64)
+    monkeypatch.setattr(vocabulary, "_PAIRS", 300)
+    # each word is frequent, most pairs are not
+    texts = [f"common{i % 5} often{i % 20} one{i % 7} two{i % 41} three{i % 43}" for i in range(500)]
+    learned = learn(texts, Prepare(features=["pairs"], min_df=15, max_df=0.5))
+    assert learned.counts["pairs_forgotten"] > 100
+    assert sorted(learned.transform.feature_names) == sorted(f"common{i % 5} often{i}" for i in range(20))
 
 
 @pytest.mark.parametrize("texts", [[], ["same", "same"], ["12 34", "5"]])
@@ -112,26 +208,11 @@ def test_normal_form_is_stable_and_blind_to_composition(text):
     assert normal_form(unicodedata.normalize("NFKD", text)) == form
 
 
-def is_of_words(character):
-    return character.isalnum() or character == "_" or unicodedata.category(character).startswith("M")
-
-
-@given(any_text)
-def test_tokens_are_words_and_no_numbers(text):
-    tokens = tokenizer()(text)
-    assert all(len(token) >= 2 and not token.isdecimal() for token in tokens)
-    assert all(all(map(is_of_words, token)) for token in tokens)
-    assert tokenizer()(" ".join(tokens)) == tokens
-
-
 def test_tokens():
-    tokens = tokenizer()
-    assert tokens("Straße, STRASSE & Strasse: 3 Ä 2005 a3 20th") == ["strasse"] * 3 + ["a3", "20th"]
-    assert tokens("A\u0308pfel ÄPFEL äpfel") == ["äpfel"] * 3
-    assert tokens("ﬁnden e-mail snake_case") == ["finden", "mail", "snake_case"]
-    assert tokens("हिन्दी भाषा में, ภาษาไทย מִלָּה") == ["हिन्दी", "भाषा", "में", "ภาษาไทย", "מִלָּה"]
-    assert tokens("1" * 100_000) == []
-    assert tokens("\ud800 lone \udfff") == ["lone"]
+    assert words_of("Straße, STRASSE & Strasse: 3 Ä 2005 a3 20th") == ["strasse"] * 3 + ["a3", "20th"]
+    assert words_of("A\u0308pfel ÄPFEL äpfel") == ["äpfel"] * 3
+    assert words_of("ﬁnden e-mail snake_case") == ["finden", "mail", "snake_case"]
+    assert words_of("हिन्दी भाषा में, ภาษาไทย מִלָּה") == ["हिन्दी", "भाषा", "में", "ภาษาไทย", "מִלָּה"]
 
 
 def test_counts_weighed():

@@ -1,14 +1,15 @@
-"""Places of tokens against the tokenizer itself."""
+"""Tokens against a regular expression, and their places in the text."""
 
 import itertools
 import sys
 import unicodedata
 
+import naive
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ovaflow.data.tokens import _composes_backwards, normal_form, token_spans, tokenizer
+from ovaflow.data.tokens import FIELD, _composes_backwards, normal_form, numbered, token_spans, tokens_in_batches
 
 CHARACTERS = st.one_of(
     st.characters(),
@@ -16,18 +17,54 @@ CHARACTERS = st.one_of(
 )
 
 
+def tokens_of(texts, **more):
+    found = numbered(texts, **more)
+    words = [found.words[number] for number in found.ids]
+    return [words[start:end] for start, end in itertools.pairwise(found.indptr.tolist())]
+
+
+@given(st.lists(st.text(CHARACTERS | st.sampled_from("a1_ \u0301²①१"), max_size=12), max_size=5))
+@example(["12\u0301 a\u0301 \u0301ab 1\u0301ab 1a a 12 _1", "", "१२ \U0001d7ce\U0001d7cf \U000e0101xy"])
+@example(["ab\nab", "ba", "\ud800 lone \udfff"])
+def test_same_tokens_as_a_regular_expression(texts):
+    ours, theirs = tokens_of(texts), [naive.tokens(normal_form(text)) for text in texts]
+    assert ours == theirs
+    assert len(set(numbered(texts).words)) == len(numbered(texts).words)
+
+
+def test_batches_and_threads_change_no_token(monkeypatch):
+    texts = [f"word{i % 7} other{i} and{i % 3}" for i in range(300)]
+    theirs = tokens_of(texts)
+    monkeypatch.setattr("ovaflow.data.tokens._BATCH", 100)
+    for threads in (1, 3):
+        ours = []
+        for batch in tokens_in_batches(iter(texts), threads=threads, quiet=True):
+            words = [batch.words[number] for number in batch.ids]
+            ours += [words[start:end] for start, end in itertools.pairwise(batch.indptr.tolist())]
+        assert ours == theirs
+
+
+def test_fields_and_words_left_out():
+    found = numbered([f"one two{FIELD}two three{FIELD}{FIELD}four", "five", f"{FIELD}six"], frozenset({"three"}))
+    ours = [(found.words[word], int(field)) for word, field in zip(found.ids, found.fields, strict=True)]
+    assert ours == [("one", 0), ("two", 0), ("two", 1), ("four", 3), ("five", 0), ("six", 1)]
+    assert found.indptr.tolist() == [0, 4, 5, 6]
+    assert tokens_of(["to be or not"], left_out=frozenset({"to", "or"})) == [["be", "not"]]
+
+
 @given(st.text(CHARACTERS, max_size=12))
 @example("\u0345a\u0345\u0301b")
 @example("")
-def test_same_tokens_as_the_tokenizer(text):
+def test_same_tokens_in_their_places(text):
     places = token_spans(text)
-    ours, theirs = [place.token for place in places], tokenizer()(text)
+    ours, theirs = [place.token for place in places], naive.tokens(normal_form(text))
     assert ours == theirs
     for earlier, later in itertools.pairwise(places):
-        assert earlier.start <= later.start
-    for start, end, token in places:
-        assert 0 <= start < end <= len(text)
-        assert token in normal_form(text[start:end])
+        assert earlier.starts[0] <= later.starts[0]
+    for token, starts, ends in places:
+        assert len(starts) == len(ends) == len(token)
+        assert 0 <= starts[0] < ends[-1] <= len(text)
+        assert token in normal_form(text[starts[0] : ends[-1]])
 
 
 def test_every_composition_stays_within_a_cluster():
@@ -47,4 +84,4 @@ def test_every_composition_stays_within_a_cluster():
     ],
 )
 def test_words_as_they_were_written(text, words):
-    assert [text[start:end] for start, end, _ in token_spans(text)] == words
+    assert [text[span.starts[0] : span.ends[-1]] for span in token_spans(text)] == words

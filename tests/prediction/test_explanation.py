@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn.metrics.pairwise import cosine_similarity
 
 from ovaflow.console.errors import InputError
+from ovaflow.data.dataset import Names
 from ovaflow.data.tokens import TOKEN_PATTERN
 from ovaflow.fastxml.forest import join_trees
 from ovaflow.fastxml.model_file import ForestModel
@@ -92,12 +93,27 @@ def test_equal_weights_are_nearest_by_the_smaller_id():
     assert nearest_labels(predictor, 9) == []
 
 
+def predictor_of_texts(names, **transform):
+    settings = {"bias": 0.0, "sublinear": True, "normalize": True, "token_pattern": TOKEN_PATTERN} | transform
+    given = {"parameters": {"transform": settings}, "given": Names([], names)}
+    return Predictor(Model(**common("one-vs-all") | given, weights=from_scipy(np.ones((L, len(names))))))
+
+
+def test_features_are_found_where_they_are_in_a_text():
+    names = ["haus", "gross haus", "grosser*", "strass-", '"au"', '"s "', "am haus"]
+    blocks = ["words", "pairs", "prefixes=7", "stems=german", "characters=2-2"]
+    predictor = predictor_of_texts(names, features=blocks, left_out=["am", "ein"])
+    text = "GROẞ, am Haus. Großerer Straßen-Au"
+    ours = [(text[start:end], names[feature]) for start, end, feature in words_in_text(predictor, text)]
+    theirs = [("GROẞ, am Haus", "gross haus"), ("Haus", "haus"), ("au", '"au"'), ("s", '"s "'), ("Großer", "grosser*")]
+    theirs += [("Straßen", "strass-"), ("Au", '"au"')]
+    assert sorted(ours) == sorted([*theirs, ("ẞ", '"s "')])
+
+
 def test_words_of_a_text_and_their_features():
-    parameters = {"transform": {"bias": 0.0, "token_pattern": TOKEN_PATTERN}}
-    model = Model(**common("one-vs-all") | {"parameters": parameters}, weights=from_scipy(np.ones((L, 3))))
-    model.__dict__["feature_names"] = ["straße".casefold(), "café", "nie"]
     text = "Die STRASSE, die Straße: Cafe\u0301"
-    ours = [(text[start:end], feature) for start, end, feature in words_in_text(Predictor(model), text)]
+    predictor = predictor_of_texts(["straße".casefold(), "café", "nie"])
+    ours = [(text[start:end], feature) for start, end, feature in words_in_text(predictor, text)]
     assert ours == [("STRASSE", 0), ("Straße", 0), ("Cafe\u0301", 1)]
 
 

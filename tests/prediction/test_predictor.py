@@ -2,13 +2,15 @@
 
 from collections import Counter
 
+import naive
 import numpy as np
 import pytest
 import scipy.sparse
 
 from ovaflow.console.errors import InputError
+from ovaflow.data.blocks import names_of_word
 from ovaflow.data.dataset import open_dataset
-from ovaflow.data.tokens import tokenizer
+from ovaflow.data.tokens import normal_form
 from ovaflow.methods import METHODS
 from ovaflow.prediction.predictions import predict_test_set
 from ovaflow.prediction.predictor import Predictor
@@ -38,7 +40,8 @@ def same(ours, theirs):
 def test_texts_become_what_the_dataset_holds(predictor, dataset, X):
     texts = dataset.test_texts()
     assert same(predictor.from_texts(texts), X)
-    counts = [Counter(tokenizer()(text)) for text in texts]
+    names_of = names_of_word(predictor.transform.features)
+    counts = [Counter(name for token in naive.tokens(normal_form(text)) for name in names_of(token)) for text in texts]
     assert same(predictor.from_features(counts), X)
     ids = [{predictor.feature_names.index(word): n for word, n in row.items() if word in predictor.feature_names}
            for row in counts[:2]]  # fmt: skip

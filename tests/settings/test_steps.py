@@ -35,11 +35,21 @@ def start(name):
     ("step", "run", "sections", "expected"),
     [
         ("prepare", {}, {}, [
-            "--tfidf=true", "--min-df=2", "--max-df=0.5", "--sublinear", "--normalize", "--bias=1.0",
+            "--features=words", "--features=prefixes=6", "--tfidf=true", "--min-df=2",
+            "--max-df=0.5", "--sublinear", "--normalize", "--bias=1.0",
             "--test-fraction=0.2", "--seed=0", "--text-column=text", "--labels-column=labels", "--label-separator=,",
             "--format=csv",
         ]),
         ("prepare", {}, {"datasets": FEATURES}, ["--tfidf=false", "--no-normalize", "--bias=1.0", "--format=xmc-text"]),
+        ("choose-features", {}, {"tune": {"candidates": {"features": [["words", {"stems": ["german", "english"]}]]}}}, [
+            "--tfidf=true", "--min-df=2", "--max-df=0.5", "--sublinear", "--normalize", "--bias=1.0",
+            "--test-fraction=0.2", "--seed=0", "--text-column=text", "--labels-column=labels", "--label-separator=,",
+            "--format=csv", "--metric=nDCG@5", "--held-out=0.1", "--candidates=words+stems=german,english",
+        ]),
+        ("choose-C", {"C": "auto"}, {"tune": {"metric": "PSP@5", "candidates": {"C": 3}}}, [
+            "--loss=squared-hinge", "--regularization=l2", "--weighting=none", "--epsilon=0.01",
+            "--stored-threshold=0.01", "--metric=PSP@5", "--held-out=0.1", "--candidates=3.0",
+        ]),
         ("plan", {"threads": 2}, {"train": {"shards": 3}}, ["--shards=3"]),
         ("merge", {"prune": 0.1}, {"train": {"threads": 3}}, ["--prune=0.1"]),
         ("train-shard", {}, {}, [*PROBLEM, *MSI, start("mean-separating"), LAST]),

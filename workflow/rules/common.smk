@@ -90,6 +90,16 @@ def raw_files(wildcards):
     return {role: path if path.startswith(f"{paths.DOWNLOADS}/") else local(path) for role, path in found.items()}
 
 
+def files_of_preparation(wildcards):
+    """The same, and what says which features were chosen for it."""
+    return raw_files(wildcards) | steps.chosen_features(SETTINGS, wildcards.dataset)
+
+
+def chosen_C(wildcards):
+    """What says which C was chosen, for the run or for runs that pose the same problem."""
+    return steps.chosen_C(SETTINGS, wildcards.dataset, run_by(wildcards))
+
+
 def options_of(names, input):
     """Some of a job's input files as options of a command; in a module they have other paths than here."""
     return file_options({name: getattr(input, name) for name in names})

@@ -38,9 +38,39 @@ rule download_file:
         "ovaflow download --url={params.url:q} --output={output:q} > {log:q} 2>&1"
 
 
-rule prepare_dataset:
+rule choose_features:
     input:
         unpack(raw_files),
+    output:
+        report(
+            paths.CHOSEN_FEATURES,
+            caption="../report/choice.rst",
+            category="{dataset}",
+            labels={"file": "choice of features"},
+        ),
+    log:
+        "logs/{dataset}/choose-features.log",
+    benchmark:
+        "logs/{dataset}/choose-features.tsv"
+    params:
+        files=lambda wildcards, input: file_options(input),
+        options=settings_of("choose-features"),
+        code=steps.code_of("choose-features"),
+    threads: 4
+    resources:
+        mem_mb=reading_megabytes,
+        kernels=1,
+    conda:
+        "../../envs/ovaflow.yaml"
+    wildcard_constraints:
+        dataset=one_of(SETTINGS.datasets),
+    shell:
+        "ovaflow choose-features {params.files:q} {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
+
+
+rule prepare_dataset:
+    input:
+        unpack(files_of_preparation),
     output:
         paths.DATASET,
     log:
@@ -51,11 +81,13 @@ rule prepare_dataset:
         files=lambda wildcards, input: file_options(input),
         options=settings_of("prepare"),
         code=steps.code_of("prepare"),
+    threads: 4
     resources:
         mem_mb=reading_megabytes,
+        kernels=1,
     conda:
         "../../envs/ovaflow.yaml"
     wildcard_constraints:
         dataset=one_of(SETTINGS.datasets),
     shell:
-        "ovaflow prepare {params.files:q} {params.options:q} --output={output:q} > {log:q} 2>&1"
+        "ovaflow prepare {params.files:q} {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"

@@ -3,6 +3,7 @@
 
 rule trace_labels:
     input:
+        unpack(chosen_C),
         dataset=paths.DATASET,
         means=paths.MEANS,
         earlier=lambda wildcards: chains.earlier_model(SETTINGS, wildcards.dataset, wildcards.run) or [],
@@ -13,6 +14,7 @@ rule trace_labels:
     benchmark:
         "logs/{dataset}/{run}/trace.tsv"
     params:
+        chosen=lambda wildcards, input: options_of(chosen_C(wildcards), input),
         options=settings_of("trace"),
         labels=lambda wildcards: train_of(wildcards.run).trace,
         earlier=lambda wildcards, input: [f"--earlier={path}" for path in [input.get("earlier")] if path],
@@ -23,7 +25,7 @@ rule trace_labels:
     conda:
         "../../envs/ovaflow.yaml"
     shell:
-        "ovaflow trace {input.dataset:q} --means={input.means:q} {params.earlier:q} {params.options:q}"
+        "ovaflow trace {input.dataset:q} --means={input.means:q} {params.chosen:q} {params.earlier:q} {params.options:q}"
         " --labels={params.labels:q} --output={output:q} > {log:q} 2>&1"
 
 

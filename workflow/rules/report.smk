@@ -1,3 +1,8 @@
+CHOICES = [steps.chosen_features(SETTINGS, dataset) for dataset in SETTINGS.datasets] + [
+    steps.chosen_C(SETTINGS, dataset, run) for dataset in SETTINGS.datasets for run in SETTINGS.runs_of("one-vs-all")
+]
+
+
 rule write_report:
     input:
         datasets=expand(paths.DATASET, dataset=SETTINGS.datasets),
@@ -8,6 +13,7 @@ rule write_report:
         ),
         cold_starts=paths.for_each(paths.COLD_START, SETTINGS, chains.warm_runs(SETTINGS)),
         figures=paths.figure_files(SETTINGS),
+        choices=sorted({path for files in CHOICES for path in files.values()}),
         calibrations=paths.for_each(paths.CALIBRATION, SETTINGS, paths.calibrated_runs(SETTINGS))
         + paths.for_each(paths.CALIBRATION_CURVE, SETTINGS, paths.calibrated_runs(SETTINGS)),
     output:
@@ -24,6 +30,7 @@ rule write_report:
     params:
         folders=lambda wildcards, input: list(dict.fromkeys(str(Path(path).parent) for path in input.runs)),
         options=[*settings_of("report")({}), *steps.sweep_options(SETTINGS)],
+        choices=lambda wildcards, input: [f"--choice={path}" for path in input.get("choices", [])],
         code=steps.code_of("report"),
         published=crc32(published_results().read_bytes()),
     resources:
@@ -31,5 +38,5 @@ rule write_report:
     conda:
         "../../envs/ovaflow.yaml"
     shell:
-        'ovaflow report {params.folders:q} {params.options:q} --benchmarks="$(dirname {log:q})"'
+        'ovaflow report {params.folders:q} {params.options:q} {params.choices:q} --benchmarks="$(dirname {log:q})"'
         " --output={output:q} > {log:q} 2>&1"

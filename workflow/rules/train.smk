@@ -1,6 +1,33 @@
 # Labels are divided into shards, trained in parallel, and joined into one model.
 
 
+rule choose_C:
+    input:
+        dataset=paths.DATASET,
+    output:
+        report(
+            paths.CHOSEN_C,
+            caption="../report/choice.rst",
+            category="{dataset}",
+            labels={"file": "choice of C"},
+        ),
+    log:
+        "logs/{dataset}/choose-C.{problem}.log",
+    benchmark:
+        "logs/{dataset}/choose-C.{problem}.tsv"
+    params:
+        options=settings_of("choose-C"),
+        code=steps.code_of("choose-C"),
+    threads: 4
+    resources:
+        mem_mb=megabytes(1000, 3),
+        kernels=1,
+    conda:
+        "../../envs/ovaflow.yaml"
+    shell:
+        "ovaflow choose-C {input.dataset:q} {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
+
+
 rule plan_shards:
     input:
         unpack(tree_file),
@@ -25,6 +52,7 @@ rule plan_shards:
 
 rule compute_root:
     input:
+        unpack(chosen_C),
         dataset=paths.DATASET,
     output:
         paths.ROOT,
@@ -33,6 +61,7 @@ rule compute_root:
     benchmark:
         "logs/{dataset}/{run}/root.tsv"
     params:
+        chosen=lambda wildcards, input: options_of(chosen_C(wildcards), input),
         options=settings_of("root"),
         code=steps.code_of("root"),
     resources:
@@ -41,7 +70,7 @@ rule compute_root:
     conda:
         "../../envs/ovaflow.yaml"
     shell:
-        "ovaflow root {input.dataset:q} {params.options:q} --output={output:q} > {log:q} 2>&1"
+        "ovaflow root {input.dataset:q} {params.chosen:q} {params.options:q} --output={output:q} > {log:q} 2>&1"
 
 
 # Memory and time that shards request from a scheduler. The estimate is ancient to the shards, so that a new one trains nothing
@@ -49,6 +78,7 @@ rule compute_root:
 # again only when the shards do anyway: for a changed dataset. Settings are part of its name, and it has no code parameter.
 rule estimate_training:
     input:
+        unpack(chosen_C),
         dataset=paths.DATASET,
     output:
         paths.ESTIMATE,
@@ -57,6 +87,7 @@ rule estimate_training:
     benchmark:
         "logs/{dataset}/estimate.{problem}.tsv"
     params:
+        chosen=lambda wildcards, input: options_of(chosen_C(wildcards), input),
         options=settings_of("estimate"),
         stored=lambda wildcards: train_of(run_by(wildcards)).stored_threshold,
     resources:
@@ -65,8 +96,8 @@ rule estimate_training:
     conda:
         "../../envs/ovaflow.yaml"
     shell:
-        "ovaflow estimate {input.dataset:q} {params.options:q} --prune={params.stored:q} --labels=200 --output={output:q}"
-        " > {log:q} 2>&1"
+        "ovaflow estimate {input.dataset:q} {params.chosen:q} {params.options:q} --prune={params.stored:q} --labels=200"
+        " --output={output:q} > {log:q} 2>&1"
 
 
 rule train_shard:

@@ -2,10 +2,11 @@
 
 import click
 
-from ovaflow.cli.options import DATASET, FILE, number, output, reads
+from ovaflow.cli.options import DATASET, FILE, THREADS, number, output, reads
 from ovaflow.data.dataset import hold_out, open_dataset, write_dataset
 from ovaflow.data.download import download_dataset, download_file
 from ovaflow.data.prepare import Source, prepare
+from ovaflow.storage.writing import explained
 
 
 @click.command("download")
@@ -38,12 +39,15 @@ def download_command(dataset, catalogue, url, sha256, output, record):
 @click.option("--test", type=FILE, help="Test instances; by default a share of the training file.")
 @click.option("--test-labels", type=FILE, help="Labels of the test instances (npz).")
 @click.option("--labels", type=FILE, help="Label names, one per line in id order; texts then have ids as labels.")
+@THREADS
 @output("The dataset file.")
-def prepare_command(settings, output, **files):
+def prepare_command(settings, threads, output, **files):
     """Turn a dataset's source into dataset.h5."""
     if settings.format != "builtin" and files["train"] is None:
         raise click.UsageError(f"--format={settings.format} needs --train")
-    prepared = prepare(Source(settings, **files))
+    with explained(output):
+        output.parent.mkdir(parents=True, exist_ok=True)
+        prepared = prepare(Source(settings, **files), threads, output.parent)
     prepared.write(output)
     click.echo(f"{output}: {prepared.summary()}")
     for remark in prepared.remarks():

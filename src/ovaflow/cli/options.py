@@ -10,6 +10,7 @@ from pydantic_core import PydanticUndefined
 from ovaflow.settings.models import Section, Train
 from ovaflow.settings.schema import explain, legal_values, schema_at
 from ovaflow.settings.steps import STEPS
+from ovaflow.storage.texts import read_json
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 DATASET = click.argument("dataset", type=FILE)
@@ -45,7 +46,7 @@ class Value(click.ParamType):
         listed = self.schema.get("type") == "array"
         try:
             found = getattr(self.model.model_validate({self.field: [value] if listed else value}), self.field)
-            return found[0] if listed else found
+            return found[0] if isinstance(found, list) else found
         except ValidationError:
             self.fail(f"{value!r} is not {legal_values(_entry(self.schema))}.", param, context)
 
@@ -70,7 +71,8 @@ def option(model, field, name=None, **more):
     if schema.get("type") != "boolean":
         enum = [each for part in parts for each in part.get("enum", [part["const"]] if "const" in part else [])]
         enum += ["true", "false"] if enum and {"type": "boolean"} in parts else []
-        given["type"] = click.Choice(enum) if enum else Value(model, field, schema)
+        numbers = any(part.get("type") in ("number", "integer", "array") for part in parts)
+        given["type"] = click.Choice(enum) if enum and not numbers else Value(model, field, schema)
     if any(part.get("type") == "array" for part in parts):
         given |= {"multiple": True, "help": f"{given['help'][:-1]}; repeatable."}
     if info.default is PydanticUndefined:
@@ -98,21 +100,48 @@ def reads(subcommand):
     step = STEPS[subcommand]
 
     def decorate(command):
+        chosen = [name for name in CHOSEN if name in step.reads]
+
         @functools.wraps(command)
         def with_settings(**given):
+            files = {name: given.pop(f"chosen_{name}") for name in chosen}
             said = {name: _several(given.pop(name)) for name in step.reads}
             said = {name: value for name, value in said.items() if value is not None}
             try:
                 settings = step.model.model_validate(said)
             except ValidationError as error:
                 raise click.UsageError(explain(error, said, step.model)) from None
-            return command(**given, settings=settings)
+            return command(**given, settings=with_chosen(settings, files))
 
+        for name in chosen:
+            with_settings = chosen_option(name)(with_settings)
         for field in reversed(step.reads):
             with_settings = option(step.model, field, step.options.get(field))(with_settings)
         return with_settings
 
     return decorate
+
+
+CHOSEN = ("features", "C")
+"""Settings that may be ``auto``."""
+
+
+def chosen_option(name):
+    """The file that says what was chosen where a setting is ``auto``."""
+    text = f"What `ovaflow choose-{name}` wrote, for --{name}=auto."
+    return click.option(f"--chosen-{name}", f"chosen_{name}", type=FILE, help=text)
+
+
+def with_chosen(settings, files):
+    """Settings with what was chosen in the place of each ``auto``."""
+    found = {}
+    for name, path in files.items():
+        if getattr(settings, name) == "auto":
+            if path is None:
+                raise click.UsageError(f"--{name}=auto needs --chosen-{name}")
+            chosen = read_json(path, name)["chosen"]
+            found[name] = chosen.split("+") if isinstance(chosen, str) else chosen
+    return settings.model_copy(update=found)
 
 
 def _several(value):

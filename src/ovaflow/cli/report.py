@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from ovaflow.cli.options import number, output, reads
+from ovaflow.cli.options import FILE, number, output, reads
 from ovaflow.report.gather import gather
 from ovaflow.report.page import describe_machine, describe_software, render
 from ovaflow.report.quality import read_published
@@ -42,15 +42,23 @@ def _sweeps(context, parameter, given):
     metavar="NAME=RUN,RUN...",
     help="Runs that differ in the value of a setting, for a section of their own; repeatable.",
 )
+@click.option(
+    "--choice",
+    "choices",
+    multiple=True,
+    type=FILE,
+    help="What choose-features or choose-C wrote, below the folder of its dataset; repeatable.",
+)
 @reads("report")
 @output("The page to write, such as results/report.html.")
-def report_command(runs, published, seed, benchmarks, sweeps, settings, output):
+def report_command(runs, published, seed, benchmarks, sweeps, choices, settings, output):
     """Write one self-contained HTML page about all RUNS.
 
     Each of RUNS is a folder results/{dataset}/{run} with model.h5, predictions.h5, metrics.json and, where the method
     keeps it, training.h5; dataset.h5 is in its parent.
     """
-    results = gather(runs, read_published(published or published_results()), benchmarks, seed, sweeps, settings)
+    theirs = read_published(published or published_results())
+    results = gather(runs, theirs, benchmarks, seed, sweeps, settings, choices)
     written = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     write_text(output, render(results, describe_machine(), describe_software(), written))
     click.echo(f"report: {output}")

@@ -7,7 +7,7 @@ import click
 from ovaflow.artifacts.means import read_means
 from ovaflow.benchmark.growth import growth_table, measure_growth
 from ovaflow.benchmark.solver import benchmark_solver
-from ovaflow.cli.options import DATASET, FILE, MEANS, THREADS, number, option, output, reads
+from ovaflow.cli.options import DATASET, FILE, MEANS, THREADS, chosen_option, number, option, output, reads, with_chosen
 from ovaflow.cli.training import earlier_option, read_earlier
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
@@ -46,11 +46,12 @@ _METHOD = click.Choice(["one-vs-all", "fastxml"])
 @option(Train, "prune")
 @option(TrainLabels, "stored_threshold", default=None)
 @_settings_of_both
+@chosen_option("C")
 @earlier_option
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON instead.")
 @click.option("--output", type=FILE, help="JSON file to write, from which jobs' memory and time are computed.")
 def estimate_command(
-    dataset, method, labels, threads, shards, prune, stored_threshold, earlier, as_json, output, **settings
+    dataset, method, labels, threads, shards, prune, stored_threshold, earlier, as_json, output, chosen_C, **settings
 ):
     """Say what training on DATASET (dataset.h5) will take: time, memory, size of the model.
 
@@ -58,6 +59,7 @@ def estimate_command(
     up. Expect to be within a quarter of the truth on a machine that does nothing else.
     """
     open_dataset(dataset)
+    settings["C"] = with_chosen(Train(C=settings["C"]), {"C": chosen_C}).C
     if method == "fastxml":
         sample = in_own_process(method, dataset=str(dataset), settings=_of(GrowTrees, settings))
     else:

@@ -18,7 +18,9 @@ from ovaflow.data.normalize import fill_rows, finish, is_dense
 from ovaflow.data.readers import npz
 from ovaflow.data.readers.sparse_text import read_svmlight, read_xmc_text
 from ovaflow.data.readers.texts import TEXT_FORMATS, read_texts
-from ovaflow.data.tfidf import learn, weigh_counts
+from ovaflow.data.tfidf import RECORDED, weigh_counts
+from ovaflow.data.tokens import FIELD, TOKEN_PATTERN
+from ovaflow.data.vocabulary import learn
 from ovaflow.settings.models import COLUMN_FORMATS, PrepareSource
 from ovaflow.sparse.csr import nonzeros_of_rows, rows_of
 
@@ -74,7 +76,7 @@ def _identity(path):
         return {"name": Path(path).name, "bytes": file.tell(), "sha256": digest}
 
 
-_RECORDED = ("sublinear", "normalize", "bias", "min_df", "max_df", "max_features")
+_LIMITS = ("min_df", "max_df", "max_features")
 _LACKING = {
     "features": "no feature: an empty text, or only words that are too rare or too frequent",
     "labels": "no label",
@@ -122,39 +124,65 @@ class Prepared(NamedTuple):
         return told
 
 
-def prepare(source):
-    """A source's instances as features and labels, with their names and what made them: a :class:`Prepared`."""
+def prepare(source, threads=1, folder=None):
+    """A source's instances as features and labels, with their names and what made them: a :class:`Prepared`.
+
+    With a folder for temporary files, features of texts are mapped from there.
+    """
     settings = source.settings
     for path in source.files.values():
         _require_file(path)
     if source.format == "builtin":
         found = docstrings(test_fraction=settings.test_fraction, seed=settings.seed)
         provenance = source.provenance() | {"counts": found.counts}
-        return _with_texts(found.train, found.test, NamedLabels(), settings, provenance)
-    return (_of_texts if source.format in TEXT_FORMATS else _of_features)(source, settings)
+        return _with_texts(found.train, found.test, NamedLabels(), settings, provenance, threads, folder)
+    if source.format in TEXT_FORMATS:
+        return _of_texts(source, settings, threads, folder)
+    return _of_features(source, settings)
 
 
-def _of_texts(source, settings):
+def _of_texts(source, settings, threads, folder):
     labels = NamedLabels() if source.labels is None else NumberedLabels(read_label_names(source.labels))
-    read = partial(read_texts, settings, n_labels=labels.n_labels)
-    if source.test is None:
-        aside = partial(in_test, fraction=settings.test_fraction, seed=settings.seed)
-        train = (instance for instance in read(source.train) if not aside(instance.text))
-        test = (instance for instance in read(source.train) if aside(instance.text))
-    else:
-        train, test = read(source.train), read(source.test)
-    prepared = _with_texts(train, test, labels, settings, source.provenance())
+    train, test = _read_instances(source, labels.n_labels)
+    prepared = _with_texts(train, test, labels, settings, source.provenance(), threads, folder)
     if source.labels is None:
         check_separator(prepared.train.Y, prepared.label_names, source)
     return prepared
 
 
-def _with_texts(train, test, labels, settings, provenance):
+def training_instances(source):
+    """Texts and labels of the training instances, one by one; those of the test set are not among them."""
+    settings = source.settings
+    for path in source.files.values():
+        _require_file(path)
+    if source.format == "builtin":
+        return docstrings(test_fraction=settings.test_fraction, seed=settings.seed).train
+    if source.format not in TEXT_FORMATS:
+        raise InputError(
+            f"{source.format} holds features, not texts", path=source.train, remedy="leave out features: auto"
+        )
+    return _read_instances(source, None if source.labels is None else len(read_label_names(source.labels)))[0]
+
+
+def _read_instances(source, n_labels):
+    """Generators of the training and of the test instances."""
+    settings = source.settings
+    read = partial(read_texts, settings, n_labels=n_labels)
+    if source.test is not None:
+        return read(source.train), read(source.test)
+    aside = partial(in_test, fraction=settings.test_fraction, seed=settings.seed)
+    train = (instance for instance in read(source.train) if not aside(instance.text))
+    test = (instance for instance in read(source.train) if aside(instance.text))
+    return train, test
+
+
+def _with_texts(train, test, labels, settings, provenance, threads, folder):
     """Prepare instances with the attributes ``text`` and ``labels``, each read once."""
     tfidf = settings.weighs
-    transform, X, norms, counts = learn(_texts_of(train, labels.add_train), settings, tfidf)
+    transform, X, norms, counts = learn(_texts_of(train, labels.add_train), settings, tfidf, threads, folder)
     excerpts, test_norms = [], []
-    X_test = transform.transform(_excerpted(_texts_of(test, labels.add_test), excerpts), norms=test_norms)
+    texts = _excerpted(_texts_of(test, labels.add_test), excerpts)
+    X_test = transform.transform(texts, norms=test_norms, threads=threads, folder=folder)
     names, Y, Y_test, unknown = labels.finish()
     splits = Split(X, Y), Split(X_test, Y_test, excerpts)
     if settings.normalize:
@@ -166,8 +194,9 @@ def _with_texts(train, test, labels, settings, provenance):
     parameters = {
         "format": provenance["format"],
         "tfidf": tfidf,
-        **{name: getattr(settings, name) for name in _RECORDED},
-        "token_pattern": transform.token_pattern,
+        **{name: getattr(transform, name) for name in RECORDED},
+        **{name: getattr(settings, name) for name in _LIMITS},
+        "token_pattern": TOKEN_PATTERN,
         "normal_form": "NFKC, case-folded",
         "source": provenance | {"counts": counts},
     }
@@ -182,7 +211,7 @@ def _texts_of(instances, add_labels):
 
 def _excerpted(texts, excerpts):
     for text in texts:
-        excerpts.append(text[:EXCERPT])
+        excerpts.append(text[:EXCERPT].replace(FIELD, " "))
         yield text
 
 

@@ -1,43 +1,42 @@
-"""Texts to features: tokens, vocabulary and tf-idf.
+"""Texts to features: counts of terms, and their tf-idf weights.
 
-A token t of a text has the weight log(1 + tf) log(N / df), or tf log(N / df) when not sublinear: tf is its count in the
-text, df the number of training texts it occurs in, N their number. Vocabulary and idf come from the training texts
-alone. Texts are read once, in batches; what stays in memory is their counts.
+A term t (a word, or a feature of another block, see :mod:`ovaflow.data.blocks`) has the weight log(1 + tf) log(N / df)
+in a text, or tf log(N / df) when not sublinear: tf is its count in the text, df the number of training texts it occurs
+in, N their number. Terms and idf come from the training texts alone.
 """
 
-import math
 from array import array
-from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse
 
 from ovaflow.console.errors import InputError
-from ovaflow.console.progress import Progress
+from ovaflow.data.blocks import PAIRS, WORDS, name_of_pair, names_of_word
 from ovaflow.data.normalize import finish
-from ovaflow.data.tokens import TOKEN_PATTERN, tokenizer
+from ovaflow.data.tokens import tokens_in_batches
 from ovaflow.sparse.csr import CSR
+from ovaflow.sparse.jit import strict_kernel
+from ovaflow.storage.growing import GrowingVector
 
 _LARGEST_COUNT = 1 << 24
 """float32 holds whole numbers exactly up to here."""
 _MOST_COUNTED = 1 << 27
 """Features whose instances are counted; more of them would take gigabytes, however few occur."""
 _BATCH = 1 << 20
-"""Entries of a batch of counts."""
-_ROOM = 1 << 22
-"""Tokens that the growing vocabulary may hold, about 0.7 GB."""
+"""Entries, or tokens, that are worked on together."""
+RECORDED = ("features", "left_out", "column_weights", "sublinear", "normalize", "bias")
+"""Parameters of a dataset or model from which its transform is rebuilt, with the names and idf of its features."""
 
 
 @dataclass(frozen=True)
 class TfIdf:
     """The transform from texts to features.
 
-    ``feature_names`` are tokens by falling document frequency, without the bias feature; ``idf`` has shape (d,).
-    ``sublinear``: log(1 + tf) instead of tf. ``bias`` is the value of the last feature, 0 for none. ``token_pattern``
-    is applied to the text's :func:`normal_form`.
+    ``feature_names`` are those of each block by falling document frequency, without the bias feature; ``idf`` has shape
+    (d,). ``left_out`` are stop words. ``column_weights`` are what a token in each of a text's fields counts.
+    ``sublinear``: log(1 + tf) instead of tf. ``bias`` is the value of the last feature, 0 for none. ``unscaled``: rows
+    as they were before they were scaled to length 1.
     """
 
     feature_names: list
@@ -45,47 +44,116 @@ class TfIdf:
     sublinear: bool
     normalize: bool
     bias: float
-    token_pattern: str = TOKEN_PATTERN
+    features: tuple = (WORDS,)
+    left_out: tuple = ()
+    column_weights: tuple = (1.0,)
     unscaled: bool = False
 
     @classmethod
     def from_parameters(cls, parameters, feature_names, idf):
-        """Rebuild the transform of a dataset or model file; without idf every token counts alike."""
+        """Rebuild the transform of a dataset or model file; without idf every term counts alike."""
         if "token_pattern" not in parameters:
             raise InputError("made from features, not from texts: there is no transform of raw text")
         weights = np.ones(len(feature_names), np.float32) if idf is None else np.asarray(idf, np.float32)
-        given = {name: parameters[name] for name in ("sublinear", "normalize", "bias", "token_pattern")}
+        given = {name: parameters[name] for name in RECORDED if name in parameters}
         return cls(list(feature_names), weights, **given, unscaled=parameters.get("unscaled", False))
 
-    def transform(self, texts, quiet=False, norms=None):
-        """Features of texts, read once in batches: CSR of shape (n, n_columns); their norms go to a list."""
-        tokenize = tokenizer(self.token_pattern)
-        blocks = [self._features(counts, norms) for counts in _batches(texts, tokenize, self._columns, quiet)]
-        return _stack(blocks, self.n_columns)
+    def transform(self, texts, quiet=False, norms=None, threads=1, folder=None):
+        """Features of texts, read once in batches: CSR of shape (n, n_columns); their norms go to a list.
+
+        With a folder for temporary files they are mapped from there and take no memory.
+        """
+        found = tokens_in_batches(texts, frozenset(self.left_out), threads, quiet)
+        return stack((self.features_of(tokens, norms) for tokens in found), self.n_columns, folder)
 
     @property
     def n_columns(self):
         """Number of features, bias feature included."""
         return len(self.feature_names) + (self.bias != 0)
 
-    @cached_property
-    def _columns(self):
-        return _Columns((token, column) for column, token in enumerate(self.feature_names))
-
-    def _features(self, counts, norms=None):
-        """Features of a batch whose token ids are columns, -1 for unknown tokens."""
-        known = counts.ids >= 0
-        before = np.zeros(len(known) + 1, np.int64)
-        np.cumsum(known, out=before[1:])
-        shape = (len(counts.indptr) - 1, len(self.feature_names))
-        block = scipy.sparse.csr_array((counts.tf[known], counts.ids[known], before[counts.indptr]), shape=shape)
-        block.sort_indices()
-        matrix = CSR(block.data, block.indices.astype(np.int32), block.indptr.astype(np.int64), shape[1])
+    def features_of(self, tokens, norms=None, terms=None):
+        """Features of tokenized texts; ``terms`` are :meth:`terms_of` their words."""
+        matrix = self._counts(tokens, *(terms or self.terms_of(tokens.words)))
         weigh(matrix, self.idf, self.sublinear)
         finished, lengths = finish(matrix, self.normalize, self.bias, self.unscaled)
         if norms is not None and self.normalize:
             norms.append(lengths)
         return finished
+
+    def terms_of(self, words):
+        """Columns of each word's terms, as (starts, columns): word v has those from starts[v] to starts[v + 1]."""
+        column, names = self._column.get, names_of_word(self.features)
+        starts, columns = np.zeros(len(words) + 1, np.int64), array("i")
+        for number, word in enumerate(words, 1):
+            if word is not None:
+                columns.extend(found for name in names(word) if (found := column(name)) is not None)
+            starts[number] = len(columns)
+        return starts, np.frombuffer(columns, np.int32) if columns else np.empty(0, np.int32)
+
+    @cached_property
+    def _column(self):
+        return {name: column for column, name in enumerate(self.feature_names)}
+
+    def _counts(self, tokens, starts, columns):
+        """How often each term occurs in each text, weighted by the fields."""
+        n, pairs = len(tokens.indptr) - 1, self._pairs_of(tokens)
+        room = int((starts[1:] - starts[:-1])[tokens.ids].sum()) + int(np.count_nonzero(pairs >= 0))
+        keys, indptr = np.empty(room, np.int64), np.zeros(n + 1, np.int64)
+        data, indices = np.empty(room, np.float32), np.empty(room, np.int32)
+        fields = np.zeros(1, np.uint8) if tokens.fields is None else tokens.fields
+        weights = np.array(self.column_weights, np.float32)
+        _count(tokens.ids, fields, pairs, tokens.indptr, starts, columns, weights, keys, data, indices, indptr)
+        return CSR(data[: indptr[-1]], indices[: indptr[-1]], indptr, len(self.feature_names))
+
+    def _pairs_of(self, tokens):
+        """Column of the pair that begins at each token, -1 where there is none; empty without such features."""
+        if PAIRS not in self.features:
+            return np.empty(0, np.int32)
+        positions, keys = neighbours(tokens)
+        distinct, pair_of = np.unique(keys, return_inverse=True)
+        column, words, found = self._column.get, tokens.words, np.full(len(tokens.ids), -1, np.int32)
+        pairs = zip(*(each.tolist() for each in np.divmod(distinct, max(len(words), 1))), strict=True)
+        columns = [column(name_of_pair(words[first], words[second]), -1) for first, second in pairs]
+        found[positions] = np.array(columns, np.int32)[pair_of]
+        return found
+
+
+def neighbours(tokens):
+    """Tokens that have a next one in the same field of the same text, and the numbers v V + w of these pairs."""
+    before = np.ones(len(tokens.ids), bool)
+    ends = tokens.indptr[1:][np.diff(tokens.indptr) > 0]
+    before[ends - 1] = False
+    if tokens.fields is not None:
+        before[:-1] &= tokens.fields[1:] == tokens.fields[:-1]
+    positions = np.flatnonzero(before)
+    return positions, tokens.ids[positions].astype(np.int64) * len(tokens.words) + tokens.ids[positions + 1]
+
+
+@strict_kernel
+def _count(ids, fields, pairs, indptr, starts, columns, weights, keys, data, indices, ends):
+    """tf_t = sum over the tokens of a text that have term t of the weights of their fields; t ascending."""
+    n_fields, filled = len(weights), 0
+    for i in range(len(indptr) - 1):
+        end = 0
+        for k in range(indptr[i], indptr[i + 1]):
+            field = min(fields[k], n_fields - 1) if n_fields > 1 else 0
+            for e in range(starts[ids[k]], starts[ids[k] + 1]):
+                keys[end] = np.int64(columns[e]) * n_fields + field
+                end += 1
+            if len(pairs) and pairs[k] >= 0:
+                keys[end] = np.int64(pairs[k]) * n_fields + field
+                end += 1
+        row = keys[:end]
+        row.sort()
+        last = -1
+        for key in row:
+            column = key // n_fields
+            if column != last:
+                indices[filled], data[filled] = column, 0
+                last = column
+                filled += 1
+            data[filled - 1] += weights[key % n_fields]
+        ends[i + 1] = filled
 
 
 def weigh(matrix, idf, sublinear):
@@ -122,149 +190,23 @@ def weigh_counts(matrix, sublinear, idf=None):
     return weigh(matrix, idf, sublinear), idf
 
 
-class Learned(NamedTuple):
-    """What :func:`learn` makes of the training texts; ``counts`` are of tokens seen, and forgotten for want of room."""
-
-    transform: TfIdf
-    X: CSR
-    norms: list
-    counts: dict
-
-
-def learn(texts, settings, tfidf=True):
-    """Choose the vocabulary, compute its idf, and transform the training texts, which are read once.
-
-    A vocabulary that outgrows its room (4 million tokens) forgets the tokens that occurred in one text so far, as in
-    lossy counting (Manku and Motwani, 2002); their document frequency then counts anew.
-    """
-    vocabulary, batches = _Vocabulary(), []
-    for counts in _batches(texts, tokenizer(), vocabulary):
-        batches.append(counts)
-        if len(vocabulary) > _ROOM:
-            vocabulary.forget(_document_frequency(batches, vocabulary.issued))
-    n = sum(len(counts.indptr) - 1 for counts in batches)
-    if n == 0:
-        raise InputError("no training texts", remedy="give a training file with texts")
-    document_frequency = _document_frequency(batches, vocabulary.issued)
-    tokens, ids = _select(vocabulary, document_frequency, n, settings, tfidf)
-    idf = inverse_document_frequency(document_frequency[ids], n) if tfidf else np.ones(len(ids), np.float32)
-    transform = TfIdf(tokens, idf, settings.sublinear, settings.normalize, settings.bias)
-    column_of = np.full(vocabulary.issued, -1, np.int32)
-    column_of[ids] = np.arange(len(ids), dtype=np.int32)
-    norms: list = []
-    for number, counts in enumerate(batches):
-        batches[number] = transform._features(counts._replace(ids=column_of[counts.ids]), norms)
-    return Learned(transform, _stack(batches, transform.n_columns), norms, vocabulary.counts)
+def stack(blocks, n_columns, folder=None):
+    """Blocks of rows as one matrix; with a folder they are kept there meanwhile, and mapped."""
+    if folder is None:
+        parts = list(blocks)
+        vectors = [
+            np.concatenate([np.empty(0, kind), *(getattr(part, name) for part in parts)]) for name, kind in _VECTORS
+        ]
+        lengths = [np.diff(part.indptr) for part in parts]
+    else:
+        growing, lengths = [GrowingVector(kind, folder) for _, kind in _VECTORS], []
+        for block in blocks:
+            for vector, (name, _) in zip(growing, _VECTORS, strict=True):
+                vector.extend(getattr(block, name))
+            lengths.append(np.diff(block.indptr))
+        vectors = [vector.mapped() for vector in growing]
+    indptr = np.concatenate([np.zeros(1, np.int64), *lengths])
+    return CSR(*vectors, np.cumsum(indptr, out=indptr), n_columns)
 
 
-def _select(vocabulary, document_frequency, n, settings, tfidf):
-    """Chosen tokens and their ids, by falling document frequency, ties by token."""
-    fewest = _texts(settings.min_df, n, math.ceil)
-    most = min(_texts(settings.max_df, n, math.floor), n - tfidf)  # a token of every text has idf 0
-    chosen = [
-        (-int(document_frequency[number]), token, number)
-        for token, number in vocabulary.items()
-        if fewest <= document_frequency[number] <= most
-    ]
-    chosen.sort()
-    chosen = chosen[: settings.max_features]
-    if not chosen:
-        raise InputError(
-            f"no token occurs in at least {fewest} and at most {most} of the {n} training texts",
-            remedy="lower min_df, raise max_df or give more texts",
-        )
-    return [token for _, token, _ in chosen], np.array([number for *_, number in chosen])
-
-
-def _texts(limit, n, rounded):
-    return limit if isinstance(limit, int) else rounded(limit * n)
-
-
-class _Vocabulary(dict):
-    """Token to id, growing: an unknown token gets the next id."""
-
-    def __init__(self):
-        super().__init__()
-        self.issued = self.forgotten = 0
-
-    def __missing__(self, token):
-        number = self[token] = self.issued
-        self.issued += 1
-        return number
-
-    def forget(self, document_frequency):
-        """Drop the rarest tokens until half of the room is free."""
-        least = 1
-        while len(self) > _ROOM // 2:
-            least += 1
-            kept = {token: number for token, number in self.items() if document_frequency[number] >= least}
-            self.forgotten += len(self) - len(kept)
-            self.clear()
-            self.update(kept)
-
-    @property
-    def counts(self):
-        """Figures for the provenance."""
-        return {"tokens": len(self), "tokens_forgotten": self.forgotten}
-
-
-class _Columns(dict):
-    """Token to column, fixed: an unknown token has none."""
-
-    def __missing__(self, token):
-        return -1
-
-
-class _Counts(NamedTuple):
-    """Token counts of a batch: CSR whose columns are token ids in order of appearance."""
-
-    tf: np.ndarray
-    ids: np.ndarray
-    indptr: np.ndarray
-
-
-def _batches(texts, tokenize, vocabulary, quiet=False):
-    remaining = iter(texts)
-    with Progress("reading texts", 0, "texts", quiet=quiet) as progress:
-        while True:
-            counts = _count(remaining, tokenize, vocabulary)
-            if len(counts.indptr) == 1:
-                return
-            yield counts
-            progress.advance(len(counts.indptr) - 1)
-
-
-def _count(texts, tokenize, vocabulary):
-    tf, ids, indptr = array("f"), array("i"), array("q", [0])
-    for text in texts:
-        counts = Counter(tokenize(text))
-        tf.extend(counts.values())
-        ids.extend(map(vocabulary.__getitem__, counts))
-        indptr.append(len(ids))
-        if len(ids) >= _BATCH:
-            break
-    return _Counts(np.frombuffer(tf, np.float32), np.frombuffer(ids, np.int32), np.frombuffer(indptr, np.int64))
-
-
-def _document_frequency(batches, n_tokens):
-    """Number of texts that each token occurs in."""
-    total = np.zeros(n_tokens, np.int64)
-    for counts in batches:
-        np.add.at(total, counts.ids, 1)
-    return total
-
-
-def _stack(blocks, n_columns):
-    """Blocks of rows as one matrix; each block is released once copied."""
-    nnz = sum(len(block.data) for block in blocks)
-    rows = sum(block.n_rows for block in blocks)
-    matrix = CSR(np.empty(nnz, np.float32), np.empty(nnz, np.int32), np.zeros(rows + 1, np.int64), n_columns)
-    start = row = 0
-    blocks.reverse()
-    while blocks:
-        block = blocks.pop()
-        end = start + len(block.data)
-        matrix.data[start:end], matrix.indices[start:end] = block.data, block.indices
-        matrix.indptr[row + 1 : row + 1 + block.n_rows] = block.indptr[1:] + start
-        start, row = end, row + block.n_rows
-    return matrix
+_VECTORS = (("data", np.float32), ("indices", np.int32))

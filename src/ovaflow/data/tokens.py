@@ -1,4 +1,4 @@
-"""Tokens of texts, and which part of a text each of them is.
+"""Tokens of texts, as numbers of words, and which part of a text each of them is.
 
 Tokens are taken from the normal form of a text, which may be longer or shorter than the text ("ﬁ" is "fi", "e" and an
 accent are "é"). To map them back it is computed cluster by cluster: a character and the marks that compose with it. No
@@ -6,20 +6,22 @@ composition crosses the border of a cluster, so the clusters' normal forms one a
 """
 
 import functools
-import re
+import sys
 import unicodedata
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from typing import NamedTuple
 
+import numpy as np
 
-def _combining_marks():
-    """Accents and vowel signs of all scripts, as ranges of a character class."""
-    codes = range(1 << 16)
-    marks = "".join("m" if unicodedata.category(chr(code)).startswith("M") else " " for code in codes)
-    return "".join(f"{chr(run.start())}-{chr(run.end() - 1)}" for run in re.finditer("m+", marks))
+from ovaflow.console.progress import Progress
+from ovaflow.sparse.jit import strict_kernel
 
+TOKEN_PATTERN = r"\b(?!\d+\b)\w[\w\p{M}]+"
+"""Words of two characters or more, with the marks that are part of them, that are not numbers."""
 
-TOKEN_PATTERN = rf"\b(?!\d+\b)\w[\w{_combining_marks()}]+"
-"""Words of two characters or more that are not numbers; Python's ``\\w`` lacks the marks that are part of them."""
+_NEITHER, _MARK, _LETTER, _DIGIT = range(4)
 
 
 def normal_form(text):
@@ -32,10 +34,183 @@ def normal_form(text):
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 
-def tokenizer(pattern=TOKEN_PATTERN):
-    """Function from a text to the list of its tokens."""
-    find = re.compile(pattern).findall
-    return lambda text: find(normal_form(text))
+FIELD = "\x1f"
+"""Separates a text's fields where they have weights; no pair of words goes across it."""
+_BATCH = 1 << 20
+"""Characters of texts that are counted together, roughly."""
+
+
+class Tokens(NamedTuple):
+    """Tokens of some texts: the distinct words, and which of them each token is."""
+
+    words: list  # in order of appearance; None for a word that was forgotten
+    ids: np.ndarray  # int32, one for each token
+    indptr: np.ndarray  # int64; text i has the tokens indptr[i] to indptr[i + 1]
+    fields: np.ndarray | None  # uint8; the field that each token is in, None where all are in the first
+
+    def part(self, low, high):
+        """Texts low..high, sharing memory."""
+        start, end = self.indptr[low], self.indptr[high]
+        fields = None if self.fields is None else self.fields[start:end]
+        return Tokens(self.words, self.ids[start:end], self.indptr[low : high + 1] - start, fields)
+
+
+class Numbers(dict):
+    """Names to numbers: an unknown one gets the next."""
+
+    def __missing__(self, name):
+        self[name] = number = len(self)
+        return number
+
+
+def numbered(texts, left_out=frozenset()):
+    """:class:`Tokens` of some texts, without some words."""
+    pieces = [text.split(FIELD) for text in texts]
+    forms = [normal_form(piece) for parts in pieces for piece in parts]
+    codes, starts, ends = _spans("\n".join(forms))
+    ids, words = _distinct(codes, starts, ends)
+    # one character is between two pieces
+    before = np.cumsum([0, *(len(form) + 1 for form in forms)])
+    firsts = np.searchsorted(starts, before)
+    indptr = firsts[np.cumsum([0, *map(len, pieces)])]
+    fields = None
+    if len(forms) > len(pieces):
+        fields = np.repeat(
+            np.array([field for parts in pieces for field in range(len(parts))], np.uint8), np.diff(firsts)
+        )
+    tokens = Tokens(words, ids, indptr, fields)
+    return _without(tokens, left_out) if left_out else tokens
+
+
+def _spans(form):
+    """Code points of a normal form, and where its tokens begin and end."""
+    codes = np.frombuffer(form.encode("utf-32-le", "surrogatepass"), np.uint32)
+    classes = _classes(min(1 << int(codes.max(initial=0)).bit_length(), sys.maxunicode + 1))[codes]
+    starts, ends = np.empty(len(codes) // 2 + 1, np.int32), np.empty(len(codes) // 2 + 1, np.int32)
+    found = _find_tokens(classes, starts, ends)
+    return codes, starts[:found], ends[:found]
+
+
+@functools.cache
+def _classes(limit):
+    """Class of each character below a limit."""
+
+    def class_of(character):
+        if character.isdecimal():
+            return _DIGIT
+        if character.isalnum() or character == "_":
+            return _LETTER
+        return _MARK if unicodedata.category(character).startswith("M") else _NEITHER
+
+    return np.fromiter(map(class_of, map(chr, range(limit))), np.uint8, limit)
+
+
+@strict_kernel
+def _find_tokens(classes, starts, ends):
+    """Letters, digits and marks, from a letter or digit on that none is before, but not digits alone."""
+    found = end = 0
+    while end < len(classes):
+        start = end
+        while start < len(classes) and classes[start] < _LETTER:
+            start += 1
+        end = start
+        while end < len(classes) and classes[end] == _DIGIT:
+            end += 1
+        if end > start and (end == len(classes) or classes[end] < _LETTER):
+            continue
+        while end < len(classes) and classes[end] > _NEITHER:
+            end += 1
+        if end - start > 1:
+            starts[found], ends[found] = start, end
+            found += 1
+    return found
+
+
+def _distinct(codes, starts, ends):
+    """The number of each token's word, and the words in order of appearance."""
+    size = 1 << max(4, int(2 * len(starts)).bit_length())
+    ids, firsts = np.empty(len(starts), np.int32), np.empty(len(starts), np.int32)
+    found = _number_words(codes, starts, ends, np.full(size, -1, np.int32), ids, firsts)
+    firsts = firsts[:found]
+    lengths = ends[firsts] - starts[firsts]
+    begins = np.cumsum(lengths) - lengths
+    letters = codes[np.arange(lengths.sum()) + np.repeat(starts[firsts] - begins, lengths)]
+    joined = letters.tobytes().decode("utf-32-le", "surrogatepass")
+    return ids, [joined[begin:end] for begin, end in zip(begins.tolist(), (begins + lengths).tolist(), strict=True)]
+
+
+@strict_kernel
+def _number_words(codes, starts, ends, table, ids, firsts):
+    """Number equal tokens alike, through a hash table with open addresses; firsts are the first of each number."""
+    found, mask = 0, np.uint64(len(table) - 1)
+    for token in range(len(starts)):
+        start, length = starts[token], ends[token] - starts[token]
+        hashed = np.uint64(14695981039346656037)
+        for k in range(start, start + length):
+            hashed = (hashed ^ np.uint64(codes[k])) * np.uint64(1099511628211)
+        slot = (hashed ^ (hashed >> np.uint64(32))) & mask
+        while table[slot] >= 0:
+            other = starts[firsts[table[slot]]]
+            same = ends[firsts[table[slot]]] - other == length
+            k = 0
+            while same and k < length:
+                same = codes[start + k] == codes[other + k]
+                k += 1
+            if same:
+                break
+            slot = (slot + np.uint64(1)) & mask
+        if table[slot] < 0:
+            table[slot] = found
+            firsts[found] = token
+            found += 1
+        ids[token] = table[slot]
+    return found
+
+
+def _without(tokens, left_out):
+    """The same without the tokens of some words."""
+    kept = ~np.fromiter((word in left_out for word in tokens.words), bool, len(tokens.words))[tokens.ids]
+    before = np.zeros(len(kept) + 1, np.int64)
+    np.cumsum(kept, out=before[1:])
+    fields = None if tokens.fields is None else tokens.fields[kept]
+    return Tokens(tokens.words, tokens.ids[kept], before[tokens.indptr], fields)
+
+
+def tokens_in_batches(texts, left_out=frozenset(), threads=1, quiet=False):
+    """:class:`Tokens` of batches of texts, which are read once."""
+    find = functools.partial(numbered, left_out=left_out)
+    with Progress("reading texts", 0, "texts", quiet=quiet) as progress:
+        for tokens in _on_threads(find, _batches(texts), threads):
+            yield tokens
+            progress.advance(len(tokens.indptr) - 1)
+
+
+def _batches(texts):
+    batch, size = [], 0
+    for text in texts:
+        batch.append(text)
+        size += len(text)
+        if size >= _BATCH:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _on_threads(find, batches, threads):
+    first = list(islice(batches, 2))
+    if threads == 1 or len(first) < 2:
+        yield from map(find, first)
+        yield from map(find, batches)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        waiting = deque(pool.submit(find, batch) for batch in first)
+        for batch in batches:
+            waiting.append(pool.submit(find, batch))
+            if len(waiting) > 2 * threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
 
 
 _JAMO_THAT_FOLLOW = range(0x1160, 0x1200)
@@ -43,28 +218,27 @@ _JAMO_THAT_FOLLOW = range(0x1160, 0x1200)
 
 
 class TokenSpan(NamedTuple):
-    """A token in its normal form, and ``text[start:end]``, the whole characters with their accents that it is.
+    """A token in its normal form, and where each of its characters begins and ends in the text.
 
-    Tokens that one character stands for ("㏂") share a span.
+    Characters that one of the text stands for ("㏂"), and those of whose accents it is made, share a place.
     """
 
-    start: int
-    end: int
     token: str
+    starts: list
+    ends: list
 
 
-def token_spans(text, pattern=TOKEN_PATTERN):
-    """The :class:`TokenSpan` of each token that :func:`tokenizer` finds in a text, in their order."""
-    find = re.compile(pattern).finditer
-    if text.isascii():
-        return [TokenSpan(*found.span(), found[0]) for found in find(normal_form(text))]
+def token_spans(text):
+    """The :class:`TokenSpan` of each token of a text, in their order."""
     starts, ends, pieces = [], [], []
     for start, end in _clusters(text):
         piece = normal_form(text[start:end])
         pieces.append(piece)
         starts += [start] * len(piece)
         ends += [end] * len(piece)
-    return [TokenSpan(starts[found.start()], ends[found.end() - 1], found[0]) for found in find("".join(pieces))]
+    form = "".join(pieces)
+    found = zip(*(each.tolist() for each in _spans(form)[1:]), strict=True)
+    return [TokenSpan(form[first:last], starts[first:last], ends[first:last]) for first, last in found]
 
 
 def _clusters(text):

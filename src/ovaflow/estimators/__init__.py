@@ -1,4 +1,4 @@
-"""Classifiers for Python programs, after scikit-learn's conventions."""
+"""Classifiers and text features for Python programs, after scikit-learn's conventions."""
 
 from ovaflow.estimators.classifiers import (
     FastXMLClassifier,
@@ -6,5 +6,12 @@ from ovaflow.estimators.classifiers import (
     RembrandtClassifier,
     precision_at_k_scorer,
 )
+from ovaflow.estimators.text_features import TextFeatures
 
-__all__ = ["FastXMLClassifier", "OneVsAllClassifier", "RembrandtClassifier", "precision_at_k_scorer"]
+__all__ = [
+    "FastXMLClassifier",
+    "OneVsAllClassifier",
+    "RembrandtClassifier",
+    "TextFeatures",
+    "precision_at_k_scorer",
+]

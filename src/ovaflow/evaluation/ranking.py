@@ -37,6 +37,19 @@ def ndcg(hits, Y, k):
     return _mean(hits[some, :k] @ _discounts(k) / ideal[some])
 
 
+def scores_of_instances(metric, ids, Y, inverse):
+    """What each instance contributes to P@k, nDCG@k or PSP@k, of which the mean is the metric."""
+    name, k = metric.split("@")
+    hits, k = find_hits(ids, Y), int(k)
+    if name == "P":
+        return hits[:, :k].mean(axis=1)
+    if name == "PSP":
+        best = best_gains(Y, inverse, k).sum(axis=1).mean()
+        return _gains(ids, hits, inverse, k).sum(axis=1) / (best or 1)
+    ideal = _ideal_dcg(Y, k)
+    return (hits[:, :k] @ _discounts(k))[ideal > 0] / ideal[ideal > 0]
+
+
 def propensity_scored_precision(ids, hits, Y, inverse, k):
     """PSP@k = (sum of the hits' 1/p) / (largest sum that k predictions per instance reach): a ratio of sums."""
     return ratio(_gains(ids, hits, inverse, k).sum(), best_gains(Y, inverse, k).sum())

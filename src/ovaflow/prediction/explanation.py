@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.console.errors import InputError
+from ovaflow.data.blocks import PAIRS, name_of_pair, names_of_word, places_in_word
 from ovaflow.data.tokens import token_spans
 from ovaflow.model.model_file import ONE_VS_ALL, Model
 from ovaflow.rembrandt.model_file import METHOD as REMBRANDT
@@ -129,17 +130,28 @@ def nearest_labels(predictor, label, top=10):
 
 
 def words_in_text(predictor, text):
-    """(start, end, feature) of each word of a text that the model knows."""
+    """(start, end, feature) of each word, pair, prefix, stem or piece of a word of a text that the model knows."""
     model = predictor.model
-    pattern = model.transform.get("token_pattern")
-    if pattern is None:
+    if not predictor.takes_text:
         raise InputError(
             "made from features, not from texts: no words to find",
             path=model.path,
             remedy="give a model that was made from texts",
         )
-    ids = model.feature_ids
-    return [(start, end, ids[token]) for start, end, token in token_spans(text, pattern) if token in ids]
+    transform, ids, found = predictor.transform, model.feature_ids, []
+    names_of, left_out = names_of_word(transform.features), frozenset(transform.left_out)
+    spans = [span for span in token_spans(text) if span.token not in left_out]
+    for number, (token, starts, ends) in enumerate(spans):
+        for name in dict.fromkeys(names_of(token)):
+            if name in ids:
+                places = places_in_word(name, token)
+                found += [(starts[begin], ends[end - 1], ids[name]) for begin, end in places]
+        if PAIRS in transform.features and number + 1 < len(spans):
+            following = spans[number + 1]
+            name = name_of_pair(token, following.token)
+            if name in ids:
+                found.append((starts[0], following.ends[-1], ids[name]))
+    return found
 
 
 def explains(model):

@@ -106,7 +106,7 @@ class Predictor:
             raise InputError(
                 "was trained on features, so it cannot read texts", path=self.model.path, remedy="give it features"
             )
-        return self._tfidf.transform(texts, quiet=True)
+        return self.transform.transform(texts, quiet=True)
 
     def from_features(self, rows: Iterable[dict[str | int, float]]) -> CSR:
         """Features as the model's dataset has them, from values as its source had them.
@@ -157,7 +157,7 @@ class Predictor:
         """
         settings = self.model.transform
         if self.takes_text or settings.get("tfidf"):
-            idf = self._tfidf.idf if self.takes_text else self.model.idf
+            idf = self.transform.idf if self.takes_text else self.model.idf
             matrix, _ = weigh_counts(matrix, settings["sublinear"], idf)
         normalize, unscaled = (settings.get(name, False) for name in ("normalize", "unscaled"))
         return finish(matrix, normalize, self.model.bias, unscaled)[0]
@@ -213,7 +213,8 @@ class Predictor:
         return scores
 
     @cached_property
-    def _tfidf(self) -> TfIdf:
+    def transform(self) -> TfIdf:
+        """How texts become features."""
         return TfIdf.from_parameters(self.model.transform, self.feature_names, self.model.idf)
 
     @property

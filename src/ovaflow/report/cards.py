@@ -116,7 +116,12 @@ def transform_words(parameters):
 
 
 def _tfidf_words(parameters):
-    details = []
+    blocks = parameters.get("features")
+    details = [" and ".join(block.replace("=", " ") for block in blocks)] if blocks else []
+    if parameters.get("left_out"):
+        details.append(f"without {len(parameters['left_out']):,} stop words")
+    if max(weights := parameters.get("column_weights") or [1.0]) != min(weights):
+        details.append(f"columns weighted {', '.join(f'{weight:g}' for weight in weights)}")
     if parameters.get("sublinear"):
         details.append("ln(1 + tf)")
     if parameters.get("min_df") is not None:

@@ -87,14 +87,21 @@ def cut_text(predictor, text, parts, hits):
     speaks = [_strongest_parts(part for label, part in parts.items() if (label in hits) == true) for true in (0, 1)]
     top = max((value for side in speaks for value in side.values()), default=0)
     places = words_in_text(predictor, text) if predictor.takes_text and top else []
-    cut, end = [], 0
+    marks = []
     for start, stop, feature in places:
         against, towards = (side.get(feature, 0) / top for side in speaks)
-        strength = max(towards, against)
-        if strength >= LEAST_MARK and start >= end:
-            kind = "hit" if towards >= against else "miss"
-            cut += [Piece(text[end:start]), Piece(text[start:stop], kind, strength)]
-            end = stop
+        if max(towards, against) >= LEAST_MARK:
+            marks.append((-max(towards, against), start, stop, "hit" if towards >= against else "miss"))
+    taken, cut, end = set(), [], 0
+    # of features that overlap, such as a word and a pair with it, the strongest is shown
+    chosen = []
+    for strength, start, stop, kind in sorted(marks):
+        if taken.isdisjoint(range(start, stop)):
+            taken.update(range(start, stop))
+            chosen.append((start, stop, kind, -strength))
+    for start, stop, kind, strength in sorted(chosen):
+        cut += [Piece(text[end:start]), Piece(text[start:stop], kind, strength)]
+        end = stop
     return [piece for piece in [*cut, Piece(text[end:])] if piece.text]
 
 

@@ -13,6 +13,7 @@ from ovaflow.model.training_file import read_training
 from ovaflow.prediction.predictions import read_predictions
 from ovaflow.report import cards, costs, examples
 from ovaflow.report.calibration import read_calibration_of
+from ovaflow.report.choices import read_choices
 from ovaflow.report.quality import results_for
 from ovaflow.report.sweeps import read_sweeps
 from ovaflow.report.traces import read_traces
@@ -83,6 +84,7 @@ class DatasetResults:
     published: list
     jobs: dict  # figures of the jobs of each (run, step)
     sweeps: dict  # runs by sweep
+    choices: list  # kind, name and content of what was chosen on held-out instances
     settings: Report
 
     @property
@@ -91,22 +93,23 @@ class DatasetResults:
         return [run for run in self.runs if run.series is not None]
 
 
-def gather(folders, published=(), benchmarks=None, seed=0, sweeps=None, settings=None):
+def gather(folders, published=(), benchmarks=None, seed=0, sweeps=None, settings=None, choices=()):
     """Read every run, dataset by dataset in the order in which they first occur.
 
     ``folders`` are results/{dataset}/{run}, ``benchmarks`` the folder of :func:`ovaflow.report.costs.find_benchmarks`,
-    and ``sweeps`` the names of the runs of each sweep; ``seed`` draws the test documents.
+    ``sweeps`` the names of the runs of each sweep, and ``choices`` files of ``ovaflow choose-features`` and
+    ``choose-C``; ``seed`` draws the test documents.
     """
     datasets = {}
     for folder in dict.fromkeys(Path(folder).resolve() for folder in folders):
         datasets.setdefault(folder.parent, []).append(folder)
     return [
-        _gather_dataset(dataset, runs, published, benchmarks, seed, sweeps or {}, settings or Report())
+        _gather_dataset(dataset, runs, published, benchmarks, seed, sweeps or {}, settings or Report(), choices)
         for dataset, runs in datasets.items()
     ]
 
 
-def _gather_dataset(folder, run_folders, published, benchmarks, seed, wanted_sweeps, settings):
+def _gather_dataset(folder, run_folders, published, benchmarks, seed, wanted_sweeps, settings, choices):
     dataset = open_dataset(folder / "dataset.h5")
     card = cards.make_card(folder.name, dataset)
     series = choose_shown([read_json(run / "metrics.json", "metrics") for run in run_folders])
@@ -132,6 +135,7 @@ def _gather_dataset(folder, run_folders, published, benchmarks, seed, wanted_swe
         published=results_for(published, folder.name),
         jobs=costs.read_jobs(costs.find_benchmarks(run_folders, benchmarks)) if benchmarks else {},
         sweeps=read_sweeps(wanted_sweeps, runs),
+        choices=read_choices(folder, choices),
         settings=settings,
     )
 

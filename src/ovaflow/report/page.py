@@ -19,6 +19,7 @@ from ovaflow.machine.topology import processor, read_topology
 from ovaflow.report import (
     calibration,
     cards,
+    choices,
     costs,
     frequency,
     quality,
@@ -52,6 +53,7 @@ def _gathered(name):
 
 SECTIONS = (
     PageSection("data", "Data", cards.show_data),
+    PageSection("choices", "Choices", choices.show),
     PageSection("quality", "Quality", quality.show),
     PageSection("published", "Comparison with published results", quality.show_published),
     PageSection("trade-offs", "Trade-offs", costs.show_trade_offs),

@@ -14,10 +14,12 @@ import yaml
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     StringConstraints,
     ValidationInfo,
+    WithJsonSchema,
     field_validator,
     model_validator,
 )
@@ -59,6 +61,11 @@ def _free_name(name: str) -> str:
 def is_address(location: str) -> bool:
     """Whether a file must be downloaded."""
     return location.startswith(("http://", "https://"))
+
+
+def is_language(stop_words: str) -> bool:
+    """Whether stop words are those of a language, and not in a file."""
+    return re.fullmatch("[a-z]+", stop_words) is not None
 
 
 def _plain_location(location: str) -> str:
@@ -167,8 +174,59 @@ class Source(Section):
         return self
 
 
+def _block(written: Any) -> str:
+    """A block of features in one word, such as ``prefixes=6``, from ``{prefixes: 6}``."""
+    name, argument = next(iter(written.items())) if isinstance(written, dict) and len(written) == 1 else (written, None)
+    if isinstance(argument, list):
+        argument = ("-" if name == "characters" else ",").join(map(str, argument))
+    block = f"{name}={argument}" if argument is not None else str(name)
+    block = {"prefixes": "prefixes=6", "characters": "characters=4-5"}.get(block, block)
+    if not re.fullmatch(r"words|pairs|prefixes=[1-9]\d?|stems=[a-z_]+(,[a-z_]+)*|characters=[1-9]-[1-9]", block):
+        raise ValueError(
+            f"{written} is not a block of features: give words, pairs, prefixes or {{prefixes: 6}}, {{stems: finnish}} "
+            "(or a list of languages), characters or {characters: [4, 5]}"
+        )
+    return block
+
+
+def _listed(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
+
+
+Block = Annotated[
+    str,
+    BeforeValidator(_block),
+    WithJsonSchema({"anyOf": [{"enum": ["words", "pairs", "prefixes", "characters"]}, {"type": "object"}]}),
+]
+DEFAULT_FEATURES = ["words", "prefixes=6"]
+
+
+def _candidate(blocks: Any) -> str:
+    """Several blocks in one word, such as ``words+prefixes=6``."""
+    return "+".join(map(_block, blocks.split("+") if isinstance(blocks, str) else _listed(blocks)))
+
+
+Candidate = Annotated[
+    str,
+    BeforeValidator(_candidate),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {}}]}),
+]
+
+
 class Prepare(Section):
     """From raw files to dataset.h5."""
+
+    features: Literal["auto"] | Annotated[list[Block], BeforeValidator(_listed), Field(min_length=1)] = setting(
+        DEFAULT_FEATURES,
+        "what texts are turned into, side by side: words, pairs of neighbouring words, prefixes: 6 (of longer words), "
+        "stems: finnish, characters: [4, 5] (inside words); auto: what is best on held-out training instances",
+    )
+    stop_words: Text | None = setting(
+        None, "words to leave out of texts: a language, such as german, or the path of a file with one per line"
+    )
+    column_weights: Annotated[list[AboveZero], BeforeValidator(_listed)] = setting(
+        [], "what a word in each of the text columns counts; []: all are one text"
+    )
 
     tfidf: Literal["auto"] | bool = setting(
         "auto", "weight features by tf-idf; auto: for texts, not for ready-made features"
@@ -203,11 +261,49 @@ class PrepareSource(Prepare):
     @property
     def felt(self) -> dict[str, Any]:
         texts = self.format in ("builtin", *TEXT_FORMATS)
-        unused: tuple[str, ...] = () if texts else ("min_df", "max_df", "max_features")
+        unused: tuple[str, ...] = () if texts else ("features", "stop_words", "min_df", "max_df", "max_features")
         unused += () if texts or self.weighs else ("sublinear",)
-        unused += () if self.format in COLUMN_FORMATS else ("text_column", "labels_column")
+        unused += () if self.format in COLUMN_FORMATS else ("text_column", "labels_column", "column_weights")
         unused += () if self.format in TEXT_FORMATS else ("label_separator",)
         return self._without(*unused) | {"tfidf": self.weighs}
+
+
+class Candidates(Section):
+    """What ``auto`` chooses from."""
+
+    features: Annotated[list[Candidate], BeforeValidator(_listed), Field(min_length=1)] = setting(
+        ["words", "words+prefixes=6", "words+pairs", "words+pairs+prefixes=6"], "blocks of features"
+    )
+    C: Annotated[list[AboveZero], BeforeValidator(_listed), Field(min_length=1)] = setting(
+        [0.1, 0.3, 1.0, 3.0, 10.0], "values of C, of which those next to better ones are tried"
+    )
+
+
+class Comparison(Section):
+    """How candidates are compared."""
+
+    metric: Literal["P@1", "P@3", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@3", "PSP@5"] = setting(
+        "nDCG@5", "what auto chooses by"
+    )
+    held_out: float = setting(0.1, "share of the training instances that candidates are compared on", gt=0, lt=1)
+
+
+class Tune(Comparison):
+    """How ``features: auto`` and ``C: auto`` are chosen; test instances play no part."""
+
+    candidates: Candidates = Field(default_factory=Candidates, description="what is chosen from")
+
+
+class FeatureCandidates(Comparison):
+    """How blocks of features are compared."""
+
+    candidates: Annotated[list[Candidate], BeforeValidator(_listed)] = setting(
+        Candidates().features, "blocks of features to compare, such as words+pairs"
+    )
+
+
+class ChooseFeatures(FeatureCandidates, PrepareSource):
+    """What the choice of features reads."""
 
 
 class Evaluate(Section):
@@ -224,7 +320,9 @@ class Evaluate(Section):
 class Solve(Section):
     """The problem of each label, and where its solution starts."""
 
-    C: float = setting(1.0, "weight of the loss against the regularisation", gt=0)
+    C: AboveZero | Literal["auto"] = setting(
+        1.0, "weight of the loss against the regularisation; auto: the best on held-out training instances"
+    )
     loss: Literal["squared-hinge", "logistic"] = setting(
         "squared-hinge", "loss function; logistic needs a larger C, 10 to 100"
     )
@@ -293,6 +391,12 @@ class TrainLabels(Evaluate, Solve):
         unused |= set() if self.weighting == "propensity" else {"propensity_a", "propensity_b"}
         named = dict(self) | {"t": self.negative_score}
         return {name: value for name, value in named.items() if name not in unused}
+
+
+class ChooseC(Comparison, TrainLabels):
+    """What the choice of C reads."""
+
+    candidates: Annotated[list[AboveZero], BeforeValidator(_listed)] = setting(Candidates().C, "values of C to compare")
 
 
 class FastXML(Section):
@@ -493,6 +597,7 @@ class Config(Section):
     train: Train = Field(default_factory=Train, description="defaults of all runs")
     fastxml: FastXML = Field(default_factory=FastXML, description="defaults of all runs with method: fastxml")
     rembrandt: Rembrandt = Field(default_factory=Rembrandt, description="defaults of all runs with method: rembrandt")
+    tune: Tune = Field(default_factory=Tune, description="how auto is chosen")
     predict: Predict = Field(default_factory=Predict, description="defaults of all runs")
     evaluate: Evaluate = Field(default_factory=Evaluate, description="defaults of all datasets")
     report: Report = Field(default_factory=Report, description="the report page")
@@ -503,7 +608,7 @@ class Config(Section):
         entry: Section = section
         if name in ("prepare", "evaluate") and dataset is not None:
             entry = self.datasets[dataset.split("/")[0]]
-        elif name not in ("prepare", "evaluate", "report") and run is not None:
+        elif name not in ("prepare", "evaluate", "report", "tune") and run is not None:
             entry = self.runs[run]
         own = {key: getattr(entry, key) for key in entry.model_fields_set & type(section).model_fields.keys()}
         return type(section).model_validate(section.model_dump() | own)

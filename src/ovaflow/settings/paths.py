@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from ovaflow.methods import METHODS
-from ovaflow.settings.models import HELD_OUT, ROLES, Config, Embed, is_address
+from ovaflow.settings.models import HELD_OUT, ROLES, Config, Embed, is_address, is_language
 
 DOWNLOADS = "downloads"
 DOWNLOADED = f"{DOWNLOADS}/{{dataset}}/{{role}}/{{file}}"
@@ -22,6 +22,8 @@ MEANS = f"{_DATASET}/means.h5"
 LABEL_TREE = f"{_DATASET}/label_tree.h5"
 EMBEDDING = f"{_DATASET}/embeddings/{{embedding}}.h5"
 ESTIMATE = f"{_DATASET}/estimates/{{problem}}.json"
+CHOSEN_FEATURES = f"{_DATASET}/features.json"
+CHOSEN_C = f"{_DATASET}/C/{{problem}}.json"
 PLAN = f"{_RUN}/shards.tsv"
 ROOT = f"{_RUN}/root.h5"
 PROJECTED = f"{_RUN}/projected.h5"
@@ -53,7 +55,13 @@ def raw_files(config: Config, dataset: str) -> dict[str, str]:
         if is_address(location)
         else os.path.normpath(location)
         for role, location in locations.items()
-    }
+    } | stop_words_file(config, dataset)
+
+
+def stop_words_file(config: Config, dataset: str) -> dict[str, str]:
+    """The file of stop words, where they are in one."""
+    stop_words = config.section("prepare", dataset).stop_words
+    return {"stop_words": stop_words} if stop_words and not is_language(stop_words) else {}
 
 
 def download_name(address: str) -> str:

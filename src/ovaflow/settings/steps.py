@@ -32,6 +32,21 @@ _LABEL_SECTIONS = ("train", "evaluate")
 
 STEPS = {
     "prepare": Step(models.PrepareSource, ("prepare",)),
+    "choose-features": Step(
+        models.ChooseFeatures,
+        ("prepare", "tune"),
+        tuple(name for name in models.ChooseFeatures.model_fields if name != "features"),
+    ),
+    "choose-C": Step(
+        models.ChooseC,
+        ("train", "tune", "evaluate"),
+        (
+            *(name for name in _SAMPLED if name != "C"),
+            "stored_threshold",
+            *models.Comparison.model_fields,
+            "candidates",
+        ),
+    ),
     "plan": Step(Train, ("train",), ("shards",)),
     "root": Step(TrainLabels, _LABEL_SECTIONS, ("C", "loss", "root_epsilon")),
     "estimate": Step(TrainLabels, _LABEL_SECTIONS, _SAMPLED),
@@ -69,7 +84,9 @@ def read_by(subcommand, config, dataset=None, run=None, **given):
 def of(subcommand, config, dataset=None, run=None):
     """Settings that a step depends on, by their names as options."""
     step, given = STEPS[subcommand], {}
-    if subcommand == "prepare" and dataset is not None:
+    if subcommand in ("choose-features", "choose-C"):
+        given["candidates"] = getattr(config.tune.candidates, subcommand.removeprefix("choose-"))
+    if subcommand in ("prepare", "choose-features") and dataset is not None:
         entry = config.datasets[dataset]
         given["format"] = entry.format or entry.source
     if subcommand == "cold-start" and run is not None:
@@ -78,8 +95,11 @@ def of(subcommand, config, dataset=None, run=None):
         given["top_k"] = paths.BEST
     felt = read_by(subcommand, config, dataset, run, **given).felt
     named = {step.options.get(name, name): felt[name] for name in step.reads if felt.get(name) is not None}
-    if subcommand == "prepare" and dataset is not None and config.datasets[dataset].test is not None:
-        del named["test_fraction"], named["seed"]
+    if subcommand in ("prepare", "choose-features") and dataset is not None:
+        if config.datasets[dataset].test is not None:
+            del named["test_fraction"], named["seed"]
+        if named.get("stop_words") and not models.is_language(named["stop_words"]):
+            del named["stop_words"]  # one of the step's files
     return named
 
 
@@ -87,18 +107,33 @@ def problem_of(config: Config, dataset: str, run: str) -> str:
     """Name of the problem that a run, or the first in its chain, poses: one sample tells what all runs of it take."""
     labels = read_by("train-shard", config, dataset, first_run_of(config, run))
     propensities = f"-{labels.propensity_a:g}-{labels.propensity_b:g}" if labels.weighting != "none" else ""
-    tail = f"C{labels.C:g}-epsilon{labels.epsilon:g}-stored{labels.stored_threshold:g}"
+    C = labels.C if isinstance(labels.C, str) else f"{labels.C:g}"
+    tail = f"C{C}-epsilon{labels.epsilon:g}-stored{labels.stored_threshold:g}"
     return f"{labels.loss}-{labels.regularization}-{labels.weighting}{propensities}-{tail}"
 
 
+def chosen_C(config: Config, dataset: str, run: str) -> dict[str, str]:
+    """Where ``C: auto`` of a run is chosen, by option; runs of the same problem and folds of a dataset share it."""
+    if config.train_of(run).C != "auto":
+        return {}
+    problem = problem_of(config, dataset, run)
+    return {"chosen_C": paths.CHOSEN_C.format(dataset=dataset.partition("/")[0], problem=problem)}
+
+
+def chosen_features(config: Config, dataset: str) -> dict[str, str]:
+    """Where ``features: auto`` of a dataset is chosen, by option."""
+    auto = config.section("prepare", dataset).features == "auto"
+    return {"chosen_features": paths.CHOSEN_FEATURES.format(dataset=dataset)} if auto else {}
+
+
 def start_files(config: Config, dataset: str, run: str) -> dict[str, str]:
-    """What the start of a run needs besides the means, by option."""
+    """What the training of a run needs besides the means, by option."""
     labels = read_by("train-shard", config, dataset, run)
     needed = {"root": paths.ROOT} if labels.needs_root else {}
     needed |= {"label_tree": paths.LABEL_TREE} if labels.needs_tree else {}
     earlier = earlier_model(config, dataset, run)
     found = {name: template.format(dataset=dataset, run=run) for name, template in needed.items()}
-    return found | ({} if earlier is None else {"earlier": earlier})
+    return found | chosen_C(config, dataset, run) | ({} if earlier is None else {"earlier": earlier})
 
 
 def as_options(settings: dict[str, Any]) -> list[str]:

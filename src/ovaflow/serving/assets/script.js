@@ -185,11 +185,15 @@ function mark(text, reasons) {
   const words = [...reasons.up, ...reasons.down];
   const most = largest(words, "contribution");
   const felt = words.filter((word) => Math.abs(word.contribution) > FELT * most);
-  const spans = felt.flatMap((word) => word.spans.map((span) => [...span, word])).sort((a, b) => a[0] - b[0]);
+  felt.sort((a, b) => Math.abs(b.contribution) - Math.abs(a.contribution));
+  // of features that overlap, such as a word and a pair with it, the strongest is marked
+  const spans = [];
+  for (const [start, end, word] of felt.flatMap((word) => word.spans.map((span) => [...span, word]))) {
+    if (spans.every(([from, to]) => end <= from || to <= start)) spans.push([start, end, word]);
+  }
   const pieces = [];
   let at = 0;
-  for (const [start, end, word] of spans) {
-    if (start < at) continue;
+  for (const [start, end, word] of spans.sort((a, b) => a[0] - b[0])) {
     const marked = node("mark", {
       className: word.contribution > 0 ? "up" : "down", title: `${word.feature} ${signed(word.contribution)}`,
       textContent: points.slice(start, end).join(""),

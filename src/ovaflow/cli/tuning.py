@@ -1,0 +1,49 @@
+"""Commands that choose settings on held-out training instances."""
+
+import click
+
+from ovaflow.cli.options import DATASET, FILE, THREADS, output, reads
+from ovaflow.data.dataset import open_dataset
+from ovaflow.data.prepare import Source
+from ovaflow.storage.texts import write_json
+from ovaflow.tuning import cost, features
+
+
+@click.command("choose-features")
+@reads("choose-features")
+@click.option("--train", type=FILE, help="Training instances.")
+@click.option("--test", type=FILE, help="Test instances, which are not read; without them some of the others are.")
+@click.option("--labels", type=FILE, help="Label names, one per line in id order; texts then have ids as labels.")
+@THREADS
+@output("JSON file to write, for ovaflow prepare --features=auto.")
+def choose_features_command(settings, threads, output, **files):
+    """Compare blocks of text features on held-out training instances."""
+    if settings.format != "builtin" and files["train"] is None:
+        raise click.UsageError(f"--format={settings.format} needs --train")
+    found = features.choose_features(Source(settings, **files), settings, threads)
+    write_json(output, features.KIND, found)
+    _tell(found)
+
+
+@click.command("choose-C")
+@DATASET
+@reads("choose-C")
+@THREADS
+@output("JSON file to write, for --C=auto of the commands that train.")
+def choose_C_command(dataset, settings, threads, output):
+    """Compare values of C on held-out training instances of DATASET (dataset.h5)."""
+    found = cost.choose_C(open_dataset(dataset), settings, settings, threads)
+    write_json(output, cost.KIND, found)
+    _tell(found)
+
+
+def _tell(found):
+    metric = found["metric"]
+    for each in found["candidates"]:
+        mark = "  chosen" if each["candidate"] == found["chosen"] else ""
+        said = f"{100 * each['difference']:+.1f} ± {200 * each['error']:.1f}"
+        value = 100 * each["metrics"][metric]
+        click.echo(
+            f"{each['candidate']}: {metric} {value:.1f} ({said}) on {each['held_out']:,} instances, "
+            f"{each['seconds']:.0f} s{mark}"
+        )

@@ -1,0 +1,64 @@
+"""Blocks of text features: words, pairs of neighbours, prefixes, stems and characters.
+
+All but pairs are made of one word, so that a text's counts are sums over its words. A feature's name tells its block,
+since its marks are in no word: ``dragon``, ``train dragon``, ``dragon*`` (longer words that begin so), ``dragon-`` (a
+stem), ``"drag"`` (characters, with a space where the word ends).
+"""
+
+import Stemmer
+
+WORDS, PAIRS = "words", "pairs"
+
+
+def names_of_word(blocks):
+    """Function from a word to the names of its features in all blocks but pairs, each as often as it counts."""
+    makers = [
+        _MAKERS[name](argument) for name, _, argument in (block.partition("=") for block in blocks) if name != PAIRS
+    ]
+    return lambda word: [name for make in makers for name in make(word)]
+
+
+def places_in_word(name, word):
+    """Where a feature of this name is in a word: (start, end) of each place."""
+    if name.endswith("*"):
+        return [(0, len(name) - 1)]
+    if not name.startswith('"'):
+        return [(0, len(word))]
+    piece, padded = name[1:-1], f" {word} "
+    found = [start for start in range(len(padded)) if padded.startswith(piece, start)]
+    return [(max(start - 1, 0), min(start - 1 + len(piece), len(word))) for start in found]
+
+
+def name_of_pair(first, second):
+    """Name of the feature of two neighbouring words."""
+    return f"{first} {second}"
+
+
+def _words(argument):
+    return lambda word: (word,)
+
+
+def _prefixes(argument):
+    length = int(argument)
+    return lambda word: (f"{word[:length]}*",) if len(word) > length else ()
+
+
+def _stems(argument):
+    stemmers = [Stemmer.Stemmer(language).stemWord for language in argument.split(",")]
+    return lambda word: dict.fromkeys(f"{stem(word)}-" for stem in stemmers)
+
+
+def _characters(argument):
+    low, high = map(int, argument.split("-"))
+
+    def pieces(word):
+        padded = f" {word} "
+        last = min(high, max(low, len(padded)))
+        for length in range(low, last + 1):
+            for start in range(max(1, len(padded) - length + 1)):
+                yield f'"{padded[start : start + length]}"'
+
+    return pieces
+
+
+_MAKERS = {WORDS: _words, "prefixes": _prefixes, "stems": _stems, "characters": _characters}

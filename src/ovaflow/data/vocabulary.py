@@ -1,0 +1,250 @@
+"""Learning which terms are features: each block's own, chosen by how many training texts they occur in.
+
+Texts are read once. Meanwhile their tokens are kept on disk, as numbers of words, so that memory depends on the number
+of different words and pairs, not on the length of the texts. Where there is no room for all of these, the rarest are
+forgotten, as in lossy counting (Manku and Motwani, 2002); their document frequency then counts anew.
+"""
+
+import math
+from array import array
+from typing import NamedTuple
+
+import numpy as np
+from stop_words import AVAILABLE_LANGUAGES, get_stop_words
+
+from ovaflow.console.errors import InputError
+from ovaflow.data.blocks import PAIRS, name_of_pair, names_of_word
+from ovaflow.data.readers.streams import read_lines, without_end
+from ovaflow.data.tfidf import TfIdf, inverse_document_frequency, neighbours, stack
+from ovaflow.data.tokens import Numbers, Tokens, normal_form, tokens_in_batches
+from ovaflow.settings.models import is_language
+from ovaflow.sparse.csr import CSR
+from ovaflow.sparse.jit import strict_kernel
+from ovaflow.storage.growing import GrowingVector
+
+_ROOM = 1 << 22
+"""Words that the growing vocabulary may hold, about 0.7 GB."""
+_PAIRS = 1 << 24
+"""Pairs of words that are counted at a time, about 0.6 GB."""
+_TOKENS = 1 << 20
+"""Tokens that are worked on together."""
+
+
+class Learned(NamedTuple):
+    """What :func:`learn` makes of the training texts; ``counts`` are of terms seen, and forgotten for want of room."""
+
+    transform: TfIdf
+    X: CSR
+    norms: list
+    counts: dict
+
+
+def learn(texts, settings, tfidf=True, threads=1, folder=None):
+    """Choose the features, compute their idf, and transform the training texts, which are read once.
+
+    ``settings`` are those of the prepare step. Temporary files go to ``folder``; with one, X is mapped from there.
+    """
+    left_out = stop_words(settings.stop_words)
+    tokens, document_frequency, counts = _read(texts, frozenset(left_out), threads, folder)
+    n = len(tokens.indptr) - 1
+    if n == 0:
+        raise InputError("no training texts", remedy="give a training file with texts")
+    limits = _limits(settings, n, tfidf)
+    names, frequencies = [], []
+    for block in settings.features:
+        if block == PAIRS:
+            found, counts["pairs_forgotten"] = _pairs(tokens, document_frequency, *limits)
+        else:
+            found = _terms(tokens, block, *limits)
+        chosen = sorted(found)[: settings.max_features]
+        names += [name for _, name in chosen]
+        frequencies += [-count for count, _ in chosen]
+    if not names:
+        raise InputError(
+            f"no token occurs in at least {limits[0]} and at most {limits[1]} of the {n} training texts",
+            remedy="lower min_df, raise max_df or give more texts",
+        )
+    idf = inverse_document_frequency(np.array(frequencies), n) if tfidf else np.ones(len(names), np.float32)
+    transform = TfIdf(
+        names,
+        idf,
+        settings.sublinear,
+        settings.normalize,
+        settings.bias,
+        features=tuple(settings.features),
+        left_out=left_out,
+        column_weights=tuple(settings.column_weights) or (1.0,),
+    )
+    norms: list = []
+    terms = transform.terms_of(tokens.words)
+    blocks = (transform.features_of(part, norms, terms) for part in _parts(tokens))
+    return Learned(transform, stack(blocks, transform.n_columns, folder), norms, counts)
+
+
+def stop_words(source):
+    """Words to leave out, in normal form, ascending: those of a language, or the lines of a file; None: none."""
+    if source is None:
+        return ()
+    if not is_language(source):
+        found = (without_end(line).strip() for _, line in read_lines(source))
+    elif source in AVAILABLE_LANGUAGES:
+        found = get_stop_words(source)
+    else:
+        remedy = f"there are {', '.join(AVAILABLE_LANGUAGES)}; or give the path of a file, such as ./{source}"
+        raise InputError(f"no stop words of the language {source!r}", remedy=remedy)
+    return tuple(sorted({normal_form(word) for word in found if word}))
+
+
+def _limits(settings, n, tfidf):
+    """Fewest and most texts that a feature occurs in."""
+    fewest = _texts(settings.min_df, n, math.ceil)
+    return fewest, min(_texts(settings.max_df, n, math.floor), n - tfidf)  # a term of every text has idf 0
+
+
+def _texts(limit, n, rounded):
+    return limit if isinstance(limit, int) else rounded(limit * n)
+
+
+def _read(texts, left_out, threads, folder):
+    """Tokens of all texts, mapped from disk, the document frequency of each word, and counts for the provenance."""
+    vocabulary, document_frequency = _Vocabulary(), np.zeros(0, np.int64)
+    ids, fields, lengths, weighted = GrowingVector(np.int32, folder), GrowingVector(np.uint8, folder), [], False
+    for tokens in tokens_in_batches(texts, left_out=left_out, threads=threads):
+        number = np.fromiter(map(vocabulary.__getitem__, tokens.words), np.int32, len(tokens.words))
+        document_frequency = _grown(document_frequency, vocabulary.issued)
+        document_frequency[number] += _documents(tokens, len(number))
+        ids.extend(number[tokens.ids])
+        weighted |= tokens.fields is not None
+        fields.extend(np.zeros(len(tokens.ids), np.uint8) if tokens.fields is None else tokens.fields)
+        lengths.append(np.diff(tokens.indptr))
+        if len(vocabulary) > _ROOM:
+            vocabulary.forget(document_frequency)
+    words = [None] * vocabulary.issued
+    for word, number in vocabulary.items():
+        words[number] = word
+    indptr = np.concatenate([np.zeros(1, np.int64), *lengths])
+    np.cumsum(indptr, out=indptr)
+    counts = {"tokens": len(vocabulary), "tokens_forgotten": vocabulary.forgotten}
+    return Tokens(words, ids.mapped(), indptr, fields.mapped() if weighted else None), document_frequency, counts
+
+
+def _grown(values, size):
+    """The same values with zeros after them; room is doubled, so that growing by little costs little."""
+    if size <= len(values):
+        return values
+    return np.concatenate([values, np.zeros(max(size, 2 * len(values)) - len(values), values.dtype)])
+
+
+class _Vocabulary(dict):
+    """Word to number, growing: an unknown word gets the next one, also after others were forgotten."""
+
+    def __init__(self):
+        super().__init__()
+        self.issued = self.forgotten = 0
+
+    def __missing__(self, word):
+        number = self[word] = self.issued
+        self.issued += 1
+        return number
+
+    def forget(self, document_frequency):
+        """Drop the rarest words until half of the room is free."""
+        least = 1
+        while len(self) > _ROOM // 2:
+            least += 1
+            kept = {word: number for word, number in self.items() if document_frequency[number] >= least}
+            self.forgotten += len(self) - len(kept)
+            self.clear()
+            self.update(kept)
+
+
+def _parts(tokens):
+    """The texts in parts of about _TOKENS tokens."""
+    low, n = 0, len(tokens.indptr) - 1
+    while low < n:
+        high = max(low + 1, int(np.searchsorted(tokens.indptr, tokens.indptr[low] + _TOKENS, side="right")) - 1)
+        yield tokens.part(low, high)
+        low = high
+
+
+def _documents(tokens, n_terms, starts=None, terms=None):
+    """Document frequency of each term of the words, which by default are terms themselves."""
+    if starts is None:
+        starts, terms = np.arange(n_terms + 1), np.arange(n_terms, dtype=np.int32)
+    seen, frequency = np.full(n_terms, -1, np.int64), np.zeros(n_terms, np.int64)
+    _count_documents(tokens.ids, tokens.indptr, starts, terms, seen, frequency)
+    return frequency
+
+
+@strict_kernel
+def _count_documents(ids, indptr, starts, terms, seen, frequency):
+    """df_t = number of texts with a token that has term t; seen_t is the last of them."""
+    for i in range(len(indptr) - 1):
+        for k in range(indptr[i], indptr[i + 1]):
+            for e in range(starts[ids[k]], starts[ids[k] + 1]):
+                term = terms[e]
+                if seen[term] != i:
+                    seen[term] = i
+                    frequency[term] += 1
+
+
+def _terms(tokens, block, fewest, most):
+    """(-df, name) of the terms of a block that are frequent enough and not too frequent."""
+    names_of, numbers = names_of_word([block]), Numbers()
+    starts, terms = np.zeros(len(tokens.words) + 1, np.int64), array("i")
+    for number, word in enumerate(tokens.words, 1):
+        if word is not None:
+            terms.extend([numbers[name] for name in names_of(word)])
+        starts[number] = len(terms)
+    frequency = _documents(tokens, len(numbers), starts, np.array(terms, np.int32)).tolist()
+    return [(-df, name) for name, df in zip(numbers, frequency, strict=True) if fewest <= df <= most]
+
+
+def _pairs(tokens, document_frequency, fewest, most):
+    """The same of pairs of neighbours, and how many were forgotten; the words of a frequent pair are as frequent."""
+    rare = document_frequency[: len(tokens.words)] < fewest
+    counted = _Counted()
+    for part in _parts(tokens):
+        positions, keys = neighbours(part)
+        both = ~(rare[part.ids[positions]] | rare[part.ids[positions + 1]])
+        distinct, pair_of = np.unique(keys[both], return_inverse=True)
+        before = np.zeros(len(part.ids) + 1, np.int64)
+        before[1:][positions[both]] = 1
+        np.cumsum(before, out=before)
+        pairs = Tokens((), pair_of.astype(np.int32), before[part.indptr], None)
+        counted.add(distinct, _documents(pairs, len(distinct)))
+    keys, frequency = counted.all()
+    chosen = np.flatnonzero((frequency >= fewest) & (frequency <= most))
+    words, V = tokens.words, max(len(tokens.words), 1)
+    found = zip(*(each.tolist() for each in (*np.divmod(keys[chosen], V), frequency[chosen])), strict=True)
+    return [(-df, name_of_pair(words[v], words[w])) for v, w, df in found], counted.forgotten
+
+
+class _Counted:
+    """Counts by key, in as many sorted runs as fit into the room."""
+
+    def __init__(self):
+        self._keys, self._counts, self._size, self.forgotten = [], [], 0, 0
+
+    def add(self, keys, counts):
+        """Add to the counts of some keys."""
+        self._keys.append(keys)
+        self._counts.append(counts)
+        self._size += len(keys)
+        if self._size > _PAIRS:
+            keys, counts = self.all()
+            least = 1
+            while len(keys) > _PAIRS // 2:
+                least += 1
+                self.forgotten += int(np.count_nonzero(counts < least))
+                keys, counts = keys[counts >= least], counts[counts >= least]
+            self._keys, self._counts, self._size = [keys], [counts], len(keys)
+
+    def all(self):
+        """Keys, ascending, and their counts."""
+        keys = np.concatenate([np.empty(0, np.int64), *self._keys])
+        counts = np.concatenate([np.empty(0, np.int64), *self._counts])
+        distinct, number = np.unique(keys, return_inverse=True)
+        total = np.zeros(len(distinct), np.int64)
+        np.add.at(total, number, counts)
+        return distinct, total

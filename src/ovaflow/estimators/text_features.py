@@ -1,0 +1,126 @@
+"""Texts to features, as the pipeline makes them."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse
+from pydantic import ValidationError
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ovaflow.console.progress import silence
+from ovaflow.data.vocabulary import learn
+from ovaflow.estimators.base import _add_constructor, _of_field
+from ovaflow.settings.models import Prepare, Train
+from ovaflow.settings.schema import explain
+
+_OF_TEXTS = ("features", "stop_words", "min_df", "max_df", "max_features", "sublinear", "normalize")
+
+
+class TextFeatures(TransformerMixin, BaseEstimator):
+    """Blocks of text features (words, pairs, prefixes, stems, characters) with their tf-idf weights.
+
+    The same numbers as those of ``ovaflow prepare``, without the bias feature, which the classifiers append.
+
+    Attributes
+    ----------
+    idf_ : ndarray of float32, shape (d,)
+        Inverse document frequencies log(N / df).
+    """
+
+    def fit(self, X: Iterable[str], y: Any = None) -> Self:
+        """Learn which terms are features, and their idf.
+
+        Parameters
+        ----------
+        X : iterable of str
+            Texts.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self.fit_transform(X)
+        return self
+
+    def fit_transform(self, X: Iterable[str], y: Any = None) -> scipy.sparse.csr_array:
+        """Learn features from texts, and transform these.
+
+        Parameters
+        ----------
+        X : iterable of str
+            Texts, read once.
+        y : ignored
+
+        Returns
+        -------
+        csr_array of float32, shape (n, d)
+
+        Raises
+        ------
+        ValueError
+            If a parameter has no legal value.
+        InputError
+            If no term is frequent enough.
+        """
+        given = {name: value for name in _OF_TEXTS if (value := getattr(self, name)) is not None}
+        try:
+            settings = Prepare.model_validate(given | {"bias": 0.0})
+        except ValidationError as error:
+            raise ValueError(explain(error, given, Prepare)) from None
+        with silence():
+            learned = learn(_texts(X), settings, threads=self.threads)
+        self._transform = learned.transform
+        self.idf_ = learned.transform.idf
+        return learned.X.to_scipy()
+
+    def transform(self, X: Iterable[str]) -> scipy.sparse.csr_array:
+        """Features of texts.
+
+        Parameters
+        ----------
+        X : iterable of str
+            Texts, read once.
+
+        Returns
+        -------
+        csr_array of float32, shape (n, d)
+        """
+        check_is_fitted(self)
+        return self._transform.transform(_texts(X), quiet=True, threads=self.threads).to_scipy()
+
+    def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> np.ndarray:
+        """Names of the features: ``dragon``, ``train dragon``, ``dragon*``, ``dragon-``, ``"drag"``.
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        ndarray of str, shape (d,)
+        """
+        check_is_fitted(self)
+        return np.array(self._transform.feature_names, object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.requires_fit = True
+        return tags
+
+
+def _texts(X: Iterable[str]) -> Iterable[str]:
+    if isinstance(X, str):
+        raise ValueError("expected texts, a list for instance, found a single text")
+    return X
+
+
+_add_constructor(
+    TextFeatures,
+    {name: _of_field(Prepare, name) for name in _OF_TEXTS}
+    | {"threads": _of_field(Train, "threads")._replace(description="they change no result")},
+)

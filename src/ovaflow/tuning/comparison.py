@@ -1,0 +1,122 @@
+"""Candidates compared on the same held-out instances; one that cannot win is not tried again."""
+
+import math
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from ovaflow.data.dataset import inverse_propensity
+from ovaflow.evaluation import ranking
+from ovaflow.evaluation.metrics import ranking_metrics
+from ovaflow.prediction.top_k import predict
+from ovaflow.training.shard_job import train_model
+
+SAMPLE = 8000
+"""Training instances that candidates are tried on, if there are as many."""
+_ENOUGH, _ROUNDS = 1500, 10
+"""Held-out instances that are enough, and most rounds to get there."""
+_EPSILON = 0.1
+"""Where the solver stops at the latest: a comparison comes out as at 0.01 in two thirds of the time."""
+_SHOWN = ("P@1", "P@3", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@3", "PSP@5")
+
+
+class Trial(NamedTuple):
+    """What a candidate reached in a round."""
+
+    scores: np.ndarray  # of the held-out instances; their mean is the metric
+    metrics: dict
+    seconds: float  # of the processor
+
+
+def folds(n, held_out):
+    """Positions 0..n - 1 divided into held-out ones and others, as often as it takes to hold out enough."""
+    held = min(max(1, round(held_out * n)), n - 1)
+    rounds = max(1, min(_ROUNDS, n // held, math.ceil(_ENOUGH / held)))
+    for number in range(rounds):
+        mask = np.zeros(n, bool)
+        mask[number * held : (number + 1) * held] = True
+        yield np.flatnonzero(~mask), np.flatnonzero(mask)
+
+
+def try_on(dataset, training, metric, threads):
+    """Train on a dataset in memory and score its test set."""
+    began = time.process_time()
+    training = training.model_copy(update={"epsilon": max(training.epsilon, _EPSILON)})
+    model = train_model(dataset, training, training.stored_threshold, threads)
+    ids, _ = predict(model, dataset.test.X, 5, threads, quiet=True)
+    seconds = time.process_time() - began
+    inverse = inverse_propensity(model.counts, dataset.train.X.n_rows, training.propensity_a, training.propensity_b)
+    metrics = ranking_metrics(ids, dataset.test.Y, inverse)
+    scores = ranking.scores_of_instances(metric, ids, dataset.test.Y, inverse)
+    return Trial(scores, {name: metrics[name] for name in _SHOWN}, seconds)
+
+
+def compare(rounds, attempt, candidates, order=None):
+    """Trials of each candidate, by candidate, and the one that is best on the instances that it was tried on.
+
+    ``attempt(candidate, part)`` is its :class:`Trial` on a round. After each round those that are behind the best by
+    more than two standard errors of the difference are dropped. ``order`` chooses, from a function that tries one,
+    which candidates the first round tries; by default all.
+    """
+    trials = {}
+
+    def first(candidate):
+        if candidate not in trials:
+            trials[candidate] = [attempt(candidate, part)]
+        return trials[candidate][0].scores.mean()
+
+    alive = list(candidates)
+    for number, part in enumerate(rounds):
+        if number == 0:
+            alive = order(first) if order else alive
+            for candidate in alive:
+                first(candidate)
+        else:
+            for candidate in alive:
+                trials[candidate].append(attempt(candidate, part))
+        best = max(alive, key=lambda candidate: _scores(trials[candidate]).mean())
+        alive = [candidate for candidate in alive if candidate == best or not _behind(trials[best], trials[candidate])]
+        if len(alive) == 1:
+            break
+    return trials, best
+
+
+def _scores(trials):
+    return np.concatenate([trial.scores for trial in trials])
+
+
+def _difference(trials, others):
+    """Mean of the second's scores less the first's on the same instances, and its standard error."""
+    rounds = min(len(trials), len(others))
+    difference = _scores(others[:rounds]) - _scores(trials[:rounds])
+    return float(difference.mean()), float(difference.std() / math.sqrt(len(difference)))
+
+
+def _behind(best, other):
+    mean, error = _difference(best, other)
+    return mean < -2 * error
+
+
+def summary(trials, chosen):
+    """The comparison as JSON: for each candidate its metrics, its difference from the chosen one, and its time."""
+    entries = []
+    for candidate, rounds in trials.items():
+        difference, error = _difference(trials[chosen], rounds)
+        weights = [len(trial.scores) for trial in rounds]
+        metrics = {
+            name: float(np.average([trial.metrics[name] for trial in rounds], weights=weights)) for name in _SHOWN
+        }
+        seconds = sum(trial.seconds for trial in rounds)
+        entries.append(
+            {
+                "candidate": candidate,
+                "rounds": len(rounds),
+                "held_out": sum(weights),
+                "difference": difference,
+                "error": error,
+                "seconds": seconds,
+                "metrics": metrics,
+            }
+        )
+    return {"chosen": chosen, "candidates": entries}

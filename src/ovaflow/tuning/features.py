@@ -1,0 +1,56 @@
+"""Which blocks of features suit a dataset: ``features: auto``."""
+
+import hashlib
+from heapq import nsmallest
+from pathlib import Path
+
+from ovaflow.console.errors import InputError
+from ovaflow.console.progress import Progress, silence
+from ovaflow.data.dataset import Dataset, Names, Split
+from ovaflow.data.labels import NamedLabels
+from ovaflow.data.prepare import training_instances
+from ovaflow.data.vocabulary import learn
+from ovaflow.settings.models import TrainLabels
+from ovaflow.tuning.comparison import SAMPLE, compare, folds, summary, try_on
+
+KIND = "features"
+
+
+def choose_features(source, settings, threads=1):
+    """Compare the candidates of ``settings`` on instances of the source's training file; returns JSON-able figures."""
+    sample = nsmallest(SAMPLE, training_instances(source), key=_hash)
+    if len(sample) < 2:
+        raise InputError(f"{len(sample)} training instances are too few to choose features on", path=source.train)
+    rounds = list(folds(len(sample), settings.held_out))
+    training = TrainLabels()
+    with Progress("choosing features", 0, "trainings") as progress:
+
+        def attempt(candidate, part):
+            with silence():
+                blocks = settings.model_copy(update={"features": candidate.split("+")})
+                trial = try_on(_dataset(sample, part, blocks, threads), training, settings.metric, threads)
+            progress.advance()
+            return trial
+
+        trials, chosen = compare(rounds, attempt, settings.candidates)
+    return {"metric": settings.metric, "instances": len(sample)} | summary(trials, chosen)
+
+
+def _hash(instance):
+    return hashlib.blake2b(instance.text.encode("utf-8", "surrogatepass"), digest_size=16, salt=b"tuning").digest()
+
+
+def _dataset(sample, part, settings, threads):
+    """The instances of a round as a dataset whose test set is held out."""
+    labels = NamedLabels()
+    fit, held = ([sample[position] for position in positions] for positions in part)
+    for instance in fit:
+        labels.add_train([str(label) for label in instance.labels])
+    for instance in held:
+        labels.add_test([str(label) for label in instance.labels])
+    transform, X, *_ = learn([instance.text for instance in fit], settings, settings.weighs, threads)
+    X_test = transform.transform([instance.text for instance in held], quiet=True, threads=threads)
+    names, Y, Y_test, _ = labels.finish()
+    parameters = {"bias": settings.bias, "normalize": settings.normalize}
+    given = Names(names, transform.feature_names, transform.idf)
+    return Dataset(Path("held-out"), Split(X, Y), Split(X_test, Y_test), "", parameters, given)
