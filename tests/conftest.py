@@ -88,7 +88,7 @@ def finished(tmp_path_factory):
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not written.exists():
             made.mkdir()
-            said = tiny_place(made).snakemake()
+            said = tiny_place(made).quick_snakemake()
             written.write_text(said, encoding="utf-8")
     place = Place(made).copy(tmp_path_factory.mktemp("finished"))
     place.written = written.read_text(encoding="utf-8")
