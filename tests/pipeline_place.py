@@ -1,6 +1,5 @@
 """A folder in which tests run the pipeline."""
 
-import atexit
 import json
 import os
 import re
@@ -31,15 +30,16 @@ QUICK = ROOT / "tests" / "quick_jobs"
 
 
 @cache
-def jobs_socket():
-    """Address of the process whose forks run the jobs of quick runs, as long as this one lives."""
-    address = str(Path(tempfile.mkdtemp(prefix="ovaflow-jobs-")) / "socket")
-    command = [sys.executable, "-P", str(QUICK / "server.py"), address]
-    environment = os.environ | {"PYTHONPATH": str(SOURCE)}
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    atexit.register(process.kill)
-    assert process.stdout.readline() == "ready\n"
-    return address
+def job_server():
+    """The process whose forks run the jobs of quick runs, as long as this one lives, and its address."""
+    environment, command = os.environ | {"PYTHONPATH": str(SOURCE)}, [sys.executable, "-P", str(QUICK / "server.py")]
+    process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    return process, process.stdout.readline().strip()
+
+
+def quick_jobs():
+    """Environment of a run whose jobs are forks of one process."""
+    return {"PYTHONPATH": f"{QUICK}{os.pathsep}{SOURCE}", "OVAFLOW_JOBS": job_server()[1]}
 
 
 class Place:
@@ -53,10 +53,9 @@ class Place:
         snakefile = str(self.checkout / "Snakefile")
         return [sys.executable, "-m", "snakemake", "--snakefile", snakefile, "--cores", "2", *arguments]
 
-    def quick_snakemake(self, *arguments):
+    def quick_snakemake(self, *arguments, **options):
         """The same with jobs that are forks of one process, which saves most of their time."""
-        found = {"PYTHONPATH": f"{QUICK}{os.pathsep}{SOURCE}", "OVAFLOW_JOBS": jobs_socket()}
-        return self.snakemake(*arguments, **found)
+        return self.snakemake(*arguments, **options, **quick_jobs())
 
     def environment(self, **variables):
         """Environment of a run: no virtual environment on PATH."""

@@ -15,8 +15,6 @@ from ovaflow.settings.config import load, resolve
 RUN = ("sh", "python")
 FIRST_RUN = "first-run.log"
 TABLE = ROOT / "docs" / "tutorial" / "records.csv"
-LONG = {"get-probabilities.md"}
-"""Pages that run most of the workflow again."""
 
 
 @pytest.fixture(scope="session")
@@ -37,17 +35,9 @@ def is_run(block):
     return block.language in RUN and block.mark in (None, "background") and not block.title
 
 
-def has_examples(page):
-    return any(map(is_run, blocks_of(page)))
-
-
-def parameter(page):
-    return pytest.param(page, id=name_of(page), marks=[pytest.mark.long] if page.name in LONG else [])
-
-
 # where no kernel is compiled yet, the first of them waits for all
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("page", map(parameter, filter(has_examples, PAGES)))
+@pytest.mark.parametrize("page", [page for page in PAGES if any(map(is_run, blocks_of(page)))], ids=name_of)
 def test_examples(page, finished_catalog, tmp_path, shell, monkeypatch):
     folder = tmp_path / "catalog"
     shutil.copytree(finished_catalog, folder)

@@ -55,6 +55,7 @@ def test_memory_of_a_job_and_size_of_the_model(path, job, tmp_path):
     assert few.weights == pytest.approx(weights, rel=0.2)
 
 
+@pytest.mark.long
 def test_memory_of_another_problem(path, job):
     settings = {"regularization": "l1", "loss": "logistic"}
     ours = in_own_process("one-vs-all", dataset=str(path), settings=settings, prune=0.05, n_labels=40).demand
@@ -62,6 +63,7 @@ def test_memory_of_another_problem(path, job):
     assert_near(ours, read_shard(shard).peak_rss_bytes, 1)
 
 
+@pytest.mark.long
 def test_memory_of_growing_trees(path, job):
     ours = in_own_process("fastxml", dataset=str(path), settings={"trees": 2}).demand
     assert_near(ours, read_tree_shard(job("train-trees", "--trees=2", "--threads=2")).peak_rss_bytes, 2)

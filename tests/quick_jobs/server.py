@@ -1,11 +1,13 @@
 """Runs jobs in forks of one process, which has imported what they import: that takes longer than most of them.
 
-``server.py SOCKET``; the jobs come from the sitecustomize.py beside it.
+It prints its address, to which the sitecustomize.py beside it sends jobs, and ends with its standard input.
 """
 
 import importlib
 import json
 import os
+import select
+import shutil
 import signal
 import socket
 import sys
@@ -22,13 +24,16 @@ sys.stdout = sys.__stdout__
 for module, _ in _MODULES.values():
     importlib.import_module(f"ovaflow.cli.{module}")
 
-server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-server.bind(sys.argv[1])
-server.listen()
-print("ready", flush=True)
 # nobody waits for those that have ended
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+server, folder = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET), tempfile.mkdtemp(prefix="ovaflow-jobs-")
+server.bind(f"{folder}/socket")
+server.listen()
+print(f"{folder}/socket", flush=True)
 while True:
+    if sys.stdin in select.select([server, sys.stdin], [], [])[0]:
+        shutil.rmtree(folder)
+        sys.exit()
     connection, _ = server.accept()
     if os.fork() == 0:
         break

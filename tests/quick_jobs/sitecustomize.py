@@ -1,9 +1,9 @@
-"""Where Python starts as a job of ovaflow, the server beside this file runs it."""
+"""Where Python starts as a job of ovaflow, not as what runs jobs, the server beside this file does it."""
 
 import os
 import sys
 
-if sys.orig_argv[1:4] == ["-P", "-m", "ovaflow"]:
+if sys.orig_argv[1:4] == ["-P", "-m", "ovaflow"] and sys.orig_argv[4] not in ("run", "train", "serve"):
     import json
     import socket
 
