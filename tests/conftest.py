@@ -21,9 +21,9 @@ FIRST = (
     # one process compiles kernels, and others would wait for it
     "cli/test_warm_up.py",
     # meanwhile: what uses no kernels, or compiles its own
-    *("workflow/test_terminal.py", "sparse/test_jit.py", "test_fingerprint.py", "cli/test_run.py", "storage/"),
-    *("settings/", "machine/", "cli/test_main.py", "cli/test_completion.py", "docs/test_reference.py"),
-    *("data/test_download.py", "data/test_catalogue.py", "test_project_files.py", "console/"),
+    *("workflow/test_terminal.py", "sparse/test_jit.py", "data/readers/test_bounds.py", "test_fingerprint.py"),
+    *("cli/test_run.py", "storage/", "settings/", "machine/", "cli/test_main.py", "cli/test_completion.py"),
+    *("docs/test_reference.py", "data/test_download.py", "data/test_catalogue.py", "test_project_files.py", "console/"),
     # the longest, so that no process has one left when the others have finished
     *("docs/test_examples.py", "workflow/", "estimate/", "serving/", "integrity/", "training/"),
 )

@@ -32,6 +32,7 @@ evaluate predictions.h5 --dataset=dataset.h5 --model=model.h5 --training=trainin
 """
 
 
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("option", ["--problem=squared-hinge/l2", "--fastxml", "--rembrandt", *OTHERS])
 def test_kernels_are_compiled(option, capsys):
     assert main(["warm-up", option]) == 0

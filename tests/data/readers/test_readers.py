@@ -6,9 +6,6 @@ import gzip
 import io
 import itertools
 import json
-import os
-import subprocess
-import sys
 
 import naive
 import numpy as np
@@ -140,16 +137,6 @@ def test_mutations_equal_the_plain_parser(tmp_path, body, mutations, block, comm
         assert len(instances) < 3 or ours is None
     else:
         assert_equal(ours, instances, int(comments))
-
-
-@pytest.mark.long
-def test_no_kernel_leaves_its_arrays(tmp_path):
-    environment = os.environ | {"NUMBA_BOUNDSCHECK": "1", "OVAFLOW_CACHE": str(tmp_path)}
-    tests = [f"{__file__}::{test.__name__}" for test in (test_mutations_equal_the_plain_parser, test_round_trip)]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests]
-    finished = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert finished.returncode == 0, finished.stdout[-3000:]
-    assert "2 passed" in finished.stdout
 
 
 LINES = st.one_of(
