@@ -15,6 +15,31 @@ settings.register_profile("ovaflow", deadline=None, derandomize=True)
 settings.load_profile("ovaflow")
 
 
+TESTS = Path(__file__).parent
+
+FIRST = (
+    # one process compiles kernels, and others would wait for it
+    "cli/test_warm_up.py",
+    # meanwhile: what uses no kernels, or compiles its own
+    *("workflow/test_terminal.py", "sparse/test_jit.py", "data/readers/test_bounds.py", "test_fingerprint.py"),
+    *("cli/test_run.py", "storage/", "settings/", "machine/", "cli/test_main.py", "cli/test_completion.py"),
+    *("docs/test_reference.py", "data/test_download.py", "data/test_catalogue.py", "test_project_files.py", "console/"),
+    # the longest, so that no process has one left when the others have finished
+    *("docs/test_examples.py", "workflow/", "estimate/", "serving/", "integrity/", "training/"),
+)
+"""Folders and files of tests in the order in which processes take them, before the others."""
+
+
+def pytest_collection_modifyitems(items):
+    """Put tests in the order of FIRST."""
+
+    def rank(item):
+        path = item.path.relative_to(TESTS).as_posix()
+        return next((number for number, start in enumerate(FIRST) if path.startswith(start)), len(FIRST))
+
+    items.sort(key=rank)
+
+
 @pytest.fixture(scope="session")
 def real_data():
     """Folder of real datasets, named by OVAFLOW_DATA."""
@@ -63,7 +88,7 @@ def finished(tmp_path_factory):
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not written.exists():
             made.mkdir()
-            said = tiny_place(made).snakemake()
+            said = tiny_place(made).quick_snakemake()
             written.write_text(said, encoding="utf-8")
     place = Place(made).copy(tmp_path_factory.mktemp("finished"))
     place.written = written.read_text(encoding="utf-8")

@@ -1,7 +1,6 @@
 import ast
 import shutil
-import subprocess
-import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -87,54 +86,66 @@ def test_what_computes_something_else(change):
     assert len(digests(*DIFFERENT[change])) == 2
 
 
-FINGERPRINTS = """
-from ovaflow.fingerprint import code_fingerprint as f, kernel_fingerprint as k
-print(f('train-shard'), f('prepare'), k(), f('report'))
-"""
+PARSERS = {name: cache(getattr(fingerprint, name)) for name in ("_parsed", "_functions")}
+"""Each source is parsed once for all tests."""
+
+
+def forget():
+    for function in (fingerprint._modules, code_fingerprint, kernel_fingerprint):
+        function.cache_clear()
 
 
 @pytest.fixture
 def copied(tmp_path, monkeypatch):
+    """A copy of the package, whose fingerprints are asked for."""
     package = tmp_path / "ovaflow"
     shutil.copytree(Path(ovaflow.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setenv("OVAFLOW_CACHE", str(tmp_path / "cache"))
-    return package
+    monkeypatch.setattr(fingerprint, "_PACKAGE", package)
+    for name, parser in PARSERS.items():
+        monkeypatch.setattr(fingerprint, name, parser)
+    yield package
+    forget()
 
 
-def fingerprints(package):
-    command = [sys.executable, "-c", FINGERPRINTS]
-    return subprocess.run(command, cwd=package.parent, capture_output=True, text=True, check=True).stdout.split()
+def fingerprints(*commands):
+    """Those of commands and of the kernels, as another process would find them."""
+    forget()
+    return [*map(code_fingerprint, commands), kernel_fingerprint()]
 
 
 CHANGES = [
-    (["solver/newton.py"], [True, False, True, False]),
-    (["report/templates/style.css"], [False, False, False, True]),
+    (["solver/newton.py"], [True, False, False, True]),
+    (["report/templates/style.css"], [False, False, True, False]),
     (["console/errors.py", "__init__.py"], [False] * 4),
 ]
 
 
 def test_a_change_reaches_the_steps_that_execute_it(copied):
-    before = fingerprints(copied)
+    commands = ("train-shard", "prepare", "report")
+    before = fingerprints(*commands)
     for names, expected in CHANGES:
         for name in names:
             with open(copied / name, "a") as file:
                 file.write("\nCHANGED = True\n" if name.endswith(".py") else "\n")
-        after = fingerprints(copied)
+        after = fingerprints(*commands)
         assert [a != b for a, b in zip(before, after, strict=True)] == expected, names
         before = after
 
 
-def test_digests_are_kept(copied, tmp_path):
-    parsed = fingerprints(copied)
+def test_digests_are_kept(copied, tmp_path, monkeypatch):
+    parsed = fingerprints("prepare")
     [kept] = (tmp_path / "cache").iterdir()
     text = kept.read_text()
-    assert fingerprints(copied) == parsed
+    with monkeypatch.context() as context:
+        context.setattr(fingerprint, "_parsed", None)
+        assert fingerprints("prepare") == parsed
     kept.write_text(text.replace('"', "'"))
-    assert fingerprints(copied) == parsed
+    assert fingerprints("prepare") == parsed
     assert kept.read_text() == text
     shutil.rmtree(kept.parent)
     kept.parent.write_text("not a folder")
-    assert fingerprints(copied) == parsed
+    assert fingerprints("prepare") == parsed
 
 
 def test_fingerprints_are_of_this_source_and_repeat():
@@ -161,16 +172,11 @@ def test_commands_of_one_module_are_told_apart(copied):
         assert before in source
         path.write_text(source.replace(before, after))
 
-    fingerprinted = "print(*map(__import__('ovaflow.fingerprint').fingerprint.code_fingerprint, {}))"
-    command = [sys.executable, "-c", fingerprinted.format(["means", "plan", "train-shard", "trace"])]
-
-    def of_commands():
-        return subprocess.run(command, cwd=copied.parent, capture_output=True, text=True, check=True).stdout.split()
-
-    before = of_commands()
+    commands = ("means", "plan", "train-shard", "trace")
+    before = fingerprints(*commands)
     change("training.py", "loads.mean() - 1", "loads.mean() - 1.0")
-    plan = of_commands()
-    assert [a != b for a, b in zip(before, plan, strict=True)] == [False, True, False, False]
+    plan = fingerprints(*commands)
+    assert [a != b for a, b in zip(before, plan, strict=True)] == [False, True, False, False, False]
     # an option's variable and a helper count where they are used
     change("training.py", "model = open_model(path)", "model = open_model(str(path))")
-    assert [a != b for a, b in zip(plan, of_commands(), strict=True)] == [False, False, True, True]
+    assert [a != b for a, b in zip(plan, fingerprints(*commands), strict=True)] == [False, False, True, True, False]

@@ -50,7 +50,7 @@ def test_summary_and_table(runs):
 
 
 def test_a_method_that_fails_says_why_and_stops_nothing(small_dataset, monkeypatch):
-    broken, ours = compare(Comparison(small_dataset, n_labels=3), [BROKEN, OWN])
+    broken, ours = compare(Comparison(small_dataset, n_labels=3, objectives=False), [BROKEN, OWN])
     assert broken.failure.startswith("failed with status 1")
     assert ours.figures
     assert "failed with status 1" in peers_table(summarise([broken, ours]))
@@ -99,10 +99,14 @@ def test_objectives_equal_the_naive_ones():
     assert ours == pytest.approx(theirs)
 
 
-def test_the_script(small_dataset):
-    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+def test_the_script(small_dataset, runs, monkeypatch):
+    asked = []
+    monkeypatch.setattr("compare.compare", lambda *given: asked.append(given) or runs)
     given = [str(small_dataset.path), "--labels=3", "--peers=scikit-learn", "--no-objectives", "--json"]
     done = CliRunner().invoke(main, given, catch_exceptions=False)
-    assert [row["labels"] for row in json.loads(done.stdout)] == [3, 3, 3]
+    assert [row.get("labels") for row in json.loads(done.stdout)] == [6, 6, None]
+    ((comparison, methods),) = asked
+    assert (comparison.n_labels, comparison.objectives) == (3, False)
+    assert {method.package for method in methods} == {"ovaflow", "scikit-learn"}
     refused = CliRunner().invoke(main, [given[0], "--peers=liblinear,tensorflow"])
     assert "tensorflow; known: blas, liblinear" in refused.output

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from synthetic import topics
 
+from ovaflow.cli import main
 from ovaflow.data.dataset import write_dataset
 from ovaflow.machine.limits import ONE_THREAD
 
 THREADS = 3
+MEANS = "means {0}/dataset.h5 --output={0}/means.h5"
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +24,8 @@ def folder(tmp_path_factory):
     made = topics(n=1500, d=400, n_labels=12)
     names = [f"label {j}" for j in range(made.n_labels)]
     write_dataset(folder / "dataset.h5", made.train, made.train, names, [], {"bias": 1.0})
-    most_threads(folder, "plan dataset.h5 --shards=1 --output=plan.tsv")
+    for step in (f"plan {folder}/dataset.h5 --shards=1 --output={folder}/plan.tsv", MEANS.format(folder)):
+        assert main(step.split()) == 0
     return folder
 
 
@@ -40,19 +43,23 @@ def most_threads(folder, line):
 
 
 COMMANDS = """
-means dataset.h5 --output=means.h5
 train-shard dataset.h5 --means=means.h5 --plan=plan.tsv --shard=0 --output=shard.h5
+merge shard.h5 --dataset=dataset.h5 --output=model.h5 --statistics=training.h5
+predict model.h5 --dataset=dataset.h5 --output=predictions.h5
+"""
+MORE = """
+means dataset.h5 --output=means.h5
 train-trees dataset.h5 --trees=6 --output=trees.h5
 embed dataset.h5 --rank=4 --output=embedding.h5
 project dataset.h5 --embedding=embedding.h5 --output=projected.h5
 tune-decoder projected.h5 --dataset=dataset.h5 --embedding=embedding.h5 --C=1 --C=2 --output=decoder.json
 train-decoder projected.h5 --tuned=decoder.json --output=decoder.h5
-merge shard.h5 --dataset=dataset.h5 --output=model.h5 --statistics=training.h5
-predict model.h5 --dataset=dataset.h5 --output=predictions.h5
 """
+LINES = COMMANDS.strip().splitlines()
+LINES += [pytest.param(line, marks=pytest.mark.long) for line in MORE.strip().splitlines()]
 
 
-@pytest.mark.parametrize("command", COMMANDS.strip().splitlines(), ids=lambda line: line.split()[0])
+@pytest.mark.parametrize("command", LINES, ids=lambda line: line.split()[0])
 def test_threads_of_a_command(folder, command):
     if command.startswith("merge"):
         assert most_threads(folder, command) == 1

@@ -4,7 +4,7 @@ import pytest
 from ovaflow.data.dataset import Split, write_dataset
 from ovaflow.sparse.csr import CSR, from_scipy
 
-N, D, LABELS, PER_ROW = 60_000, 20_000, 300, 12
+N, D, LABELS, PER_ROW = 40_000, 20_000, 100, 12
 
 
 @pytest.fixture(scope="session")

@@ -47,21 +47,23 @@ def test_memory_of_a_job_and_size_of_the_model(path, job, tmp_path):
     assert_near(sample.demand, read_shard(shard).peak_rss_bytes, 2)
     weights = merge([shard], open_dataset(path), 0.05, tmp_path / "model.h5", tmp_path / "training.h5")
     # of all labels
-    assert sample.solved == sample.of == 299
+    assert sample.solved == sample.of == 99
     assert sample.weights == pytest.approx(weights)
     figures = summary.summarize(sample, path, 1, 1)
     assert figures["model_bytes"] == pytest.approx((tmp_path / "model.h5").stat().st_size, rel=0.1)
-    few = in_own_process("one-vs-all", dataset=str(path), settings={}, prune=0.05, n_labels=100)
+    few = in_own_process("one-vs-all", dataset=str(path), settings={}, prune=0.05, n_labels=40)
     assert few.weights == pytest.approx(weights, rel=0.2)
 
 
+@pytest.mark.long
 def test_memory_of_another_problem(path, job):
     settings = {"regularization": "l1", "loss": "logistic"}
-    ours = in_own_process("one-vs-all", dataset=str(path), settings=settings, prune=0.05, n_labels=100).demand
+    ours = in_own_process("one-vs-all", dataset=str(path), settings=settings, prune=0.05, n_labels=40).demand
     shard = job("train-shard", *(f"--{name}={value}" for name, value in settings.items()))
     assert_near(ours, read_shard(shard).peak_rss_bytes, 1)
 
 
+@pytest.mark.long
 def test_memory_of_growing_trees(path, job):
     ours = in_own_process("fastxml", dataset=str(path), settings={"trees": 2}).demand
     assert_near(ours, read_tree_shard(job("train-trees", "--trees=2", "--threads=2")).peak_rss_bytes, 2)
@@ -74,7 +76,7 @@ def test_command(path, tmp_path, capfd):
     written = capfd.readouterr().out
     names = [line[:12].rstrip() for line in written.splitlines()]
     assert names == ["sample", "core time", "wall time", "memory", "model", "suggestion"]
-    assert "of 299 labels with positives" in written
+    assert "of 99 labels with positives" in written
     assert "2 jobs of one thread" in written
     assert json.loads(output.read_text())["core_seconds"] > 0
     assert main(["estimate", str(path), "--method=fastxml", "--trees=7", "--max-leaf=1000", "--json"]) == 0

@@ -76,13 +76,10 @@ def test_a_matrix_of_scipy_is_a_model(tmp_path):
 
 REFUSED = {
     "infinite": ({"data": np.array([1, np.inf])}, "not finite"),
-    "beyond 32 bits": ({"data": np.array([1, 1e300])}, "not finite"),
     "an index beyond the matrix": ({"indices": [0, 7]}, "indices"),
     "rows that end before they begin": ({"indptr": [0, 5, 2]}, "indptr"),
     "texts": ({"data": np.array(["a", "b"])}, "a sparse matrix"),
-    "objects": ({"data": np.array([object(), None])}, "a sparse matrix"),
     "a description cut short": ({"ovaflow": np.frombuffer(b"{", np.uint8)}, "a sparse matrix"),
-    "an empty description": ({"ovaflow": np.frombuffer(b"{}", np.uint8)}, "'trained'"),
 }
 
 
@@ -98,7 +95,6 @@ def test_what_is_no_matrix_of_weights_is_refused(tmp_path, case):
 NOT_MODELS = {
     "missing": (lambda model, path: None, "no such file"),
     "a text": (lambda model, path: path.write_bytes(b"hello"), "not a model file"),
-    "empty": (lambda model, path: path.write_bytes(b""), "not a model file"),
     "cut short": (
         lambda model, path: (convert(model.path, "--to=npz", f"--output={path}"), os.truncate(path, 200)),
         "not a sparse matrix of finite weights",

@@ -2,32 +2,26 @@
 
 import json
 import socket
-import subprocess
-import sys
 
 import pytest
 from running_service import exchange
 
+from ovaflow.cli import main
+
 REFUSED = [
     (b"[", 400, "not JSON"),
-    (b"", 422, "JSON object"),
     (b"null", 422, "JSON object"),
     (b'{"text": "\xff"}', 400, "UTF-8"),
     (b"[" * 50_000, 400, "not JSON"),
     (b'{"text": "\\ud800"}', 422, "text"),
-    (b'{"text": null}', 422, "text"),
     (b'{"text": "a", "unknown": 1}', 422, "unknown"),
     (b'{"text": "a", "' + b"u" * 5000 + b'": 1}', 422, "uuu: "),
     (b'{"text": "a", "texts": ["a"]}', 422, "exactly one"),
-    (b"{}", 422, "exactly one"),
     (b'{"texts": []}', 422, "texts"),
     (json.dumps({"texts": ["a"] * 17}).encode(), 422, "texts"),
     (json.dumps({"text": "a" * 2001}).encode(), 422, "2000"),
-    (b'{"text": "a", "top_k": 0}', 422, "top_k"),
     (b'{"text": "a", "top_k": 101}', 422, "top_k"),
-    (b'{"text": "a", "top_k": "5"}', 422, "top_k"),
     (b'{"features": [{"word00": NaN}]}', 422, "finite"),
-    (b'{"features": [{"word00": 1e400}]}', 422, "finite"),
     (b'{"features": [{"word00": 1e30}]}', 422, "less than"),
     (b'{"features": [{"word00": -3}]}', 422, "features"),
     (b'{"features": {"word00": 1}}', 422, "features"),
@@ -72,12 +66,12 @@ def test_a_large_body_without_a_length_is_refused(service):
 @pytest.mark.parametrize(
     "arguments", [["none.h5"], ["texts.csv"], ["a.h5", "--port={port}"], ["a.h5", "--unix-socket=texts.csv"]]
 )
-def test_what_cannot_be_served_is_one_line_and_status_2(models, arguments):
+def test_what_cannot_be_served_is_one_line_and_status_2(models, arguments, monkeypatch, capfd):
+    monkeypatch.chdir(models)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         options = [option.format(port=taken.getsockname()[1]) for option in arguments[1:]] or ["--port=0"]
-        command = [sys.executable, "-m", "ovaflow", "serve", arguments[0], "--workers=2", *options]
-        ended = subprocess.run(command, cwd=models, capture_output=True, text=True, timeout=120)
-    assert ended.returncode == 2
-    assert ended.stderr.startswith("ovaflow: error: ")
-    assert ended.stderr.count("\n") == 1
+        assert main(["serve", arguments[0], "--workers=2", *options]) == 2
+    said = capfd.readouterr().err
+    assert said.startswith("ovaflow: error: ")
+    assert said.count("\n") == 1
     assert (models / "texts.csv").stat().st_size > 0

@@ -18,8 +18,8 @@ PATIENCE = 120
 
 @pytest.fixture
 def folder(tmp_path):
-    made = topics(n=60000, d=3000, n_labels=60)
-    write_dataset(tmp_path / "dataset.h5", made.train, made.train, [f"label {j}" for j in range(60)], [], {"bias": 1.0})
+    made = topics(n=30000, d=3000, n_labels=30)
+    write_dataset(tmp_path / "dataset.h5", made.train, made.train, [f"label {j}" for j in range(30)], [], {"bias": 1.0})
     assert main(["means", str(tmp_path / "dataset.h5"), f"--output={tmp_path / 'means.h5'}"]) == 0
     assert main(["plan", str(tmp_path / "dataset.h5"), "--shards=2", f"--output={tmp_path / 'plan.tsv'}"]) == 0
     return tmp_path
@@ -43,7 +43,7 @@ def test_two_jobs_share_the_mapped_features(folder):
     jobs = [subprocess.Popen([sys.executable, "-m", "ovaflow", *command], env=environment) for command in commands]
     found, end = [(0, 0)], time.monotonic() + PATIENCE
     try:
-        while min(found)[0] <= 6000:
+        while min(found)[0] <= 3000:
             assert time.monotonic() < end, "the jobs never had their features resident at once"
             assert {job.poll() for job in jobs} == {None}, "a job ended before the other had its features resident"
             found = [features_of(job.pid, data) for job in jobs]

@@ -44,6 +44,7 @@ def test_every_command_was_looked_at():
 
 
 @pytest.mark.workflow
+@pytest.mark.timeout(600)
 def test_the_nastiest_legal_names_at_once(place):
     folder = place.folder / COMMANDS.replace("/", "\u2215")
     folder.mkdir()
@@ -54,7 +55,7 @@ def test_the_nastiest_legal_names_at_once(place):
     datasets = {DATASET: {"format": "csv", "train": train, "test": test, **named, "min_df": 1}}
     quick = {"train": {"shards": 1}, "report": {"examples": 1, "prune_thresholds": []}}
     write_config(place.folder / "my.yaml", datasets=datasets, runs={RUN: {"initialization": "zero"}}, **quick)
-    place.snakemake()
+    place.quick_snakemake()
     dataset = open_dataset(place.folder / "results" / DATASET / "dataset.h5")
     assert dataset.label_names == sorted(f"topic {j}" for j in range(10))
     assert (place.folder / "results" / DATASET / RUN / "metrics.json").exists()

@@ -35,7 +35,7 @@ def others(tmp_path):
 
 
 def test_a_module_runs_to_the_report(others):
-    written = others.snakemake("--logger", "ovaflow", configfile=None)
+    written = others.quick_snakemake("--logger", "ovaflow", configfile=None)
     assert "\novaflow_train_shard" in written
     assert "localrules" not in written
     metrics = others.folder / "labels/results/tiny/msi/metrics.json"

@@ -85,19 +85,12 @@ def test_a_trace_needs_no_training(place):
     assert place.jobs("results/tiny/tree/trace.h5") == {None: shared, "tree": {"trace_labels": 1}}
 
 
-@pytest.mark.parametrize(
-    ("sections", "expected"),
-    [
-        ({"train": {"c": 2}}, "my.yaml: train.c: unknown key; did you mean C?"),
-        ({"datasets": {"a": {"format": "csv", "train": "missing.csv"}}}, "datasets.a.train: no such file: missing.csv"),
-    ],
-)
-def test_a_wrong_config_is_said_in_one_line(place, sections, expected):
-    write_config(place.folder / "my.yaml", **sections)
+def test_a_wrong_config_is_said_in_one_line(place):
+    write_config(place.folder / "my.yaml", datasets={"a": {"format": "csv", "train": "missing.csv"}})
     written = place.snakemake("--dry-run", status=2)
     (line,) = [line for line in written.splitlines() if not line.startswith("Using workflow specific profile")]
     assert line.startswith("ovaflow: error: ")
-    assert expected in line
+    assert "datasets.a.train: no such file: missing.csv" in line
 
 
 def test_values_on_the_command_line(place):

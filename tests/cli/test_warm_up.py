@@ -1,0 +1,51 @@
+"""``ovaflow warm-up`` compiles all kernels. It comes first (see conftest.py): other tests then find them compiled."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from synthetic import topics
+
+from ovaflow.cli import main
+from ovaflow.data.dataset import write_dataset
+from ovaflow.solver.losses import LOSSES
+from ovaflow.solver.problem import REGULARIZATIONS
+from ovaflow.sparse.jit import cache_directory
+
+OTHERS = [f"--problem={loss}/{kind}" for loss in LOSSES for kind in REGULARIZATIONS][1:]
+
+PROGRAM = """
+import sys
+from ovaflow.cli import main
+for line in sys.stdin:
+    assert main(line.split()) == 0
+"""
+
+JOBS = """
+means dataset.h5 --output=means.h5
+plan dataset.h5 --shards=1 --output=plan.tsv
+train-shard dataset.h5 --means=means.h5 --plan=plan.tsv --shard=0 --output=shard.h5
+merge shard.h5 --dataset=dataset.h5 --output=model.h5 --statistics=training.h5
+predict model.h5 --dataset=dataset.h5 --output=predictions.h5
+evaluate predictions.h5 --dataset=dataset.h5 --model=model.h5 --training=training.h5 --output=metrics.json
+"""
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("option", ["--problem=squared-hinge/l2", "--fastxml", "--rembrandt", *OTHERS])
+def test_kernels_are_compiled(option, capsys):
+    assert main(["warm-up", option]) == 0
+    assert f"kernels are compiled: {cache_directory()}" in capsys.readouterr().out
+
+
+def test_jobs_compile_none_of_them_again(tmp_path):
+    made = topics(n=3000, d=800, n_labels=40)
+    names = [f"label {j}" for j in range(made.n_labels)]
+    write_dataset(tmp_path / "dataset.h5", made.train, made.train, names, [], {"bias": 1.0})
+    # Numba says what it stores
+    environment = os.environ | {"NUMBA_DEBUG_CACHE": "1"}
+    command, pipes = [sys.executable, "-c", PROGRAM], {"capture_output": True, "text": True, "check": True}
+    done = subprocess.run(command, input=JOBS.strip(), cwd=tmp_path, env=environment, **pipes)
+    assert "data loaded from" in done.stdout
+    assert [line for line in done.stdout.splitlines() if "saved to" in line] == []
