@@ -30,6 +30,9 @@ _SECTIONS = {
     "fastxml": (models.FastXML, "How `method: fastxml` grows its trees: see [FastXML](../explanation/fastxml.md)."),
     "rembrandt": (models.Rembrandt, "How `method: rembrandt` embeds and decodes labels: see "
                                     "[Rembrandt](../explanation/rembrandt.md)."),
+    "tune": (models.Comparison, "How `features: auto` and `C: auto` are [chosen](../how-to/choose-features-and-C.md); "
+                                "test instances play no part."),
+    "tune.candidates": (models.Candidates, "What they are chosen from."),
     "predict": (models.Predict, "From a model to predictions."),
     "evaluate": (models.Evaluate, "From predictions to [metrics](metrics.md)."),
     "report": (models.Report, "The report page."),
@@ -117,6 +120,7 @@ def _escaped(text):
 _METHODS = (
     "fit", "predict", "predict_topk", "decision_function", "precision_at_k", "score", "save", "load",
 )  # fmt: skip
+_TEXT_FEATURES = ("fit", "fit_transform", "transform", "get_feature_names_out")
 _PREDICTOR = (
     "open", "prepare", "from_texts", "from_features", "top_k", "scores", "label_names", "feature_names",
 )  # fmt: skip
@@ -132,6 +136,7 @@ def python_page():
         parts.append(_class(getattr(estimators, name), f"ovaflow.{name}", ()))
     parts.append("\n## Methods of the three classifiers\n")
     parts += [_method(LabelClassifier, name) for name in _METHODS]
+    parts.append(_class(estimators.TextFeatures, "ovaflow.TextFeatures", _TEXT_FEATURES))
     parts.append(_class(estimators.precision_at_k_scorer, "ovaflow.precision_at_k_scorer", ()))
     parts.append(_class(Predictor, "ovaflow.prediction.predictor.Predictor", _PREDICTOR))
     return "".join(parts)

@@ -37,8 +37,13 @@ CHANGES = {
         {
             "train": {"shards": 2, "t": -2, "bias_lambda": 3, "root_epsilon": 0.1, "threads": 2},
             "prepare": {"max_features": None, "label_separator": "/"},
+            "tune": {"metric": "P@1", "candidates": {"C": [2]}},
         },
         {},
+    ),
+    "features and C are chosen": (
+        {"prepare": {"features": "auto"}, "runs": {"msi": MSI | {"C": "auto"}, "dismec": DISMEC}},
+        PREPARED | {None: PREPARED[None] | {"choose_features": 1, "choose_C": 1, "estimate_training": 2}},
     ),
     "min_df": ({"prepare": {"min_df": 3}}, PREPARED),
     "shards": ({"train": {"shards": 3}}, done(PLANNED | {"train_shard": 3}, PLANNED | {"train_shard": 3})),

@@ -13,9 +13,10 @@ from ovaflow.model.model_file import Model, ModelFile, open_model
 from ovaflow.rembrandt.joining import train_embedding_model
 from ovaflow.rembrandt.model_file import METHOD as REMBRANDT
 from ovaflow.rembrandt.projection import SOFTMAX
-from ovaflow.settings.models import Embed, GrowTrees, Project, Rembrandt, Train, TrainLabels, TuneDecoder
+from ovaflow.settings.models import ChooseC, Embed, GrowTrees, Project, Rembrandt, Train, TrainLabels, TuneDecoder
 from ovaflow.settings.steps import STEPS
 from ovaflow.training.shard_job import train_model
+from ovaflow.tuning.cost import choose_C
 
 
 class OneVsAllClassifier(LabelClassifier):
@@ -40,6 +41,9 @@ class OneVsAllClassifier(LabelClassifier):
     def _train(self, dataset: Dataset) -> ModelFile:
         train = self._part(Train)
         labels = self._part(TrainLabels).model_copy(update={"stored_threshold": train.stored_threshold})
+        if labels.C == "auto":
+            chosen = choose_C(dataset, labels, ChooseC(), train.threads)["chosen"]
+            labels = labels.model_copy(update={"C": chosen})
         return train_model(dataset, labels, train.prune, train.threads, self._earlier(dataset, labels))
 
     def _earlier(self, dataset: Dataset, labels: TrainLabels) -> Any:

@@ -52,29 +52,17 @@ def try_on(dataset, training, metric, threads):
     return Trial(scores, {name: metrics[name] for name in _SHOWN}, seconds)
 
 
-def compare(rounds, attempt, candidates, order=None):
+def compare(rounds, attempt, candidates):
     """Trials of each candidate, by candidate, and the one that is best on the instances that it was tried on.
 
     ``attempt(candidate, part)`` is its :class:`Trial` on a round. After each round those that are behind the best by
-    more than two standard errors of the difference are dropped. ``order`` chooses, from a function that tries one,
-    which candidates the first round tries; by default all.
+    more than two standard errors of the difference are dropped.
     """
-    trials = {}
-
-    def first(candidate):
-        if candidate not in trials:
-            trials[candidate] = [attempt(candidate, part)]
-        return trials[candidate][0].scores.mean()
-
-    alive = list(candidates)
-    for number, part in enumerate(rounds):
-        if number == 0:
-            alive = order(first) if order else alive
-            for candidate in alive:
-                first(candidate)
-        else:
-            for candidate in alive:
-                trials[candidate].append(attempt(candidate, part))
+    trials = {candidate: [] for candidate in candidates}
+    alive, best = list(candidates), None
+    for part in rounds:
+        for candidate in alive:
+            trials[candidate].append(attempt(candidate, part))
         best = max(alive, key=lambda candidate: _scores(trials[candidate]).mean())
         alive = [candidate for candidate in alive if candidate == best or not _behind(trials[best], trials[candidate])]
         if len(alive) == 1:

@@ -1,6 +1,7 @@
 """Which weight of the loss suits a dataset: ``C: auto``."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
@@ -14,8 +15,8 @@ KIND = "C"
 def choose_C(dataset, training, tune, threads=1):
     """Compare values of C on instances of the training set; returns JSON-able figures.
 
-    ``training`` are the settings of the labels but C, ``tune`` those of the comparison. Values are tried from the one
-    nearest to 1 on, upwards and downwards as long as they get better.
+    ``training`` are the settings of the labels but C, ``tune`` those of the comparison. The value nearest to 1 is
+    compared with its neighbours, and as long as the best is the last of those tried, with the next one.
     """
     values, n = sorted(tune.candidates), dataset.train.X.n_rows
     sample = np.random.default_rng(0).permutation(n)[:SAMPLE]
@@ -24,28 +25,19 @@ def choose_C(dataset, training, tune, threads=1):
     rounds = list(folds(len(sample), tune.held_out))
     with Progress("choosing C", 0, "trainings") as progress:
 
-        def attempt(C, part):
-            fit, held = (np.sort(sample[positions]) for positions in part)
+        @cache
+        def attempt(C, number):
+            fit, held = (np.sort(sample[positions]) for positions in rounds[number])
             given = replace(dataset, train=dataset.train.take(fit), test=dataset.train.take(held), checksum="")
             with silence():
                 trial = try_on(given, training.model_copy(update={"C": C}), tune.metric, threads)
             progress.advance()
             return trial
 
-        trials, chosen = compare(rounds, attempt, values, lambda score: _climb(values, score))
-    return {"metric": tune.metric, "instances": len(sample)} | summary(dict(sorted(trials.items())), chosen)
-
-
-def _climb(values, score):
-    """Values tried, from the one nearest to 1: its neighbours on both sides, and on while they are better."""
-    start = int(np.argmin(np.abs(np.log(values))))
-    tried = [values[start]]
-    for step in (1, -1):
-        place, reached = start, score(values[start])
-        while 0 <= place + step < len(values):
-            place += step
-            tried.append(values[place])
-            if score(values[place]) <= reached:
-                break
-            reached = score(values[place])
-    return tried
+        middle = int(np.argmin(np.abs(np.log(values))))
+        low, high, before = max(middle - 1, 0), min(middle + 2, len(values)), None
+        while (low, high) != before:
+            trials, best = compare(range(len(rounds)), attempt, values[low:high])
+            before = low, high
+            low, high = max(low - (best == values[low]), 0), min(high + (best == values[high - 1]), len(values))
+    return {"metric": tune.metric, "instances": len(sample)} | summary(trials, best)
