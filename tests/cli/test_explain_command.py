@@ -8,7 +8,8 @@ import pytest
 from sklearn.svm import LinearSVC
 
 from ovaflow.cli import main
-from ovaflow.data.tfidf import learn
+from ovaflow.data.tokens import TOKEN_PATTERN
+from ovaflow.data.vocabulary import learn
 from ovaflow.model.model_file import Names, write_model
 from ovaflow.prediction.calibration import Calibration, write_calibration
 from ovaflow.prediction.predictor import Predictor
@@ -30,11 +31,11 @@ def model(tmp_path_factory):
     true = rng.integers(0, 3, 120)
     filler = [f"füllwort{i}" for i in range(20)]
     texts = [" ".join([*rng.choice(TOPICS[names[j]].split(), 3), *rng.choice(filler, 3)]) for j in true]
-    learned = learn(texts, Prepare())
+    learned = learn(texts, Prepare(features=["words"]))
     X = learned.X.to_scipy().toarray()
     W = np.array([LinearSVC(fit_intercept=False).fit(X, true == j).coef_[0] for j in range(3)] + [0 * X[0]])
     weights = from_scipy(W)
-    transform = {"bias": 1.0, "normalize": True, "sublinear": True, "token_pattern": learned.transform.token_pattern}
+    transform = {"bias": 1.0, "normalize": True, "sublinear": True, "token_pattern": TOKEN_PATTERN}
     path = tmp_path_factory.mktemp("model") / "model.h5"
     write_model(
         path,

@@ -46,7 +46,7 @@ def start(name):
             "--test-fraction=0.2", "--seed=0", "--text-column=text", "--labels-column=labels", "--label-separator=,",
             "--format=csv", "--metric=nDCG@5", "--held-out=0.1", "--candidates=words+stems=german,english",
         ]),
-        ("choose-C", {"C": "auto"}, {"tune": {"metric": "PSP@5", "candidates": {"C": 3}}}, [
+        ("choose-c", {"C": "auto"}, {"tune": {"metric": "PSP@5", "candidates": {"C": 3}}}, [
             "--loss=squared-hinge", "--regularization=l2", "--weighting=none", "--epsilon=0.01",
             "--stored-threshold=0.01", "--metric=PSP@5", "--held-out=0.1", "--candidates=3.0",
         ]),

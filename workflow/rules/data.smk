@@ -84,7 +84,6 @@ rule prepare_dataset:
     threads: 4
     resources:
         mem_mb=reading_megabytes,
-        kernels=1,
     conda:
         "../../envs/ovaflow.yaml"
     wildcard_constraints:

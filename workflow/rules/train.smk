@@ -12,12 +12,12 @@ rule choose_C:
             labels={"file": "choice of C"},
         ),
     log:
-        "logs/{dataset}/choose-C.{problem}.log",
+        "logs/{dataset}/choose-c.{problem}.log",
     benchmark:
-        "logs/{dataset}/choose-C.{problem}.tsv"
+        "logs/{dataset}/choose-c.{problem}.tsv"
     params:
-        options=settings_of("choose-C"),
-        code=steps.code_of("choose-C"),
+        options=settings_of("choose-c"),
+        code=steps.code_of("choose-c"),
     threads: 4
     resources:
         mem_mb=megabytes(1000, 3),
@@ -25,7 +25,7 @@ rule choose_C:
     conda:
         "../../envs/ovaflow.yaml"
     shell:
-        "ovaflow choose-C {input.dataset:q} {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
+        "ovaflow choose-c {input.dataset:q} {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
 
 
 rule plan_shards:

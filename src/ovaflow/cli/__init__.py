@@ -19,7 +19,7 @@ _MODULES = {
     "download": ("data", "Fetch a public dataset or a file."),
     "prepare": ("data", "Turn a dataset's source into dataset.h5."),
     "choose-features": ("tuning", "Choose blocks of features on held-out instances."),
-    "choose-C": ("tuning", "Choose C on held-out instances."),
+    "choose-c": ("tuning", "Choose C on held-out instances."),
     "hold-out": ("data", "Set training instances aside, for calibration."),
     "means": ("training", "Compute the means that starting points need."),
     "label-tree": ("training", "Compute the minimum spanning tree over labels."),

@@ -128,7 +128,7 @@ CHOSEN = ("features", "C")
 
 def chosen_option(name):
     """The file that says what was chosen where a setting is ``auto``."""
-    text = f"What `ovaflow choose-{name}` wrote, for --{name}=auto."
+    text = f"What `ovaflow choose-{name.lower()}` wrote, for --{name}=auto."
     return click.option(f"--chosen-{name}", f"chosen_{name}", type=FILE, help=text)
 
 

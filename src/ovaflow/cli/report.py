@@ -47,7 +47,7 @@ def _sweeps(context, parameter, given):
     "choices",
     multiple=True,
     type=FILE,
-    help="What choose-features or choose-C wrote, below the folder of its dataset; repeatable.",
+    help="What choose-features or choose-c wrote, below the folder of its dataset; repeatable.",
 )
 @reads("report")
 @output("The page to write, such as results/report.html.")

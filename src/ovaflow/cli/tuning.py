@@ -25,12 +25,12 @@ def choose_features_command(settings, threads, output, **files):
     _tell(found)
 
 
-@click.command("choose-C")
+@click.command("choose-c")
 @DATASET
-@reads("choose-C")
+@reads("choose-c")
 @THREADS
 @output("JSON file to write, for --C=auto of the commands that train.")
-def choose_C_command(dataset, settings, threads, output):
+def choose_c_command(dataset, settings, threads, output):
     """Compare values of C on held-out training instances of DATASET (dataset.h5)."""
     found = cost.choose_C(open_dataset(dataset), settings, settings, threads)
     write_json(output, cost.KIND, found)

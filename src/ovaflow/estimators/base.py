@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self, TypeVar, get_origin
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,7 +24,7 @@ from ovaflow.model.model_file import ONE_VS_ALL, ModelFile
 from ovaflow.prediction.predictions import method_named, open_any_model
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.settings.models import Prepare, Section, Train
-from ovaflow.settings.schema import explain
+from ovaflow.settings.schema import explain, legal_values, schema_at
 from ovaflow.sparse.csr import CSR, from_scipy, rows_of
 
 AnySection = TypeVar("AnySection", bound=Section)
@@ -43,8 +43,7 @@ class Parameter(NamedTuple):
 
 def _of_field(model: type[Section], name: str) -> Parameter:
     field = model.model_fields[name]
-    kind = str(field.annotation) if get_origin(field.annotation) else getattr(field.annotation, "__name__", "object")
-    return Parameter(field.default, kind.replace("typing.", ""), str(field.description))
+    return Parameter(field.default, legal_values(schema_at(model, [name])), str(field.description))
 
 
 def _add_constructor(cls: type, parameters: dict[str, Parameter]) -> None:

@@ -70,6 +70,8 @@ class TextFeatures(TransformerMixin, BaseEstimator):
             settings = Prepare.model_validate(given | {"bias": 0.0})
         except ValidationError as error:
             raise ValueError(explain(error, given, Prepare)) from None
+        if settings.features == "auto":
+            raise ValueError("features: auto is for the pipeline; give blocks, such as ['words', {'prefixes': 6}]")
         with silence():
             learned = learn(_texts(X), settings, threads=self.threads)
         self._transform = learned.transform

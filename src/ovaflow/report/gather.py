@@ -98,7 +98,7 @@ def gather(folders, published=(), benchmarks=None, seed=0, sweeps=None, settings
 
     ``folders`` are results/{dataset}/{run}, ``benchmarks`` the folder of :func:`ovaflow.report.costs.find_benchmarks`,
     ``sweeps`` the names of the runs of each sweep, and ``choices`` files of ``ovaflow choose-features`` and
-    ``choose-C``; ``seed`` draws the test documents.
+    ``choose-c``; ``seed`` draws the test documents.
     """
     datasets = {}
     for folder in dict.fromkeys(Path(folder).resolve() for folder in folders):

@@ -55,9 +55,12 @@ def schema_at(model: type[BaseModel], keys: list) -> dict:
     return schema
 
 
+_FIRST = {"extra_forbidden": 0, "value_error": 1}
+
+
 def explain(error: ValidationError, given: dict, model: type[BaseModel] = Config) -> str:
-    """The first complaint of pydantic, unknown keys before others: where, what is wrong, and what would be legal."""
-    complaint = min(error.errors(), key=lambda entry: entry["type"] != "extra_forbidden")
+    """A complaint of pydantic, unknown keys and our own rules first: where, what is wrong, and what would be legal."""
+    complaint = min(error.errors(), key=lambda entry: _FIRST.get(entry["type"], len(_FIRST)))
     keys, value = _locate(complaint["loc"], given)
     where, kind = ".".join(map(str, keys)), complaint["type"]
     if kind == "extra_forbidden":

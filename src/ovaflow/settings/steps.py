@@ -37,7 +37,7 @@ STEPS = {
         ("prepare", "tune"),
         tuple(name for name in models.ChooseFeatures.model_fields if name != "features"),
     ),
-    "choose-C": Step(
+    "choose-c": Step(
         models.ChooseC,
         ("train", "tune", "evaluate"),
         (
@@ -84,8 +84,8 @@ def read_by(subcommand, config, dataset=None, run=None, **given):
 def of(subcommand, config, dataset=None, run=None):
     """Settings that a step depends on, by their names as options."""
     step, given = STEPS[subcommand], {}
-    if subcommand in ("choose-features", "choose-C"):
-        given["candidates"] = getattr(config.tune.candidates, subcommand.removeprefix("choose-"))
+    if subcommand in ("choose-features", "choose-c"):
+        given["candidates"] = getattr(config.tune.candidates, "C" if subcommand == "choose-c" else "features")
     if subcommand in ("prepare", "choose-features") and dataset is not None:
         entry = config.datasets[dataset]
         given["format"] = entry.format or entry.source

@@ -1,0 +1,59 @@
+"""Text features in a Python program, against the pipeline's."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from ovaflow import OneVsAllClassifier, TextFeatures
+from ovaflow.cli import main
+from ovaflow.data.dataset import open_dataset
+
+TEXTS = [f"{'Salzige' if i % 2 else 'hohe'} {'See' if i % 3 else 'Hügel'} und Nummern{i % 7}" for i in range(60)]
+BLOCKS = ["words", "pairs", {"prefixes": 4}, {"stems": "german"}, {"characters": [3, 4]}]
+OPTIONS = ["--features=words", "--features=pairs", "--features=prefixes=4", "--features=stems=german"]
+
+
+@parametrize_with_checks([TextFeatures()])
+def test_check(estimator, check):
+    check(estimator)
+
+
+def test_same_bits_as_those_of_prepare(tmp_path):
+    for name, texts in (("train", TEXTS), ("test", TEXTS[:7] + ["Salzwasser", ""])):
+        (tmp_path / f"{name}.tsv").write_text("".join(f"label{i % 4}\t{text}\n" for i, text in enumerate(texts)))
+    files = [f"--{name}={tmp_path / name}.tsv" for name in ("train", "test")]
+    more = ["--features=characters=3-4", "--stop-words=german", "--bias=0", f"--output={tmp_path / 'dataset.h5'}"]
+    assert main(["prepare", "--format=text-tsv", *files, *OPTIONS, *more]) == 0
+    theirs = open_dataset(tmp_path / "dataset.h5")
+    ours = TextFeatures(features=BLOCKS, stop_words="german")
+    X = ours.fit_transform(iter(TEXTS))
+    assert ours.get_feature_names_out().tolist() == theirs.feature_names
+    assert "und" not in theirs.feature_names
+    X_test = clone(ours).set_params(threads=2).fit(TEXTS).transform([*TEXTS[:7], "Salzwasser", ""])
+    for found, split in ((X, theirs.train), (X_test, theirs.test)):
+        for mine, his in zip((found.data, found.indices, found.indptr), split.X.arrays, strict=True):
+            np.testing.assert_array_equal(mine, his)
+    again = pickle.loads(pickle.dumps(ours)).transform(TEXTS)
+    assert (again != X).nnz == 0
+
+
+def test_in_a_pipeline_C_is_chosen():
+    labels = [["sea" if "See" in text else "hill", *(["salt"] if "Salz" in text else [])] for text in TEXTS]
+    model = make_pipeline(TextFeatures(features="words"), OneVsAllClassifier(C="auto"))
+    assert model.fit(TEXTS, labels).score(TEXTS, labels) == 1
+    assert model[-1].model_.parameters["train"]["C"] in (0.1, 0.3, 1, 3, 10)
+
+
+def test_wrong_parameters_and_a_single_text_are_refused():
+    with pytest.raises(ValueError, match="wurds is not a block of features"):
+        TextFeatures(features=["wurds"]).fit(TEXTS)
+    with pytest.raises(ValueError, match="features: auto is for the pipeline"):
+        TextFeatures(features="auto").fit(TEXTS)
+    with pytest.raises(ValueError, match="found a single text"):
+        TextFeatures().fit("a text")
+    assert sp.issparse(TextFeatures(min_df=1).fit_transform(["one text", "another one"]))
