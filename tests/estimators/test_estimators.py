@@ -91,7 +91,7 @@ def test_multiclass_as_liblinear_has_it(table):
 
 @pytest.mark.parametrize("model", CLASSIFIERS, ids=lambda model: model.method)
 def test_settings_and_defaults_are_those_of_the_config(model):
-    defaults = {name: field.default for kind in (Run, Dataset) for name, field in kind.model_fields.items()}
+    defaults = {name: field.default for kind in (Dataset, Run) for name, field in kind.model_fields.items()}
     ours = type(model)().get_params()
     assert ours.pop("normalize") is False
     assert ours.pop("verbose") is False

@@ -3,7 +3,7 @@
 import hashlib
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
@@ -144,7 +144,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         if len(names) not in (0, X.shape[1]):
             raise ValueError(f"{len(names)} feature_names for {X.shape[1]} features")
         given = Names([str(label) for label in form.classes], [str(name) for name in names])
-        self._part(Prepare)
+        self._part(Prepare, ("bias", "normalize"))
         with silence(not self.verbose):
             self.model_ = self._train(self._dataset(X, Y, given))
         self._hold(form)
@@ -178,9 +178,10 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         checked = validate_data(self, X, accept_sparse="csr", dtype=np.float32, reset=False)
         return self._finished(checked, unscaled)[0]
 
-    def _part(self, model: type[AnySection]) -> AnySection:
+    def _part(self, model: type[AnySection], fields: Iterable[str] | None = None) -> AnySection:
         """The settings of this classifier that a model has, checked as the config's are."""
-        given = {name: getattr(self, name) for name in self.given if name in model.model_fields}
+        fields = model.model_fields if fields is None else fields
+        given = {name: getattr(self, name) for name in self.given if name in fields}
         try:
             return model.model_validate(given)
         except ValidationError as error:

@@ -12,7 +12,7 @@ from ovaflow.evaluation.metrics import ranking_metrics
 from ovaflow.prediction.top_k import predict
 from ovaflow.training.shard_job import train_model
 
-SAMPLE = 5000
+SAMPLE = 3000
 """Training instances that candidates are tried on, if there are as many."""
 _ENOUGH, _ROUNDS = 1000, 10
 """Held-out instances that are enough, and most rounds to get there."""
