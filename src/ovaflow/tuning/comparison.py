@@ -14,7 +14,7 @@ from ovaflow.training.shard_job import train_model
 
 SAMPLE = 3000
 """Training instances that candidates are tried on, if there are as many."""
-_ENOUGH, _ROUNDS = 1000, 10
+_ENOUGH, _ROUNDS = 600, 10
 """Held-out instances that are enough, and most rounds to get there."""
 _EPSILON = 0.1
 """Where the solver stops at the latest: a comparison comes out as at 0.01 in two thirds of the time."""
