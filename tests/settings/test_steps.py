@@ -94,6 +94,26 @@ def test_settings_that_a_step_depends_on(step, run, sections, expected):
     assert options(step, run, **sections) == expected
 
 
+def test_features_are_chosen_for_texts_alone_and_C_where_it_is_auto():
+    config = settings({"texts": MINE["mine"], "counts": FEATURES["mine"]}, prepare={"features": "auto"})
+    assert steps.chosen_features(config, "texts") == {"chosen_features": "results/texts/features.json"}
+    assert steps.chosen_features(config, "counts") == {}
+    assert not any("features" in option for option in steps.as_options(steps.of("prepare", config, "counts")))
+    config = settings(runs={"a": {"C": "auto"}, "b": {}})
+    chosen = "results/mine/C/squared-hinge-l2-none-Cauto-epsilon0.01-stored0.01.json"
+    assert steps.start_files(config, "mine", "a")["chosen_C"] == chosen
+    assert steps.start_files(config, "mine/held-out-0.2", "a")["chosen_C"] == chosen
+    assert "chosen_C" not in steps.start_files(config, "mine", "b")
+
+
+def test_stop_words_in_a_file_are_a_file_of_the_dataset():
+    for source, options, files in (("german", ["--stop-words=german"], {}), ("./x.txt", [], {"stop_words": "./x.txt"})):
+        config = settings(prepare={"stop_words": source})
+        found = steps.as_options(steps.of("prepare", config, "mine"))
+        assert [option for option in found if "stop" in option] == options
+        assert {name: path for name, path in paths.raw_files(config, "mine").items() if name != "train"} == files
+
+
 def test_a_fold_is_trained_as_its_dataset_and_more_labels_are_kept():
     config = settings(runs={"a": {"weighting": "propensity"}}, predict={"calibrate": 0.1})
     fold = paths.fold_of(config, "mine", "a")

@@ -122,8 +122,11 @@ def chosen_C(config: Config, dataset: str, run: str) -> dict[str, str]:
 
 def chosen_features(config: Config, dataset: str) -> dict[str, str]:
     """Where ``features: auto`` of a dataset is chosen, by option."""
-    auto = config.section("prepare", dataset).features == "auto"
-    return {"chosen_features": paths.CHOSEN_FEATURES.format(dataset=dataset)} if auto else {}
+    entry = config.datasets[dataset]
+    texts = entry.source == "builtin" or entry.format in models.TEXT_FORMATS
+    if not texts or config.section("prepare", dataset).features != "auto":
+        return {}
+    return {"chosen_features": paths.CHOSEN_FEATURES.format(dataset=dataset)}
 
 
 def start_files(config: Config, dataset: str, run: str) -> dict[str, str]:
