@@ -2,10 +2,11 @@
 
 import click
 
-from ovaflow.cli.options import DATASET, FILE, THREADS, number, output, reads
+from ovaflow.cli.options import DATASET, FILE, number, option, output, reads
 from ovaflow.data.dataset import hold_out, open_dataset, write_dataset
 from ovaflow.data.download import download_dataset, download_file
 from ovaflow.data.prepare import Source, prepare
+from ovaflow.settings.models import Train
 from ovaflow.storage.writing import explained
 
 
@@ -39,7 +40,7 @@ def download_command(dataset, catalogue, url, sha256, output, record):
 @click.option("--test", type=FILE, help="Test instances; by default a share of the training file.")
 @click.option("--test-labels", type=FILE, help="Labels of the test instances (npz).")
 @click.option("--labels", type=FILE, help="Label names, one per line in id order; texts then have ids as labels.")
-@THREADS
+@option(Train, "threads", help="Number of processes that read texts; results do not depend on it.")
 @output("The dataset file.")
 def prepare_command(settings, threads, output, **files):
     """Turn a dataset's source into dataset.h5."""

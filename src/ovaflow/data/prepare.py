@@ -124,7 +124,7 @@ class Prepared(NamedTuple):
         return told
 
 
-def prepare(source, threads=1, folder=None):
+def prepare(source, processes=1, folder=None):
     """A source's instances as features and labels, with their names and what made them: a :class:`Prepared`.
 
     With a folder for temporary files, features of texts are mapped from there.
@@ -135,16 +135,16 @@ def prepare(source, threads=1, folder=None):
     if source.format == "builtin":
         found = docstrings(test_fraction=settings.test_fraction, seed=settings.seed)
         provenance = source.provenance() | {"counts": found.counts}
-        return _with_texts(found.train, found.test, NamedLabels(), settings, provenance, threads, folder)
+        return _with_texts(found.train, found.test, NamedLabels(), settings, provenance, processes, folder)
     if source.format in TEXT_FORMATS:
-        return _of_texts(source, settings, threads, folder)
+        return _of_texts(source, settings, processes, folder)
     return _of_features(source, settings)
 
 
-def _of_texts(source, settings, threads, folder):
+def _of_texts(source, settings, processes, folder):
     labels = NamedLabels() if source.labels is None else NumberedLabels(read_label_names(source.labels))
     train, test = _read_instances(source, labels.n_labels)
-    prepared = _with_texts(train, test, labels, settings, source.provenance(), threads, folder)
+    prepared = _with_texts(train, test, labels, settings, source.provenance(), processes, folder)
     if source.labels is None:
         check_separator(prepared.train.Y, prepared.label_names, source)
     return prepared
@@ -176,13 +176,13 @@ def _read_instances(source, n_labels):
     return train, test
 
 
-def _with_texts(train, test, labels, settings, provenance, threads, folder):
+def _with_texts(train, test, labels, settings, provenance, processes, folder):
     """Prepare instances with the attributes ``text`` and ``labels``, each read once."""
     tfidf = settings.weighs
-    transform, X, norms, counts = learn(_texts_of(train, labels.add_train), settings, tfidf, threads, folder)
+    transform, X, norms, counts = learn(_texts_of(train, labels.add_train), settings, tfidf, processes, folder)
     excerpts, test_norms = [], []
     texts = _excerpted(_texts_of(test, labels.add_test), excerpts)
-    X_test = transform.transform(texts, norms=test_norms, threads=threads, folder=folder)
+    X_test = transform.transform(texts, norms=test_norms, processes=processes, folder=folder)
     names, Y, Y_test, unknown = labels.finish()
     splits = Split(X, Y), Split(X_test, Y_test, excerpts)
     if settings.normalize:

@@ -58,12 +58,12 @@ class TfIdf:
         given = {name: parameters[name] for name in RECORDED if name in parameters}
         return cls(list(feature_names), weights, **given, unscaled=parameters.get("unscaled", False))
 
-    def transform(self, texts, quiet=False, norms=None, threads=1, folder=None):
+    def transform(self, texts, quiet=False, norms=None, processes=1, folder=None):
         """Features of texts, read once in batches: CSR of shape (n, n_columns); their norms go to a list.
 
         With a folder for temporary files they are mapped from there and take no memory.
         """
-        found = tokens_in_batches(texts, frozenset(self.left_out), threads, quiet)
+        found = tokens_in_batches(texts, frozenset(self.left_out), processes, quiet)
         return stack((self.features_of(tokens, norms) for tokens in found), self.n_columns, folder)
 
     @property

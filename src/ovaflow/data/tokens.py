@@ -6,11 +6,12 @@ composition crosses the border of a cluster, so the clusters' normal forms one a
 """
 
 import functools
+import multiprocessing
 import sys
 import unicodedata
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
-from itertools import islice
+from concurrent.futures import ProcessPoolExecutor
+from itertools import chain, islice
 from typing import NamedTuple
 
 import numpy as np
@@ -38,6 +39,8 @@ FIELD = "\x1f"
 """Separates a text's fields where they have weights; no pair of words goes across it."""
 _BATCH = 1 << 20
 """Characters of texts that are counted together, roughly."""
+_FEW = 16
+"""Batches for which starting other processes would take longer than it saves."""
 
 
 class Tokens(NamedTuple):
@@ -176,11 +179,11 @@ def _without(tokens, left_out):
     return Tokens(tokens.words, tokens.ids[kept], before[tokens.indptr], fields)
 
 
-def tokens_in_batches(texts, left_out=frozenset(), threads=1, quiet=False):
+def tokens_in_batches(texts, left_out=frozenset(), processes=1, quiet=False):
     """:class:`Tokens` of batches of texts, which are read once."""
     find = functools.partial(numbered, left_out=left_out)
     with Progress("reading texts", 0, "texts", quiet=quiet) as progress:
-        for tokens in _on_threads(find, _batches(texts), threads):
+        for tokens in _in_processes(find, _batches(texts), processes):
             yield tokens
             progress.advance(len(tokens.indptr) - 1)
 
@@ -197,17 +200,17 @@ def _batches(texts):
         yield batch
 
 
-def _on_threads(find, batches, threads):
-    first = list(islice(batches, 2))
-    if threads == 1 or len(first) < 2:
-        yield from map(find, first)
-        yield from map(find, batches)
+def _in_processes(find, batches, processes):
+    first = list(islice(batches, _FEW))
+    if processes == 1 or len(first) < _FEW:
+        yield from map(find, chain(first, batches))
         return
-    with ThreadPoolExecutor(threads) as pool:
-        waiting = deque(pool.submit(find, batch) for batch in first)
-        for batch in batches:
+    # threads would wait for the interpreter; not forked, since this process has threads
+    with ProcessPoolExecutor(processes, multiprocessing.get_context("forkserver")) as pool:
+        waiting = deque()
+        for batch in chain(first, batches):
             waiting.append(pool.submit(find, batch))
-            if len(waiting) > 2 * threads:
+            if len(waiting) > 2 * processes:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()

@@ -39,13 +39,13 @@ class Learned(NamedTuple):
     counts: dict
 
 
-def learn(texts, settings, tfidf=True, threads=1, folder=None):
+def learn(texts, settings, tfidf=True, processes=1, folder=None):
     """Choose the features, compute their idf, and transform the training texts, which are read once.
 
     ``settings`` are those of the prepare step. Temporary files go to ``folder``; with one, X is mapped from there.
     """
     left_out = stop_words(settings.stop_words)
-    tokens, document_frequency, counts = _read(texts, frozenset(left_out), threads, folder)
+    tokens, document_frequency, counts = _read(texts, frozenset(left_out), processes, folder)
     n = len(tokens.indptr) - 1
     if n == 0:
         raise InputError("no training texts", remedy="give a training file with texts")
@@ -105,11 +105,11 @@ def _texts(limit, n, rounded):
     return limit if isinstance(limit, int) else rounded(limit * n)
 
 
-def _read(texts, left_out, threads, folder):
+def _read(texts, left_out, processes, folder):
     """Tokens of all texts, mapped from disk, the document frequency of each word, and counts for the provenance."""
     vocabulary, document_frequency = _Vocabulary(), np.zeros(0, np.int64)
     ids, fields, lengths, weighted = GrowingVector(np.int32, folder), GrowingVector(np.uint8, folder), [], False
-    for tokens in tokens_in_batches(texts, left_out=left_out, threads=threads):
+    for tokens in tokens_in_batches(texts, left_out=left_out, processes=processes):
         number = np.fromiter(map(vocabulary.__getitem__, tokens.words), np.int32, len(tokens.words))
         document_frequency = _grown(document_frequency, vocabulary.issued)
         document_frequency[number] += _documents(tokens, len(number))

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ovaflow.console.progress import silence
 from ovaflow.data.vocabulary import learn
 from ovaflow.estimators.base import _add_constructor, _of_field
-from ovaflow.settings.models import Prepare, Train
+from ovaflow.settings.models import Prepare
 from ovaflow.settings.schema import explain
 
 _OF_TEXTS = ("features", "stop_words", "min_df", "max_df", "max_features", "sublinear", "normalize")
@@ -73,7 +73,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         if settings.features == "auto":
             raise ValueError("features: auto is for the pipeline; give blocks, such as ['words', {'prefixes': 6}]")
         with silence():
-            learned = learn(_texts(X), settings, threads=self.threads)
+            learned = learn(_texts(X), settings)
         self._transform = learned.transform
         self.idf_ = learned.transform.idf
         return learned.X.to_scipy()
@@ -91,7 +91,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         csr_array of float32, shape (n, d)
         """
         check_is_fitted(self)
-        return self._transform.transform(_texts(X), quiet=True, threads=self.threads).to_scipy()
+        return self._transform.transform(_texts(X), quiet=True).to_scipy()
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> np.ndarray:
         """Names of the features: ``dragon``, ``train dragon``, ``dragon*``, ``dragon-``, ``"drag"``.
@@ -121,8 +121,4 @@ def _texts(X: Iterable[str]) -> Iterable[str]:
     return X
 
 
-_add_constructor(
-    TextFeatures,
-    {name: _of_field(Prepare, name) for name in _OF_TEXTS}
-    | {"threads": _of_field(Train, "threads")._replace(description="they change no result")},
-)
+_add_constructor(TextFeatures, {name: _of_field(Prepare, name) for name in _OF_TEXTS})

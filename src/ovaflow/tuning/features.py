@@ -28,7 +28,7 @@ def choose_features(source, settings, threads=1):
         def attempt(candidate, part):
             with silence():
                 blocks = settings.model_copy(update={"features": candidate.split("+")})
-                trial = try_on(_dataset(sample, part, blocks, threads), training, settings.metric, threads)
+                trial = try_on(_dataset(sample, part, blocks), training, settings.metric, threads)
             progress.advance()
             return trial
 
@@ -40,7 +40,7 @@ def _hash(instance):
     return hashlib.blake2b(instance.text.encode("utf-8", "surrogatepass"), digest_size=16, salt=b"tuning").digest()
 
 
-def _dataset(sample, part, settings, threads):
+def _dataset(sample, part, settings):
     """The instances of a round as a dataset whose test set is held out."""
     labels = NamedLabels()
     fit, held = ([sample[position] for position in positions] for positions in part)
@@ -48,8 +48,8 @@ def _dataset(sample, part, settings, threads):
         labels.add_train([str(label) for label in instance.labels])
     for instance in held:
         labels.add_test([str(label) for label in instance.labels])
-    transform, X, *_ = learn([instance.text for instance in fit], settings, settings.weighs, threads)
-    X_test = transform.transform([instance.text for instance in held], quiet=True, threads=threads)
+    transform, X, *_ = learn([instance.text for instance in fit], settings, settings.weighs)
+    X_test = transform.transform([instance.text for instance in held], quiet=True)
     names, Y, Y_test, _ = labels.finish()
     parameters = {"bias": settings.bias, "normalize": settings.normalize}
     given = Names(names, transform.feature_names, transform.idf)
