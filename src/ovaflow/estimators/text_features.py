@@ -36,7 +36,8 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         ----------
         X : iterable of str
             Texts.
-        y : ignored
+        y : object
+            Ignored; pipelines give it.
 
         Returns
         -------
@@ -52,7 +53,8 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         ----------
         X : iterable of str
             Texts, read once.
-        y : ignored
+        y : object
+            Ignored; pipelines give it.
 
         Returns
         -------
@@ -98,7 +100,8 @@ class TextFeatures(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        input_features : ignored
+        input_features : object
+            Ignored; texts have no features.
 
         Returns
         -------
