@@ -81,7 +81,7 @@ rule prepare_dataset:
         files=lambda wildcards, input: file_options(input),
         options=settings_of("prepare"),
         code=steps.code_of("prepare"),
-    threads: 4
+    threads: 2
     resources:
         mem_mb=reading_megabytes,
     conda:
