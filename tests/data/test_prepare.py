@@ -143,6 +143,23 @@ def test_builtin(tmp_path, monkeypatch):
     assert (np.diff(document_frequency) <= 0).all()
 
 
+def test_columns_with_weights_are_read_prepared_and_predicted(tmp_path, capsys):
+    rows = [("sea hill", "sea", "a"), ("hill", "", "b"), ("", "sea green", "a"), ("green", "hill", "b")] * 3
+    path = tmp_path / "table.csv"
+    path.write_text("title,abstract,labels\n" + "".join(",".join(row) + "\n" for row in rows))
+    options = ["--text-column=title,abstract", "--min-df=1", "--max-df=1.0", "--features=words", "--bias=0"]
+    options += ["--no-sublinear", "--no-normalize", f"--train={path}", f"--test={path}", "--format=csv"]
+    dataset = prepare(tmp_path, *options, "--column-weights=3", "--column-weights=1")
+    counts = np.array([[4, 3, 0], [0, 3, 0], [1, 0, 1], [0, 1, 3]] * 3)
+    order = [dataset.feature_names.index(name) for name in ("sea", "hill", "green")]
+    ours = dataset.train.X.to_scipy().toarray()[:, order]
+    np.testing.assert_allclose(ours, counts * dataset.names.idf[order], rtol=1e-6)
+    np.testing.assert_array_equal(ours, dataset.test.X.to_scipy().toarray()[:, order])
+    assert dataset.test_texts([0]) == ["sea hill sea"]
+    prepare(tmp_path, *options, "--column-weights=3", status=2)
+    assert "1 column_weights for 2 text columns" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("form", ["text-tsv", "xmc-text"])
 def test_division_without_a_test_file(tmp_path, form):
     path = tmp_path / "all.txt"

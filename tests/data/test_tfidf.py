@@ -14,8 +14,9 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from ovaflow.console.errors import InputError
 from ovaflow.data import tokens, vocabulary
 from ovaflow.data.blocks import places_in_word
+from ovaflow.data.readers.texts import FIELD
 from ovaflow.data.tfidf import RECORDED, TfIdf, weigh_counts
-from ovaflow.data.tokens import FIELD, normal_form
+from ovaflow.data.tokens import normal_form
 from ovaflow.data.vocabulary import learn
 from ovaflow.settings.models import Prepare
 from ovaflow.sparse.csr import from_scipy
@@ -109,7 +110,7 @@ def test_what_is_left_out_is_in_no_block(tmp_path):
 def test_words_of_a_column_count_as_its_weight_says():
     texts = [f"ab{FIELD}ab cd", f"cd{FIELD}ef", f"{FIELD}ab"]
     settings = {"min_df": 1, "max_df": 1.0, "sublinear": False, "normalize": False, "bias": 0.0}
-    learned = learn(texts, Prepare(features=["words", "pairs"], column_weights=[3, 0.5], **settings))
+    learned = learn(texts, Prepare(features=["words", "pairs"], text_column="a,b", column_weights=[3, 0.5], **settings))
     names, idf = learned.transform.feature_names, learned.transform.idf
     assert names == ["ab", "cd", "ef", "ab cd"]
     theirs = np.array([[3.5, 0.5, 0, 0.5], [0, 3, 0.5, 0], [0.5, 0, 0, 0]])

@@ -17,9 +17,9 @@ from ovaflow.data.labels import NamedLabels, NumberedLabels, check_separator, re
 from ovaflow.data.normalize import fill_rows, finish, is_dense
 from ovaflow.data.readers import npz
 from ovaflow.data.readers.sparse_text import read_svmlight, read_xmc_text
-from ovaflow.data.readers.texts import TEXT_FORMATS, read_texts
+from ovaflow.data.readers.texts import FIELD, TEXT_FORMATS, read_texts
 from ovaflow.data.tfidf import RECORDED, weigh_counts
-from ovaflow.data.tokens import FIELD, TOKEN_PATTERN
+from ovaflow.data.tokens import TOKEN_PATTERN
 from ovaflow.data.vocabulary import learn
 from ovaflow.settings.models import COLUMN_FORMATS, PrepareSource
 from ovaflow.sparse.csr import nonzeros_of_rows, rows_of
@@ -171,8 +171,8 @@ def _read_instances(source, n_labels):
     if source.test is not None:
         return read(source.train), read(source.test)
     aside = partial(in_test, fraction=settings.test_fraction, seed=settings.seed)
-    train = (instance for instance in read(source.train) if not aside(instance.text))
-    test = (instance for instance in read(source.train) if aside(instance.text))
+    train = (instance for instance in read(source.train) if not aside(instance.text.replace(FIELD, " ")))
+    test = (instance for instance in read(source.train) if aside(instance.text.replace(FIELD, " ")))
     return train, test
 
 

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.console.progress import Progress
+from ovaflow.data.readers.texts import FIELD
 from ovaflow.sparse.jit import strict_kernel
 
 TOKEN_PATTERN = r"\b(?!\d+\b)\w[\w\p{M}]+"
@@ -35,8 +36,6 @@ def normal_form(text):
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 
-FIELD = "\x1f"
-"""Separates a text's fields where they have weights; no pair of words goes across it."""
 _BATCH = 1 << 20
 """Characters of texts that are counted together, roughly."""
 _FEW = 16

@@ -12,6 +12,7 @@ from ovaflow.data.readers.sparse_text import ID_LIMIT, check_count, parse_blocks
 from ovaflow.data.readers.streams import Lines, open_stream, without_end
 from ovaflow.data.readers.texts import (
     CORRECT,
+    FIELD,
     check_columns,
     clean,
     joined,
@@ -48,6 +49,7 @@ class Instances(NamedTuple):
     format: str
     text_column: str = "text"
     first_feature: int | None = None
+    weighted: bool = False  # whether the text columns have weights of their own
 
     @property
     def name(self):
@@ -71,10 +73,11 @@ def batches_of(source, predictor):
     reads_texts = source.format in _TEXTS
     if reads_texts:
         predictor.from_texts([])
+        source = source._replace(weighted=len(predictor.transform.column_weights) > 1)
     with nullcontext(sys.stdin.buffer) if source.path == STDIN else open_stream(source.path) as stream:
         if reads_texts:
             for names, texts in _batched(_TEXTS[source.format], source, stream):
-                yield Batch(predictor.from_texts(texts), names, texts)
+                yield Batch(predictor.from_texts(texts), names, [text.replace(FIELD, " ") for text in texts])
         else:
             for X in _ROWS[source.format](source, stream, predictor):
                 yield Batch(predictor.transformed(X), [None] * X.n_rows, None)
@@ -104,20 +107,20 @@ def _read_jsonl(source, lines):
         if line.strip():
             entry = read_json_object(line, source.name, number)
             check_columns(columns, entry, source.name, number, _REMEDY)
-            yield entry.get("id"), _joined([entry[name] for name in columns], source.name, number)
+            yield entry.get("id"), _joined([entry[name] for name in columns], source, number)
 
 
 def _read_csv(source, lines):
     columns = split_names(source.text_column)
     for number, fields in read_csv_fields((line for _, line in lines), columns, source.name, remedy=_REMEDY):
-        yield None, _joined(fields, source.name, number)
+        yield None, _joined(fields, source, number)
 
 
-def _joined(fields, name, number):
+def _joined(fields, source, number):
     try:
-        return joined(fields)
+        return joined(fields, source.weighted)
     except ValueError as error:
-        raise InputError(error, path=name, line=number, remedy=CORRECT) from None
+        raise InputError(error, path=source.name, line=number, remedy=CORRECT) from None
 
 
 _TEXTS = {"lines": _read_lines, "jsonl": _read_jsonl, "csv": _read_csv}

@@ -247,6 +247,15 @@ class Prepare(Section):
     labels_column: Text = setting("labels", "csv, jsonl, parquet: column of the labels")
     label_separator: Text = setting(",", "texts: separator between labels")
 
+    @model_validator(mode="after")
+    def _a_weight_per_column(self) -> Self:
+        columns = self.text_column.count(",") + 1
+        if self.column_weights and len(self.column_weights) != columns:
+            raise ValueError(
+                f"{len(self.column_weights)} column_weights for {columns} text columns ({self.text_column})"
+            )
+        return self
+
 
 class PrepareSource(Prepare):
     """What ``ovaflow prepare`` reads."""

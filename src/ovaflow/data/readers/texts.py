@@ -12,6 +12,9 @@ from ovaflow.data.readers.streams import open_seekable, read_lines
 
 CORRECT = "correct or delete the line"
 
+FIELD = "\x1f"
+"""Separates a text's fields where they have weights."""
+
 # [Festschrift] is a label; a list begins with a quoted name, a number or nothing
 _JSON_LIST = re.compile(r"""\[\s*(["'\]]|-?\d[\d\s,.eE+-]*\]$)""")
 
@@ -33,11 +36,12 @@ class Columns(NamedTuple):
     names: list
     separator: str
     n_labels: int | None = None
+    weighted: bool = False  # whether the texts' columns have weights and stay apart
 
     def instance(self, fields, path, line, where=""):
         """The instance in the contents of the columns, in the order of ``names``."""
         try:
-            return TextInstance(joined(fields[:-1]), self._labels_of(fields[-1]))
+            return TextInstance(joined(fields[:-1], self.weighted), self._labels_of(fields[-1]))
         except (ValueError, RecursionError) as error:
             what = "labels begin with '[' but are not a JSON list" if isinstance(error, json.JSONDecodeError) else ""
             raise InputError(f"{where}{what or _reason(error)}", path=path, line=line, remedy=CORRECT) from None
@@ -78,9 +82,12 @@ def check_columns(wanted, existing, path, line=None, remedy="set text_column and
         raise InputError(f"there are several columns {twice[0]!r}", path=path, line=line, remedy="rename all but one")
 
 
-def joined(fields):
+def joined(fields, weighted=False):
     """Text of several fields: strings, numbers, None, or lists of such."""
-    return clean(" ".join(filter(None, map(_text_of, fields))))
+    texts = map(_text_of, fields)
+    if weighted:
+        return clean(FIELD.join(text.replace(FIELD, " ") for text in texts))
+    return clean(" ".join(filter(None, texts)))
 
 
 def clean(text):
@@ -130,7 +137,8 @@ def read_texts(settings, path, n_labels=None):
     With ``n_labels`` the labels must be ids below it; otherwise they are names.
     """
     names = [*split_names(settings.text_column), settings.labels_column]
-    return TEXT_FORMATS[settings.format](path, Columns(names, settings.label_separator, n_labels))
+    weighted = bool(settings.column_weights)
+    return TEXT_FORMATS[settings.format](path, Columns(names, settings.label_separator, n_labels, weighted))
 
 
 def _read_tsv(path, columns):
