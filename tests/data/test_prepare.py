@@ -143,7 +143,7 @@ def test_builtin(tmp_path, monkeypatch):
     assert (np.diff(document_frequency) <= 0).all()
 
 
-def test_columns_with_weights_are_read_prepared_and_predicted(tmp_path, capsys):
+def test_columns_with_weights(tmp_path, capsys):
     rows = [("sea hill", "sea", "a"), ("hill", "", "b"), ("", "sea green", "a"), ("green", "hill", "b")] * 3
     path = tmp_path / "table.csv"
     path.write_text("title,abstract,labels\n" + "".join(",".join(row) + "\n" for row in rows))
