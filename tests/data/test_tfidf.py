@@ -115,8 +115,9 @@ def test_words_of_a_column_count_as_its_weight_says():
     assert names == ["ab", "cd", "ef", "ab cd"]
     theirs = np.array([[3.5, 0.5, 0, 0.5], [0, 3, 0.5, 0], [0.5, 0, 0, 0]])
     np.testing.assert_allclose(learned.X.to_scipy().toarray(), theirs * idf, rtol=1e-6)
-    # a text without columns is in the first
-    np.testing.assert_allclose(learned.transform.transform(["ab"]).data, [3 * idf[0]], rtol=1e-6)
+    # texts without columns are in the first
+    plain = learned.transform.transform(["ab", "ab cd ef ab ef"]).to_scipy().toarray()
+    np.testing.assert_allclose(plain, np.array([[3, 0, 0, 0], [6, 3, 6, 3]]) * idf, rtol=1e-6)
 
 
 @pytest.mark.parametrize(

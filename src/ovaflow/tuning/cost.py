@@ -7,30 +7,9 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
-from ovaflow.data.dataset import Names
-from ovaflow.sparse.csr import CSR
 from ovaflow.tuning.comparison import SAMPLE, compare, folds, summary, try_on
 
 KIND = "C"
-
-
-def _part_of(dataset, fit, held):
-    """Some training instances as a dataset, with the features that they have; ``held`` are its test set."""
-    parts = dataset.train.take(fit), dataset.train.take(held)
-    # a label takes time for each feature, even for those that no instance has
-    used = np.unique(parts[0].X.indices)
-    column = np.full(dataset.n_features, -1, np.int32)
-    column[used] = np.arange(len(used), dtype=np.int32)
-    train, test = (replace(part, X=_columns_of(part.X, column, len(used))) for part in parts)
-    return replace(dataset, train=train, test=test, checksum="", given=Names(dataset.label_names, []))
-
-
-def _columns_of(X, column, n_columns):
-    """A matrix with some of its columns; -1 leaves one out."""
-    kept = column[X.indices] >= 0
-    before = np.zeros(len(kept) + 1, np.int64)
-    np.cumsum(kept, out=before[1:])
-    return CSR(X.data[kept], column[X.indices[kept]], before[X.indptr], n_columns)
 
 
 def choose_C(dataset, training, tune, threads=1):
@@ -49,8 +28,9 @@ def choose_C(dataset, training, tune, threads=1):
         @cache
         def attempt(C, number):
             fit, held = (np.sort(sample[positions]) for positions in rounds[number])
+            given = replace(dataset, train=dataset.train.take(fit), test=dataset.train.take(held), checksum="")
             with silence():
-                trial = try_on(_part_of(dataset, fit, held), training.model_copy(update={"C": C}), tune.metric, threads)
+                trial = try_on(given, training.model_copy(update={"C": C}), tune.metric, threads)
             progress.advance()
             return trial
 
