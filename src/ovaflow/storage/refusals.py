@@ -5,6 +5,8 @@ from typing import Any
 from ovaflow.console.errors import InputError, StrPath
 
 _MADE_BY = {
+    "features": ("choose-features", "choose_features"),
+    "C": ("choose-c", "choose_C"),
     "dataset": ("prepare", "prepare_dataset"),
     "means": ("means", "compute_means"),
     "label-tree": ("label-tree", "compute_label_tree"),
