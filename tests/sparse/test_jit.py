@@ -98,7 +98,8 @@ def test_the_lock_of_one_killed_while_it_compiles_is_free(folder, tmp_path):
     code = """
 import fcntl, time
 from ovaflow.sparse.jit import cache_directory
-fcntl.flock(open(cache_directory() / "lock", "w"), fcntl.LOCK_EX)
+file = open(cache_directory() / "lock", "w")
+fcntl.flock(file, fcntl.LOCK_EX)
 print("held", flush=True)
 time.sleep(600)
 """

@@ -41,16 +41,16 @@ def test_two_jobs_share_the_mapped_features(folder):
     commands = [[*command, "--epsilon=1e-6"] for command in commands]
     environment = os.environ | {"OVAFLOW_NUMA": "off"}
     jobs = [subprocess.Popen([sys.executable, "-m", "ovaflow", *command], env=environment) for command in commands]
-    found, end = [(0, 0)], time.monotonic() + PATIENCE
+    resident, shares, end = (0, 0), (0, 0), time.monotonic() + PATIENCE
     try:
-        while min(found)[0] <= 3000:
-            assert time.monotonic() < end, "the jobs never had their features resident at once"
-            assert {job.poll() for job in jobs} == {None}, "a job ended before the other had its features resident"
-            found = [features_of(job.pid, data) for job in jobs]
+        # each has all of the features, and together they have them once; one is seen before the other, which may grow
+        while min(resident) <= 3000 or sum(shares) > 1.1 * max(resident):
+            seen = f"resident {resident} and shares of {shares} KiB"
+            assert time.monotonic() < end, f"the jobs never shared their features: {seen}"
+            assert {job.poll() for job in jobs} == {None}, f"a job ended before both shared their features: {seen}"
+            resident, shares = zip(*(features_of(job.pid, data) for job in jobs), strict=True)
     finally:
         for job in jobs:
             job.kill()
             job.wait()
-    resident, shares = zip(*found, strict=True)
-    # each has all of the features, and together they have them once
-    assert sum(shares) == pytest.approx(max(resident), rel=0.1)
+    assert sum(shares) > 0.9 * max(resident)

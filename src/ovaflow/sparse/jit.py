@@ -112,6 +112,8 @@ class _OneProcess(event.Listener):
 _DIRECTORY = cache_directory()
 if _DIRECTORY is not None:
     _remove_damaged(_DIRECTORY)
+    # the first dispatcher prepares Numba under its lock: nobody needs to wait for that
+    numba.njit(lambda: None)
     event.register("numba:compiler_lock", _OneProcess(_DIRECTORY))
 
 
