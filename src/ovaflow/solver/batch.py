@@ -54,7 +54,7 @@ class BatchSolver:
         self._X, self._screen, self._settings = X, screen, settings
         self._start, self._ranking = start, ranking
         self._batch = make_batch(X.n_rows, X.n_columns, len(screen.popular_features))
-        self._local = make_local(X)
+        self._local = make_local(X, screen.popular_features)
         self._dense = np.empty(X.n_columns, np.float32)
         self._slots = {}
 
@@ -86,7 +86,7 @@ class BatchSolver:
             positives = batch.rows[slot, : batch.n_positives[slot]]
             self._start.fill(label, self._X, positives, self._dense)
             _set_weights(slot, self._dense, 0.0, self._screen, batch)
-        _advance(slot, self._X, self._screen, batch, self._local, self._settings)
+        _advance(slot, self._X, batch, self._local, self._settings)
         if batch.state[slot] != DONE:
             return None
         del self._slots[label]
@@ -171,24 +171,13 @@ def _set_weights(c, dense, negligible, screen, batch):
     for p in range(count):
         batch.support[c, p] = screen.popular_features[p]
         batch.weights[c, p] = dense[screen.popular_features[p]]
+        batch.popular_weights[p, c] = batch.weights[c, p]
     for f in range(len(dense)):
         if abs(dense[f]) > negligible and screen.popular_id[f] < 0:
             batch.support[c, count] = f
             batch.weights[c, count] = dense[f]
             count += 1
     batch.n_support[c] = count
-    _show(c, screen, batch)
-
-
-@strict_kernel
-def _show(c, screen, batch):
-    """Put the popular weights of a label where the screen multiplies them."""
-    for p in range(len(screen.popular_features)):
-        batch.popular_weights[p, c] = 0.0
-    for e in range(batch.n_support[c]):
-        number = screen.popular_id[batch.support[c, e]]
-        if number >= 0:
-            batch.popular_weights[number, c] = batch.weights[c, e]
 
 
 @kernel
@@ -233,12 +222,13 @@ def _limit(c, n, batch):
 
 
 @kernel
-def _advance(c, X, screen, batch, local, settings):
+def _advance(c, X, batch, local, settings):
     """Enlarge the working set by what the screen found, and solve again where that matters."""
     batch.outcome[c].full_passes += 1
+    scatter(batch.support[c, : batch.n_support[c]], batch.weights[c], local.dense)
     if batch.state[c] == ADMITTED:
         _first_rows(c, batch, local)
-        _solve(c, X, screen, batch, local, settings)
+        _solve(c, X, batch, local, settings)
         batch.state[c] = SOLVED
         return
     if batch.rounds[c] == 1:
@@ -246,7 +236,9 @@ def _advance(c, X, screen, batch, local, settings):
     newton_before = batch.outcome[c].newton_steps
     added, complete = _add_violators(c, X, batch, local)
     if added:
-        _solve(c, X, screen, batch, local, settings)
+        _solve(c, X, batch, local, settings)
+    else:
+        clear(batch.support[c, : batch.n_support[c]], local.dense)
     if complete and batch.outcome[c].newton_steps == newton_before:
         batch.state[c] = DONE
 
@@ -274,14 +266,11 @@ def _add_violators(c, X, batch, local):
     instances violate. Then only as many join as it has already, the highest
     first, which is enough to bring the bias back.
     """
-    support = batch.support[c, : batch.n_support[c]]
-    scatter(support, batch.weights[c], local.dense)
     have = batch.n_rows[c]
     candidates = batch.candidates[c, : batch.n_candidates[c]]
     scores = local.work.scores
     found = batch.rows[c, have:]
     count = violators(X, candidates, batch.rows[c, :have], local, found, scores)
-    clear(support, local.dense)
     limit = _limit(c, len(X.indptr) - 1, batch)
     complete = count <= limit and not batch.cut[c]
     # so few of the highest bounds violate that the bias is right again: leave out no candidate from here on
@@ -295,15 +284,12 @@ def _add_violators(c, X, batch, local):
 @kernel
 def _drop_far_rows(c, X, batch, local):
     """Leave out negatives with <w, x_i> < -1 - margin; the check finds those that matter after all."""
-    support = batch.support[c, : batch.n_support[c]]
-    scatter(support, batch.weights[c], local.dense)
     kept = batch.n_positives[c]
     for r in range(kept, batch.n_rows[c]):
         i = batch.rows[c, r]
         batch.rows[c, kept] = i
         kept += row_dot(X.data, X.indices, X.indptr[i], X.indptr[i + 1], local.dense) > -1.0 - KEPT_MARGIN
     batch.n_rows[c] = kept
-    clear(support, local.dense)
 
 
 @strict_kernel
@@ -318,14 +304,12 @@ def _keep_highest(found, scores, count, limit, histogram):
 
 
 @kernel
-def _solve(c, X, screen, batch, local, settings):
-    """Minimise on the working set and keep the weights and what the steps cost."""
-    support = batch.support[c, : batch.n_support[c]]
-    scatter(support, batch.weights[c], local.dense)
+def _solve(c, X, batch, local, settings):
+    """Minimise on the working set, from ``local.dense``, which is cleared; keep the weights and what the steps cost."""
     rows = batch.rows[c, : batch.n_rows[c]]
     cost, target = batch.positive_cost[c], batch.target[c]
     n_features, solved = solve_rows(X, rows, batch.n_positives[c], cost, target, local, settings)
-    clear(support, local.dense)
+    clear(batch.support[c, : batch.n_support[c]], local.dense)
     batch.n_support[c] = n_features
     batch.support[c, :n_features] = local.features[:n_features]
     batch.weights[c, :n_features] = local.work.weights[:n_features]
@@ -341,4 +325,6 @@ def _solve(c, X, screen, batch, local, settings):
     outcome.gradient_target = solved.gradient_target
     outcome.status = solved.status
     batch.rounds[c] += 1
-    _show(c, screen, batch)
+    for p in range(len(local.watched)):
+        number = local.watched_numbers[p]
+        batch.popular_weights[p, c] = batch.weights[c, number] if number >= 0 else np.float32(0.0)

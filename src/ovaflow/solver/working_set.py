@@ -23,13 +23,15 @@ class Local(NamedTuple):
     indptr: np.ndarray
     features: np.ndarray  # feature of each local number: int32, shape (d,)
     local_id: np.ndarray  # the reverse, -1 for features not met; clean between uses
+    watched: np.ndarray  # features of which the caller needs the numbers: int32
+    watched_numbers: np.ndarray
     dense: np.ndarray  # weights of one label by feature, shape (d,); zero between uses
     member: np.ndarray  # whether a row is in the working set; clean between uses
     first: np.ndarray  # 0, 1, 2, ...: the positives come first
     work: Workspace
 
 
-def make_local(X):
+def make_local(X, watched=()):
     """Allocate what one thread needs for local problems."""
     n, d, nnz = X.n_rows, X.n_columns, len(X.data)
     full = X.indices is None
@@ -45,8 +47,16 @@ def make_local(X):
     if full:
         arrays["features"][:] = np.arange(d)
         arrays["indices"] = None
-    rest = np.zeros(n + 1, np.int64), np.zeros(n, bool), np.arange(n, dtype=np.int32)
-    return Local(**arrays, indptr=rest[0], member=rest[1], first=rest[2], work=make_workspace(n, d))
+    watched = np.array(watched, np.int32)
+    return Local(
+        **arrays,
+        indptr=np.zeros(n + 1, np.int64),
+        watched=watched,
+        watched_numbers=watched.copy(),
+        member=np.zeros(n, bool),
+        first=np.arange(n, dtype=np.int32),
+        work=make_workspace(n, d),
+    )
 
 
 @strict_kernel
@@ -119,6 +129,8 @@ def _renumber(indices, filled, local):
             local.features[n_features] = feature
             n_features += 1
         indices[k] = number
+    for p in range(len(local.watched)):
+        local.watched_numbers[p] = local.local_id[local.watched[p]]
     for e in range(n_features):
         local.local_id[local.features[e]] = -1
     return n_features
