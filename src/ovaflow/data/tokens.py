@@ -36,9 +36,9 @@ def normal_form(text):
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 
-_BATCH = 1 << 20
+_BATCH = 1 << 21
 """Characters of texts that are counted together, roughly."""
-_FEW = 16
+_FEW = 8
 """Batches for which starting other processes would take longer than it saves."""
 
 
@@ -206,13 +206,18 @@ def _in_processes(find, batches, processes):
         return
     # threads would wait for the interpreter; not forked, since this process has threads
     with ProcessPoolExecutor(processes, multiprocessing.get_context("forkserver")) as pool:
-        waiting = deque()
-        for batch in chain(first, batches):
-            waiting.append(pool.submit(find, batch))
-            if len(waiting) > 2 * processes:
-                yield waiting.popleft().result()
-        while waiting:
+        yield from in_order(pool, find, chain(first, batches), processes)
+
+
+def in_order(pool, function, items, workers):
+    """Results of a function for some items, in their order; a few are worked on ahead."""
+    waiting = deque()
+    for item in items:
+        waiting.append(pool.submit(function, item))
+        if len(waiting) > 2 * workers:
             yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
 
 
 _JAMO_THAT_FOLLOW = range(0x1160, 0x1200)

@@ -7,16 +7,17 @@ forgotten, as in lossy counting (Manku and Motwani, 2002); their document freque
 
 import math
 from array import array
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 from stop_words import AVAILABLE_LANGUAGES, get_stop_words
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.blocks import PAIRS, name_of_pair, names_of_word
+from ovaflow.data.blocks import PAIRS, WORDS, name_of_pair, names_of_word
 from ovaflow.data.readers.streams import read_lines, without_end
 from ovaflow.data.tfidf import TfIdf, inverse_document_frequency, neighbours, stack
-from ovaflow.data.tokens import Numbers, Tokens, normal_form, tokens_in_batches
+from ovaflow.data.tokens import Numbers, Tokens, in_order, normal_form, tokens_in_batches
 from ovaflow.settings.models import is_language
 from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.jit import strict_kernel
@@ -54,6 +55,8 @@ def learn(texts, settings, tfidf=True, processes=1, folder=None):
     for block in settings.features:
         if block == PAIRS:
             found, counts["pairs_forgotten"] = _pairs(tokens, document_frequency, *limits)
+        elif block == WORDS:
+            found = _words(tokens.words, document_frequency, *limits)
         else:
             found = _terms(tokens, block, *limits)
         chosen = sorted(found)[: settings.max_features]
@@ -75,10 +78,8 @@ def learn(texts, settings, tfidf=True, processes=1, folder=None):
         left_out=left_out,
         column_weights=tuple(settings.column_weights) or (1.0,),
     )
-    norms: list = []
-    terms = transform.terms_of(tokens.words)
-    blocks = (transform.features_of(part, norms, terms) for part in _parts(tokens))
-    return Learned(transform, stack(blocks, transform.n_columns, folder), norms, counts)
+    X, norms = _features(transform, tokens, processes, folder)
+    return Learned(transform, X, norms, counts)
 
 
 def stop_words(source):
@@ -126,6 +127,23 @@ def _read(texts, left_out, processes, folder):
     np.cumsum(indptr, out=indptr)
     counts = {"tokens": len(vocabulary), "tokens_forgotten": vocabulary.forgotten}
     return Tokens(words, ids.mapped(), indptr, fields.mapped() if weighted else None), document_frequency, counts
+
+
+def _features(transform, tokens, threads, folder):
+    """Features of the tokens, and norms of their rows."""
+    terms, norms = transform.terms_of(tokens.words), []
+
+    def features_of(part):
+        lengths = []
+        return transform.features_of(part, lengths, terms), lengths
+
+    def blocks():
+        for block, lengths in in_order(pool, features_of, _parts(tokens), threads):
+            norms.extend(lengths)
+            yield block
+
+    with ThreadPoolExecutor(threads) as pool:
+        return stack(blocks(), transform.n_columns, folder), norms
 
 
 def _grown(values, size):
@@ -188,8 +206,15 @@ def _count_documents(ids, indptr, starts, terms, seen, frequency):
                     frequency[term] += 1
 
 
+def _words(words, document_frequency, fewest, most):
+    """(-df, name) of the words that are frequent enough and not too frequent; one that was forgotten is too rare."""
+    frequency = document_frequency[: len(words)]
+    chosen = np.flatnonzero((frequency >= fewest) & (frequency <= most)).tolist()
+    return [(-df, words[v]) for v, df in zip(chosen, frequency[chosen].tolist(), strict=True) if words[v] is not None]
+
+
 def _terms(tokens, block, fewest, most):
-    """(-df, name) of the terms of a block that are frequent enough and not too frequent."""
+    """The same of the terms of another block, made of one word each."""
     names_of, numbers = names_of_word([block]), Numbers()
     starts, terms = np.zeros(len(tokens.words) + 1, np.int64), array("i")
     for number, word in enumerate(tokens.words, 1):
