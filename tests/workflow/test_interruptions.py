@@ -159,6 +159,8 @@ def uninterrupted(tmp_path_factory):
 def assert_finished(place, uninterrupted):
     """The models are there to the last byte, and nothing else is left."""
     place.wait_for_all()
+    missing = [model for model in MODELS if not (place.folder / model).exists()]
+    assert not missing, (missing, dict(place.count), place.written.read_text()[-5000:])
     assert [(place.folder / model).read_bytes() for model in MODELS] == uninterrupted
     left = [path.name for pattern in (".*.partial", "*.parts") for path in place.folder.rglob(pattern)]
     assert left == []
