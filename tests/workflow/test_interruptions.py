@@ -112,7 +112,7 @@ class Attacked(Place):
             while sum(job.cpu_times()[:2]) < moment:
                 time.sleep(0.03)
             return job if job.is_running() and job.parent().name() == "bash" else None
-        except (psutil.Error, AttributeError):
+        except (psutil.Error, AttributeError, IndexError):
             return None
 
     def count_continued(self):
