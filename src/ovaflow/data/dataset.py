@@ -97,6 +97,29 @@ class Dataset:
         """Number of labels."""
         return self.train.Y.n_columns
 
+    @property
+    def n_documents(self):
+        """Number of training instances without those that are names of labels, which come last."""
+        return self.train.X.n_rows - self.parameters.get("named_labels", 0)
+
+    @property
+    def documents(self):
+        """The same dataset without names of labels among the training instances."""
+        n = self.n_documents
+        norms = None if self.train.norms is None else self.train.norms[:n]
+        train = Split(self.train.X.part(0, n), self.train.Y.part(0, n), norms=norms)
+        return (
+            self
+            if n == self.train.X.n_rows
+            else replace(self, train=train, parameters=self.parameters | {"named_labels": 0})
+        )
+
+    def inverse_propensity(self, counts, a, b):
+        """:func:`inverse_propensity` of labels with so many positives; names of labels do not count."""
+        Y = self.train.Y
+        named = np.bincount(Y.indices[Y.indptr[self.n_documents] :], minlength=self.n_labels)
+        return inverse_propensity(counts - named, self.n_documents, a, b)
+
     @cached_property
     def positives(self):
         """Training instances of each label: CSR of shape (l, n)."""
@@ -217,6 +240,7 @@ def hold_out(dataset, fraction, seed=0):
     ``held_out`` says of which dataset, by checksum, and with which fraction and seed.
     """
     held = held_out(dataset.train.X, fraction, seed)
+    held[dataset.n_documents :] = False
     if held.all() or not held.any():
         raise InputError(
             f"{held.sum():,} of {len(held):,} training instances would be held out",

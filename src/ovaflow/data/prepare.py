@@ -18,11 +18,11 @@ from ovaflow.data.normalize import fill_rows, finish, is_dense
 from ovaflow.data.readers import npz
 from ovaflow.data.readers.sparse_text import read_svmlight, read_xmc_text
 from ovaflow.data.readers.texts import FIELD, TEXT_FORMATS, read_texts
-from ovaflow.data.tfidf import RECORDED, weigh_counts
+from ovaflow.data.tfidf import RECORDED, TfIdf, stack, weigh_counts
 from ovaflow.data.tokens import TOKEN_PATTERN
 from ovaflow.data.vocabulary import learn
 from ovaflow.settings.models import COLUMN_FORMATS, PrepareSource
-from ovaflow.sparse.csr import nonzeros_of_rows, rows_of
+from ovaflow.sparse.csr import CSR, nonzeros_of_rows, rows_of
 
 _ROLES = ("train", "train_labels", "test", "test_labels", "labels")
 
@@ -99,11 +99,14 @@ class Prepared(NamedTuple):
 
     def summary(self):
         """The dataset in one line."""
-        n, m, nnz = self.train.X.n_rows, self.test.X.n_rows, int(nonzeros_of_rows(self.train.X).sum())
+        named = self.parameters.get("named_labels", 0)
+        n, m = self.train.X.n_rows - named, self.test.X.n_rows
+        nnz = int(nonzeros_of_rows(self.train.X)[:n].sum())
         return (
             f"{n:,} training and {m:,} test instances, {self.train.X.n_columns:,} features, "
-            f"{self.train.Y.n_columns:,} labels ({len(self.train.Y.indices) / n:.1f} an instance), "
+            f"{self.train.Y.n_columns:,} labels ({self.train.Y.indptr[n] / n:.1f} an instance), "
             f"{nnz:,} nonzeros in training ({nnz / n:.1f} an instance)"
+            + (f"; {named:,} names of labels as instances" if named else "")
         )
 
     def remarks(self):
@@ -135,10 +138,12 @@ def prepare(source, processes=1, folder=None):
     if source.format == "builtin":
         found = docstrings(test_fraction=settings.test_fraction, seed=settings.seed)
         provenance = source.provenance() | {"counts": found.counts}
-        return _with_texts(found.train, found.test, NamedLabels(), settings, provenance, processes, folder)
-    if source.format in TEXT_FORMATS:
-        return _of_texts(source, settings, processes, folder)
-    return _of_features(source, settings)
+        prepared = _with_texts(found.train, found.test, NamedLabels(), settings, provenance, processes, folder)
+    elif source.format in TEXT_FORMATS:
+        prepared = _of_texts(source, settings, processes, folder)
+    else:
+        return _of_features(source, settings)
+    return _with_names(prepared, folder) if settings.label_names else prepared
 
 
 def _of_texts(source, settings, processes, folder):
@@ -148,6 +153,30 @@ def _of_texts(source, settings, processes, folder):
     if source.labels is None:
         check_separator(prepared.train.Y, prepared.label_names, source)
     return prepared
+
+
+def _with_names(prepared, folder):
+    """The same with names of labels as training instances; the figures of the source count them apart."""
+    names, parameters = prepared.label_names, prepared.parameters
+    transform = TfIdf.from_parameters(parameters, prepared.feature_names, prepared.idf)
+    train = with_label_names(prepared.train, names, transform, folder)
+    named, source = train.X.n_rows - prepared.train.X.n_rows, parameters["source"]
+    source = source | {"counts": source["counts"] | {"label_names_without_features": len(names) - named}}
+    return prepared._replace(train=train, parameters=parameters | {"named_labels": named, "source": source})
+
+
+def with_label_names(train, names, transform, folder=None):
+    """Training instances and after them the name of each label, as a text with that label; names without a feature not.
+
+    A label with few instances learns most from its name, which is what a person would look for in a text.
+    """
+    norms = []
+    X = transform.transform(names, quiet=True, norms=norms)
+    known = np.flatnonzero(np.diff(X.indptr) > (transform.bias != 0))
+    Y = CSR(np.ones(len(known), np.float32), known.astype(np.int32), np.arange(len(known) + 1), len(names))
+    lengths = None if train.norms is None else np.concatenate([train.norms, np.concatenate(norms)[known]])
+    X = stack([train.X, rows_of(X, known)], X.n_columns, folder)
+    return Split(X, stack([train.Y, Y], len(names)), norms=lengths)
 
 
 def training_instances(source):

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from ovaflow.data.dataset import inverse_propensity
 from ovaflow.evaluation.metrics import PLACES, check_inputs
 from ovaflow.evaluation.ranking import best_gains, find_hits, ratio
 
@@ -155,5 +154,5 @@ def _grouping(predictions, dataset, model, a, b):
     check_inputs(predictions, dataset, model)
     Y, k = dataset.test.Y, min(max(PLACES), predictions.ids.shape[1])
     ids = predictions.ids[:, :k]
-    hits, inverse = find_hits(ids, Y), inverse_propensity(model.counts, dataset.train.X.n_rows, a, b)
+    hits, inverse = find_hits(ids, Y), dataset.inverse_propensity(model.counts, a, b)
     return k, hits, lambda starts: frequency_groups(ids, hits, Y, model.counts, k, starts, inverse)

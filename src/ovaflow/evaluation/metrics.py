@@ -3,7 +3,6 @@
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import inverse_propensity
 from ovaflow.evaluation import ranking
 
 PLACES = (1, 3, 5)
@@ -16,7 +15,7 @@ def evaluate(predictions, dataset, model, training, a, b):
     """Metrics, sizes and times of a run, flat and JSON-able; fractions in [0, 1]."""
     check_inputs(predictions, dataset, model)
     require_training_of(model, training)
-    inverse = inverse_propensity(model.counts, dataset.train.X.n_rows, a, b)
+    inverse = dataset.inverse_propensity(model.counts, a, b)
     metrics = ranking_metrics(predictions.ids, dataset.test.Y, inverse)
     labels_per_instance = np.diff(dataset.test.Y.indptr)
     return metrics | {

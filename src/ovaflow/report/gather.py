@@ -110,7 +110,7 @@ def gather(folders, published=(), benchmarks=None, seed=0, sweeps=None, settings
 
 
 def _gather_dataset(folder, run_folders, published, benchmarks, seed, wanted_sweeps, settings, choices):
-    dataset = open_dataset(folder / "dataset.h5")
+    dataset = open_dataset(folder / "dataset.h5").documents
     card = cards.make_card(folder.name, dataset)
     series = choose_shown([read_json(run / "metrics.json", "metrics") for run in run_folders])
     runs, outcomes = [], []

@@ -227,7 +227,7 @@ class Prepare(Section):
     column_weights: Annotated[list[AboveZero], BeforeValidator(_listed)] = setting(
         [], "what a word in each of the text columns counts; []: all are one text"
     )
-
+    label_names: bool = setting(False, "train on the name of each label, too, as one more text of that label")
     tfidf: Literal["auto"] | bool = setting(
         "auto", "weight features by tf-idf; auto: for texts, not for ready-made features"
     )
@@ -270,7 +270,9 @@ class PrepareSource(Prepare):
     @property
     def felt(self) -> dict[str, Any]:
         texts = self.format in ("builtin", *TEXT_FORMATS)
-        unused: tuple[str, ...] = () if texts else ("features", "stop_words", "min_df", "max_df", "max_features")
+        unused: tuple[str, ...] = (
+            () if texts else ("features", "stop_words", "label_names", "min_df", "max_df", "max_features")
+        )
         unused += () if texts or self.weighs else ("sublinear",)
         unused += () if self.format in COLUMN_FORMATS else ("text_column", "labels_column", "column_weights")
         unused += () if self.format in TEXT_FORMATS else ("label_separator",)

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.data.dataset import inverse_propensity
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.metrics import ranking_metrics
 from ovaflow.prediction.top_k import predict
@@ -46,7 +45,7 @@ def try_on(dataset, training, metric, threads):
     model = train_model(dataset, training, training.stored_threshold, threads)
     ids, _ = predict(model, dataset.test.X, 5, threads, quiet=True)
     seconds = time.process_time() - began
-    inverse = inverse_propensity(model.counts, dataset.train.X.n_rows, training.propensity_a, training.propensity_b)
+    inverse = dataset.inverse_propensity(model.counts, training.propensity_a, training.propensity_b)
     metrics = ranking_metrics(ids, dataset.test.Y, inverse)
     scores = ranking.scores_of_instances(metric, ids, dataset.test.Y, inverse)
     return Trial(scores, {name: metrics[name] for name in _SHOWN}, seconds)

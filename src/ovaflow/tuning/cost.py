@@ -7,6 +7,7 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
+from ovaflow.sparse.csr import rows_of
 from ovaflow.tuning.comparison import SAMPLE, compare, folds, summary, try_on
 
 KIND = "C"
@@ -18,7 +19,7 @@ def choose_C(dataset, training, tune, threads=1):
     ``training`` are the settings of the labels but C, ``tune`` those of the comparison. The value nearest to 1 is
     compared with its neighbours, and as long as the best is the last of those tried, with the next one.
     """
-    values, n = sorted(tune.candidates), dataset.train.X.n_rows
+    values, n = sorted(tune.candidates), dataset.n_documents
     sample = np.random.default_rng(0).permutation(n)[:SAMPLE]
     if len(sample) < 2:
         raise InputError(f"{n} training instances are too few to choose C on", path=dataset.path)
@@ -28,9 +29,8 @@ def choose_C(dataset, training, tune, threads=1):
         @cache
         def attempt(C, number):
             fit, held = (np.sort(sample[positions]) for positions in rounds[number])
-            given = replace(dataset, train=dataset.train.take(fit), test=dataset.train.take(held), checksum="")
             with silence():
-                trial = try_on(given, training.model_copy(update={"C": C}), tune.metric, threads)
+                trial = try_on(_part(dataset, fit, held), training.model_copy(update={"C": C}), tune.metric, threads)
             progress.advance()
             return trial
 
@@ -41,3 +41,17 @@ def choose_C(dataset, training, tune, threads=1):
             before = low, high
             low, high = max(low - (best == values[low]), 0), min(high + (best == values[high - 1]), len(values))
     return {"metric": tune.metric, "instances": len(sample)} | summary(trials, best)
+
+
+def _part(dataset, fit, held):
+    """A dataset of some training instances, with the names of their labels, and of others to test."""
+    Y, n = dataset.train.Y, dataset.n_documents
+    labels = np.unique(rows_of(Y, fit).indices)
+    names = n + np.flatnonzero(np.isin(Y.indices[Y.indptr[n] :], labels))
+    return replace(
+        dataset,
+        train=dataset.train.take(np.concatenate([fit, names])),
+        test=dataset.train.take(held),
+        checksum="",
+        parameters=dataset.parameters | {"named_labels": len(names)},
+    )

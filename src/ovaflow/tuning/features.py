@@ -7,8 +7,8 @@ from pathlib import Path
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
 from ovaflow.data.dataset import Dataset, Names, Split
-from ovaflow.data.labels import NamedLabels
-from ovaflow.data.prepare import training_instances
+from ovaflow.data.labels import NamedLabels, read_label_names
+from ovaflow.data.prepare import training_instances, with_label_names
 from ovaflow.data.vocabulary import learn
 from ovaflow.settings.models import TrainLabels
 from ovaflow.tuning.comparison import SAMPLE, compare, folds, summary, try_on
@@ -21,6 +21,7 @@ def choose_features(source, settings, threads=1):
     sample = nsmallest(SAMPLE, training_instances(source), key=_hash)
     if len(sample) < 2:
         raise InputError(f"{len(sample)} training instances are too few to choose features on", path=source.train)
+    written = read_label_names(source.labels) if source.labels is not None else None
     rounds = list(folds(len(sample), settings.held_out))
     training = TrainLabels()
     with Progress("choosing features", 0, "trainings") as progress:
@@ -28,7 +29,7 @@ def choose_features(source, settings, threads=1):
         def attempt(candidate, part):
             with silence():
                 blocks = settings.model_copy(update={"features": candidate.split("+")})
-                trial = try_on(_dataset(sample, part, blocks), training, settings.metric, threads)
+                trial = try_on(_dataset(sample, part, blocks, written), training, settings.metric, threads)
             progress.advance()
             return trial
 
@@ -40,8 +41,8 @@ def _hash(instance):
     return hashlib.blake2b(instance.text.encode("utf-8", "surrogatepass"), digest_size=16, salt=b"tuning").digest()
 
 
-def _dataset(sample, part, settings):
-    """The instances of a round as a dataset whose test set is held out."""
+def _dataset(sample, part, settings, written=None):
+    """The instances of a round as a dataset whose test set is held out; ``written`` are the names of label ids."""
     labels = NamedLabels()
     fit, held = ([sample[position] for position in positions] for positions in part)
     for instance in fit:
@@ -51,6 +52,9 @@ def _dataset(sample, part, settings):
     transform, X, *_ = learn([instance.text for instance in fit], settings, settings.weighs)
     X_test = transform.transform([instance.text for instance in held], quiet=True)
     names, Y, Y_test, _ = labels.finish()
-    parameters = {"bias": settings.bias, "normalize": settings.normalize}
+    names = names if written is None else [written[int(name)] for name in names]
+    train = with_label_names(Split(X, Y), names, transform) if settings.label_names else Split(X, Y)
+    named = train.X.n_rows - X.n_rows
+    parameters = {"bias": settings.bias, "normalize": settings.normalize, "named_labels": named}
     given = Names(names, transform.feature_names, transform.idf)
-    return Dataset(Path("held-out"), Split(X, Y), Split(X_test, Y_test), "", parameters, given)
+    return Dataset(Path("held-out"), train, Split(X_test, Y_test), "", parameters, given)

@@ -1,0 +1,95 @@
+"""Names of labels as training instances: what they add, and who leaves them out."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ovaflow.data.dataset import hold_out, inverse_propensity, open_dataset
+from ovaflow.data.prepare import Source, prepare
+from ovaflow.settings.models import ChooseC, ChooseFeatures, PrepareSource, TrainLabels
+from ovaflow.training.shard_job import train_model
+from ovaflow.tuning.cost import choose_C
+from ovaflow.tuning.features import choose_features
+
+TEXTS = ["the red dragon sleeps", "a red dragon wakes", "blue whales sing at night", "old blue whales sleep at night"]
+LABELS = ["0", "0,1", "1", "2"]
+NAMES = ["Dragons (red)", "blue whales", "Quasars", "at night"]
+SETTINGS = {"format": "text-tsv", "min_df": 1, "max_df": 1.0, "features": ["words"]}
+
+
+@pytest.fixture
+def source(tmp_path):
+    (tmp_path / "labels.txt").write_text("".join(f"{name}\n" for name in NAMES))
+    lines = [f"{labels}\t{text} {number}\n" for number in range(30) for labels, text in zip(LABELS, TEXTS, strict=True)]
+    for name in ("train", "test"):
+        (tmp_path / f"{name}.tsv").write_text("".join(lines))
+    return Source(
+        PrepareSource(**SETTINGS),
+        train=tmp_path / "train.tsv",
+        test=tmp_path / "test.tsv",
+        labels=tmp_path / "labels.txt",
+    )
+
+
+@pytest.fixture
+def named(source):
+    return replace(source, settings=source.settings.model_copy(update={"label_names": True}))
+
+
+@pytest.fixture
+def dataset(named, tmp_path):
+    prepare(named).write(tmp_path / "named.h5")
+    return open_dataset(tmp_path / "named.h5")
+
+
+def test_names_are_the_last_training_instances(source, named):
+    plain, ours = prepare(source), prepare(named)
+    n = plain.train.X.n_rows
+    # nothing in the texts is a quasar
+    known = [0, 1, 3]
+    assert ours.train.X.n_rows == n + len(known)
+    assert ours.parameters["named_labels"] == len(known)
+    assert ours.parameters["source"]["counts"]["label_names_without_features"] == 1
+    assert ours.feature_names == plain.feature_names
+    X, Y = ours.train.X.to_scipy(), ours.train.Y.to_scipy()
+    assert (X[:n] != plain.train.X.to_scipy()).nnz == 0
+    assert (Y[:n] != plain.train.Y.to_scipy()).nnz == 0
+    assert Y[n:].toarray().argmax(axis=1).tolist() == known
+    words = [{ours.feature_names[f] for f in X[[row]].indices[:-1]} for row in range(n, X.shape[0])]
+    assert words == [{"red"}, {"blue", "whales"}, {"at", "night"}]
+    assert np.allclose((X[n:, :-1].power(2)).sum(axis=1), 1)
+    assert len(ours.train.norms) == X.shape[0]
+
+
+def test_a_label_without_instances_is_trained_on_its_name(dataset):
+    without = dataset.documents
+    assert without.train.X.n_rows == 120
+    ours, theirs = (train_model(part, TrainLabels(), 0.0).trained for part in (dataset, without))
+    assert ours.tolist() == [True, True, True, True]
+    assert theirs.tolist() == [True, True, True, False]
+    assert dataset.positives.to_scipy().sum(axis=1).tolist() == [61, 61, 30, 1]
+    assert without.positives.to_scipy().sum(axis=1).tolist() == [60, 60, 30, 0]
+
+
+def test_metrics_leave_names_out(dataset):
+    counts = np.diff(dataset.positives.indptr)
+    ours = dataset.inverse_propensity(counts, 0.55, 1.5)
+    theirs = inverse_propensity([60, 60, 30, 0], 120, 0.55, 1.5)
+    assert np.array_equal(ours, theirs)
+
+
+def test_names_are_not_held_out(dataset):
+    part = hold_out(dataset, 0.4)
+    assert part.n_documents + part.test.X.n_rows == 120
+    assert part.train.X.n_rows == part.n_documents + 3
+    assert part.test.X.n_rows > 10
+
+
+def test_choices_are_made_with_names_and_on_texts(dataset, named):
+    chosen = choose_C(dataset, ChooseC(), ChooseC(candidates=[1.0, 3.0]))
+    assert chosen["instances"] == 120
+    settings = ChooseFeatures(**SETTINGS | {"label_names": True, "candidates": ["words", "words+pairs"]})
+    found = choose_features(replace(named, settings=settings), settings)
+    assert found["instances"] == 120
+    assert {entry["candidate"] for entry in found["candidates"]} == {"words", "words+pairs"}
