@@ -106,13 +106,11 @@ class Dataset:
     def documents(self):
         """The same dataset without names of labels among the training instances."""
         n = self.n_documents
+        if n == self.train.X.n_rows:
+            return self
         norms = None if self.train.norms is None else self.train.norms[:n]
         train = Split(self.train.X.part(0, n), self.train.Y.part(0, n), norms=norms)
-        return (
-            self
-            if n == self.train.X.n_rows
-            else replace(self, train=train, parameters=self.parameters | {"named_labels": 0})
-        )
+        return replace(self, train=train, parameters=self.parameters | {"named_labels": 0})
 
     def inverse_propensity(self, counts, a, b):
         """:func:`inverse_propensity` of labels with so many positives; names of labels do not count."""

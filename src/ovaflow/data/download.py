@@ -40,6 +40,7 @@ _ADDRESS = re.compile(r"(for|with) url: \S+|'?\w+://\S+")
 """What error messages quote of an address, which may hold secrets."""
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _RECORD_LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
+# the last two are zipfile's, for passwords and for compressions that it lacks
 _DAMAGED = (zipfile.BadZipFile, tarfile.TarError, zlib.error, LZMAError, EOFError, RuntimeError, NotImplementedError)
 
 
