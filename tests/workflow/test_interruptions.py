@@ -75,9 +75,10 @@ class Attacked(Place):
         found = super().environment(**variables)
         return found | {"PYTHONPATH": f"{self.folder / 'patch'}:{found['PYTHONPATH']}"}
 
-    def start(self):
-        """Call the command that the user would call again."""
-        command = [sys.executable, "-m", "ovaflow", "run", "my.yaml", "--cores=2", "--retries=1000", *MODELS]
+    def start(self, *models):
+        """Call the command that the user would call again; without models it makes all."""
+        models = models or MODELS
+        command = [sys.executable, "-m", "ovaflow", "run", "my.yaml", "--cores=2", "--retries=1000", *models]
         with open(self.written, "a") as file:
             pipes = {"stdout": file, "stderr": subprocess.STDOUT}
             self.driver = subprocess.Popen(
@@ -168,6 +169,27 @@ def assert_finished(place, uninterrupted):
     assert not list(own.glob("locks/*"))
     assert not [path for path in own.glob("incomplete/*") if path.is_file()]
     assert "Nothing to be done" in place.snakemake("--dry-run", *MODELS)
+
+
+@pytest.mark.parametrize("model", [MODELS[0], MODELS[2]])
+def test_an_estimate_that_outlives_its_driver(tmp_path, model):
+    place = Attacked(tmp_path, None)
+    place.start(model)
+    try:
+        while "estimate" not in [process.cmdline()[4] for process in place.processes()[0]]:
+            assert place.driver.poll() is None, place.written.read_text()
+            time.sleep(0.05)
+        place.driver.kill()
+        place.driver.wait()
+        place.wait_for_all()
+    finally:
+        for process in place.processes()[1]:
+            process.kill()
+    assert list(tmp_path.glob("results/made/estimates/*.json"))
+    assert not (tmp_path / model).exists()
+    place.start(model)
+    assert place.driver.wait(300) == 0, place.written.read_text()
+    assert (tmp_path / model).exists()
 
 
 def test_killed_at_random_moments(uninterrupted, tmp_path):

@@ -1,7 +1,7 @@
 # Trees are divided into shards, grown in parallel, and joined into one model.
 
 
-# Ancient to the trees, as estimate_training is to shards of labels.
+# Ancient to the trees and not to their merging, as estimate_training is to shards of labels.
 rule estimate_trees:
     input:
         dataset=paths.DATASET,
@@ -54,6 +54,7 @@ rule train_trees:
 rule merge_trees:
     input:
         dataset=paths.DATASET,
+        estimate=lambda wildcards: estimate_of_trees(wildcards.dataset, wildcards.run),
         shards=shards_of_run,
     output:
         model=paths.MODEL,

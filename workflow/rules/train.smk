@@ -76,6 +76,7 @@ rule compute_root:
 # Memory and time that shards request from a scheduler. The estimate is ancient to the shards, so that a new one trains nothing
 # again. While an ancient input is being made, Snakemake does not look for other reasons to run a job. So an estimate must run
 # again only when the shards do anyway: for a changed dataset. Settings are part of its name, and it has no code parameter.
+# After a driver that was killed while its estimate was made it runs again, too: merging follows it, and asks for all shards.
 rule estimate_training:
     input:
         unpack(chosen_C),
@@ -159,6 +160,7 @@ rule measure_cold_start:
 rule merge_shards:
     input:
         dataset=paths.DATASET,
+        estimate=lambda wildcards: estimate_file(wildcards.dataset, wildcards.run),
         shards=shards_of_run,
     output:
         model=paths.MODEL,
