@@ -22,7 +22,7 @@ PROBLEMS = [(loss, C, cost) for loss in LOSSES for C, cost in [(0.5, 1.0), (2.0,
 def posed(X, y, weights, cost):
     work = make_workspace(X.n_rows, X.n_columns)
     work.weights[:] = weights
-    pose(X, np.flatnonzero(y > 0).astype(np.int32), np.float32(cost), work)
+    pose(X, np.flatnonzero(y > 0).astype(np.int32), np.float32(cost), X.n_rows, work)
     return work
 
 

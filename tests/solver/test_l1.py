@@ -20,19 +20,19 @@ WAYS = ["all features", "working features"]
 
 def target_of(X, y, loss, constants, cost):
     labels = from_scipy(sp.csr_array((y > 0)[None].astype(float)))
-    sums = X.to_scipy().sum(axis=0)
-    return violation_targets(constants, SLOPE_AT_ZERO[LOSSES[loss]], X, labels, sums, np.array([float(cost)]))[0]
+    slope, features = SLOPE_AT_ZERO[LOSSES[loss]], make_features(X, X.n_rows)
+    return violation_targets(constants, slope, X, labels, features, np.array([float(cost)]))[0]
 
 
 def solve(way, X, y, loss="squared-hinge", start=None, cost=1.0, **constants):
     """Weights, outcome and target of one label."""
     constants = Settings(**{"C": 1.0, "epsilon": 0.01, "loss": LOSSES[loss], "regularization": L1} | constants)
     positives, target = np.flatnonzero(y > 0).astype(np.int32), target_of(X, y, loss, constants, cost)
-    features = make_features(X)
+    features = make_features(X, X.n_rows)
     work = (make_workspace if way == "all features" else make_scratch)(X.n_rows, X.n_columns)
     work.weights[:] = 0.0 if start is None else start
     if way == "all features":
-        outcome = solve_label_l1(X, features.columns, positives, target, work, constants, cost)
+        outcome = solve_label_l1(X, features.columns, positives, target, work, constants, cost, X.n_rows)
     else:
         outcome = solve_on_features(X, features, positives, target, work, constants, cost)
     return work.weights.astype(float), outcome
@@ -150,5 +150,5 @@ def test_target_is_a_share_of_the_violation_at_zero(text_like, loss):
 def test_the_bias_is_the_last_feature_that_all_instances_have_alike():
     ones, some = np.ones((4, 1)), np.array([[1.0], [0.0], [1.0], [1.0]])
     matrices = [(some, ones), (ones, some), (some, 0.5 * ones), (ones, ones + some)]
-    found = [make_features(from_scipy(sp.csr_array(np.hstack(columns)))).bias for columns in matrices]
+    found = [make_features(from_scipy(sp.csr_array(np.hstack(columns))), len(columns[0])).bias for columns in matrices]
     assert found == [1, -1, 1, -1]

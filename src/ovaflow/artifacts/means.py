@@ -24,21 +24,23 @@ _BLOCKS_PER_THREAD = 16
 class Means:
     """Means and their inner products, in float64; 0 for labels without positives."""
 
-    x_mean: np.ndarray  # of all n instances, shape (d,)
+    x_mean: np.ndarray  # of all n documents, shape (d,)
     pp: np.ndarray  # <p_mean, p_mean> of each label, shape (l,)
     xp: np.ndarray  # <x_mean, p_mean> of each label
     xx: float  # <x_mean, x_mean>
     counts: np.ndarray  # positives of each label, int64
 
 
-def compute_means(X, positives, threads=1):
+def compute_means(X, positives, threads=1, n_documents=None):
     """Means of a training set, in one pass over X and one over the positives of each label, shape (l, n).
 
+    The first ``n_documents`` instances, by default all, have a part in the mean of all.
     Blocks of labels run in parallel; each thread takes O(d) memory. The result does not depend on their number.
     """
+    n = X.n_rows if n_documents is None else n_documents
     x_mean = np.zeros(X.n_columns)
-    _add_rows(X.data, X.indices, x_mean)
-    x_mean /= max(X.n_rows, 1)
+    _add_rows(X.data[: X.indptr[n]], X.indices[: X.indptr[n]], x_mean)
+    x_mean /= max(n, 1)
     pp, xp = np.zeros(positives.n_rows), np.zeros(positives.n_rows)
 
     def fill(block):

@@ -29,10 +29,10 @@ from ovaflow.training.shard_job import digest_of_shard, train_labels
 def means_command(dataset, output, threads):
     """Compute the means of all instances and of each label's positives in DATASET (dataset.h5)."""
     opened = open_dataset(dataset)
-    means = compute_means(opened.train.X, opened.positives, threads)
+    means = compute_means(opened.train.X, opened.positives, threads, opened.n_documents)
     write_means(output, means, opened.checksum)
     trained = int((means.counts > 0).sum())
-    click.echo(f"means of {opened.train.X.n_rows:,} instances and {trained:,} labels with positives: {output}")
+    click.echo(f"means of {opened.n_documents:,} instances and {trained:,} labels with positives: {output}")
 
 
 @click.command("label-tree")
@@ -59,7 +59,7 @@ def root_command(dataset, output, settings):
     Every label starts there with the all-negative start, the children of the root with the label-tree start.
     """
     opened = open_dataset(dataset)
-    weights, outcome = solve_root(opened.train.X, settings)
+    weights, outcome = solve_root(opened.documents.train.X, settings)
     write_root(output, weights, outcome, settings, opened.checksum)
     converged = "" if outcome.status == Status.CONVERGED else ", not converged"
     click.echo(f"root after {outcome.newton_steps} Newton steps{converged}: {output}")

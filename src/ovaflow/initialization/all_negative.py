@@ -21,7 +21,7 @@ _DECIDING = ("C", "loss", "root_epsilon")
 
 
 def solve_root(X, training):
-    """Weights and Outcome of the problem in which every instance is a negative: |g(w)| <= root_epsilon |g(0)|."""
+    """Weights and Outcome of the problem in which every document is a negative: |g(w)| <= root_epsilon |g(0)|."""
     settings = Settings.of(training)
     mean = np.bincount(X.indices, weights=X.data, minlength=X.n_columns) / max(X.n_rows, 1)
     at_zero = gradient_norm_at_zero(settings.C, SLOPE_AT_ZERO[settings.loss], X.n_rows, 0, 0.0, 0.0, mean @ mean)

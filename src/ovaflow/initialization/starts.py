@@ -19,7 +19,7 @@ class StartInputs:
     """What starts are made from, in addition to the settings."""
 
     means: Means
-    n: int  # instances
+    n: int  # instances, without names of labels
     bias: float = 0.0  # value of the bias feature; 0 where there is none
     earlier: Earlier | None = None  # for the pretrained start
     root: np.ndarray | None = None  # weights of the root, for the starts whose labels descend from it
@@ -34,7 +34,7 @@ class StartInputs:
         if {*map(len, of_features)} != {features} or {*map(len, of_labels)} != {labels}:
             said = f"means, root or label tree are not of its {features:,} features and {labels:,} labels"
             raise InputError(said, path=dataset.path, remedy="make them again")
-        return cls(means, dataset.train.X.n_rows, float(dataset.parameters["bias"]), **more)
+        return cls(means, dataset.n_documents, float(dataset.parameters["bias"]), **more)
 
     def within(self, labels):
         """Inputs of a job that solves some of the labels: parents elsewhere are replaced by the root."""
@@ -44,11 +44,11 @@ class StartInputs:
 def compute_start_inputs(dataset, training, threads=1, means=None, **more):
     """Inputs of a training without artifacts of a workflow: whatever is needed and not given is computed now."""
     if training.needs_root:
-        more["root"], _ = solve_root(dataset.train.X, training)
+        more["root"], _ = solve_root(dataset.documents.train.X, training)
     if training.needs_tree:
         more["parents"] = compute_label_tree(dataset.train.Y).parent
     if means is None:
-        means = compute_means(dataset.train.X, dataset.positives, threads)
+        means = compute_means(dataset.train.X, dataset.positives, threads, dataset.n_documents)
     return StartInputs.of(dataset, means, **more)
 
 

@@ -73,7 +73,7 @@ class BatchSolver:
 
     def screen(self):
         """Find what each label in flight must look at next."""
-        screen_all(self._X.n_rows, self._screen, self._batch)
+        screen_all(self._screen, self._batch)
 
     def advance(self, label):
         """Use what the screen found for one label.
@@ -181,8 +181,9 @@ def _set_weights(c, dense, negligible, screen, batch):
 
 
 @kernel
-def screen_all(n, screen, batch):
+def screen_all(screen, batch):
     """Collect for each label the instances whose score may exceed -1; at first the highest bounds."""
+    n = len(screen.slack)
     batch.n_candidates[:] = 0
     batch.cut[:] = False
     for first in range(0, n, STRIPE):

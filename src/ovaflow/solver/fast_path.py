@@ -33,13 +33,14 @@ class Newton:
     """Labels one by one: L2 problems, by Newton's method on all instances."""
 
     X: CSR
+    n_documents: int  # the first instances, which are negatives of all labels that they do not carry
     settings: Settings
 
     def targets(self, positives, means, costs):
         """What the gradient's norm, or with L1 the violation, must reach for each label; ``costs`` are of positives."""
         slope = SLOPE_AT_ZERO[self.settings.loss]
         known = means.counts, means.pp, means.xp, means.xx
-        return gradient_targets(self.settings, slope, self.X.n_rows, *known, costs)
+        return gradient_targets(self.settings, slope, self.n_documents, *known, costs)
 
     def make_work(self):
         """Allocate what a thread works in; its ``weights`` take the start, and hold the solution after."""
@@ -47,7 +48,7 @@ class Newton:
 
     def solve(self, positives, target, work, cost):
         """Solve one label, from ``work.weights`` and into them; returns the Outcome."""
-        return solve_label(self.X, positives, target, work, self.settings, cost)
+        return solve_label(self.X, positives, target, work, self.settings, cost, self.n_documents)
 
 
 @dataclass(frozen=True)
@@ -59,11 +60,12 @@ class CoordinateDescent(Newton):
     def targets(self, positives, means, costs):
         """See :meth:`Newton.targets`."""
         slope = SLOPE_AT_ZERO[self.settings.loss]
-        return violation_targets(self.settings, slope, self.X, positives, self.features.sums, np.asarray(costs))
+        return violation_targets(self.settings, slope, self.X, positives, self.features, np.asarray(costs))
 
     def solve(self, positives, target, work, cost):
         """See :meth:`Newton.solve`."""
-        return solve_label_l1(self.X, self.features.columns, positives, target, work, self.settings, cost)
+        columns, n = self.features.columns, self.n_documents
+        return solve_label_l1(self.X, columns, positives, target, work, self.settings, cost, n)
 
 
 @dataclass(frozen=True)
@@ -79,13 +81,13 @@ class OnFeatures(CoordinateDescent):
         return solve_on_features(self.X, self.features, positives, target, work, self.settings, cost)
 
 
-def one_by_one(X, settings, reference):
+def one_by_one(X, n_documents, settings, reference):
     """How labels are solved one by one; ``reference`` asks for the plainest way."""
     if settings.regularization != L1:
-        return Newton(X, settings)
+        return Newton(X, n_documents, settings)
     sparse = len(X.data) <= DENSEST * X.n_rows * X.n_columns
     way = OnFeatures if sparse and not reference else CoordinateDescent
-    return way(X, settings, make_features(X))
+    return way(X, n_documents, settings, make_features(X, n_documents))
 
 
 @dataclass(frozen=True)
@@ -103,9 +105,9 @@ class WorkingSets:
         return (counts > 0) & (rows <= LARGEST_WORKING_SET * n)
 
     @classmethod
-    def of(cls, X, smallest_target, settings):
+    def of(cls, X, n_documents, smallest_target, settings):
         """Prepare what all labels share."""
-        return cls(X, make_screen(X), settings)
+        return cls(X, make_screen(X.part(0, n_documents)), settings)
 
     def make_solver(self, start, ranking):
         """Solver of one thread."""
@@ -126,9 +128,9 @@ class Samples:
         return (counts > 0) & (counts + near_rows(counts) + SAMPLE <= LARGEST_SAMPLE * n)
 
     @classmethod
-    def of(cls, X, smallest_target, settings):
+    def of(cls, X, n_documents, smallest_target, settings):
         """See :meth:`WorkingSets.of`."""
-        return cls(X, make_anchor(X, smallest_target, settings), settings)
+        return cls(X, make_anchor(X, n_documents, smallest_target, settings), settings)
 
     def make_solver(self, start, ranking):
         """Solver of one thread; no instance is left out, so that nothing is ranked."""
@@ -138,10 +140,10 @@ class Samples:
 _FAST_PATHS = {SQUARED_HINGE: WorkingSets, LOGISTIC: Samples}
 
 
-def fast_path(X, counts, targets, settings):
+def fast_path(X, n_documents, counts, targets, settings):
     """The fast path of a problem; None where it has none, or no label suits it."""
     if settings.regularization == L1:
         return None
     path = _FAST_PATHS[settings.loss]
-    suited = path.suits(counts, X.n_rows)
-    return path.of(X, targets[suited].min(), settings) if suited.any() else None
+    suited = path.suits(counts, n_documents)
+    return path.of(X, n_documents, targets[suited].min(), settings) if suited.any() else None

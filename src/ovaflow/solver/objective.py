@@ -40,7 +40,7 @@ def value(work, settings):
 
 @kernel
 def collect_active(work, settings):
-    """A = {i : phi''(m_i) > 0}, with c_i phi'(m_i) y_i and c_i phi''(m_i) in the same order; returns |A|."""
+    """A = {i : c_i phi''(m_i) > 0}, with c_i phi'(m_i) y_i and c_i phi''(m_i) in the same order; returns |A|."""
     count = 0
     for i in range(len(work.scores)):
         cost = work.signed_costs[i]
@@ -49,7 +49,7 @@ def collect_active(work, settings):
         work.active[count] = i
         work.slopes[count] = loss_slope(settings.loss, margin) * cost
         work.curvatures[count] = curvature * abs(cost)
-        count += curvature > 0
+        count += (curvature > 0) & (cost != 0)
     return count
 
 

@@ -58,15 +58,17 @@ class Anchor(NamedTuple):
     gradient: np.ndarray  # its gradient there
     sample: np.ndarray  # random instances, ascending
     columns: CSR  # X transposed
+    n_documents: int  # the first instances, which are negatives of all labels that they do not carry
 
 
-def make_anchor(X, target, settings):
+def make_anchor(X, n_documents, target, settings):
     """Solve the problem without positives and draw the sample; a small target of its gradient saves work later."""
     work = make_workspace(X.n_rows, X.n_columns)
     work.weights[:] = 0.0
-    solve_label(X, np.empty(0, np.int32), target, work, settings)
-    sample = np.random.default_rng(_SEED).choice(X.n_rows, min(SAMPLE, X.n_rows), replace=False)
-    return Anchor(work.weights.copy(), work.gradient.copy(), np.sort(sample).astype(np.int32), transpose(X))
+    solve_label(X, np.empty(0, np.int32), target, work, settings, n_documents=n_documents)
+    sample = np.random.default_rng(_SEED).choice(n_documents, min(SAMPLE, n_documents), replace=False)
+    sample = np.sort(sample).astype(np.int32)
+    return Anchor(work.weights.copy(), work.gradient.copy(), sample, transpose(X), n_documents)
 
 
 class _Label:
@@ -105,7 +107,7 @@ class SampledSolver:
         if solved:
             step_and_score(self._X, self._panel)
             for label in solved:
-                turn_positives(label.slot, label.positives, label.positive_cost, self._panel)
+                turn_positives(label.slot, label.positives, label.positive_cost, self._anchor.n_documents, self._panel)
             fill_gradients(self._anchor.columns, self._settings.C, self._panel)
         new = np.array([label.slot for label in labels if not label.rounds], np.int64)
         reset_slots(new, self._anchor, self._panel)
@@ -129,8 +131,8 @@ class SampledSolver:
 
     def _solve(self, at, start):
         solved = solve_sampled(
-            at.slot, not at.rounds, self._X, at.positives, at.positive_cost, self._anchor.sample, start, at.target,
-            self._panel, self._local, self._settings,
+            at.slot, not at.rounds, self._X, at.positives, at.positive_cost, self._anchor.sample,
+            self._anchor.n_documents, start, at.target, self._panel, self._local, self._settings,
         )  # fmt: skip
         at.newton += solved.newton_steps
         at.cg += solved.cg_steps
@@ -138,14 +140,15 @@ class SampledSolver:
         at.rounds += 1
 
     def _outcome(self, at):
-        n, weights = self._X.n_rows, self._local.work.weights
+        n, weights = self._anchor.n_documents, self._local.work.weights
         value = objective(at.slot, self._X, at.positives, at.positive_cost, weights, self._panel, self._settings)
         steps = at.newton, at.cg, at.halvings
         return Outcome(*steps, n, n, value, at.norm, at.target, int(Status.CONVERGED), at.rounds)
 
     def _solve_plainly(self, at):
         work = self._local.work
-        plain = solve_label(self._X, at.positives, at.target, work, self._settings, at.positive_cost)
+        cost, n = at.positive_cost, self._anchor.n_documents
+        plain = solve_label(self._X, at.positives, at.target, work, self._settings, cost, n)
         return plain._replace(
             newton_steps=plain.newton_steps + at.newton,
             cg_steps=plain.cg_steps + at.cg,

@@ -83,11 +83,16 @@ def step_and_score(X, panel):
 
 
 @strict_kernel
-def turn_positives(c, positives, positive_cost, panel):
-    """-c_+ (1 - sigma(<w, x_i>)), the slopes of positives."""
+def turn_positives(c, positives, positive_cost, n_documents, panel):
+    """-c_+ (1 - sigma(<w, x_i>)), the slopes of positives; 0 for names of other labels."""
     for i in positives:
-        panel.slopes[i, c] = positive_cost * (panel.slopes[i, c] - np.float32(1.0))
+        panel.by_label[c, i] = positive_cost * (panel.slopes[i, c] - np.float32(1.0))
+    for i in range(n_documents, len(panel.slopes)):
+        panel.slopes[i, c] = 0.0
+    for i in positives:
+        panel.slopes[i, c] = panel.by_label[c, i]
         panel.by_label[c, i] = 0.0
+    panel.by_label[c, n_documents:] = 0.0
 
 
 @kernel
@@ -129,13 +134,16 @@ def _choose_rows(c, first, positives, sample, panel, local):
 
 
 @kernel
-def solve_sampled(c, first, X, positives, positive_cost, sample, start, target, panel, local, settings):
+def solve_sampled(
+    c, first, X, positives, positive_cost, sample, n_documents, start, target, panel, local, settings
+):
     """Minimise a label's sampled problem and leave the step in its gradient; returns the Outcome."""
     exact, count = _choose_rows(c, first, positives, sample, panel, local)
     part, work = local_problem(X, panel.rows[:count], local)
     n_positives = len(positives)
-    work.signed_costs[:exact] = -1.0
-    work.signed_costs[exact:] = -np.float32(len(panel.slopes) - exact) / max(count - exact, 1)
+    for r in range(exact):
+        work.signed_costs[r] = -1.0 if panel.rows[r] < n_documents else 0.0
+    work.signed_costs[exact:] = -np.float32(n_documents - exact) / max(count - exact, 1)
     if not first:
         work.signed_costs[:n_positives] = positive_cost
     for e in range(part.n_columns):

@@ -21,7 +21,8 @@ def relative_tolerance(epsilon, n_positives, n):
 def gradient_norm_at_zero(C, slope_at_zero, n, n_positives, pp, xp, xx, positive_cost=1.0):
     """Norm of the gradient at w = 0, from means alone: C |phi'(0)| |(c + 1) |P| p_mean - n x_mean|.
 
-    ``pp``, ``xp`` and ``xx`` are <p_mean, p_mean>, <x_mean, p_mean> and <x_mean, x_mean>; c weighs positives.
+    ``pp``, ``xp`` and ``xx`` are <p_mean, p_mean>, <x_mean, p_mean> and <x_mean, x_mean>; c weighs positives. Of the n
+    instances all positives are taken to be one, which a name of a label is not.
     """
     share = positive_cost + 1.0
     squared = share**2 * np.square(n_positives) * pp - 2.0 * share * n * n_positives * xp + float(n) ** 2 * xx
@@ -34,22 +35,23 @@ def gradient_targets(settings, slope_at_zero, n, counts, pp, xp, xx, positive_co
     return relative_tolerance(settings.epsilon, counts, n) * at_zero
 
 
-def violation_targets(settings, slope_at_zero, X, positives, sums, positive_costs):
+def violation_targets(settings, slope_at_zero, X, positives, features, positive_costs):
     """What the violation of an L1 problem must reach, for each of l labels: a share of that at w = 0.
 
     The violation is sum_j max(0, |g_j| - 1) at w = 0, with g the gradient of the losses, see
     :mod:`ovaflow.solver.coordinate_descent`. The share is that of L2 problems times :data:`STRICTER`. ``positives``
-    has shape (l, n); ``sums`` are the column sums of X.
+    has shape (l, n); ``features`` are those of X, see :func:`ovaflow.solver.working_features.make_features`.
     """
     at_zero = np.empty(positives.n_rows)
     scale = settings.C * abs(slope_at_zero)
-    _violations_at_zero(X, positives, sums.astype(np.float64), scale, positive_costs, at_zero)
-    return STRICTER * relative_tolerance(settings.epsilon, np.diff(positives.indptr), X.n_rows) * at_zero
+    n = features.n_documents
+    _violations_at_zero(X, n, positives, features.sums, scale, positive_costs, at_zero)
+    return STRICTER * relative_tolerance(settings.epsilon, np.diff(positives.indptr), n) * at_zero
 
 
 @strict_kernel
-def _violations_at_zero(X, positives, sums, scale, positive_costs, out):
-    """sum_f max(0, |g_f| - 1), g = -scale ((c + 1) sum_{i in P} x_i - sum_i x_i), from that without positives."""
+def _violations_at_zero(X, n_documents, positives, sums, scale, positive_costs, out):
+    """sum_f max(0, |g_f| - 1), g = -scale (sum_{i in P} (c + [i <= n]) x_i - sum_{i <= n} x_i), from P = {}."""
     total = 0.0
     for f in range(len(sums)):
         total += max(0.0, scale * abs(sums[f]) - 1.0)
@@ -58,13 +60,14 @@ def _violations_at_zero(X, positives, sums, scale, positive_costs, out):
         out[label] = total
         for e in range(positives.indptr[label], positives.indptr[label + 1]):
             i = positives.indices[e]
+            cost = positive_costs[label] + (i < n_documents)
             for k in range(X.indptr[i], X.indptr[i + 1]):
-                of_positives[X.indices[k]] += X.data[k]
+                of_positives[X.indices[k]] += cost * X.data[k]
         for e in range(positives.indptr[label], positives.indptr[label + 1]):
             i = positives.indices[e]
             for k in range(X.indptr[i], X.indptr[i + 1]):
                 f = X.indices[k]
                 if of_positives[f] != 0:
-                    gradient = (positive_costs[label] + 1.0) * of_positives[f] - sums[f]
+                    gradient = of_positives[f] - sums[f]
                     out[label] += max(0.0, scale * abs(gradient) - 1.0) - max(0.0, scale * abs(sums[f]) - 1.0)
                     of_positives[f] = 0.0

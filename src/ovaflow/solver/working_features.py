@@ -49,8 +49,9 @@ class Features(NamedTuple):
     """X by features; read by all threads."""
 
     columns: CSR  # X transposed
-    sums: np.ndarray  # column sums of X, float64, shape (d,)
+    sums: np.ndarray  # column sums of X over documents, float64, shape (d,)
     bias: int  # the feature that has the same value in all instances, the last one; -1 where there is none
+    n_documents: int  # the first instances, which are negatives of all labels that they do not carry
 
 
 class Scratch(NamedTuple):
@@ -65,23 +66,24 @@ class Scratch(NamedTuple):
     local: Workspace  # of the problem on the working features
 
 
-def make_features(X):
+def make_features(X, n_documents):
     """Transpose a matrix."""
     columns = transpose(X)
     sums = np.empty(X.n_columns)
-    _sum_rows(columns, sums)
+    _sum_rows(columns, n_documents, sums)
     last = columns.data[columns.indptr[-2] :] if X.n_columns else columns.data
     has_bias = len(last) == X.n_rows > 0 and (last == last[0]).all()
-    return Features(columns, sums, X.n_columns - 1 if has_bias else -1)
+    return Features(columns, sums, X.n_columns - 1 if has_bias else -1, n_documents)
 
 
 @strict_kernel
-def _sum_rows(matrix, out):
-    """out_r = sum of the entries of row r."""
+def _sum_rows(matrix, end, out):
+    """out_r = sum of the entries of row r in columns before ``end``."""
     for r in range(len(out)):
         out[r] = 0.0
         for k in range(matrix.indptr[r], matrix.indptr[r + 1]):
-            out[r] += matrix.data[k]
+            if matrix.indices[k] < end:
+                out[r] += matrix.data[k]
 
 
 def make_scratch(n, d):
@@ -109,18 +111,18 @@ def _minimise(X, features, positives, positive_cost, target, scratch, settings):
     inside = _INSIDE * target
     status = CONVERGED
     while True:
-        part, n_rows = _gather(features, positives, count, scratch)
-        view = _pose(part, n_rows, count, positives, positive_cost, X, scratch)
+        part, n_rows, others = _gather(features, positives, count, scratch)
+        view = _pose(part, n_rows, count, positives, positive_cost, features.n_documents, others, scratch)
         background = view.scores[n_rows]
         solved = minimise_l1(part, inside, view, settings)
         if rounds == 0:
-            first_active = solved.active_start + _alike(X, n_rows, background, settings.loss)
+            first_active = solved.active_start + _alike(others, background, settings.loss)
         newton += solved.newton_steps
         passes += solved.cg_steps
         halvings += solved.line_search_halvings
         rounds += 1
-        active = solved.active_end + _alike(X, n_rows, view.scores[n_rows], settings.loss)
-        violation = _fill_gradient(X, features.sums, n_rows, count, view, scratch, settings)
+        active = solved.active_end + _alike(others, view.scores[n_rows], settings.loss)
+        violation = _fill_gradient(X, features, n_rows, count, view, scratch, settings)
         for r in range(n_rows):
             scratch.local_row[scratch.rows[r]] = -1
         if violation <= target:
@@ -154,9 +156,8 @@ def _first_features(features, scratch):
 
 @strict_kernel
 def _gather(features, positives, count, scratch):
-    """Columns of the working features with renumbered instances; returns them and how many instances they touch.
-
-    One more instance stands for all others, with the bias feature alone.
+    """Columns of the working features with renumbered instances; returns them, how many instances they touch, and of how many
+    documents they touch none, for which one more instance stands, with the bias feature alone.
     """
     columns, rows, local_row = features.columns, scratch.rows, scratch.local_row
     n_rows = 0
@@ -187,16 +188,20 @@ def _gather(features, positives, count, scratch):
             data[size + r] = columns.data[columns.indptr[features.bias]]
             indices[size + r] = r
         indptr[count] = size + n_rows + 1
-    return CSR(data, indices, indptr, n_rows + 1), n_rows
+    others = features.n_documents
+    for r in range(n_rows):
+        others -= rows[r] < features.n_documents
+    return CSR(data, indices, indptr, n_rows + 1), n_rows, others
 
 
 @kernel
-def _pose(part, n_rows, count, positives, positive_cost, X, scratch):
+def _pose(part, n_rows, count, positives, positive_cost, n_documents, others, scratch):
     """Costs, weights and scores of the problem on the working features, in a part of the workspace."""
     view = part_of(scratch.local, n_rows + 1, count)
-    view.signed_costs[:] = -1.0
+    for r in range(n_rows):
+        view.signed_costs[r] = -1.0 if scratch.rows[r] < n_documents else 0.0
     view.signed_costs[: len(positives)] = positive_cost
-    view.signed_costs[n_rows] = -np.float32(len(X.indptr) - 1 - n_rows)
+    view.signed_costs[n_rows] = -np.float32(others)
     view.scores[:] = 0.0
     for e in range(count):
         view.weights[e] = scratch.weights[scratch.features[e]]
@@ -205,24 +210,24 @@ def _pose(part, n_rows, count, positives, positive_cost, X, scratch):
 
 
 @kernel
-def _alike(X, n_rows, score, loss):
+def _alike(others, score, loss):
     """Curved instances that the last one stands for, without that one."""
-    return (len(X.indptr) - 2 - n_rows) * (loss_curvature(loss, -score) > 0)
+    return max(others - 1, 0) * (loss_curvature(loss, -score) > 0)
 
 
 @kernel
-def _fill_gradient(X, sums, n_rows, count, view, scratch, settings):
+def _fill_gradient(X, features, n_rows, count, view, scratch, settings):
     """Gradient of the losses in all features; copies the weights back and returns the violation."""
     common = np.float64(-loss_slope(settings.loss, -view.scores[n_rows]))
     gradient, weights = scratch.gradient, scratch.weights
     for e in range(count):
         weights[scratch.features[e]] = view.weights[e]
     for j in range(len(gradient)):
-        gradient[j] = settings.C * common * sums[j]
+        gradient[j] = settings.C * common * features.sums[j]
     for r in range(n_rows):
-        factor = settings.C * (np.float64(view.slopes[r]) - common)
+        i = scratch.rows[r]
+        factor = settings.C * (np.float64(view.slopes[r]) - (common if i < features.n_documents else 0.0))
         if factor != 0:
-            i = scratch.rows[r]
             add_row(X.data, X.indices, X.indptr[i], X.indptr[i + 1], factor, gradient)
     total = 0.0
     for j in range(len(gradient)):

@@ -79,7 +79,7 @@ def solve_rows(X, rows, n_positives, positive_cost, target, local, settings):
     part, work = local_problem(X, rows, local)
     for e in range(part.n_columns):
         work.weights[e] = local.dense[local.features[e]]
-    pose(part, local.first[:n_positives], np.float32(positive_cost), work)
+    pose(part, local.first[:n_positives], np.float32(positive_cost), len(rows), work)
     return part.n_columns, minimise(part, target, work, settings)
 
 

@@ -29,7 +29,8 @@ class CSR(NamedTuple):
     def part(self, low, high):
         """Rows low..high, sharing memory."""
         start, end = self.indptr[low], self.indptr[high]
-        return CSR(self.data[start:end], self.indices[start:end], self.indptr[low : high + 1] - start, self.n_columns)
+        indices = None if self.indices is None else self.indices[start:end]
+        return CSR(self.data[start:end], indices, self.indptr[low : high + 1] - start, self.n_columns)
 
     def to_scipy(self):
         """The same matrix as a ``scipy.sparse.csr_array``, sharing memory where SciPy allows it."""

@@ -64,13 +64,13 @@ class LabelJobs:
         means = inputs.means
         if not np.isfinite(means.xx):
             raise InputError("features that are not finite numbers", path=dataset.path, remedy="fix the source")
-        X, settings, n = dataset.train.X, Settings.of(training), dataset.train.X.n_rows
+        X, settings, n = dataset.train.X, Settings.of(training), dataset.n_documents
         if settings.regularization != L1:
             # coordinate descent reads indices itself
             X = for_kernels(X)
         start = make_start(training, inputs)
         costs = positive_costs(means.counts, n, training.weighting, training.propensity_a, training.propensity_b)
-        alone = one_by_one(X, settings, training.reference)
+        alone = one_by_one(X, n, settings, training.reference)
         targets = alone.targets(dataset.positives, means, costs)
         return cls(
             X,
@@ -81,7 +81,7 @@ class LabelJobs:
             targets=targets,
             threshold=np.float32(training.stored_threshold),
             alone=alone,
-            fast_path=None if training.reference else fast_path(X, means.counts, targets, settings),
+            fast_path=None if training.reference else fast_path(X, n, means.counts, targets, settings),
         )
 
     def positives_of(self, label):
@@ -93,7 +93,7 @@ class LabelJobs:
         """Whether labels with so many positives are solved on the fast path."""
         if self.fast_path is None:
             return np.zeros(len(counts), bool)
-        return self.fast_path.suits(counts, self.X.n_rows)
+        return self.fast_path.suits(counts, self.alone.n_documents)
 
     def keep_solution(self, label, weights):
         """Hand the dense solution of a label to its start, where starts of other labels may need it."""

@@ -41,10 +41,10 @@ class Record(NamedTuple):
     seconds: float  # processor time without recording; other jobs do not affect it
 
 
-def solve_recorded(X, positives, target, work, settings, positive_cost=1.0):
+def solve_recorded(X, positives, target, work, settings, positive_cost=1.0, n_documents=None):
     """Solve a label as :func:`~ovaflow.solver.newton.solve_label` does; returns its Outcome and a list of Records."""
     began = time.thread_time()
-    pose(X, positives, np.float32(positive_cost), work)
+    pose(X, positives, np.float32(positive_cost), X.n_rows if n_documents is None else n_documents, work)
     at = begin(X, work, settings)
     seconds = time.thread_time() - began
     records, halvings, status = [_record(at, seconds, work, settings)], 0, Status.CONVERGED
@@ -69,10 +69,10 @@ def _record(at, seconds, work, settings):
     return Record(value(work, settings), at.gradient_norm, at.active, at.step_length, at.cg_steps, seconds)
 
 
-def refined_objective(X, positives, target, work, settings, positive_cost=1.0):
+def refined_objective(X, positives, target, work, settings, positive_cost=1.0, n_documents=None):
     """Objective at the optimum, as near as float32 comes to it, from the solution in ``work.weights``."""
     patient = settings._replace(max_newton=_MOST_REFINING_STEPS)
-    return solve_label(X, positives, _REFINED * target, work, patient, positive_cost).objective
+    return solve_label(X, positives, _REFINED * target, work, patient, positive_cost, n_documents).objective
 
 
 def traced_labels(counts, n_labels, seed):
@@ -130,7 +130,8 @@ class _Traced(NamedTuple):
 def _trace_label(jobs, label, work):
     positives = jobs.positives_of(label)
     jobs.start.fill(label, jobs.X, positives, work.weights)
-    problem = jobs.X, positives, jobs.targets[label], work, jobs.alone.settings, jobs.positive_costs[label]
+    alone, cost = jobs.alone, jobs.positive_costs[label]
+    problem = jobs.X, positives, jobs.targets[label], work, alone.settings, cost, alone.n_documents
     outcome, records = solve_recorded(*problem)
     jobs.keep_solution(label, work.weights)
     counts, _ = np.histogram(np.clip(work.weights, WEIGHT_EDGES[0], WEIGHT_EDGES[-1]), WEIGHT_EDGES)
