@@ -15,7 +15,7 @@ from ovaflow.tuning.features import choose_features
 TEXTS = ["the red dragon sleeps", "a red dragon wakes", "blue whales sing at night", "old blue whales sleep at night"]
 LABELS = ["0", "0,1", "1", "2"]
 NAMES = ["Dragons (red)", "blue whales", "Quasars", "at night"]
-SETTINGS = {"format": "text-tsv", "min_df": 1, "max_df": 1.0, "features": ["words"]}
+SETTINGS = {"format": "text-tsv", "min_df": 1, "max_df": 1.0, "features": ["words"], "label_names": False}
 
 
 @pytest.fixture

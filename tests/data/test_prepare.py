@@ -64,6 +64,7 @@ def test_texts(tmp_path, capsys):
         "train_instances": 5,
         "train_without_features": 1,
         "train_without_labels": 1,
+        "label_names_without_features": 3,
         "test_instances": 2,
         "test_without_features": 1,
         "test_without_labels": 0,
@@ -136,10 +137,10 @@ def test_dense_features_are_stored_in_full_and_counted_as_they_are(tmp_path, sha
 def test_builtin(tmp_path, monkeypatch):
     monkeypatch.setattr(prepare_step, "docstrings", partial(docstrings, texts=500))
     dataset = prepare(tmp_path, "--format=builtin", "--features=words")
-    assert dataset.train.X.n_rows + dataset.test.X.n_rows == 500
+    assert dataset.n_documents + dataset.test.X.n_rows == 500
     assert np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels).min() > 0
     assert {"modules_read", "repeated_texts", "python"} < dataset.parameters["source"]["counts"].keys()
-    document_frequency = np.bincount(dataset.train.X.indices)[:-1]
+    document_frequency = np.bincount(dataset.documents.train.X.indices)[:-1]
     assert (np.diff(document_frequency) <= 0).all()
 
 

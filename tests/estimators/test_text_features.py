@@ -8,10 +8,12 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from solving import assert_same_bits, trained
 
 from ovaflow import OneVsAllClassifier, TextFeatures
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
+from ovaflow.sparse.csr import from_scipy
 
 TEXTS = [f"{'Salzige' if i % 2 else 'hohe'} {'See' if i % 3 else 'Hügel'} und Nummern{i % 7}" for i in range(60)]
 BLOCKS = ["words", "pairs", {"prefixes": 4}, {"stems": "german"}, {"characters": [3, 4]}]
@@ -40,6 +42,23 @@ def test_same_bits_as_those_of_prepare(tmp_path):
             np.testing.assert_array_equal(mine, his)
     again = pickle.loads(pickle.dumps(ours)).transform(TEXTS)
     assert (again != X).nnz == 0
+
+
+def test_names_of_labels_make_the_models_of_the_pipeline(tmp_path):
+    labels = [["see" if "See" in text else "hügel", *(["xyz"] if "Salz" in text else [])] for text in TEXTS]
+    lines = [f"{','.join(row)}\t{text}\n" for row, text in zip(labels, TEXTS, strict=True)]
+    for name in ("train", "test"):
+        (tmp_path / f"{name}.tsv").write_text("".join(lines))
+    files = [f"--{name}={tmp_path / name}.tsv" for name in ("train", "test")]
+    assert main(["prepare", "--format=text-tsv", *files, f"--output={tmp_path / 'dataset.h5'}"]) == 0
+    dataset, features = open_dataset(tmp_path / "dataset.h5"), TextFeatures()
+    # "see" is in more than half of the texts
+    assert dataset.train.X.n_rows - dataset.n_documents == 1
+    theirs = trained(dataset, initialization="mean-separating").weights.to_scipy()
+    model = OneVsAllClassifier().fit(features.fit_transform(TEXTS), labels, label_features=features.transform)
+    assert_same_bits(model.model_.weights, from_scipy(theirs))
+    plain = OneVsAllClassifier().fit(features.transform(TEXTS), labels).model_.weights
+    assert (plain.to_scipy() != theirs).nnz > 0
 
 
 def test_in_a_pipeline_C_is_chosen():

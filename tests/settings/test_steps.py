@@ -35,14 +35,14 @@ def start(name):
     ("step", "run", "sections", "expected"),
     [
         ("prepare", {}, {}, [
-            "--features=words", "--features=prefixes=6", "--no-label-names", "--tfidf=true", "--min-df=2",
+            "--features=words", "--features=prefixes=6", "--label-names", "--tfidf=true", "--min-df=2",
             "--max-df=0.5", "--sublinear", "--normalize", "--bias=1.0",
             "--test-fraction=0.2", "--seed=0", "--text-column=text", "--labels-column=labels", "--label-separator=,",
             "--format=csv",
         ]),
         ("prepare", {}, {"datasets": FEATURES}, ["--tfidf=false", "--no-normalize", "--bias=1.0", "--format=xmc-text"]),
         ("choose-features", {}, {"tune": {"candidates": {"features": [["words", {"stems": ["german", "english"]}]]}}}, [
-            "--no-label-names", "--tfidf=true", "--min-df=2", "--max-df=0.5", "--sublinear", "--normalize",
+            "--label-names", "--tfidf=true", "--min-df=2", "--max-df=0.5", "--sublinear", "--normalize",
             "--bias=1.0",
             "--test-fraction=0.2", "--seed=0", "--text-column=text", "--labels-column=labels", "--label-separator=,",
             "--format=csv", "--metric=nDCG@5", "--held-out=0.1", "--candidates=words+stems=german,english",

@@ -48,8 +48,8 @@ def test_same_optimum_as_liblinear(text_like, way, loss, C, cost):
         ours = naive.objective(dense, y, weights, loss, C, cost, "l1")
         theirs = naive.objective(dense, y, liblinear(dense, y, loss, C, cost, "l1"), loss, C, cost, "l1")
         assert outcome.status == Status.CONVERGED
-        # LIBLINEAR gives up after 1,000 passes, too early with C = 10
-        assert theirs * (0.9 if C == 10.0 else 0.999) <= ours <= theirs * 1.001
+        # LIBLINEAR gives up after 1,000 passes, too early with C = 10: by up to a quarter, as its random numbers fall
+        assert theirs * (0.75 if C == 10.0 else 0.999) <= ours <= theirs * 1.001
         assert outcome.objective == pytest.approx(ours, rel=1e-4)
 
 

@@ -78,14 +78,14 @@ def test_stripes_of_instances_are_screened_like_one():
     batch.n_support[7] = 4000
     batch.popular_weights[:, 7] = weights[screen.popular_features]
     batch.exhaustive[7] = True
-    screen_all(n, screen, batch)
+    screen_all(screen, batch)
     ours = batch.candidates[7, : batch.n_candidates[7]]
     theirs = np.flatnonzero(X.to_scipy() @ weights > -1)
     assert (np.diff(ours) > 0).all()
     assert set(theirs) <= set(ours.tolist())
     assert len(ours) < 0.9 * n
     batch.exhaustive[7] = False
-    screen_all(n, screen, batch)
+    screen_all(screen, batch)
     highest = batch.candidates[7, : batch.n_candidates[7]]
     assert batch.cut[7]
     assert len(highest) < len(ours) / 10

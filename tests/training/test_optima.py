@@ -35,7 +35,7 @@ def named(request, real_data, tmp_path_factory):
     folder, path = real_data / request.param, tmp_path_factory.mktemp(request.param) / "dataset.h5"
     kind, suffix = ("text-tsv", "_raw.tsv.gz") if (folder / "train_raw.tsv.gz").exists() else ("xmc-text", ".txt.gz")
     files = [f"--{part}={folder / part}{suffix}" for part in ("train", "test")]
-    files += [f"--labels={folder / 'labels.txt.gz'}"] if kind == "text-tsv" else []
+    files += [f"--labels={folder / 'labels.txt.gz'}", "--no-label-names"] if kind == "text-tsv" else []
     assert main(["prepare", f"--format={kind}", *files, f"--output={path}"]) == 0
     return request.param, open_dataset(path)
 

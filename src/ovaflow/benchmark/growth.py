@@ -27,7 +27,7 @@ def measure_growth(dataset, n_labels, seed, training, repeats=1):
     to unit length. For each axis ("n", "d") and solver, the exponent is the slope of log CPU time over log size;
     ``on_working_sets`` is the share of labels that the fast solver does not hand to the plain one.
     """
-    parts, labels = _parts(dataset, n_labels, seed)
+    parts, labels = _parts(dataset.documents, n_labels, seed)
     points = []
     with Progress("growth", 2 * len(parts) * repeats, "runs") as progress:
         for axis, size, part in parts:

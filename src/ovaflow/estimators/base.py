@@ -3,12 +3,13 @@
 import hashlib
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from pydantic import ValidationError
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -116,6 +117,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         y: Labels,
         label_names: Sequence[str] | None = None,
         feature_names: Sequence[str] | None = None,
+        label_features: Callable[[list[str]], Matrix] | None = None,
     ) -> Self:
         """Train.
 
@@ -130,6 +132,9 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
             Of the columns of an indicator.
         feature_names : sequence of str, length d, optional
             Kept in the model, for explanations.
+        label_features : callable, optional
+            Features of names of labels, such as :meth:`TextFeatures.transform`: each name is one more training text of
+            its label, as with ``label_names`` in the config.
 
         Returns
         -------
@@ -143,10 +148,15 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         names = feature_names if feature_names is not None else getattr(self, "feature_names_in_", ())
         if len(names) not in (0, X.shape[1]):
             raise ValueError(f"{len(names)} feature_names for {X.shape[1]} features")
-        given = Names([str(label) for label in form.classes], [str(name) for name in names])
+        given, named = Names([str(label) for label in form.classes], [str(name) for name in names]), 0
+        if label_features is not None:
+            of_names = sp.csr_array(validate_data(self, label_features(given.labels), accept_sparse="csr", reset=False))
+            known = np.flatnonzero(np.diff(of_names.indptr))
+            X, named = sp.vstack([sp.csr_array(X), of_names[known]]), len(known)
+            Y = from_scipy(sp.vstack([Y.to_scipy(), sp.eye_array(len(of_names.indptr) - 1, format="csr")[known]]))
         self._part(Prepare, ("bias", "normalize"))
         with silence(not self.verbose):
-            self.model_ = self._train(self._dataset(X, Y, given))
+            self.model_ = self._train(self._dataset(X, Y, given, named))
         self._hold(form)
         return self
 
@@ -157,11 +167,11 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _hold(self, form: LabelForm) -> None:
         self.classes_, self._form, self._predictor = form.classes, form, Predictor(self.model_)
 
-    def _dataset(self, X: Matrix, Y: CSR, names: Names) -> Dataset:
-        """The training set as the pipeline's prepare step makes it of the same features."""
+    def _dataset(self, X: Matrix, Y: CSR, names: Names, named: int) -> Dataset:
+        """The training set as the pipeline's prepare step makes it of the same features, the last ones of names."""
         matrix, norms = self._finished(X)
         parameters = {"format": "arrays", "tfidf": False, "normalize": self.normalize, "bias": float(self.bias)}
-        parameters |= {"dense": is_dense(matrix)}
+        parameters |= {"dense": is_dense(matrix)} | ({"named_labels": named} if named else {})
         train = Split(fill_rows(matrix) if is_dense(matrix) else matrix, Y, norms=norms)
         test = Split(rows_of(matrix, np.empty(0, int)), rows_of(Y, np.empty(0, int)))
         return Dataset(Path("X"), train, test, _digest(train), parameters, names)

@@ -227,7 +227,7 @@ class Prepare(Section):
     column_weights: Annotated[list[AboveZero], BeforeValidator(_listed)] = setting(
         [], "what a word in each of the text columns counts; []: all are one text"
     )
-    label_names: bool = setting(False, "train on the name of each label, too, as one more text of that label")
+    label_names: bool = setting(True, "train on the name of each label, too, as one more text of that label")
     tfidf: Literal["auto"] | bool = setting(
         "auto", "weight features by tf-idf; auto: for texts, not for ready-made features"
     )

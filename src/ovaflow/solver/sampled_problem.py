@@ -134,9 +134,7 @@ def _choose_rows(c, first, positives, sample, panel, local):
 
 
 @kernel
-def solve_sampled(
-    c, first, X, positives, positive_cost, sample, n_documents, start, target, panel, local, settings
-):
+def solve_sampled(c, first, X, positives, positive_cost, sample, n_documents, start, target, panel, local, settings):
     """Minimise a label's sampled problem and leave the step in its gradient; returns the Outcome."""
     exact, count = _choose_rows(c, first, positives, sample, panel, local)
     part, work = local_problem(X, panel.rows[:count], local)

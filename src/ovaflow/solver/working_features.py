@@ -156,8 +156,9 @@ def _first_features(features, scratch):
 
 @strict_kernel
 def _gather(features, positives, count, scratch):
-    """Columns of the working features with renumbered instances; returns them, how many instances they touch, and of how many
-    documents they touch none, for which one more instance stands, with the bias feature alone.
+    """Columns of the working features with renumbered instances; how many instances they touch; how many documents not.
+
+    One more instance stands for these documents, with the bias feature alone.
     """
     columns, rows, local_row = features.columns, scratch.rows, scratch.local_row
     n_rows = 0
