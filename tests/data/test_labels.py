@@ -46,7 +46,7 @@ def test_numbers():
 
 def names_of(folder, text):
     (folder / "labels.txt").write_text(text, encoding="utf-8")
-    return read_label_names(folder / "labels.txt")
+    return read_label_names(folder / "labels.txt")[0]
 
 
 @pytest.mark.parametrize(

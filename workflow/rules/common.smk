@@ -9,6 +9,7 @@ from zlib import crc32
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.catalogue import files_of, read_catalogue
+from ovaflow.data.readers.annif import matching, parts_of
 from ovaflow.estimate.demand import dense_megabytes, read_demand, shape_of, shares_of_work
 from ovaflow.settings import chains, paths, steps
 from ovaflow.settings.config import load, require_files, resolve
@@ -87,7 +88,33 @@ def file_options(files):
 def raw_files(wildcards):
     """Files that a dataset is made from; a module's prefix does not apply to the user's own."""
     found = paths.raw_files(SETTINGS, wildcards.dataset)
-    return {role: path if path.startswith(f"{paths.DOWNLOADS}/") else local(path) for role, path in found.items()}
+    several = ("train", "test") if SETTINGS.datasets[wildcards.dataset].format == "annif" else ()
+    return {
+        role: path
+        if path.startswith(f"{paths.DOWNLOADS}/")
+        else list(map(local, map(str, matching(path))))
+        if role in several
+        else local(path)
+        for role, path in found.items()
+    }
+
+
+def options_of_files(wildcards, input):
+    """Files that a dataset is made from as options; of Annif's corpora the pattern or the folder that the config names."""
+    several = paths.raw_files(SETTINGS, wildcards.dataset) if SETTINGS.datasets[wildcards.dataset].format == "annif" else {}
+    return file_options(
+        {role: several[role] if role in ("train", "test") and several else path for role, path in input.items()}
+    )
+
+
+def contents_of_folders(wildcards):
+    """Names, sizes and times of what is in the folders of Annif's corpora, whose own times do not tell of changes."""
+    entry = SETTINGS.datasets[wildcards.dataset]
+    if entry.format != "annif":
+        return ""
+    parts = [part for location in (entry.train, entry.test) if location for part in parts_of(location)]
+    told = [f"{part} {part.stat().st_size} {part.stat().st_mtime_ns}" for part in parts if part.exists()]
+    return f"{crc32(' '.join(told).encode()):08x}"
 
 
 def files_of_preparation(wildcards):

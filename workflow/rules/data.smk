@@ -53,7 +53,8 @@ rule choose_features:
     benchmark:
         "logs/{dataset}/choose-features.tsv"
     params:
-        files=lambda wildcards, input: file_options(input),
+        files=options_of_files,
+        contents=contents_of_folders,
         options=settings_of("choose-features"),
         code=steps.code_of("choose-features"),
     threads: 4
@@ -78,7 +79,8 @@ rule prepare_dataset:
     benchmark:
         "logs/{dataset}/prepare.tsv"
     params:
-        files=lambda wildcards, input: file_options(input),
+        files=options_of_files,
+        contents=contents_of_folders,
         options=settings_of("prepare"),
         code=steps.code_of("prepare"),
     threads: 2

@@ -2,7 +2,7 @@
 
 import click
 
-from ovaflow.cli.options import DATASET, FILE, number, option, output, reads
+from ovaflow.cli.options import DATASET, FILE, SOURCE, number, option, output, reads
 from ovaflow.data.dataset import hold_out, open_dataset, write_dataset
 from ovaflow.data.download import download_dataset, download_file
 from ovaflow.data.prepare import Source, prepare
@@ -35,11 +35,12 @@ def download_command(dataset, catalogue, url, sha256, output, record):
 
 @click.command("prepare")
 @reads("prepare")
-@click.option("--train", type=FILE, help="Training instances.")
+@click.option("--train", type=SOURCE, help="Training instances.")
 @click.option("--train-labels", type=FILE, help="Labels of the training instances (npz).")
-@click.option("--test", type=FILE, help="Test instances; by default a share of the training file.")
+@click.option("--test", type=SOURCE, help="Test instances; by default a share of the training file.")
 @click.option("--test-labels", type=FILE, help="Labels of the test instances (npz).")
 @click.option("--labels", type=FILE, help="Label names, one per line in id order; texts then have ids as labels.")
+@click.option("--vocabulary", type=FILE, help="Subject vocabulary, whose URIs or names texts have as labels.")
 @option(Train, "threads", help="Number of processes that read texts; results do not depend on it.")
 @output("The dataset file.")
 def prepare_command(settings, threads, output, **files):

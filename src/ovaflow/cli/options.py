@@ -13,6 +13,7 @@ from ovaflow.settings.steps import STEPS
 from ovaflow.storage.texts import read_json
 
 FILE = click.Path(dir_okay=False, path_type=Path)
+SOURCE = click.Path(path_type=Path)
 DATASET = click.argument("dataset", type=FILE)
 OF_DATASET = click.option("--dataset", required=True, type=FILE, help="The dataset file, dataset.h5.")
 MEANS = click.option("--means", required=True, type=FILE, help="Means of the dataset, by ovaflow means.")

@@ -84,7 +84,7 @@ def _predict_raw(
         for path in inputs
     ]
     titled = bool(sources) or len(texts) > 1
-    writer = _writer(output_format, output, predictor.n_labels, options["probabilities"], titled)
+    writer = _writer(output_format, output, predictor, options["probabilities"], titled)
     quiet = not inputs or (output is None and sys.stdout.isatty())
     with _destination(output) as out, Progress("predicting", 0, "instances", quiet=quiet) as progress:
         out.write(writer.head)
@@ -123,7 +123,7 @@ def calibration_of(model, path, needed=False):
     return None
 
 
-def _writer(name, output, n_labels, probabilities, titled):
+def _writer(name, output, predictor, probabilities, titled):
     if name is None and output is not None:
         name = _OUTPUTS.get(output.suffix.lower(), "jsonl")
     elif name is None:
@@ -131,10 +131,10 @@ def _writer(name, output, n_labels, probabilities, titled):
     if name == "xmc-text":
         if output is None:
             raise click.UsageError("xmc-text begins with the number of instances: name a file with --output")
-        return XmcText(n_labels, probabilities)
+        return XmcText(predictor.n_labels, probabilities)
     if name == "table":
         return Table(titled)
-    return Csv(probabilities) if name == "csv" else JsonLines()
+    return Csv(probabilities, len(predictor.label_uris) > 0) if name == "csv" else JsonLines()
 
 
 @contextmanager

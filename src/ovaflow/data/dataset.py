@@ -26,11 +26,16 @@ from ovaflow.storage.refusals import damaged
 
 @dataclass(frozen=True)
 class Names:
-    """Names of labels, of features (without the bias feature, or none), and inverse document frequencies."""
+    """Names of labels, of features (without the bias feature, or none), and inverse document frequencies.
+
+    Labels of a subject vocabulary also have URIs and notations, which are empty where a subject has none.
+    """
 
     labels: list
     features: list
     idf: np.ndarray | None = None
+    uris: list = ()
+    notations: list = ()
 
 
 def read_names(path, kind, name):
@@ -43,6 +48,39 @@ def read_idf(path, kind):
     """Inverse document frequencies of an artifact, without the bias feature; None without tf-idf."""
     with open_artifact(path, kind) as file:
         return map_vector(file["idf"], np.float32) if "idf" in file else None
+
+
+_OF_LABELS, _OF_SUBJECTS = "label_names", ("label_uris", "label_notations")
+
+
+def read_all_names(path, kind):
+    """All :class:`Names` of an artifact."""
+    labels, features, uris, notations = (
+        read_names(path, kind, name) for name in (_OF_LABELS, "feature_names", *_OF_SUBJECTS)
+    )
+    return Names(labels, features, read_idf(path, kind), uris, notations)
+
+
+def write_names(file, names):
+    """Write names into an artifact."""
+    write_strings(file, _OF_LABELS, names.labels)
+    for name, strings in (
+        ("feature_names", names.features),
+        *zip(_OF_SUBJECTS, (names.uris, names.notations), strict=True),
+    ):
+        if len(strings):
+            write_strings(file, name, strings)
+    if names.idf is not None:
+        create_array(file, "idf", np.asarray(names.idf, np.float32))
+
+
+def check_names(file, n_labels, n_features):
+    """Refuse an artifact whose names are not of so many labels and features (without the bias feature)."""
+    for name in (_OF_LABELS, *_OF_SUBJECTS):
+        check_strings(file, name, 0, n_labels)
+    check_strings(file, "feature_names", 0, n_features)
+    if "idf" in file and file["idf"].shape != (n_features,):
+        raise damaged(file, f"idf of {file['idf'].size:,} features, expected {n_features:,}")
 
 
 KIND = "dataset"
@@ -136,7 +174,7 @@ class Dataset:
     @cached_property
     def names(self):
         """Names of labels and features, with the inverse document frequencies."""
-        return self.given or Names(self.label_names, self.feature_names, read_idf(self.path, KIND))
+        return self.given or read_all_names(self.path, KIND)
 
     def test_texts(self, rows=None):
         """Beginnings of test texts, of some rows; empty when the source had features instead of texts."""
@@ -144,7 +182,7 @@ class Dataset:
             return read_strings(file, "test_texts", rows) if "test_texts" in file else []
 
 
-def write_dataset(path, train, test, label_names, feature_names, parameters, idf=None):
+def write_dataset(path, train, test, label_names, feature_names, parameters, idf=None, uris=(), notations=()):
     """Write the dataset file.
 
     ``parameters`` are every setting that shaped the file: ``bias``, ``normalize``, ``tfidf`` and, for texts, what
@@ -157,11 +195,7 @@ def write_dataset(path, train, test, label_names, feature_names, parameters, idf
             if split.norms is not None:
                 norms = np.minimum(split.norms, np.finfo(np.float32).max)
                 create_array(file, f"{name}/norms", norms.astype(np.float32))
-        write_strings(file, "label_names", label_names)
-        if len(feature_names):
-            write_strings(file, "feature_names", feature_names)
-        if idf is not None:
-            create_array(file, "idf", np.asarray(idf, np.float32))
+        write_names(file, Names(label_names, feature_names, idf, uris, notations))
         if test.texts:
             write_strings(file, "test_texts", [text[:EXCERPT] for text in test.texts])
 
@@ -188,11 +222,8 @@ def _check_shapes(file, train, test):
     if any(split.norms is not None and len(split.norms) != split.X.n_rows for split in (train, test)):
         raise damaged(file, "norms of different instances")
     plain = d - (parameters_of(file).get("bias", 0) != 0)
-    check_strings(file, "label_names", 0, l)
-    check_strings(file, "feature_names", 0, plain)
+    check_names(file, l, plain)
     check_strings(file, "test_texts", test.X.n_rows)
-    if "idf" in file and file["idf"].shape != (plain,):
-        raise damaged(file, f"idf of {file['idf'].size:,} features, expected {plain:,}")
 
 
 def inverse_propensity(counts, n_instances, a, b):

@@ -1,7 +1,6 @@
 """Label lists of instances, by name or by number, to the label matrix; files of label names."""
 
 from array import array
-from collections import Counter
 
 import numpy as np
 import scipy.sparse
@@ -9,6 +8,7 @@ import scipy.sparse
 from ovaflow.console.errors import InputError
 from ovaflow.data.readers.streams import read_lines
 from ovaflow.data.readers.texts import clean
+from ovaflow.data.subjects import told_apart
 from ovaflow.sparse.csr import from_scipy
 
 
@@ -19,6 +19,7 @@ class NamedLabels:
     """
 
     n_labels = None
+    uris, notations, others = (), (), ()
 
     def __init__(self):
         self._numbers = {}
@@ -48,8 +49,10 @@ class NamedLabels:
 class NumberedLabels:
     """Labels given by their 0-based line numbers in a file of names; all of them are labels."""
 
-    def __init__(self, names):
-        self._names = names
+    notations, others = (), ()
+
+    def __init__(self, names, uris=()):
+        self._names, self.uris = names, uris
         self.n_labels = len(names)
         self._train, self._test = _Rows(), _Rows()
 
@@ -64,6 +67,44 @@ class NumberedLabels:
     def finish(self):
         """Names and matrices; as :meth:`NamedLabels.finish`."""
         return self._names, self._train.matrix(self.n_labels), self._test.matrix(self.n_labels), {}
+
+
+class SubjectLabels:
+    """Labels given by URIs, or names, of a subject vocabulary; all of its subjects are labels.
+
+    What it lacks is left out and counted.
+    """
+
+    n_labels = None
+
+    def __init__(self, vocabulary):
+        self._vocabulary = vocabulary
+        self.uris, self.notations, self.others = vocabulary.uris, vocabulary.notations, vocabulary.others
+        by_name = {name: number for number, name in enumerate(vocabulary.names)}
+        self._numbers = by_name | {uri: number for number, uri in enumerate(vocabulary.uris)}
+        self._train, self._test = _Rows(), _Rows()
+        self._given = self._lacking = 0
+
+    def add_train(self, labels):
+        """Append a training instance."""
+        self._train.append(self._known(labels))
+
+    def add_test(self, labels):
+        """Append a test instance."""
+        self._test.append(self._known(labels))
+
+    def _known(self, labels):
+        known = [self._numbers[label] for label in labels if label in self._numbers]
+        self._given += len(labels)
+        self._lacking += len(labels) - len(known)
+        return known
+
+    def finish(self):
+        """Names and matrices; as :meth:`NamedLabels.finish`."""
+        n_labels = len(self.uris)
+        counts = {"subjects_given": self._given, "subjects_not_in_vocabulary": self._lacking}
+        matrices = self._train.matrix(n_labels), self._test.matrix(n_labels)
+        return self._vocabulary.names, *matrices, self._vocabulary.counts | counts
 
 
 _SEPARATORS = (";", "|", ",", "\t")
@@ -109,7 +150,7 @@ class _Rows:
 
 
 def read_label_names(path):
-    """Names out of lines of ``name`` or ``identifier<TAB>name``, all different.
+    """Names out of lines of ``name`` or ``identifier<TAB>name``, all different, and the identifiers, if all have one.
 
     Names that several labels share carry the identifier (or else the label's number, counted from 0) in brackets.
     """
@@ -117,19 +158,10 @@ def read_label_names(path):
     while entries and not any(entries[-1]):
         entries.pop()
     names = [name or identifier or f"label {number}" for number, (identifier, name) in enumerate(entries)]
-    names = _marked(names, [identifier for identifier, _ in entries])
-    while len(set(names)) < len(names):
-        names = _marked(names, range(len(names)))
-    return names
+    identifiers = [identifier for identifier, _ in entries]
+    return told_apart(names, identifiers), identifiers if all(identifiers) else []
 
 
 def _entry(line):
     identifier, tab, name = clean(line).partition("\t")
     return (identifier.strip(), name.strip()) if tab else ("", line.strip())
-
-
-def _marked(names, marks):
-    counts = Counter(names)
-    return [
-        f"{name} ({mark})" if counts[name] > 1 and mark != "" else name for name, mark in zip(names, marks, strict=True)
-    ]

@@ -3,8 +3,10 @@
 import hashlib
 import os
 import stat
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,18 +15,20 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import EXCERPT, Split, held_out, in_test, write_dataset
 from ovaflow.data.docstrings import docstrings
-from ovaflow.data.labels import NamedLabels, NumberedLabels, check_separator, read_label_names
+from ovaflow.data.labels import NamedLabels, NumberedLabels, SubjectLabels, check_separator, read_label_names
 from ovaflow.data.normalize import fill_rows, finish, is_dense
 from ovaflow.data.readers import npz
+from ovaflow.data.readers.annif import parts_of, read_annif
 from ovaflow.data.readers.sparse_text import read_svmlight, read_xmc_text
-from ovaflow.data.readers.texts import FIELD, TEXT_FORMATS, read_texts
+from ovaflow.data.readers.texts import FIELD, read_texts
+from ovaflow.data.subjects import read_vocabulary
 from ovaflow.data.tfidf import RECORDED, TfIdf, stack, weigh_counts
 from ovaflow.data.tokens import TOKEN_PATTERN
 from ovaflow.data.vocabulary import learn
-from ovaflow.settings.models import COLUMN_FORMATS, PrepareSource
+from ovaflow.settings.models import COLUMN_FORMATS, TEXT_FORMATS, PrepareSource
 from ovaflow.sparse.csr import CSR, nonzeros_of_rows, rows_of
 
-_ROLES = ("train", "train_labels", "test", "test_labels", "labels")
+_ROLES = ("train", "train_labels", "test", "test_labels", "labels", "vocabulary")
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,8 @@ class Source:
     """A training file and what belongs to it.
 
     Without ``test`` a share of the training file is set aside. With ``labels``, the names of the labels in id order,
-    the labels of texts are ids instead of names. ``train_labels`` and ``test_labels`` are of npz.
+    the labels of texts are ids instead of names; with ``vocabulary`` they are its subjects. ``train_labels`` and
+    ``test_labels`` are of npz. Of Annif's corpora ``train`` and ``test`` may be folders, or patterns of several files.
     """
 
     settings: PrepareSource
@@ -41,6 +46,7 @@ class Source:
     labels: Path | None = None
     train_labels: Path | None = None
     test_labels: Path | None = None
+    vocabulary: Path | None = None
 
     @property
     def format(self):
@@ -52,9 +58,18 @@ class Source:
         """Paths that are given, by role."""
         return {role: path for role in _ROLES if (path := getattr(self, role)) is not None}
 
+    @property
+    def _several(self):
+        return ("train", "test") if self.format == "annif" else ()
+
+    @property
+    def parts(self):
+        """All files, by role; of a role that may be several, a list."""
+        return {role: parts_of(path) if role in self._several else [path] for role, path in self.files.items()}
+
     def provenance(self):
         """Format, and each file's name, size and hash."""
-        files = {role: _identity(path) for role, path in self.files.items()}
+        files = {role: _identity(self.files[role], parts) for role, parts in self.parts.items()}
         columns = {"text_column": self.settings.text_column} if self.format in COLUMN_FORMATS else {}
         return {"format": self.format, "files": files, **columns}
 
@@ -70,16 +85,30 @@ def _require_file(path):
         raise InputError("is not a regular file", path=path, remedy="write its content to a file, which is read twice")
 
 
-def _identity(path):
-    with open(path, "rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return {"name": Path(path).name, "bytes": file.tell(), "sha256": digest}
+def _identity(path, parts):
+    """Name, size and hash of a file; of several files the sum of sizes and the hash of hashes."""
+    sizes, digests = [], []
+    for part in parts:
+        with open(part, "rb") as file:
+            digests.append(hashlib.file_digest(file, "sha256").hexdigest())
+            sizes.append(file.tell())
+    digest = digests[0] if len(digests) == 1 else hashlib.sha256(" ".join(digests).encode()).hexdigest()
+    return {"name": Path(path).name, "bytes": sum(sizes), "sha256": digest}
 
 
 _LIMITS = ("min_df", "max_df", "max_features")
 _LACKING = {
     "features": "no feature: an empty text, or only words that are too rare or too frequent",
     "labels": "no label",
+}
+
+
+_LEFT_OUT = {
+    "lines_without_a_tab": "lines of the corpus have no tab, and no subjects: left out",
+    "documents_without_subjects": "documents of the corpus have no subjects: left out",
+    "deprecated_subjects": "subjects of the vocabulary are deprecated: left out",
+    "subjects_named_in_another_language": "subjects have no name in the language: they are named in another",
+    "subjects_not_in_vocabulary": "subjects of instances are not in the vocabulary: left out",
 }
 
 
@@ -92,6 +121,8 @@ class Prepared(NamedTuple):
     feature_names: list
     parameters: dict
     idf: np.ndarray | None
+    uris: list = ()
+    notations: list = ()
 
     def write(self, path):
         """Write the dataset file."""
@@ -112,7 +143,8 @@ class Prepared(NamedTuple):
     def remarks(self):
         """What a person should know of the data before believing a figure, one line each."""
         counts = self.parameters["source"]["counts"]
-        told = [
+        told = [f"{counts[name]:,} {words}" for name, words in _LEFT_OUT.items() if counts.get(name)]
+        told += [
             f"{counts[f'{part}_without_{what}']:,} of {counts[f'{part}_instances']:,} {name} instances have {words}"
             for part, name in (("train", "training"), ("test", "test"))
             for what, words in _LACKING.items()
@@ -133,47 +165,70 @@ def prepare(source, processes=1, folder=None):
     With a folder for temporary files, features of texts are mapped from there.
     """
     settings = source.settings
-    for path in source.files.values():
+    for path in chain.from_iterable(source.parts.values()):
         _require_file(path)
     if source.format == "builtin":
         found = docstrings(test_fraction=settings.test_fraction, seed=settings.seed)
         provenance = source.provenance() | {"counts": found.counts}
         prepared = _with_texts(found.train, found.test, NamedLabels(), settings, provenance, processes, folder)
-    elif source.format in TEXT_FORMATS:
-        prepared = _of_texts(source, settings, processes, folder)
-    else:
-        return _of_features(source, settings)
-    return _with_names(prepared, folder) if settings.label_names else prepared
+        return _with_names(prepared, (), folder) if settings.label_names else prepared
+    if source.format in TEXT_FORMATS:
+        return _of_texts(source, settings, processes, folder)
+    return _of_features(source, settings)
 
 
 def _of_texts(source, settings, processes, folder):
-    labels = NamedLabels() if source.labels is None else NumberedLabels(read_label_names(source.labels))
-    train, test = _read_instances(source, labels.n_labels)
+    labels, left_out = labels_of(source), Counter()
+    train, test = _read_instances(source, labels.n_labels, left_out)
     prepared = _with_texts(train, test, labels, settings, source.provenance(), processes, folder)
-    if source.labels is None:
+    if isinstance(labels, NamedLabels) and settings.format != "annif":
         check_separator(prepared.train.Y, prepared.label_names, source)
-    return prepared
+    counts = prepared.parameters["source"]["counts"]
+    counts.update(left_out)
+    return _with_names(prepared, labels.others, folder) if settings.label_names else prepared
 
 
-def _with_names(prepared, folder):
+def labels_of(source):
+    """How the labels of texts are given: by name, by number in a file of names, or by a subject vocabulary."""
+    if source.vocabulary is not None:
+        return SubjectLabels(read_vocabulary(source.vocabulary, source.settings.language))
+    return NamedLabels() if source.labels is None else NumberedLabels(*read_label_names(source.labels))
+
+
+def written_names(source):
+    """The names of each label by what texts have in its place, an id, a URI or a name; None where labels are names."""
+    if source.vocabulary is not None:
+        found = read_vocabulary(source.vocabulary, source.settings.language)
+        named = [(name, *others) for name, others in zip(found.names, found.others, strict=True)]
+        return dict(zip(found.names, named, strict=True)) | dict(zip(found.uris, named, strict=True))
+    if source.labels is not None:
+        return {str(number): (name,) for number, name in enumerate(read_label_names(source.labels)[0])}
+    return None
+
+
+def _with_names(prepared, others, folder):
     """The same with names of labels as training instances; the figures of the source count them apart."""
     names, parameters = prepared.label_names, prepared.parameters
     transform = TfIdf.from_parameters(parameters, prepared.feature_names, prepared.idf)
-    train = with_label_names(prepared.train, names, transform, folder)
+    train = with_label_names(prepared.train, names, transform, folder, others)
     named, source = train.X.n_rows - prepared.train.X.n_rows, parameters["source"]
-    source = source | {"counts": source["counts"] | {"label_names_without_features": len(names) - named}}
+    without = len(names) + sum(map(len, others)) - named
+    source = source | {"counts": source["counts"] | {"label_names_without_features": without}}
     return prepared._replace(train=train, parameters=parameters | {"named_labels": named, "source": source})
 
 
-def with_label_names(train, names, transform, folder=None):
+def with_label_names(train, names, transform, folder=None, others=()):
     """Training instances and after them the name of each label, as a text with that label; names without a feature not.
 
-    A label with few instances learns most from its name, which is what a person would look for in a text.
+    A label with few instances learns most from its name, which is what a person would look for in a text. ``others``
+    are further names of each label.
     """
-    norms = []
-    X = transform.transform(names, quiet=True, norms=norms)
+    norms, texts = [], [*names, *chain.from_iterable(others)]
+    X = transform.transform(texts, quiet=True, norms=norms)
     known = np.flatnonzero(np.diff(X.indptr) > (transform.bias != 0))
-    Y = CSR(np.ones(len(known), np.float32), known.astype(np.int32), np.arange(len(known) + 1), len(names))
+    owners = np.concatenate([np.arange(len(names)), np.repeat(np.arange(len(others)), [len(more) for more in others])])
+    owners = owners[known].astype(np.int32)
+    Y = CSR(np.ones(len(known), np.float32), owners, np.arange(len(known) + 1), len(names))
     lengths = None if train.norms is None else np.concatenate([train.norms, np.concatenate(norms)[known]])
     X = stack([train.X, rows_of(X, known)], X.n_columns, folder)
     return Split(X, stack([train.Y, Y], len(names)), norms=lengths)
@@ -182,7 +237,7 @@ def with_label_names(train, names, transform, folder=None):
 def training_instances(source):
     """Texts and labels of the training instances, one by one; those of the test set are not among them."""
     settings = source.settings
-    for path in source.files.values():
+    for path in chain.from_iterable(source.parts.values()):
         _require_file(path)
     if source.format == "builtin":
         return docstrings(test_fraction=settings.test_fraction, seed=settings.seed).train
@@ -190,13 +245,16 @@ def training_instances(source):
         raise InputError(
             f"{source.format} holds features, not texts", path=source.train, remedy="leave out features: auto"
         )
-    return _read_instances(source, None if source.labels is None else len(read_label_names(source.labels)))[0]
+    return _read_instances(source, labels_of(source).n_labels, Counter())[0]
 
 
-def _read_instances(source, n_labels):
+def _read_instances(source, n_labels, left_out):
     """Generators of the training and of the test instances."""
     settings = source.settings
-    read = partial(read_texts, settings, n_labels=n_labels)
+    if source.format == "annif":
+        read = partial(read_annif, left_out=left_out)
+    else:
+        read = partial(read_texts, settings, n_labels=n_labels)
     if source.test is not None:
         return read(source.train), read(source.test)
     aside = partial(in_test, fraction=settings.test_fraction, seed=settings.seed)
@@ -229,7 +287,8 @@ def _with_texts(train, test, labels, settings, provenance, processes, folder):
         "normal_form": "NFKC, case-folded",
         "source": provenance | {"counts": counts},
     }
-    return Prepared(*splits, names, transform.feature_names, parameters, transform.idf if tfidf else None)
+    of_labels = labels.uris, labels.notations
+    return Prepared(*splits, names, transform.feature_names, parameters, transform.idf if tfidf else None, *of_labels)
 
 
 def _texts_of(instances, add_labels):
@@ -298,7 +357,7 @@ def _read_files(format, paths, labels_paths):
 def _names_of_ids(source, n_labels):
     if source.labels is None:
         return [str(label) for label in range(n_labels)]
-    names = read_label_names(source.labels)
+    names, _ = read_label_names(source.labels)
     # svmlight does not say how many labels there are
     if len(names) < n_labels or (len(names) > n_labels and source.format != "svmlight"):
         message = f"{len(names)} names for {n_labels} labels"

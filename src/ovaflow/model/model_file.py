@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import Names, read_idf, read_names
+from ovaflow.data.dataset import Names, check_names, read_all_names, read_idf, read_names, write_names
 from ovaflow.sparse.csr import CSR
-from ovaflow.storage.arrays import check_strings, create_array, map_vector, read_csr, write_strings
+from ovaflow.storage.arrays import create_array, map_vector, read_csr
 from ovaflow.storage.artifact import checksum_of, create_artifact, inputs_of, open_artifact, parameters_of
 from ovaflow.storage.refusals import damaged
 
@@ -66,6 +66,16 @@ class ModelFile(ABC):
         return read_names(self.path, KIND, "label_names") if self.given is None else self.given.labels
 
     @cached_property
+    def label_uris(self):
+        """URIs of the labels, in id order; empty where they are of no subject vocabulary."""
+        return read_names(self.path, KIND, "label_uris") if self.given is None else self.given.uris
+
+    @cached_property
+    def label_notations(self):
+        """Notations of the labels, in id order, some empty; none where they are of no subject vocabulary."""
+        return read_names(self.path, KIND, "label_notations") if self.given is None else self.given.notations
+
+    @cached_property
     def feature_names(self):
         """Names of the features without the bias feature; empty when the source had none."""
         return read_names(self.path, KIND, "feature_names") if self.given is None else self.given.features
@@ -94,7 +104,7 @@ class ModelFile(ABC):
     @property
     def names(self):
         """Names of labels and features, with the inverse document frequencies."""
-        return Names(self.label_names, self.feature_names, self.idf)
+        return self.given or read_all_names(self.path, KIND)
 
 
 @dataclass(frozen=True)
@@ -136,11 +146,7 @@ def save_model(path, model):
 def write_common(file, trained, counts, names):
     create_array(file, "trained", np.asarray(trained, bool))
     create_array(file, "counts", np.asarray(counts, np.int64))
-    write_strings(file, "label_names", names.labels)
-    if len(names.features):
-        write_strings(file, "feature_names", names.features)
-    if names.idf is not None:
-        create_array(file, "idf", np.asarray(names.idf, np.float32))
+    write_names(file, names)
 
 
 def read_common(file, path, n_labels, n_features):
@@ -150,10 +156,7 @@ def read_common(file, path, n_labels, n_features):
     if not n_labels == len(trained) == len(counts):
         raise damaged(file, "arrays of different lengths")
     plain = n_features - (settings.get("transform", {}).get("bias", 0) != 0)
-    check_strings(file, "label_names", 0, n_labels)
-    check_strings(file, "feature_names", 0, plain)
-    if "idf" in file and file["idf"].shape != (plain,):
-        raise damaged(file, f"idf of {file['idf'].size:,} features, expected {plain:,}")
+    check_names(file, n_labels, plain)
     return {
         "path": Path(path),
         "trained": trained,

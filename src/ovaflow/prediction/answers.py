@@ -15,6 +15,7 @@ class Label(NamedTuple):
     name: str
     score: np.float32
     probability: np.float32 | None = None
+    uri: str | None = None
 
 
 def labels_of(predictor, X, k, threads=1, calibration=None, probabilities=False, thresholds=False):
@@ -22,9 +23,13 @@ def labels_of(predictor, X, k, threads=1, calibration=None, probabilities=False,
     ids, scores = predictor.top_k(X, min(k, predictor.n_labels), threads)
     kept = calibration.chosen(ids, scores) if thresholds else ids != NO_LABEL
     shown = calibration.probabilities(ids, scores) if probabilities else np.full(ids.shape, None)
-    names = predictor.label_names
+    names, uris = predictor.label_names, predictor.label_uris
     return [
-        [Label(j, names[j], *values) for j, kept_, *values in zip(row.tolist(), *rest, strict=True) if kept_]
+        [
+            Label(j, names[j], *values, uris[j] if len(uris) else None)
+            for j, kept_, *values in zip(row.tolist(), *rest, strict=True)
+            if kept_
+        ]
         for row, *rest in zip(ids, kept, scores, shown, strict=True)
     ]
 
@@ -42,7 +47,9 @@ class JsonLines:
     def write(self, number, name, text, labels):
         entry = {} if name is None else {"id": name}
         entry["labels"] = [
-            {"id": label.id, "name": label.name, "score": _number(label.score)}
+            {"id": label.id, "name": label.name}
+            | ({} if label.uri is None else {"uri": label.uri})
+            | {"score": _number(label.score)}
             | ({} if label.probability is None else {"probability": _number(label.probability)})
             for label in labels
         ]
@@ -52,13 +59,16 @@ class JsonLines:
 class Csv:
     """One label per line, with the number of the instance."""
 
-    def __init__(self, probabilities):
-        self._width = 4 if probabilities else 3
-        self.head = _csv_lines([["instance", "rank", "id", "label", "score", "probability"][: 2 + self._width]])
+    def __init__(self, probabilities, uris):
+        self._width, self._uris = 4 if probabilities else 3, uris
+        head = ["instance", "rank", "id", "label", "score", "probability"][: 2 + self._width]
+        self.head = _csv_lines([head + ["uri"] * uris])
 
     def write(self, number, name, text, labels):
         first = number if name is None else name
-        return _csv_lines([first, rank, *label[: self._width]] for rank, label in enumerate(labels, 1))
+        return _csv_lines(
+            [first, rank, *label[: self._width], *[label.uri] * self._uris] for rank, label in enumerate(labels, 1)
+        )
 
 
 def _csv_lines(rows):

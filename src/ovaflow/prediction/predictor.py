@@ -66,6 +66,11 @@ class Predictor:
         return self.model.label_names
 
     @property
+    def label_uris(self) -> Sequence[str]:
+        """URIs of the labels, in id order; empty where they are of no subject vocabulary."""
+        return self.model.label_uris
+
+    @property
     def feature_names(self) -> Sequence[str]:
         """Names of the features without the bias feature; empty when the source had none."""
         return self.model.feature_names

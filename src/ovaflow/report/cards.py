@@ -22,6 +22,7 @@ FORMATS = {
     "jsonl": "texts with their labels, JSON Lines",
     "csv": "texts with their labels, CSV",
     "parquet": "texts with their labels, Parquet",
+    "annif": "a document corpus of Annif",
     "npz": "sparse features and labels in NumPy files",
 }
 

@@ -115,13 +115,14 @@ def _chosen_labels(served, X, request):
 
 
 def _predicted(label):
-    entry = {"id": label.id, "name": label.name, "score": _rounded(label.score)}
+    known = {} if label.uri is None else {"uri": label.uri}
+    entry = {"id": label.id, "name": label.name, **known, "score": _rounded(label.score)}
     return entry if label.probability is None else entry | {"probability": _rounded(label.probability)}
 
 
 def _explained(served, explanation, places, probabilities):
     label = explanation.label
-    entry = {"id": label, "name": _name(served, label), "score": _rounded(explanation.score)}
+    entry = {**_identity(served, label), "score": _rounded(explanation.score)}
     if probabilities:
         pair = np.array([label]), np.array([explanation.score])
         entry["probability"] = _rounded(served.calibration.probabilities(*pair)[0])
@@ -154,7 +155,14 @@ def _weights(served, features):
 def _label(served, label):
     model = served.predictor.model
     positives, trained = int(model.counts[label]), bool(model.trained[label])
-    return {"id": label, "name": _name(served, label), "positives": positives, "trained": trained}
+    notations = model.label_notations
+    notation = {"notation": notations[label]} if len(notations) and notations[label] else {}
+    return {**_identity(served, label), **notation, "positives": positives, "trained": trained}
+
+
+def _identity(served, label):
+    uris = served.predictor.label_uris
+    return {"id": label, "name": _name(served, label)} | ({"uri": uris[label]} if len(uris) else {})
 
 
 def _name(served, label):

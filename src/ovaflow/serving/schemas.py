@@ -45,6 +45,7 @@ class PredictedLabel(BaseModel):
 
     id: int
     name: str
+    uri: str | None = Field(None, description="Of the subject, where labels are those of a vocabulary.")
     score: float
     probability: float | None = Field(None, description="If asked for.")
 
@@ -67,6 +68,8 @@ class Label(BaseModel):
 
     id: int
     name: str
+    uri: str | None = Field(None, description="Of the subject, where labels are those of a vocabulary.")
+    notation: str | None = Field(None, description="Of the subject, if it has one.")
     positives: int = Field(description="Training instances that have it.")
     trained: bool = Field(description="Whether it can be predicted.")
 

@@ -41,7 +41,8 @@ class ServedModel:
         predictor = self.predictor
         predictor.prepare()
         predictor.top_k(predictor.from_features([{}]), 1)
-        assert len(self.search_forms) in (0, predictor.n_labels)
+        for of_labels in (self.search_forms, predictor.label_uris, predictor.model.label_notations):
+            assert len(of_labels) in (0, predictor.n_labels)
         trained = np.flatnonzero(predictor.model.trained[:1000])
         if self.explains and len(trained):
             strongest_features(predictor, int(trained[0]), 1)

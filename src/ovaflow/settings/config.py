@@ -2,6 +2,7 @@
 
 import difflib
 import sys
+from glob import glob
 from pathlib import Path
 
 import yaml
@@ -87,7 +88,9 @@ def require_files(config: Config) -> None:
     for dataset in config.datasets:
         prepared = Path(paths.DATASET.format(dataset=dataset))
         for role, path in paths.raw_files(config, dataset).items():
-            if path.startswith(f"{paths.DOWNLOADS}/") or Path(path).is_file():
+            several = config.datasets[dataset].format == "annif" and role in ("train", "test")
+            there = Path(path).is_dir() or glob(path) if several else False
+            if path.startswith(f"{paths.DOWNLOADS}/") or Path(path).is_file() or there:
                 continue
             message = f"datasets.{dataset}.{role}: no such file: {path}"
             if not prepared.exists():

@@ -30,8 +30,8 @@ NAME = r"^[A-Za-z0-9_][A-Za-z0-9._-]*$"
 HELD_OUT = "held-out-"
 """Folders of what is trained without held-out instances begin like this."""
 RESERVED = frozenset({"dataset.h5", "means.h5", "label_tree.h5", "embeddings", "report.html"})
-ROLES = ("train", "test", "labels", "train_labels", "test_labels")
-TEXT_FORMATS = ("text-tsv", "jsonl", "csv", "parquet")
+ROLES = ("train", "test", "labels", "vocabulary", "train_labels", "test_labels")
+TEXT_FORMATS = ("text-tsv", "jsonl", "csv", "parquet", "annif")
 COLUMN_FORMATS = ("jsonl", "csv", "parquet")
 
 STARTS = {
@@ -86,7 +86,7 @@ AtLeastZero = Annotated[float, Field(ge=0)]
 AboveZero = Annotated[float, Field(gt=0)]
 Frequency = Positive | Annotated[float, Field(gt=0, le=1)]
 
-Format = Literal["xmc-text", "svmlight", "text-tsv", "jsonl", "csv", "parquet", "npz"]
+Format = Literal["xmc-text", "svmlight", "text-tsv", "jsonl", "csv", "parquet", "annif", "npz"]
 Initialization = Literal["zero", "bias", "all-negative", "label-tree", "mean-separating", "pretrained"]
 Weighting = Literal["none", "propensity"]
 if TYPE_CHECKING:
@@ -157,6 +157,10 @@ class Source(Section):
     train: Location | None = setting(None, "training file: path or http(s) address")
     test: Location | None = setting(None, "test file; without one, part of the training file is set aside")
     labels: Location | None = setting(None, "label names, one per line in order of their ids")
+    vocabulary: Location | None = setting(
+        None,
+        "subject vocabulary, whose URIs or names are the labels of texts: SKOS (.ttl, .rdf), or Annif's .tsv or .csv",
+    )
     train_labels: Location | None = setting(None, "npz: labels of the training file")
     test_labels: Location | None = setting(None, "npz: labels of the test file")
 
@@ -167,6 +171,8 @@ class Source(Section):
         own = [key for key in ("format", *ROLES) if getattr(self, key) is not None]
         if self.source is not None and own:
             raise ValueError(f"source: {self.source} excludes {', '.join(own)}")
+        if self.vocabulary is not None and (self.labels is not None or self.format not in (None, *TEXT_FORMATS)):
+            raise ValueError("vocabulary goes with texts, and excludes labels")
         for role in ("train", "test"):
             given = getattr(self, f"{role}_labels") is not None
             if given != (self.format == "npz" and getattr(self, role) is not None):
@@ -228,6 +234,9 @@ class Prepare(Section):
         [], "what a word in each of the text columns counts; []: all are one text"
     )
     label_names: bool = setting(True, "train on the name of each label, too, as one more text of that label")
+    language: Text | None = setting(
+        None, "language of the names that a subject vocabulary gives to labels; null: the only one that it has"
+    )
     tfidf: Literal["auto"] | bool = setting(
         "auto", "weight features by tf-idf; auto: for texts, not for ready-made features"
     )
@@ -271,11 +280,11 @@ class PrepareSource(Prepare):
     def felt(self) -> dict[str, Any]:
         texts = self.format in ("builtin", *TEXT_FORMATS)
         unused: tuple[str, ...] = (
-            () if texts else ("features", "stop_words", "label_names", "min_df", "max_df", "max_features")
+            () if texts else ("features", "stop_words", "label_names", "language", "min_df", "max_df", "max_features")
         )
         unused += () if texts or self.weighs else ("sublinear",)
         unused += () if self.format in COLUMN_FORMATS else ("text_column", "labels_column", "column_weights")
-        unused += () if self.format in TEXT_FORMATS else ("label_separator",)
+        unused += () if self.format in TEXT_FORMATS and self.format != "annif" else ("label_separator",)
         return self._without(*unused) | {"tfidf": self.weighs}
 
 

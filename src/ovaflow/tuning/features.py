@@ -7,8 +7,8 @@ from pathlib import Path
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
 from ovaflow.data.dataset import Dataset, Names, Split
-from ovaflow.data.labels import NamedLabels, read_label_names
-from ovaflow.data.prepare import training_instances, with_label_names
+from ovaflow.data.labels import NamedLabels
+from ovaflow.data.prepare import training_instances, with_label_names, written_names
 from ovaflow.data.vocabulary import learn
 from ovaflow.settings.models import TrainLabels
 from ovaflow.tuning.comparison import SAMPLE, compare, folds, summary, try_on
@@ -21,7 +21,7 @@ def choose_features(source, settings, threads=1):
     sample = nsmallest(SAMPLE, training_instances(source), key=_hash)
     if len(sample) < 2:
         raise InputError(f"{len(sample)} training instances are too few to choose features on", path=source.train)
-    written = read_label_names(source.labels) if source.labels is not None else None
+    written = written_names(source)
     rounds = list(folds(len(sample), settings.held_out))
     training = TrainLabels()
     with Progress("choosing features", 0, "trainings") as progress:
@@ -42,19 +42,25 @@ def _hash(instance):
 
 
 def _dataset(sample, part, settings, written=None):
-    """The instances of a round as a dataset whose test set is held out; ``written`` are the names of label ids."""
+    """The instances of a round as a dataset whose test set is held out; ``written`` are the names of given labels."""
     labels = NamedLabels()
     fit, held = ([sample[position] for position in positions] for positions in part)
     for instance in fit:
-        labels.add_train([str(label) for label in instance.labels])
+        labels.add_train(_known(instance.labels, written))
     for instance in held:
-        labels.add_test([str(label) for label in instance.labels])
+        labels.add_test(_known(instance.labels, written))
     transform, X, *_ = learn([instance.text for instance in fit], settings, settings.weighs)
     X_test = transform.transform([instance.text for instance in held], quiet=True)
     names, Y, Y_test, _ = labels.finish()
-    names = names if written is None else [written[int(name)] for name in names]
-    train = with_label_names(Split(X, Y), names, transform) if settings.label_names else Split(X, Y)
+    others = () if written is None else [written[name][1:] for name in names]
+    names = names if written is None else [written[name][0] for name in names]
+    train = with_label_names(Split(X, Y), names, transform, None, others) if settings.label_names else Split(X, Y)
     named = train.X.n_rows - X.n_rows
     parameters = {"bias": settings.bias, "normalize": settings.normalize, "named_labels": named}
     given = Names(names, transform.feature_names, transform.idf)
     return Dataset(Path("held-out"), train, Split(X_test, Y_test), "", parameters, given)
+
+
+def _known(labels, written):
+    given = map(str, labels)
+    return list(given) if written is None else [label for label in given if label in written]

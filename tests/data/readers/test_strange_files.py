@@ -15,7 +15,7 @@ import scipy.sparse
 
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
-from ovaflow.data.readers.texts import TEXT_FORMATS
+from ovaflow.settings.models import TEXT_FORMATS
 
 PLAIN = ("--no-normalize", "--bias=0")
 ALL_TOKENS = ("--min-df=1", "--max-df=1.0", "--tfidf=false", "--no-sublinear")

@@ -138,7 +138,7 @@ def read_texts(settings, path, n_labels=None):
     """
     names = [*split_names(settings.text_column), settings.labels_column]
     weighted = bool(settings.column_weights)
-    return TEXT_FORMATS[settings.format](path, Columns(names, settings.label_separator, n_labels, weighted))
+    return _READERS[settings.format](path, Columns(names, settings.label_separator, n_labels, weighted))
 
 
 def _read_tsv(path, columns):
@@ -255,5 +255,4 @@ def _parquet_rows(file, names, path):
         yield from zip(*(batch.column(name).to_pylist() for name in names), strict=True)
 
 
-TEXT_FORMATS = {"text-tsv": _read_tsv, "csv": _read_csv, "jsonl": _read_jsonl, "parquet": _read_parquet}
-"""Formats that hold texts and label names (or ids), with their readers."""
+_READERS = {"text-tsv": _read_tsv, "csv": _read_csv, "jsonl": _read_jsonl, "parquet": _read_parquet}

@@ -1,0 +1,134 @@
+"""Document corpora as Annif reads them: short texts by line, CSV or JSON Lines, and folders of full texts."""
+
+import csv
+import glob
+import io
+import json
+from pathlib import Path
+
+from ovaflow.console.errors import InputError
+from ovaflow.data.readers.streams import open_stream, read_lines
+from ovaflow.data.readers.texts import CORRECT, TextInstance, clean, read_json_object
+
+_SUBJECTS = (".tsv", ".key")
+"""Endings of the files beside a full text that hold its subjects."""
+
+
+def matching(location):
+    """The files, or the folder, that a path or a pattern such as ``*.tsv.gz`` means."""
+    if Path(location).exists() or not glob.has_magic(str(location)):
+        return [Path(location)]
+    found = sorted(map(Path, glob.glob(str(location))))
+    if not found:
+        raise InputError("no file is named so", path=location, remedy="paths are relative to the current folder")
+    return found
+
+
+def parts_of(location):
+    """All files of a location, those of folders as well."""
+    return [
+        part
+        for path in matching(location)
+        for part in (sorted(filter(Path.is_file, path.iterdir())) if path.is_dir() else [path])
+    ]
+
+
+def read_annif(location, left_out):
+    """Documents with their subjects: URIs, or names where the corpus has these.
+
+    ``left_out``, a Counter, gets the numbers of documents that Annif leaves out of training, by reason.
+    """
+    for path in matching(location):
+        kind = [ending for ending in path.suffixes if ending.lower() not in (".gz", ".bz2", ".xz", ".zst")][-1:]
+        if path.is_dir():
+            yield from _read_folder(path, left_out)
+        elif kind == [".csv"]:
+            yield from _read_csv(path)
+        elif kind == [".jsonl"]:
+            for number, line in read_lines(path):
+                if line.strip():
+                    yield from _document(read_json_object(line, path, number), path, number, left_out)
+        else:
+            yield from _read_tsv(path, left_out)
+
+
+def _instance(text, subjects):
+    found = dict.fromkeys(subject.strip() for subject in subjects)
+    return TextInstance(clean(text), tuple(clean(without_brackets(subject)) for subject in found if subject))
+
+
+def without_brackets(uri):
+    """A URI that may be between < and >."""
+    uri = uri.strip()
+    return uri[1:-1] if uri.startswith("<") and uri.endswith(">") else uri
+
+
+def _read_tsv(path, left_out):
+    for _, line in read_lines(path):
+        text, tab, subjects = line.partition("\t")
+        if tab:
+            yield _instance(text, subjects.split())
+        elif text.strip():
+            left_out["lines_without_a_tab"] += 1
+
+
+def _read_csv(path):
+    with open_stream(path) as stream:
+        rows = csv.DictReader(io.TextIOWrapper(stream, "utf-8-sig", newline=""))
+        missing = {"text", "subject_uris"} - set(rows.fieldnames or ())
+        if missing:
+            there = ", ".join(rows.fieldnames or ()) or "none"
+            remedy = "Annif's CSV begins with a line that names them"
+            raise InputError(f"no column {', '.join(sorted(missing))}, there are {there[:300]}", path, 1, remedy=remedy)
+        for row in rows:
+            yield _instance(row["text"] or "", (row["subject_uris"] or "").split())
+
+
+def _document(entry, path, number, left_out):
+    """A document of JSON; one without subjects is left out."""
+    subjects = entry.get("subjects") or []
+    try:
+        labels = [subject.get("uri") or subject["label"] for subject in subjects]
+        text = entry.get("text") or ""
+        if not isinstance(text, str) or not all(isinstance(label, str) for label in labels):
+            raise TypeError
+    except (AttributeError, KeyError, TypeError):
+        message = "expected text, and subjects with a uri or a label each"
+        raise InputError(message, path=path, line=number, remedy=CORRECT) from None
+    if labels:
+        yield _instance(text, labels)
+    else:
+        left_out["documents_without_subjects"] += 1
+
+
+def _read_folder(folder, left_out):
+    names = sorted(path for path in folder.iterdir() if path.suffix in (".txt", ".json"))
+    if not names:
+        raise InputError("no .txt and no .json file is in the folder", path=folder, remedy="give a folder of documents")
+    for path in names:
+        if path.suffix == ".json":
+            yield from _document(_json_file(path), path, None, left_out)
+            continue
+        beside = [path.with_suffix(ending) for ending in _SUBJECTS if path.with_suffix(ending).exists()]
+        if beside:
+            subjects = [_subject(line) for _, line in read_lines(beside[0])]
+            yield _instance("\n".join(line for _, line in read_lines(path)), filter(None, subjects))
+        else:
+            left_out["documents_without_subjects"] += 1
+
+
+def _json_file(path):
+    try:
+        entry = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"not valid JSON ({error})", path=path, remedy="correct or delete the file") from None
+    if not isinstance(entry, dict):
+        raise InputError("expected a JSON object", path=path, remedy="correct or delete the file")
+    return entry
+
+
+def _subject(line):
+    """The URI of a line, or else its first field, a name."""
+    fields = [field.strip() for field in line.split("\t") if field.strip()]
+    uris = [field for field in fields if field.startswith("<") and field.endswith(">")]
+    return (uris or fields or [""])[0]
