@@ -90,18 +90,20 @@ def raw_files(wildcards):
     found = paths.raw_files(SETTINGS, wildcards.dataset)
     several = ("train", "test") if SETTINGS.datasets[wildcards.dataset].format == "annif" else ()
     return {
-        role: path
-        if path.startswith(f"{paths.DOWNLOADS}/")
-        else list(map(local, map(str, matching(path))))
-        if role in several
-        else local(path)
+        role: (
+            path
+            if path.startswith(f"{paths.DOWNLOADS}/")
+            else list(map(local, map(str, matching(path)))) if role in several else local(path)
+        )
         for role, path in found.items()
     }
 
 
 def options_of_files(wildcards, input):
     """Files that a dataset is made from as options; of Annif's corpora the pattern or the folder that the config names."""
-    several = paths.raw_files(SETTINGS, wildcards.dataset) if SETTINGS.datasets[wildcards.dataset].format == "annif" else {}
+    several = (
+        paths.raw_files(SETTINGS, wildcards.dataset) if SETTINGS.datasets[wildcards.dataset].format == "annif" else {}
+    )
     return file_options(
         {role: several[role] if role in ("train", "test") and several else path for role, path in input.items()}
     )

@@ -1,6 +1,7 @@
 """The dataset file: train and test as CSR, names, the transform that made the features, instances set aside."""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -34,8 +35,8 @@ class Names:
     labels: list
     features: list
     idf: np.ndarray | None = None
-    uris: list = ()
-    notations: list = ()
+    uris: Sequence = ()
+    notations: Sequence = ()
 
 
 def read_names(path, kind, name):

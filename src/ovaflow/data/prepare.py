@@ -4,6 +4,7 @@ import hashlib
 import os
 import stat
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -121,8 +122,8 @@ class Prepared(NamedTuple):
     feature_names: list
     parameters: dict
     idf: np.ndarray | None
-    uris: list = ()
-    notations: list = ()
+    uris: Sequence = ()
+    notations: Sequence = ()
 
     def write(self, path):
         """Write the dataset file."""
