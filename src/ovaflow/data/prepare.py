@@ -82,6 +82,8 @@ def _require_file(path):
     except OSError as error:
         remedy = "check the path and its permissions"
         raise InputError(f"cannot be read ({error.strerror})", path=path, remedy=remedy) from None
+    if stat.S_ISDIR(mode):
+        raise InputError("is a directory", path=path, remedy="give a file; folders of documents are format: annif")
     if not stat.S_ISREG(mode):
         raise InputError("is not a regular file", path=path, remedy="write its content to a file, which is read twice")
 
