@@ -27,7 +27,8 @@ from ovaflow.storage.texts import write_json
 @output("Metrics file to write, metrics.json.")
 @click.option("--groups", type=FILE, help="Also write results by the labels' training frequency, groups.json.")
 @click.option("--analysis", type=FILE, help="Also write what the report says of labels and failures, analysis.json.")
-def evaluate_command(predictions, dataset, model, training, settings, output, groups, analysis):
+@click.option("--metrics", "table", type=click.Choice(["annif"]), help="Also print what annif eval prints.")
+def evaluate_command(predictions, dataset, model, training, settings, output, groups, analysis, table):
     """Compare PREDICTIONS (predictions.h5) with the labels of the test instances."""
     opened = read_predictions(predictions), open_dataset(dataset), open_any_model(model)
     constants = settings.propensity_a, settings.propensity_b
@@ -38,6 +39,12 @@ def evaluate_command(predictions, dataset, model, training, settings, output, gr
     if analysis:
         write_json(analysis, "analysis", analyse(*opened, *constants))
     click.echo(f"{output}: {_summary(metrics, 'P')}, {_summary(metrics, 'PSP')}")
+    if table:
+        # scikit-learn takes a second to load
+        from ovaflow.evaluation.annif import annif_metrics
+
+        for name, value in annif_metrics(opened[0].ids, opened[1].test.Y).items():
+            click.echo(f"{name:<31}{value}" if isinstance(value, int) else f"{name:<31}{value:.4f}")
 
 
 def _summary(metrics, name):

@@ -1,0 +1,57 @@
+"""What ``annif eval`` prints: all predicted labels of an instance are taken as assigned, the first k in metrics at k.
+
+Averages are those of scikit-learn, where nothing can be divided 0; instances without labels have an NDCG of 1.
+"""
+
+import warnings
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.metrics import precision_recall_fscore_support
+
+from ovaflow.evaluation.ranking import find_hits
+
+_AVERAGES = {"doc avg": "samples", "subj avg": "macro", "weighted subj avg": "weighted", "microavg": "micro"}
+
+
+def annif_metrics(ids, Y):
+    """Metrics by the names that Annif has for them, of predictions as :mod:`ovaflow.evaluation.ranking` takes them."""
+    true, whole = Y.to_scipy() > 0, _assigned(ids, Y)
+    found = {}
+    for name, average in _AVERAGES.items():
+        for metric, value in zip(("Precision", "Recall", "F1 score"), _scores(true, whole, average), strict=False):
+            found[f"{metric} ({name})"] = value
+    hits = find_hits(ids, Y)
+    found["F1@5"] = _scores(true, _assigned(ids[:, :5], Y), "samples")[2]
+    found |= {"NDCG": _ndcg(hits, Y)} | {f"NDCG@{k}": _ndcg(hits[:, :k], Y, k) for k in (5, 10)}
+    found |= {f"Precision@{k}": _scores(true, _assigned(ids[:, :k], Y), "samples")[0] for k in (1, 3, 5)}
+    true_positives, assigned = int(hits.sum()), int((ids >= 0).sum())
+    return found | {
+        "True positives": true_positives,
+        "False positives": assigned - true_positives,
+        "False negatives": len(Y.indices) - true_positives,
+        "Documents evaluated": Y.n_rows,
+    }
+
+
+def _assigned(ids, Y):
+    """Predictions as an indicator, bool (n, l)."""
+    given = ids >= 0
+    indptr = np.concatenate([[0], np.cumsum(given.sum(axis=1))])
+    return sp.csr_array((np.ones(indptr[-1], bool), ids[given], indptr), shape=(Y.n_rows, Y.n_columns))
+
+
+def _scores(true, assigned, average):
+    with warnings.catch_warnings():
+        # scikit-learn warns wherever it divides by zero
+        warnings.simplefilter("ignore")
+        return list(map(float, precision_recall_fscore_support(true, assigned, average=average)[:3]))
+
+
+def _ndcg(hits, Y, k=None):
+    """Mean of DCG / ideal DCG; without k the ideal has all labels of the instance."""
+    counts = np.diff(Y.indptr)
+    discounts = 1 / np.log2(np.arange(2, 2 + max(hits.shape[1], counts.max(initial=0))))
+    ideal = np.concatenate([[0], np.cumsum(discounts)])[counts if k is None else np.minimum(counts, k)]
+    reached = hits @ discounts[: hits.shape[1]]
+    return float(np.where(ideal > 0, reached / np.where(ideal > 0, ideal, 1), 1).mean())
