@@ -69,8 +69,11 @@ def test_short_texts_by_line_packed_or_several(tmp_path):
 def test_tables_and_json_lines(tmp_path):
     (tmp_path / "a.csv").write_text(f'document_id,text,subject_uris\n1,"black, cats",<{CATS}> {DOGS}\n2,,\n')
     assert read(tmp_path / "a.csv") == ([("black, cats", (CATS, DOGS)), ("", ())], {})
+    long = "cats " * 50_000
+    (tmp_path / "long.csv").write_text(f"text,subject_uris\n{long},{CATS}\n")
+    assert read(tmp_path / "long.csv") == ([(long, (CATS,))], {})
     (tmp_path / "bad.csv").write_text("text,subjects\na,b\n")
-    with pytest.raises(InputError, match="line 1: no column subject_uris, there are text, subjects"):
+    with pytest.raises(InputError, match="line 1: no column 'subject_uris', there are 'text', 'subjects'"):
         read(tmp_path / "bad.csv")
     entries = [
         {"text": "cats", "subjects": [{"uri": CATS}, {"label": "dogs"}], "metadata": {"title": "x"}},
@@ -127,7 +130,7 @@ def test_annifs_own_vocabularies(tmp_path):
     ours = read_vocabulary(tmp_path / "v.csv", "fi")
     assert (ours.uris, ours.names, ours.notations) == ([CATS, DOGS], ["kissat", "dogs"], ["1", ""])
     for name, content, message in (
-        ("x.csv", "a,b\n1,2\n", r"x\.csv: no columns uri and label_"),
+        ("x.csv", "a,b\n1,2\n", r"x\.csv, line 1: no column 'uri', 'label_"),
         ("x.ttl", "this is no turtle", r"x\.ttl: not readable as turtle"),
         ("x.doc", "", r"x\.doc: the name does not tell what vocabulary it is"),
         ("y.tsv", f"{CATS}\tcats\n{CATS}\tcats\n", f"{CATS} is there 2 times"),

@@ -1,14 +1,15 @@
 """Subject vocabularies: labels with a URI, names in several languages and a notation (SKOS, or Annif's TSV and CSV)."""
 
 import csv
-import io
 from collections import Counter
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.readers.annif import without_brackets
 from ovaflow.data.readers.streams import open_stream, read_lines
+from ovaflow.data.readers.texts import read_csv_fields
 
 _RDF = {"ttl": "turtle", "rdf": "xml", "xml": "xml", "nt": "nt", "jsonld": "json-ld"}
 """Syntax of SKOS files by the endings of their names."""
@@ -108,16 +109,19 @@ def _read_tsv(path, language):
 
 
 def _read_csv(path):
-    with open_stream(path) as stream:
-        rows = csv.DictReader(io.TextIOWrapper(stream, "utf-8-sig", newline=""))
-        columns = [name for name in rows.fieldnames or () if name.startswith("label_")]
-        if "uri" not in (rows.fieldnames or ()) or not columns:
-            there = ", ".join(rows.fieldnames or ()) or "none"
-            remedy = "name them in the first line: uri, label_en, label_fi, ..., notation"
-            raise InputError(f"no columns uri and label_..., there are {there[:300]}", path=path, remedy=remedy)
-        for row in rows:
-            names = {name.removeprefix("label_"): row[name].strip() for name in columns if (row[name] or "").strip()}
-            yield Subject(without_brackets(row["uri"]), names, (row.get("notation") or "").strip())
+    lines = (line for _, line in read_lines(path, keep_ends=True))
+    first = next(lines, "")
+    there = [name.strip() for name in next(csv.reader([first]), [])]
+    columns = [name for name in there if name.startswith("label_")]
+    wanted = ["uri", *(columns or ["label_..."]), *(["notation"] if "notation" in there else [])]
+    remedy = "name uri, label_en, label_fi, ..., and notation in the first line"
+    for _, (uri, *fields) in read_csv_fields(chain([first], lines), wanted, path, remedy=remedy):
+        names = {
+            column.removeprefix("label_"): name.strip()
+            for column, name in zip(columns, fields, strict=False)
+            if name.strip()
+        }
+        yield Subject(without_brackets(uri), names, fields[-1].strip() if wanted[-1] == "notation" else "")
 
 
 def _read_skos(path, syntax):

@@ -1,14 +1,11 @@
 """Document corpora as Annif reads them: short texts by line, CSV or JSON Lines, and folders of full texts."""
 
-import csv
 import glob
-import io
-import json
 from pathlib import Path
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.readers.streams import open_stream, read_lines
-from ovaflow.data.readers.texts import CORRECT, TextInstance, clean, read_json_object
+from ovaflow.data.readers.streams import read_lines
+from ovaflow.data.readers.texts import CORRECT, TextInstance, clean, read_csv_fields, read_json_object
 
 _SUBJECTS = (".tsv", ".key")
 """Endings of the files beside a full text that hold its subjects."""
@@ -73,15 +70,11 @@ def _read_tsv(path, left_out):
 
 
 def _read_csv(path):
-    with open_stream(path) as stream:
-        rows = csv.DictReader(io.TextIOWrapper(stream, "utf-8-sig", newline=""))
-        missing = {"text", "subject_uris"} - set(rows.fieldnames or ())
-        if missing:
-            there = ", ".join(rows.fieldnames or ()) or "none"
-            remedy = "Annif's CSV begins with a line that names them"
-            raise InputError(f"no column {', '.join(sorted(missing))}, there are {there[:300]}", path, 1, remedy=remedy)
-        for row in rows:
-            yield _instance(row["text"] or "", (row["subject_uris"] or "").split())
+    lines = (line for _, line in read_lines(path, keep_ends=True))
+    for _, (text, subjects) in read_csv_fields(
+        lines, ["text", "subject_uris"], path, remedy="name them in the first line"
+    ):
+        yield _instance(text, subjects.split())
 
 
 def _document(entry, path, number, left_out):
@@ -107,24 +100,18 @@ def _read_folder(folder, left_out):
         raise InputError("no .txt and no .json file is in the folder", path=folder, remedy="give a folder of documents")
     for path in names:
         if path.suffix == ".json":
-            yield from _document(_json_file(path), path, None, left_out)
+            yield from _document(read_json_object(_text_of(path), path, None), path, None, left_out)
             continue
         beside = [path.with_suffix(ending) for ending in _SUBJECTS if path.with_suffix(ending).exists()]
         if beside:
             subjects = [_subject(line) for _, line in read_lines(beside[0])]
-            yield _instance("\n".join(line for _, line in read_lines(path)), filter(None, subjects))
+            yield _instance(_text_of(path), filter(None, subjects))
         else:
             left_out["documents_without_subjects"] += 1
 
 
-def _json_file(path):
-    try:
-        entry = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"not valid JSON ({error})", path=path, remedy="correct or delete the file") from None
-    if not isinstance(entry, dict):
-        raise InputError("expected a JSON object", path=path, remedy="correct or delete the file")
-    return entry
+def _text_of(path):
+    return "\n".join(line for _, line in read_lines(path))
 
 
 def _subject(line):
