@@ -13,7 +13,7 @@ from ovaflow.data.readers.annif import matching, parts_of
 from ovaflow.estimate.demand import dense_megabytes, read_demand, shape_of, shares_of_work
 from ovaflow.settings import chains, paths, steps
 from ovaflow.settings.config import load, require_files, resolve
-from ovaflow.settings.models import ROLES
+from ovaflow.settings.models import ROLES, SEVERAL
 from ovaflow.workflow import code_alone, published_results
 from snakemake.settings.types import DeploymentMethod
 
@@ -88,34 +88,27 @@ def file_options(files):
 def raw_files(wildcards):
     """Files that a dataset is made from; a module's prefix does not apply to the user's own."""
     found = paths.raw_files(SETTINGS, wildcards.dataset)
-    several = ("train", "test") if SETTINGS.datasets[wildcards.dataset].format == "annif" else ()
-    return {
-        role: (
-            path
-            if path.startswith(f"{paths.DOWNLOADS}/")
-            else list(map(local, map(str, matching(path)))) if role in several else local(path)
-        )
-        for role, path in found.items()
+    several = SEVERAL.get(SETTINGS.datasets[wildcards.dataset].format, ())
+    own = {role: path for role, path in found.items() if not path.startswith(f"{paths.DOWNLOADS}/")}
+    return found | {
+        role: list(map(local, map(str, matching(path)))) if role in several else local(path)
+        for role, path in own.items()
     }
 
 
 def options_of_files(wildcards, input):
-    """Files that a dataset is made from as options; of Annif's corpora the pattern or the folder that the config names."""
-    several = (
-        paths.raw_files(SETTINGS, wildcards.dataset) if SETTINGS.datasets[wildcards.dataset].format == "annif" else {}
-    )
-    return file_options(
-        {role: several[role] if role in ("train", "test") and several else path for role, path in input.items()}
-    )
+    """Files that a dataset is made from as options; of several files the pattern or the folder that the config names."""
+    several = SEVERAL.get(SETTINGS.datasets[wildcards.dataset].format, ())
+    named = paths.raw_files(SETTINGS, wildcards.dataset)
+    return file_options({role: named[role] if role in several else path for role, path in input.items()})
 
 
 def contents_of_folders(wildcards):
-    """Names, sizes and times of what is in the folders of Annif's corpora, whose own times do not tell of changes."""
+    """Names, sizes and times of what is in folders of documents, whose own times do not tell of changes."""
     entry = SETTINGS.datasets[wildcards.dataset]
-    if entry.format != "annif":
-        return ""
-    parts = [part for location in (entry.train, entry.test) if location for part in parts_of(location)]
-    told = [f"{part} {part.stat().st_size} {part.stat().st_mtime_ns}" for part in parts if part.exists()]
+    locations = filter(None, (getattr(entry, role) for role in SEVERAL.get(entry.format, ())))
+    parts = [part for location in locations for part in parts_of(location) if part.exists()]
+    told = [f"{part} {part.stat().st_size} {part.stat().st_mtime_ns}" for part in parts]
     return f"{crc32(' '.join(told).encode()):08x}"
 
 

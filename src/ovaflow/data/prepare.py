@@ -26,7 +26,7 @@ from ovaflow.data.subjects import read_vocabulary
 from ovaflow.data.tfidf import RECORDED, TfIdf, stack, weigh_counts
 from ovaflow.data.tokens import TOKEN_PATTERN
 from ovaflow.data.vocabulary import learn
-from ovaflow.settings.models import COLUMN_FORMATS, TEXT_FORMATS, PrepareSource
+from ovaflow.settings.models import COLUMN_FORMATS, SEVERAL, TEXT_FORMATS, PrepareSource
 from ovaflow.sparse.csr import CSR, nonzeros_of_rows, rows_of
 
 _ROLES = ("train", "train_labels", "test", "test_labels", "labels", "vocabulary")
@@ -60,13 +60,10 @@ class Source:
         return {role: path for role in _ROLES if (path := getattr(self, role)) is not None}
 
     @property
-    def _several(self):
-        return ("train", "test") if self.format == "annif" else ()
-
-    @property
     def parts(self):
         """All files, by role; of a role that may be several, a list."""
-        return {role: parts_of(path) if role in self._several else [path] for role, path in self.files.items()}
+        several = SEVERAL.get(self.format, ())
+        return {role: parts_of(path) if role in several else [path] for role, path in self.files.items()}
 
     def provenance(self):
         """Format, and each file's name, size and hash."""

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from ovaflow.console.errors import InputError
 from ovaflow.settings import paths
 from ovaflow.settings.chains import check_chains, earlier_model, expand_sweeps, made_here
-from ovaflow.settings.models import Config, Dataset
+from ovaflow.settings.models import SEVERAL, Config, Dataset
 from ovaflow.settings.schema import REPLACED_WHOLE, explain
 
 
@@ -88,8 +88,8 @@ def require_files(config: Config) -> None:
     for dataset in config.datasets:
         prepared = Path(paths.DATASET.format(dataset=dataset))
         for role, path in paths.raw_files(config, dataset).items():
-            several = config.datasets[dataset].format == "annif" and role in ("train", "test")
-            there = Path(path).is_dir() or glob(path) if several else False
+            several = role in SEVERAL.get(config.datasets[dataset].format, ())
+            there = several and (Path(path).is_dir() or glob(path))
             if path.startswith(f"{paths.DOWNLOADS}/") or Path(path).is_file() or there:
                 continue
             message = f"datasets.{dataset}.{role}: no such file: {path}"

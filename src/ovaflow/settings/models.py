@@ -33,6 +33,8 @@ RESERVED = frozenset({"dataset.h5", "means.h5", "label_tree.h5", "embeddings", "
 ROLES = ("train", "test", "labels", "vocabulary", "train_labels", "test_labels")
 TEXT_FORMATS = ("text-tsv", "jsonl", "csv", "parquet", "annif")
 COLUMN_FORMATS = ("jsonl", "csv", "parquet")
+SEVERAL: dict[str | None, tuple[str, ...]] = {"annif": ("train", "test")}
+"""Roles that may be folders, or patterns of several files, by format."""
 
 STARTS = {
     "zero": (),
