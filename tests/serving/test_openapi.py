@@ -5,7 +5,9 @@ from schemathesis import GenerationMode
 
 OPERATIONS = [
     ("/predict", "POST"), ("/explain", "POST"), ("/labels", "GET"), ("/labels/{label}", "GET"), ("/health", "GET"),
-    ("/metrics", "GET"),
+    ("/metrics", "GET"), ("/v1/", "GET"), ("/v1/vocabs", "GET"), ("/v1/projects", "GET"),
+    ("/v1/projects/{project_id}", "GET"), ("/v1/projects/{project_id}/suggest", "POST"),
+    ("/v1/projects/{project_id}/suggest-batch", "POST"), ("/v1/projects/{project_id}/learn", "POST"),
 ]  # fmt: skip
 
 
@@ -23,7 +25,7 @@ def test_every_operation_is_tried(document):
 def test_every_answer_is_as_the_document_says(document, path, method, mode):
     """Requests made up from the OpenAPI document, fitting or not: statuses, media types and schemas of the answers."""
     operation = document[path][method]
-    if mode.is_negative and not (operation.body or operation.query or operation.path_parameters):
+    if mode.is_negative and not (operation.body or operation.query or "{label}" in path):
         pytest.skip("nothing in this request can be wrong")
 
     @settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None)

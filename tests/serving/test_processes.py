@@ -111,15 +111,17 @@ def test_workers_are_replaced_when_they_die_and_when_the_model_changes(models, e
         (tmp_path / "half.h5").rename(served)
         with ThreadPoolExecutor(2) as pool:
             clients = [pool.submit(client) for _ in range(2)]
-            service.process.send_signal(signal.SIGHUP)
-            service.wait_for("cannot serve: .*model.h5")
-            service.wait_for("aborting the restart")
-            shutil.copy(models / "b.h5", tmp_path / "next.h5")
-            (tmp_path / "next.h5").rename(served)
-            service.process.send_signal(signal.SIGHUP)
-            service.wait_for(f"serving model {b}", times=2)
-            service.wait_for("Finished server process", times=2)
-            over.set()
+            try:
+                service.process.send_signal(signal.SIGHUP)
+                service.wait_for("cannot serve: .*model.h5")
+                service.wait_for("aborting the restart")
+                shutil.copy(models / "b.h5", tmp_path / "next.h5")
+                (tmp_path / "next.h5").rename(served)
+                service.process.send_signal(signal.SIGHUP)
+                service.wait_for(f"serving model {b}", times=2)
+                service.wait_for("Finished server process", times=2)
+            finally:
+                over.set()
         assert [client.exception() for client in clients] == [None, None]
         assert len(cut_off) <= 2
         assert seen == {a, b}

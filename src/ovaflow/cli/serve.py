@@ -1,5 +1,6 @@
 """ovaflow serve."""
 
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -8,12 +9,13 @@ import click
 from ovaflow.cli.options import FILE
 from ovaflow.serving.service import bind, serve
 
+_NAME = re.compile(r"[\w.-]+")
 _POSITIVE = click.IntRange(min=1)
 _SECONDS = click.FloatRange(min=0, min_open=True)
 
 
 @click.command("serve", context_settings={"show_default": True})
-@click.argument("model", type=FILE)
+@click.argument("models", nargs=-1, required=True, metavar="[NAME=]MODEL...")
 @click.option("--calibration", type=FILE, help="For probabilities; calibration.h5 next to the model by default.")
 @click.option("--host", default="127.0.0.1", help="Address to listen on; 0.0.0.0 and :: are open to everybody.")
 @click.option("--port", default=8000, type=click.IntRange(0, 65535), help="Port; 0 takes a free one.")
@@ -31,10 +33,34 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
 @click.option("--grace", default=30, type=_POSITIVE, help="Seconds to finish after SIGTERM.")
 @click.option("--access-log/--no-access-log", default=True, help="Log one line per request, without texts.")
 @click.pass_context
-def serve_command(context, host, port, unix_socket, **options):
-    """Serve MODEL (model.h5) over HTTP, with a page for people at /.
+def serve_command(context, models, calibration, host, port, unix_socket, **options):
+    """Serve each MODEL (model.h5) over HTTP, with a page for people at /.
+
+    The first answers on the page and to programs of ovaflow, and all do as projects of Annif's interface, which are
+    named like their files, and model.h5 like its folder, if they have no NAME.
 
     SIGTERM ends it once requests in flight are answered. With several workers, SIGHUP restarts one after the other, so
     that they open a model that has been replaced.
     """
-    context.exit(serve(SimpleNamespace(**options), bind(host, port, unix_socket)))
+    if calibration and len(models) > 1:
+        raise click.UsageError("--calibration belongs to one model: put a calibration.h5 next to each")
+    options = SimpleNamespace(models=_named(models), calibration=calibration, **options)
+    context.exit(serve(options, bind(host, port, unix_socket)))
+
+
+def _named(models):
+    """Paths of models by their names."""
+    named = {}
+    for given in models:
+        name, equals, path = ("", "", given) if Path(given).exists() else given.rpartition("=")
+        name = name if equals else _default_name(Path(path).resolve())
+        if not _NAME.fullmatch(name):
+            raise click.UsageError(f"{name!r} is no name of a project: use letters, digits, '.', '_' and '-'")
+        if named.setdefault(name, path) != path:
+            raise click.UsageError(f"two models are named {name!r}: write NAME=MODEL")
+    return named
+
+
+def _default_name(path):
+    name = path.parent.name if path.name == "model.h5" else path.stem
+    return re.sub(r"[^\w.-]+", "-", name) or "model"

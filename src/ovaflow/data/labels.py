@@ -19,7 +19,7 @@ class NamedLabels:
     """
 
     n_labels = None
-    uris, notations, others = (), (), ()
+    uris, notations, others, language = (), (), (), None
 
     def __init__(self):
         self._numbers = {}
@@ -49,7 +49,7 @@ class NamedLabels:
 class NumberedLabels:
     """Labels given by their 0-based line numbers in a file of names; all of them are labels."""
 
-    notations, others = (), ()
+    notations, others, language = (), (), None
 
     def __init__(self, names, uris=()):
         self._names, self.uris = names, uris
@@ -80,6 +80,7 @@ class SubjectLabels:
     def __init__(self, vocabulary):
         self._vocabulary = vocabulary
         self.uris, self.notations, self.others = vocabulary.uris, vocabulary.notations, vocabulary.others
+        self.language = vocabulary.language
         by_name = {name: number for number, name in enumerate(vocabulary.names)}
         self._numbers = by_name | {uri: number for number, uri in enumerate(vocabulary.uris)}
         self._train, self._test = _Rows(), _Rows()

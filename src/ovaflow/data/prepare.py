@@ -287,6 +287,8 @@ def _with_texts(train, test, labels, settings, provenance, processes, folder):
         "normal_form": "NFKC, case-folded",
         "source": provenance | {"counts": counts},
     }
+    if labels.language is not None:
+        parameters["language"] = labels.language
     of_labels = labels.uris, labels.notations
     return Prepared(*splits, names, transform.feature_names, parameters, transform.idf if tfidf else None, *of_labels)
 

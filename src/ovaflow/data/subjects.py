@@ -32,6 +32,7 @@ class Vocabulary(NamedTuple):
     notations: list  # empty where there is none
     others: list  # alternative names of each subject
     counts: dict
+    language: str | None  # of the names, where it is known
 
 
 def read_vocabulary(path, language=None):
@@ -53,7 +54,8 @@ def read_vocabulary(path, language=None):
         "subjects_named_in_another_language": sum(not {language, None} & set(subject.names) for subject in kept),
     }
     others = [tuple(name for tongue, name in subject.others if tongue in (language, None)) for subject in kept]
-    return Vocabulary(uris, told_apart(names, uris), [subject.notation for subject in kept], others, counts)
+    notations = [subject.notation for subject in kept]
+    return Vocabulary(uris, told_apart(names, uris), notations, others, counts, language)
 
 
 def told_apart(names, marks):

@@ -15,7 +15,7 @@ def predict(served, request):
         _needs_calibration(served)
     X = _instances(served, request)
     asked = request.top_k, 1, served.calibration, request.probabilities, request.thresholds
-    rows = zip(labels_of(served.predictor, X, *asked), _known_features(served, X), strict=True)
+    rows = zip(labels_of(served.predictor, X, *asked), known_features(served, X), strict=True)
     predictions = [{"labels": [_predicted(label) for label in labels], "features": known} for labels, known in rows]
     return {"model": served.checksum, "predictions": predictions}
 
@@ -32,7 +32,7 @@ def explain(served, request):
         _explained(served, contributions(served.predictor, X, label, request.words), places, request.probabilities)
         for label in _chosen_labels(served, X, request)
     ]
-    return {"model": served.checksum, "labels": labels, "features": _known_features(served, X)[0]}
+    return {"model": served.checksum, "labels": labels, "features": known_features(served, X)[0]}
 
 
 def find_labels(served, search, offset, limit):
@@ -98,7 +98,7 @@ def _instances(served, request):
     return X
 
 
-def _known_features(served, X):
+def known_features(served, X):
     """How many features of each instance are not the bias feature."""
     transform = served.predictor.model.parameters.get("transform", {})
     return (np.diff(X.indptr) - (transform.get("bias", 0.0) != 0)).tolist()

@@ -3,8 +3,6 @@
 import asyncio
 import contextlib
 import gc
-import http
-import json
 import logging
 import multiprocessing
 import signal
@@ -22,6 +20,8 @@ from uvicorn.config import STARTUP_FAILURE
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
 from ovaflow.serving import answers, metrics, pages, schemas
+from ovaflow.serving.annif import annif_routes
+from ovaflow.serving.replies import described, documented, json_reply, problem
 from ovaflow.serving.served_model import open_served_model
 from ovaflow.serving.service import options_of_worker
 
@@ -29,51 +29,36 @@ _log = logging.getLogger(__name__)
 
 _DESCRIPTION = "Labels for texts or features, with scores and reasons. Errors are JSON objects of RFC 9457."
 
-_PROBLEM_TYPE = "application/problem+json"
-
-_PROBLEM = {
-    "type": "object",
-    "required": ["title", "status", "detail"],
-    "properties": {"title": {"type": "string"}, "status": {"type": "integer"}, "detail": {"type": "string"}},
-}
-
-_WHY = {
-    400: "Not JSON in UTF-8.",
-    404: "No such label.",
-    409: "The served model cannot do this.",
-    413: "The body is too large.",
-    422: "The request is not as described.",
-    503: "Too many requests at once; try again after Retry-After seconds.",
-}
-
 _SAID = {
     "There was an error parsing the body": "the body is not JSON in UTF-8",
     "Not Found": "nothing is here; see /docs",
 }
 """Clearer than what the framework says."""
 
-_RETRY = {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer"}}}
-
 
 def create():
     """The ASGI application of a worker, ready to answer; uvicorn calls this in each."""
     options = options_of_worker()
     try:
-        served = open_served_model(options.model, options.calibration)
-        served.warm_up()
+        models = {name: open_served_model(path, options.calibration) for name, path in options.models.items()}
+        for served in models.values():
+            served.warm_up()
     except Exception as error:
         if multiprocessing.parent_process() is None:
             raise  # to the command line
         _log.error("cannot serve: %s", error, exc_info=not isinstance(error, InputError))
         sys.exit(STARTUP_FAILURE)  # so that uvicorn does not start this worker again and again
     gc.freeze()  # what is loaded now stays, so that collecting garbage need not walk it between requests
-    metrics.count_worker(served.checksum)
-    message = f"serving model {served.checksum}: {served.predictor.n_labels:,} labels. {served.remark}"
-    _log.info("%s", message.rstrip())
-    return metrics.Observed(_application(served, options), options.access_log)
+    metrics.count_worker(served.checksum for served in models.values())
+    for name, served in models.items():
+        told = f"serving model {served.checksum} as {name}: {served.predictor.n_labels:,} labels. {served.remark}"
+        _log.info("%s", told.rstrip())
+    return metrics.Observed(_application(models, options), options.access_log)
 
 
-def _application(served, options):
+def _application(models, options):
+    """The first model answers on the page and in the interface of ovaflow, all of them in that of Annif."""
+    served = next(iter(models.values()))
     queue = ScoringQueue(options.threads, options.queue, options.timeout)
 
     @contextlib.asynccontextmanager
@@ -93,6 +78,7 @@ def _application(served, options):
     )
     app.add_middleware(BodyLimit, largest=options.max_body)
     _add_answers(app, served, queue, options)
+    app.include_router(annif_routes(models, queue, options))
     _add_pages(app, served, options)
     _add_errors(app)
     return app
@@ -172,44 +158,44 @@ class BodyLimit:
 def _add_answers(app, served, queue, options):
     PredictRequest, ExplainRequest = schemas.requests_within(options)
 
-    @app.post("/predict", **_documented(schemas.Predictions, 400, 409, 413, 422, 503))
+    @app.post("/predict", **documented(schemas.Predictions, 400, 409, 413, 422, 503))
     async def predict(request: PredictRequest):
         """Best labels by descending score: of one text, of several texts, or of instances given by their features."""
         answer = await queue.run(answers.predict, served, request)
         metrics.INSTANCES.inc(len(answer["predictions"]))
-        return _json(answer)
+        return json_reply(answer)
 
-    @app.post("/explain", **_documented(schemas.Explanation, 400, 404, 409, 413, 422, 503))
+    @app.post("/explain", **documented(schemas.Explanation, 400, 404, 409, 413, 422, 503))
     async def explain(request: ExplainRequest):
         """Why labels have their scores for a text or an instance: the words for and against each."""
-        return _json(await queue.run(answers.explain, served, request))
+        return json_reply(await queue.run(answers.explain, served, request))
 
-    @app.get("/labels", **_documented(schemas.LabelPage, 422, 503))
+    @app.get("/labels", **documented(schemas.LabelPage, 422, 503))
     async def labels(
         search: Annotated[str, Query(max_length=200, description="Part of a name, in any case.")] = "",
         offset: Annotated[int, Query(ge=0, le=schemas.LARGEST_ID)] = 0,
         limit: Annotated[int, Query(ge=1, le=options.max_top_k)] = min(20, options.max_top_k),
     ):
         """Labels by name, page by page."""
-        return _json(await queue.run(answers.find_labels, served, search, offset, limit))
+        return json_reply(await queue.run(answers.find_labels, served, search, offset, limit))
 
-    @app.get("/labels/{label}", **_documented(schemas.LabelDescription, 404, 422, 503))
+    @app.get("/labels/{label}", **documented(schemas.LabelDescription, 404, 422, 503))
     async def label(
         label: Annotated[int, Path(ge=0, le=schemas.LARGEST_ID)],
         words: Annotated[int, Query(ge=1, le=schemas.MOST_WORDS)] = 10,
         nearest: Annotated[int, Query(ge=1, le=options.max_top_k)] = min(10, options.max_top_k),
     ):
         """A label with its strongest words and its nearest labels."""
-        return _json(await queue.run(answers.describe_label, served, label, words, nearest))
+        return json_reply(await queue.run(answers.describe_label, served, label, words, nearest))
 
 
 def _add_pages(app, served, options):
     page = pages.page(options)
 
-    @app.get("/health", **_documented(schemas.Health))
+    @app.get("/health", **documented(schemas.Health))
     async def health():
         """Whether requests are answered, and by which model."""
-        return _json(answers.health(served))
+        return json_reply(answers.health(served))
 
     @app.get("/metrics", responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}})
     async def figures():
@@ -228,51 +214,21 @@ def _add_pages(app, served, options):
 def _add_errors(app):
     @app.exception_handler(AnyHTTPException)
     async def of_http(request, error):
-        return _problem(error.status_code, _SAID.get(error.detail, error.detail), error.headers)
+        return problem(error.status_code, _SAID.get(error.detail, error.detail), error.headers)
 
     @app.exception_handler(RequestValidationError)
     async def of_validation(request, error):
         found = error.errors()[0]
         if found["type"] == "json_invalid":
             _, place = found["loc"]
-            return _problem(400, f"the body is not JSON: {found['ctx']['error']}, character {place}")
+            return problem(400, f"the body is not JSON: {found['ctx']['error']}, character {place}")
         if tuple(found["loc"]) == ("body",) and found["type"] != "value_error":
-            return _problem(422, "the body must be a JSON object, with Content-Type: application/json")
-        return _problem(422, _described(found))
+            return problem(422, "the body must be a JSON object, with Content-Type: application/json")
+        return problem(422, described(found))
 
     @app.exception_handler(Exception)
     async def of_ours(request, error):
-        return _problem(500, "the service failed; its log says why")
-
-
-def _problem(status, detail, headers=None):
-    """An error as an object of RFC 9457; it never repeats what was sent but the names of fields."""
-    told = {"title": http.HTTPStatus(status).phrase, "status": status, "detail": " ".join(detail.split())}
-    return Response(json.dumps(told), status, headers, _PROBLEM_TYPE)
-
-
-def _described(error):
-    """What pydantic found wrong, such as ``"texts.3: String should have at most 1000 characters"``."""
-    place = ".".join(str(part) for part in error["loc"] if part not in ("body", "query", "path"))
-    return ": ".join(filter(None, [place[:100], error["msg"].removeprefix("Value error, ")]))
-
-
-def _documented(answer, *statuses):
-    """What the OpenAPI document says of a route's answers."""
-    return {
-        "response_class": Response,
-        "responses": {200: {"model": answer}} | {each: _error(each) for each in statuses},
-    }
-
-
-def _error(status):
-    described = {"description": _WHY[status], "content": {_PROBLEM_TYPE: {"schema": _PROBLEM}}}
-    return described | ({"headers": _RETRY} if status == 503 else {})
-
-
-def _json(answer):
-    text = json.dumps(answer, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return Response(text.encode("utf-8", "replace"), media_type="application/json")
+        return problem(500, "the service failed; its log says why")
 
 
 def _html(page):

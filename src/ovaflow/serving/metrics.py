@@ -30,10 +30,11 @@ _MODEL_WORKERS = Gauge(
 _BUILD = Gauge("ovaflow_build_info", "Version of ovaflow.", ["version"], multiprocess_mode="max")
 
 
-def count_worker(checksum):
-    """Count this worker among those that answer with a model."""
+def count_worker(checksums):
+    """Count this worker among those that answer with these models."""
     BUSY.set(0)
-    _MODEL_WORKERS.labels(checksum).set(1)
+    for checksum in checksums:
+        _MODEL_WORKERS.labels(checksum).set(1)
     _BUILD.labels(__version__).set(1)
 
 

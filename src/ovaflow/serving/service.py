@@ -41,8 +41,9 @@ def serve(options, listener):
 
     logging.config.dictConfig(_LOGGING)
     if options.workers > 1:
-        open_served_model(options.model, options.calibration)  # here an error is one line
-    _log.info("%s opens %s", address_of(listener), options.model)
+        for path in options.models.values():
+            open_served_model(path, options.calibration)  # here an error is one line
+    _log.info("%s opens %s", address_of(listener), ", ".join(options.models.values()))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: sys.exit(0))  # uvicorn raises them again when it is done
     with tempfile.TemporaryDirectory(prefix="ovaflow-metrics-") as metrics:

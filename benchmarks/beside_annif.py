@@ -1,0 +1,226 @@
+"""Annif's backends beside ovaflow on one corpus: ``python benchmarks/beside_annif.py --help``.
+
+Each command runs by itself on one core. Its figures stay in the working
+folder, so that a second call goes on where the first ended.
+"""
+
+import argparse
+import csv
+import gzip
+import json
+import os
+import re
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import requests
+from tables import aligned
+
+_SNOWBALL = {"fi": "finnish", "de": "german", "en": "english"}
+_BACKENDS = {
+    "tfidf": {},
+    "svc": {},
+    "parabel": {"backend": "omikuji"},
+    "bonsai": {"backend": "omikuji", "cluster_balanced": "False", "cluster_k": "100", "max_depth": "3"},
+}
+_METRICS = ("F1@5", "NDCG", "Precision@1", "Precision@3", "Precision@5")
+_TEXTS = 200
+_ADDRESS = re.compile(r"http://[\w.:]+")
+
+
+def main():
+    """Train and evaluate all, then ask each for one text at a time; print a table."""
+    options = _options()
+    work = options.work.resolve()
+    work.mkdir(parents=True, exist_ok=True)
+    names = _projects(options)
+    _write_corpus(options.data, work)
+    _write_projects(work, options.language, names)
+    environment = os.environ | {"ANNIF_PROJECTS": str(work / "projects.cfg"), "ANNIF_DATADIR": str(work / "annif")}
+    if not (work / "annif" / "vocabs").exists():
+        _timed([options.annif, "load-vocab", "v", "vocab.csv"], work, environment)
+    rows = [["method", *_METRICS, "training, CPU s", "memory, MB", "one text, ms"]]
+    for name in names:
+        figures = _kept(work / f"{name}.json", lambda name=name: _of_annif(options.annif, work, environment, name))
+        rows.append(_row(name, figures))
+        print(aligned([rows[0], rows[-1]]), flush=True)
+    for name in options.runs.split():
+        figures = _kept(work / f"{name}.json", lambda name=name: _of_ovaflow(work, name))
+        rows.append(_row(f"ovaflow, {name}", figures))
+    print(aligned(rows))
+
+
+def _options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path, help="Folder with train_raw.tsv.gz, test_raw.tsv.gz and labels.txt.gz.")
+    parser.add_argument("work", type=Path, help="Folder for everything that is made.")
+    parser.add_argument("--annif", default="annif", help="Annif's command, of an environment of its own.")
+    parser.add_argument("--language", choices=_SNOWBALL, required=True, help="Of the texts.")
+    parser.add_argument("--backends", default=" ".join(_BACKENDS), help="Separated by spaces.")
+    parser.add_argument("--analyzers", default="snowball simplemma", help="Separated by spaces.")
+    parser.add_argument("--runs", default="default auto", help="Of ovaflow: default, auto.")
+    return parser.parse_args()
+
+
+def _projects(options):
+    """Every backend with every analyzer, and the ensemble of each analyzer's."""
+    backends = options.backends.split()
+    return [
+        f"{backend}-{analyzer}" for analyzer in options.analyzers.split() for backend in (*backends, "ensemble")
+    ]
+
+
+def _write_corpus(data, work):
+    """Annif's files of ours: a vocabulary in CSV, documents in short-text TSV."""
+    if (work / "vocab.csv").exists():
+        return
+    with gzip.open(data / "labels.txt.gz", "rt", encoding="utf-8") as lines:
+        labels = [line.rstrip("\n").split("\t") for line in lines]
+    uris = [uri.strip("<>").replace("gnd:", "https://d-nb.info/gnd/") for uri, _ in labels]
+    for part in ("train", "test"):
+        with gzip.open(data / f"{part}_raw.tsv.gz", "rt", encoding="utf-8") as lines, open(
+            work / f"{part}.tsv", "w", encoding="utf-8"
+        ) as corpus:
+            for line in lines:
+                ids, text = line.rstrip("\n").split("\t", 1)
+                corpus.write("\t".join([text, " ".join(f"<{uris[int(label)]}>" for label in ids.split(","))]) + "\n")
+    with open(work / "vocab.csv", "w", encoding="utf-8", newline="") as table:
+        rows = csv.writer(table)
+        rows.writerow(["uri", "label_en"])
+        rows.writerows([uri, name] for uri, (_, name) in zip(uris, labels, strict=True))
+
+
+def _write_projects(work, language, names):
+    lines = []
+    for name in names:
+        backend, analyzer = name.split("-")
+        of_analyzer = _SNOWBALL[language] if analyzer == "snowball" else language
+        settings = {"name": name, "language": "en", "vocab": "v", "backend": backend, "limit": 100}
+        if backend == "ensemble":
+            sources = [other for other in names if other.endswith(analyzer) and other != name]
+            settings["sources"] = ",".join(sources)
+        else:
+            settings |= {"analyzer": f"{analyzer}({of_analyzer})"} | _BACKENDS[backend]
+        lines += [f"[{name}]", *(f"{key}={value}" for key, value in settings.items()), ""]
+    (work / "projects.cfg").write_text("\n".join(lines), encoding="utf-8")
+
+
+def _of_annif(annif, work, environment, name):
+    figures = {"seconds": 0.0, "megabytes": 0.0}
+    if not name.startswith("ensemble"):
+        seconds, megabytes, _ = _timed([annif, "train", "-j", "1", name, "train.tsv"], work, environment)
+        figures = {"seconds": seconds, "megabytes": megabytes}
+    *_, printed = _timed([annif, "eval", "-j", "1", name, "test.tsv"], work, environment)
+    service = [annif, "run", "--host", "127.0.0.1", "--port", "8765"]
+    with _served(service, work, environment, "http://127.0.0.1:8765") as address:
+        return figures | _table(printed) | {"milliseconds": _ask(address, name, work)}
+
+
+def _of_ovaflow(work, name):
+    ovaflow = str(Path(sys.executable).with_name("ovaflow"))
+    dataset = {"format": "annif", "train": "train.tsv", "test": "test.tsv", "vocabulary": "vocab.csv"}
+    run = {"method": "one-vs-all", "initialization": "mean-separating"} | {"auto": {"C": "auto"}}.get(name, {})
+    config = {
+        "datasets": {"texts": dataset | ({"text_features": "auto"} if name == "auto" else {})},
+        "runs": {name: run},
+        "results": f"results-{name}",
+        "report": {"prune_thresholds": []},
+    }
+    (work / f"{name}.yaml").write_text(json.dumps(config), encoding="utf-8")
+    seconds, *_ = _timed([ovaflow, "run", f"{name}.yaml", "--cores", "1"], work, os.environ)
+    folder = work / f"results-{name}" / "texts" / name
+    predictions = work / f"{name}-10.h5"
+    parts = ["--dataset", str(folder.parent / "dataset.h5"), "--output"]
+    _timed([ovaflow, "predict", str(folder / "model.h5"), *parts, str(predictions), "--top-k", "10"], work, os.environ)
+    told = ["--model", str(folder / "model.h5"), "--training", str(folder / "training.h5"), "--metrics", "annif"]
+    evaluate = [ovaflow, "evaluate", str(predictions), *told, *parts, str(work / f"{name}-metrics.json")]
+    *_, printed = _timed(evaluate, work, os.environ)
+    largest = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))["training"]["peak_rss_bytes"] / 1e6
+    service = [ovaflow, "serve", str(folder / "model.h5"), "--port", "8766"]
+    with _served(service, work, os.environ, "http://127.0.0.1:8766") as address:
+        milliseconds = _ask(address, name, work)
+    return {"seconds": seconds, "megabytes": largest, "milliseconds": milliseconds} | _table(printed)
+
+
+def _timed(command, folder, environment):
+    """CPU seconds with all children, megabytes of the largest process, and what was printed."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    log = folder / "commands.log"
+    with log.open("a", encoding="utf-8") as errors:
+        print("$", *command, file=errors, flush=True)
+        process = subprocess.Popen(
+            command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=errors, text=True
+        )
+        printed = process.stdout.read()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        sys.exit(f"{' '.join(map(str, command))} failed: see {log}")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return seconds, used.ru_maxrss / 1e3, printed
+
+
+@contextmanager
+def _served(command, folder, environment, address):
+    with (folder / "service.log").open("a", encoding="utf-8") as log:
+        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
+        try:
+            _wait_for(f"{address}/v1/projects", process)
+            yield address
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def _wait_for(url, process):
+    while process.poll() is None:
+        try:
+            requests.get(url, timeout=60).raise_for_status()
+            return
+        except requests.ConnectionError:
+            time.sleep(0.2)
+    sys.exit(f"the service at {url} ended: see service.log")
+
+
+def _ask(address, project, work):
+    """Median milliseconds of a suggestion for one text, after five to warm up."""
+    with (work / "test.tsv").open(encoding="utf-8") as lines:
+        texts = [line.split("\t")[0] for line, _ in zip(lines, range(_TEXTS), strict=False)]
+    with requests.Session() as session:
+        taken = [_answered(session, f"{address}/v1/projects/{project}/suggest", text) for text in texts]
+    return 1000 * statistics.median(taken[5:])
+
+
+def _answered(session, url, text):
+    began = time.perf_counter()
+    session.post(url, data={"text": text}, timeout=600).raise_for_status()
+    return time.perf_counter() - began
+
+
+def _table(printed):
+    found = dict(re.findall(r"^(\S.*?)\s*:?\s+(\S+)$", printed, re.MULTILINE))
+    return {name: float(found[name]) for name in _METRICS}
+
+
+def _kept(path, make):
+    if not path.exists():
+        path.write_text(json.dumps(make()), encoding="utf-8")
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _row(name, figures):
+    measured = [f"{100 * figures[metric]:.1f}" for metric in _METRICS]
+    return [name, *measured, *(f"{figures[key]:.{digits}f}" for key, digits in _DIGITS.items())]
+
+
+_DIGITS = {"seconds": 0, "megabytes": 0, "milliseconds": 1}
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,291 @@
+"""Annif's REST API, version 1: every served model that reads texts is a project."""
+
+import http
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+from fastapi import APIRouter, HTTPException, Query, Request
+from fastapi import Path as InPath
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from pydantic import BaseModel, Field, ValidationError
+from scipy.special import expit
+from starlette.responses import PlainTextResponse
+
+from ovaflow import __version__
+from ovaflow.prediction.answers import labels_of
+from ovaflow.serving import metrics
+from ovaflow.serving.answers import known_features
+from ovaflow.serving.replies import described, documented, json_reply, problem
+
+_MOST_DOCUMENTS = 32
+_UNKNOWN = "und"
+"""The language of names that came without one, as BCP 47 has it."""
+
+_SCORES = "the score of a subject is {}"
+_PROBABILITY = "its calibrated probability"
+_LOGISTIC = "1 / (1 + exp(-s)) of the classifier's score s, which is no probability: ovaflow calibrate makes them"
+
+_WHY = {
+    400: "The request is not as described.",
+    403: "Models do not learn while they are served.",
+    404: "No such project.",
+    413: "The body, or a text, is too large.",
+    503: "Too many requests at once.",
+}
+
+
+class ProjectBackend(BaseModel):
+    """What makes the suggestions."""
+
+    backend_id: str
+
+
+class SubjectVocabulary(BaseModel):
+    """The subjects that a project can suggest."""
+
+    vocab_id: str
+    languages: list[str]
+    size: int
+    loaded: bool
+
+
+class Vocabularies(BaseModel):
+    """The vocabularies of all projects."""
+
+    vocabs: list[SubjectVocabulary]
+
+
+class Project(BaseModel):
+    """A served model."""
+
+    project_id: str
+    name: str
+    description: str = Field(description="What the scores mean.")
+    language: str
+    backend: ProjectBackend
+    vocab: SubjectVocabulary
+    vocab_language: str
+    is_trained: bool
+    modification_time: datetime
+
+
+class Projects(BaseModel):
+    """All served models that read texts."""
+
+    projects: list[Project]
+
+
+class Suggestion(BaseModel):
+    """A subject for a document."""
+
+    uri: str
+    label: str
+    notation: str | None
+    score: float
+
+
+class Suggestions(BaseModel):
+    """Subjects for a document, best first."""
+
+    results: list[Suggestion]
+
+
+class DocumentSuggestions(Suggestions):
+    """Subjects for a document of several."""
+
+    document_id: str | None
+
+
+class About(BaseModel):
+    """What answers."""
+
+    title: str
+    version: str
+
+
+class Document(BaseModel):
+    """A document of several."""
+
+    text: str
+    document_id: str | None = None
+    metadata: dict[str, str] | None = Field(None, description="Not used.")
+
+
+class Documents(BaseModel):
+    """Documents to suggest subjects for."""
+
+    documents: Annotated[list[Document], Field(max_length=_MOST_DOCUMENTS)]
+
+
+_Limit = Annotated[int, Field(ge=0, description="Most subjects for a document; the service has a limit of its own.")]
+_Threshold = Annotated[float, Field(ge=0, le=1, description="Least score of a subject.")]
+_Language = Annotated[str | None, Field(description="Of the subjects' names; a project has one.")]
+_ProjectId = Annotated[str, InPath()]
+
+
+class OneDocument(BaseModel):
+    """A document to suggest subjects for; further fields are metadata, which is not used."""
+
+    text: str
+    limit: _Limit = 10
+    threshold: _Threshold = 0.0
+    language: _Language = None
+
+
+# fastapi.Form takes a text that is empty for one that is missing
+_FORM = {"application/x-www-form-urlencoded": {"schema": OneDocument.model_json_schema()}}
+
+
+class _Route(APIRoute):
+    """Refuses what is not as described with status 400, and what is too large in plain text, as Annif does."""
+
+    def get_route_handler(self):
+        handle = super().get_route_handler()
+
+        async def handle_as_annif(request):
+            try:
+                return await handle(request)
+            except RequestValidationError as error:
+                return problem(400, described(error.errors()[0]))
+            except HTTPException as error:
+                if error.status_code == http.HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+                    return PlainTextResponse(error.detail, error.status_code)
+                raise
+
+        return handle_as_annif
+
+
+_documented = partial(documented, why=_WHY, plain=(413,))
+
+
+def annif_routes(models, queue, options):
+    """Routes that answer for models by their names, those that read texts."""
+    projects = {name: served for name, served in models.items() if served.predictor.takes_text}
+    described = {name: _described(name, served) for name, served in projects.items()}
+    router = APIRouter(prefix="/v1", route_class=_Route)
+
+    def project_of(name):
+        if name not in projects:
+            raise HTTPException(404, f"no project {name!r}; there are {', '.join(projects) or 'none'}")
+        return projects[name]
+
+    async def suggest(name, texts, limit, threshold, language):
+        served = project_of(name)
+        known = described[name]["vocab"]["languages"]
+        if language is not None and language not in known and known != [_UNKNOWN]:
+            raise HTTPException(400, f'language "{language}" not supported by vocabulary, which has {", ".join(known)}')
+        if any(len(text) > options.max_text for text in texts):
+            raise HTTPException(413, f"a text has more than {options.max_text} characters: serve with --max-text")
+        asked = min(limit, options.max_top_k), threshold, options.max_top_k
+        found = await queue.run(_suggest, served, texts, *asked) if texts else []
+        metrics.INSTANCES.inc(len(texts))
+        return [{"results": results} for results in found]
+
+    @router.get("/", **_documented(About))
+    async def about():
+        """What answers."""
+        return json_reply({"title": "Annif REST API, by ovaflow", "version": __version__})
+
+    @router.get("/vocabs", **_documented(Vocabularies))
+    async def vocabs():
+        """The vocabularies of all projects."""
+        found = {project["vocab"]["vocab_id"]: project["vocab"] for project in described.values()}
+        return json_reply({"vocabs": list(found.values())})
+
+    @router.get("/projects", **_documented(Projects))
+    async def list_projects():
+        """All projects."""
+        return json_reply({"projects": list(described.values())})
+
+    @router.get("/projects/{project_id}", **_documented(Project, 404))
+    async def show_project(project_id: _ProjectId):
+        """One project."""
+        project_of(project_id)
+        return json_reply(described[project_id])
+
+    @router.post(
+        "/projects/{project_id}/suggest",
+        openapi_extra={"requestBody": {"content": _FORM, "required": True}},
+        **_documented(Suggestions, 400, 404, 413, 503),
+    )
+    async def suggest_for_one(project_id: _ProjectId, request: Request):
+        """Subjects for a document."""
+        try:
+            document = OneDocument.model_validate(dict(await request.form(max_part_size=options.max_body)))
+        except ValidationError as error:
+            raise RequestValidationError(error.errors()) from None
+        asked = document.limit, document.threshold, document.language
+        return json_reply((await suggest(project_id, [document.text], *asked))[0])
+
+    @router.post("/projects/{project_id}/suggest-batch", **_documented(list[DocumentSuggestions], 400, 404, 413, 503))
+    async def suggest_for_several(
+        project_id: _ProjectId,
+        body: Documents,
+        limit: Annotated[_Limit, Query()] = 10,
+        threshold: Annotated[_Threshold, Query()] = 0.0,
+        language: Annotated[_Language, Query()] = None,
+    ):
+        """Subjects for up to 32 documents."""
+        found = await suggest(project_id, [each.text for each in body.documents], limit, threshold, language)
+        pairs = zip(found, body.documents, strict=True)
+        return json_reply([results | {"document_id": each.document_id} for results, each in pairs])
+
+    @router.post("/projects/{project_id}/learn", **_documented(None, 403, 404))
+    async def learn(project_id: _ProjectId):
+        """Refused: models are trained by the workflow."""
+        project_of(project_id)
+        raise HTTPException(403, f"project {project_id} does not learn: train a model again with the new documents")
+
+    return router
+
+
+def _described(name, served):
+    model = served.predictor.model
+    language = model.transform.get("language") or _UNKNOWN
+    vocabulary = model.transform.get("source", {}).get("files", {}).get("vocabulary", {}).get("name", "labels")
+    changed = datetime.fromtimestamp(Path(model.path).stat().st_mtime, UTC)
+    return {
+        "project_id": name,
+        "name": name,
+        "description": _SCORES.format(_LOGISTIC if served.calibration is None else _PROBABILITY),
+        "language": language,
+        "backend": {"backend_id": "ovaflow"},
+        "vocab": {
+            "vocab_id": vocabulary.split(".")[0],
+            "languages": [language],
+            "size": model.n_labels,
+            "loaded": True,
+        },
+        "vocab_language": language,
+        "is_trained": True,
+        "modification_time": changed.isoformat(timespec="seconds"),
+    }
+
+
+def _suggest(served, texts, limit, threshold, most):
+    """Results of each text: those of the ``most`` highest scores, by falling probability where there are some."""
+    calibrated = served.calibration is not None
+    X = served.predictor.from_texts(texts)
+    # a higher score is not always a higher probability
+    rows = labels_of(served.predictor, X, most if calibrated else max(limit, 1), 1, served.calibration, calibrated)
+    notations, known = served.predictor.model.label_notations, known_features(served, X)
+    # without a known word the labels would be those of any text
+    return [_results(row if n else [], notations, limit, threshold) for row, n in zip(rows, known, strict=True)]
+
+
+def _results(labels, notations, limit, threshold):
+    scores = [expit(label.score) if label.probability is None else label.probability for label in labels]
+    best = sorted(zip(scores, labels, strict=True), key=lambda pair: -pair[0])[:limit]
+    results, above = [], np.float32(np.inf)
+    for score, label in best:
+        # clients sort again, in float32, so that what is equal would lose its order
+        above = min(score, np.nextafter(above, np.float32(0)))
+        if above >= threshold:
+            notation = (notations[label.id] or None) if len(notations) else None
+            uri = label.name if label.uri is None else label.uri
+            results.append({"uri": uri, "label": label.name, "notation": notation, "score": float(above)})
+    return results

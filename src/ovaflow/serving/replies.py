@@ -1,0 +1,57 @@
+"""How answers and errors are sent, and what the OpenAPI document says of them."""
+
+import http
+import json
+
+from starlette.responses import Response
+
+_PROBLEM_TYPE = "application/problem+json"
+
+_PROBLEM = {
+    "type": "object",
+    "required": ["title", "status", "detail"],
+    "properties": {"title": {"type": "string"}, "status": {"type": "integer"}, "detail": {"type": "string"}},
+}
+
+_WHY = {
+    400: "Not JSON in UTF-8.",
+    404: "No such label.",
+    409: "The served model cannot do this.",
+    413: "The body is too large.",
+    422: "The request is not as described.",
+    503: "Too many requests at once; try again after Retry-After seconds.",
+}
+
+_RETRY = {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer"}}}
+
+
+def json_reply(answer):
+    """An answer as JSON."""
+    text = json.dumps(answer, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return Response(text.encode("utf-8", "replace"), media_type="application/json")
+
+
+def problem(status, detail, headers=None):
+    """An error as an object of RFC 9457; it never repeats what was sent but the names of fields."""
+    told = {"title": http.HTTPStatus(status).phrase, "status": status, "detail": " ".join(detail.split())}
+    return Response(json.dumps(told), status, headers, _PROBLEM_TYPE)
+
+
+def described(error):
+    """What pydantic found wrong, such as ``"texts.3: String should have at most 1000 characters"``."""
+    place = ".".join(str(part) for part in error["loc"] if part not in ("body", "query", "path"))
+    return ": ".join(filter(None, [place[:100], error["msg"].removeprefix("Value error, ")]))
+
+
+def documented(answer, *statuses, why=_WHY, plain=()):
+    """What the OpenAPI document says of a route: the model of its answer, its errors, and those in plain text."""
+    answered = {} if answer is None else {200: {"model": answer}}
+    return {
+        "response_class": Response,
+        "responses": answered | {each: _error(each, why[each], each in plain) for each in statuses},
+    }
+
+
+def _error(status, why, plain):
+    content = {"text/plain": {"schema": {"type": "string"}}} if plain else {_PROBLEM_TYPE: {"schema": _PROBLEM}}
+    return {"description": why, "content": content} | ({"headers": _RETRY} if status == 503 else {})

@@ -1,0 +1,165 @@
+"""Annif's interface as ovaflow serves it; tests/serving/test_real_annif.py has the real Annif as a client."""
+
+import http.client
+import json
+from urllib.parse import urlencode, urlsplit
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from running_service import running_service
+from scipy.special import expit
+
+from ovaflow.cli import main
+from ovaflow.cli.serve import serve_command
+from ovaflow.data.dataset import open_dataset
+from ovaflow.model.model_file import save_model
+from ovaflow.settings.models import TrainLabels
+from ovaflow.training.shard_job import train_model
+
+URI = "http://example.org/{}".format
+TEXTS = ["black cats purr", "cats purr loudly", "dogs bark loudly", "black dogs bark", "birds sing"]
+SUBJECTS = [("cats",), ("cats", "birds"), ("dogs",), ("dogs",), ("birds",)]
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    """A model of an Annif corpus with notations."""
+    folder = tmp_path_factory.mktemp("library")
+    rows = zip(TEXTS, SUBJECTS, strict=True)
+    (folder / "train.tsv").write_text("".join(f"{text}\t{' '.join(map(URI, names))}\n" for text, names in rows))
+    names = "".join(
+        f"{URI(name)},{name},{mark}\n" for name, mark in (("cats", "636.8"), ("dogs", ""), ("birds", "598"))
+    )
+    (folder / "animals.csv").write_text("uri,label_en,notation\n" + names)
+    prepared = (
+        f"prepare --format=annif --train={folder}/train.tsv --vocabulary={folder}/animals.csv --min-df=1 --max-df=1.0"
+    )
+    assert main([*prepared.split(), f"--output={folder}/dataset.h5"]) == 0
+    trained = train_model(open_dataset(folder / "dataset.h5"), TrainLabels(), 0.0)
+    save_model(folder / "model.h5", trained)
+    return folder / "model.h5"
+
+
+@pytest.fixture(scope="module")
+def several(library, models, tmp_path_factory):
+    """The library's model and another of texts, whose labels are of no vocabulary."""
+    with running_service(tmp_path_factory.mktemp("several"), f"animals={library}", str(models / "b.h5")) as running:
+        yield running
+
+
+def post(service, path, body, kind="application/x-www-form-urlencoded"):
+    """Status, media type and answer."""
+    connection = http.client.HTTPConnection(urlsplit(service.url).netloc, timeout=60)
+    connection.request("POST", path, body if isinstance(body, bytes) else body.encode(), {"Content-Type": kind})
+    response = connection.getresponse()
+    content = response.read().decode()
+    connection.close()
+    media = response.headers["Content-Type"].partition(";")[0]
+    return response.status, media, json.loads(content) if "json" in media else content
+
+
+def suggest(service, project="animals", **fields):
+    return post(service, f"/v1/projects/{project}/suggest", urlencode(fields))
+
+
+def test_every_model_is_a_project(several, library, models):
+    status, answer = several.ask("/v1/projects")
+    first, second = answer["projects"]
+    assert status == 200
+    assert [first["project_id"], second["project_id"]] == ["animals", "b"]
+    assert first["vocab"] == {"vocab_id": "animals", "languages": ["en"], "size": 3, "loaded": True}
+    assert (first["language"], second["language"], second["vocab"]["vocab_id"]) == ("en", "und", "labels")
+    assert several.ask("/v1/projects/b") == (200, second)
+    assert several.ask("/v1/vocabs")[1] == {"vocabs": [first["vocab"], second["vocab"]]}
+    assert several.ask("/v1/projects/c")[0] == 404
+    assert several.ask("/health")[1]["labels"] == 3
+    assert several.ask("/metrics")[1].count("ovaflow_model_workers{model=") == 2
+
+
+def test_suggestions_are_predictions(several):
+    _, answer = several.ask("/predict", {"text": "a cat purrs: cats purr"})
+    theirs = answer["predictions"][0]["labels"]
+    status, media, ours = suggest(several, text="a cat purrs: cats purr")
+    assert (status, media) == (200, "application/json")
+    assert [(each["label"], each["uri"]) for each in ours["results"]] == [
+        (each["name"], URI(each["name"])) for each in theirs
+    ]
+    assert {each["label"]: each["notation"] for each in ours["results"]} == {
+        "cats": "636.8", "dogs": None, "birds": "598",
+    }  # fmt: skip
+    assert [each["score"] for each in ours["results"]] == pytest.approx([expit(each["score"]) for each in theirs])
+    middle = ours["results"][1]["score"]
+    assert len(suggest(several, text="a cat purrs: cats purr", threshold=middle)[2]["results"]) == 2
+    assert len(suggest(several, text="a cat purrs: cats purr", limit=1)[2]["results"]) == 1
+    assert suggest(several, text="cats", limit=0)[2] == {"results": []}
+    assert suggest(several, text="", metadata_title="x")[2] == {"results": []}
+    assert suggest(several, text="unheard of")[2] == {"results": []}
+
+
+def test_several_documents(several):
+    documents = [{"text": text, "document_id": name} for text, name in (("cats", "x"), ("birds", None))]
+    path = "/v1/projects/animals/suggest-batch?limit=1&language=en"
+    status, _, answer = post(several, path, json.dumps({"documents": documents}), "application/json")
+    assert status == 200
+    assert [(each["document_id"], each["results"][0]["label"]) for each in answer] == [("x", "cats"), (None, "birds")]
+    assert post(several, path, '{"documents": []}', "application/json")[2] == []
+    too_many = json.dumps({"documents": documents * 17})
+    assert post(several, path, too_many, "application/json")[:2] == (400, "application/problem+json")
+
+
+def test_labels_of_no_vocabulary_are_their_own_uris_in_any_language(several):
+    _, _, answer = suggest(several, "b", text="cats and dogs or whatever", language="fi")
+    assert all(each["uri"] == each["label"] for each in answer["results"])
+
+
+@pytest.mark.parametrize(
+    ("fields", "detail"),
+    [
+        ({}, "text: Field required"),
+        ({"text": "cats", "limit": "-1"}, "limit: Input should be greater than or equal to 0"),
+        ({"text": "cats", "limit": "many"}, "limit: Input should be a valid integer"),
+        ({"text": "cats", "threshold": "2"}, "threshold: Input should be less than or equal to 1"),
+        ({"text": "cats", "language": "fi"}, 'language "fi" not supported by vocabulary, which has en'),
+    ],
+)
+def test_refused(several, fields, detail):
+    status, media, answer = suggest(several, **fields)
+    assert (status, media) == (400, "application/problem+json")
+    assert answer["detail"].startswith(detail)
+
+
+def test_what_is_too_large_and_what_learns(several):
+    assert suggest(several, text="cats " * 20_001)[:2] == (413, "text/plain")
+    assert suggest(several, text="cats " * 1_000_000)[:2] == (413, "text/plain")
+    assert suggest(several, "none", text="cats")[0] == 404
+    assert post(several, "/v1/projects/animals/learn", "[]", "application/json")[0] == 403
+
+
+def test_probabilities_where_the_model_has_them(service, predictor):
+    """The scores are those of the labels at all scores, the highest first, not those of the best scores alone."""
+    project = service.ask("/v1/projects")[1]["projects"][0]
+    assert "probability" in project["description"]
+    _, answer = service.ask("/predict", {"text": "word10 größe3 filler7", "top_k": 100, "probabilities": True})
+    theirs = sorted(
+        ((each["probability"], each["name"]) for each in answer["predictions"][0]["labels"]), key=lambda each: -each[0]
+    )
+    _, _, ours = suggest(service, project["project_id"], text="word10 größe3 filler7", limit=4)
+    assert [each["label"] for each in ours["results"]] == [name for _, name in theirs[:4]]
+    scores = np.array([each["score"] for each in ours["results"]], np.float32)
+    assert scores.tolist() == pytest.approx([probability for probability, _ in theirs[:4]], rel=1e-6)
+    assert (np.diff(scores) < 0).all()
+
+
+@pytest.mark.parametrize(
+    ("models", "why"),
+    [
+        (["a/model.h5", "b/a.h5"], "two models are named 'a': write NAME=MODEL"),
+        (["a b=model.h5"], "'a b' is no name of a project"),
+        (["a.h5", "b.h5", "--calibration=c.h5"], "--calibration belongs to one model"),
+    ],
+)
+def test_refused_on_the_command_line(models, why):
+    result = CliRunner().invoke(serve_command, models)
+    assert result.exit_code == 2
+    assert why in result.output
