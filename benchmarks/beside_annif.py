@@ -10,13 +10,12 @@ import gzip
 import json
 import os
 import re
-import resource
-import shutil
 import statistics
 import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 
 import requests
@@ -40,7 +39,7 @@ def main():
     work = options.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
     names = _projects(options)
-    _write_corpus(options.data, work)
+    _write_corpus(options.data, work, options.documents)
     _write_projects(work, options.language, names)
     environment = os.environ | {"ANNIF_PROJECTS": str(work / "projects.cfg"), "ANNIF_DATADIR": str(work / "annif")}
     if not (work / "annif" / "vocabs").exists():
@@ -62,6 +61,7 @@ def _options():
     parser.add_argument("work", type=Path, help="Folder for everything that is made.")
     parser.add_argument("--annif", default="annif", help="Annif's command, of an environment of its own.")
     parser.add_argument("--language", choices=_SNOWBALL, required=True, help="Of the texts.")
+    parser.add_argument("--documents", type=int, help="Test with so many of the test documents; all by default.")
     parser.add_argument("--backends", default=" ".join(_BACKENDS), help="Separated by spaces.")
     parser.add_argument("--analyzers", default="snowball simplemma", help="Separated by spaces.")
     parser.add_argument("--runs", default="default auto", help="Of ovaflow: default, auto.")
@@ -71,12 +71,10 @@ def _options():
 def _projects(options):
     """Every backend with every analyzer, and the ensemble of each analyzer's."""
     backends = options.backends.split()
-    return [
-        f"{backend}-{analyzer}" for analyzer in options.analyzers.split() for backend in (*backends, "ensemble")
-    ]
+    return [f"{backend}-{analyzer}" for analyzer in options.analyzers.split() for backend in (*backends, "ensemble")]
 
 
-def _write_corpus(data, work):
+def _write_corpus(data, work, documents):
     """Annif's files of ours: a vocabulary in CSV, documents in short-text TSV."""
     if (work / "vocab.csv").exists():
         return
@@ -84,10 +82,11 @@ def _write_corpus(data, work):
         labels = [line.rstrip("\n").split("\t") for line in lines]
     uris = [uri.strip("<>").replace("gnd:", "https://d-nb.info/gnd/") for uri, _ in labels]
     for part in ("train", "test"):
-        with gzip.open(data / f"{part}_raw.tsv.gz", "rt", encoding="utf-8") as lines, open(
-            work / f"{part}.tsv", "w", encoding="utf-8"
-        ) as corpus:
-            for line in lines:
+        with (
+            gzip.open(data / f"{part}_raw.tsv.gz", "rt", encoding="utf-8") as lines,
+            open(work / f"{part}.tsv", "w", encoding="utf-8") as corpus,
+        ):
+            for line in islice(lines, documents if part == "test" else None):
                 ids, text = line.rstrip("\n").split("\t", 1)
                 corpus.write("\t".join([text, " ".join(f"<{uris[int(label)]}>" for label in ids.split(","))]) + "\n")
     with open(work / "vocab.csv", "w", encoding="utf-8", newline="") as table:
@@ -127,30 +126,27 @@ def _of_ovaflow(work, name):
     dataset = {"format": "annif", "train": "train.tsv", "test": "test.tsv", "vocabulary": "vocab.csv"}
     run = {"method": "one-vs-all", "initialization": "mean-separating"} | {"auto": {"C": "auto"}}.get(name, {})
     config = {
-        "datasets": {"texts": dataset | ({"text_features": "auto"} if name == "auto" else {})},
+        "datasets": {name: dataset | ({"text_features": "auto"} if name == "auto" else {})},
         "runs": {name: run},
-        "results": f"results-{name}",
         "report": {"prune_thresholds": []},
     }
     (work / f"{name}.yaml").write_text(json.dumps(config), encoding="utf-8")
-    seconds, *_ = _timed([ovaflow, "run", f"{name}.yaml", "--cores", "1"], work, os.environ)
-    folder = work / f"results-{name}" / "texts" / name
+    seconds, megabytes, _ = _timed([ovaflow, "run", f"{name}.yaml", "--cores", "1"], work, os.environ)
+    folder = work / "results" / name / name
     predictions = work / f"{name}-10.h5"
     parts = ["--dataset", str(folder.parent / "dataset.h5"), "--output"]
     _timed([ovaflow, "predict", str(folder / "model.h5"), *parts, str(predictions), "--top-k", "10"], work, os.environ)
     told = ["--model", str(folder / "model.h5"), "--training", str(folder / "training.h5"), "--metrics", "annif"]
     evaluate = [ovaflow, "evaluate", str(predictions), *told, *parts, str(work / f"{name}-metrics.json")]
     *_, printed = _timed(evaluate, work, os.environ)
-    largest = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))["training"]["peak_rss_bytes"] / 1e6
     service = [ovaflow, "serve", str(folder / "model.h5"), "--port", "8766"]
     with _served(service, work, os.environ, "http://127.0.0.1:8766") as address:
         milliseconds = _ask(address, name, work)
-    return {"seconds": seconds, "megabytes": largest, "milliseconds": milliseconds} | _table(printed)
+    return {"seconds": seconds, "megabytes": megabytes, "milliseconds": milliseconds} | _table(printed)
 
 
 def _timed(command, folder, environment):
     """CPU seconds with all children, megabytes of the largest process, and what was printed."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     log = folder / "commands.log"
     with log.open("a", encoding="utf-8") as errors:
         print("$", *command, file=errors, flush=True)
@@ -162,9 +158,7 @@ def _timed(command, folder, environment):
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         sys.exit(f"{' '.join(map(str, command))} failed: see {log}")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return seconds, used.ru_maxrss / 1e3, printed
+    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1e3, printed
 
 
 @contextmanager

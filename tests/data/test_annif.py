@@ -178,3 +178,6 @@ def test_predictions_and_the_service_carry_uris(tmp_path, capsys):
     assert predicted(served, request)["predictions"][0]["labels"][0]["uri"] == CATS
     found = find_labels(served, "", 0, 2)["labels"]
     assert [(label["uri"], label.get("notation")) for label in found] == [(CATS, "636.8"), (DOGS, None)]
+    assert main(["explain", str(tmp_path / "m.h5"), "--text=cats", f"--label={CATS}", "--json"]) == 0
+    (explained,) = json.loads(capsys.readouterr().out)["labels"]
+    assert (explained["name"], explained["uri"]) == ("cats", CATS)

@@ -6,8 +6,16 @@ from hostile_table import HOSTILE, write_texts
 from running_service import running_service
 
 from ovaflow.cli import main
+from ovaflow.data.dataset import open_dataset
+from ovaflow.model.model_file import save_model
 from ovaflow.prediction.calibration import Calibration, write_calibration
 from ovaflow.prediction.predictor import Predictor
+from ovaflow.settings.models import TrainLabels
+from ovaflow.training.shard_job import train_model
+
+URI = "http://example.org/{}".format
+TEXTS = ["black cats purr", "cats purr loudly", "dogs bark loudly", "black dogs bark", "birds sing"]
+SUBJECTS = [("cats",), ("cats", "birds"), ("dogs",), ("dogs",), ("birds",)]
 
 
 def _run(folder, *arguments):
@@ -51,3 +59,17 @@ def service(models, tmp_path_factory):
 def predictor(models):
     """The model that the service has."""
     return Predictor.open(models / "a.h5")
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory):
+    """A model of an Annif corpus with notations."""
+    folder = tmp_path_factory.mktemp("library")
+    rows = zip(TEXTS, SUBJECTS, strict=True)
+    (folder / "train.tsv").write_text("".join(f"{text}\t{' '.join(map(URI, names))}\n" for text, names in rows))
+    names = [f"{URI(name)},{name},{mark}\n" for name, mark in (("cats", "636.8"), ("dogs", ""), ("birds", "598"))]
+    (folder / "animals.csv").write_text("uri,label_en,notation\n" + "".join(names))
+    prepared = f"prepare --format=annif --train={folder}/train.tsv --vocabulary={folder}/animals.csv --min-df=1"
+    assert main([*prepared.split(), "--max-df=1.0", f"--output={folder}/dataset.h5"]) == 0
+    save_model(folder / "model.h5", train_model(open_dataset(folder / "dataset.h5"), TrainLabels(), 0.0))
+    return folder / "model.h5"

@@ -10,35 +10,9 @@ from click.testing import CliRunner
 from running_service import running_service
 from scipy.special import expit
 
-from ovaflow.cli import main
 from ovaflow.cli.serve import serve_command
-from ovaflow.data.dataset import open_dataset
-from ovaflow.model.model_file import save_model
-from ovaflow.settings.models import TrainLabels
-from ovaflow.training.shard_job import train_model
 
 URI = "http://example.org/{}".format
-TEXTS = ["black cats purr", "cats purr loudly", "dogs bark loudly", "black dogs bark", "birds sing"]
-SUBJECTS = [("cats",), ("cats", "birds"), ("dogs",), ("dogs",), ("birds",)]
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory):
-    """A model of an Annif corpus with notations."""
-    folder = tmp_path_factory.mktemp("library")
-    rows = zip(TEXTS, SUBJECTS, strict=True)
-    (folder / "train.tsv").write_text("".join(f"{text}\t{' '.join(map(URI, names))}\n" for text, names in rows))
-    names = "".join(
-        f"{URI(name)},{name},{mark}\n" for name, mark in (("cats", "636.8"), ("dogs", ""), ("birds", "598"))
-    )
-    (folder / "animals.csv").write_text("uri,label_en,notation\n" + names)
-    prepared = (
-        f"prepare --format=annif --train={folder}/train.tsv --vocabulary={folder}/animals.csv --min-df=1 --max-df=1.0"
-    )
-    assert main([*prepared.split(), f"--output={folder}/dataset.h5"]) == 0
-    trained = train_model(open_dataset(folder / "dataset.h5"), TrainLabels(), 0.0)
-    save_model(folder / "model.h5", trained)
-    return folder / "model.h5"
 
 
 @pytest.fixture(scope="module")

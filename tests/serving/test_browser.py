@@ -4,6 +4,7 @@ import re
 from urllib.parse import quote
 
 import pytest
+from running_service import running_service
 
 pytestmark = pytest.mark.browser
 
@@ -55,7 +56,7 @@ def test_a_pasted_text_gets_its_labels_and_each_its_reasons(page, service, predi
     page.get_by_role("button", name="Copied").wait_for()
     assert page.evaluate("navigator.clipboard.readText().then(JSON.parse)") == theirs
     label = labels[3]
-    page.locator("#labels button").nth(3).click()
+    page.locator("#labels button.label").nth(3).click()
     page.wait_for_function("name => document.getElementById('why-title').textContent === name", arg=label["name"])
     assert page.locator("#labels [aria-pressed=true] bdi").all_text_contents() == [label["name"]]
     _, theirs = service.ask("/explain", {"text": TEXT, "labels": [label["id"]], "words": 15})
@@ -77,7 +78,7 @@ def test_everything_works_from_the_keyboard(page, service):
     page.keyboard.press("Control+Enter")
     page.wait_for_selector("#why:not([hidden])")
     first = page.locator("#why-title").text_content()
-    for _ in range(5):  # the button, the number of labels, copy, the first label, the second
+    for _ in range(6):  # the button, the number of labels, copy, the first label, its choice, the second
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     page.wait_for_function("name => document.getElementById('why-title').textContent !== name", arg=first)
@@ -87,9 +88,53 @@ def test_everything_works_from_the_keyboard(page, service):
 def test_a_label_is_looked_up_by_name(page, service):
     predict(page, service, TEXT)
     page.get_by_label(re.compile("Part of its name")).fill("GRÖSSE")
-    page.locator("#found button").click()
+    page.locator("#found button.label").click()
     page.locator("#why-title").filter(has_text="Größe").wait_for()
     assert page.locator("#found-note").text_content() == "1 found."
+
+
+@pytest.fixture
+def subjects(library, tmp_path, chromium):
+    """The page of a model whose labels are subjects, two of which are suggested and one is looked up."""
+    with running_service(tmp_path, library, "--marc-source=animals/eng") as service:
+        context = chromium.new_context(permissions=["clipboard-read", "clipboard-write"])
+        page = context.new_page()
+        predict(page, service, "black cats purr")
+        page.locator("#top-k").select_option("5")
+        page.get_by_label(re.compile("Part of its name")).fill("598")
+        page.locator("#found").get_by_role("button", name="Choose birds").click()
+        page.locator("#labels").get_by_role("button", name="Choose cats").click()
+        yield page
+        context.close()
+
+
+@pytest.mark.parametrize(
+    ("what", "theirs"),
+    [
+        ("names", "birds\ncats"),
+        ("URIs", "http://example.org/birds\nhttp://example.org/cats"),
+        (
+            "MARC 650",
+            "650 #7 $a birds $2 animals/eng $0 http://example.org/birds\n"
+            "650 #7 $a cats $2 animals/eng $0 http://example.org/cats",
+        ),
+    ],
+)
+def test_chosen_subjects_are_copied(subjects, what, theirs):
+    subjects.get_by_role("button", name=what, exact=True).click()
+    subjects.get_by_role("button", name="Copied").wait_for()
+    assert subjects.evaluate("navigator.clipboard.readText()") == theirs
+
+
+def test_chosen_subjects_are_linked_and_can_be_taken_back(subjects):
+    chosen = subjects.locator("#chosen")
+    assert chosen.get_by_role("link").all_text_contents() == ["birds598", "cats636.8"]
+    assert chosen.get_by_role("link").first.get_attribute("href") == "http://example.org/birds"
+    chosen.get_by_role("button", name="Remove birds").click()
+    assert chosen.locator("bdi").all_text_contents() == ["cats"]
+    assert subjects.locator("#found [data-choose]").get_attribute("aria-pressed") == "false"
+    subjects.locator("#labels").get_by_role("button", name="Choose cats").click()
+    assert not subjects.locator("#chosen-part").is_visible()
 
 
 def test_a_link_brings_a_text_and_errors_are_told(page, service):

@@ -93,6 +93,13 @@ def test_changed_data(finished, tmp_path):
     assert place.jobs() == PREPARED
 
 
+@pytest.mark.parametrize(("file", "expected"), [("model.h5", done(MERGED, {})), ("metrics.json", done(EVALUATED, {}))])
+def test_what_was_deleted_is_made_again(finished, tmp_path, file, expected):
+    place = finished.copy(tmp_path)
+    (place.folder / "results" / "tiny" / "msi" / file).unlink()
+    assert place.jobs() == expected
+
+
 @pytest.fixture(scope="module")
 def elsewhere(finished, tmp_path_factory):
     """The finished run, of a checkout that tests may change."""

@@ -91,7 +91,7 @@ def _instance(predictor, text, dataset, row):
 
 def _explained(predictor, x, label, top, places, calibration):
     explanation = contributions(predictor, x, label, top)
-    answer = {"name": shown_name(predictor, label), "id": int(label), "score": explanation.score}
+    answer = _identity(predictor, label) | {"score": explanation.score}
     if calibration is not None:
         answer["probability"] = float(calibration.probabilities([label], [explanation.score])[0])
     for side in ("up", "down"):
@@ -105,18 +105,21 @@ def _explained(predictor, x, label, top, places, calibration):
 def _label(predictor, label, top):
     strongest = strongest_features(predictor, label, top)
     nearest = [
-        {"name": shown_name(predictor, other), "id": other, "cosine": cosine}
-        for other, cosine in nearest_labels(predictor, label, top)
+        _identity(predictor, other) | {"cosine": cosine} for other, cosine in nearest_labels(predictor, label, top)
     ]
-    return {
-        "name": shown_name(predictor, label),
-        "id": label,
+    return _identity(predictor, label) | {
         "positives": int(predictor.model.counts[label]),
         "up": _words(predictor, strongest.up, "weight"),
         "down": _words(predictor, strongest.down, "weight"),
         "bias": strongest.bias,
         "nearest": nearest,
     }
+
+
+def _identity(predictor, label):
+    uris = predictor.label_uris
+    known = {"uri": uris[label]} if len(uris) else {}
+    return {"name": shown_name(predictor, label), "id": int(label)} | known
 
 
 def _words(predictor, features, value):
@@ -153,7 +156,8 @@ def show_label(console, answer):
 
 
 def _heading(answer, outcome):
-    return Text.assemble((_plain(answer["name"]), "bold"), "  ", (outcome, "cyan"))
+    uri = ("  ", (answer["uri"], "dim")) if "uri" in answer else ()
+    return Text.assemble((_plain(answer["name"]), "bold"), "  ", (outcome, "cyan"), *uri)
 
 
 def _two_sides(answer, value, titles):

@@ -168,6 +168,11 @@ class Dataset:
         return read_names(self.path, KIND, "label_names") if self.given is None else self.given.labels
 
     @cached_property
+    def label_uris(self):
+        """URIs of the labels, in id order; empty where they are of no subject vocabulary."""
+        return read_names(self.path, KIND, "label_uris") if self.given is None else self.given.uris
+
+    @cached_property
     def feature_names(self):
         """Names of the features without the bias feature, in id order; empty when the source has none."""
         return read_names(self.path, KIND, "feature_names") if self.given is None else self.given.features

@@ -195,9 +195,10 @@ def shown_name(predictor, label):
 
 
 def find_labels(predictor, names):
-    """Ids of named labels, upper or lower case; the smallest where labels share a name."""
+    """Ids of labels given by URI, or by name in upper or lower case; the smallest where labels share a name."""
     known = [shown_name(predictor, label) for label in range(predictor.n_labels)] if names else []
-    exact = {name: label for label, name in reversed([*enumerate(known)])}
+    uris = predictor.label_uris if names else []
+    exact = {name: label for label, name in reversed([*enumerate(known), *enumerate(uris)])}
     folded = {name.casefold(): label for label, name in reversed([*enumerate(known)])}
     found = []
     for name in names:

@@ -155,6 +155,7 @@ class TrueLabel(NamedTuple):
     """A true label of a document."""
 
     name: str
+    uri: str  # where it is a subject on the web
     positives: int  # in training
     found: list  # numbers of the runs that predicted it
 
@@ -163,6 +164,7 @@ class PredictedLabel(NamedTuple):
     """A predicted label of a document."""
 
     name: str
+    uri: str  # where it is a subject on the web
     score: float
     hit: bool
     probability: float | None  # of calibrated runs
@@ -216,6 +218,11 @@ class Documents:
         names = self.dataset.label_names
         return wording.plain(names[label]) if names and names[label].strip() else f"label {label}"
 
+    def label_uri(self, label):
+        """Address of a label that is a subject on the web, else nothing."""
+        uris = self.dataset.label_uris
+        return uris[label] if len(uris) and uris[label].startswith(("http://", "https://")) else ""
+
     def _example(self, row, text, runs):
         true, more = self._true(row, runs)
         features = [] if text else self._heaviest(row)
@@ -229,7 +236,12 @@ class Documents:
         order = true[np.argsort(-self.counts[true], kind="stable")]
         found = {number: set(self.outcomes[number][0][row].tolist()) for number in runs}
         labels = [
-            TrueLabel(self.label_name(label), int(self.counts[label]), [n for n in runs if int(label) in found[n]])
+            TrueLabel(
+                self.label_name(label),
+                self.label_uri(label),
+                int(self.counts[label]),
+                [number for number in runs if int(label) in found[number]],
+            )
             for label in order[:TRUE_SHOWN]
         ]
         return labels, len(true) - len(labels)
@@ -255,7 +267,12 @@ class Documents:
         likely = [None] * len(ids) if sigmoids is None else sigmoids.probabilities(ids, scores).tolist()
         return [
             PredictedLabel(
-                self.label_name(label), float(score), bool(hit), probability, *pushing.get(int(label), ([], []))
+                self.label_name(label),
+                self.label_uri(label),
+                float(score),
+                bool(hit),
+                probability,
+                *pushing.get(int(label), ([], [])),
             )
             for label, score, hit, probability in zip(ids, scores, hits, likely, strict=True)
             if label >= 0

@@ -246,7 +246,6 @@ def annif_routes(models, queue, options):
 def _described(name, served):
     model = served.predictor.model
     language = model.transform.get("language") or _UNKNOWN
-    vocabulary = model.transform.get("source", {}).get("files", {}).get("vocabulary", {}).get("name", "labels")
     changed = datetime.fromtimestamp(Path(model.path).stat().st_mtime, UTC)
     return {
         "project_id": name,
@@ -255,7 +254,7 @@ def _described(name, served):
         "language": language,
         "backend": {"backend_id": "ovaflow"},
         "vocab": {
-            "vocab_id": vocabulary.split(".")[0],
+            "vocab_id": served.vocabulary or "labels",
             "languages": [language],
             "size": model.n_labels,
             "loaded": True,

@@ -16,7 +16,9 @@ def predict(served, request):
     X = _instances(served, request)
     asked = request.top_k, 1, served.calibration, request.probabilities, request.thresholds
     rows = zip(labels_of(served.predictor, X, *asked), known_features(served, X), strict=True)
-    predictions = [{"labels": [_predicted(label) for label in labels], "features": known} for labels, known in rows]
+    predictions = [
+        {"labels": [_predicted(served, label) for label in labels], "features": known} for labels, known in rows
+    ]
     return {"model": served.checksum, "predictions": predictions}
 
 
@@ -36,11 +38,16 @@ def explain(served, request):
 
 
 def find_labels(served, search, offset, limit):
-    """Labels whose names contain a string, whatever the case; names that begin with it come first."""
+    """Labels whose names contain a string, whatever the case, or that have it as notation or URI.
+
+    Names that begin with it come first.
+    """
     wanted = normal_form(search.strip())
     if wanted:
         found = [label for label, name in enumerate(served.search_forms) if wanted in name]
         found.sort(key=lambda label: not served.search_forms[label].startswith(wanted))
+        marks = served.predictor.model.label_notations, served.predictor.label_uris
+        found += [label for mark in marks for label, given in enumerate(mark) if given == search.strip()]
     else:
         found = range(served.predictor.n_labels)
     page = [_label(served, label) for label in found[offset : offset + limit]]
@@ -58,7 +65,7 @@ def describe_label(served, label, words, nearest):
     return answer | {
         "up": _weights(served, strongest.up),
         "down": _weights(served, strongest.down),
-        "nearest": [{"id": other, "name": _name(served, other), "cosine": _rounded(cosine)} for other, cosine in near],
+        "nearest": [{**_identity(served, other), "cosine": _rounded(cosine)} for other, cosine in near],
     }
 
 
@@ -69,6 +76,7 @@ def health(served):
         "status": "ready",
         "model": served.checksum,
         "method": predictor.model.parameters.get("train", {}).get("method", "one-vs-all"),
+        "vocabulary": served.vocabulary,
         "labels": predictor.n_labels,
         "features": predictor.n_features,
         "takes_text": predictor.takes_text,
@@ -114,9 +122,8 @@ def _chosen_labels(served, X, request):
     return request.labels
 
 
-def _predicted(label):
-    known = {} if label.uri is None else {"uri": label.uri}
-    entry = {"id": label.id, "name": label.name, **known, "score": _rounded(label.score)}
+def _predicted(served, label):
+    entry = {**_identity(served, label.id), "score": _rounded(label.score)}
     return entry if label.probability is None else entry | {"probability": _rounded(label.probability)}
 
 
@@ -155,14 +162,13 @@ def _weights(served, features):
 def _label(served, label):
     model = served.predictor.model
     positives, trained = int(model.counts[label]), bool(model.trained[label])
-    notations = model.label_notations
-    notation = {"notation": notations[label]} if len(notations) and notations[label] else {}
-    return {**_identity(served, label), **notation, "positives": positives, "trained": trained}
+    return {**_identity(served, label), "positives": positives, "trained": trained}
 
 
 def _identity(served, label):
-    uris = served.predictor.label_uris
-    return {"id": label, "name": _name(served, label)} | ({"uri": uris[label]} if len(uris) else {})
+    given = {"uri": served.predictor.label_uris, "notation": served.predictor.model.label_notations}
+    known = {key: values[label] for key, values in given.items() if len(values) and values[label]}
+    return {"id": label, "name": _name(served, label), **known}
 
 
 def _name(served, label):

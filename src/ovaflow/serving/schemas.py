@@ -40,12 +40,18 @@ class _Answer(BaseModel):
     model: str = Field(description="Checksum of the model that gave this answer.")
 
 
-class PredictedLabel(BaseModel):
-    """A label of an instance."""
+class LabelName(BaseModel):
+    """Which label it is."""
 
     id: int
     name: str
     uri: str | None = Field(None, description="Of the subject, where labels are those of a vocabulary.")
+    notation: str | None = Field(None, description="Of the subject, if it has one.")
+
+
+class PredictedLabel(LabelName):
+    """A label of an instance."""
+
     score: float
     probability: float | None = Field(None, description="If asked for.")
 
@@ -63,13 +69,9 @@ class Predictions(_Answer):
     predictions: list[Prediction]
 
 
-class Label(BaseModel):
+class Label(LabelName):
     """A label of the model."""
 
-    id: int
-    name: str
-    uri: str | None = Field(None, description="Of the subject, where labels are those of a vocabulary.")
-    notation: str | None = Field(None, description="Of the subject, if it has one.")
     positives: int = Field(description="Training instances that have it.")
     trained: bool = Field(description="Whether it can be predicted.")
 
@@ -88,11 +90,9 @@ class Weight(BaseModel):
     weight: float
 
 
-class Neighbour(BaseModel):
+class Neighbour(LabelName):
     """A label whose weights point in a similar direction."""
 
-    id: int
-    name: str
     cosine: float
 
 
@@ -137,6 +137,7 @@ class Health(_Answer):
 
     status: str
     method: str
+    vocabulary: str | None = Field(description="Name of the file of subjects, where labels are those of a vocabulary.")
     labels: int
     features: int
     takes_text: bool = Field(description="Whether it reads texts; features otherwise.")

@@ -31,6 +31,12 @@ class ServedModel:
         """Whether scores are sums over features, so that they can be explained."""
         return explains(self.predictor.model)
 
+    @property
+    def vocabulary(self):
+        """Name of the subject vocabulary: that of its file, without endings."""
+        file = self.predictor.model.transform.get("source", {}).get("files", {}).get("vocabulary")
+        return file and file["name"].split(".")[0]
+
     @cached_property
     def search_forms(self):
         """Names of the labels as they are searched: without case."""

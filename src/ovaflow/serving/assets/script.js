@@ -1,7 +1,7 @@
 "use strict";
 // Names and texts are foreign: they only ever become text nodes.
 const by = (id) => document.getElementById(id);
-const state = {health: null, asked: null, answer: null, turn: 0, label: null};
+const state = {health: null, asked: null, answer: null, turn: 0, label: null, chosen: new Map()};
 
 function node(tag, properties, ...children) {
   const made = Object.assign(document.createElement(tag), properties);
@@ -11,6 +11,18 @@ function node(tag, properties, ...children) {
 
 function nameOf(label) {
   return node("bdi", {textContent: label.name.trim() || `label ${label.id}`});
+}
+
+// a name, with the subject's notation
+function titleOf(label) {
+  const notation = label.notation ? [node("span", {className: "notation", textContent: label.notation})] : [];
+  return node("span", {}, nameOf(label), ...notation);
+}
+
+// a link to a subject, where it is somewhere on the web
+function linkOf(label) {
+  if (!/^https?:\/\//i.test(label.uri || "")) return titleOf(label);
+  return node("a", {href: label.uri, target: "_blank", rel: "noreferrer"}, titleOf(label));
 }
 
 function short(number) {
@@ -103,14 +115,52 @@ function show(prediction, milliseconds) {
     const bar = node("span", {className: "bar", ariaHidden: "true"}, node("i", {}));
     bar.firstChild.style.setProperty("--part", `${(100 * part).toFixed(1)}%`);
     const figure = "probability" in label ? percent(label.probability) : signed(label.score);
-    const button = node("button", {type: "button", className: "label", title: `score ${signed(label.score)}`},
-      nameOf(label), node("data", {value: label.score, textContent: figure}), bar);
-    button.dataset.label = label.id;
-    button.addEventListener("click", () => explain(label, true));
-    return node("li", {}, button);
+    return row(label, `score ${signed(label.score)}`, node("data", {value: label.score, textContent: figure}), bar);
   }));
   by("copy").hidden = false;
 }
+
+// a label that is explained when it is clicked, and the button that chooses it
+function row(label, title, ...figures) {
+  const button = node("button", {type: "button", className: "label", title}, titleOf(label), ...figures);
+  button.dataset.label = label.id;
+  button.addEventListener("click", () => explain(label, true));
+  const choose = node("button", {type: "button", className: "quiet"});
+  choose.dataset.choose = label.id;
+  choose.addEventListener("click", () => toggle(label));
+  mark_chosen(choose, label.name);
+  return node("li", {className: "row"}, button, choose);
+}
+
+function mark_chosen(button, name) {
+  const chosen = state.chosen.has(Number(button.dataset.choose));
+  button.textContent = chosen ? "✓" : "+";
+  button.setAttribute("aria-pressed", String(chosen));
+  if (name) button.setAttribute("aria-label", `Choose ${name}`);
+}
+
+function toggle(label) {
+  if (!state.chosen.delete(label.id)) state.chosen.set(label.id, label);
+  show_chosen();
+}
+
+function show_chosen() {
+  const labels = [...state.chosen.values()];
+  by("chosen-part").hidden = !labels.length;
+  by("chosen").replaceChildren(...labels.map((label) => {
+    const remove = node("button", {type: "button", className: "quiet", textContent: "×", ariaLabel: `Remove ${label.name}`});
+    remove.addEventListener("click", () => toggle(label));
+    return node("li", {}, linkOf(label), remove);
+  }));
+  for (const button of document.querySelectorAll("[data-choose]")) mark_chosen(button);
+}
+
+// lines to paste: MARC 650 has the subject in $a, the vocabulary in $2 and the URI in $0
+const LINES = {
+  names: (label) => label.name,
+  uris: (label) => label.uri,
+  marc: (label) => label.uri && state.source ? `650 #7 $a ${label.name} $2 ${state.source} $0 ${label.uri}` : `650 #4 $a ${label.name}`,
+};
 
 async function explain(label, move) {
   state.label = label.id;
@@ -137,7 +187,7 @@ async function explain(label, move) {
 
 function describe(described, reasons) {
   const {label} = described;
-  by("why-title").replaceChildren(nameOf(label));
+  by("why-title").replaceChildren(linkOf(label));
   const parts = [`${label.positives.toLocaleString("en")} training example${label.positives === 1 ? "" : "s"}`];
   if (!label.trained) parts.push("no classifier, so it is never predicted");
   if (reasons) parts.push(`score ${signed(reasons.score)}, of which ${signed(reasons.bias)} is the bias, without any word`);
@@ -173,10 +223,7 @@ function fill(id, words, key, most) {
 }
 
 function choice(label, figure, title) {
-  const button = node("button", {type: "button", className: "label", title}, nameOf(label), node("data", {textContent: figure}));
-  button.dataset.label = label.id;
-  button.addEventListener("click", () => explain(label, true));
-  return node("li", {}, button);
+  return row(label, title, node("data", {textContent: figure}));
 }
 
 // spans count code points; a text of JavaScript counts UTF-16 units
@@ -228,8 +275,7 @@ function search() {
   }, 150);
 }
 
-async function copy() {
-  const text = JSON.stringify(state.answer, null, 2);
+async function copy(button, text) {
   try {
     await navigator.clipboard.writeText(text);
   } catch { // without https, browsers have no clipboard but this
@@ -238,14 +284,17 @@ async function copy() {
     field.select();
     document.execCommand("copy");
     field.remove();
-    by("copy").focus();
+    button.focus();
   }
-  by("copy").textContent = "Copied";
-  setTimeout(() => { by("copy").textContent = "Copy as JSON"; }, 1500);
+  button.dataset.text ??= button.textContent;
+  button.textContent = "Copied";
+  setTimeout(() => { button.textContent = button.dataset.text; }, 1500);
 }
 
 function introduce(health) {
   state.health = health;
+  state.source = document.documentElement.dataset.marcSource || health.vocabulary;
+  document.querySelector("[data-copy=uris]").hidden = !health.vocabulary;
   const labels = `${health.labels.toLocaleString("en")} labels`;
   by("about").textContent = health.takes_text
     ? `Paste a text and see which of ${labels} fit it, and which of its words say so.`
@@ -269,7 +318,12 @@ async function begin() {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) predict();
   });
   by("search").addEventListener("input", search);
-  by("copy").addEventListener("click", copy);
+  by("copy").addEventListener("click", () => copy(by("copy"), JSON.stringify(state.answer, null, 2)));
+  by("clear").addEventListener("click", () => { state.chosen.clear(); show_chosen(); });
+  for (const button of document.querySelectorAll("[data-copy]")) {
+    const line = LINES[button.dataset.copy];
+    button.addEventListener("click", () => copy(button, [...state.chosen.values()].map(line).join("\n")));
+  }
   try {
     introduce(await ask("health"));
   } catch (error) {
