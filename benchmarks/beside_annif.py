@@ -126,7 +126,7 @@ def _of_ovaflow(work, name):
     dataset = {"format": "annif", "train": "train.tsv", "test": "test.tsv", "vocabulary": "vocab.csv"}
     run = {"method": "one-vs-all", "initialization": "mean-separating"} | {"auto": {"C": "auto"}}.get(name, {})
     config = {
-        "datasets": {name: dataset | ({"text_features": "auto"} if name == "auto" else {})},
+        "datasets": {name: dataset | ({"features": "auto"} if name == "auto" else {})},
         "runs": {name: run},
         "report": {"prune_thresholds": []},
     }

@@ -42,6 +42,29 @@ def test_a_table_is_all_that_a_person_needs(place, monkeypatch, capsys):
     assert "shards: 2" in config.read_text()
 
 
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["corpus"], {"format": "annif", "train": "corpus"}),
+        (
+            ["corpus.tsv", "--vocabulary=v.ttl", "--language=fi", "--test=corpus"],
+            {"format": "annif", "train": "corpus.tsv", "test": "corpus", "vocabulary": "v.ttl", "language": "fi"},
+        ),
+        (
+            ["corpus.tsv", "--vocabulary=v.ttl", "--format=text-tsv"],
+            {"format": "text-tsv", "train": "corpus.tsv", "vocabulary": "v.ttl"},
+        ),
+    ],
+)
+def test_annifs_corpora(tmp_path, monkeypatch, capsys, arguments, expected):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "corpus").mkdir()
+    for name in ("corpus.tsv", "v.ttl"):
+        (tmp_path / name).touch()
+    assert main(["train", *arguments, "--print-config"]) == 0
+    assert yaml.safe_load(capsys.readouterr().out)["datasets"]["corpus"] == expected
+
+
 def test_a_dry_run_leaves_nothing(place):
     (place.folder / "my.yaml").unlink()
     written = train(place, "records.csv", "--label-separator=|", "--dry-run", "--output=elsewhere")

@@ -116,7 +116,9 @@ RUN = "msi"
 
 
 def format_of(path: StrPath) -> str:
-    """Format of a data file by its name, compressed or not."""
+    """Format of a data file by its name, compressed or not; folders are Annif's."""
+    if Path(path).is_dir():
+        return "annif"
     names = [part.lower() for part in Path(path).name.split(".")[1:] if part.lower() not in _PACKED]
     if not names or names[-1] not in FORMATS:
         legal = ", ".join(dict.fromkeys(FORMATS.values()))
@@ -164,19 +166,25 @@ def write_config(path: Path, text: str) -> None:
 
 
 _FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
+_DATA = click.Path(path_type=Path, exists=True)
 
 
 @click.command("train", context_settings={"ignore_unknown_options": True})
-@click.argument("data", type=_FILE)
+@click.argument("data", type=_DATA)
 @click.argument("options", nargs=-1, type=click.UNPROCESSED, metavar="[SNAKEMAKE OPTION]...")
 @click.option("--text-column", help="csv, jsonl, parquet: column of the text, or several: title,abstract.")
 @click.option("--labels-column", help="csv, jsonl, parquet: column of the labels.")
 @click.option("--label-separator", help="What separates two labels.")
 @click.option(
-    "--format", "format_", type=click.Choice(sorted(set(FORMATS.values()))), help="Needed if the name does not tell."
+    "--format",
+    "format_",
+    type=click.Choice(sorted({"annif", *FORMATS.values()})),
+    help="Needed if the name does not tell; annif where there is a vocabulary.",
 )
-@click.option("--test", type=_FILE, help="Test file; otherwise a fifth of the instances is set aside.")
+@click.option("--test", type=_DATA, help="Test file; otherwise a fifth of the instances is set aside.")
 @click.option("--labels", type=_FILE, help="Label names, one per line in id order, for formats with ids.")
+@click.option("--vocabulary", type=_FILE, help="Subject vocabulary whose subjects are the labels: SKOS, or Annif's.")
+@click.option("--language", help="Language of the subjects' names; needed if the vocabulary has several.")
 @click.option(
     "--output",
     type=click.Path(path_type=Path, file_okay=False),
@@ -198,7 +206,7 @@ def train_command(data, options, output, cores, dry_run, print_config, format_, 
     Options after DATA that this command does not know go to Snakemake.
     """  # noqa: D301
     here = output.resolve() == Path.cwd()
-    entry |= {"format": format_, "train": data}
+    entry |= {"format": format_ or ("annif" if entry["vocabulary"] else None), "train": data}
     # paths in a config are relative to the folder where it is run
     seen = {key: str(path if here else path.resolve()) for key, path in entry.items() if isinstance(path, Path)}
     cores = cores or read_allowance().cores
