@@ -10,7 +10,7 @@ from solving import jobs_of, liblinear, trained
 from synthetic import topics
 
 from ovaflow.artifacts.means import compute_means
-from ovaflow.data.dataset import Split
+from ovaflow.data.dataset import Split, inverse_propensity
 from ovaflow.solver.problem import Status
 from ovaflow.sparse.csr import from_scipy
 
@@ -48,6 +48,9 @@ def test_same_optimum_as_liblinear_without_names_of_others(dataset, loss, regula
     done = trained(dataset, stored_threshold=0.0, **given)
     assert (done.statistics["status"] == Status.CONVERGED).all()
     costs = jobs_of(dataset, **given).positive_costs
+    if weighting == "propensity":
+        of_documents = dataset.train.Y.to_scipy()[:N].sum(axis=0)
+        np.testing.assert_allclose(costs, 2 * inverse_propensity(of_documents, N, 0.55, 1.5) - 1)
     for label in range(0, N_LABELS, 2):
         X, y = problem_of(dataset, label)
         found = done.weights.to_scipy()[[label]].toarray()[0], liblinear(X, y, loss, 1.0, costs[label], regularization)

@@ -88,7 +88,7 @@ def sample_trees(dataset, settings):
     few = opened.train.take(first)
     grow_trees(replace(opened, train=few), [0], forestry, title="warm up")
     job_seconds = time.process_time()
-    _, job_bytes = _shared(lambda: gains_of(forestry, opened.train.Y), opened)
+    _, job_bytes = _shared(lambda: gains_of(forestry, opened), opened)
     grown, seconds = _repeated(lambda: grow_trees(opened, [0], forestry, title="sample"))
     forest = grown.forest
     arrays = forest.children, forest.sizes, *forest.separators.arrays, *forest.distributions.arrays

@@ -20,7 +20,6 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
-from ovaflow.data.dataset import inverse_propensity
 from ovaflow.fastxml.assignment import RESOLUTION, seed_of
 from ovaflow.fastxml.forest import Forest, join_trees, read_forest, write_forest
 from ovaflow.fastxml.growing import Rules, grow_tree, make_scratch
@@ -90,12 +89,13 @@ def separator_of(settings):
     )
 
 
-def gains_of(settings, Y):
+def gains_of(settings, dataset):
     """What rankings of a training set are judged by: with propensities, labels gain 1/p (Jain et al. 2016)."""
+    Y = dataset.train.Y
     if settings.weighting != "propensity":
         return make_gains(settings.objective, Y)
     counts = np.bincount(Y.indices, minlength=Y.n_columns)
-    inverse = inverse_propensity(counts, Y.n_rows, settings.propensity_a, settings.propensity_b)
+    inverse = dataset.inverse_propensity(counts, settings.propensity_a, settings.propensity_b)
     return make_gains(settings.objective, Y, inverse)
 
 
@@ -121,7 +121,7 @@ def grow_trees(dataset, numbers, settings, threads=1, title="grow", parts=None):
             path=dataset.path,
             remedy="train on fewer instances, or one-vs-all",
         )
-    parts, gains, own = parts or Parts(threads=threads), gains_of(settings, Y), local()
+    parts, gains, own = parts or Parts(threads=threads), gains_of(settings, dataset), local()
     rules = Rules(**{name: getattr(settings, name) for name in Rules._fields})
     separator = separator_of(settings)
 

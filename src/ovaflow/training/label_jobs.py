@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import inverse_propensity
 from ovaflow.initialization.starts import RANKING, make_start, ranking_start
 from ovaflow.model.pruning import large_weights
 from ovaflow.solver.fast_path import Newton, fast_path, one_by_one
@@ -31,17 +30,17 @@ def unsolved(status, indices=(), data=()):
     return TrainedLabel(np.asarray(indices, np.int32), np.asarray(data, np.float32), outcome, 0.0)
 
 
-def positive_costs(counts, n, weighting, a, b):
-    """Weight of each label's positives, that of negatives being 1, by their number among n instances.
+def positive_costs(dataset, counts, training):
+    """Weight of each label's positives, that of negatives being 1, by their number in training.
 
     Annotators leave labels out, rare ones most of all. With p_j the chance that label j was assigned where it is true,
     (1/p_j) [s < 0] + (1 - 1/p_j) [s >= 0] over the observed positives is an unbiased estimate of the 0-1 loss. It is
     (2/p_j - 1) [s < 0] and a constant; the loss takes the place of [s < 0]: PW-DiSMEC (Qaraei, Schultheis, Gupta and
     Babbar 2021).
     """
-    if weighting == "none":
+    if training.weighting == "none":
         return np.ones(len(counts))
-    return 2.0 * inverse_propensity(counts, n, a, b) - 1.0
+    return 2.0 * dataset.inverse_propensity(counts, training.propensity_a, training.propensity_b) - 1.0
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ class LabelJobs:
             # coordinate descent reads indices itself
             X = for_kernels(X)
         start = make_start(training, inputs)
-        costs = positive_costs(means.counts, n, training.weighting, training.propensity_a, training.propensity_b)
+        costs = positive_costs(dataset, means.counts, training)
         alone = one_by_one(X, n, settings, training.reference)
         targets = alone.targets(dataset.positives, means, costs)
         return cls(
