@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from ovaflow.data.dataset import hold_out, inverse_propensity, open_dataset
-from ovaflow.data.prepare import Source, prepare
+from ovaflow.data.prepare import prepare
+from ovaflow.data.source import Source
 from ovaflow.settings.models import ChooseC, ChooseFeatures, PrepareSource, TrainLabels
 from ovaflow.training.shard_job import train_model
 from ovaflow.tuning.cost import choose_C

@@ -43,6 +43,8 @@ def test_sources_features_and_settings_in_words():
     words = transform_words(settings)
     assert "ln(1 + tf), terms in at least 2 of the training texts, in at most 50 % of them" in words
     assert words.endswith("rows scaled to unit length; bias feature of value 1")
+    names = {"source": {"counts": {"label_names_without_features": 0}}}
+    assert transform_words(settings | names) == f"{words}; labels also learn from their names"
     assert transform_words({}) == "feature values as given; rows not scaled; no bias feature"
     nested = {"train": {"C": 1.0, "t": -2.0}, "prune": 0.01, "x": None}
     assert dict(flatten(nested)) == {"C": "1", "t": "-2", "prune": "0.01", "x": "none"}

@@ -5,7 +5,8 @@ import click
 from ovaflow.cli.options import DATASET, FILE, SOURCE, number, option, output, reads
 from ovaflow.data.dataset import hold_out, open_dataset, write_dataset
 from ovaflow.data.download import download_dataset, download_file
-from ovaflow.data.prepare import Source, prepare
+from ovaflow.data.prepare import prepare
+from ovaflow.data.source import Source
 from ovaflow.settings.models import Train
 from ovaflow.storage.writing import explained
 

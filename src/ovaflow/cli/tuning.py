@@ -4,7 +4,7 @@ import click
 
 from ovaflow.cli.options import DATASET, FILE, SOURCE, THREADS, output, reads
 from ovaflow.data.dataset import open_dataset
-from ovaflow.data.prepare import Source
+from ovaflow.data.source import Source
 from ovaflow.storage.texts import write_json
 from ovaflow.tuning import cost, features
 

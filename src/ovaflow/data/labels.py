@@ -1,4 +1,4 @@
-"""Label lists of instances, by name or by number, to the label matrix; files of label names."""
+"""Label lists of instances, by name, by number or by subject, to the label matrix."""
 
 from array import array
 
@@ -6,9 +6,6 @@ import numpy as np
 import scipy.sparse
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.readers.streams import read_lines
-from ovaflow.data.readers.texts import clean
-from ovaflow.data.subjects import told_apart
 from ovaflow.sparse.csr import from_scipy
 
 
@@ -148,21 +145,3 @@ class _Rows:
         rows = scipy.sparse.csr_array((np.ones(len(ids), np.float32), ids, indptr), shape=shape)
         rows.sort_indices()
         return from_scipy(rows)
-
-
-def read_label_names(path):
-    """Names out of lines of ``name`` or ``identifier<TAB>name``, all different, and the identifiers, if all have one.
-
-    Names that several labels share carry the identifier (or else the label's number, counted from 0) in brackets.
-    """
-    entries = [_entry(line) for _, line in read_lines(path)]
-    while entries and not any(entries[-1]):
-        entries.pop()
-    names = [name or identifier or f"label {number}" for number, (identifier, name) in enumerate(entries)]
-    identifiers = [identifier for identifier, _ in entries]
-    return told_apart(names, identifiers), identifiers if all(identifiers) else []
-
-
-def _entry(line):
-    identifier, tab, name = clean(line).partition("\t")
-    return (identifier.strip(), name.strip()) if tab else ("", line.strip())

@@ -1,14 +1,9 @@
 """The prepare step: from the files of a source to all that the dataset file holds."""
 
-import hashlib
-import os
-import stat
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from itertools import chain
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -16,93 +11,25 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import EXCERPT, Split, held_out, in_test, write_dataset
 from ovaflow.data.docstrings import docstrings
-from ovaflow.data.labels import NamedLabels, NumberedLabels, SubjectLabels, check_separator, read_label_names
+from ovaflow.data.label_names import read_label_names, with_label_names
+from ovaflow.data.labels import NamedLabels, NumberedLabels, SubjectLabels, check_separator
 from ovaflow.data.normalize import fill_rows, finish, is_dense
 from ovaflow.data.readers import npz
-from ovaflow.data.readers.annif import parts_of, read_annif
+from ovaflow.data.readers.annif import read_annif
 from ovaflow.data.readers.sparse_text import read_svmlight, read_xmc_text
 from ovaflow.data.readers.texts import FIELD, read_texts
 from ovaflow.data.subjects import read_vocabulary
-from ovaflow.data.tfidf import RECORDED, TfIdf, stack, weigh_counts
+from ovaflow.data.tfidf import RECORDED, TfIdf, weigh_counts
 from ovaflow.data.tokens import TOKEN_PATTERN
 from ovaflow.data.vocabulary import learn
-from ovaflow.settings.models import COLUMN_FORMATS, SEVERAL, TEXT_FORMATS, PrepareSource
-from ovaflow.sparse.csr import CSR, nonzeros_of_rows, rows_of
-
-_ROLES = ("train", "train_labels", "test", "test_labels", "labels", "vocabulary")
-
-
-@dataclass(frozen=True)
-class Source:
-    """A training file and what belongs to it.
-
-    Without ``test`` a share of the training file is set aside. With ``labels``, the names of the labels in id order,
-    the labels of texts are ids instead of names; with ``vocabulary`` they are its subjects. ``train_labels`` and
-    ``test_labels`` are of npz. Of Annif's corpora ``train`` and ``test`` may be folders, or patterns of several files.
-    """
-
-    settings: PrepareSource
-    train: Path | None = None
-    test: Path | None = None
-    labels: Path | None = None
-    train_labels: Path | None = None
-    test_labels: Path | None = None
-    vocabulary: Path | None = None
-
-    @property
-    def format(self):
-        """Format of the files, or builtin."""
-        return self.settings.format
-
-    @property
-    def files(self):
-        """Paths that are given, by role."""
-        return {role: path for role in _ROLES if (path := getattr(self, role)) is not None}
-
-    @property
-    def parts(self):
-        """All files, by role; of a role that may be several, a list."""
-        several = SEVERAL.get(self.format, ())
-        return {role: parts_of(path) if role in several else [path] for role, path in self.files.items()}
-
-    def provenance(self):
-        """Format, and each file's name, size and hash."""
-        files = {role: _identity(self.files[role], parts) for role, parts in self.parts.items()}
-        columns = {"text_column": self.settings.text_column} if self.format in COLUMN_FORMATS else {}
-        return {"format": self.format, "files": files, **columns}
-
-
-def _require_file(path):
-    """Refuse what cannot be read several times, or has no end."""
-    try:
-        mode = os.stat(path).st_mode
-    except OSError as error:
-        remedy = "check the path and its permissions"
-        raise InputError(f"cannot be read ({error.strerror})", path=path, remedy=remedy) from None
-    if stat.S_ISDIR(mode):
-        raise InputError("is a directory", path=path, remedy="give a file; folders of documents are format: annif")
-    if not stat.S_ISREG(mode):
-        raise InputError("is not a regular file", path=path, remedy="write its content to a file, which is read twice")
-
-
-def _identity(path, parts):
-    """Name, size and hash of a file; of several files the sum of sizes and the hash of hashes."""
-    sizes, digests = [], []
-    for part in parts:
-        with open(part, "rb") as file:
-            digests.append(hashlib.file_digest(file, "sha256").hexdigest())
-            sizes.append(file.tell())
-    digest = digests[0] if len(digests) == 1 else hashlib.sha256(" ".join(digests).encode()).hexdigest()
-    return {"name": Path(path).name, "bytes": sum(sizes), "sha256": digest}
-
+from ovaflow.settings.models import TEXT_FORMATS
+from ovaflow.sparse.csr import nonzeros_of_rows, rows_of
 
 _LIMITS = ("min_df", "max_df", "max_features")
 _LACKING = {
     "features": "no feature: an empty text, or only words that are too rare or too frequent",
     "labels": "no label",
 }
-
-
 _LEFT_OUT = {
     "lines_without_a_tab": "lines of the corpus have no tab, and no subjects: left out",
     "documents_without_subjects": "documents of the corpus have no subjects: left out",
@@ -165,8 +92,7 @@ def prepare(source, processes=1, folder=None):
     With a folder for temporary files, features of texts are mapped from there.
     """
     settings = source.settings
-    for path in chain.from_iterable(source.parts.values()):
-        _require_file(path)
+    source.require_files()
     if source.format == "builtin":
         found = docstrings(test_fraction=settings.test_fraction, seed=settings.seed)
         provenance = source.provenance() | {"counts": found.counts}
@@ -195,17 +121,6 @@ def labels_of(source):
     return NamedLabels() if source.labels is None else NumberedLabels(*read_label_names(source.labels))
 
 
-def written_names(source):
-    """The names of each label by what texts have in its place, an id, a URI or a name; None where labels are names."""
-    if source.vocabulary is not None:
-        found = read_vocabulary(source.vocabulary, source.settings.language)
-        named = [(name, *others) for name, others in zip(found.names, found.others, strict=True)]
-        return dict(zip(found.names, named, strict=True)) | dict(zip(found.uris, named, strict=True))
-    if source.labels is not None:
-        return {str(number): (name,) for number, name in enumerate(read_label_names(source.labels)[0])}
-    return None
-
-
 def _with_names(prepared, others, folder):
     """The same with names of labels as training instances; the figures of the source count them apart."""
     names, parameters = prepared.label_names, prepared.parameters
@@ -217,28 +132,10 @@ def _with_names(prepared, others, folder):
     return prepared._replace(train=train, parameters=parameters | {"named_labels": named, "source": source})
 
 
-def with_label_names(train, names, transform, folder=None, others=()):
-    """Training instances and after them the name of each label, as a text with that label; names without a feature not.
-
-    A label with few instances learns most from its name, which is what a person would look for in a text. ``others``
-    are further names of each label.
-    """
-    norms, texts = [], [*names, *chain.from_iterable(others)]
-    X = transform.transform(texts, quiet=True, norms=norms)
-    known = np.flatnonzero(np.diff(X.indptr) > (transform.bias != 0))
-    owners = np.concatenate([np.arange(len(names)), np.repeat(np.arange(len(others)), [len(more) for more in others])])
-    owners = owners[known].astype(np.int32)
-    Y = CSR(np.ones(len(known), np.float32), owners, np.arange(len(known) + 1), len(names))
-    lengths = None if train.norms is None else np.concatenate([train.norms, np.concatenate(norms)[known]])
-    X = stack([train.X, rows_of(X, known)], X.n_columns, folder)
-    return Split(X, stack([train.Y, Y], len(names)), norms=lengths)
-
-
 def training_instances(source):
     """Texts and labels of the training instances, one by one; those of the test set are not among them."""
     settings = source.settings
-    for path in chain.from_iterable(source.parts.values()):
-        _require_file(path)
+    source.require_files()
     if source.format == "builtin":
         return docstrings(test_fraction=settings.test_fraction, seed=settings.seed).train
     if source.format not in TEXT_FORMATS:

@@ -107,11 +107,13 @@ def _gaps(split, bias):
 def transform_words(parameters):
     """How features were made, from the settings in the dataset file."""
     bias = parameters.get("bias", 0)
+    named = "label_names_without_features" in parameters.get("source", {}).get("counts", {})
     return "; ".join(
         (
             _tfidf_words(parameters) if parameters.get("tfidf") else "feature values as given",
             "rows scaled to unit length" if parameters.get("normalize") else "rows not scaled",
             f"bias feature of value {bias:g}" if bias else "no bias feature",
+            *["labels also learn from their names"] * named,
         )
     )
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
 from ovaflow.data.dataset import Dataset, Names, Split
+from ovaflow.data.label_names import with_label_names, written_names
 from ovaflow.data.labels import NamedLabels
-from ovaflow.data.prepare import training_instances, with_label_names, written_names
+from ovaflow.data.prepare import training_instances
 from ovaflow.data.vocabulary import learn
 from ovaflow.settings.models import TrainLabels
 from ovaflow.tuning.comparison import SAMPLE, compare, folds, summary, try_on
