@@ -12,6 +12,7 @@ from fastapi import Path as InPath
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field, ValidationError
+from scipy.optimize import isotonic_regression
 from scipy.special import expit
 from starlette.responses import PlainTextResponse
 
@@ -26,7 +27,7 @@ _UNKNOWN = "und"
 """The language of names that came without one, as BCP 47 has it."""
 
 _SCORES = "the score of a subject is {}"
-_PROBABILITY = "its calibrated probability"
+_PROBABILITY = "its calibrated probability, fitted to the order of the classifiers' scores"
 _LOGISTIC = "1 / (1 + exp(-s)) of the classifier's score s, which is no probability: ovaflow calibrate makes them"
 
 _WHY = {
@@ -266,23 +267,33 @@ def _described(name, served):
 
 
 def _suggest(served, texts, limit, threshold, most):
-    """Results of each text: those of the ``most`` highest scores, by falling probability where there are some."""
+    """Results of each text; probabilities are fitted to those of the ``most`` best labels."""
     calibrated = served.calibration is not None
     X = served.predictor.from_texts(texts)
-    # a higher score is not always a higher probability
     rows = labels_of(served.predictor, X, most if calibrated else max(limit, 1), 1, served.calibration, calibrated)
     notations, known = served.predictor.model.label_notations, known_features(served, X)
     # without a known word the labels would be those of any text
-    return [_results(row if n else [], notations, limit, threshold) for row, n in zip(rows, known, strict=True)]
+    return [
+        _results(row[:limit] if n else [], _scores(row), notations, threshold)
+        for row, n in zip(rows, known, strict=True)
+    ]
 
 
-def _results(labels, notations, limit, threshold):
-    scores = [expit(label.score) if label.probability is None else label.probability for label in labels]
-    best = sorted(zip(scores, labels, strict=True), key=lambda pair: -pair[0])[:limit]
+def _scores(labels):
+    """Scores between 0 and 1 in the order of the labels: a rarer label's probability may be higher than a better one's.
+
+    The nearest falling numbers have the same mean as the probabilities.
+    """
+    if not labels or labels[0].probability is None:
+        return expit([label.score for label in labels])
+    return isotonic_regression([label.probability for label in labels], increasing=False).x
+
+
+def _results(labels, scores, notations, threshold):
     results, above = [], np.float32(np.inf)
-    for score, label in best:
+    for label, score in zip(labels, scores, strict=False):
         # clients sort again, in float32, so that what is equal would lose its order
-        above = min(score, np.nextafter(above, np.float32(0)))
+        above = min(np.float32(score), np.nextafter(above, np.float32(0)))
         if above >= threshold:
             notation = (notations[label.id] or None) if len(notations) else None
             uri = label.name if label.uri is None else label.uri
