@@ -5,9 +5,27 @@ since its marks are in no word: ``dragon``, ``train dragon``, ``dragon*`` (longe
 stem), ``"drag"`` (characters, with a space where the word ends).
 """
 
+import re
+from itertools import islice
+
 import Stemmer
 
 WORDS, PAIRS = "words", "pairs"
+
+PIECES = "set features: [{characters: [1, 3]}]"
+"""What to do about texts without spaces between words."""
+
+_SPACELESS = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai and Lao, Burmese, Khmer
+    "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af]"  # Japanese, Chinese
+)
+_SAMPLE, _SHARE = 10_000, 0.1
+
+
+def without_spaces(texts):
+    """Whether more than a tenth of texts, or words, have letters of scripts that put no spaces between words."""
+    found = [_SPACELESS.search(text or "") is not None for text in islice(texts, _SAMPLE)]
+    return sum(found) > _SHARE * len(found)
 
 
 def names_of_word(blocks):

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.console.errors import InputError
+from ovaflow.data.blocks import PIECES, without_spaces
 from ovaflow.data.dataset import EXCERPT, Split, held_out, in_test, write_dataset
 from ovaflow.data.docstrings import docstrings
 from ovaflow.data.label_names import read_label_names, with_label_names
@@ -77,6 +78,9 @@ class Prepared(NamedTuple):
             for what, words in _LACKING.items()
             if counts[f"{part}_without_{what}"]
         ]
+        blocks = self.parameters.get("features", ())
+        if blocks and "characters" not in " ".join(blocks) and without_spaces(self.feature_names):
+            told.append(f"many texts have no spaces between words: {PIECES}")
         if unknown := counts.get("test_labels_unknown_in_train"):
             total = unknown + len(self.test.Y.indices)
             told.append(

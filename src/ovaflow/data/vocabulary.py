@@ -14,7 +14,7 @@ import numpy as np
 from stop_words import AVAILABLE_LANGUAGES, get_stop_words
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.blocks import PAIRS, WORDS, name_of_pair, names_of_word
+from ovaflow.data.blocks import PAIRS, PIECES, WORDS, name_of_pair, names_of_word, without_spaces
 from ovaflow.data.readers.streams import read_lines, without_end
 from ovaflow.data.tfidf import TfIdf, inverse_document_frequency, neighbours, stack
 from ovaflow.data.tokens import Numbers, Tokens, in_order, normal_form, tokens_in_batches
@@ -29,6 +29,10 @@ _PAIRS = 1 << 24
 """Pairs of words that are counted at a time, about 0.6 GB."""
 _TOKENS = 1 << 20
 """Tokens that are worked on together."""
+
+
+class NoTermsError(InputError):
+    """No term is in enough texts, and in few enough."""
 
 
 class Learned(NamedTuple):
@@ -63,9 +67,10 @@ def learn(texts, settings, tfidf=True, processes=1, folder=None):
         names += [name for _, name in chosen]
         frequencies += [-count for count, _ in chosen]
     if not names:
-        raise InputError(
+        raise NoTermsError(
             f"no token occurs in at least {limits[0]} and at most {limits[1]} of the {n} training texts",
-            remedy="lower min_df, raise max_df or give more texts",
+            remedy=(f"{PIECES}, or " if without_spaces(tokens.words) else "")
+            + "lower min_df, raise max_df or give more texts",
         )
     idf = inverse_document_frequency(np.array(frequencies), n) if tfidf else np.ones(len(names), np.float32)
     transform = TfIdf(

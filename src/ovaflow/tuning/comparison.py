@@ -51,6 +51,11 @@ def try_on(dataset, training, metric, threads):
     return Trial(scores, {name: metrics[name] for name in _SHOWN}, seconds)
 
 
+def nothing_found(n):
+    """The trial of a candidate that finds no label of n instances."""
+    return Trial(np.zeros(n), dict.fromkeys(_SHOWN, 0.0), 0.0)
+
+
 def compare(rounds, attempt, candidates):
     """Trials of each candidate, by candidate, and the one that is best on the instances that it was tried on.
 

@@ -6,15 +6,19 @@ from pathlib import Path
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
+from ovaflow.data.blocks import without_spaces
 from ovaflow.data.dataset import Dataset, Names, Split
 from ovaflow.data.label_names import with_label_names, written_names
 from ovaflow.data.labels import NamedLabels
 from ovaflow.data.prepare import training_instances
-from ovaflow.data.vocabulary import learn
+from ovaflow.data.vocabulary import NoTermsError, learn
 from ovaflow.settings.models import TrainLabels
-from ovaflow.tuning.comparison import SAMPLE, compare, folds, summary, try_on
+from ovaflow.tuning.comparison import SAMPLE, compare, folds, nothing_found, summary, try_on
 
 KIND = "features"
+
+_PIECES = ("characters=1-2", "characters=1-3", "words+characters=1-3")
+"""Candidates besides those of the settings, for texts without spaces between words."""
 
 
 def choose_features(source, settings, threads=1):
@@ -30,11 +34,15 @@ def choose_features(source, settings, threads=1):
         def attempt(candidate, part):
             with silence():
                 blocks = settings.model_copy(update={"features": candidate.split("+")})
-                trial = try_on(_dataset(sample, part, blocks, written), training, settings.metric, threads)
+                try:
+                    trial = try_on(_dataset(sample, part, blocks, written), training, settings.metric, threads)
+                except NoTermsError:
+                    trial = nothing_found(len(part[1]))
             progress.advance()
             return trial
 
-        trials, chosen = compare(rounds, attempt, settings.candidates)
+        pieces = _PIECES if without_spaces(instance.text for instance in sample) else ()
+        trials, chosen = compare(rounds, attempt, list(dict.fromkeys([*settings.candidates, *pieces])))
     return {"metric": settings.metric, "instances": len(sample)} | summary(trials, chosen)
 
 
