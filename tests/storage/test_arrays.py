@@ -39,9 +39,13 @@ def stored(tmp_path):
 @given(st.lists(st.text()))
 def test_any_text_comes_back(stored, texts):
     file = stored(lambda file: write_strings(file, "names", texts))
-    assert read_strings(file, "names") == texts
-    rows = range(len(texts) - 1, 0, -2)
-    assert read_strings(file, "names", rows) == [texts[row] for row in rows]
+    ours = read_strings(file, "names")
+    assert ours == texts
+    assert len(ours) == len(texts)
+    assert [ours[place] for place in range(-len(texts), len(texts))] == texts * 2
+    assert ours[1:-1:2] == texts[1:-1:2]
+    with pytest.raises(IndexError):
+        ours[len(texts)]
 
 
 @pytest.mark.parametrize("dense", [np.eye(5), np.zeros((3, 4)), np.ones((1, 1)), np.ones((90, 40))], ids=str)

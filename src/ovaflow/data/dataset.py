@@ -185,7 +185,8 @@ class Dataset:
     def test_texts(self, rows=None):
         """Beginnings of test texts, of some rows; empty when the source had features instead of texts."""
         with open_artifact(self.path, KIND) as file:
-            return read_strings(file, "test_texts", rows) if "test_texts" in file else []
+            texts = read_strings(file, "test_texts") if "test_texts" in file else []
+        return list(texts) if rows is None or not texts else [texts[row] for row in rows]
 
 
 def write_dataset(path, train, test, label_names, feature_names, parameters, idf=None, uris=(), notations=()):

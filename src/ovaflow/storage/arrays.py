@@ -1,10 +1,12 @@
 """Arrays, matrices and names in artifacts: contiguous on disk, shared between processes when mapped."""
 
 import errno
+import itertools
 import math
 import mmap
 import os
 import resource
+from collections.abc import Sequence
 
 import h5py
 import numpy as np
@@ -197,10 +199,38 @@ def check_strings(group, name, *lengths):
         raise damaged(group, f"{group[name]['offsets'].size - 1:,} {name}, expected {lengths[-1]:,}")
 
 
-def read_strings(group, name, rows=None):
-    """Texts stored by :func:`write_strings`, or those of some rows."""
+class Strings(Sequence):
+    """Texts stored by :func:`write_strings`, mapped; each is decoded when it is asked for."""
+
+    def __init__(self, block, offsets):
+        self._block, self._offsets = block, offsets
+
+    def __len__(self):
+        return len(self._offsets) - 1
+
+    def __getitem__(self, place):
+        if isinstance(place, slice):
+            return [self[each] for each in range(*place.indices(len(self)))]
+        place = range(len(self))[place]
+        return _decoded(self._block[self._offsets[place] : self._offsets[place + 1]].tobytes())
+
+    def __iter__(self):
+        whole = self._block.tobytes()
+        return (_decoded(whole[start:end]) for start, end in itertools.pairwise(self._offsets.tolist()))
+
+    def __eq__(self, other):
+        return list(self) == list(other) if isinstance(other, list | Strings) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _decoded(content):
+    return content.decode("utf-8", "surrogatepass")
+
+
+def read_strings(group, name):
+    """Texts stored by :func:`write_strings`."""
     offsets, block = read_offsets(group[name]["offsets"]), map_vector(group[name]["utf8"], np.uint8)
     if offsets[-1] != len(block):
         raise damaged(group, f"{name}: arrays of different lengths")
-    chosen = range(len(offsets) - 1) if rows is None else rows
-    return [block[offsets[i] : offsets[i + 1]].tobytes().decode("utf-8", "surrogatepass") for i in chosen]
+    return Strings(block, offsets)
