@@ -24,7 +24,7 @@ from ovaflow.prediction.index import (
     write_index,
 )
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.prediction.top_k import SCANS, predict_top_k, scan, scores_of, search_index, sort_all
+from ovaflow.prediction.top_k import SCANS, predict, predict_top_k, scan, scores_of, search_index, sort_all
 from ovaflow.sparse.csr import from_scipy, rows_of
 
 # whole numbers: float32 sums are exact and ties are frequent
@@ -152,6 +152,7 @@ def test_one_by_one_together_and_from_disk(model):
     mapped = Predictor.open(path)
     assert open_index(mapped.model) is not None
     assert same(mapped.top_k(X, 7), together)
+    assert same(predict(mapped.model, X, 7, 2, quiet=True), together)
     index_path(path).unlink()
 
 

@@ -13,7 +13,7 @@ from ovaflow.model.merge import merge
 from ovaflow.model.model_file import open_model, save_model
 from ovaflow.model.npz_file import read_npz, write_npz
 from ovaflow.model.pruning import prune_to_bytes, write_pruned
-from ovaflow.prediction.index import index_path, write_index
+from ovaflow.prediction.index import INDEX_PAYS, index_path, write_index
 from ovaflow.settings.models import Evaluate, Prepare, Train
 from ovaflow.storage.parts import remove_parts
 
@@ -28,6 +28,8 @@ def merge_command(shards, dataset, settings, output, statistics):
     """Join trained SHARDS into one model."""
     opened = open_dataset(dataset)
     n_weights = merge(shards, opened, settings.prune, output, statistics)
+    if n_weights >= INDEX_PAYS:
+        write_index(index_path(output), open_model(output))
     remove_parts(shards)
     size = output.stat().st_size
     click.echo(f"{output}: {opened.n_labels:,} labels, {n_weights:,} weights, {size / 1e6:,.1f} MB")

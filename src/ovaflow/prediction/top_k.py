@@ -42,7 +42,7 @@ SCANS = 16
 
 
 def predict(model, X, k, threads, quiet):
-    return predict_top_k(model.weights, model.trained, X, k, threads, quiet=quiet)
+    return predict_top_k(model.weights, model.trained, X, k, threads, quiet=quiet, panels=open_index(model))
 
 
 def score(model, X, labels):
@@ -73,12 +73,15 @@ class Search:
         return search_index(self._panels, weights, X, k, threads)
 
 
-def predict_top_k(weights, trained, X, k, threads=1, panel=PANEL, quiet=False):
-    """Best k labels, ids int32 and scores float32 (n, k), -1 and -inf where fewer are trained, panel by panel."""
+def predict_top_k(weights, trained, X, k, threads=1, panel=PANEL, quiet=False, panels=None):
+    """Best k labels, ids int32 and scores float32 (n, k), -1 and -inf where fewer are trained.
+
+    Without ``panels`` of an index they are built one after the other.
+    """
     check_features(weights, X)
     if k > LONGEST_LIST:
         return sort_all(weights, trained, X, k)
-    panels = (build_panel(weights, trained, *labels) for labels in panel_ranges(weights.n_rows, panel))
+    panels = panels or (build_panel(weights, trained, *labels) for labels in panel_ranges(weights.n_rows, panel))
     with Progress("predicting", X.n_rows * weights.n_rows, "scores", quiet=quiet) as progress:
         return search_index(panels, weights, X, k, threads, progress.advance)
 
