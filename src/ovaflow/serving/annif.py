@@ -166,7 +166,7 @@ _documented = partial(documented, why=_WHY, plain=(413,))
 def annif_routes(models, queue, options):
     """Routes that answer for models by their names, those that read texts."""
     projects = {name: served for name, served in models.items() if served.predictor.takes_text}
-    described = {name: _described(name, served) for name, served in projects.items()}
+    cards = {name: _card(name, served) for name, served in projects.items()}
     router = APIRouter(prefix="/v1", route_class=_Route)
 
     def project_of(name):
@@ -176,7 +176,7 @@ def annif_routes(models, queue, options):
 
     async def suggest(name, texts, limit, threshold, language):
         served = project_of(name)
-        known = described[name]["vocab"]["languages"]
+        known = cards[name]["vocab"]["languages"]
         if language is not None and language not in known and known != [_UNKNOWN]:
             raise HTTPException(400, f'language "{language}" not supported by vocabulary, which has {", ".join(known)}')
         if any(len(text) > options.max_text for text in texts):
@@ -194,19 +194,19 @@ def annif_routes(models, queue, options):
     @router.get("/vocabs", **_documented(Vocabularies))
     async def vocabs():
         """The vocabularies of all projects."""
-        found = {project["vocab"]["vocab_id"]: project["vocab"] for project in described.values()}
+        found = {project["vocab"]["vocab_id"]: project["vocab"] for project in cards.values()}
         return json_reply({"vocabs": list(found.values())})
 
     @router.get("/projects", **_documented(Projects))
     async def list_projects():
         """All projects."""
-        return json_reply({"projects": list(described.values())})
+        return json_reply({"projects": list(cards.values())})
 
     @router.get("/projects/{project_id}", **_documented(Project, 404))
     async def show_project(project_id: _ProjectId):
         """One project."""
         project_of(project_id)
-        return json_reply(described[project_id])
+        return json_reply(cards[project_id])
 
     @router.post(
         "/projects/{project_id}/suggest",
@@ -244,7 +244,7 @@ def annif_routes(models, queue, options):
     return router
 
 
-def _described(name, served):
+def _card(name, served):
     model = served.predictor.model
     language = model.transform.get("language") or _UNKNOWN
     changed = datetime.fromtimestamp(Path(model.path).stat().st_mtime, UTC)
