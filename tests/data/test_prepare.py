@@ -1,7 +1,9 @@
 """The prepare step, through its command line, on small files of every format."""
 
+import csv
 import json
 import os
+import random
 import subprocess
 import sys
 from functools import partial
@@ -211,6 +213,50 @@ def test_labels_that_were_not_taken_apart_are_refused(tmp_path, capsys, mark):
     wrong = "|" if mark == ";" else ";"
     prepare(tmp_path, "--format=csv", f"--train={tmp_path}/train.csv", f"--label-separator={wrong}", status=2)
     assert capsys.readouterr().err.endswith(f'set label_separator: "{mark}"\n')
+
+
+def headings(path, separator, rows=300):
+    """Headings with commas inside, and a config that forgot their separator."""
+    draw = random.Random(1)
+    subjects = [f"Art {number}, Place {number}" for number in range(30)]
+    with open(path, "w", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["text", "labels"])
+        for number in range(rows):
+            table.writerow(
+                [
+                    f"{('red', 'blue', 'green')[number % 3]} sky",
+                    separator.join(draw.sample(subjects, draw.randint(1, 4))),
+                ]
+            )
+
+
+@pytest.mark.parametrize("separator", ["; ", "|"])
+def test_a_forgotten_separator_of_headings_with_commas_is_refused(tmp_path, capsys, separator):
+    headings(tmp_path / "train.csv", separator)
+    prepare(tmp_path, "--format=csv", f"--train={tmp_path}/train.csv", status=2)
+    told = capsys.readouterr().err
+    assert "they would be 30; set" in told
+    assert told.endswith(f'set label_separator: "{separator.strip()}"\n')
+    given = f"--label-separator={separator.strip()}"
+    assert prepare(tmp_path, "--format=csv", f"--train={tmp_path}/train.csv", given, "--max-df=1.0").n_labels == 30
+
+
+def test_a_separator_that_was_chosen_is_believed(tmp_path):
+    (tmp_path / "train.tsv").write_text(
+        "".join(f"a, b, {i % 40}; c\t{('red', 'blue')[i % 2]} sky\n" for i in range(400))
+    )
+    given = ["--format=text-tsv", f"--train={tmp_path / 'train.tsv'}", "--label-separator=;", "--max-df=1.0"]
+    assert prepare(tmp_path, *given).n_labels == 41
+
+
+def test_codes_with_spaces_between_them_are_refused(tmp_path, capsys):
+    draw = random.Random(1)
+    codes = [f"{letter}{number}" for letter in "ABC" for number in range(9)]
+    lines = [f"{' '.join(draw.sample(codes, 4))}\t{('red', 'blue')[number % 2]} sky\n" for number in range(300)]
+    (tmp_path / "train.tsv").write_text("".join(lines))
+    prepare(tmp_path, "--format=text-tsv", f"--train={tmp_path / 'train.tsv'}", "--max-df=1.0", status=2)
+    assert "separated by ' ' they would be 27; set" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("d", "l"), [(1, 2), (0, 1)])

@@ -22,10 +22,13 @@ class NamedLabels:
         self._numbers = {}
         self._train, self._test = _Rows(), _Rows()
         self._unknown = 0
+        self.first = []  # of the first training instances, as they were given
 
     def add_train(self, labels):
         """Append a training instance; repeated names count once."""
         numbers = self._numbers
+        if len(self.first) < _SAMPLE:
+            self.first.append(labels)
         self._train.append(numbers.setdefault(label, len(numbers)) for label in labels)
 
     def add_test(self, labels):
@@ -108,23 +111,37 @@ class SubjectLabels:
 _SEPARATORS = (";", "|", ",", "\t")
 """What tables usually have between labels."""
 _FEW = 20
+_SAMPLE = 20_000
+"""Training instances whose labels tell whether the separator is right."""
 
 
-def check_separator(Y, names, source):
-    """Refuse labels that were not split: one per instance, hardly any twice, with another separator inside."""
-    n = np.count_nonzero(np.diff(Y.indptr))
-    if n < _FEW or len(Y.indices) > n or len(names) < n / 2:
+def check_separator(first, source):
+    """Refuse the labels of the first training instances where another separator would make far fewer of them.
+
+    A separator that was chosen is only doubted where no instance has two labels and hardly any label occurs twice.
+    """
+    given = source.settings.label_separator
+    first = [labels for labels in first if labels]
+    names = {label for labels in first for label in labels}
+    alone = all(len(labels) == 1 for labels in first) and len(names) >= len(first) / 2
+    if len(first) < _FEW or not (alone or given == ","):
         return
-    inside = {mark: sum(mark in name for name in names) for mark in _SEPARATORS}
-    mark = max(inside, key=inside.get)
-    if inside[mark] > len(names) / 2:
-        example = next(name for name in names if mark in name)
-        raise InputError(
-            f"no instance has two labels, hardly any label occurs twice, and {inside[mark]:,} of {len(names):,} labels "
-            f"contain {mark!r}, such as {example[:60]!r}",
-            path=source.train,
-            remedy=f'set label_separator: "{mark}"',
-        )
+    whole = [given.join(labels) for labels in first]
+    parts = {
+        mark: {part.strip() for each in whole for part in each.split(mark)} - {""}
+        for mark in (*_SEPARATORS, *[" "] * alone)
+        if mark != given and sum(mark in each for each in whole) > len(whole) / (2 if alone else 10)
+    }
+    mark = min(parts, key=lambda mark: len(parts[mark]), default=None)
+    if mark is None or len(parts[mark]) > len(names) / 2:
+        return
+    example = next(name for name in names if mark in name)
+    raise InputError(
+        f"separated by {given!r}, the labels of {len(first):,} instances are {len(names):,} different ones, such as "
+        f"{example[:60]!r}; separated by {mark!r} they would be {len(parts[mark]):,}",
+        path=source.train,
+        remedy=f'set label_separator: "{mark}"',
+    )
 
 
 class _Rows:

@@ -112,7 +112,7 @@ def _of_texts(source, settings, processes, folder):
     train, test = _read_instances(source, labels.n_labels, left_out)
     prepared = _with_texts(train, test, labels, settings, source.provenance(), processes, folder)
     if isinstance(labels, NamedLabels) and settings.format != "annif":
-        check_separator(prepared.train.Y, prepared.label_names, source)
+        check_separator(labels.first, source)
     counts = prepared.parameters["source"]["counts"]
     counts.update(left_out)
     return _with_names(prepared, labels.others, folder) if settings.label_names else prepared
