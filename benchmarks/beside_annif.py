@@ -8,6 +8,7 @@ import argparse
 import csv
 import gzip
 import json
+import math
 import os
 import re
 import statistics
@@ -111,7 +112,7 @@ def _write_projects(work, language, names):
 
 
 def _of_annif(annif, work, environment, name):
-    figures = {"seconds": 0.0, "megabytes": 0.0}
+    figures = {"seconds": math.nan, "megabytes": math.nan}  # of ensembles, which are not trained
     if not name.startswith("ensemble"):
         seconds, megabytes, _ = _timed([annif, "train", "-j", "1", name, "train.tsv"], work, environment)
         figures = {"seconds": seconds, "megabytes": megabytes}
