@@ -20,8 +20,8 @@ from snakemake.settings.types import DeploymentMethod
 IS_MODULE = workflow.modifier.parent_modifier is not None
 
 try:
-    if workflow.resource_settings.cores == 0:
-        raise InputError("no job runs on --cores 0", remedy="give --cores 1 or more, or --cores all")
+    if (cores := workflow.resource_settings.cores) is not None and cores < 1:
+        raise InputError(f"no job runs on --cores {cores}", remedy="give --cores 1 or more, or --cores all")
     # Snakemake silently takes the last of two keys of the same name
     for path in workflow.overwrite_configfiles:
         load(path)
