@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -111,8 +112,44 @@ class Split:
         return self.X if self.norms is None else unscale(self.X, self.norms, bias)
 
 
+class Named:
+    """A dataset or a model whose names are ``given``, or else read from its file when they are asked for."""
+
+    kind: ClassVar[str]
+    path: Path
+    given: Names | None
+
+    @cached_property
+    def label_names(self):
+        """Names of the labels, in id order."""
+        return self._read("label_names") if self.given is None else self.given.labels
+
+    @cached_property
+    def label_uris(self):
+        """URIs of the labels, in id order; empty where they are of no subject vocabulary."""
+        return self._read("label_uris") if self.given is None else self.given.uris
+
+    @cached_property
+    def label_notations(self):
+        """Notations of the labels, in id order, some empty; none where they are of no subject vocabulary."""
+        return self._read("label_notations") if self.given is None else self.given.notations
+
+    @cached_property
+    def feature_names(self):
+        """Names of the features without the bias feature, in id order; empty when the source has none."""
+        return self._read("feature_names") if self.given is None else self.given.features
+
+    @property
+    def names(self):
+        """Names of labels and features, with the inverse document frequencies."""
+        return self.given or read_all_names(self.path, self.kind)
+
+    def _read(self, name):
+        return read_names(self.path, self.kind, name)
+
+
 @dataclass(frozen=True)
-class Dataset:
+class Dataset(Named):
     """An open dataset file; matrices are mapped, not copied.
 
     ``parameters`` are the settings of the prepare step. The texts of ``test`` are not loaded, see :meth:`test_texts`.
@@ -125,6 +162,7 @@ class Dataset:
     checksum: str
     parameters: dict
     given: Names | None = None
+    kind: ClassVar[str] = KIND
 
     @property
     def n_features(self):
@@ -161,26 +199,6 @@ class Dataset:
     def positives(self):
         """Training instances of each label: CSR of shape (l, n)."""
         return transpose(self.train.Y)
-
-    @cached_property
-    def label_names(self):
-        """Names of the labels, in id order."""
-        return read_names(self.path, KIND, "label_names") if self.given is None else self.given.labels
-
-    @cached_property
-    def label_uris(self):
-        """URIs of the labels, in id order; empty where they are of no subject vocabulary."""
-        return read_names(self.path, KIND, "label_uris") if self.given is None else self.given.uris
-
-    @cached_property
-    def feature_names(self):
-        """Names of the features without the bias feature, in id order; empty when the source has none."""
-        return read_names(self.path, KIND, "feature_names") if self.given is None else self.given.features
-
-    @cached_property
-    def names(self):
-        """Names of labels and features, with the inverse document frequencies."""
-        return self.given or read_all_names(self.path, KIND)
 
     def test_texts(self, rows=None):
         """Beginnings of test texts, of some rows; empty when the source had features instead of texts."""

@@ -4,12 +4,12 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import Names, check_names, read_all_names, read_idf, read_names, write_names
+from ovaflow.data.dataset import Named, Names, check_names, read_idf, write_names
 from ovaflow.sparse.csr import CSR
 from ovaflow.storage.arrays import create_array, map_vector, read_csr
 from ovaflow.storage.artifact import checksum_of, create_artifact, inputs_of, open_artifact, parameters_of
@@ -22,7 +22,7 @@ ONE_VS_ALL = "one-vs-all"
 
 
 @dataclass(frozen=True)
-class ModelFile(ABC):
+class ModelFile(Named, ABC):
     """What every method keeps in its model file; names are loaded when asked for."""
 
     path: Path
@@ -34,6 +34,7 @@ class ModelFile(ABC):
     parameters: dict
     inputs: dict  # ``dataset``: checksum of the dataset that the model was trained on
     given: Names | None = field(default=None, kw_only=True)  # of a model in memory; others read theirs when asked for
+    kind: ClassVar[str] = KIND
 
     @property
     @abstractmethod
@@ -61,26 +62,6 @@ class ModelFile(ABC):
         return len(self.trained)
 
     @cached_property
-    def label_names(self):
-        """Names of the labels, in id order."""
-        return read_names(self.path, KIND, "label_names") if self.given is None else self.given.labels
-
-    @cached_property
-    def label_uris(self):
-        """URIs of the labels, in id order; empty where they are of no subject vocabulary."""
-        return read_names(self.path, KIND, "label_uris") if self.given is None else self.given.uris
-
-    @cached_property
-    def label_notations(self):
-        """Notations of the labels, in id order, some empty; none where they are of no subject vocabulary."""
-        return read_names(self.path, KIND, "label_notations") if self.given is None else self.given.notations
-
-    @cached_property
-    def feature_names(self):
-        """Names of the features without the bias feature; empty when the source had none."""
-        return read_names(self.path, KIND, "feature_names") if self.given is None else self.given.features
-
-    @cached_property
     def feature_ids(self):
         """Feature id by name."""
         return {name: number for number, name in enumerate(self.feature_names)}
@@ -100,11 +81,6 @@ class ModelFile(ABC):
             raise InputError(
                 f"was not trained on {dataset.path}", path=self.path, remedy="give the dataset that it was trained on"
             )
-
-    @property
-    def names(self):
-        """Names of labels and features, with the inverse document frequencies."""
-        return self.given or read_all_names(self.path, KIND)
 
 
 @dataclass(frozen=True)

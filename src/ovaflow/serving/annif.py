@@ -165,27 +165,41 @@ _documented = partial(documented, why=_WHY, plain=(413,))
 
 def annif_routes(models, queue, options):
     """Routes that answer for models by their names, those that read texts."""
-    projects = {name: served for name, served in models.items() if served.predictor.takes_text}
-    cards = {name: _card(name, served) for name, served in projects.items()}
-    router = APIRouter(prefix="/v1", route_class=_Route)
+    router, projects = APIRouter(prefix="/v1", route_class=_Route), _Projects(models, queue, options)
+    _add_descriptions(router, projects)
+    _add_suggestions(router, projects)
+    return router
 
-    def project_of(name):
-        if name not in projects:
-            raise HTTPException(404, f"no project {name!r}; there are {', '.join(projects) or 'none'}")
-        return projects[name]
 
-    async def suggest(name, texts, limit, threshold, language):
-        served = project_of(name)
-        known = cards[name]["vocab"]["languages"]
+class _Projects:
+    """The models that read texts, by name, and what is said of each."""
+
+    def __init__(self, models, queue, options):
+        self._models = {name: served for name, served in models.items() if served.predictor.takes_text}
+        self.cards = {name: _card(name, served) for name, served in self._models.items()}
+        self._queue, self._options, self.max_body = queue, options, options.max_body
+
+    def require(self, name):
+        """The model of a project; 404 without one."""
+        if name not in self._models:
+            raise HTTPException(404, f"no project {name!r}; there are {', '.join(self._models) or 'none'}")
+        return self._models[name]
+
+    async def suggest(self, name, texts, limit, threshold, language):
+        """Results of each text."""
+        served, options = self.require(name), self._options
+        known = self.cards[name]["vocab"]["languages"]
         if language is not None and language not in known and known != [_UNKNOWN]:
             raise HTTPException(400, f'language "{language}" not supported by vocabulary, which has {", ".join(known)}')
         if any(len(text) > options.max_text for text in texts):
             raise HTTPException(413, f"a text has more than {options.max_text} characters: serve with --max-text")
         asked = min(limit, options.max_top_k), threshold, options.max_top_k
-        found = await queue.run(_suggest, served, texts, *asked) if texts else []
+        found = await self._queue.run(_suggest, served, texts, *asked) if texts else []
         metrics.INSTANCES.inc(len(texts))
         return [{"results": results} for results in found]
 
+
+def _add_descriptions(router, projects):
     @router.get("/", **_documented(About))
     async def about():
         """What answers."""
@@ -194,20 +208,22 @@ def annif_routes(models, queue, options):
     @router.get("/vocabs", **_documented(Vocabularies))
     async def vocabs():
         """The vocabularies of all projects."""
-        found = {project["vocab"]["vocab_id"]: project["vocab"] for project in cards.values()}
+        found = {card["vocab"]["vocab_id"]: card["vocab"] for card in projects.cards.values()}
         return json_reply({"vocabs": list(found.values())})
 
     @router.get("/projects", **_documented(Projects))
     async def list_projects():
         """All projects."""
-        return json_reply({"projects": list(cards.values())})
+        return json_reply({"projects": list(projects.cards.values())})
 
     @router.get("/projects/{project_id}", **_documented(Project, 404))
     async def show_project(project_id: _ProjectId):
         """One project."""
-        project_of(project_id)
-        return json_reply(cards[project_id])
+        projects.require(project_id)
+        return json_reply(projects.cards[project_id])
 
+
+def _add_suggestions(router, projects):
     @router.post(
         "/projects/{project_id}/suggest",
         openapi_extra={"requestBody": {"content": _FORM, "required": True}},
@@ -216,11 +232,11 @@ def annif_routes(models, queue, options):
     async def suggest_for_one(project_id: _ProjectId, request: Request):
         """Subjects for a document."""
         try:
-            document = OneDocument.model_validate(dict(await request.form(max_part_size=options.max_body)))
+            document = OneDocument.model_validate(dict(await request.form(max_part_size=projects.max_body)))
         except ValidationError as error:
             raise RequestValidationError(error.errors()) from None
         asked = document.limit, document.threshold, document.language
-        return json_reply((await suggest(project_id, [document.text], *asked))[0])
+        return json_reply((await projects.suggest(project_id, [document.text], *asked))[0])
 
     @router.post("/projects/{project_id}/suggest-batch", **_documented(list[DocumentSuggestions], 400, 404, 413, 503))
     async def suggest_for_several(
@@ -231,17 +247,16 @@ def annif_routes(models, queue, options):
         language: Annotated[_Language, Query()] = None,
     ):
         """Subjects for up to 32 documents."""
-        found = await suggest(project_id, [each.text for each in body.documents], limit, threshold, language)
+        texts = [document.text for document in body.documents]
+        found = await projects.suggest(project_id, texts, limit, threshold, language)
         pairs = zip(found, body.documents, strict=True)
         return json_reply([results | {"document_id": each.document_id} for results, each in pairs])
 
     @router.post("/projects/{project_id}/learn", **_documented(None, 403, 404))
     async def learn(project_id: _ProjectId):
         """Refused: models are trained by the workflow."""
-        project_of(project_id)
+        projects.require(project_id)
         raise HTTPException(403, f"project {project_id} does not learn: train a model again with the new documents")
-
-    return router
 
 
 def _card(name, served):
