@@ -91,7 +91,7 @@ def theirs(annif, corpus, service):
     for name in ("abbrev_types.txt", "sent_starters.txt", "collocations.tab", "ortho_context.tab"):
         (rules / name).touch()
     environment = os.environ | {"NLTK_DATA": str(corpus / "nltk")}
-    del environment["PYTHONPATH"]
+    environment.pop("PYTHONPATH", None)
 
     def call(*arguments, text=None):
         command = [annif, *arguments]
