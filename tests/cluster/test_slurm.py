@@ -115,10 +115,15 @@ def submitted(place):
     return {job: group or rule for job, group, rule in re.findall(of_log, place.log())}
 
 
+def squeue(jobs, form):
+    """What Slurm says of jobs, ended ones as well."""
+    command = ["squeue", "--states=all", "--noheader", f"--jobs={jobs}", f"--format={form}"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
 def asked(jobs):
     """Cores, megabytes and minutes that Slurm jobs asked for."""
-    command = ["squeue", "--states=all", "--noheader", f"--jobs={','.join(jobs)}", "--format=%i %C %m %l"]
-    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    lines = squeue(",".join(jobs), "%i %C %m %l").splitlines()
     return {job: tuple(values) for job, *values in map(str.split, lines)}
 
 
@@ -239,6 +244,48 @@ def test_the_driver_killed_and_the_run_continued(untrained):
     assert (place.folder / MODEL).read_bytes() == model
     assert list(submitted(place).values()) == ["shards", "merge_shards"]
     assert not list(place.folder.rglob("*.parts"))
+
+
+def test_the_driver_stopped_by_sigterm_and_the_run_continued(untrained):
+    place, model = untrained
+    place.tell(1, "hang")
+    process = start(place, "--group-components", "shards.{run}=1")
+    job = hanging(place, 1, process)
+    process.terminate()
+    subprocess.run(["scancel", job], check=True)
+    written, _ = process.communicate(timeout=400)
+    assert process.returncode == 1, written
+    assert not (place.folder / MODEL).exists()
+    place.snakemake(MODEL)
+    assert (place.folder / MODEL).read_bytes() == model
+    assert sorted(submitted(place).values()) == ["merge_shards", "shards"]
+
+
+def test_a_shard_of_a_node_that_goes_down_is_trained_on_another(untrained):
+    place, model = untrained
+    place.tell(1, "hang")
+    process = start(place, "--group-components", "shards.{run}=1")
+    job = hanging(place, 1, process)
+    node = squeue(job, "%N")
+    # it comes back when its slurmd registers again
+    subprocess.run(["scontrol", "update", f"nodename={node}", "state=down", "reason=test"], check=True)
+    written, _ = process.communicate(timeout=600)
+    assert process.returncode == 0, written
+    assert squeue(job, "%N") != node
+    assert (place.folder / MODEL).read_bytes() == model
+
+
+def test_a_shard_over_its_time_asks_for_more(untrained):
+    place, model = untrained
+    place.tell(1, "hang")
+    process = start(place, "--group-components", "shards.{run}=1", "--set-resources", "train_shard:runtime=attempt")
+    hanging(place, 1, process)
+    written, _ = process.communicate(timeout=600)
+    assert process.returncode == 0, written
+    assert "TIMEOUT" in written
+    assert (place.folder / MODEL).read_bytes() == model
+    shards = [job for job, name in submitted(place).items() if name == "shards"]
+    assert sorted(minutes for _, _, minutes in asked(shards).values()) == ["1:00", "1:00", "2:00"]
 
 
 def test_any_scheduler_that_takes_a_script(untrained):
