@@ -45,6 +45,8 @@ rule all:
 onstart:
     # for the logger, which shows one line for each rule of each dataset and run
     logger.info("", extra={"stage_names": {job.jobid: stage_of(job) for job in workflow.dag.needrun_jobs()}})
+    if left_out := runs_left_out():
+        logger.warning(left_out)
     sign_in()
     if workflow.local_exec:
         end_local_jobs_by_signals()

@@ -84,6 +84,9 @@ def estimate_command(
         click.echo(json.dumps(figures))
         return
     for name, text in describe(figures, unit):
+        # in a run numbers of jobs and threads are chosen already
+        if name == "suggestion" and output is not None:
+            continue
         click.echo(f"{name:<12}{text}")
 
 
