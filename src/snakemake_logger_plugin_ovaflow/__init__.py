@@ -70,7 +70,7 @@ class LogHandler(LogHandlerBase):
         stage = self._stages.get(self._names.get(record.jobid, record.rule_name))
         if stage is not None:
             self._of_job[record.jobid] = stage
-            stage.running[record.jobid] = record
+            stage.begin(record)
 
     def _on_job_finished(self, record):
         stage = self._of_job.pop(record.job_id, None)
@@ -81,7 +81,7 @@ class LogHandler(LogHandlerBase):
 
     def _on_job_error(self, record):
         if record.jobid in self._of_job:
-            del self._of_job.pop(record.jobid).running[record.jobid]
+            self._of_job.pop(record.jobid).end(record.jobid)
         # jobs of a group are reported with their group, and those that a signal ended are no failures
         if not record.indent and not interrupted():
             self._say(self._failures.of_job(record))
@@ -108,6 +108,7 @@ class LogHandler(LogHandlerBase):
         while not self._ended.wait(_EVERY):
             with self.lock:
                 for stage in self._stages.values():
+                    stage.count()
                     if any(time.time() - record.created > _EVERY for record in stage.running.values()):
                         self._say(stage.line(max(map(len, self._stages))))
 

@@ -50,7 +50,7 @@ class Earlier(NamedTuple):
         return (
             f"{found:,} of {len(self.rows):,} labels start from the earlier model, the others mean-separating; "
             f"{kept:,} of its features are known, {dropped:,} are dropped"
-            f"{_named('new labels', self.new)}{_named('labels that are gone', self.gone)}"
+            f"{_named('new', self.new)}{_named('gone', self.gone)}"
         )
 
 
@@ -80,7 +80,7 @@ def match_model(model, dataset):
 def _named(what, names):
     """A count and the first of some names, for the log."""
     more = ", ..." * (len(names) > _NAMED)
-    return f"; {len(names):,} {what}: {', '.join(map(str, names[:_NAMED]))}{more}" if names else ""
+    return f"; {what}: {len(names):,} ({', '.join(map(str, names[:_NAMED]))}{more})" if names else ""
 
 
 def require_same_problem(model, training):

@@ -65,7 +65,8 @@ def explain(error: ValidationError, given: dict, model: type[BaseModel] = Config
     where, kind = ".".join(map(str, keys)), complaint["type"]
     if kind == "extra_forbidden":
         known = list(schema_at(model, keys[:-1])["properties"])
-        hint = _home_of(keys[-1], model) or _did_you_mean(keys[-1], known)
+        home = _home_of(keys[-1], model) if len(keys) < 4 else ""
+        hint = home or _did_you_mean(keys[-1], known)
         return f"{where}: unknown key{hint}; legal here: {', '.join(known)}"
     if "[key]" in complaint["loc"] and kind != "value_error":
         return f"{keys[0]}: {_shown(complaint['loc'][-2])} cannot be a name; {_NAMES}"
