@@ -3,7 +3,7 @@
 # snakemake --cores all --configfile my.yaml        your own data and runs
 import atexit
 
-from ovaflow.cli.run import end_local_jobs_by_signals, sign_in
+from ovaflow.cli.run import end_by_signals, sign_in
 from ovaflow.methods import METHODS
 from snakemake.utils import min_version
 
@@ -48,8 +48,7 @@ onstart:
     if left_out := runs_left_out():
         logger.warning(left_out)
     sign_in()
-    if workflow.local_exec:
-        end_local_jobs_by_signals()
+    end_by_signals(workflow.local_exec)
 
 
 onsuccess:

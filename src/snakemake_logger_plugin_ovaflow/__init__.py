@@ -51,7 +51,7 @@ class LogHandler(LogHandlerBase):
             if done < self._jobs:
                 how, then = "Interrupted" if interrupted() else "Stopped", "; the same command continues"
             if how == "Stopped" and self._failures.are_mistakes:
-                then = ". Correct what is said above, input or config; what is finished is kept"
+                then = ". Correct what is said above; what is finished is kept"
                 end_with(2)
             self._say(f"{how}: {done:,} of {self._jobs:,} jobs{then}")
         self._ended.set()

@@ -114,6 +114,13 @@ def test_what_was_deleted_is_made_again(finished, tmp_path, file, expected):
     assert place.jobs() == expected
 
 
+def test_what_a_new_report_leaves_out_is_said(finished, tmp_path):
+    place = finished.copy(tmp_path)
+    write_config(place.folder / "my.yaml", runs={"msi": MSI})
+    said = "results/report.html will be about this config alone, without tiny/dismec; "
+    assert said in place.quick_snakemake("results/report.html")
+
+
 @pytest.fixture(scope="module")
 def elsewhere(finished, tmp_path_factory):
     """The finished run, of a checkout that tests may change."""

@@ -91,18 +91,28 @@ def owner():
     return 0
 
 
-def end_local_jobs_by_signals():
-    """Let SIGINT and SIGTERM end the jobs, for which Snakemake would wait, and then Snakemake as Ctrl-C does."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _end_jobs)
+def end_by_signals(jobs_are_here):
+    """Let SIGINT and SIGTERM end the jobs of this machine, for which Snakemake would wait, and then it as Ctrl-C does.
+
+    Jobs elsewhere are Snakemake's: it cancels them on SIGINT and waits for them on SIGTERM.
+    """
+    signal.signal(signal.SIGINT, _end_jobs if jobs_are_here else _interrupt)
+    if jobs_are_here:
+        signal.signal(signal.SIGTERM, _end_jobs)
 
 
 def _end_jobs(number, frame):
+    # before the jobs end, which are no failures then
     end_with(128 + number)
     for shell in psutil.Process().children():
         with contextlib.suppress(psutil.NoSuchProcess):
             for process in shell.children(recursive=True):
                 process.terminate()
+    _interrupt(number, frame)
+
+
+def _interrupt(number, frame):
+    end_with(128 + number)
     raise KeyboardInterrupt
 
 
