@@ -3,7 +3,7 @@
 # snakemake --cores all --configfile my.yaml        your own data and runs
 import atexit
 
-from ovaflow.cli.run import end_local_jobs_by_signals, sign_in
+from ovaflow.cli.run import end_by_signals, sign_in
 from ovaflow.methods import METHODS
 from snakemake.utils import min_version
 
@@ -45,9 +45,10 @@ rule all:
 onstart:
     # for the logger, which shows one line for each rule of each dataset and run
     logger.info("", extra={"stage_names": {job.jobid: stage_of(job) for job in workflow.dag.needrun_jobs()}})
+    if left_out := runs_left_out():
+        logger.warning(left_out)
     sign_in()
-    if workflow.local_exec:
-        end_local_jobs_by_signals()
+    end_by_signals(workflow.local_exec)
 
 
 onsuccess:

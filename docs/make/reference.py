@@ -71,7 +71,8 @@ def commands_page():
         + _MADE
         + "Every step of the pipeline is a subcommand of `ovaflow` and also works without Snakemake: "
         "files in, files out. The exit status is 0 on success, 2 if the input is wrong (one line says where, what, and "
-        "what to do), 1 if something else failed, 130 after Ctrl-C. `ovaflow COMMAND --help` prints the same "
+        "what to do), 1 if something else failed, 130 after Ctrl-C, of a run 143 after SIGTERM. "
+        "`ovaflow COMMAND --help` prints the same "
         "help.\n\n| command | what it does |\n| --- | --- |\n"
     ]
     parts += [f"| [{name}](#ovaflow-{name}) | {said} |\n" for name, said in COMMANDS.items()]

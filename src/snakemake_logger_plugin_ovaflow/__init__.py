@@ -8,6 +8,7 @@ from collections import Counter
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 
+from ovaflow.console.ending import end_with, interrupted
 from snakemake_logger_plugin_ovaflow.failures import Failures, tell_why_groups_fail
 from snakemake_logger_plugin_ovaflow.stages import Stage
 
@@ -46,7 +47,12 @@ class LogHandler(LogHandlerBase):
             done = sum(stage.finished for stage in self._stages.values())
             repeated = self._failures.causes.total() - len(self._failures.causes)
             self._say(f"{repeated:,} more failures had the same reasons" if repeated else "")
-            how, then = ("Stopped", "; the same command continues") if done < self._jobs else ("Done", "")
+            how, then = "Done", ""
+            if done < self._jobs:
+                how, then = "Interrupted" if interrupted() else "Stopped", "; the same command continues"
+            if how == "Stopped" and self._failures.are_mistakes:
+                then = ". Correct what is said above; what is finished is kept"
+                end_with(2)
             self._say(f"{how}: {done:,} of {self._jobs:,} jobs{then}")
         self._ended.set()
         super().close()
@@ -64,7 +70,7 @@ class LogHandler(LogHandlerBase):
         stage = self._stages.get(self._names.get(record.jobid, record.rule_name))
         if stage is not None:
             self._of_job[record.jobid] = stage
-            stage.running[record.jobid] = record
+            stage.begin(record)
 
     def _on_job_finished(self, record):
         stage = self._of_job.pop(record.job_id, None)
@@ -75,17 +81,18 @@ class LogHandler(LogHandlerBase):
 
     def _on_job_error(self, record):
         if record.jobid in self._of_job:
-            del self._of_job.pop(record.jobid).running[record.jobid]
-        # jobs of a group are reported with their group
-        if not record.indent:
+            self._of_job.pop(record.jobid).end(record.jobid)
+        # jobs of a group are reported with their group, and those that a signal ended are no failures
+        if not record.indent and not interrupted():
             self._say(self._failures.of_job(record))
 
     def _on_group_error(self, record):
-        self._say(self._failures.of_group(record))
+        if not interrupted():
+            self._say(self._failures.of_group(record))
 
     def _on_error(self, record):
         if not self._failures.explains(record.getMessage()):
-            self._say(record.getMessage())
+            self._say(_of_lock(record.getMessage()))
 
     def _on_message(self, record):
         text = str(record.msg or "").strip()
@@ -101,9 +108,24 @@ class LogHandler(LogHandlerBase):
         while not self._ended.wait(_EVERY):
             with self.lock:
                 for stage in self._stages.values():
+                    stage.count()
                     if any(time.time() - record.created > _EVERY for record in stage.running.values()):
                         self._say(stage.line(max(map(len, self._stages))))
 
     def _say(self, text):
         if text:
             print(text, file=self._stream, flush=True)
+
+
+def _of_lock(text):
+    """Snakemake's words, or those of a run that finds another one in its folder."""
+    if "Error: Directory cannot be locked" not in text:
+        return text
+    # loaded here: Snakemake imports plugins for every job
+    from ovaflow.cli.run import owner
+
+    process = owner()
+    if not process:
+        return text
+    end_with(2)
+    return f"ovaflow: error: another run (process {process}) uses this folder; wait for it, or use another folder"

@@ -15,12 +15,19 @@ class Failures:
 
     def __init__(self):
         self.causes = Counter()
+        self._statuses = set()
         self._status = self.reason_of_group = None
+
+    @property
+    def are_mistakes(self):
+        """Whether commands alone failed, each because something given by the user is wrong."""
+        return self._statuses == {"returned non-zero exit status 2"}
 
     def explains(self, text):
         """Whether Snakemake's words about a command are shown with the failure of its job."""
         status = _STATUS.search(text)
         self._status = f"the command {status[0]}" if status else None
+        self._statuses |= {status[0]} if status else set()
         return status is not None or "At least one job did not complete successfully" in text
 
     def of_job(self, record):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ovaflow.console.progress import clock
 
-_PROGRESS = re.compile(r".*: ([\d,]+) of ([\d,]+) \w+ \(\d+ %\), .* left")
+_PROGRESS = re.compile(r".*: [\d,]+ of [\d,]+ \w+ \((\d+) %\), .* left")
 
 
 @dataclass
@@ -19,11 +19,28 @@ class Stage:
     finished: int = 0
     running: dict = field(default_factory=dict)
     began: float | None = None
+    worked: float = 0.0  # seconds in which a job was at work
+    counted: float = field(default_factory=time.time)  # until when
     summary: str = ""
+
+    def begin(self, record):
+        self.count()
+        self.running[record.jobid] = record
+
+    def count(self, at_work=False):
+        """Count the time since the last call if a job is at work; waiting in a queue or for a core is none."""
+        now = time.time()
+        if at_work or any(map(_is_at_work, self.running.values())):
+            self.worked += max(now - self.counted, 0.0)
+        self.counted = now
+
+    def end(self, jobid):
+        self.count(at_work=True)
+        return self.running.pop(jobid)
 
     def finish(self, jobid):
         self.finished += 1
-        record = self.running.pop(jobid)
+        record = self.end(jobid)
         self.began = self.began or record.created
         remarks = [line for line in _written(record) if line.startswith("remark: ")]
         said = [line for line in _written(record) if line not in remarks]
@@ -38,22 +55,38 @@ class Stage:
     def _progress(self):
         records = list(self.running.values())
         if self.began is None:
-            if not any(record.local or _written(record) for record in records):
+            if not any(map(_is_at_work, records)):
                 return "waiting to start"
             # the time in a scheduler's queue is not work
             self.began = records[0].created if records[0].local else time.time()
         if self.jobs == 1:
             return "".join(_written(records[0])[-1:])
+        self.count()
         shares = [_share(record) for record in records]
         done, share = self.finished + shares.count(1.0), (self.finished + sum(shares)) / self.jobs
-        left = f", about {clock((time.time() - self.began) * (1 / share - 1))} left" if share > 0.01 else ""
-        return f"{done:,}/{self.jobs:,} jobs{left}"
+        left = f", about {clock(self.worked * (1 / share - 1))} left" if share > 0.01 else ""
+        return f"{done:,}/{self.jobs:,} jobs{left if any(map(_is_at_work, records)) else ', waiting'}"
+
+
+def _is_at_work(record):
+    """Whether a job runs: one of this machine, or one whose log has begun and whose files are not all there."""
+    return record.local or (_log_of(record) is not None and not _is_done(record))
+
+
+def _is_done(record):
+    return all(Path(made).exists() for made in record.output)
+
+
+def _log_of(record):
+    """A job's log, unless an earlier attempt wrote it."""
+    path = Path(record.log[0]) if record.log else None
+    return path if path is not None and path.exists() and path.stat().st_mtime >= record.created - 1 else None
 
 
 def _written(record):
-    """Lines of a job's log, without the names of the files that it makes and what an earlier attempt wrote."""
-    path = Path(record.log[0]) if record.log else None
-    if path is None or not path.exists() or path.stat().st_mtime < record.created - 1:
+    """Lines of a job's log, without the names of the files that it makes."""
+    path = _log_of(record)
+    if path is None:
         return []
     text = path.read_text(errors="replace")
     for made in record.output:
@@ -63,7 +96,7 @@ def _written(record):
 
 def _share(record):
     """Share of a job that is done; Snakemake reports the jobs of a group only when all are done."""
-    if all(Path(made).exists() for made in record.output):
+    if _is_done(record):
         return 1.0
     progress = _PROGRESS.fullmatch("".join(_written(record)[-1:]))
-    return int(progress[1].replace(",", "")) / int(progress[2].replace(",", "")) if progress else 0.0
+    return int(progress[1]) / 100 if progress else 0.0

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 
+import psutil
 import pytest
 from synthetic import topics
 
@@ -55,6 +56,24 @@ def test_while_threads_compute(command, number, status, folder):
     assert process.returncode == status
     assert len(re.findall("^ovaflow: error: interrupted$", said, re.MULTILINE)) == (number == signal.SIGINT)
     assert "Traceback" not in said
+
+
+def test_ctrl_c_while_a_sample_is_trained(folder):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ovaflow", "estimate", "dataset.h5", *LONG],
+        cwd=folder,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        process_group=0,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not any(cpu_seconds(child) > 1 for child in psutil.Process(process.pid).children()):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert said.strip() == "ovaflow: error: interrupted"
 
 
 def cpu_seconds(process):

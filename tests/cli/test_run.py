@@ -78,6 +78,28 @@ def test_snakemake_gets_workflow_config_and_options(place, arguments, named):
     assert "This was a dry-run" in done.stdout
 
 
+@pytest.mark.parametrize("option", ["--text-colum=title", "--label-seperator"])
+def test_a_misspelled_option_is_refused_before_anything_is_written(tmp_path, monkeypatch, capsys, option):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").touch()
+    for more in ([], ["--print-config"]):
+        assert main(["train", "a.csv", option, *more]) == 2
+        assert "Did you mean" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
+    # almost --dry-run, and Snakemake's
+    assert main(["train", "a.csv", "--dryrun", "--print-config"]) == 0
+
+
+@pytest.mark.parametrize("name", ["results", ".snakemake"])
+def test_a_file_in_the_place_of_a_folder_is_one_line(tmp_path, monkeypatch, capsys, name):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).touch()
+    assert main(["run"]) == 2
+    assert capsys.readouterr().err == (
+        f"ovaflow: error: {name}: must be a folder; rename this file, or use another folder\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [

@@ -36,6 +36,15 @@ def test_log_gets_plain_lines_and_a_last_one():
     assert "\r" not in stream.getvalue()
 
 
+def test_the_time_left_follows_the_work(monkeypatch):
+    stream, now = io.StringIO(), 100.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    with Progress("train", 1000, "labels", every=0, stream=stream, work=200.0) as progress:
+        now += 30
+        progress.advance(work=150.0)
+    assert stream.getvalue().splitlines()[0] == "train: 1 of 1,000 labels (75 %), 10 s left"
+
+
 def test_log_lines_are_rare():
     stream = io.StringIO()
     with Progress("train", 1000, "labels", every=60, stream=stream) as progress:

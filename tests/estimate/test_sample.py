@@ -75,10 +75,12 @@ def test_command(path, tmp_path, capfd):
     assert main(["estimate", str(path), *options]) == 0
     written = capfd.readouterr().out
     names = [line[:12].rstrip() for line in written.splitlines()]
-    assert names == ["sample", "core time", "wall time", "memory", "model", "suggestion"]
+    assert names == ["sample", "core time", "wall time", "memory", "model"]
     assert "of 99 labels with positives" in written
     assert "2 jobs of one thread" in written
     assert json.loads(output.read_text())["core_seconds"] > 0
+    assert main(["estimate", str(path), *options[:-1]]) == 0
+    assert "suggestion  shards: 1, threads: 1; " in capfd.readouterr().out
     assert main(["estimate", str(path), "--method=fastxml", "--trees=7", "--max-leaf=1000", "--json"]) == 0
     figures = json.loads(capfd.readouterr().out)
     assert (figures["sampled_trees"], figures["trees"]) == (1, 7)

@@ -16,6 +16,7 @@ from ovaflow.settings.config import load, require_files, resolve
 from ovaflow.settings.models import Config, Evaluate, FastXML, Method, Predict, Prepare, Rembrandt, Train
 from ovaflow.settings.paths import raw_files
 from ovaflow.settings.schema import json_schema
+from ovaflow.storage.artifact import create_artifact
 
 ROOT = Path(__file__).parents[2]
 DEFAULTS = {
@@ -67,6 +68,7 @@ def test_values_of_the_command_line_are_texts():
     ("config", "expected"),
     [
         ({"trian": {}}, "trian: unknown key; did you mean train?; legal here: datasets, runs, prepare"),
+        ({"train": {"min_df": 2}}, "train.min_df: unknown key; it belongs to prepare; legal here: C, loss"),
         ({"train": {"C": -1}}, "train.C: found -1, expected a number above 0"),
         ({"train": {"C": True}}, "train.C: found true, expected a number above 0"),
         (
@@ -218,7 +220,12 @@ def test_files_must_be_there_or_what_was_prepared_from_them(tmp_path, monkeypatc
         require_files(mine)
     prepared = tmp_path / "results" / "mine" / "dataset.h5"
     prepared.parent.mkdir(parents=True)
-    prepared.touch()
+    for made_from in ("b.csv", "a.csv"):
+        with create_artifact(prepared, "dataset", {"source": {"files": {"train": {"name": made_from}}}}):
+            pass
+        if made_from == "b.csv":
+            with pytest.raises(InputError, match=r"no such file: a\.csv"):
+                require_files(mine)
     require_files(mine)
     assert "a.csv; results/mine/dataset.h5 stays as it is" in capsys.readouterr().err
     (tmp_path / "a.csv").touch()

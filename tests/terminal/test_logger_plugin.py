@@ -126,7 +126,12 @@ def test_the_estimate_follows_the_jobs_logs(tmp_path, monkeypatch):
     # a half of a half took 30 s
     assert stage.line(15).endswith("30 s  0/2 jobs, about 1 min 30 s left")
     (tmp_path / "0.h5").touch()
-    assert stage.line(15).endswith("30 s  1/2 jobs, about 30 s left")
+    monkeypatch.setattr("time.time", lambda: now + 3600)
+    assert stage.line(15).endswith("1 h 00 min  1/2 jobs, waiting")
+    logs[1].touch()
+    # the queue took an hour, and a half of the work 30 s
+    assert stage.line(15).endswith("1 h 00 min  1/2 jobs, about 30 s left")
+    monkeypatch.setattr("time.time", lambda: now + 30)
     stage.finish(0)
     stage.finish(1)
     assert stage.line(15).endswith("30 s  2 jobs")

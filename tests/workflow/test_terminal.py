@@ -28,7 +28,7 @@ def started(place):
         options = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "start_new_session": True}
         processes.append(subprocess.Popen(command, cwd=place.folder, env=environment, **options))
         log, deadline = place.folder / "logs" / "warm-up.log", time.monotonic() + 120
-        while not log.exists():
+        while not (log.exists() and jobs_in(place.folder)):
             assert processes[-1].poll() is None
             assert time.monotonic() < deadline
             time.sleep(0.1)
@@ -56,12 +56,12 @@ def jobs_in(folder):
 
 def test_a_failure_says_why(place):
     write_config(place.folder / "my.yaml", prepare={"text_column": "nope"})
-    lines = place.snakemake("results/tiny/dataset.h5", status=1).splitlines()
+    lines = place.snakemake("results/tiny/dataset.h5", status=2).splitlines()
     failed = lines.index("FAILED: prepare_dataset: results/tiny/dataset.h5")
     assert lines[failed + 1] == "  the command returned non-zero exit status 2"
     assert lines[failed + 2].startswith("  ovaflow: error: records.csv, line 1: no column 'nope'")
     assert lines[failed + 3] == "  log: logs/tiny/prepare.log"
-    assert lines[-1] == "Stopped: 0 of 1 jobs; the same command continues"
+    assert lines[-1].startswith("Stopped: 0 of 1 jobs. Correct what is said above")
     assert "Traceback" not in "".join(lines)
 
 
@@ -73,11 +73,22 @@ def test_a_signal_to_snakemake_ends_the_jobs(place, started, number):
     process.send_signal(number)
     # training and compiling would take longer by far
     written, _ = process.communicate(timeout=20)
-    assert process.returncode == 1
-    assert written.endswith("Stopped: 0 of 19 jobs; the same command continues\n")
+    assert process.returncode == 128 + number
+    assert written.endswith("Interrupted: 0 of 19 jobs; the same command continues\n")
+    assert "FAILED" not in written
     psutil.wait_procs(jobs, timeout=10)
     assert jobs_in(place.folder) == []
     assert not list(place.folder.glob(".snakemake/locks/*"))
+
+
+def test_a_second_run_names_the_first(place, started):
+    process = started(ovaflow_run(place))
+    options = {"cwd": place.folder, "env": place.environment(), "capture_output": True, "text": True}
+    second = subprocess.run(ovaflow_run(place), check=False, **options)
+    assert second.returncode == 2
+    said = f"another run (process {process.pid}) uses this folder; wait for it, or use another folder"
+    assert second.stderr.splitlines()[-1] == f"ovaflow: error: {said}"
+    assert "--unlock" not in second.stderr
 
 
 def test_what_a_killed_snakemake_has_locked_is_unlocked(place, started):

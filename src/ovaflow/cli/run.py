@@ -1,6 +1,7 @@
 """The whole workflow on a config file or on one table, and how Snakemake is stopped and continued."""
 
 import contextlib
+import difflib
 import hashlib
 import os
 import re
@@ -14,6 +15,7 @@ import click
 import psutil
 import yaml
 
+from ovaflow.console.ending import end_with
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.machine.limits import read_allowance
 from ovaflow.settings import paths
@@ -43,6 +45,7 @@ def run_command(config, options):
 
 def become_snakemake(config, options):
     """Run the pipeline in the current folder: Snakemake takes this process over, with its signals and its terminal."""
+    _require_folders()
     workflow = snakefile()
     # -P: what is in the folder is not a Python module
     program = [sys.executable, "-P", "-m", "snakemake"]
@@ -59,6 +62,15 @@ def become_snakemake(config, options):
     os.execv(sys.executable, [*program, *given, *options])
 
 
+def _require_folders():
+    """Refuse a place where the pipeline cannot write, before Snakemake finds out."""
+    for path in (Path(), Path(".snakemake"), Path("results"), Path("logs")):
+        if path.exists() and not path.is_dir():
+            raise InputError("must be a folder", path=path, remedy="rename this file, or use another folder")
+        if path.exists() and not os.access(path, os.W_OK | os.X_OK):
+            raise InputError("not writable", path=path.resolve(), remedy="allow writing there, or use another folder")
+
+
 def sign_in():
     """Write down which Snakemake runs in this folder, since its locks do not tell."""
     _OWNER.write_text(f"{socket.gethostname()} {os.getpid()}", encoding="utf-8")
@@ -66,25 +78,41 @@ def sign_in():
 
 def _owner_was_killed():
     """Whether Snakemake's locks are those of a process of this machine that is gone."""
-    if not any(Path(".snakemake/locks").glob("*")) or not _OWNER.exists():
-        return False
-    host, number = _OWNER.read_text(encoding="utf-8").split()
+    return any(Path(".snakemake/locks").glob("*")) and owner() == 0
+
+
+def owner():
+    """The Snakemake of this machine that runs here, 0 if it is gone; None if nothing tells, or it was elsewhere."""
+    host, number = _OWNER.read_text(encoding="utf-8").split() if _OWNER.exists() else ("", 0)
+    if host != socket.gethostname():
+        return None
     with contextlib.suppress(psutil.NoSuchProcess):
-        return host == socket.gethostname() and "snakemake" not in " ".join(psutil.Process(int(number)).cmdline())
-    return host == socket.gethostname()
+        return int(number) if "snakemake" in " ".join(psutil.Process(int(number)).cmdline()) else 0
+    return 0
 
 
-def end_local_jobs_by_signals():
-    """Let SIGINT and SIGTERM end the jobs, for which Snakemake would wait, and then Snakemake as Ctrl-C does."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _end_jobs)
+def end_by_signals(jobs_are_here):
+    """Let SIGINT and SIGTERM end the jobs of this machine, for which Snakemake would wait, and then it as Ctrl-C does.
+
+    Jobs elsewhere are Snakemake's: it cancels them on SIGINT and waits for them on SIGTERM.
+    """
+    signal.signal(signal.SIGINT, _end_jobs if jobs_are_here else _interrupt)
+    if jobs_are_here:
+        signal.signal(signal.SIGTERM, _end_jobs)
 
 
 def _end_jobs(number, frame):
+    # before the jobs end, which are no failures then
+    end_with(128 + number)
     for shell in psutil.Process().children():
         with contextlib.suppress(psutil.NoSuchProcess):
             for process in shell.children(recursive=True):
                 process.terminate()
+    _interrupt(number, frame)
+
+
+def _interrupt(number, frame):
+    end_with(128 + number)
     raise KeyboardInterrupt
 
 
@@ -150,6 +178,23 @@ def config_for(data: StrPath, shards: int, **entry: str | None) -> str:
     )
 
 
+def _refuse_misspelled(options):
+    """Refuse an option that Snakemake does not know if it is almost one of ours."""
+    context = click.get_current_context()
+    ours = [name for option in context.command.params for name in option.opts]
+    for name in (option.partition("=")[0] for option in options):
+        close = difflib.get_close_matches(name, ours, n=1, cutoff=0.8) if name.startswith("--") else []
+        if close and name not in _options_of_snakemake():
+            raise click.NoSuchOption(name, possibilities=close, ctx=context)
+
+
+def _options_of_snakemake():
+    # loaded here: it takes a second
+    from snakemake.cli import get_argument_parser
+
+    return re.findall(r"--[\w-]+", get_argument_parser().format_help())
+
+
 def _marked(text: str) -> str:
     """With a last line that shows whether somebody has changed the file."""
     return f"{text}{_MARK}{hashlib.sha256(text.encode()).hexdigest()[:16]}\n"
@@ -205,6 +250,7 @@ def train_command(data, options, output, cores, dry_run, print_config, format_, 
 
     Options after DATA that this command does not know go to Snakemake.
     """  # noqa: D301
+    _refuse_misspelled(options)
     here = output.resolve() == Path.cwd()
     entry |= {"format": format_ or ("annif" if entry["vocabulary"] else None), "train": data}
     # paths in a config are relative to the folder where it is run

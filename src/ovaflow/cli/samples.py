@@ -49,7 +49,7 @@ _METHOD = click.Choice(["one-vs-all", "fastxml"])
 @chosen_option("C")
 @earlier_option
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON instead.")
-@click.option("--output", type=FILE, help="JSON file to write, from which jobs' memory and time are computed.")
+@click.option("--output", type=FILE, help="JSON file to write for a run, instead of a suggestion.")
 def estimate_command(
     dataset, method, labels, threads, shards, prune, stored_threshold, earlier, as_json, output, chosen_C, **settings
 ):
@@ -84,7 +84,9 @@ def estimate_command(
         click.echo(json.dumps(figures))
         return
     for name, text in describe(figures, unit):
-        click.echo(f"{name:<12}{text}")
+        # a run, for which the file is written, has chosen its jobs and threads
+        if name != "suggestion" or output is None:
+            click.echo(f"{name:<12}{text}")
 
 
 def _of(model, settings):

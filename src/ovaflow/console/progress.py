@@ -35,7 +35,8 @@ def clock(seconds: float) -> str:
 class Progress:
     """Tells how far a long step is and how long it will still take.
 
-    ``total`` is 0 where it is unknown. A log gets a line ``every`` so many
+    ``total`` is 0 where it is unknown. Where units differ, ``work`` is what all
+    take together, in any measure, and decides about share and time left. A log gets a line ``every`` so many
     seconds, a terminal one that is refreshed each 0.2 s.
     """
 
@@ -47,6 +48,7 @@ class Progress:
         every: float = 10.0,
         stream: TextIO | None = None,
         quiet: bool = False,
+        work: float | None = None,
     ) -> None:
         self._title, self.total, self._unit = title, total, unit
         self._stream = sys.stderr if stream is None else stream
@@ -54,7 +56,7 @@ class Progress:
         self._every = 0.2 if self._live else every
         self._quiet = quiet or _SILENT.get()
         self._started = self._written = time.monotonic()
-        self.done = 0
+        self.done, self._work, self._worked = 0, total if work is None else work, 0.0
 
     def __enter__(self) -> Self:
         return self
@@ -65,9 +67,10 @@ class Progress:
         elif self._live and not self._quiet:
             self._stream.write("\n")
 
-    def advance(self, amount: int = 1) -> None:
-        """Count finished units."""
+    def advance(self, amount: int = 1, work: float | None = None) -> None:
+        """Count finished units, and the work that they were."""
         self.done += amount
+        self._worked += amount if work is None else work
         now = time.monotonic()
         if now - self._written >= self._every:
             self._written = now
@@ -79,8 +82,8 @@ class Progress:
             return f"{self._title}: {self.done:,} {self._unit} in {clock(elapsed)}"
         if not self.total:
             return f"{self._title}: {self.done:,} {self._unit}, {clock(elapsed)}"
-        left = elapsed * (self.total - self.done) / max(self.done, 1)
-        share = 100 * self.done // self.total
+        left = elapsed * max(self._work - self._worked, 0.0) / (self._worked or 1.0)
+        share = int(100 * self._worked / self._work)
         return f"{self._title}: {self.done:,} of {self.total:,} {self._unit} ({share} %), {clock(left)} left"
 
     def _write(self, line: str, last: bool = False) -> None:

@@ -1,6 +1,7 @@
 """Training a sample of the labels, or a tree, in a process of its own: its time and its memory."""
 
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -135,8 +136,13 @@ def in_own_process(method, **arguments):
     """Sample in a process of its own, whose memory is that of a job."""
     asked = json.dumps({"method": method, **arguments})
     command = [sys.executable, "-P", "-m", "ovaflow.estimate.sample"]
+
+    def ignore_interrupts():
+        # Ctrl-C reaches both processes; this one says so, and ends the other
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
     for _ in range(2):
-        done = subprocess.run(command, input=asked, stdout=subprocess.PIPE, text=True)
+        done = subprocess.run(command, input=asked, stdout=subprocess.PIPE, text=True, preexec_fn=ignore_interrupts)
         if done.returncode:
             raise click.exceptions.Exit(done.returncode)
         found = json.loads(done.stdout)

@@ -1,5 +1,6 @@
 """The start at the weights of an earlier model: another C, more instances, more labels."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,9 @@ from ovaflow.sparse.csr import CSR
 _PROBLEM = ("C", "loss", "regularization", "weighting", "propensity_a", "propensity_b")
 
 
+_NAMED = 5
+
+
 class Earlier(NamedTuple):
     """An earlier model as a dataset sees it; read by all threads."""
 
@@ -19,6 +23,8 @@ class Earlier(NamedTuple):
     columns: np.ndarray  # column of the dataset for each of the model's, -1 where there is none
     factors: np.ndarray  # what weights are multiplied by, since features may have had another scale (idf, bias)
     counts: np.ndarray  # training positives of the model's labels
+    new: Sequence = ()  # names of labels that the model lacks
+    gone: Sequence = ()  # names of labels that the dataset lacks
 
     def weights_of(self, label):
         """A label's weights as the dataset's features have them: indices, ascending, and data. It must have a row."""
@@ -44,6 +50,7 @@ class Earlier(NamedTuple):
         return (
             f"{found:,} of {len(self.rows):,} labels start from the earlier model, the others mean-separating; "
             f"{kept:,} of its features are known, {dropped:,} are dropped"
+            f"{_named('new', self.new)}{_named('gone', self.gone)}"
         )
 
 
@@ -60,12 +67,20 @@ def match_model(model, dataset):
     else:
         rows = _places(dataset.label_names, model.label_names, l, old_l, "labels", model, dataset)
         places = _places(dataset.feature_names, model.feature_names, d, old_d, "features", model, dataset)
+    new, gone = np.flatnonzero(rows < 0), np.setdiff1d(np.arange(old_l), rows)
+    changes = [dataset.label_names[j] for j in new], [model.label_names[j] for j in gone]
     rows = np.where((rows >= 0) & model.trained[rows], rows, -1)
     columns = np.full(model.n_features, -1, np.int64)
     columns[places[places >= 0]] = np.flatnonzero(places >= 0)
     if bias and old_bias:
         columns[-1] = d
-    return Earlier(model.weights, rows, columns, _factors(model, dataset, columns), model.counts)
+    return Earlier(model.weights, rows, columns, _factors(model, dataset, columns), model.counts, *changes)
+
+
+def _named(what, names):
+    """A count and the first of some names, for the log."""
+    more = ", ..." * (len(names) > _NAMED)
+    return f"; {what}: {len(names):,} ({', '.join(map(str, names[:_NAMED]))}{more})" if names else ""
 
 
 def require_same_problem(model, training):

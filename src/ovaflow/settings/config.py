@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from ovaflow.console.errors import InputError
 from ovaflow.settings import paths
 from ovaflow.settings.chains import check_chains, earlier_model, expand_sweeps, made_here
-from ovaflow.settings.models import SEVERAL, Config, Dataset
+from ovaflow.settings.models import ROLES, SEVERAL, Config, Dataset
 from ovaflow.settings.schema import REPLACED_WHOLE, explain
 
 
@@ -83,8 +83,20 @@ def _downloaded(entry, key, catalogue):
     return Dataset.model_validate({**propensities, **own, **said})
 
 
+def _made_from(prepared, role, path):
+    """Whether there is a dataset file made from a file of this name; of stop words it keeps the words alone."""
+    # loaded here: a run whose files are there does not need it
+    from ovaflow.storage.artifact import open_artifact, parameters_of
+
+    if not prepared.exists():
+        return False
+    with open_artifact(prepared, "dataset") as file:
+        files = parameters_of(file).get("source", {}).get("files", {})
+    return role not in ROLES or files.get(role, {}).get("name") == Path(path).name
+
+
 def require_files(config: Config) -> None:
-    """Refuse a config whose files are not there; warn where only what was prepared from them is."""
+    """Refuse a config whose files are not there; warn where what was prepared from them is."""
     for dataset in config.datasets:
         prepared = Path(paths.DATASET.format(dataset=dataset))
         for role, path in paths.raw_files(config, dataset).items():
@@ -93,7 +105,7 @@ def require_files(config: Config) -> None:
             if path.startswith(f"{paths.DOWNLOADS}/") or Path(path).is_file() or there:
                 continue
             message = f"datasets.{dataset}.{role}: no such file: {path}"
-            if not prepared.exists():
+            if not _made_from(prepared, role, path):
                 raise InputError(message, remedy=f"paths are relative to {Path.cwd()}")
             print(f"ovaflow: warning: {message}; {prepared} stays as it is, whatever else changes", file=sys.stderr)
     for run, entry in config.runs.items():

@@ -65,7 +65,9 @@ def explain(error: ValidationError, given: dict, model: type[BaseModel] = Config
     where, kind = ".".join(map(str, keys)), complaint["type"]
     if kind == "extra_forbidden":
         known = list(schema_at(model, keys[:-1])["properties"])
-        return f"{where}: unknown key{_did_you_mean(keys[-1], known)}; legal here: {', '.join(known)}"
+        home = _home_of(keys[-1], model) if len(keys) < 4 else ""
+        hint = home or _did_you_mean(keys[-1], known)
+        return f"{where}: unknown key{hint}; legal here: {', '.join(known)}"
     if "[key]" in complaint["loc"] and kind != "value_error":
         return f"{keys[0]}: {_shown(complaint['loc'][-2])} cannot be a name; {_NAMES}"
     if kind == "missing":
@@ -85,6 +87,17 @@ def _locate(loc, given):
         keys.append(key)
         value = value[key]
     return keys, value
+
+
+def _home_of(key, model):
+    """Sections of a config file that have a key."""
+    sections = schema_at(model, [])["properties"]
+    homes = [name for name in sections if name not in REPLACED_WHOLE and key in _keys_of(model, name)]
+    return f"; it belongs to {' or '.join(homes)}" if homes else ""
+
+
+def _keys_of(model, section):
+    return schema_at(model, [section]).get("properties", {})
 
 
 def _did_you_mean(word, known):

@@ -50,12 +50,13 @@ def train_labels(dataset, inputs, labels, training, threads=1, title="train", pa
     results |= _taken_over(inputs.earlier, labels, counts, training)
     left = ~np.isin(labels, list(results))
     jobs.start.resume(labels[left], solutions)
-    with Progress(title, int(left.sum()), "labels") as progress:
+    expected = dict(zip(labels[left].tolist(), estimated_work(counts[left]).tolist(), strict=True))
+    with Progress(title, len(expected), "labels", work=sum(expected.values())) as progress:
         for label, trained in _on_threads(jobs, labels[left], counts[left], threads):
             _require_finite(label, trained, dataset)
             _keep_label(parts, label, trained)
             results[label] = trained._replace(solution=None)
-            progress.advance()
+            progress.advance(work=expected[label])
     core_seconds = parts.core_seconds
     parts.write()
     return _assemble([results.pop(label) for label in labels.tolist()], counts, dataset.n_features, core_seconds)
