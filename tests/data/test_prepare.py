@@ -63,6 +63,7 @@ def test_texts(tmp_path, capsys):
         "tokens": 5,
         "tokens_forgotten": 0,
         "test_labels_unknown_in_train": 1,
+        "different_test_labels_unknown_in_train": 1,
         "train_instances": 5,
         "train_without_features": 1,
         "train_without_labels": 1,
@@ -77,9 +78,9 @@ def test_texts(tmp_path, capsys):
     assert "5 training and 2 test instances, 6 features, 3 labels" in said
     assert [line[:52] for line in said.splitlines() if line.startswith("remark: ")] == [
         "remark: 1 of 5 training instances have no feature: a",
-        "remark: 1 of 5 training instances have no label",
+        "remark: 1 of 5 training instances have no label: the",
         "remark: 1 of 2 test instances have no feature: an em",
-        "remark: 1 of 3 labels of test instances occur in no ",
+        "remark: 1 of 3 assignments of labels to test instanc",
     ]
 
 

@@ -38,14 +38,17 @@ def start(name):
             "--features=words", "--features=prefixes=6", "--label-names", "--tfidf=true", "--min-df=2",
             "--max-df=0.5", "--sublinear", "--normalize", "--bias=1.0",
             "--test-fraction=0.2", "--seed=0", "--text-column=text", "--labels-column=labels", "--label-separator=,",
-            "--format=csv",
+            "--unlabelled=keep", "--format=csv",
         ]),
-        ("prepare", {}, {"datasets": FEATURES}, ["--tfidf=false", "--no-normalize", "--bias=1.0", "--format=xmc-text"]),
+        ("prepare", {}, {"datasets": FEATURES}, [
+            "--tfidf=false", "--no-normalize", "--bias=1.0", "--unlabelled=keep", "--format=xmc-text",
+        ]),
         ("choose-features", {}, {"tune": {"candidates": {"features": [["words", {"stems": ["german", "english"]}]]}}}, [
             "--label-names", "--tfidf=true", "--min-df=2", "--max-df=0.5", "--sublinear", "--normalize",
             "--bias=1.0",
             "--test-fraction=0.2", "--seed=0", "--text-column=text", "--labels-column=labels", "--label-separator=,",
-            "--format=csv", "--metric=nDCG@5", "--held-out=0.1", "--candidates=words+stems=german,english",
+            "--unlabelled=keep", "--format=csv", "--metric=nDCG@5", "--held-out=0.1",
+            "--candidates=words+stems=german,english",
         ]),
         ("choose-c", {"C": "auto"}, {"tune": {"metric": "PSP@5", "candidates": {"C": 3}}}, [
             "--loss=squared-hinge", "--regularization=l2", "--weighting=none", "--epsilon=0.01",

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from ovaflow.console.errors import InputError
 from ovaflow.settings import paths
 from ovaflow.settings.chains import check_chains, earlier_model, expand_sweeps, made_here
-from ovaflow.settings.models import SEVERAL, Config, Dataset
+from ovaflow.settings.models import SEVERAL, Config, Dataset, listed
 from ovaflow.settings.schema import REPLACED_WHOLE, explain
 
 
@@ -87,7 +87,8 @@ def require_files(config: Config) -> None:
     """Refuse a config whose files are not there; warn where only what was prepared from them is."""
     for dataset in config.datasets:
         prepared = Path(paths.DATASET.format(dataset=dataset))
-        for role, path in paths.raw_files(config, dataset).items():
+        files = paths.raw_files(config, dataset).items()
+        for role, path in ((role, path) for role, several in files for path in listed(several)):
             several = role in SEVERAL.get(config.datasets[dataset].format, ())
             there = several and (Path(path).is_dir() or glob(path))
             if path.startswith(f"{paths.DOWNLOADS}/") or Path(path).is_file() or there:

@@ -46,16 +46,19 @@ BEST = 100
 """Labels of each held-out instance whose scores are kept."""
 
 
-def raw_files(config: Config, dataset: str) -> dict[str, str]:
-    """Files that a dataset of one's own is made from, by role."""
+def raw_files(config: Config, dataset: str) -> dict[str, str | list[str]]:
+    """Files that a dataset of one's own is made from, by role; a list where the config has one."""
     entry = config.datasets[dataset]
-    locations = {role: location for role in ROLES if (location := getattr(entry, role)) is not None}
-    return {
-        role: DOWNLOADED.format(dataset=dataset, role=role, file=download_name(location))
-        if is_address(location)
-        else os.path.normpath(location)
-        for role, location in locations.items()
-    } | stop_words_file(config, dataset)
+    found: dict[str, str | list[str]] = {}
+    for role in ROLES:
+        location = getattr(entry, role)
+        if isinstance(location, list):
+            found[role] = [os.path.normpath(each) for each in location]
+        elif location is not None and is_address(location):
+            found[role] = DOWNLOADED.format(dataset=dataset, role=role, file=download_name(location))
+        elif location is not None:
+            found[role] = os.path.normpath(location)
+    return found | stop_words_file(config, dataset)
 
 
 def stop_words_file(config: Config, dataset: str) -> dict[str, str]:
