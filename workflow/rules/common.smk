@@ -91,9 +91,17 @@ def raw_files(wildcards):
     several = SEVERAL.get(SETTINGS.datasets[wildcards.dataset].format, ())
     own = {role: path for role, path in found.items() if not downloaded(path)}
     return found | {
-        role: [local(str(part)) for each in listed(path) for part in matching(each)] if role in several else local(path)
+        role: [local(part) for each in listed(path) for part in parts(each)] if role in several else local(path)
         for role, path in own.items()
     }
+
+
+def parts(location):
+    """Files of a location; where there are none any more, which require_files has said, the location itself."""
+    try:
+        return list(map(str, matching(location)))
+    except InputError:
+        return [location]
 
 
 def downloaded(path):

@@ -109,7 +109,7 @@ def _read_jsonl(source, lines):
             seen |= dict.fromkeys(entry)
         # before anything is answered: a record need not have every key, the first batch has
         if entry is not None and (number == BATCH or not lines.ready):
-            check_columns(columns, seen, source.name, number, _REMEDY)
+            check_columns(columns, seen, source.name, remedy=_REMEDY)
         if line.strip():
             yield entry.get("id"), _joined([entry.get(name) for name in columns], source, number)
 
