@@ -105,7 +105,7 @@ REFUSED = {
         (b"", None, "is empty; export it again"),
         (
             "text,labels\none,a\n".encode("utf-16"),
-            1,
+            None,
             "is UTF-16; convert the file to UTF-8, such as by: iconv -f utf-16 ",
         ),
         ("\ufefftext;labels\none;a\n\ufefftext;labels\n".encode(), 3, "the header occurs a second time; if files were"),
