@@ -308,6 +308,19 @@ def test_several_files_and_labels_that_are_kept_or_dropped(tmp_path):
     assert dropped.parameters["source"]["counts"]["instances_without_labels"] == 3
 
 
+def test_labels_are_renamed_merged_and_dropped(tmp_path, capsys):
+    table_of(tmp_path / "a.csv", ["sea,Sea", "Sea", "junk", "hill"])
+    (tmp_path / "map.csv").write_text('Sea,sea\njunk,\nhill,"hill, top"\n\n')
+    options = ["--format=csv", f"--train={tmp_path}/a.csv", f"--test={tmp_path}/a.csv", "--min-df=1"]
+    dataset = prepare(tmp_path, *options, f"--label-map={tmp_path}/map.csv")
+    assert dataset.label_names == ["hill, top", "sea"]
+    np.testing.assert_array_equal(dataset.documents.train.Y.to_scipy().toarray(), [[0, 1], [0, 1], [0, 0], [1, 0]])
+    assert "8 assignments of labels are of others, or of none, by label_map" in capsys.readouterr().out
+    (tmp_path / "map.csv").write_text("Sea;sea\nSea;lake\n")
+    prepare(tmp_path, *options, f"--label-map={tmp_path}/map.csv", status=2)
+    assert "map.csv, line 2: is there twice" in capsys.readouterr().err
+
+
 def test_instances_without_labels_are_dropped_from_features(tmp_path):
     for name, content in (("train.txt", XMC_TRAIN), ("test.txt", XMC_TEST)):
         (tmp_path / name).write_text(content)

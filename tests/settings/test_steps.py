@@ -118,6 +118,12 @@ def test_stop_words_in_a_file_are_a_file_of_the_dataset():
         assert {name: path for name, path in paths.raw_files(config, "mine").items() if name != "train"} == files
 
 
+def test_new_names_of_labels_are_a_file_of_the_dataset():
+    config = settings(prepare={"label_map": "map.csv"})
+    assert not any("map" in option for option in steps.as_options(steps.of("prepare", config, "mine")))
+    assert paths.raw_files(config, "mine")["label_map"] == "map.csv"
+
+
 def test_a_fold_is_trained_as_its_dataset_and_more_labels_are_kept():
     config = settings(runs={"a": {"weighting": "propensity"}}, predict={"calibrate": 0.1})
     fold = paths.fold_of(config, "mine", "a")

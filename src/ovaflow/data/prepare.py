@@ -14,7 +14,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.blocks import PIECES, without_spaces
 from ovaflow.data.dataset import EXCERPT, Split, held_out, in_test, write_dataset
 from ovaflow.data.docstrings import docstrings
-from ovaflow.data.label_names import read_label_names, with_label_names
+from ovaflow.data.label_names import read_label_map, read_label_names, with_label_names
 from ovaflow.data.labels import NamedLabels, NumberedLabels, SubjectLabels, check_separator
 from ovaflow.data.normalize import fill_rows, finish, is_dense
 from ovaflow.data.readers import npz
@@ -37,6 +37,7 @@ _LACKING = {
 }
 _LEFT_OUT = {
     "instances_without_labels": "instances have no label: left out",
+    "labels_renamed": "assignments of labels are of others, or of none, by label_map",
     "lines_without_a_tab": "lines of the corpus have no tab, and no subjects: left out",
     "documents_without_subjects": "documents of the corpus have no subjects: left out",
     "deprecated_subjects": "subjects of the vocabulary are deprecated: left out",
@@ -202,7 +203,10 @@ def _read_instances(source, n_labels, left_out):
             files = (read_texts(settings, path, n_labels) for path in source.parts[role])
         return chain.from_iterable(files)
 
-    kept = partial(_kept, drop=settings.unlabelled == "drop", counts=left_out)
+    if settings.label_map and n_labels is not None:
+        raise InputError("label_map is for names of labels, not for ids", remedy="correct the file of label names")
+    renamed = read_label_map(settings.label_map) if settings.label_map else {}
+    kept = partial(_kept, renamed=renamed, drop=settings.unlabelled == "drop", counts=left_out)
     if source.test is not None:
         return kept(read("train")), kept(read("test"))
     aside = partial(in_test, fraction=settings.test_fraction, seed=settings.seed)
@@ -211,9 +215,13 @@ def _read_instances(source, n_labels, left_out):
     return kept(train), kept(test)
 
 
-def _kept(instances, drop, counts):
-    """Instances, without those that have no label if these are dropped; texts with markup are counted."""
+def _kept(instances, renamed, drop, counts):
+    """Instances with new names of labels, some without labels left out; what is odd is counted."""
     for instance in instances:
+        if old := renamed.keys() & set(instance.labels):
+            counts["labels_renamed"] += len(old)
+            labels = dict.fromkeys(renamed.get(label, label) for label in instance.labels)
+            instance = instance._replace(labels=tuple(filter(None, labels)))
         if drop and not instance.labels:
             counts["instances_without_labels"] += 1
             continue

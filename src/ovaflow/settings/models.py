@@ -272,6 +272,9 @@ class Prepare(Section):
     text_column: ColumnNames = setting("text", "csv, jsonl, parquet: column of the text, or several: title,abstract")
     labels_column: ColumnNames = setting("labels", "csv, jsonl, parquet: column of the labels, or several")
     label_separator: Text = setting(",", "texts: separator between labels")
+    label_map: Text | None = setting(
+        None, "texts: file of two columns, an old name of a label and the new one; an empty new one drops the label"
+    )
     unlabelled: Literal["keep", "drop"] = setting(
         "keep", "instances without labels: keep, as negatives of all labels, or drop, in training and test"
     )
@@ -305,6 +308,7 @@ class PrepareSource(Prepare):
         unused += () if texts or self.weighs else ("sublinear",)
         unused += () if self.format in COLUMN_FORMATS else ("text_column", "labels_column", "column_weights")
         unused += () if self.format in TEXT_FORMATS and self.format != "annif" else ("label_separator",)
+        unused += () if self.format in TEXT_FORMATS else ("label_map",)
         return self._without(*unused) | {"tfidf": self.weighs}
 
 

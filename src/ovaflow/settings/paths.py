@@ -58,13 +58,14 @@ def raw_files(config: Config, dataset: str) -> dict[str, str | list[str]]:
             found[role] = DOWNLOADED.format(dataset=dataset, role=role, file=download_name(location))
         elif location is not None:
             found[role] = os.path.normpath(location)
-    return found | stop_words_file(config, dataset)
+    return found | settings_files(config, dataset)
 
 
-def stop_words_file(config: Config, dataset: str) -> dict[str, str]:
-    """The file of stop words, where they are in one."""
-    stop_words = config.section("prepare", dataset).stop_words
-    return {"stop_words": stop_words} if stop_words and not is_language(stop_words) else {}
+def settings_files(config: Config, dataset: str) -> dict[str, str]:
+    """The files of stop words and of new names of labels, where there are any."""
+    prepare = config.section("prepare", dataset)
+    given = {"stop_words": prepare.stop_words, "label_map": prepare.label_map}
+    return {name: path for name, path in given.items() if path and not (name == "stop_words" and is_language(path))}
 
 
 def download_name(address: str) -> str:
