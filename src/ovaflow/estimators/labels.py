@@ -115,7 +115,8 @@ def _columns(count: int, names: Sequence[str] | None) -> np.ndarray:
 
 def _refuse_missing(Y: Labels) -> None:
     """Refuse None and nan among labels, or in the place of an instance's labels."""
-    if getattr(Y, "dtype", np.dtype(object)) != np.dtype(object):
+    Y = Y if isinstance(Y, list | tuple) else np.asarray(Y)
+    if isinstance(Y, np.ndarray) and (Y.dtype != object or Y.ndim != 1):
         return
     for row, labels in enumerate(Y):
         for label in labels if isinstance(labels, list | tuple | set | frozenset) else (labels,):
