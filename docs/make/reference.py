@@ -102,6 +102,7 @@ def _option(option, context):
     names = ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
     value = "" if option.is_flag else _escaped(option.make_metavar(context))
     default = option.get_default(context, call=False)
+    default = default[0] if isinstance(default, list) and len(default) == 1 else default
     told = "required" if option.required else f"`{_plain(default)}`" if _is_told(default, option) else ""
     return f"| {names} | {value} | {told} | {_escaped(option.help or '')} |\n"
 

@@ -14,6 +14,23 @@ from ovaflow.settings.models import Source
 
 
 @pytest.mark.parametrize(
+    ("name", "content", "complaint"),
+    [
+        ("a.csv", b"title,labels\na,b\n", "a.csv, line 1: no column 'text', there are 'title', 'labels'"),
+        ("a.csv", b"", "a.csv: is empty"),
+        ("a.jsonl", b'{"text": "a"}\n{"tags": []}\n', "a.jsonl: no column 'labels', there are 'text', 'tags'"),
+    ],
+)
+def test_a_wrong_column_is_found_before_snakemake_starts(tmp_path, monkeypatch, capsys, name, content, complaint):
+    (tmp_path / name).write_bytes(content)
+    monkeypatch.chdir(tmp_path)
+    assert main(["train", f"?.{name[2:]}"]) == 2
+    assert complaint in capsys.readouterr().err
+    assert main(["train", "none.csv"]) == 2
+    assert "none.csv: no such file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     ("name", "theirs"),
     [
         ("a.csv", "csv"),

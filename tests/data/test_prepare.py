@@ -63,6 +63,7 @@ def test_texts(tmp_path, capsys):
         "tokens": 5,
         "tokens_forgotten": 0,
         "test_labels_unknown_in_train": 1,
+        "different_test_labels_unknown_in_train": 1,
         "train_instances": 5,
         "train_without_features": 1,
         "train_without_labels": 1,
@@ -77,9 +78,9 @@ def test_texts(tmp_path, capsys):
     assert "5 training and 2 test instances, 6 features, 3 labels" in said
     assert [line[:52] for line in said.splitlines() if line.startswith("remark: ")] == [
         "remark: 1 of 5 training instances have no feature: a",
-        "remark: 1 of 5 training instances have no label",
+        "remark: 1 of 5 training instances have no label: the",
         "remark: 1 of 2 test instances have no feature: an em",
-        "remark: 1 of 3 labels of test instances occur in no ",
+        "remark: 1 of 3 assignments of labels to test instanc",
     ]
 
 
@@ -257,6 +258,91 @@ def test_codes_with_spaces_between_them_are_refused(tmp_path, capsys):
     (tmp_path / "train.tsv").write_text("".join(lines))
     prepare(tmp_path, "--format=text-tsv", f"--train={tmp_path / 'train.tsv'}", "--max-df=1.0", status=2)
     assert "separated by ' ' they would be 27; set" in capsys.readouterr().err
+
+
+def table_of(path, labels, text="sky {} in {}"):
+    """A table of these labels."""
+    with open(path, "w", newline="") as file:
+        csv.writer(file).writerows(
+            [
+                ["text", "labels"],
+                *([text.format("ab"[i % 2] * 2, "cde"[i % 3] * 2), each] for i, each in enumerate(labels)),
+            ]
+        )
+    return path
+
+
+@pytest.mark.parametrize("given", [",", ";"])
+def test_combinations_of_rare_labels_are_refused(tmp_path, capsys, given):
+    labels = [f"{i}-1783 -- Sources | a > b {i} | role::{i % 7}" for i in range(100)]
+    options = ["--format=csv", f"--train={table_of(tmp_path / 'a.csv', labels)}", "--max-df=1.0"]
+    prepare(tmp_path, *options, f"--label-separator={given}", status=2)
+    told = capsys.readouterr().err
+    assert "separated by '|' they would have 3.0" in told
+    assert told.endswith('set label_separator: "|"\n')
+    assert prepare(tmp_path, *options, "--label-separator=|", "--test-fraction=1e-9").n_labels == 207
+
+
+def test_headings_that_hardly_repeat_are_believed(tmp_path):
+    labels = [f"role::{i}" if i % 2 else f"1775-1783 -- Sources; {i}" for i in range(60)] + ["x|y"] * 60
+    options = [
+        "--format=csv",
+        f"--train={table_of(tmp_path / 'a.csv', labels)}",
+        "--test-fraction=1e-9",
+        "--max-df=1.0",
+    ]
+    assert prepare(tmp_path, *options, "--label-separator=,").n_labels == 61
+
+
+def test_several_files_and_labels_that_are_kept_or_dropped(tmp_path):
+    for name, labels in (("a1", ["x", "", "y"]), ("a2", ["z", ""]), ("b", ["x", ""])):
+        table_of(tmp_path / f"{name}.csv", labels)
+    options = ["--format=csv", "--min-df=1", f"--test={tmp_path}/b.csv"]
+    pattern, named = [f"--train={tmp_path}/a*.csv"], [f"--train={tmp_path}/a{i}.csv" for i in (1, 2)]
+    dataset = prepare(tmp_path, *options, *pattern)
+    assert (dataset.n_documents, dataset.test.X.n_rows, dataset.label_names) == (5, 2, ["x", "y", "z"])
+    ours = prepare(tmp_path, *options, *named).train.Y.to_scipy().toarray()
+    np.testing.assert_array_equal(ours, dataset.train.Y.to_scipy().toarray())
+    dropped = prepare(tmp_path, *options, *named, "--unlabelled=drop")
+    assert (dropped.n_documents, dropped.test.X.n_rows) == (3, 1)
+    assert dropped.parameters["source"]["counts"]["instances_without_labels"] == 3
+
+
+def test_labels_are_renamed_merged_and_dropped(tmp_path, capsys):
+    table_of(tmp_path / "a.csv", ["sea,Sea", "Sea", "junk", "hill"])
+    (tmp_path / "map.csv").write_text('Sea,sea\njunk,\nhill,"hill, top"\n\n')
+    options = ["--format=csv", f"--train={tmp_path}/a.csv", f"--test={tmp_path}/a.csv", "--min-df=1"]
+    dataset = prepare(tmp_path, *options, f"--label-map={tmp_path}/map.csv")
+    assert dataset.label_names == ["hill, top", "sea"]
+    np.testing.assert_array_equal(dataset.documents.train.Y.to_scipy().toarray(), [[0, 1], [0, 1], [0, 0], [1, 0]])
+    assert "8 assignments of labels are of others, or of none, by label_map" in capsys.readouterr().out
+    (tmp_path / "map.csv").write_text("Sea;sea\nSea;lake\n")
+    prepare(tmp_path, *options, f"--label-map={tmp_path}/map.csv", status=2)
+    assert "map.csv, line 2: is there twice" in capsys.readouterr().err
+
+
+def test_instances_without_labels_are_dropped_from_features(tmp_path):
+    for name, content in (("train.txt", XMC_TRAIN), ("test.txt", XMC_TEST)):
+        (tmp_path / name).write_text(content)
+    files = [f"--{name}={tmp_path / name}.txt" for name in ("train", "test")]
+    dropped = prepare(tmp_path, "--format=xmc-text", *files, "--unlabelled=drop")
+    np.testing.assert_array_equal(dropped.train.Y.to_scipy().toarray(), [[1, 1, 0], [0, 1, 0], [0, 0, 1]])
+    prepare(tmp_path, "--format=xmc-text", *files, files[0], status=2)
+
+
+def test_what_is_odd_is_remarked(tmp_path, capsys):
+    table_of(tmp_path / "train.csv", ["Sea", "sea", "hill  top", "hill top", "rest"], "<b>{}</b> &amp; {}")
+    table_of(tmp_path / "test.csv", ["other"] * 3)
+    files = [f"--{name}={tmp_path / name}.csv" for name in ("train", "test")]
+    prepare(tmp_path, "--format=csv", *files, "--min-df=1")
+    told = capsys.readouterr().out
+    for part in (
+        "5 of 8 texts contain HTML",
+        "4 labels differ only in case or spaces, such as 'Sea' and 'sea'",
+        "3 of 3 assignments of labels to test instances are of labels that occur in no training instance (1 different",
+        "text_column and labels_column may be swapped",
+    ):
+        assert part in told
 
 
 @pytest.mark.parametrize(("d", "l"), [(1, 2), (0, 1)])

@@ -108,6 +108,9 @@ def test_settings_and_defaults_are_those_of_the_config(model):
         ({}, None, "target y is None"),
         ({}, np.full((300, 2), 2), "Unknown label type"),
         ({}, [["a"]] * 7, "inconsistent numbers of samples"),
+        ({}, [["a"], None], "y has None for instance 1; an instance without labels has an empty list"),
+        ({}, [["a", "b"], ["a", None]], "y has None for instance 1"),
+        ({}, np.array(["a", np.nan], object), "y has nan for instance 1"),
     ],
 )
 def test_illegal_settings_and_labels_are_refused(table, settings, Y, message):

@@ -75,4 +75,13 @@ def test_wrong_parameters_and_a_single_text_are_refused():
         TextFeatures(features="auto").fit(TEXTS)
     with pytest.raises(ValueError, match="found a single text"):
         TextFeatures().fit("a text")
+    with pytest.raises(ValueError, match="found a table"):
+        TextFeatures().fit(np.array([["a", "b"]]))
+    with pytest.raises(TypeError, match=r"a text is \['sea'\], expected a string; the order is fit\(texts, labels\)"):
+        TextFeatures().fit([["sea"], ["hill"]], TEXTS)
     assert sp.issparse(TextFeatures(min_df=1).fit_transform(["one text", "another one"]))
+
+
+def test_missing_texts_are_empty():
+    ours, theirs = ([*TEXTS, *missing] for missing in ((None, float("nan")), ("", "")))
+    assert (TextFeatures().fit_transform(ours) != TextFeatures().fit_transform(theirs)).nnz == 0

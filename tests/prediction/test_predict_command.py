@@ -111,6 +111,16 @@ def test_probabilities_and_thresholds(expected, tmp_path, capsys):
     assert "calibration.h5: no calibration, which probabilities" in capsys.readouterr().err
 
 
+def test_a_key_that_a_record_lacks_is_null(expected, tmp_path, capsys):
+    model, texts, _ = expected
+    for name, second in (("null", {"text": None}), ("missing", {"more": 1})):
+        (tmp_path / f"{name}.jsonl").write_text(f"{json.dumps({'text': texts[0]})}\n\n{json.dumps(second)}\n\n")
+        run(model, tmp_path / f"{name}.jsonl")
+    found = answers(capsys.readouterr().out)
+    assert len(found) == 4
+    assert found[:2] == found[2:]
+
+
 def test_texts_without_a_known_word_are_counted(expected, capsys):
     run(expected[0], "--text=zzz", "--text=wordless", f"--text={expected[1][0]}")
     said = capsys.readouterr().err
@@ -132,7 +142,7 @@ def test_the_column_is_that_of_the_training_data(trees_of, tmp_path, capsys):
 
 BAD = [
     ("in.jsonl", b'{"text": "a"}\n{"text": \n', "in.jsonl, line 2: not valid JSON"),
-    ("in.jsonl", b'{"text": "a"}\n\n{"body": "b"}\n', "in.jsonl, line 3: no column 'text', there are 'body'"),
+    ("in.jsonl", b'{"body": "a"}\n\n{"note": "b"}\n', "in.jsonl: no column 'text', there are 'body', 'note'"),
     ("in.txt", b"good\nb\xff\n", "in.txt, line 2: byte 2 of the line (0xff) is not valid UTF-8"),
     ("in.csv", b"title,body\na,b\n", "in.csv, line 1: no column 'text'"),
     ("in.svm", b"0 1:1\n0 9999:1\n", "in.svm, line 2: feature id out of range in '9999:1'"),

@@ -231,6 +231,15 @@ def test_files_must_be_there_or_what_was_prepared_from_them(tmp_path, monkeypatc
     (tmp_path / "a.csv").touch()
     require_files(mine)
     assert capsys.readouterr().err == ""
+    several = {"mine": {"format": "csv", "train": ["a.csv", "*.csv", "b.csv"], "text_column": ["a", "b"]}}
+    with pytest.raises(InputError, match=r"datasets\.other\.train: no such file: b\.csv"):
+        require_files(resolve({"datasets": {"other": several["mine"]}}, DEFAULTS))
+    assert resolve({"datasets": several}, DEFAULTS).datasets["mine"].text_column == "a,b"
+    for wrong in ({"format": "npz"}, {"train": ["a.csv", "https://example.org/b.csv"]}):
+        with pytest.raises(
+            InputError, match=r"datasets\.mine: train: only for texts a list, of paths and not of addres"
+        ):
+            resolve({"datasets": {"mine": several["mine"] | wrong}}, DEFAULTS)
 
 
 SAMPLE = {"sweep": {"C": [1]}, "pretrained": "x", "initialization": "zero"}

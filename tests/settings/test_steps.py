@@ -38,14 +38,17 @@ def start(name):
             "--features=words", "--features=prefixes=6", "--label-names", "--tfidf=true", "--min-df=2",
             "--max-df=0.5", "--sublinear", "--normalize", "--bias=1.0",
             "--test-fraction=0.2", "--seed=0", "--text-column=text", "--labels-column=labels", "--label-separator=,",
-            "--format=csv",
+            "--unlabelled=keep", "--format=csv",
         ]),
-        ("prepare", {}, {"datasets": FEATURES}, ["--tfidf=false", "--no-normalize", "--bias=1.0", "--format=xmc-text"]),
+        ("prepare", {}, {"datasets": FEATURES}, [
+            "--tfidf=false", "--no-normalize", "--bias=1.0", "--unlabelled=keep", "--format=xmc-text",
+        ]),
         ("choose-features", {}, {"tune": {"candidates": {"features": [["words", {"stems": ["german", "english"]}]]}}}, [
             "--label-names", "--tfidf=true", "--min-df=2", "--max-df=0.5", "--sublinear", "--normalize",
             "--bias=1.0",
             "--test-fraction=0.2", "--seed=0", "--text-column=text", "--labels-column=labels", "--label-separator=,",
-            "--format=csv", "--metric=nDCG@5", "--held-out=0.1", "--candidates=words+stems=german,english",
+            "--unlabelled=keep", "--format=csv", "--metric=nDCG@5", "--held-out=0.1",
+            "--candidates=words+stems=german,english",
         ]),
         ("choose-c", {"C": "auto"}, {"tune": {"metric": "PSP@5", "candidates": {"C": 3}}}, [
             "--loss=squared-hinge", "--regularization=l2", "--weighting=none", "--epsilon=0.01",
@@ -113,6 +116,12 @@ def test_stop_words_in_a_file_are_a_file_of_the_dataset():
         found = steps.as_options(steps.of("prepare", config, "mine"))
         assert [option for option in found if "stop" in option] == options
         assert {name: path for name, path in paths.raw_files(config, "mine").items() if name != "train"} == files
+
+
+def test_new_names_of_labels_are_a_file_of_the_dataset():
+    config = settings(prepare={"label_map": "map.csv"})
+    assert not any("map" in option for option in steps.as_options(steps.of("prepare", config, "mine")))
+    assert paths.raw_files(config, "mine")["label_map"] == "map.csv"
 
 
 def test_a_fold_is_trained_as_its_dataset_and_more_labels_are_kept():

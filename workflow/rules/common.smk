@@ -13,7 +13,7 @@ from ovaflow.data.readers.annif import matching, parts_of
 from ovaflow.estimate.demand import dense_megabytes, read_demand, shape_of, shares_of_work
 from ovaflow.settings import chains, paths, steps
 from ovaflow.settings.config import load, require_files, resolve
-from ovaflow.settings.models import ROLES, SEVERAL
+from ovaflow.settings.models import ROLES, SEVERAL, listed
 from ovaflow.workflow import code_alone, published_results
 from snakemake.settings.types import DeploymentMethod
 
@@ -82,32 +82,47 @@ def stage_of(job):
 
 def file_options(files):
     """Files as options of a command."""
-    return [f"--{name.replace('_', '-')}={path}" for name, path in files.items()]
+    return [f"--{name.replace('_', '-')}={path}" for name, paths in files.items() for path in listed(paths)]
 
 
 def raw_files(wildcards):
     """Files that a dataset is made from; a module's prefix does not apply to the user's own."""
     found = paths.raw_files(SETTINGS, wildcards.dataset)
     several = SEVERAL.get(SETTINGS.datasets[wildcards.dataset].format, ())
-    own = {role: path for role, path in found.items() if not path.startswith(f"{paths.DOWNLOADS}/")}
+    own = {role: path for role, path in found.items() if not downloaded(path)}
     return found | {
-        role: list(map(local, map(str, matching(path)))) if role in several else local(path)
+        role: [local(part) for each in listed(path) for part in parts(each)] if role in several else local(path)
         for role, path in own.items()
     }
+
+
+def parts(location):
+    """Files of a location; where there are none any more, which require_files has said, the location itself."""
+    try:
+        return list(map(str, matching(location)))
+    except InputError:
+        return [location]
+
+
+def downloaded(path):
+    """Whether this is a file that a rule fetches."""
+    return str(path).startswith(f"{paths.DOWNLOADS}/")
 
 
 def options_of_files(wildcards, input):
     """Files that a dataset is made from as options; of several files the pattern or the folder that the config names."""
     several = SEVERAL.get(SETTINGS.datasets[wildcards.dataset].format, ())
     named = paths.raw_files(SETTINGS, wildcards.dataset)
-    return file_options({role: named[role] if role in several else path for role, path in input.items()})
+    own = {role: named[role] for role in several if role in named and not downloaded(named[role])}
+    return file_options(dict(input.items()) | own)
 
 
 def contents_of_folders(wildcards):
     """Names, sizes and times of what is in folders of documents, whose own times do not tell of changes."""
     entry = SETTINGS.datasets[wildcards.dataset]
-    locations = filter(None, (getattr(entry, role) for role in SEVERAL.get(entry.format, ())))
-    parts = [part for location in locations for part in parts_of(location) if part.exists()]
+    locations = [entry.train, entry.test] if entry.format == "annif" else []
+    given = [each for location in filter(None, locations) for each in listed(location)]
+    parts = [part for location in given for part in parts_of(location) if part.exists()]
     told = [f"{part} {part.stat().st_size} {part.stat().st_mtime_ns}" for part in parts]
     return f"{crc32(' '.join(told).encode()):08x}"
 

@@ -2,7 +2,7 @@
 
 import click
 
-from ovaflow.cli.options import DATASET, FILE, SOURCE, number, option, output, reads
+from ovaflow.cli.options import DATASET, FILE, number, option, output, reads, source_files
 from ovaflow.data.dataset import hold_out, open_dataset, write_dataset
 from ovaflow.data.download import download_dataset, download_file
 from ovaflow.data.prepare import prepare
@@ -36,9 +36,9 @@ def download_command(dataset, catalogue, url, sha256, output, record):
 
 @click.command("prepare")
 @reads("prepare")
-@click.option("--train", type=SOURCE, help="Training instances.")
+@source_files("--train", "Training instances")
 @click.option("--train-labels", type=FILE, help="Labels of the training instances (npz).")
-@click.option("--test", type=SOURCE, help="Test instances; by default a share of the training file.")
+@source_files("--test", "Test instances (by default a share of the training ones)")
 @click.option("--test-labels", type=FILE, help="Labels of the test instances (npz).")
 @click.option("--labels", type=FILE, help="Label names, one per line in id order; texts then have ids as labels.")
 @click.option("--vocabulary", type=FILE, help="Subject vocabulary, whose URIs or names texts have as labels.")
@@ -70,4 +70,4 @@ def hold_out_command(dataset, fraction, seed, output):
     opened = open_dataset(dataset)
     parts = hold_out(opened, fraction, seed)
     write_dataset(output, parts.train, parts.test, opened.label_names, opened.feature_names, parts.parameters)
-    click.echo(f"{output}: {parts.test.X.n_rows:,} of {opened.train.X.n_rows:,} training instances held out")
+    click.echo(f"{output}: {parts.test.X.n_rows:,} of {opened.n_documents:,} training instances held out")

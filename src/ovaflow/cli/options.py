@@ -13,7 +13,6 @@ from ovaflow.settings.steps import STEPS
 from ovaflow.storage.texts import read_json
 
 FILE = click.Path(dir_okay=False, path_type=Path)
-SOURCE = click.Path(path_type=Path)
 DATASET = click.argument("dataset", type=FILE)
 OF_DATASET = click.option("--dataset", required=True, type=FILE, help="The dataset file, dataset.h5.")
 MEANS = click.option("--means", required=True, type=FILE, help="Means of the dataset, by ovaflow means.")
@@ -24,6 +23,17 @@ STATISTICS = click.option("--statistics", required=True, type=FILE, help="Statis
 def output(text):
     """``--output``, a file to write."""
     return click.option("--output", required=True, type=FILE, help=text)
+
+
+def source_files(name, text):
+    """A file of instances, a pattern of several, or several times a file."""
+    return click.option(
+        name,
+        type=click.Path(path_type=Path),
+        multiple=True,
+        callback=lambda _context, _option, given: _several(given),
+        help=f"{text}; of texts also a pattern such as 'exports/*.csv', and repeatable.",
+    )
 
 
 def number(name, default, text, least=1):

@@ -17,6 +17,8 @@ import yaml
 
 from ovaflow.console.ending import end_with
 from ovaflow.console.errors import InputError, StrPath
+from ovaflow.data.readers.annif import matching
+from ovaflow.data.source import check_beginnings
 from ovaflow.machine.limits import read_allowance
 from ovaflow.settings import paths
 from ovaflow.settings.config import load, resolve
@@ -52,7 +54,7 @@ def become_snakemake(config, options):
     given = ["--snakefile", str(workflow)]
     if config is not None:
         # one line about a mistake, before Snakemake sees it
-        resolve(load(config), load(workflow.parent / "config" / "config.yaml"), config)
+        check_beginnings(resolve(load(config), load(workflow.parent / "config" / "config.yaml"), config))
         given += ["--configfile", str(config)]
     if not any(map(_TELLS_CORES, options)):
         given += ["--cores", "all"]
@@ -211,14 +213,18 @@ def write_config(path: Path, text: str) -> None:
 
 
 _FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
-_DATA = click.Path(path_type=Path, exists=True)
+_DATA = click.Path(path_type=Path)
 
 
 @click.command("train", context_settings={"ignore_unknown_options": True})
 @click.argument("data", type=_DATA)
 @click.argument("options", nargs=-1, type=click.UNPROCESSED, metavar="[SNAKEMAKE OPTION]...")
-@click.option("--text-column", help="csv, jsonl, parquet: column of the text, or several: title,abstract.")
-@click.option("--labels-column", help="csv, jsonl, parquet: column of the labels.")
+@click.option(
+    "--text-column",
+    multiple=True,
+    help="csv, jsonl, parquet: column of the text, or several: title,abstract; repeatable.",
+)
+@click.option("--labels-column", multiple=True, help="csv, jsonl, parquet: column of the labels; repeatable.")
 @click.option("--label-separator", help="What separates two labels.")
 @click.option(
     "--format",
@@ -240,7 +246,7 @@ _DATA = click.Path(path_type=Path, exists=True)
 @click.option("--dry-run", is_flag=True, help="Print the config file and the jobs that would run.")
 @click.option("--print-config", is_flag=True, help="Print the config file alone.")
 def train_command(data, options, output, cores, dry_run, print_config, format_, **entry):
-    """Train on DATA, a file of texts and labels, from raw file to model and report.
+    """Train on DATA, a file of texts and labels or a pattern of several, from raw file to model and report.
 
     Writes a config file, NAME.yaml, and does what `ovaflow run NAME.yaml` does; called again, it continues where it
     stopped. The config is yours to extend with more datasets, runs and settings.
@@ -252,6 +258,10 @@ def train_command(data, options, output, cores, dry_run, print_config, format_, 
     """  # noqa: D301
     _refuse_misspelled(options)
     here = output.resolve() == Path.cwd()
+    for location in filter(None, (data, entry["test"])):
+        if not matching(location)[0].exists():
+            raise InputError("no such file", path=location, remedy=f"paths are relative to {Path.cwd()}")
+    entry |= {key: ",".join(entry[key]) or None for key in ("text_column", "labels_column")}
     entry |= {"format": format_ or ("annif" if entry["vocabulary"] else None), "train": data}
     # paths in a config are relative to the folder where it is run
     seen = {key: str(path if here else path.resolve()) for key, path in entry.items() if isinstance(path, Path)}

@@ -2,7 +2,7 @@
 
 import click
 
-from ovaflow.cli.options import DATASET, FILE, SOURCE, THREADS, output, reads
+from ovaflow.cli.options import DATASET, FILE, THREADS, output, reads, source_files
 from ovaflow.data.dataset import open_dataset
 from ovaflow.data.source import Source
 from ovaflow.storage.texts import write_json
@@ -11,8 +11,8 @@ from ovaflow.tuning import cost, features
 
 @click.command("choose-features")
 @reads("choose-features")
-@click.option("--train", type=SOURCE, help="Training instances.")
-@click.option("--test", type=SOURCE, help="Test instances, which are not read; without them some of the others are.")
+@source_files("--train", "Training instances")
+@source_files("--test", "Test instances, which are not read (without them some of the others are)")
 @click.option("--labels", type=FILE, help="Label names, one per line in id order; texts then have ids as labels.")
 @click.option("--vocabulary", type=FILE, help="Subject vocabulary, whose URIs or names texts have as labels.")
 @THREADS

@@ -1,9 +1,11 @@
 """Names of labels: files of them, what texts have in their place, and names as training instances."""
 
+import csv
 from itertools import chain
 
 import numpy as np
 
+from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Split
 from ovaflow.data.readers.streams import read_lines
 from ovaflow.data.readers.texts import clean
@@ -28,6 +30,21 @@ def read_label_names(path):
 def _entry(line):
     identifier, tab, name = clean(line).partition("\t")
     return (identifier.strip(), name.strip()) if tab else ("", line.strip())
+
+
+def read_label_map(path):
+    """New names of labels by their old ones, of rows with a comma, a semicolon or a tab between them."""
+    found, lines = {}, [line for _, line in read_lines(path)]
+    delimiter = next((mark for mark in "\t;" if lines and mark in lines[0]), ",")
+    for number, row in enumerate(csv.reader(lines, delimiter=delimiter), 1):
+        if not row:
+            continue
+        old, *new = (clean(name).strip() for name in row)
+        if len(new) != 1 or old in found:
+            what = "is there twice" if old in found else f"{len(row)} fields, expected an old name and a new one"
+            raise InputError(what, path=path, line=number, remedy="give each old name once, with one new name or none")
+        found[old] = new[0]
+    return found
 
 
 def written_names(source):

@@ -1,6 +1,7 @@
 """Label lists of instances, by name, by number or by subject, to the label matrix."""
 
 from array import array
+from collections import Counter
 
 import numpy as np
 import scipy.sparse
@@ -21,7 +22,7 @@ class NamedLabels:
     def __init__(self):
         self._numbers = {}
         self._train, self._test = _Rows(), _Rows()
-        self._unknown = 0
+        self._unknown = Counter()
         self.first = []  # of the first training instances, as they were given
 
     def add_train(self, labels):
@@ -33,16 +34,18 @@ class NamedLabels:
 
     def add_test(self, labels):
         """Append a test instance, after the last training instance."""
-        known = [self._numbers[label] for label in labels if label in self._numbers]
-        self._unknown += len(labels) - len(known)
-        self._test.append(known)
+        self._test.append(self._numbers[label] for label in labels if label in self._numbers)
+        self._unknown.update(label for label in labels if label not in self._numbers)
 
     def finish(self):
         """Names, training matrix (n, l), test matrix, and the number of test labels that were left out."""
         names = sorted(self._numbers)
         ids = np.empty(len(names), np.int32)
         ids[[self._numbers[name] for name in names]] = np.arange(len(names))
-        counts = {"test_labels_unknown_in_train": self._unknown}
+        counts = {
+            "test_labels_unknown_in_train": self._unknown.total(),
+            "different_test_labels_unknown_in_train": len(self._unknown),
+        }
         return names, self._train.matrix(len(names), ids), self._test.matrix(len(names), ids), counts
 
 
@@ -110,21 +113,30 @@ class SubjectLabels:
 
 _SEPARATORS = (";", "|", ",", "\t")
 """What tables usually have between labels."""
+_BETWEEN = (";", "|", "\t")
+"""Those that hardly any name has inside."""
 _FEW = 20
 _SAMPLE = 20_000
 """Training instances whose labels tell whether the separator is right."""
 
 
 def check_separator(first, source):
-    """Refuse the labels of the first training instances where another separator would make far fewer of them.
+    """Refuse the labels of the first training instances where another separator is right."""
+    first = [labels for labels in first if labels]
+    if len(first) >= _FEW:
+        names = {label for labels in first for label in labels}
+        _refuse_many(first, names, source)
+        _refuse_combinations(first, names, source)
+
+
+def _refuse_many(first, names, source):
+    """Refuse labels where another separator would make far fewer of them.
 
     A separator that was chosen is only doubted where no instance has two labels and hardly any label occurs twice.
     """
     given = source.settings.label_separator
-    first = [labels for labels in first if labels]
-    names = {label for labels in first for label in labels}
     alone = all(len(labels) == 1 for labels in first) and len(names) >= len(first) / 2
-    if len(first) < _FEW or not (alone or given == ","):
+    if not (alone or given == ","):
         return
     whole = [given.join(labels) for labels in first]
     parts = {
@@ -136,10 +148,33 @@ def check_separator(first, source):
     if mark is None or len(parts[mark]) > len(names) / 2:
         return
     example = next(name for name in names if mark in name)
-    raise InputError(
-        f"separated by {given!r}, the labels of {len(first):,} instances are {len(names):,} different ones, such as "
-        f"{example[:60]!r}; separated by {mark!r} they would be {len(parts[mark]):,}",
-        path=source.train,
+    told = f"the labels of {len(first):,} instances are {len(names):,} different ones"
+    raise _wrong_separator(source, told, example, mark, f"be {len(parts[mark]):,}")
+
+
+def _refuse_combinations(first, names, source):
+    """Refuse labels that hardly occur twice and are hardly ever several, if most hold what others write between labels.
+
+    They are combinations of rare labels, of which the right separator makes more.
+    """
+    given = source.settings.label_separator
+    several = sum(len(labels) > 1 for labels in first) / len(first)
+    if len(names) < len(first) / 2 or several >= (0.1 if given == "," else 0.01):
+        return
+    for mark in _BETWEEN:
+        held = [name for name in names if mark in name]
+        if mark != given and len(held) >= len(names) / 2:
+            ours = sum(map(len, first)) / len(first)
+            theirs = sum(1 for labels in first for label in labels for part in label.split(mark) if part.strip())
+            told = f"{len(first):,} instances have {ours:.1f} labels each"
+            raise _wrong_separator(source, told, min(held), mark, f"have {theirs / len(first):.1f}")
+
+
+def _wrong_separator(source, told, example, mark, otherwise):
+    return InputError(
+        f"separated by {source.settings.label_separator!r}, {told}, such as {example[:60]!r}; "
+        f"separated by {mark!r} they would {otherwise}",
+        path=source.trained_on,
         remedy=f'set label_separator: "{mark}"',
     )
 

@@ -1,9 +1,11 @@
 """The prepare step: from the files of a source to all that the dataset file holds."""
 
-from collections import Counter
+import re
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +14,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.blocks import PIECES, without_spaces
 from ovaflow.data.dataset import EXCERPT, Split, held_out, in_test, write_dataset
 from ovaflow.data.docstrings import docstrings
-from ovaflow.data.label_names import read_label_names, with_label_names
+from ovaflow.data.label_names import read_label_map, read_label_names, with_label_names
 from ovaflow.data.labels import NamedLabels, NumberedLabels, SubjectLabels, check_separator
 from ovaflow.data.normalize import fill_rows, finish, is_dense
 from ovaflow.data.readers import npz
@@ -23,21 +25,35 @@ from ovaflow.data.subjects import read_vocabulary
 from ovaflow.data.tfidf import RECORDED, TfIdf, weigh_counts
 from ovaflow.data.tokens import TOKEN_PATTERN
 from ovaflow.data.vocabulary import learn
-from ovaflow.settings.models import TEXT_FORMATS
+from ovaflow.settings.models import TEXT_FORMATS, listed
 from ovaflow.sparse.csr import nonzeros_of_rows, rows_of
 
 _LIMITS = ("min_df", "max_df", "max_features")
 _LACKING = {
-    "features": "no feature: an empty text, or only words that are too rare or too frequent",
-    "labels": "no label",
+    ("train", "training", "features"): "no feature: an empty text, or only words that are too rare or too frequent",
+    ("train", "training", "labels"): "no label: they are negatives of all labels; unlabelled: drop leaves them out",
+    ("test", "test", "features"): "no feature: an empty text, or only words that are too rare or too frequent",
+    ("test", "test", "labels"): "no label",
 }
 _LEFT_OUT = {
+    "instances_without_labels": "instances have no label: left out",
+    "labels_renamed": "assignments of labels are of others, or of none, by label_map",
     "lines_without_a_tab": "lines of the corpus have no tab, and no subjects: left out",
     "documents_without_subjects": "documents of the corpus have no subjects: left out",
     "deprecated_subjects": "subjects of the vocabulary are deprecated: left out",
     "subjects_named_in_another_language": "subjects have no name in the language: they are named in another",
     "subjects_not_in_vocabulary": "subjects of instances are not in the vocabulary: left out",
 }
+_MARKUP = re.compile(
+    r"&(?:[a-z]{2,8}|#\d{2,6}|#x[\da-f]{2,6});"
+    r"|</?(?:a|b|br|div|em|h[1-6]|i|img|li|ol|p|span|strong|su[bp]|t[dr]|u|ul)\b[^<>]*>",
+    re.IGNORECASE,
+)
+"""Entities and tags of HTML."""
+_HTML = 0.01
+"""Share of texts with markup above which a remark is made."""
+_ODD = 0.9
+"""Share of labels that occur once, and of test instances without a known label, above which something is wrong."""
 
 
 class Prepared(NamedTuple):
@@ -74,8 +90,7 @@ class Prepared(NamedTuple):
         told = [f"{counts[name]:,} {words}" for name, words in _LEFT_OUT.items() if counts.get(name)]
         told += [
             f"{counts[f'{part}_without_{what}']:,} of {counts[f'{part}_instances']:,} {name} instances have {words}"
-            for part, name in (("train", "training"), ("test", "test"))
-            for what, words in _LACKING.items()
+            for (part, name, what), words in _LACKING.items()
             if counts[f"{part}_without_{what}"]
         ]
         blocks = self.parameters.get("features", ())
@@ -84,10 +99,38 @@ class Prepared(NamedTuple):
         if unknown := counts.get("test_labels_unknown_in_train"):
             total = unknown + len(self.test.Y.indices)
             told.append(
-                f"{unknown:,} of {total:,} labels of test instances occur in no training instance: "
+                f"{unknown:,} of {total:,} assignments of labels to test instances are of labels that occur in no "
+                f"training instance ({counts['different_test_labels_unknown_in_train']:,} different ones): "
                 "nobody can learn them, metrics leave them out"
             )
-        return told
+        return [*told, *self._doubts(counts)]
+
+    def _doubts(self, counts):
+        """What may be wrong with texts and their labels."""
+        instances = counts["train_instances"] + counts["test_instances"]
+        if (marked := counts.get("texts_with_markup", 0)) > _HTML * instances:
+            yield f"{marked:,} of {instances:,} texts contain HTML, such as &amp; or <b>, of which words are made"
+        if "different_test_labels_unknown_in_train" not in counts:
+            return
+        alike = defaultdict(list)
+        for name in self.label_names:
+            alike[" ".join(name.split()).casefold()].append(name)
+        several = [names for names in alike.values() if len(names) > 1]
+        if several:
+            first, second, *_ = several[0]
+            yield (
+                f"{sum(map(len, several)):,} labels differ only in case or spaces, such as {first!r} and {second!r}: "
+                "they are different labels"
+            )
+        positives = np.bincount(self.train.Y.indices[: self.train.Y.indptr[counts["train_instances"]]])
+        if (
+            np.count_nonzero(positives == 1) > _ODD * len(self.label_names)
+            and counts["test_without_labels"] > _ODD * counts["test_instances"]
+        ):
+            yield (
+                "nearly all labels occur once, and nearly no test instance has one of them: "
+                "text_column and labels_column may be swapped, or label_separator wrong"
+            )
 
 
 def prepare(source, processes=1, folder=None):
@@ -114,7 +157,7 @@ def _of_texts(source, settings, processes, folder):
     if isinstance(labels, NamedLabels) and settings.format != "annif":
         check_separator(labels.first, source)
     counts = prepared.parameters["source"]["counts"]
-    counts.update(left_out)
+    counts.update(+left_out)
     return _with_names(prepared, labels.others, folder) if settings.label_names else prepared
 
 
@@ -144,7 +187,7 @@ def training_instances(source):
         return docstrings(test_fraction=settings.test_fraction, seed=settings.seed).train
     if source.format not in TEXT_FORMATS:
         raise InputError(
-            f"{source.format} holds features, not texts", path=source.train, remedy="leave out features: auto"
+            f"{source.format} holds features, not texts", path=source.trained_on, remedy="leave out features: auto"
         )
     return _read_instances(source, labels_of(source).n_labels, Counter())[0]
 
@@ -152,16 +195,38 @@ def training_instances(source):
 def _read_instances(source, n_labels, left_out):
     """Generators of the training and of the test instances."""
     settings = source.settings
-    if source.format == "annif":
-        read = partial(read_annif, left_out=left_out)
-    else:
-        read = partial(read_texts, settings, n_labels=n_labels)
+
+    def read(role):
+        if source.format == "annif":
+            files = (read_annif(location, left_out) for location in listed(source.files[role]))
+        else:
+            files = (read_texts(settings, path, n_labels) for path in source.parts[role])
+        return chain.from_iterable(files)
+
+    if settings.label_map and n_labels is not None:
+        raise InputError("label_map is for names of labels, not for ids", remedy="correct the file of label names")
+    renamed = read_label_map(settings.label_map) if settings.label_map else {}
+    kept = partial(_kept, renamed=renamed, drop=settings.unlabelled == "drop", counts=left_out)
     if source.test is not None:
-        return read(source.train), read(source.test)
+        return kept(read("train")), kept(read("test"))
     aside = partial(in_test, fraction=settings.test_fraction, seed=settings.seed)
-    train = (instance for instance in read(source.train) if not aside(instance.text.replace(FIELD, " ")))
-    test = (instance for instance in read(source.train) if aside(instance.text.replace(FIELD, " ")))
-    return train, test
+    train = (instance for instance in read("train") if not aside(instance.text.replace(FIELD, " ")))
+    test = (instance for instance in read("train") if aside(instance.text.replace(FIELD, " ")))
+    return kept(train), kept(test)
+
+
+def _kept(instances, renamed, drop, counts):
+    """Instances with new names of labels, some without labels left out; what is odd is counted."""
+    for instance in instances:
+        if old := renamed.keys() & set(instance.labels):
+            counts["labels_renamed"] += len(old)
+            labels = dict.fromkeys(renamed.get(label, label) for label in instance.labels)
+            instance = instance._replace(labels=tuple(filter(None, labels)))
+        if drop and not instance.labels:
+            counts["instances_without_labels"] += 1
+            continue
+        counts["texts_with_markup"] += _MARKUP.search(instance.text) is not None
+        yield instance
 
 
 def _with_texts(train, test, labels, settings, provenance, processes, folder):
@@ -208,7 +273,13 @@ def _excerpted(texts, excerpts):
 
 def _of_features(source, settings):
     """Prepare files of features and label ids, which keep their numbers; dense training rows are stored in full."""
-    counting, ((X, Y), (X_test, Y_test)) = _read_features(source, settings)
+    counting, parts = _read_features(source, settings)
+    dropped = {}
+    if settings.unlabelled == "drop":
+        labelled = [np.flatnonzero(np.diff(Y.indptr)) for _, Y in parts]
+        dropped = {"instances_without_labels": sum(Y.n_rows for _, Y in parts) - sum(map(len, labelled))}
+        parts = [(rows_of(X, rows), rows_of(Y, rows)) for (X, Y), rows in zip(parts, labelled, strict=True)]
+    (X, Y), (X_test, Y_test) = parts
     names = _names_of_ids(source, Y.n_columns)
     Y, Y_test = (labels._replace(n_columns=len(names)) for labels in (Y, Y_test))
     weighed, idf = {"tfidf": settings.weighs}, None
@@ -226,7 +297,7 @@ def _of_features(source, settings):
         "normalize": settings.normalize,
         "bias": settings.bias,
         "dense": is_dense(X),
-        "source": source.provenance() | {"counts": _counts(*splits, settings.bias)},
+        "source": source.provenance() | {"counts": dropped | _counts(*splits, settings.bias)},
     }
     train = replace(splits[0], X=fill_rows(X)) if is_dense(X) else splits[0]
     return Prepared(train, splits[1], names, [], parameters, idf)

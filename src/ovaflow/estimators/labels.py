@@ -46,6 +46,7 @@ class LabelForm:
             raise ValueError("requires y to be passed, but the target y is None")
         if scipy.sparse.issparse(Y):
             return cls(SPARSE, _columns(Y.shape[1], names), Y.dtype.str)
+        _refuse_missing(Y)
         if _are_lists(Y):
             return cls(LISTS, np.unique(np.array([label for labels in Y for label in labels])))
         Y = _checked(Y)
@@ -69,6 +70,7 @@ class LabelForm:
         """Labels (n, l) as every method takes them, without those that are not among the classes."""
         if scipy.sparse.issparse(Y):
             return _indicated(Y, len(self.classes))
+        _refuse_missing(Y)
         rows = Y
         if not _are_lists(Y):
             Y = _checked(Y)
@@ -109,6 +111,17 @@ def _columns(count: int, names: Sequence[str] | None) -> np.ndarray:
     if len(names) != count:
         raise ValueError(f"{len(names)} label_names for {count} columns of Y")
     return np.asarray(names)
+
+
+def _refuse_missing(Y: Labels) -> None:
+    """Refuse None and nan among labels, or in the place of an instance's labels."""
+    Y = Y if isinstance(Y, list | tuple) else np.asarray(Y)
+    if isinstance(Y, np.ndarray) and (Y.dtype != object or Y.ndim != 1):
+        return
+    for row, labels in enumerate(Y):
+        for label in labels if isinstance(labels, list | tuple | set | frozenset) else (labels,):
+            if label is None or (isinstance(label, float) and label != label):
+                raise ValueError(f"y has {label} for instance {row}; an instance without labels has an empty list")
 
 
 def _are_lists(Y: Labels) -> bool:

@@ -35,7 +35,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : iterable of str
-            Texts.
+            Texts; None and nan are empty ones.
         y : object
             Ignored; pipelines give it.
 
@@ -52,7 +52,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : iterable of str
-            Texts, read once.
+            Texts, read once; None and nan are empty ones.
         y : object
             Ignored; pipelines give it.
 
@@ -86,7 +86,7 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : iterable of str
-            Texts, read once.
+            Texts, read once; None and nan are empty ones.
 
         Returns
         -------
@@ -118,10 +118,21 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         return tags
 
 
-def _texts(X: Iterable[str]) -> Iterable[str]:
+def _texts(X: Iterable[str | None]) -> Iterable[str]:
     if isinstance(X, str):
         raise ValueError("expected texts, a list for instance, found a single text")
-    return X
+    if getattr(X, "ndim", 1) != 1:
+        raise ValueError("expected texts, one for each instance, found a table; give one of its columns")
+    return map(_text, X)
+
+
+def _text(text: Any) -> str:
+    # data frames have nan where a text is missing
+    if text is None or (isinstance(text, float) and text != text):
+        return ""
+    if not isinstance(text, str):
+        raise TypeError(f"a text is {text!r:.60}, expected a string; the order is fit(texts, labels)")
+    return text
 
 
 _add_constructor(TextFeatures, {name: _of_field(Prepare, name) for name in _OF_TEXTS})

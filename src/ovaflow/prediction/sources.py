@@ -102,12 +102,16 @@ def _read_lines(source, lines):
 
 
 def _read_jsonl(source, lines):
-    columns = split_names(source.text_column)
+    columns, seen, entry = split_names(source.text_column), {}, None
     for number, line in lines:
         if line.strip():
             entry = read_json_object(line, source.name, number)
-            check_columns(columns, entry, source.name, number, _REMEDY)
-            yield entry.get("id"), _joined([entry[name] for name in columns], source, number)
+            seen |= dict.fromkeys(entry)
+        # before anything is answered: a record need not have every key, the first batch has
+        if entry is not None and (number == BATCH or not lines.ready):
+            check_columns(columns, seen, source.name, remedy=_REMEDY)
+        if line.strip():
+            yield entry.get("id"), _joined([entry.get(name) for name in columns], source, number)
 
 
 def _read_csv(source, lines):

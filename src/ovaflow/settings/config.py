@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from ovaflow.console.errors import InputError
 from ovaflow.settings import paths
 from ovaflow.settings.chains import check_chains, earlier_model, expand_sweeps, made_here
-from ovaflow.settings.models import ROLES, SEVERAL, Config, Dataset
+from ovaflow.settings.models import ROLES, SEVERAL, Config, Dataset, listed
 from ovaflow.settings.schema import REPLACED_WHOLE, explain
 
 
@@ -92,14 +92,15 @@ def _made_from(prepared, role, path):
         return False
     with open_artifact(prepared, "dataset") as file:
         files = parameters_of(file).get("source", {}).get("files", {})
-    return role not in ROLES or files.get(role, {}).get("name") == Path(path).name
+    return role not in ROLES or Path(path).name in files.get(role, {}).get("name", "").split(", ")
 
 
 def require_files(config: Config) -> None:
     """Refuse a config whose files are not there; warn where what was prepared from them is."""
     for dataset in config.datasets:
         prepared = Path(paths.DATASET.format(dataset=dataset))
-        for role, path in paths.raw_files(config, dataset).items():
+        files = paths.raw_files(config, dataset).items()
+        for role, path in ((role, path) for role, several in files for path in listed(several)):
             several = role in SEVERAL.get(config.datasets[dataset].format, ())
             there = several and (Path(path).is_dir() or glob(path))
             if path.startswith(f"{paths.DOWNLOADS}/") or Path(path).is_file() or there:

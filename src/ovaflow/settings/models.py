@@ -33,8 +33,8 @@ RESERVED = frozenset({"dataset.h5", "means.h5", "label_tree.h5", "embeddings", "
 ROLES = ("train", "test", "labels", "vocabulary", "train_labels", "test_labels")
 TEXT_FORMATS = ("text-tsv", "jsonl", "csv", "parquet", "annif")
 COLUMN_FORMATS = ("jsonl", "csv", "parquet")
-SEVERAL: dict[str | None, tuple[str, ...]] = {"annif": ("train", "test")}
-"""Roles that may be folders, or patterns of several files, by format."""
+SEVERAL: dict[str | None, tuple[str, ...]] = dict.fromkeys(TEXT_FORMATS, ("train", "test"))
+"""Roles that may be patterns, or lists, of several files, by format; of Annif's also folders."""
 
 STARTS = {
     "zero": (),
@@ -83,6 +83,19 @@ def _plain_location(location: str) -> str:
 Name = Annotated[str, StringConstraints(pattern=NAME, max_length=100), AfterValidator(_free_name)]
 Location = Annotated[str, StringConstraints(min_length=1), AfterValidator(_plain_location)]
 Text = Annotated[str, StringConstraints(min_length=1)]
+
+
+def listed(value: Any) -> Any:
+    """One or several as a list."""
+    return value if isinstance(value, list) else [value]
+
+
+Locations = Location | Annotated[list[Location], Field(min_length=1)]
+ColumnNames = Annotated[
+    Text,
+    BeforeValidator(lambda names: ",".join(map(str, listed(names)))),
+    WithJsonSchema({"anyOf": [{"type": "string", "minLength": 1}, {"type": "array", "items": {"type": "string"}}]}),
+]
 Positive = Annotated[int, Field(ge=1)]
 AtLeastZero = Annotated[float, Field(ge=0)]
 AboveZero = Annotated[float, Field(gt=0)]
@@ -156,8 +169,11 @@ class Source(Section):
     )
     name: Name | None = setting(None, "name in the catalogue, if it differs from this entry's")
     format: Format | None = setting(None, "format of your own files; .gz, .bz2, .xz and .zst are read as they are")
-    train: Location | None = setting(None, "training file: path or http(s) address")
-    test: Location | None = setting(None, "test file; without one, part of the training file is set aside")
+    train: Locations | None = setting(
+        None,
+        "training file: path or http(s) address; for texts also a pattern such as exports/*.csv or a list of paths",
+    )
+    test: Locations | None = setting(None, "test file, as train; without one, part of the training file is set aside")
     labels: Location | None = setting(None, "label names, one per line in order of their ids")
     vocabulary: Location | None = setting(
         None,
@@ -176,6 +192,9 @@ class Source(Section):
         if self.vocabulary is not None and (self.labels is not None or self.format not in (None, *TEXT_FORMATS)):
             raise ValueError("vocabulary goes with texts, and excludes labels")
         for role in ("train", "test"):
+            paths = getattr(self, role)
+            if isinstance(paths, list) and (self.format not in SEVERAL or any(map(is_address, paths))):
+                raise ValueError(f"{role}: only for texts a list, of paths and not of addresses")
             given = getattr(self, f"{role}_labels") is not None
             if given != (self.format == "npz" and getattr(self, role) is not None):
                 raise ValueError(f"{role}_labels goes with format: npz and {role}, which needs it")
@@ -197,10 +216,6 @@ def _block(written: Any) -> str:
     return block
 
 
-def _listed(value: Any) -> Any:
-    return value if isinstance(value, list) else [value]
-
-
 Block = Annotated[
     str,
     BeforeValidator(_block),
@@ -211,7 +226,7 @@ DEFAULT_FEATURES = ["words", "prefixes=6"]
 
 def _candidate(blocks: Any) -> str:
     """Several blocks in one word, such as ``words+prefixes=6``."""
-    return "+".join(map(_block, blocks.split("+") if isinstance(blocks, str) else _listed(blocks)))
+    return "+".join(map(_block, blocks.split("+") if isinstance(blocks, str) else listed(blocks)))
 
 
 Candidate = Annotated[
@@ -224,7 +239,7 @@ Candidate = Annotated[
 class Prepare(Section):
     """From raw files to dataset.h5."""
 
-    features: Literal["auto"] | Annotated[list[Block], BeforeValidator(_listed), Field(min_length=1)] = setting(
+    features: Literal["auto"] | Annotated[list[Block], BeforeValidator(listed), Field(min_length=1)] = setting(
         DEFAULT_FEATURES,
         "what texts are turned into, side by side: words, pairs of neighbouring words, prefixes: 6 (of longer words), "
         "stems: finnish, characters: [4, 5] (inside words); auto: what is best on held-out training instances",
@@ -232,7 +247,7 @@ class Prepare(Section):
     stop_words: Text | None = setting(
         None, "words to leave out of texts: a language, such as german, or the path of a file with one per line"
     )
-    column_weights: Annotated[list[AboveZero], BeforeValidator(_listed)] = setting(
+    column_weights: Annotated[list[AboveZero], BeforeValidator(listed)] = setting(
         [], "what a word in each of the text columns counts; []: all are one text"
     )
     label_names: bool = setting(True, "train on the name of each label, too, as one more text of that label")
@@ -254,9 +269,15 @@ class Prepare(Section):
     bias: float = setting(1.0, "value of the bias feature appended to each instance; 0: none", ge=0)
     test_fraction: float = setting(0.2, "share of instances set aside for testing if there is no test file", gt=0, lt=1)
     seed: int = setting(0, "seed of the split if there is no test file", ge=0)
-    text_column: Text = setting("text", "csv, jsonl, parquet: column of the text, or several: title,abstract")
-    labels_column: Text = setting("labels", "csv, jsonl, parquet: column of the labels")
+    text_column: ColumnNames = setting("text", "csv, jsonl, parquet: column of the text, or several: title,abstract")
+    labels_column: ColumnNames = setting("labels", "csv, jsonl, parquet: column of the labels, or several")
     label_separator: Text = setting(",", "texts: separator between labels")
+    label_map: Text | None = setting(
+        None, "texts: file of two columns, an old name of a label and the new one; an empty new one drops the label"
+    )
+    unlabelled: Literal["keep", "drop"] = setting(
+        "keep", "instances without labels: keep, as negatives of all labels, or drop, in training and test"
+    )
 
     @model_validator(mode="after")
     def _a_weight_per_column(self) -> Self:
@@ -287,16 +308,17 @@ class PrepareSource(Prepare):
         unused += () if texts or self.weighs else ("sublinear",)
         unused += () if self.format in COLUMN_FORMATS else ("text_column", "labels_column", "column_weights")
         unused += () if self.format in TEXT_FORMATS and self.format != "annif" else ("label_separator",)
+        unused += () if self.format in TEXT_FORMATS else ("label_map",)
         return self._without(*unused) | {"tfidf": self.weighs}
 
 
 class Candidates(Section):
     """What ``auto`` chooses from."""
 
-    features: Annotated[list[Candidate], BeforeValidator(_listed), Field(min_length=1)] = setting(
+    features: Annotated[list[Candidate], BeforeValidator(listed), Field(min_length=1)] = setting(
         ["words", "words+prefixes=6", "words+pairs", "words+pairs+prefixes=6"], "blocks of features"
     )
-    C: Annotated[list[AboveZero], BeforeValidator(_listed), Field(min_length=1)] = setting(
+    C: Annotated[list[AboveZero], BeforeValidator(listed), Field(min_length=1)] = setting(
         [0.1, 0.3, 1.0, 3.0, 10.0], "values of C, of which those next to better ones are tried"
     )
 
@@ -319,7 +341,7 @@ class Tune(Comparison):
 class FeatureCandidates(Comparison):
     """How blocks of features are compared."""
 
-    candidates: Annotated[list[Candidate], BeforeValidator(_listed)] = setting(
+    candidates: Annotated[list[Candidate], BeforeValidator(listed)] = setting(
         Candidates().features, "blocks of features to compare, such as words+pairs"
     )
 
@@ -418,7 +440,7 @@ class TrainLabels(Evaluate, Solve):
 class ChooseC(Comparison, TrainLabels):
     """What the choice of C reads."""
 
-    candidates: Annotated[list[AboveZero], BeforeValidator(_listed)] = setting(Candidates().C, "values of C to compare")
+    candidates: Annotated[list[AboveZero], BeforeValidator(listed)] = setting(Candidates().C, "values of C to compare")
 
 
 class FastXML(Section):

@@ -46,22 +46,26 @@ BEST = 100
 """Labels of each held-out instance whose scores are kept."""
 
 
-def raw_files(config: Config, dataset: str) -> dict[str, str]:
-    """Files that a dataset of one's own is made from, by role."""
+def raw_files(config: Config, dataset: str) -> dict[str, str | list[str]]:
+    """Files that a dataset of one's own is made from, by role; a list where the config has one."""
     entry = config.datasets[dataset]
-    locations = {role: location for role in ROLES if (location := getattr(entry, role)) is not None}
-    return {
-        role: DOWNLOADED.format(dataset=dataset, role=role, file=download_name(location))
-        if is_address(location)
-        else os.path.normpath(location)
-        for role, location in locations.items()
-    } | stop_words_file(config, dataset)
+    found: dict[str, str | list[str]] = {}
+    for role in ROLES:
+        location = getattr(entry, role)
+        if isinstance(location, list):
+            found[role] = [os.path.normpath(each) for each in location]
+        elif location is not None and is_address(location):
+            found[role] = DOWNLOADED.format(dataset=dataset, role=role, file=download_name(location))
+        elif location is not None:
+            found[role] = os.path.normpath(location)
+    return found | settings_files(config, dataset)
 
 
-def stop_words_file(config: Config, dataset: str) -> dict[str, str]:
-    """The file of stop words, where they are in one."""
-    stop_words = config.section("prepare", dataset).stop_words
-    return {"stop_words": stop_words} if stop_words and not is_language(stop_words) else {}
+def settings_files(config: Config, dataset: str) -> dict[str, str]:
+    """The files of stop words and of new names of labels, where there are any."""
+    prepare = config.section("prepare", dataset)
+    given = {"stop_words": prepare.stop_words, "label_map": prepare.label_map}
+    return {name: path for name, path in given.items() if path and not (name == "stop_words" and is_language(path))}
 
 
 def download_name(address: str) -> str:

@@ -98,8 +98,8 @@ def of(subcommand, config, dataset=None, run=None):
     if subcommand in ("prepare", "choose-features") and dataset is not None:
         if config.datasets[dataset].test is not None:
             del named["test_fraction"], named["seed"]
-        if named.get("stop_words") and not models.is_language(named["stop_words"]):
-            del named["stop_words"]  # one of the step's files
+        for name in paths.settings_files(config, dataset):  # files of the step
+            named.pop(name, None)
     return named
 
 

@@ -25,7 +25,7 @@ def choose_features(source, settings, threads=1):
     """Compare the candidates of ``settings`` on instances of the source's training file; returns JSON-able figures."""
     sample = nsmallest(SAMPLE, training_instances(source), key=_hash)
     if len(sample) < 2:
-        raise InputError(f"{len(sample)} training instances are too few to choose features on", path=source.train)
+        raise InputError(f"{len(sample)} training instances are too few to choose features on", path=source.trained_on)
     written = written_names(source)
     rounds = list(folds(len(sample), settings.held_out))
     training = TrainLabels()

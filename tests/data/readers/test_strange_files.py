@@ -99,10 +99,16 @@ REFUSED = {
         (b'{"text": "one", "labels": [1.5]}', 1, "a label is 1.5, neither a name nor a whole number"),
         (b"[" * 100_000, 1, "nested too deeply"),
         (b'{"labels": "a", "text": %s}' % (b"[" * 960 + b"]" * 960), 1, "nested too deeply"),
-        (b'{"text": "one"}', 1, "no column 'labels', there are 'text'; set text_column and labels_column"),
+        (b'{"text": "one"}\n{"note": 1}', None, "no column 'labels', there are 'text', 'note'; set text_column and"),
     ],
     "csv": [
-        (b"", 1, "there are none"),
+        (b"", None, "is empty; export it again"),
+        (
+            "text,labels\none,a\n".encode("utf-16"),
+            None,
+            "is UTF-16; convert the file to UTF-8, such as by: iconv -f utf-16 ",
+        ),
+        ("\ufefftext;labels\none;a\n\ufefftext;labels\n".encode(), 3, "the header occurs a second time; if files were"),
         (b"text,labels\n", None, "no training texts"),
         (b"a|b\n1|2\n", 1, "no column 'text', 'labels', there are 'a|b'; set text_column and labels_column"),
         (b"text,labels,text\none,a,two\n", 1, "there are several columns 'text'; rename all but one"),
@@ -186,6 +192,14 @@ LEGAL = {
             b'{"text": "one", "labels": null}\n\n{"text": "2020-01-01 two", "labels": ["2020-01-01"]}',
             [({"one"}, set()), ({"two"}, {"2020-01-01"})],
         ),
+        (b'{"labels": "a"}\n{"text": "one"}', [(set(), {"a"}), ({"one"}, set())]),
+        (
+            b'{"text": "one", "tags": ["a", "b"], "kind": "b;c"}',
+            [({"one"}, {"a", "b", "c"})],
+            "--labels-column=tags",
+            "--labels-column=kind",
+            "--label-separator=;",
+        ),
     ],
     "csv": [
         ("\ufefftext;labels\r\nword;a\nother;b\r\n\r\n".encode(), WORDS),
@@ -193,6 +207,7 @@ LEGAL = {
         (b"text,labels\none\0two,a\0b\n", [({"one", "two"}, {"a b"})]),
         (b'labels,text\n\n"a","one\n""two"""\n', [({"one", "two"}, {"a"})]),
         (b"text,b,labels\none,two,a\n", [({"one", "two"}, {"a"})], "--text-column= text, b"),
+        (b"text,b,labels\none,two,a\n", [({"one", "two"}, {"a"})], "--text-column=text", "--text-column=b"),
         (b'text,labels\n"%s",a\n' % (b"word " * 200_000), [({"word"}, {"a"})]),
     ],
     "parquet": [

@@ -13,7 +13,7 @@ _SUBJECTS = (".tsv", ".key")
 
 def matching(location):
     """The files, or the folder, that a path or a pattern such as ``*.tsv.gz`` means."""
-    if Path(location).exists() or not glob.has_magic(str(location)):
+    if not glob.has_magic(str(location)) or Path(location).exists():
         return [Path(location)]
     found = sorted(map(Path, glob.glob(str(location))))
     if not found:

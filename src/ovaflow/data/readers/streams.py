@@ -12,6 +12,7 @@ from ovaflow.console.errors import InputError
 _COMPRESSED = re.compile(rb"(?P<gzip>\x1f\x8b)|(?P<bz2>BZh[1-9]1AY&SY)|(?P<xz>\xfd7zXZ\0)|(?P<zstd>\x28\xb5\x2f\xfd)")
 """How compressed files begin, by the name that pyarrow has for each kind; it reads all but xz."""
 _BUFFER = 1 << 17
+_CONVERT = "convert the file to UTF-8, such as by: iconv -f {} -t utf-8 old.csv > new.csv"
 
 
 @contextlib.contextmanager
@@ -97,11 +98,13 @@ class Lines:
         try:
             return self._number, line.decode("utf-8")
         except UnicodeDecodeError as error:
+            if self._number == 1 and line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                raise InputError("is UTF-16", path=self._path, remedy=_CONVERT.format("utf-16")) from None
             raise InputError(
                 f"byte {error.start + 1} of the line (0x{line[error.start]:02x}) is not valid UTF-8",
                 path=self._path,
                 line=self._number,
-                remedy="convert the file to UTF-8",
+                remedy=_CONVERT.format("latin1"),
             ) from None
 
     @property

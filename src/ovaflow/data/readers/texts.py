@@ -3,12 +3,14 @@
 import csv
 import json
 import math
+import os
 import re
 import sys
 from typing import NamedTuple
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.readers.streams import open_seekable, read_lines
+from ovaflow.settings.models import COLUMN_FORMATS
 
 CORRECT = "correct or delete the line"
 
@@ -29,36 +31,40 @@ class TextInstance(NamedTuple):
 class Columns(NamedTuple):
     """Where a source keeps text and labels.
 
-    ``names`` are those of the texts, which are joined by a space, and last that of the labels. ``separator`` is between
-    labels that are not a list. With ``n_labels`` the labels must be ids below it, otherwise they are names.
+    ``names`` are those of the texts, which are joined by a space, and after them the ``of_labels`` ones of the labels.
+    ``separator`` is between labels that are not a list. With ``n_labels`` the labels must be ids below it, otherwise
+    they are names.
     """
 
     names: list
     separator: str
     n_labels: int | None = None
+    of_labels: int = 1
     weighted: bool = False  # whether the texts' columns have weights and stay apart
 
     def instance(self, fields, path, line, where=""):
         """The instance in the contents of the columns, in the order of ``names``."""
         try:
-            return TextInstance(joined(fields[:-1], self.weighted), self._labels_of(fields[-1]))
+            text = joined(fields[: -self.of_labels], self.weighted)
+            return TextInstance(text, self._labels_of(fields[-self.of_labels :]))
         except (ValueError, RecursionError) as error:
             what = "labels begin with '[' but are not a JSON list" if isinstance(error, json.JSONDecodeError) else ""
             raise InputError(f"{where}{what or _reason(error)}", path=path, line=line, remedy=CORRECT) from None
 
-    def _labels_of(self, content):
-        if isinstance(content, str):
-            stripped = content.strip()
-            content = json.loads(stripped) if _JSON_LIST.match(stripped) else stripped.split(self.separator)
-        elif content is None:
-            content = ()
-        elif not isinstance(content, list):
-            content = (content,)
-        names = (clean(_label_of(label)).strip() for label in content)
+    def _labels_of(self, fields):
+        names = (clean(_label_of(label)).strip() for content in fields for label in self._listed(content))
         found = tuple(dict.fromkeys(name for name in names if name))
         if self.n_labels is not None:
             _check_ids(found, self.n_labels)
         return found
+
+    def _listed(self, content):
+        if isinstance(content, str):
+            stripped = content.strip()
+            return json.loads(stripped) if _JSON_LIST.match(stripped) else stripped.split(self.separator)
+        if content is None:
+            return ()
+        return content if isinstance(content, list) else (content,)
 
 
 def _reason(error):
@@ -136,9 +142,29 @@ def read_texts(settings, path, n_labels=None):
 
     With ``n_labels`` the labels must be ids below it; otherwise they are names.
     """
-    names = [*split_names(settings.text_column), settings.labels_column]
-    weighted = bool(settings.column_weights)
-    return _READERS[settings.format](path, Columns(names, settings.label_separator, n_labels, weighted))
+    return _READERS[settings.format](path, _columns_of(settings, n_labels))
+
+
+def _columns_of(settings, n_labels=None):
+    labels = split_names(settings.labels_column) if settings.format in COLUMN_FORMATS else [settings.labels_column]
+    names = [*split_names(settings.text_column), *labels]
+    return Columns(names, settings.label_separator, n_labels, len(labels), bool(settings.column_weights))
+
+
+def check_beginning(settings, path):
+    """Refuse a file that is empty, lacks a column or cannot be read, from as little of it as tells."""
+    if os.path.getsize(path) == 0:
+        raise empty(path)
+    if settings.format == "jsonl":
+        wanted = set(_columns_of(settings).names)
+        any(wanted <= seen.keys() for *_, seen in _json_entries(path, wanted))
+    else:
+        next(read_texts(settings, path), None)
+
+
+def empty(path):
+    """The error of a file in which nothing is."""
+    return InputError("is empty", path=path, remedy="export it again, or give another file")
 
 
 def _read_tsv(path, columns):
@@ -166,7 +192,10 @@ def read_csv_fields(lines, wanted, path, **remedy):
     The delimiter is the comma, semicolon or tab with which the header has all columns.
     """
     csv.field_size_limit(sys.maxsize)
-    names, delimiter = _header(next(lines, ""), wanted, path)
+    header = next(lines, None)
+    if header is None:
+        raise empty(path)
+    names, delimiter = _header(header, wanted, path)
     check_columns(wanted, names, path, 1, **remedy)
     chosen = [names.index(name) for name in wanted]
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
@@ -182,6 +211,9 @@ def read_csv_fields(lines, wanted, path, **remedy):
             message = f"{len(record)} fields, the header has {len(names)}"
             advice = f'quote fields that contain {delimiter!r}, line ends or quotes ("")'
             raise InputError(message, path=path, line=number, remedy=advice)
+        if len(record) > 1 and [field.strip().lstrip("\ufeff") for field in record] == names:
+            advice = "if files were joined, name each of them instead, or a pattern such as exports/*.csv"
+            raise InputError("the header occurs a second time", path=path, line=number, remedy=advice)
         if record:
             yield number, [record[column] for column in chosen]
 
@@ -203,11 +235,20 @@ def _malformed(error, path, line):
 
 
 def _read_jsonl(path, columns):
+    for number, entry, _ in _json_entries(path, columns.names):
+        yield columns.instance([entry.get(name) for name in columns.names], path, number)
+
+
+def _json_entries(path, wanted):
+    """Line number and object of each record, and the keys seen so far, among which all columns are at the end."""
+    seen, entry = {}, None
     for number, line in read_lines(path):
         if line.strip():
             entry = read_json_object(line, path, number)
-            check_columns(columns.names, entry, path, number)
-            yield columns.instance([entry[name] for name in columns.names], path, number)
+            seen |= dict.fromkeys(entry)
+            yield number, entry, seen
+    if entry is not None:
+        check_columns(wanted, seen, path)
 
 
 def read_json_object(line, path, number):
