@@ -44,8 +44,6 @@ def create():
         for served in models.values():
             served.warm_up()
     except Exception as error:
-        if multiprocessing.parent_process() is None:
-            raise  # to the command line
         _log.error("cannot serve: %s", error, exc_info=not isinstance(error, InputError))
         sys.exit(STARTUP_FAILURE)  # so that uvicorn does not start this worker again and again
     gc.freeze()  # what is loaded now stays, so that collecting garbage need not walk it between requests

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
 
 LARGEST_ID = (1 << 31) - 1
 MOST_FEATURES = 100_000
@@ -148,7 +148,13 @@ class Health(_Answer):
 
 def requests_within(options):
     """Models of the bodies of requests."""
-    Text = Annotated[str, Field(max_length=options.max_text)]
+    Plain = Annotated[str, Field(max_length=options.max_text)]
+    # an error names the kind that was sent alone
+    Text = Annotated[
+        Annotated[Plain, Tag("text")] | Annotated[dict[str, Plain], Tag("columns")],
+        Discriminator(lambda sent: "columns" if isinstance(sent, dict) else "text"),
+        Field(description="A text, or the model's text columns by name."),
+    ]
     Value = Annotated[float, Field(ge=-LARGEST_VALUE, le=LARGEST_VALUE, allow_inf_nan=False)]
     Instance = Annotated[dict[str, Value], Field(max_length=MOST_FEATURES)]
     TopK, Words, LabelId = _number(1, options.max_top_k), _number(1, MOST_WORDS), _number(0, LARGEST_ID)
