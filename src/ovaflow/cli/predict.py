@@ -120,8 +120,7 @@ def _predict_raw(
     column = text_column or text_column_of(predictor.model)
     formats = [format or format_of(str(path), predictor.takes_text) for path in inputs]
     sources = [
-        Instances(str(path), kind, column, first_feature, id_column)
-        for path, kind in zip(inputs, formats, strict=True)
+        Instances(str(path), kind, column, first_feature, id_column) for path, kind in zip(inputs, formats, strict=True)
     ]
     titled = bool(sources) or len(texts) > 1
     writer = _writer(output_format, output, predictor, options["probabilities"], titled, joined)
@@ -147,8 +146,8 @@ def _predict_raw(
         said = "have no word that the model knows: what is predicted fits any text"
         click.echo(f"ovaflow: {strange:,} of {progress.done:,} texts {said}", err=True)
     if empty and isinstance(writer, Csv):
-        said = "no label is kept, so they have no line; --joined gives each a row"
-        click.echo(f"ovaflow: of {empty:,} of {progress.done:,} instances {said}", err=True)
+        kept = "is kept, so they have no line; --joined gives each a row"
+        click.echo(f"ovaflow: no label of {empty:,} of {progress.done:,} instances {kept}", err=True)
 
 
 def _batches(predictor, texts, sources):

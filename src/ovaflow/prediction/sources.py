@@ -74,8 +74,12 @@ class Instances(NamedTuple):
 
 def format_of(path, takes_text):
     """Format of a file by its name, compressed or not; other names hold what the model takes."""
-    suffix = Path(re.sub(r"\.(gz|bz2|xz|zst)$", "", path.lower())).suffix
-    return SUFFIXES.get(suffix, "lines" if takes_text else "svmlight")
+    return format_named(path) or ("lines" if takes_text else "svmlight")
+
+
+def format_named(path):
+    """Format that a file's name tells, compressed or not; None where it tells none."""
+    return SUFFIXES.get(Path(re.sub(r"\.(gz|bz2|xz|zst)$", "", path.lower())).suffix)
 
 
 def text_column_of(model):
@@ -83,10 +87,22 @@ def text_column_of(model):
     return model.transform.get("source", {}).get("text_column", "text")
 
 
+def weighs_columns(model):
+    """Whether the model's text columns have weights of their own, so that they stay apart."""
+    return len(model.transform.get("column_weights", ())) > 1
+
+
+def text_of_columns(model, columns):
+    """The text that a model reads, of its columns by name."""
+    names = split_names(text_column_of(model))
+    if set(names) != set(columns):
+        raise ValueError(f"columns {', '.join(columns) or 'none'}, the model has {', '.join(names)}")
+    return joined([columns[name] for name in names], weighs_columns(model))
+
+
 def remark_on_columns(model):
     """What to know before a plain text is given to a model that weighs columns apart; empty for other models."""
-    weights = model.transform.get("column_weights", ())
-    if len(weights) < 2:
+    if not weighs_columns(model):
         return ""
     first, *_ = columns = split_names(text_column_of(model))
     return f"the model weighs the columns {', '.join(columns)}: all words of a plain text count as those of {first}"
@@ -100,7 +116,7 @@ def batches_of(source, predictor):
                 yield Batch(predictor.transformed(X), [None] * X.n_rows, None)
         return
     predictor.from_texts([])
-    source = source._replace(weighted=len(predictor.transform.column_weights) > 1)
+    source = source._replace(weighted=weighs_columns(predictor.model))
     for names, texts in _batched_parquet(source) if source.format == "parquet" else _batched_lines(source):
         yield Batch(predictor.from_texts(texts), names, [text.replace(FIELD, " ") for text in texts])
 
