@@ -94,7 +94,7 @@ def _evaluate_file(path, models, labels, threads, **chosen):
     console.print(_metrics_table({model: measure(*measured) for model, *measured in each}))
     levels = {model: by_probability(*measured) for model, *measured in each if measured[1] is not None}
     if levels:
-        console.print(_levels_table(levels))
+        console.print(_levels_table(levels, len(models) > 1))
     if labels:
         _write_labels(labels, by_label(found[0], predictors[0].model, calibrations[0]))
         chosen = "the best 5 of each record" if calibrations[0] is None else "labels that reach their thresholds"
@@ -108,7 +108,7 @@ def _write_labels(path, rows):
 
 def _metrics_table(measured):
     table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("")
+    table.add_column("", no_wrap=True)
     for model in measured:
         table.add_column(str(model), justify="right", overflow="fold")
     for name in dict.fromkeys(itertools.chain.from_iterable(measured.values())):
@@ -116,19 +116,18 @@ def _metrics_table(measured):
     return table
 
 
-def _levels_table(levels):
+def _levels_table(levels, named):
     """Models below each other at each probability."""
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("probability")
-    if len(levels) > 1:
+    if named:
         table.add_column("model", overflow="fold")
     for name in ("precision", "recall", "records with a label"):
         table.add_column(name, justify="right")
     for level in LEVELS:
         for number, (model, rows) in enumerate(levels.items()):
-            named = [str(model)] if len(levels) > 1 else []
-            first = "" if number else f"at least {level:g}"
-            table.add_row(first, *named, *(_shown(value) for value in rows[level].values()))
+            first = ["" if number else f"at least {level:g}", *[str(model)] * named]
+            table.add_row(*first, *(_shown(value) for value in rows[level].values()))
     return table
 
 

@@ -111,21 +111,21 @@ def _read_features(predictor, path, settings):
 def measure(answers, calibration):
     """Numbers of records and labels, and metrics, by name; those of ``calibration`` where there is one.
 
-    P@k is over records with a label that the model knows, what thresholds choose over those with any label: of the
-    others nobody knows what is right.
+    Known labels are those that the model knows. P@k is over records with a known label, what thresholds choose over
+    those with any label: of the others nobody knows what is right.
     """
     given, known, Y = answers.given, answers.known, answers.Y
     hits = ranking.find_hits(answers.ids, Y)
     labelled = given > 0
     found = {
         "records": len(given),
-        "records without a label": int((~labelled).sum()),
-        "records with a label that the model knows": int((known > 0).sum()),
-        "records with a label that it does not know": int((given > known).sum()),
-        "labels of all records": int(given.sum()),
-        "labels that the model does not know": int((given - known).sum()),
+        "records without labels": int((~labelled).sum()),
+        "records with a known label": int((known > 0).sum()),
+        "records with an unknown label": int((given > known).sum()),
+        "labels": int(given.sum()),
+        "unknown labels": int((given - known).sum()),
         **{f"P@{k}": ranking.precision(hits[known > 0], k) for k in PLACES},
-        "recall@5 of the labels that it knows": ranking.recall(hits, Y, 5),
+        "recall@5 of known labels": ranking.recall(hits, Y, 5),
         "recall@5 of all labels": float((hits[labelled, :5].sum(axis=1) / given[labelled]).mean()),
     }
     if calibration is not None:

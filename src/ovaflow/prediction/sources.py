@@ -87,6 +87,11 @@ def text_column_of(model):
     return model.transform.get("source", {}).get("text_column", "text")
 
 
+def columns_of(model):
+    """Names of the text columns that a model was trained on."""
+    return split_names(text_column_of(model))
+
+
 def weighs_columns(model):
     """Whether the model's text columns have weights of their own, so that they stay apart."""
     return len(model.transform.get("column_weights", ())) > 1
@@ -94,18 +99,17 @@ def weighs_columns(model):
 
 def text_of_columns(model, columns):
     """The text that a model reads, of its columns by name."""
-    names = split_names(text_column_of(model))
-    if set(names) != set(columns):
-        raise ValueError(f"columns {', '.join(columns) or 'none'}, the model has {', '.join(names)}")
-    return joined([columns[name] for name in names], weighs_columns(model))
+    return joined([columns[name] for name in columns_of(model)], weighs_columns(model))
 
 
 def remark_on_columns(model):
     """What to know before a plain text is given to a model that weighs columns apart; empty for other models."""
     if not weighs_columns(model):
         return ""
-    first, *_ = columns = split_names(text_column_of(model))
-    return f"the model weighs the columns {', '.join(columns)}: all words of a plain text count as those of {first}"
+    columns = columns_of(model)
+    return (
+        f"the model weighs the columns {', '.join(columns)}: all words of a plain text count as those of {columns[0]}"
+    )
 
 
 def batches_of(source, predictor):

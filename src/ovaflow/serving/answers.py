@@ -111,10 +111,7 @@ def _instances(served, request):
 
 def _text(model, given):
     """A text as the model reads it, given as such or by its columns."""
-    try:
-        return given if isinstance(given, str) else text_of_columns(model, given)
-    except ValueError as error:
-        raise HTTPException(422, f"text: {error}") from None
+    return given if isinstance(given, str) else text_of_columns(model, given.model_dump(by_alias=True))
 
 
 def known_features(served, X):

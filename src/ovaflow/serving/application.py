@@ -19,6 +19,7 @@ from uvicorn.config import STARTUP_FAILURE
 
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
+from ovaflow.prediction.sources import columns_of
 from ovaflow.serving import answers, metrics, pages, schemas
 from ovaflow.serving.annif import annif_routes
 from ovaflow.serving.replies import described, documented, json_reply, problem
@@ -154,7 +155,7 @@ class BodyLimit:
 
 
 def _add_answers(app, served, queue, options):
-    PredictRequest, ExplainRequest = schemas.requests_within(options)
+    PredictRequest, ExplainRequest = schemas.requests_within(options, columns_of(served.predictor.model))
 
     @app.post("/predict", **documented(schemas.Predictions, 400, 409, 413, 422, 503))
     async def predict(request: PredictRequest):
