@@ -158,7 +158,7 @@ def test_probabilities_and_thresholds(expected, tmp_path, capsys):
     run(*given)
     likely = (1 / (1 + np.exp(-predictions.scores.astype(float)))) >= 0.6
     assert [len(entry["labels"]) for entry in answers(capsys.readouterr().out)] == likely.sum(axis=1).tolist()
-    run(model, tmp_path / "in.txt", "--min-probability=0.6", status=2)
+    run(model, tmp_path / "in.txt", "--min-probability=0", status=2)
     assert "calibration.h5: no calibration, which probabilities" in capsys.readouterr().err
 
 

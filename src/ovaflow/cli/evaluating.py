@@ -32,7 +32,7 @@ from ovaflow.storage.writing import write_atomically
 @click.argument("data", type=SOURCE, metavar="FILE|PREDICTIONS")
 @click.option("--model", "models", required=True, type=FILE, multiple=True, help="A model.h5; repeatable for a FILE.")
 @click.option("--format", type=click.Choice(FORMATS), help="Format of FILE; by default by its name.")
-@click.option("--text-column", help="Text column of csv, jsonl and parquet, or several; by default as in its data.")
+@click.option("--text-column", help="Text column of csv, jsonl and parquet, or several; by default as in the model's.")
 @click.option("--labels-column", help="Their column of labels; by default as in the model's data.")
 @click.option("--label-separator", help="What separates two labels; by default as in the model's data.")
 @click.option("--labels", type=FILE, help="Table of labels to write for a FILE and one model, labels.csv.")

@@ -81,13 +81,18 @@ def predict_command(inputs, model, texts, dataset, top_k, threads, output, **opt
             raise click.UsageError("missing MODEL")
         model, *inputs = inputs
     if dataset is not None:
-        if inputs or texts or output is None or any(options[name] not in (None, False) for name in _OF_RAW):
+        if inputs or texts or output is None or _given(options, _OF_RAW):
             raise click.UsageError("a dataset goes with a model, --output, --top-k and --threads alone")
         _predict_dataset(model, dataset, top_k, threads, output)
     elif inputs or texts:
         _predict_raw(Path(model), inputs, texts, top_k, threads, output, **options)
     else:
         raise click.UsageError("nothing to predict: give --text, a file, - for standard input, or --dataset")
+
+
+def _given(options, names):
+    """Whether one of some options is given; a bar may be 0."""
+    return any(options[name] is not None and options[name] is not False for name in names)
 
 
 def _predict_dataset(model, dataset, top_k, threads, output):
@@ -115,7 +120,7 @@ def _predict_raw(
     **options,
 ):
     predictor = open_predictor(model, inputs)
-    if any(options[name] not in (None, False) for name in _CALIBRATED):
+    if _given(options, _CALIBRATED):
         options["calibration"] = calibration_of(predictor.model, options["calibration"], needed=True)
     column = text_column or text_column_of(predictor.model)
     formats = [format or format_of(str(path), predictor.takes_text) for path in inputs]
