@@ -10,6 +10,7 @@ import sys
 import threading
 
 import numpy as np
+import pyarrow.parquet
 import pytest
 from tiny_table import write_table
 
@@ -18,7 +19,7 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.prediction.calibration import Calibration, write_calibration
 from ovaflow.prediction.predictions import predict_test_set
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.prediction.sources import format_of
+from ovaflow.prediction.sources import Instances, batches_of, format_of, text_of_columns
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +95,52 @@ def test_texts_of_the_command_line_come_before_files(expected, tmp_path, capsys)
     assert (len(table), table[0].split(maxsplit=2)) == (2, ["1", f"{predictions.scores[0, 0]:.4f}", best])
 
 
+def rows_of(path):
+    return list(csv.DictReader(io.StringIO(path.read_text())))
+
+
+@pytest.mark.parametrize("options", [[], ["--id-column=call number"]])
+def test_records_keep_their_names(expected, tmp_path, capsys, options):
+    model, texts, predictions = expected
+    column = "call number" if options else "id"
+    names = [f"n{i}" for i in range(len(texts))]
+    table = {"text": texts, column: names}
+    pyarrow.parquet.write_table(pyarrow.table(table), tmp_path / "in.parquet")
+    with open(tmp_path / "in.csv", "w", newline="") as file:
+        csv.writer(file, delimiter=";").writerows([list(table), *zip(*table.values(), strict=True)])
+    for file in ("in.csv", "in.parquet"):
+        run(model, tmp_path / file, "--top-k=3", *options)
+        found = answers(capsys.readouterr().out)
+        check(found, predictions, Predictor.open(model).label_names)
+        assert [entry["id"] for entry in found] == names
+        run(model, tmp_path / file, "--top-k=3", f"--output={tmp_path}/out.csv", *options)
+        assert [row["instance"] for row in rows_of(tmp_path / "out.csv")] == [each for each in names for _ in range(3)]
+    run(model, tmp_path / "in.parquet", "--id-column=shelf", status=2)
+    assert "no column 'shelf', there are 'text'" in capsys.readouterr().err
+
+
+def test_one_row_per_record(expected, tmp_path, capsys):
+    model, texts, predictions = expected
+    (tmp_path / "in.txt").write_bytes(FILES["in.txt"](texts))
+    least = float(np.median(predictions.scores[:, 0]))
+    kept = predictions.scores >= np.float32(least)
+    given = model, tmp_path / "in.txt", "--top-k=3", f"--min-score={least}", f"--output={tmp_path}/out.csv"
+    run(*given)
+    assert [int(row["id"]) for row in rows_of(tmp_path / "out.csv")] == predictions.ids[kept].tolist()
+    without = np.count_nonzero(~kept.any(axis=1))
+    assert f"no label of {without} of {len(texts)} instances is kept" in capsys.readouterr().err
+    run(*given, "--joined= | ")
+    names = Predictor.open(model).label_names
+    theirs = [[names[j] for j in row[some]] for row, some in zip(predictions.ids, kept, strict=True)]
+    rows = rows_of(tmp_path / "out.csv")
+    assert [row["labels"] for row in rows] == [" | ".join(each) for each in theirs]
+    assert [row["instance"] for row in rows] == [str(number) for number in range(1, len(texts) + 1)]
+    scores = [np.float32(row["scores"].split(" | ") if row["scores"] else []) for row in rows]
+    assert np.array_equal(np.concatenate(scores), predictions.scores[kept])
+    run(*given, "--joined=top", status=2)
+    assert "has it in its name" in capsys.readouterr().err
+
+
 def test_probabilities_and_thresholds(expected, tmp_path, capsys):
     model, texts, predictions = expected
     opened, calibration = Predictor.open(model).model, tmp_path / "calibration.h5"
@@ -107,7 +154,11 @@ def test_probabilities_and_thresholds(expected, tmp_path, capsys):
     assert np.allclose(
         [label["probability"] for label in labels], [1 / (1 + np.exp(-label["score"])) for label in labels]
     )
-    run(model, tmp_path / "in.txt", "--probabilities", status=2)
+    given = model, tmp_path / "in.txt", "--top-k=3", "--min-probability=0.6", f"--calibration={calibration}"
+    run(*given)
+    likely = (1 / (1 + np.exp(-predictions.scores.astype(float)))) >= 0.6
+    assert [len(entry["labels"]) for entry in answers(capsys.readouterr().out)] == likely.sum(axis=1).tolist()
+    run(model, tmp_path / "in.txt", "--min-probability=0", status=2)
     assert "calibration.h5: no calibration, which probabilities" in capsys.readouterr().err
 
 
@@ -140,6 +191,26 @@ def test_the_column_is_that_of_the_training_data(trees_of, tmp_path, capsys):
     assert "no column 'text'" in capsys.readouterr().err
 
 
+def test_columns_with_weights_are_named_where_a_plain_text_is_given(trees_of, tmp_path, capsys):
+    train, new = tmp_path / "train.csv", tmp_path / "new.jsonl"
+    train.write_text("title,body,labels\n" + "".join(f"a{i % 3} b,c{i % 3},l{i % 3}\n" for i in range(30)))
+    weights = "--text-column=title,body", "--column-weights=2", "--column-weights=1"
+    model = trees_of("--format=csv", f"--train={train}", *weights)
+    run(model, "--text=a1 b c1")
+    assert (
+        "weighs the columns title, body: all words of a plain text count as those of title" in capsys.readouterr().err
+    )
+    columns = {"body": "c1", "title": "a1 b"}
+    new.write_text(json.dumps(columns) + "\n")
+    run(model, new, "--top-k=1")
+    assert "weighs" not in capsys.readouterr().err
+    predictor = Predictor.open(model)
+    [batch] = batches_of(Instances(str(new), "jsonl", "title,body"), predictor)
+    ours = predictor.from_texts([text_of_columns(predictor.model, columns)])
+    assert np.array_equal(ours.data, batch.X.data)
+    assert not np.array_equal(ours.data, predictor.from_texts(["a1 b c1"]).data)
+
+
 BAD = [
     ("in.jsonl", b'{"text": "a"}\n{"text": \n', "in.jsonl, line 2: not valid JSON"),
     ("in.jsonl", b'{"body": "a"}\n\n{"note": "b"}\n', "in.jsonl: no column 'text', there are 'body', 'note'"),
@@ -169,12 +240,15 @@ def test_bad_input_is_named_with_its_line(expected, tmp_path, capsys, name, cont
         (["{model}", "--text=a", "--dataset=d.h5", "--output=p.h5"], "a dataset goes with"),
         (["{model}", "--text=a", "--output-format=xmc-text"], "name a file with --output"),
         (["nowhere.h5", "--text=a"], "nowhere.h5: no such file"),
+        (["records.csv", "{model}"], "the model comes first: {model} is one, records.csv is not"),
+        (["{model}", "--text=a", "--output=labels.parquet"], "labels.parquet: no format is written under such a name"),
+        (["{model}", "--text=a", "--output-format=jsonl", "--joined=;"], "--joined goes with csv, not jsonl"),
         (["{model}", "nowhere.txt"], "nowhere.txt: cannot be read"),
     ],
 )
 def test_what_does_not_go_together(expected, capsys, arguments, complaint):
     run(*(argument.format(model=expected[0]) for argument in arguments), status=2)
-    assert complaint in capsys.readouterr().err
+    assert complaint.format(model=expected[0]) in capsys.readouterr().err
 
 
 def test_files_of_features(trees_of, tmp_path, capsys):

@@ -11,7 +11,7 @@ from running_service import running_service
 from scipy.special import expit
 from sklearn.isotonic import IsotonicRegression
 
-from ovaflow.cli.serve import serve_command
+from ovaflow.cli.serve import _named, serve_command
 
 URI = "http://example.org/{}".format
 
@@ -127,6 +127,16 @@ def test_probabilities_where_the_model_has_them(service):
         scores = np.array([each["score"] for each in ours["results"]], np.float32)
         assert scores.tolist() == pytest.approx(fitted[:limit], rel=1e-6)
         assert (np.diff(scores) < 0).all()
+
+
+def test_a_model_behind_a_link_is_named_like_the_link(tmp_path, monkeypatch):
+    (tmp_path / "2026-01").mkdir()
+    (tmp_path / "2026-01" / "model.h5").touch()
+    (tmp_path / "current").symlink_to("2026-01")
+    monkeypatch.chdir(tmp_path)
+    assert list(_named(["current/model.h5"])) == ["current"]
+    monkeypatch.chdir(tmp_path / "current")
+    assert list(_named(["model.h5"])) == ["2026-01"]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,12 @@ import pytest
 from running_service import exchange, running_service
 
 from ovaflow.cli import main
+from ovaflow.data.dataset import open_dataset
+from ovaflow.data.readers.texts import FIELD
+from ovaflow.model.model_file import save_model
 from ovaflow.prediction.predictor import Predictor
+from ovaflow.settings.models import TrainLabels
+from ovaflow.training.shard_job import train_model
 
 
 class UnixConnection(http.client.HTTPConnection):
@@ -71,6 +76,30 @@ def test_features_by_id_on_a_unix_socket_under_a_path(folder, tmp_path):
         status, _, answer = exchange(connection, "/explain", {"features": {"0": 1.5}, "labels": [0]})
         assert status == 200
         assert [part["feature"] for part in answer["labels"][0]["up"]] == ["0"]
+
+
+def test_text_columns_with_weights(tmp_path):
+    rows = [f"a{i % 3} b,c{i % 3} d{i % 2},l{i % 3}\n" for i in range(30)]
+    (tmp_path / "train.csv").write_text("title,body,labels\n" + "".join(rows))
+    prepared = "--text-column=title,body --column-weights=2 --column-weights=1"
+    assert main(f"prepare --format=csv --train={tmp_path}/train.csv {prepared} --output={tmp_path}/d.h5".split()) == 0
+    save_model(tmp_path / "model.h5", train_model(open_dataset(tmp_path / "d.h5"), TrainLabels(), 0.0))
+    predictor = Predictor.open(tmp_path / "model.h5")
+    columns = {"body": "c1 d0", "title": "a1 b"}
+    X = predictor.from_texts([f"a1 b{FIELD}c1 d0"])
+    ids, scores = predictor.top_k(X, 3)
+    with running_service(tmp_path, tmp_path / "model.h5") as service:
+        for body in ({"text": columns}, {"texts": [columns]}):
+            status, answer = service.ask("/predict", body)
+            [found] = [row["labels"] for row in answer["predictions"]]
+            assert (status, [label["id"] for label in found]) == (200, ids[0].tolist())
+            np.testing.assert_allclose([label["score"] for label in found], scores[0], rtol=1e-6)
+        status, answer = service.ask("/explain", {"text": columns, "top_k": 1})
+        spans = {part["feature"]: part["spans"] for part in answer["labels"][0]["up"]}
+        assert (status, spans["c1"]) == (200, [[5, 7]])
+        status, problem = service.ask("/predict", {"text": {"title": "a1", "abstract": "c1"}})
+        assert (status, problem["detail"]) == (422, "text.columns.body: Field required")
+        assert "weighs the columns title, body" in service.ask("/health")[1]["remark"]
 
 
 def test_trees_predict_and_say_that_they_cannot_explain(folder, tmp_path):

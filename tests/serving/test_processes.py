@@ -118,6 +118,10 @@ def test_workers_are_replaced_when_they_die_and_when_the_model_changes(models, e
                 shutil.copy(models / "b.h5", tmp_path / "next.h5")
                 (tmp_path / "next.h5").rename(served)
                 service.process.send_signal(signal.SIGHUP)
+                service.wait_for("cannot serve: .*calibration.h5: does not belong to .*model.h5")
+                service.wait_for("aborting the restart", times=2)
+                (tmp_path / "calibration.h5").unlink()
+                service.process.send_signal(signal.SIGHUP)
                 service.wait_for(f"serving model {b}", times=2)
                 service.wait_for("Finished server process", times=2)
             finally:
@@ -127,7 +131,17 @@ def test_workers_are_replaced_when_they_die_and_when_the_model_changes(models, e
         assert seen == {a, b}
         status, health = service.ask("/health")
         assert (status, health["model"], health["probabilities"]) == (200, b, False)
-        assert "does not belong" in health["remark"]
+
+
+def test_one_worker_is_replaced_on_sighup(models, expected, tmp_path):
+    served = tmp_path / "model.h5"
+    shutil.copy(models / "a.h5", served)
+    with running_service(tmp_path, served) as service:
+        shutil.copy(models / "b.h5", tmp_path / "next.h5")
+        (tmp_path / "next.h5").rename(served)
+        service.process.send_signal(signal.SIGHUP)
+        service.wait_for("Finished server process")
+        assert ask(service.connect(), [3, 14], expected) == list(expected)[1]
 
 
 def request_without_its_body(service, size):

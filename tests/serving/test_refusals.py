@@ -64,7 +64,15 @@ def test_a_large_body_without_a_length_is_refused(service):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["none.h5"], ["texts.csv"], ["a.h5", "--port={port}"], ["a.h5", "--unix-socket=texts.csv"]]
+    "arguments",
+    [
+        ["none.h5"],
+        ["texts.csv"],
+        ["texts.csv", "a.h5"],
+        ["a.h5", "--port={port}"],
+        ["a.h5", "--unix-socket=texts.csv"],
+        ["b.h5", "--calibration=a.calibration.h5"],
+    ],
 )
 def test_what_cannot_be_served_is_one_line_and_status_2(models, arguments, monkeypatch, capfd):
     monkeypatch.chdir(models)

@@ -36,7 +36,7 @@ _MODULES = {
     "calibrate": ("evaluating", "Turn scores into probabilities, from held-out instances."),
     "explain": ("explain", "Say which words push labels up and down."),
     "index": ("models", "Write an index that makes scoring single texts fast."),
-    "evaluate": ("evaluating", "Compare predictions with the test labels."),
+    "evaluate": ("evaluating", "Measure a model on a labelled file, or on the test set."),
     "serve": ("serve", "Answer over HTTP, with a page."),
     "calibration-curve": ("evaluating", "Measure probabilities and thresholds."),
     "prune-curve": ("evaluating", "Measure a model pruned at larger thresholds."),

@@ -1,12 +1,21 @@
 """Commands that measure a model on instances with known labels."""
 
-import click
+import csv
+import itertools
 
-from ovaflow.cli.options import FILE, OF_DATASET, THREADS, option, output, reads
+import click
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from ovaflow.cli.options import FILE, OF_DATASET, SOURCE, THREADS, option, output, reads
+from ovaflow.cli.predict import calibration_of, open_predictor
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.analysis import analyse, evaluate_groups
+from ovaflow.evaluation.annif import annif_metrics
 from ovaflow.evaluation.calibration_curve import calibration_curve
 from ovaflow.evaluation.curves import prune_curve
+from ovaflow.evaluation.labelled_file import FORMATS, LEVELS, answer, by_label, by_probability, measure, reading_of
 from ovaflow.evaluation.metrics import evaluate
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.model.model_file import open_model
@@ -16,20 +25,50 @@ from ovaflow.prediction.calibration import read_calibration, write_calibration
 from ovaflow.prediction.predictions import open_any_model, read_predictions
 from ovaflow.settings.models import Report
 from ovaflow.storage.texts import write_json
+from ovaflow.storage.writing import write_atomically
 
 
 @click.command("evaluate")
-@click.argument("predictions", type=FILE)
-@OF_DATASET
-@click.option("--model", required=True, type=FILE, help="The model file, model.h5.")
-@click.option("--training", required=True, type=FILE, help="Statistics of the training, training.h5.")
+@click.argument("data", type=SOURCE, metavar="FILE|PREDICTIONS")
+@click.option("--model", "models", required=True, type=FILE, multiple=True, help="A model.h5; repeatable for a FILE.")
+@click.option("--format", type=click.Choice(FORMATS), help="Format of FILE; by default by its name.")
+@click.option("--text-column", help="Text column of csv, jsonl and parquet, or several; by default as in the model's.")
+@click.option("--labels-column", help="Their column of labels; by default as in the model's data.")
+@click.option("--label-separator", help="What separates two labels; by default as in the model's data.")
+@click.option("--labels", type=FILE, help="Table of labels to write for a FILE and one model, labels.csv.")
+@THREADS
+@click.option("--dataset", type=FILE, help="The dataset.h5 that the PREDICTIONS are of.")
+@click.option("--training", type=FILE, help="PREDICTIONS: statistics of the training, training.h5.")
 @reads("evaluate")
-@output("Metrics file to write, metrics.json.")
-@click.option("--groups", type=FILE, help="Also write results by the labels' training frequency, groups.json.")
-@click.option("--analysis", type=FILE, help="Also write what the report says of labels and failures, analysis.json.")
-@click.option("--metrics", "table", type=click.Choice(["annif"]), help="Also print what annif eval prints.")
-def evaluate_command(predictions, dataset, model, training, settings, output, groups, analysis, table):
-    """Compare PREDICTIONS (predictions.h5) with the labels of the test instances."""
+@click.option("--output", type=FILE, help="PREDICTIONS: metrics file to write, metrics.json.")
+@click.option("--groups", type=FILE, help="PREDICTIONS: also write results by the labels' frequency, groups.json.")
+@click.option("--analysis", type=FILE, help="PREDICTIONS: also write what the report says of labels, analysis.json.")
+@click.option(
+    "--metrics", "table", type=click.Choice(["annif"]), help="PREDICTIONS: also print what annif eval prints."
+)
+def evaluate_command(data, models, dataset, threads, labels, settings, table, **options):
+    """Measure models on a labelled FILE, or compare PREDICTIONS with the test labels.
+
+    FILE holds records that the models have not seen, with their labels, and is read as the data of each model was. With
+    a calibration.h5 next to a model, F1 at its thresholds and a table by probability are added.
+
+    PREDICTIONS (predictions.h5) are compared with the labels of the test instances of --dataset; --training and
+    --output are then needed.
+    """
+    of_file = {name: options.pop(name) for name in ("format", "text_column", "labels_column", "label_separator")}
+    if dataset is None:
+        given = [name for name, value in {**options, "metrics": table}.items() if value is not None]
+        if given:
+            raise click.UsageError(f"--{given[0]} goes with --dataset")
+        _evaluate_file(data, models, labels, threads, **of_file)
+        return
+    lacking = [name for name in ("training", "output") if options[name] is None]
+    if lacking or len(models) > 1:
+        raise click.UsageError(f"--dataset needs --{lacking[0]}" if lacking else "--dataset goes with one --model")
+    _evaluate_predictions(data, dataset, *models, settings, table, **options)
+
+
+def _evaluate_predictions(predictions, dataset, model, settings, table, training, output, groups, analysis):
     opened = read_predictions(predictions), open_dataset(dataset), open_any_model(model)
     constants = settings.propensity_a, settings.propensity_b
     metrics = evaluate(*opened, read_training(training), *constants)
@@ -40,11 +79,62 @@ def evaluate_command(predictions, dataset, model, training, settings, output, gr
         write_json(analysis, "analysis", analyse(*opened, *constants))
     click.echo(f"{output}: {_summary(metrics, 'P')}, {_summary(metrics, 'PSP')}")
     if table:
-        # scikit-learn takes a second to load
-        from ovaflow.evaluation.annif import annif_metrics
-
         for name, value in annif_metrics(opened[0].ids, opened[1].test.Y).items():
             click.echo(f"{name:<31}{value}" if isinstance(value, int) else f"{name:<31}{value:.4f}")
+
+
+def _evaluate_file(path, models, labels, threads, **chosen):
+    if labels and len(models) > 1:
+        raise click.UsageError("--labels goes with one --model")
+    predictors = [open_predictor(model, [path]) for model in models]
+    calibrations = [calibration_of(predictor.model, None) for predictor in predictors]
+    found = [answer(predictor, path, reading_of(predictor.model, path, **chosen), threads) for predictor in predictors]
+    each = list(zip(models, found, calibrations, strict=True))
+    console = Console(highlight=False)
+    console.print(_metrics_table({model: measure(*measured) for model, *measured in each}))
+    levels = {model: by_probability(*measured) for model, *measured in each if measured[1] is not None}
+    if levels:
+        console.print(_levels_table(levels, len(models) > 1))
+    if labels:
+        _write_labels(labels, by_label(found[0], predictors[0].model, calibrations[0]))
+        chosen = "the best 5 of each record" if calibrations[0] is None else "labels that reach their thresholds"
+        click.echo(f"{labels}: {chosen} are taken as predicted")
+
+
+def _write_labels(path, rows):
+    with write_atomically(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
+
+
+def _metrics_table(measured):
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("", no_wrap=True)
+    for model in measured:
+        table.add_column(str(model), justify="right", overflow="fold")
+    for name in dict.fromkeys(itertools.chain.from_iterable(measured.values())):
+        table.add_row(name, *(_shown(metrics.get(name)) for metrics in measured.values()))
+    return table
+
+
+def _levels_table(levels, named):
+    """Models below each other at each probability."""
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("probability")
+    if named:
+        table.add_column("model", overflow="fold")
+    for name in ("precision", "recall", "records with a label"):
+        table.add_column(name, justify="right")
+    for level in LEVELS:
+        for number, (model, rows) in enumerate(levels.items()):
+            first = ["" if number else f"at least {level:g}", *[str(model)] * named]
+            table.add_row(*first, *(_shown(value) for value in rows[level].values()))
+    return table
+
+
+def _shown(value):
+    if value is None:
+        return ""
+    return f"{value:,}" if isinstance(value, int) else f"{100 * value:.1f} %"
 
 
 def _summary(metrics, name):

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ovaflow.cli.options import FILE, number
-from ovaflow.cli.predict import calibration_of
+from ovaflow.cli.predict import calibration_of, open_predictor
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.prediction.explanation import (
@@ -23,12 +23,13 @@ from ovaflow.prediction.explanation import (
     strongest_features,
     words_in_text,
 )
-from ovaflow.prediction.predictor import Predictor, without_words
+from ovaflow.prediction.predictor import without_words
+from ovaflow.prediction.sources import remark_on_columns
 from ovaflow.sparse.csr import rows_of
 
 
 @click.command("explain")
-@click.argument("path", required=False, type=FILE, metavar="[MODEL]")
+@click.argument("paths", nargs=-1, type=FILE, metavar="[MODEL]")
 @click.option("--model", type=FILE, help="The model file, model.h5, unless it is the argument.")
 @click.option("--text", help="Explain what is predicted for this text; - reads standard input.")
 @click.option("--dataset", type=FILE, help="Explain a test instance of this dataset.h5 instead of a text.")
@@ -38,15 +39,17 @@ from ovaflow.sparse.csr import rows_of
 @number("--top", 10, "Number of words listed for each sign.")
 @click.option("--calibration", type=FILE, help="For probabilities; by default calibration.h5 next to the model.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
-def explain_command(path, model, text, dataset, row, names, labels, top, calibration, as_json):
+def explain_command(paths, model, text, dataset, row, names, labels, top, calibration, as_json):
     """Say which words push labels up and down.
 
     For a text or a test instance: what each word adds to the labels' scores. For labels alone: their strongest words
     and nearest labels.
     """
-    if (path is None) == (model is None):
+    given = [*([model] if model else []), *paths]
+    if given:
+        predictor = open_predictor(given[0], given[1:])
+    if len(given) != 1:
         raise click.UsageError("give one MODEL")
-    predictor = Predictor.open(path or model)
     chosen = find_labels(predictor, names)
     calibrated = calibration_of(predictor.model, calibration)
     if text is None and dataset is None:
@@ -57,6 +60,8 @@ def explain_command(path, model, text, dataset, row, names, labels, top, calibra
         text, x = _instance(predictor, text, dataset, row)
         if text is not None and without_words(predictor, x):
             click.echo("ovaflow: the text has no word that the model knows", err=True)
+        if dataset is None and (remark := remark_on_columns(predictor.model)):
+            click.echo(f"ovaflow: {remark}", err=True)
         if not chosen:
             chosen = [label for label in predictor.top_k(x, labels)[0][0] if label >= 0]
         places = words_in_text(predictor, text) if text is not None else []

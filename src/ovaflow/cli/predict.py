@@ -10,16 +10,27 @@ from ovaflow.cli.options import FILE, THREADS, option
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.data.dataset import open_dataset
-from ovaflow.prediction.answers import Csv, JsonLines, Table, XmcText, labels_of
+from ovaflow.model.model_file import method_of
+from ovaflow.prediction.answers import Csv, JoinedCsv, JsonLines, Table, XmcText, labels_of
 from ovaflow.prediction.calibration import FILE_NAME, read_calibration
 from ovaflow.prediction.predictions import open_any_model, predict_test_set, write_predictions
 from ovaflow.prediction.predictor import Predictor, without_words
-from ovaflow.prediction.sources import FORMATS, Batch, Instances, batches_of, format_of, text_column_of
+from ovaflow.prediction.sources import (
+    FORMATS,
+    Batch,
+    Instances,
+    batches_of,
+    format_of,
+    remark_on_columns,
+    text_column_of,
+)
 from ovaflow.settings.models import Predict
 from ovaflow.storage.writing import write_atomically
 
 _FORMAT = click.Choice(["jsonl", "csv", "xmc-text", "table"])
-_OUTPUTS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".txt": "xmc-text"}
+_OUTPUTS = {"": "jsonl", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".txt": "xmc-text"}
+_CALIBRATED = ("probabilities", "thresholds", "min_probability")
+_OF_RAW = (*_CALIBRATED, "min_score", "joined")
 
 
 @click.command("predict")
@@ -28,7 +39,12 @@ _OUTPUTS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".txt": "xmc-t
 @click.option("--text", "texts", multiple=True, help="A text; repeatable.")
 @click.option("--format", type=click.Choice(FORMATS), help="Format of the files; by default by their names.")
 @click.option(
-    "--text-column", help="Text column of jsonl and csv, or several: title,abstract; by default as in the model's data."
+    "--text-column",
+    help="Text column of csv, jsonl and parquet, or several: title,abstract; by default as in the model's data.",
+)
+@click.option(
+    "--id-column",
+    help="Column of csv, jsonl and parquet that names each record in the output; by default id, where there is one.",
 )
 @click.option(
     "--first-feature",
@@ -38,29 +54,45 @@ _OUTPUTS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".txt": "xmc-t
 @click.option("--dataset", type=FILE, help="Predict the test instances of this dataset.h5 instead.")
 @option(Predict, "top_k")
 @click.option("--probabilities", is_flag=True, help="Add the labels' probabilities.")
-@click.option("--thresholds", is_flag=True, help="Keep only those of the top labels that reach their thresholds.")
-@click.option("--calibration", type=FILE, help="For the two above; by default calibration.h5 next to the model.")
+@click.option(
+    "--thresholds", is_flag=True, help="Keep only those of the top labels that reach their thresholds, chosen for F1."
+)
+@click.option(
+    "--min-probability",
+    type=click.FloatRange(0, 1),
+    help="Keep only those of the top labels that are at least as probable.",
+)
+@click.option("--min-score", type=float, help="Keep only those of the top labels with at least this score.")
+@click.option(
+    "--calibration", type=FILE, help="For probabilities and thresholds; by default calibration.h5 next to the model."
+)
 @THREADS
 @click.option("--output", type=FILE, help="File to write, predictions.h5 for a dataset; otherwise standard output.")
 @click.option("--output-format", type=_FORMAT, help="Format of the output; by default by its name or place.")
+@click.option("--joined", metavar="MARK", help="csv with one row per record, its labels joined by this, such as ' | '.")
 def predict_command(inputs, model, texts, dataset, top_k, threads, output, **options):
     """Find the best labels of texts, of files of texts or features, or of a dataset's test instances.
 
-    A FILE holds one text per line, JSON Lines, CSV, svmlight or XMC text, compressed or not; - is standard input. Files
-    are read and answered batch by batch; only the predictions of a dataset are kept in memory.
+    A FILE holds one text per line, JSON Lines, CSV, Parquet, svmlight or XMC text, compressed or not; - is standard
+    input. Files are read and answered batch by batch; only the predictions of a dataset are kept in memory.
     """
     if model is None:
         if not inputs:
             raise click.UsageError("missing MODEL")
         model, *inputs = inputs
     if dataset is not None:
-        if inputs or texts or output is None or any(options[name] for name in ("probabilities", "thresholds")):
+        if inputs or texts or output is None or _given(options, _OF_RAW):
             raise click.UsageError("a dataset goes with a model, --output, --top-k and --threads alone")
         _predict_dataset(model, dataset, top_k, threads, output)
     elif inputs or texts:
         _predict_raw(Path(model), inputs, texts, top_k, threads, output, **options)
     else:
         raise click.UsageError("nothing to predict: give --text, a file, - for standard input, or --dataset")
+
+
+def _given(options, names):
+    """Whether one of some options is given; a bar may be 0."""
+    return any(options[name] is not None and options[name] is not False for name in names)
 
 
 def _predict_dataset(model, dataset, top_k, threads, output):
@@ -73,25 +105,40 @@ def _predict_dataset(model, dataset, top_k, threads, output):
 
 
 def _predict_raw(
-    model, inputs, texts, top_k, threads, output, format, text_column, first_feature, output_format, **options
+    model,
+    inputs,
+    texts,
+    top_k,
+    threads,
+    output,
+    format,
+    text_column,
+    id_column,
+    first_feature,
+    output_format,
+    joined,
+    **options,
 ):
-    predictor = Predictor.open(model)
-    if options["probabilities"] or options["thresholds"]:
+    predictor = open_predictor(model, inputs)
+    if _given(options, _CALIBRATED):
         options["calibration"] = calibration_of(predictor.model, options["calibration"], needed=True)
     column = text_column or text_column_of(predictor.model)
+    formats = [format or format_of(str(path), predictor.takes_text) for path in inputs]
     sources = [
-        Instances(str(path), format or format_of(str(path), predictor.takes_text), column, first_feature)
-        for path in inputs
+        Instances(str(path), kind, column, first_feature, id_column) for path, kind in zip(inputs, formats, strict=True)
     ]
     titled = bool(sources) or len(texts) > 1
-    writer = _writer(output_format, output, predictor, options["probabilities"], titled)
+    writer = _writer(output_format, output, predictor, options["probabilities"], titled, joined)
+    if (texts or "lines" in formats) and (remark := remark_on_columns(predictor.model)):
+        click.echo(f"ovaflow: {remark}", err=True)
     quiet = not inputs or (output is None and sys.stdout.isatty())
     with _destination(output) as out, Progress("predicting", 0, "instances", quiet=quiet) as progress:
         out.write(writer.head)
-        strange = 0
+        strange = empty = 0
         for batch in _batches(predictor, texts, sources):
             strange += 0 if batch.texts is None else without_words(predictor, batch.X)
             found = labels_of(predictor, batch.X, top_k, threads, **options)
+            empty += found.count([])
             numbers = range(progress.done + 1, progress.done + 1 + len(found))
             shown = batch.texts or [None] * len(found)
             out.writelines(map(writer.write, numbers, batch.names, shown, found))
@@ -103,6 +150,9 @@ def _predict_raw(
     if strange:
         said = "have no word that the model knows: what is predicted fits any text"
         click.echo(f"ovaflow: {strange:,} of {progress.done:,} texts {said}", err=True)
+    if empty and isinstance(writer, Csv):
+        kept = "is kept, so they have no line; --joined gives each a row"
+        click.echo(f"ovaflow: no label of {empty:,} of {progress.done:,} instances {kept}", err=True)
 
 
 def _batches(predictor, texts, sources):
@@ -110,6 +160,24 @@ def _batches(predictor, texts, sources):
         yield Batch(predictor.from_texts(texts), [None] * len(texts), list(texts))
     for source in sources:
         yield from batches_of(source, predictor)
+
+
+def open_predictor(path, others):
+    """Open the model, which comes before all else on a command line."""
+    try:
+        return Predictor.open(path)
+    except InputError:
+        first = next(filter(_is_model, others), None)
+        if first is None:
+            raise
+        raise click.UsageError(f"the model comes first: {first} is one, {path} is not") from None
+
+
+def _is_model(path):
+    try:
+        return bool(method_of(path))
+    except InputError:
+        return False
 
 
 def calibration_of(model, path, needed=False):
@@ -123,18 +191,36 @@ def calibration_of(model, path, needed=False):
     return None
 
 
-def _writer(name, output, predictor, probabilities, titled):
+def _writer(name, output, predictor, probabilities, titled, mark):
     if name is None and output is not None:
-        name = _OUTPUTS.get(output.suffix.lower(), "jsonl")
+        name = _OUTPUTS.get(output.suffix.lower())
+        if name is None:
+            names = ", ".join(filter(None, _OUTPUTS))
+            raise click.UsageError(f"{output}: no format is written under such a name: use {names} or --output-format")
+    elif name is None and mark is not None:
+        name = "csv"
     elif name is None:
         name = "table" if sys.stdout.isatty() else "jsonl"
+    uris = len(predictor.label_uris) > 0
+    if mark is not None:
+        if name != "csv":
+            raise click.UsageError(f"--joined goes with csv, not {name}")
+        _require_none_with(mark, predictor.label_names)
+        return JoinedCsv(mark, probabilities, uris)
     if name == "xmc-text":
         if output is None:
             raise click.UsageError("xmc-text begins with the number of instances: name a file with --output")
         return XmcText(predictor.n_labels, probabilities)
     if name == "table":
         return Table(titled)
-    return Csv(probabilities, len(predictor.label_uris) > 0) if name == "csv" else JsonLines()
+    return Csv(probabilities, uris) if name == "csv" else JsonLines()
+
+
+def _require_none_with(mark, names):
+    """Refuse a mark that would not tell two labels from one."""
+    name = next((name for name in names if mark in name), None)
+    if name is not None:
+        raise click.UsageError(f"--joined {mark!r}: the label {name!r} has it in its name; choose another")
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """ovaflow serve."""
 
+import os
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -40,8 +41,8 @@ def serve_command(context, models, calibration, host, port, unix_socket, **optio
     The first answers on the page and to programs of ovaflow, and all do as projects of Annif's interface, which are
     named like their files, and model.h5 like its folder, if they have no NAME.
 
-    SIGTERM ends it once requests in flight are answered. With several workers, SIGHUP restarts one after the other, so
-    that they open a model that has been replaced.
+    SIGTERM ends it once requests in flight are answered. SIGHUP restarts one worker after the other, so that they open
+    a model that has been replaced.
     """
     if calibration and len(models) > 1:
         raise click.UsageError("--calibration belongs to one model: put a calibration.h5 next to each")
@@ -54,7 +55,8 @@ def _named(models):
     named = {}
     for given in models:
         name, equals, path = ("", "", given) if Path(given).exists() else given.rpartition("=")
-        name = name if equals else _default_name(Path(path).resolve())
+        # a link that is switched to the newest model keeps its name
+        name = name if equals else _default_name(Path(os.path.abspath(path)))
         if not _NAME.fullmatch(name):
             raise click.UsageError(f"{name!r} is no name of a project: use letters, digits, '.', '_' and '-'")
         if named.setdefault(name, path) != path:

@@ -70,8 +70,9 @@ class Source:
     def provenance(self):
         """Format, and each file's name, size and hash."""
         files = {role: _identity(self.files[role], parts) for role, parts in self.parts.items()}
-        columns = {"text_column": self.settings.text_column} if self.format in COLUMN_FORMATS else {}
-        return {"format": self.format, "files": files, **columns}
+        read = ("text_column", "labels_column") if self.format in COLUMN_FORMATS else ()
+        read += ("label_separator",) if self.format in (*COLUMN_FORMATS, "text-tsv") else ()
+        return {"format": self.format, "files": files, **{name: getattr(self.settings, name) for name in read}}
 
 
 def check_beginnings(config):

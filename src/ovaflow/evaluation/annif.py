@@ -7,7 +7,6 @@ import warnings
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.metrics import precision_recall_fscore_support
 
 from ovaflow.evaluation.ranking import find_hits
 
@@ -16,15 +15,15 @@ _AVERAGES = {"doc avg": "samples", "subj avg": "macro", "weighted subj avg": "we
 
 def annif_metrics(ids, Y):
     """Metrics by the names that Annif has for them, of predictions as :mod:`ovaflow.evaluation.ranking` takes them."""
-    true, whole = Y.to_scipy() > 0, _assigned(ids, Y)
+    true, whole = Y.to_scipy() > 0, indicator(ids, Y)
     found = {}
     for name, average in _AVERAGES.items():
-        for metric, value in zip(("Precision", "Recall", "F1 score"), _scores(true, whole, average), strict=False):
-            found[f"{metric} ({name})"] = value
+        for metric, value in zip(("Precision", "Recall", "F1 score"), averages(true, whole, average), strict=False):
+            found[f"{metric} ({name})"] = float(value)
     hits = find_hits(ids, Y)
-    found["F1@5"] = _scores(true, _assigned(ids[:, :5], Y), "samples")[2]
+    found["F1@5"] = float(averages(true, indicator(ids[:, :5], Y), "samples")[2])
     found |= {"NDCG": _ndcg(hits, Y)} | {f"NDCG@{k}": _ndcg(hits[:, :k], Y, k) for k in (5, 10)}
-    found |= {f"Precision@{k}": _scores(true, _assigned(ids[:, :k], Y), "samples")[0] for k in (1, 3, 5)}
+    found |= {f"Precision@{k}": float(averages(true, indicator(ids[:, :k], Y), "samples")[0]) for k in (1, 3, 5)}
     true_positives, assigned = int(hits.sum()), int((ids >= 0).sum())
     return found | {
         "True positives": true_positives,
@@ -34,18 +33,22 @@ def annif_metrics(ids, Y):
     }
 
 
-def _assigned(ids, Y):
+def indicator(ids, Y):
     """Predictions as an indicator, bool (n, l)."""
     given = ids >= 0
     indptr = np.concatenate([[0], np.cumsum(given.sum(axis=1))])
     return sp.csr_array((np.ones(indptr[-1], bool), ids[given], indptr), shape=(Y.n_rows, Y.n_columns))
 
 
-def _scores(true, assigned, average):
+def averages(true, assigned, average):
+    """Precision, recall and F1 of two indicators, as scikit-learn averages them; of each label with None."""
+    # scikit-learn takes a second to load
+    from sklearn.metrics import precision_recall_fscore_support
+
     with warnings.catch_warnings():
         # scikit-learn warns wherever it divides by zero
         warnings.simplefilter("ignore")
-        return list(map(float, precision_recall_fscore_support(true, assigned, average=average)[:3]))
+        return precision_recall_fscore_support(true, assigned, average=average)[:3]
 
 
 def _ndcg(hits, Y, k=None):

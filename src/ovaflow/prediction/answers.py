@@ -18,10 +18,24 @@ class Label(NamedTuple):
     uri: str | None = None
 
 
-def labels_of(predictor, X, k, threads=1, calibration=None, probabilities=False, thresholds=False):
-    """Labels of each instance by falling score, on request with probabilities or only those above their thresholds."""
+def labels_of(
+    predictor,
+    X,
+    k,
+    threads=1,
+    calibration=None,
+    probabilities=False,
+    thresholds=False,
+    min_probability=None,
+    min_score=None,
+):
+    """Labels of each instance by falling score, on request with probabilities or only those that are likely enough."""
     ids, scores = predictor.top_k(X, min(k, predictor.n_labels), threads)
     kept = calibration.chosen(ids, scores) if thresholds else ids != NO_LABEL
+    if min_probability is not None:
+        kept &= calibration.probabilities(ids, scores) >= min_probability
+    if min_score is not None:
+        kept &= scores >= min_score
     shown = calibration.probabilities(ids, scores) if probabilities else np.full(ids.shape, None)
     names, uris = predictor.label_names, predictor.label_uris
     return [
@@ -57,7 +71,7 @@ class JsonLines:
 
 
 class Csv:
-    """One label per line, with the number of the instance."""
+    """One label per line, with the name of the instance, or its number where it has none."""
 
     def __init__(self, probabilities, uris):
         self._width, self._uris = 4 if probabilities else 3, uris
@@ -69,6 +83,21 @@ class Csv:
         return _csv_lines(
             [first, rank, *label[: self._width], *[label.uri] * self._uris] for rank, label in enumerate(labels, 1)
         )
+
+
+class JoinedCsv:
+    """One instance per line, with its labels in one field."""
+
+    def __init__(self, mark, probabilities, uris):
+        fields = {"labels": "name", "scores": "score", "probabilities": "probability", "uris": "uri"}
+        shown = ["labels", "scores", *["probabilities"] * probabilities, *["uris"] * uris]
+        self._mark, self._fields = mark, [fields[name] for name in shown]
+        self.head = _csv_lines([["instance", *shown]])
+
+    def write(self, number, name, text, labels):
+        first = number if name is None else name
+        joined = (self._mark.join(str(getattr(label, field)) for label in labels) for field in self._fields)
+        return _csv_lines([[first, *joined]])
 
 
 def _csv_lines(rows):

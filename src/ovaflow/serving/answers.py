@@ -4,9 +4,11 @@ import numpy as np
 from fastapi import HTTPException
 
 from ovaflow.console.errors import InputError
+from ovaflow.data.readers.texts import FIELD
 from ovaflow.data.tokens import normal_form
 from ovaflow.prediction.answers import labels_of
 from ovaflow.prediction.explanation import contributions, nearest_labels, strongest_features, words_in_text
+from ovaflow.prediction.sources import text_of_columns
 
 
 def predict(served, request):
@@ -29,7 +31,8 @@ def explain(served, request):
     if request.probabilities:
         _needs_calibration(served)
     X = _instances(served, request)
-    places = {} if request.text is None else _places(served.predictor, request.text)
+    text = None if request.text is None else _text(served.predictor.model, request.text).replace(FIELD, " ")
+    places = {} if text is None else _places(served.predictor, text)
     labels = [
         _explained(served, contributions(served.predictor, X, label, request.words), places, request.probabilities)
         for label in _chosen_labels(served, X, request)
@@ -93,7 +96,7 @@ def _instances(served, request):
         texts = getattr(request, "texts", None) or [request.text]
         if not predictor.takes_text:
             raise HTTPException(409, "the served model was trained on features: send features, not texts")
-        return predictor.from_texts(texts)
+        return predictor.from_texts([_text(predictor.model, text) for text in texts])
     rows = request.features if isinstance(request.features, list) else [request.features]
     try:
         with np.errstate(all="ignore"):
@@ -104,6 +107,11 @@ def _instances(served, request):
     if not np.isfinite(X.data).all():
         raise HTTPException(422, "features: the model's transform gives no finite numbers for these values")
     return X
+
+
+def _text(model, given):
+    """A text as the model reads it, given as such or by its columns."""
+    return given if isinstance(given, str) else text_of_columns(model, given.model_dump(by_alias=True))
 
 
 def known_features(served, X):

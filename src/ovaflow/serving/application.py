@@ -19,6 +19,7 @@ from uvicorn.config import STARTUP_FAILURE
 
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
+from ovaflow.prediction.sources import columns_of
 from ovaflow.serving import answers, metrics, pages, schemas
 from ovaflow.serving.annif import annif_routes
 from ovaflow.serving.replies import described, documented, json_reply, problem
@@ -44,8 +45,6 @@ def create():
         for served in models.values():
             served.warm_up()
     except Exception as error:
-        if multiprocessing.parent_process() is None:
-            raise  # to the command line
         _log.error("cannot serve: %s", error, exc_info=not isinstance(error, InputError))
         sys.exit(STARTUP_FAILURE)  # so that uvicorn does not start this worker again and again
     gc.freeze()  # what is loaded now stays, so that collecting garbage need not walk it between requests
@@ -156,7 +155,7 @@ class BodyLimit:
 
 
 def _add_answers(app, served, queue, options):
-    PredictRequest, ExplainRequest = schemas.requests_within(options)
+    PredictRequest, ExplainRequest = schemas.requests_within(options, columns_of(served.predictor.model))
 
     @app.post("/predict", **documented(schemas.Predictions, 400, 409, 413, 422, 503))
     async def predict(request: PredictRequest):

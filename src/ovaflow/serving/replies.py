@@ -39,7 +39,8 @@ def problem(status, detail, headers=None):
 
 def described(error):
     """What pydantic found wrong, such as ``"texts.3: String should have at most 1000 characters"``."""
-    place = ".".join(str(part) for part in error["loc"] if part not in ("body", "query", "path"))
+    within = error["loc"][:1] in (("body",), ("query",), ("path",))
+    place = ".".join(map(str, error["loc"][within:]))
     return ": ".join(filter(None, [place[:100], error["msg"].removeprefix("Value error, ")]))
 
 

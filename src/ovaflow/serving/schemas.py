@@ -2,7 +2,16 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    create_model,
+    model_validator,
+)
 
 LARGEST_ID = (1 << 31) - 1
 MOST_FEATURES = 100_000
@@ -146,9 +155,18 @@ class Health(_Answer):
     remark: str = Field(description="What the operator should know; empty if all is well.")
 
 
-def requests_within(options):
-    """Models of the bodies of requests."""
-    Text = Annotated[str, Field(max_length=options.max_text)]
+def requests_within(options, columns=("text",)):
+    """Models of the bodies of requests to a model with such text columns."""
+    Plain = Annotated[str, Field(max_length=options.max_text)]
+    # any string may name a column, but not a field
+    named = {f"column_{number}": (Plain, Field(alias=name)) for number, name in enumerate(columns)}
+    Columns = create_model("Columns", __config__=ConfigDict(extra="forbid", strict=True), **named)
+    # an error names the kind that was sent alone
+    Text = Annotated[
+        Annotated[Plain, Tag("text")] | Annotated[Columns, Tag("columns")],
+        Discriminator(lambda sent: "columns" if isinstance(sent, dict) else "text"),
+        Field(description="A text, or the model's text columns by name."),
+    ]
     Value = Annotated[float, Field(ge=-LARGEST_VALUE, le=LARGEST_VALUE, allow_inf_nan=False)]
     Instance = Annotated[dict[str, Value], Field(max_length=MOST_FEATURES)]
     TopK, Words, LabelId = _number(1, options.max_top_k), _number(1, MOST_WORDS), _number(0, LARGEST_ID)

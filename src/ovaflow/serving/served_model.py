@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ovaflow.console.errors import InputError
 from ovaflow.data.tokens import normal_form
 from ovaflow.prediction.calibration import FILE_NAME, Calibration, read_calibration
 from ovaflow.prediction.explanation import explains, nearest_labels, strongest_features
 from ovaflow.prediction.predictor import Predictor
+from ovaflow.prediction.sources import remark_on_columns
 
 
 @dataclass(frozen=True)
@@ -56,14 +56,9 @@ class ServedModel:
 
 
 def open_served_model(path, calibration=None):
-    """Open a model with the calibration given, else with ``calibration.h5`` next to it where that belongs to it."""
+    """Open a model with the calibration given, else with ``calibration.h5`` next to it, which must belong to it."""
     predictor = Predictor.open(path)
-    found = Path(calibration or Path(path).parent / FILE_NAME)
-    if not (calibration or found.exists()):
-        return ServedModel(predictor)
-    try:
-        return ServedModel(predictor, read_calibration(found, predictor.model))
-    except InputError as error:
-        if calibration is not None:
-            raise
-        return ServedModel(predictor, None, f"no probabilities: {error}")
+    beside, remark = Path(path).parent / FILE_NAME, remark_on_columns(predictor.model)
+    if not (calibration or beside.exists()):
+        return ServedModel(predictor, None, remark)
+    return ServedModel(predictor, read_calibration(calibration or beside, predictor.model), remark)

@@ -40,12 +40,12 @@ def serve(options, listener):
     from ovaflow.serving.served_model import open_served_model
 
     logging.config.dictConfig(_LOGGING)
-    if options.workers > 1:
-        for path in options.models.values():
-            open_served_model(path, options.calibration)  # here an error is one line
+    for path in options.models.values():
+        open_served_model(path, options.calibration)  # here an error is one line
     _log.info("%s opens %s", address_of(listener), ", ".join(options.models.values()))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: sys.exit(0))  # uvicorn raises them again when it is done
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until uvicorn takes it
     with tempfile.TemporaryDirectory(prefix="ovaflow-metrics-") as metrics:
         os.environ |= {_VARIABLE: json.dumps(vars(options), default=str), "PROMETHEUS_MULTIPROC_DIR": metrics}
         config = uvicorn.Config(
@@ -66,9 +66,6 @@ def serve(options, listener):
             timeout_graceful_shutdown=options.grace,
             timeout_worker_healthcheck=_SILENT_SECONDS,
         )
-        if options.workers == 1:
-            uvicorn.Server(config).run([listener])
-            return 0
         supervisor = Multiprocess(config, [listener])
         supervisor.run()
         return int(any(process.exitcode == STARTUP_FAILURE for process in supervisor.processes))

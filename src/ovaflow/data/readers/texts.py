@@ -186,8 +186,8 @@ def _read_csv(path, columns):
         yield columns.instance(fields, path, number)
 
 
-def read_csv_fields(lines, wanted, path, **remedy):
-    """Chosen fields of each record, after the number of the line on which it begins.
+def read_csv_fields(lines, wanted, path, optional=(), **remedy):
+    """Chosen fields of each record, after the number of the line on which it begins; optional ones where they exist.
 
     The delimiter is the comma, semicolon or tab with which the header has all columns.
     """
@@ -197,7 +197,7 @@ def read_csv_fields(lines, wanted, path, **remedy):
         raise empty(path)
     names, delimiter = _header(header, wanted, path)
     check_columns(wanted, names, path, 1, **remedy)
-    chosen = [names.index(name) for name in wanted]
+    chosen = [names.index(name) for name in _existing(wanted, optional, names)]
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:
         number = reader.line_num + 2
@@ -216,6 +216,10 @@ def read_csv_fields(lines, wanted, path, **remedy):
             raise InputError("the header occurs a second time", path=path, line=number, remedy=advice)
         if record:
             yield number, [record[column] for column in chosen]
+
+
+def _existing(wanted, optional, names):
+    return [*wanted, *(name for name in optional if name in names)]
 
 
 def _header(line, wanted, path):
@@ -275,22 +279,29 @@ def _refuse_constant(name):
 
 
 def _read_parquet(path, columns):
+    for row, fields in read_parquet_fields(path, columns.names):
+        yield columns.instance(fields, path, None, f"row {row}: ")
+
+
+def read_parquet_fields(path, wanted, optional=(), **remedy):
+    """Chosen fields of each row, after its number from 1; optional ones where they exist."""
     # Arrow takes a tenth of a second to load
     import pyarrow.parquet
 
     with open_seekable(path) as stream:
         row = 0
         try:
-            for fields in _parquet_rows(pyarrow.parquet.ParquetFile(stream, buffer_size=_BUFFER), columns.names, path):
-                row += 1
-                yield columns.instance(fields, path, None, f"row {row}: ")
+            file = pyarrow.parquet.ParquetFile(stream, buffer_size=_BUFFER)
+            there = file.schema_arrow.names
+            check_columns(wanted, there, path, **remedy)
+            for row, fields in enumerate(_parquet_rows(file, _existing(wanted, optional, there)), 1):
+                yield row, fields
         except (pyarrow.ArrowException, OSError, ValueError) as error:
             message = f"not a readable Parquet file, or a damaged one after row {row} ({error})"
             raise InputError(message, path=path, remedy="download or copy it again") from None
 
 
-def _parquet_rows(file, names, path):
-    check_columns(names, file.schema_arrow.names, path)
+def _parquet_rows(file, names):
     for batch in file.iter_batches(_BATCH, columns=names):
         # iter_batches keeps the file's order of columns
         yield from zip(*(batch.column(name).to_pylist() for name in names), strict=True)

@@ -1,0 +1,188 @@
+"""A model on a labelled file that it was not prepared with: what it predicts, and how much of that is right."""
+
+import itertools
+from collections import Counter
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse
+
+from ovaflow.console.errors import InputError
+from ovaflow.data.readers.annif import read_annif
+from ovaflow.data.readers.sparse_text import read_svmlight, read_xmc_text
+from ovaflow.data.readers.texts import read_texts
+from ovaflow.evaluation import ranking
+from ovaflow.evaluation.annif import averages, indicator
+from ovaflow.evaluation.metrics import PLACES
+from ovaflow.prediction.sources import BATCH, format_named, weighs_columns
+from ovaflow.settings.models import PrepareSource
+from ovaflow.settings.paths import BEST
+from ovaflow.sparse.csr import CSR, from_scipy
+
+FORMATS = ("csv", "jsonl", "parquet", "text-tsv", "annif", "svmlight", "xmc-text")
+LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+"""Probabilities from which on labels could be assigned without being looked at."""
+
+_BEST_OF_RECORD = 5
+"""Labels of each record that are taken as predicted where there are no thresholds."""
+
+
+class Answers(NamedTuple):
+    """The best labels of each record, by a model, and those that it has."""
+
+    ids: np.ndarray  # int32 (n, K); by falling score, -1 where there is none
+    scores: np.ndarray  # float32 (n, K)
+    Y: CSR  # (n, l); of the labels that the model knows
+    given: np.ndarray  # int64 (n,); labels of each record, unknown ones included
+
+    @property
+    def known(self):
+        """Labels of each record that the model knows."""
+        return np.diff(self.Y.indptr)
+
+
+def reading_of(model, path, **chosen):
+    """How a file is read, as settings of the prepare step: as the model's data was, but for what is chosen."""
+    source = model.transform.get("source", {})
+    own = source.get("format")
+    asked = {name: value for name, value in chosen.items() if value is not None}
+    columns = {name: source[name] for name in ("text_column", "labels_column", "label_separator") if name in source}
+    named = own if own == "annif" else format_named(str(path)) or own
+    weights = model.transform["column_weights"] if weighs_columns(model) else []
+    settings = {"format": named, "column_weights": weights} | columns | asked
+    if settings["format"] not in FORMATS:
+        raise InputError("the name does not tell the format", path=path, remedy="give it with --format")
+    return PrepareSource.model_construct(**settings)
+
+
+def answer(predictor, path, settings, threads=1):
+    """What a model predicts for the records of a file, beside their labels."""
+    read = _read_features if settings.format in ("svmlight", "xmc-text") else _read_texts
+    found, rows, given = [], [], []
+    for X, labels, counts in read(predictor, path, settings):
+        found.append(predictor.top_k(X, min(BEST, predictor.n_labels), threads))
+        rows += labels
+        given += counts
+    if not any(rows):
+        what = "no record has a label" if not any(given) else "no label of any record is one of the model's"
+        remedy = "check --labels-column and --label-separator" if read is _read_texts else "check the file"
+        raise InputError(what, path=path, remedy=remedy)
+    ids, scores = map(np.concatenate, zip(*found, strict=True))
+    return Answers(ids, scores, _matrix(rows, predictor.n_labels), np.array(given))
+
+
+def _matrix(rows, n_labels):
+    indices = np.fromiter(itertools.chain.from_iterable(map(sorted, rows)), np.int32)
+    indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+    ones = np.ones(len(indices), np.float32)
+    return from_scipy(scipy.sparse.csr_array((ones, indices, indptr), shape=(len(rows), n_labels)))
+
+
+def _read_texts(predictor, path, settings):
+    """Batches of features, ids of the labels that are known, and numbers of all labels."""
+    instances = read_annif(path, Counter()) if settings.format == "annif" else read_texts(settings, path)
+    numbers = _numbers_of(predictor.model)
+    while batch := list(itertools.islice(instances, BATCH)):
+        labels = [{numbers[label] for label in each.labels if label in numbers} for each in batch]
+        yield predictor.from_texts([each.text for each in batch]), labels, [len(each.labels) for each in batch]
+
+
+def _numbers_of(model):
+    """Ids of labels by what records may call them: URIs, names, and numbers if the model's data has these."""
+    numbers = {name: label for marks in (model.label_names, model.label_uris) for label, name in enumerate(marks)}
+    if "labels" in model.transform.get("source", {}).get("files", {}):
+        numbers |= {str(label): label for label in range(model.n_labels)}
+    return numbers
+
+
+def _read_features(predictor, path, settings):
+    if settings.format == "svmlight":
+        _, [(X, Y)] = read_svmlight([path], predictor.model.transform.get("first_feature", 0) == 0)
+    else:
+        X, Y = read_xmc_text(path)
+    d = predictor.n_source_features
+    if X.n_columns > d:
+        raise InputError(f"{X.n_columns:,} features, the model has {d:,}", path=path, remedy="give its features")
+    labels = np.split(Y.indices, Y.indptr[1:-1])
+    known = [set(row[row < predictor.n_labels].tolist()) for row in labels]
+    yield predictor.transformed(X._replace(n_columns=d)), known, list(map(len, labels))
+
+
+def measure(answers, calibration):
+    """Numbers of records and labels, and metrics, by name; those of ``calibration`` where there is one.
+
+    Known labels are those that the model knows. P@k is over records with a known label, what thresholds choose over
+    those with any label: of the others nobody knows what is right.
+    """
+    given, known, Y = answers.given, answers.known, answers.Y
+    hits = ranking.find_hits(answers.ids, Y)
+    labelled = given > 0
+    found = {
+        "records": len(given),
+        "records without labels": int((~labelled).sum()),
+        "records with a known label": int((known > 0).sum()),
+        "records with an unknown label": int((given > known).sum()),
+        "labels": int(given.sum()),
+        "unknown labels": int((given - known).sum()),
+        **{f"P@{k}": ranking.precision(hits[known > 0], k) for k in PLACES},
+        "recall@5 of known labels": ranking.recall(hits, Y, 5),
+        "recall@5 of all labels": float((hits[labelled, :5].sum(axis=1) / given[labelled]).mean()),
+    }
+    if calibration is not None:
+        chosen = calibration.chosen(answers.ids, answers.scores)
+        true, assigned = _indicators(answers, chosen)
+        for name, average in (("micro-F1", "micro"), ("document-averaged F1", "samples")):
+            found[f"{name} at the thresholds"] = float(averages(true, assigned, average)[2])
+    return found
+
+
+def by_probability(answers, calibration):
+    """Precision, recall and share of records that get a label, of labels at least as probable as each level."""
+    labelled = answers.given > 0
+    hits = ranking.find_hits(answers.ids, answers.Y)[labelled]
+    probabilities = calibration.probabilities(answers.ids, answers.scores)[labelled]
+    levels = []
+    for level in LEVELS:
+        chosen = probabilities >= level
+        right = (hits & chosen).sum()
+        levels.append(
+            {
+                "precision": ranking.ratio(right, chosen.sum()) if chosen.any() else None,
+                "recall": ranking.ratio(right, len(answers.Y.indices)),
+                "records": float(chosen.any(axis=1).mean()),
+            }
+        )
+    return dict(zip(LEVELS, levels, strict=True))
+
+
+def by_label(answers, model, calibration):
+    """Rows of a table of labels that a record has or is predicted to have, after its head."""
+    ids, scores = answers.ids, answers.scores
+    first = np.arange(ids.shape[1]) < _BEST_OF_RECORD
+    chosen = (ids >= 0) & first if calibration is None else calibration.chosen(ids, scores)
+    true, assigned = _indicators(answers, chosen)
+    positives, predicted = (np.asarray(matrix.sum(axis=0)).ravel() for matrix in (true, assigned))
+    measured = np.stack(averages(true, assigned, None)[:3], axis=1)
+    uris = model.label_uris
+    yield [
+        "label",
+        *["uri"] * (len(uris) > 0),
+        *["positives", "predicted", "precision", "recall", "F1"],
+        *["threshold"] * (calibration is not None),
+    ]
+    for j in np.flatnonzero(positives + predicted):
+        defined = predicted[j], positives[j], 1
+        yield [
+            model.label_names[j],
+            *([uris[j]] if len(uris) else []),
+            *[int(positives[j]), int(predicted[j])],
+            *[f"{value:.4f}" if some else "" for value, some in zip(measured[j], defined, strict=True)],
+            *([] if calibration is None else [f"{calibration.thresholds[j]:.6g}"]),
+        ]
+
+
+def _indicators(answers, chosen):
+    """True and chosen labels of the records that have any: bool (m, l)."""
+    labelled = answers.given > 0
+    assigned = indicator(np.where(chosen, answers.ids, -1), answers.Y)
+    return (answers.Y.to_scipy() > 0)[labelled], assigned[labelled]

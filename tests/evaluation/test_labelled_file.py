@@ -1,0 +1,159 @@
+"""ovaflow evaluate on a labelled file, against scikit-learn's scores of all labels of each record."""
+
+import csv
+
+import numpy as np
+import pyarrow.parquet
+import pytest
+from scipy.special import expit
+from sklearn.metrics import f1_score, precision_recall_fscore_support, precision_score, recall_score
+from tiny_table import write_table
+
+from ovaflow.cli import main
+from ovaflow.console.errors import InputError
+from ovaflow.data.dataset import open_dataset
+from ovaflow.evaluation.labelled_file import LEVELS, answer, by_label, by_probability, measure, reading_of
+from ovaflow.model.model_file import save_model
+from ovaflow.prediction.calibration import Calibration, read_calibration, write_calibration
+from ovaflow.prediction.predictor import Predictor
+from ovaflow.settings.models import TrainLabels
+from ovaflow.training.shard_job import train_model
+
+COLUMNS = ("title", "subjects")
+SLOPE, THRESHOLD = 2.0, -0.4
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Two models with their calibrations, one of a table's first 60 records, and new.csv."""
+    folder = tmp_path_factory.mktemp("labelled")
+    write_table(folder / "records.csv", 200, "|", COLUMNS)
+    head, *lines = (folder / "records.csv").read_text().splitlines(keepends=True)
+    new = [line.replace("topic 3", "topic 33") for line in lines[60:180]]
+    new[7] = new[7].partition(",")[0] + ",\n"
+    new[8] = new[8].partition(",")[0] + ",topic 99|topic 98\n"
+    (folder / "new.csv").write_text("".join([head, *new]))
+    for name, rows in (("old", lines[:60]), ("new", [*lines[:60], *lines[180:]])):
+        place = folder / name
+        place.mkdir()
+        (place / "train.csv").write_text("".join([head, *rows]))
+        columns = ["--text-column=title", "--labels-column=subjects", "--label-separator=|"]
+        prepared = ["prepare", "--format=csv", f"--train={place}/train.csv", *columns]
+        assert main([*prepared, f"--output={place}/dataset.h5"]) == 0
+        save_model(place / "model.h5", train_model(open_dataset(place / "dataset.h5"), TrainLabels(), 0.0))
+        model = Predictor.open(place / "model.h5").model
+        values = np.full(model.n_labels, SLOPE), np.zeros(model.n_labels), np.full(model.n_labels, THRESHOLD)
+        write_calibration(place / "calibration.h5", Calibration(*values, {}, {"model": model.checksum}))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def opened(folder):
+    predictor = Predictor.open(folder / "old" / "model.h5")
+    return predictor, read_calibration(folder / "old" / "calibration.h5", predictor.model)
+
+
+@pytest.fixture(scope="module")
+def truth(folder, opened):
+    """Labels of each labelled record as given, which of the model's it has, and all scores."""
+    predictor, _ = opened
+    rows = [row for row in csv.DictReader((folder / "new.csv").read_text().splitlines()) if row["subjects"]]
+    given = [row["subjects"].split("|") for row in rows]
+    has = np.array([[name in labels for name in predictor.label_names] for labels in given])
+    return given, has, predictor.scores(predictor.from_texts([row["title"] for row in rows]), range(has.shape[1]))
+
+
+def test_metrics_like_scikit_learn(folder, opened, truth):
+    predictor, calibration = opened
+    path = folder / "new.csv"
+    answers = answer(predictor, path, reading_of(predictor.model, path))
+    ours, (given, has, scores) = measure(answers, calibration), truth
+    best = np.argsort(-scores, axis=1, kind="stable")[:, :5]
+    hits, some = np.take_along_axis(has, best, axis=1), has.any(axis=1)
+    amounts = np.array(list(map(len, given)))
+    unknown = amounts - has.sum(axis=1)
+    assert (ours["records"], ours["records without labels"]) == (120, 1)
+    assert ours["records with a known label"] == some.sum() < 119
+    assert ours["records with an unknown label"] == (unknown > 0).sum() > 0
+    assert ours["labels"] == amounts.sum()
+    assert ours["unknown labels"] == unknown.sum()
+    for k in (1, 3, 5):
+        assert ours[f"P@{k}"] == pytest.approx(hits[some, :k].mean())
+    assert ours["recall@5 of known labels"] == pytest.approx((hits[some].sum(axis=1) / has[some].sum(axis=1)).mean())
+    assert ours["recall@5 of all labels"] == pytest.approx((hits.sum(axis=1) / amounts).mean())
+    chosen = scores >= np.float32(THRESHOLD)
+    for name, average in (("micro-F1", "micro"), ("document-averaged F1", "samples")):
+        theirs = f1_score(has, chosen, average=average, zero_division=0)
+        assert ours[f"{name} at the thresholds"] == pytest.approx(theirs)
+    probabilities = expit(SLOPE * scores)
+    for level, ours in by_probability(answers, calibration).items():
+        likely = probabilities >= level
+        assert ours["records"] == pytest.approx(likely.any(axis=1).mean())
+        assert ours["recall"] == pytest.approx(recall_score(has, likely, average="micro"))
+        if likely.any():
+            assert ours["precision"] == pytest.approx(precision_score(has, likely, average="micro"))
+        else:
+            assert ours["precision"] is None
+    head, *rows = by_label(answers, predictor.model, calibration)
+    precision, recall, f1, positives = precision_recall_fscore_support(has, chosen, zero_division=0)
+    for row in rows:
+        ours, j = dict(zip(head, row, strict=True)), predictor.label_names.index(row[0])
+        assert (ours["positives"], ours["predicted"]) == (positives[j], chosen[:, j].sum())
+        for name, theirs in (("precision", precision), ("recall", recall), ("F1", f1)):
+            assert float(ours[name] or 0) == pytest.approx(theirs[j], abs=1e-4)
+
+
+def test_every_format_has_the_same_answer(folder, opened, tmp_path):
+    predictor, _ = opened
+    path = folder / "new.csv"
+    rows = list(csv.DictReader(path.read_text().splitlines()))
+    (tmp_path / "new.tsv").write_text("".join(f"{row['subjects']}\t{row['title']}\n" for row in rows))
+    table = {"topic": [row["title"] for row in rows], "of": [row["subjects"].split("|") for row in rows]}
+    pyarrow.parquet.write_table(pyarrow.table(table), tmp_path / "new.parquet")
+    theirs = answer(predictor, path, reading_of(predictor.model, path))
+    for name, chosen in (
+        ("new.tsv", {"format": "text-tsv"}),
+        ("new.parquet", {"text_column": "topic", "labels_column": "of"}),
+    ):
+        ours = answer(predictor, tmp_path / name, reading_of(predictor.model, tmp_path / name, **chosen))
+        for field in ("ids", "scores", "given"):
+            assert np.array_equal(getattr(ours, field), getattr(theirs, field)), name
+        assert np.array_equal(ours.Y.indices, theirs.Y.indices)
+
+
+def test_a_file_of_features(tmp_path):
+    lines = [f"{label} 1:{1 + label} {2 + label}:3\n" for label in (0, 1, 2, 1, 0, 2) for _ in range(5)]
+    (tmp_path / "train.svm").write_text("".join(lines))
+    prepared = f"prepare --format=svmlight --train={tmp_path}/train.svm --output={tmp_path}/dataset.h5"
+    assert main(prepared.split()) == 0
+    save_model(tmp_path / "model.h5", train_model(open_dataset(tmp_path / "dataset.h5"), TrainLabels(), 0.0))
+    predictor, path = Predictor.open(tmp_path / "model.h5"), tmp_path / "new.svm"
+    path.write_text("0,9 1:2 2:3\n2 4:5\n")
+    ours = answer(predictor, path, reading_of(predictor.model, path))
+    theirs = predictor.top_k(predictor.from_features([{0: 2, 1: 3}, {3: 5}]), 3)
+    assert np.array_equal(ours.ids, theirs[0])
+    assert np.array_equal(ours.scores, theirs[1])
+    assert (ours.Y.indices.tolist(), ours.given.tolist()) == ([0, 2], [2, 1])
+    path.write_text("0 1:2 9:3\n")
+    with pytest.raises(InputError, match="9 features, the model has 4"):
+        answer(predictor, path, reading_of(predictor.model, path))
+
+
+def test_two_models_side_by_side(folder, capsys):
+    old, new = (f"--model={folder / name / 'model.h5'}" for name in ("old", "new"))
+    assert main(["evaluate", old, new, str(folder / "new.csv")]) == 0
+    said = capsys.readouterr().out
+    assert "P@1" in said
+    assert said.count("at least") == len(LEVELS)
+    assert main(["evaluate", new, str(folder / "new.csv"), f"--labels={folder}/labels.csv"]) == 0
+    assert "labels.csv: labels that reach their thresholds are taken as predicted" in capsys.readouterr().out
+    assert main(["evaluate", old, new, str(folder / "new.csv"), f"--labels={folder}/labels.csv"]) == 2
+    assert main(["evaluate", old, str(folder / "new.csv"), f"--output={folder}/metrics.json"]) == 2
+    assert "--output goes with --dataset" in capsys.readouterr().err
+
+
+def test_labels_that_are_none_of_the_models_are_refused(folder, opened, tmp_path):
+    predictor, _ = opened
+    (tmp_path / "new.csv").write_text("title,subjects\nword00,other\n")
+    with pytest.raises(InputError, match="no label of any record is one of the model's; check --labels-column"):
+        answer(predictor, tmp_path / "new.csv", reading_of(predictor.model, tmp_path / "new.csv"))
