@@ -21,7 +21,7 @@ class NamedLabels:
     def __init__(self):
         self._numbers = {}
         self._train, self._test = _Rows(), _Rows()
-        self._unknown = 0
+        self._unknown = self._only_unknown = 0
         self.first = []  # of the first training instances, as they were given
 
     def add_train(self, labels):
@@ -35,6 +35,7 @@ class NamedLabels:
         """Append a test instance, after the last training instance."""
         known = [self._numbers[label] for label in labels if label in self._numbers]
         self._unknown += len(labels) - len(known)
+        self._only_unknown += bool(labels) and not known
         self._test.append(known)
 
     def finish(self):
@@ -42,7 +43,10 @@ class NamedLabels:
         names = sorted(self._numbers)
         ids = np.empty(len(names), np.int32)
         ids[[self._numbers[name] for name in names]] = np.arange(len(names))
-        counts = {"test_labels_unknown_in_train": self._unknown}
+        counts = {
+            "test_labels_unknown_in_train": self._unknown,
+            "test_with_unknown_labels_only": self._only_unknown,
+        }
         return names, self._train.matrix(len(names), ids), self._test.matrix(len(names), ids), counts
 
 

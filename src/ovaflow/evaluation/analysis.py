@@ -134,7 +134,7 @@ def analyse(predictions, dataset, model, a, b):
     """Results by training frequency, and failures, as a dict for JSON; propensities have the constants a and b."""
     k, hits, grouped = _grouping(predictions, dataset, model, a, b)
     Y, ids, scores = dataset.test.Y, predictions.ids[:, :k], predictions.scores[:, :k]
-    starts, deciles = decile_starts(model.counts)
+    starts, deciles = decile_starts(dataset.counts)
     names = [f"{first}" if first == last else f"{first}–{last}" for first, last in deciles]
     by_decile = [group for group in grouped((0, *starts)) if group["from"]]
     return {
@@ -154,5 +154,5 @@ def _grouping(predictions, dataset, model, a, b):
     check_inputs(predictions, dataset, model)
     Y, k = dataset.test.Y, min(max(PLACES), predictions.ids.shape[1])
     ids = predictions.ids[:, :k]
-    hits, inverse = find_hits(ids, Y), dataset.inverse_propensity(model.counts, a, b)
-    return k, hits, lambda starts: frequency_groups(ids, hits, Y, model.counts, k, starts, inverse)
+    hits, inverse = find_hits(ids, Y), dataset.inverse_propensity(a, b)
+    return k, hits, lambda starts: frequency_groups(ids, hits, Y, dataset.counts, k, starts, inverse)

@@ -87,11 +87,10 @@ def calibrate(model, held_out, predictions, hits):
             path=held_out.path,
             remedy="hold out more instances, or look at how good the model is",
         )
-    counts = np.bincount(held_out.train.Y.indices, minlength=held_out.n_labels)
     positives = np.bincount(held_out.test.Y.indices, minlength=held_out.n_labels)
     pairs, likely = (pairs_of(predictions.ids[:, :k], predictions.scores[:, :k], hits[:, :k]) for k in (None, LIKELY))
-    sigmoids = fit_sigmoids(likely, counts)
-    slope, intercept = sigmoids.lines(counts)
+    sigmoids = fit_sigmoids(likely, held_out.counts)
+    slope, intercept = sigmoids.lines(held_out.counts)
     log_odds = slope[pairs.labels] * pairs.scores + intercept[pairs.labels]
     chosen, common = choose_thresholds(pairs.labels, log_odds, pairs.hits, positives, model.counts)
     slope, intercept = sigmoids.lines(model.counts)

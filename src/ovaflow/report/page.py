@@ -91,6 +91,7 @@ def render(all_results, machine=(), software=(), written=""):
             links={results.card.name: anchor for anchor, results in zip(anchors, all_results, strict=True)},
             n_runs=sum(len(results.runs) for results in all_results),
             overview=table,
+            remarks=[(results.card.name, quality.remarks(results)) for results in all_results],
             notes=notes,
             script=Markup(script),
             script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
