@@ -4,7 +4,7 @@ import click
 
 from ovaflow.cli.options import FILE, OF_DATASET, THREADS, option, output, reads
 from ovaflow.data.dataset import open_dataset
-from ovaflow.evaluation.analysis import analyse, evaluate_groups
+from ovaflow.evaluation.analysis import analyse, evaluate_groups, results_of_labels
 from ovaflow.evaluation.calibration_curve import calibration_curve
 from ovaflow.evaluation.curves import prune_curve
 from ovaflow.evaluation.metrics import evaluate
@@ -16,6 +16,7 @@ from ovaflow.prediction.calibration import read_calibration, write_calibration
 from ovaflow.prediction.predictions import open_any_model, read_predictions
 from ovaflow.settings.models import Report
 from ovaflow.storage.texts import write_json
+from ovaflow.storage.writing import write_text
 
 
 @click.command("evaluate")
@@ -27,8 +28,9 @@ from ovaflow.storage.texts import write_json
 @output("Metrics file to write, metrics.json.")
 @click.option("--groups", type=FILE, help="Also write results by the labels' training frequency, groups.json.")
 @click.option("--analysis", type=FILE, help="Also write what the report says of labels and failures, analysis.json.")
+@click.option("--labels", type=FILE, help="Also write results of each label, labels.csv.")
 @click.option("--metrics", "table", type=click.Choice(["annif"]), help="Also print what annif eval prints.")
-def evaluate_command(predictions, dataset, model, training, settings, output, groups, analysis, table):
+def evaluate_command(predictions, dataset, model, training, settings, output, groups, analysis, labels, table):
     """Compare PREDICTIONS (predictions.h5) with the labels of the test instances."""
     opened = read_predictions(predictions), open_dataset(dataset), open_any_model(model)
     constants = settings.propensity_a, settings.propensity_b
@@ -38,6 +40,8 @@ def evaluate_command(predictions, dataset, model, training, settings, output, gr
         write_json(groups, "groups", evaluate_groups(*opened, *constants))
     if analysis:
         write_json(analysis, "analysis", analyse(*opened, *constants))
+    if labels:
+        write_text(labels, results_of_labels(*opened[:2]))
     click.echo(f"{output}: {_summary(metrics, 'P')}, {_summary(metrics, 'PSP')}")
     if table:
         # scikit-learn takes a second to load

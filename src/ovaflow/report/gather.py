@@ -80,6 +80,7 @@ class DatasetResults:
     explained: int | None  # number, among the runs shown, of the one whose predictions the examples explain
     labels: list  # labels of that run with their words
     failures: dict | None
+    trust: dict | None  # labels that the same run predicts best and worst
     published: list
     jobs: dict  # figures of the jobs of each (run, step)
     sweeps: dict  # runs by sweep
@@ -131,6 +132,7 @@ def _gather_dataset(folder, run_folders, published, benchmarks, seed, wanted_swe
         explained=explained and explained[0],
         labels=examples.sample_labels(explained[1], documents.label_name) if explained else [],
         failures=examples.describe_failures(documents, shown, settings.examples),
+        trust=examples.describe_trust(documents, shown),
         published=quality.results_for(published, folder.name),
         jobs=costs.read_jobs(costs.find_benchmarks(run_folders, benchmarks)) if benchmarks else {},
         sweeps=read_sweeps(wanted_sweeps, runs),

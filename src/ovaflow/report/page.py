@@ -60,6 +60,7 @@ SECTIONS = (
     PageSection("cost", "Cost", costs.show_cost),
     PageSection("sweeps", "Sweeps", sweeps.show),
     PageSection("frequency", "Rare and frequent labels", frequency.show),
+    PageSection("trust", "Best and worst labels", _gathered("trust")),
     PageSection("training", "Training", training.show),
     PageSection("iterations", "Iteration by iteration", traces.show_iterations),
     PageSection("weights", "Weights and pruning", traces.show_weights),

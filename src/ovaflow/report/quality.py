@@ -165,9 +165,10 @@ def _hopeless(test, runs):
 
 def _recall(test, runs):
     of_known = _each(runs, [f"{wording.percent(run.metrics['recall@5'], 1)} %" for run in runs])
+    which = " that occur in training" if test.unknown > test.unseen else ""
     told = (
-        f"Of the labels of a test instance{' that occur in training' * (test.unknown > test.unseen)}, {of_known} are on "
-        "average among the first five predictions (recall@5): a person who indexes need not look for these."
+        f"Of the labels of a test instance{which}, {of_known} are on average among the first five predictions "
+        "(recall@5): a person who indexes need not look for these."
     )
     if not test.unknown:
         return told
@@ -175,8 +176,8 @@ def _recall(test, runs):
     of_all = _each(runs, [f"{wording.percent(amount / test.labels, 1)} %" for amount in hits])
     return (
         f"{told} But {test.unknown:,} of the {test.labels:,} labels assigned to test instances "
-        f"({wording.percent(test.unknown / test.labels, 1)} %) occur in no training instance, so nobody can learn them: "
-        f"of all that were assigned, {of_all} are among the first five."
+        f"({wording.percent(test.unknown / test.labels, 1)} %) occur in no training instance, so nobody can learn "
+        f"them: of all that were assigned, {of_all} are among the first five."
     )
 
 
