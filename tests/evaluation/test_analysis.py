@@ -113,9 +113,8 @@ def test_sure_and_wrong_and_often_missed(seed):
 def test_results_of_labels_like_scikit_learn():
     ids, _, dense, Y = predicted(9, n=300, k=6)
     names = [f"label; {j}" for j in range(12)]
-    data = SimpleNamespace(
-        test=SimpleNamespace(Y=Y), label_names=names, label_uris=[], counts=np.arange(12), n_labels=12
-    )
+    test, counts = SimpleNamespace(Y=Y), np.arange(12)
+    data = SimpleNamespace(test=test, label_names=names, label_uris=[], counts=counts, n_labels=12)
     rows = list(csv.DictReader(io.StringIO(results_of_labels(SimpleNamespace(ids=ids), data))))
     said = np.array([[j in row[:5] for j in range(12)] for row in ids])
     precision, recall, f1, true = precision_recall_fscore_support(dense, said, zero_division=0)

@@ -147,7 +147,7 @@ def _most_probable(features, hits, ridge, offsets):
 
 
 def choose_precisions(pairs, frequency, middle):
-    """The (p, q) of :data:`PRECISIONS` with which each half of the instances predicts the other best, and what it says."""
+    """The (p, q) of :data:`PRECISIONS` with which either half predicts the other best, and the log-odds of both."""
     first = (np.random.default_rng(0).random(pairs.rows.max(initial=0) + 1) < 0.5)[pairs.rows]
     log_odds = np.empty((len(PRECISIONS), len(pairs.labels)))
     with Progress("choosing the prior", 2 * len(PRECISIONS), "fits") as progress:
