@@ -52,6 +52,7 @@ def automatic(probabilities, hits, positives):
         rows.append(
             {
                 "probability": level,
+                "predictions": amount,
                 "expected": float(probabilities[chosen].mean()) if amount else None,
                 "precision": right / amount if amount else None,
                 "recall": ratio(right, positives),

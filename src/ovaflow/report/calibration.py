@@ -64,6 +64,7 @@ THRESHOLDS = (
 
 
 AUTOMATIC = (
+    Column("labels", itemgetter("predictions"), wording.count, hint="of all test instances together"),
     Column("right", itemgetter("precision"), partial(wording.percent, digits=1), "labels, %", unit="fraction"),
     Column(
         "expected",

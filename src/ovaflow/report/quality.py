@@ -173,11 +173,15 @@ def _recall(test, runs):
     if not test.unknown:
         return told
     hits = [5 * test.instances * run.metrics["P@5"] for run in runs]
-    of_all = _each(runs, [f"{wording.percent(amount / test.labels, 1)} %" for amount in hits])
+    # averages of labels, not of instances: how many of its labels are unknown is not kept of an instance
+    of_all, of_others = (
+        _each(runs, [f"{wording.percent(amount / whole if whole else None, 1)} %" for amount in hits])
+        for whole in (test.labels, test.labels - test.unknown)
+    )
     return (
         f"{told} But {test.unknown:,} of the {test.labels:,} labels assigned to test instances "
         f"({wording.percent(test.unknown / test.labels, 1)} %) occur in no training instance, so nobody can learn "
-        f"them: of all that were assigned, {of_all} are among the first five."
+        f"them: of all that were assigned, {of_all} are among the first five; of the others, {of_others}."
     )
 
 
