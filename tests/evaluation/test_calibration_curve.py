@@ -109,7 +109,8 @@ def test_labels_by_least_probability_like_scikit_learn(folder, calibrated):
     for level in levels:
         chosen = probabilities >= level["probability"]
         if not chosen.any():
-            assert (level["probability"], level["precision"], level["predictions"]) == (0.95, None, 0)
+            assert level["probability"] >= 0.9
+            assert (level["precision"], level["predictions"]) == (None, 0)
             continue
         assert level["precision"] == pytest.approx(precision_score(truth, chosen, average="micro"), abs=1e-3)
         assert level["recall"] == pytest.approx(recall_score(truth, chosen, average="micro"), abs=1e-3)
