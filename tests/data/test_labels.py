@@ -29,6 +29,8 @@ def test_names_as_scikit_learn_binarizes_them(train, test):
     known = [[label for label in row if label in ours_names] for row in test]
     np.testing.assert_array_equal(ours_test.to_scipy().toarray(), binarizer.transform(known))
     assert counts["test_labels_unknown_in_train"] == sum(map(len, test)) - sum(map(len, known))
+    without = [labels for labels, left in zip(test, known, strict=True) if labels and not left]
+    assert counts["test_with_unknown_labels_only"] == len(without)
     for matrix in (ours_train, ours_test):
         assert all((np.diff(matrix.indices[a:b]) > 0).all() for a, b in pairwise(matrix.indptr))
         assert (matrix.data == 1).all()

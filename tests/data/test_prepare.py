@@ -64,6 +64,7 @@ def test_texts(tmp_path, capsys):
         "tokens_forgotten": 0,
         "test_labels_unknown_in_train": 1,
         "different_test_labels_unknown_in_train": 1,
+        "test_with_unknown_labels_only": 0,
         "train_instances": 5,
         "train_without_features": 1,
         "train_without_labels": 1,

@@ -1,13 +1,27 @@
 """Deciles and failures against slow references."""
 
+import csv
+import io
+from types import SimpleNamespace
+
 import naive
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.metrics import precision_recall_fscore_support
 
 from ovaflow.data.dataset import inverse_propensity
-from ovaflow.evaluation.analysis import confused, decile_starts, frequency_groups, often_missed, sure_and_wrong
+from ovaflow.evaluation.analysis import (
+    ENOUGH,
+    best_and_worst,
+    confused,
+    decile_starts,
+    frequency_groups,
+    often_missed,
+    results_of_labels,
+    sure_and_wrong,
+)
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.sparse.csr import from_scipy
 
@@ -94,6 +108,28 @@ def test_sure_and_wrong_and_often_missed(seed):
     assert [each["true"] - each["found"] for each in ours] == sorted(missed, reverse=True)[:5]
     for each in ours:
         assert each["true"] == dense[:, each["label"]].sum()
+
+
+def test_results_of_labels_like_scikit_learn():
+    ids, _, dense, Y = predicted(9, n=300, k=6)
+    names = [f"label; {j}" for j in range(12)]
+    test, counts = SimpleNamespace(Y=Y), np.arange(12)
+    data = SimpleNamespace(test=test, label_names=names, label_uris=[], counts=counts, n_labels=12)
+    rows = list(csv.DictReader(io.StringIO(results_of_labels(SimpleNamespace(ids=ids), data))))
+    said = np.array([[j in row[:5] for j in range(12)] for row in ids])
+    precision, recall, f1, true = precision_recall_fscore_support(dense, said, zero_division=0)
+    assert [row["label"] for row in rows] == names
+    assert [int(row["training_documents"]) for row in rows] == list(range(12))
+    assert [int(row["test_positives"]) for row in rows] == true.tolist()
+    assert [float(row["precision"]) for row in rows] == pytest.approx(precision, abs=1e-4)
+    assert [float(row["recall"]) for row in rows] == pytest.approx(recall, abs=1e-4)
+
+    ours = best_and_worst(ids[:, :5], find_hits(ids[:, :5], Y), Y, 3)
+    tested = [j for j in range(12) if true[j] >= ENOUGH]
+    assert ours["enough"] == len(tested) > 6
+    ranked = sorted(tested, key=lambda j: -f1[j])
+    assert [each["label"] for each in ours["best"]] == ranked[:3]
+    assert [each["label"] for each in ours["worst"]] == ranked[::-1][:3]
 
 
 def test_nothing_to_analyse():

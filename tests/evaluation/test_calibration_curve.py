@@ -7,12 +7,12 @@ import pytest
 from scipy.special import expit
 from sklearn.calibration import calibration_curve
 from sklearn.linear_model import Ridge
-from sklearn.metrics import brier_score_loss, f1_score, log_loss
+from sklearn.metrics import brier_score_loss, f1_score, log_loss, precision_score, recall_score
 from synthetic import topics, write_weights
 
 from ovaflow.cli import main
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
-from ovaflow.evaluation.calibration_curve import reliability
+from ovaflow.evaluation.calibration_curve import LEVELS, reliability
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.prediction.calibration import read_calibration
 from ovaflow.prediction.predictions import open_any_model, read_predictions
@@ -97,6 +97,26 @@ def test_f1_at_the_thresholds_like_scikit_learn(folder, calibrated):
         assert way["macro-F1"] == pytest.approx(theirs, abs=1e-3)
         assert way["predicted"] == pytest.approx(chosen.sum(axis=1).mean(), abs=1e-2)
     assert ways[-1]["macro-F1"] > ways[0]["macro-F1"]
+
+
+def test_labels_by_least_probability_like_scikit_learn(folder, calibrated):
+    levels = json.loads((folder / "calibration.json").read_text())["automatic"]
+    dataset, model = open_dataset(folder / "dataset.h5"), open_any_model(folder / "of-dataset" / "model.h5")
+    scores = (dataset.test.X.to_scipy() @ model.weights.to_scipy().T).toarray()
+    probabilities = calibrated.probabilities(np.broadcast_to(np.arange(40), scores.shape), scores)
+    truth = dataset.test.Y.to_scipy().toarray()
+    assert [level["probability"] for level in levels] == list(LEVELS)
+    for level in levels:
+        chosen = probabilities >= level["probability"]
+        if not chosen.any():
+            assert level["probability"] >= 0.9
+            assert (level["precision"], level["predictions"]) == (None, 0)
+            continue
+        assert level["precision"] == pytest.approx(precision_score(truth, chosen, average="micro"), abs=1e-3)
+        assert level["recall"] == pytest.approx(recall_score(truth, chosen, average="micro"), abs=1e-3)
+        assert level["expected"] == pytest.approx(probabilities[chosen].mean(), abs=1e-3)
+        assert level["instances"] == pytest.approx(chosen.any(axis=1).mean(), abs=1e-3)
+        assert level["labels"] == pytest.approx(chosen.sum(axis=1).mean(), abs=1e-3)
 
 
 def test_thresholds_and_probabilities_without_a_label(calibrated):

@@ -9,9 +9,12 @@ from sklearn.metrics import log_loss
 
 from ovaflow.console.errors import InputError
 from ovaflow.prediction.sigmoids import (
+    BEND,
     LEAST_SLOPE,
     Pairs,
+    bent,
     common_lines,
+    fit_bend,
     fit_common,
     fit_deviations,
     fit_sigmoids,
@@ -127,3 +130,33 @@ def test_a_higher_score_never_means_less():
     upside_down = fit_sigmoids(Pairs(labels, np.arange(4000) % 1000, -scores, hits), counts)
     with pytest.raises(InputError, match="higher scores"):
         upside_down.lines(counts)
+
+
+def test_bend_is_the_most_probable():
+    rng = np.random.default_rng(7)
+    z = rng.normal(-1, 2, 2000)
+    hits = (rng.random(2000) < expit(np.minimum(z, 0.4 * z))).astype(float)
+
+    def loss(b):
+        log_odds = b[0] + b[1] * z + b[2] * np.maximum(z - BEND, 0)
+        return np.logaddexp(0, log_odds).sum() - hits @ log_odds + np.sum((b - [0, 1, 0]) ** 2) / 2
+
+    assert fit_bend(z, hits) == pytest.approx(minimize(loss, [0, 1, 0], tol=1e-12).x, abs=1e-4)
+
+
+def test_labels_that_look_sure_are_as_often_true_as_said():
+    rng, counts = np.random.default_rng(8), np.full(L, 20)
+    halves = []
+    for _ in range(2):
+        ids, scores = rng.integers(0, L, (4000, 5), np.int32), rng.normal(-0.6, 0.5, (4000, 5))
+        truth = expit(np.minimum(1 + 6 * scores, 0.5 + 2 * scores))
+        halves.append(pairs_of(ids, scores, rng.random(ids.shape) < truth))
+    held_out, fresh = halves
+    fitted = fit_sigmoids(held_out, counts)
+    slope, intercept = fitted.lines(counts)
+    straight = slope[fresh.labels] * fresh.scores + intercept[fresh.labels]
+    said = expit(bent(straight, fitted.bend))
+    sure = said > 0.75
+    assert said[sure].mean() == pytest.approx(fresh.hits[sure].mean(), abs=0.03)
+    assert log_loss(fresh.hits, said) < log_loss(fresh.hits, expit(straight)) - 0.003
+    assert fit_bend(np.array([-3.0, 3.0]), np.array([1.0, 0.0]))[1] >= LEAST_SLOPE

@@ -2,10 +2,21 @@
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from ovaflow.console.errors import InputError
-from ovaflow.report.quality import FAMILIES, FURTHER, metric_columns, read_published, results_for
+from ovaflow.evaluation.ranking import find_hits, precision, recall
+from ovaflow.report.quality import (
+    FAMILIES,
+    FURTHER,
+    count_assigned,
+    metric_columns,
+    read_published,
+    remarks,
+    results_for,
+)
+from ovaflow.sparse.csr import from_scipy
 
 HEADER = "dataset\tmethod\tP@1\tP@3\tP@5\tsource\tnote\n"
 
@@ -34,3 +45,43 @@ def test_published_results(tmp_path):
         path.write_bytes(text.encode("latin-1"))
         with pytest.raises(InputError, match=said):
             read_published(path)
+
+
+def test_remarks_against_one_instance_at_a_time():
+    random = np.random.default_rng(0)
+    # 1 to 6 are the labels that models know, 7 is in the data, 8 and 9 were left out of it
+    assigned = [random.choice(np.arange(1, 10), random.integers(4), replace=False).tolist() for _ in range(200)]
+    ids = np.array([random.permutation(np.arange(1, 7))[:5] for _ in range(200)])
+    Y = from_scipy(np.array([[float(j in labels) for j in range(8)] for labels in assigned], np.float32))
+    known = np.isin(np.arange(8), range(1, 7))
+    only_unknown = sum(bool(labels) and min(labels) > 7 for labels in assigned)
+    counts = {
+        "test_labels_unknown_in_train": sum(j > 7 for labels in assigned for j in labels),
+        "test_with_unknown_labels_only": only_unknown,
+    }
+    dataset = SimpleNamespace(test=SimpleNamespace(Y=Y), parameters={"source": {"counts": counts}})
+    hits = find_hits(ids, Y)
+    metrics = {f"P@{k}": precision(hits, k) for k in (1, 3, 5)} | {"recall@5": recall(hits, Y, 5)}
+    run = SimpleNamespace(name="one", metrics=metrics)
+    told = " ".join(remarks(SimpleNamespace(test=count_assigned(dataset, known), shown=[run])))
+
+    possible = [row for row in range(200) if any(1 <= j <= 6 for j in assigned[row])]
+    none = sum(not labels for labels in assigned)
+    assert f"{200 - len(possible)} of 200 test instances" in told
+    assert f"{none} were given no label, {200 - len(possible) - none} only labels that occur in no" in told
+    theirs = [100 * np.mean([np.isin(ids[row, :k], assigned[row]) for row in possible]) for k in (1, 3, 5)]
+    assert f"Among the other {len(possible)} P@1/3/5 is {'/'.join(f'{value:.1f}' for value in theirs)}." in told
+    pairs = [(row, j) for row, labels in enumerate(assigned) for j in labels]
+    unknown, found = sum(j > 6 for _, j in pairs), np.mean([j in ids[row] for row, j in pairs])
+    assert f"{unknown} of the {len(pairs)} labels assigned" in told
+    of_others = np.mean([j in ids[row] for row, j in pairs if j <= 6])
+    assert f"of all that were assigned, {100 * found:.1f} % are among the first five; of the others, " in told
+    assert told.endswith(f"{100 * of_others:.1f} %.")
+
+
+def test_nothing_is_said_of_few_instances_without_labels():
+    Y = from_scipy(np.eye(200, dtype=np.float32)[:, :199])
+    dataset = SimpleNamespace(test=SimpleNamespace(Y=Y), parameters={})
+    run = SimpleNamespace(name="one", metrics={"P@1": 0.5, "P@3": 0.3, "P@5": 0.2, "recall@5": 0.4})
+    told = remarks(SimpleNamespace(test=count_assigned(dataset, np.ones(199, bool)), shown=[run]))
+    assert [text[:57] for text in told] == ["Of the labels of a test instance, 40.0 % are on average a"]

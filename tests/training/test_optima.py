@@ -71,7 +71,7 @@ def test_every_problem_reaches_its_optimum(sample, regularization, loss, weighti
     exact = trained(dataset, labels, **problem, epsilon=MORE_EXACT[regularization]).weights.to_scipy()
     assert (done.statistics["status"] == Status.CONVERGED).all()
     X, weights = dataset.train.X.to_scipy().astype(float), done.weights.to_scipy()
-    costs = positive_costs(dataset, np.diff(dataset.positives.indptr), TrainLabels(weighting=weighting))
+    costs = positive_costs(dataset, TrainLabels(weighting=weighting))
     for row, label in enumerate(labels):
         y = np.full(X.shape[0], -1.0)
         y[dataset.positives.indices[slice(*dataset.positives.indptr[label : label + 2])]] = 1.0

@@ -19,6 +19,13 @@ rule evaluate_predictions:
             subcategory="{run}",
             labels={"file": "frequent and rare labels, failures"},
         ),
+        labels=report(
+            paths.LABELS,
+            caption="../report/labels.rst",
+            category="{dataset}",
+            subcategory="{run}",
+            labels={"file": "each label"},
+        ),
     log:
         "logs/{dataset}/{run}/evaluate.log",
     benchmark:
@@ -33,4 +40,4 @@ rule evaluate_predictions:
     shell:
         "ovaflow evaluate {input.predictions:q} --dataset={input.dataset:q} --model={input.model:q}"
         " --training={input.training:q} {params.options:q} --output={output.metrics:q}"
-        " --analysis={output.analysis:q} > {log:q} 2>&1"
+        " --analysis={output.analysis:q} --labels={output.labels:q} > {log:q} 2>&1"

@@ -2,16 +2,17 @@
 
 import csv
 import itertools
+from pathlib import Path
 
 import click
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from ovaflow.cli.options import FILE, OF_DATASET, SOURCE, THREADS, option, output, reads
+from ovaflow.cli.options import FILE, OF_DATASET, THREADS, option, output, reads
 from ovaflow.cli.predict import calibration_of, open_predictor
 from ovaflow.data.dataset import open_dataset
-from ovaflow.evaluation.analysis import analyse, evaluate_groups
+from ovaflow.evaluation.analysis import analyse, evaluate_groups, results_of_labels
 from ovaflow.evaluation.annif import annif_metrics
 from ovaflow.evaluation.calibration_curve import calibration_curve
 from ovaflow.evaluation.curves import prune_curve
@@ -25,17 +26,17 @@ from ovaflow.prediction.calibration import read_calibration, write_calibration
 from ovaflow.prediction.predictions import open_any_model, read_predictions
 from ovaflow.settings.models import Report
 from ovaflow.storage.texts import write_json
-from ovaflow.storage.writing import write_atomically
+from ovaflow.storage.writing import write_atomically, write_text
 
 
 @click.command("evaluate")
-@click.argument("data", type=SOURCE, metavar="FILE|PREDICTIONS")
+@click.argument("data", type=click.Path(path_type=Path), metavar="FILE|PREDICTIONS")
 @click.option("--model", "models", required=True, type=FILE, multiple=True, help="A model.h5; repeatable for a FILE.")
 @click.option("--format", type=click.Choice(FORMATS), help="Format of FILE; by default by its name.")
 @click.option("--text-column", help="Text column of csv, jsonl and parquet, or several; by default as in the model's.")
 @click.option("--labels-column", help="Their column of labels; by default as in the model's data.")
 @click.option("--label-separator", help="What separates two labels; by default as in the model's data.")
-@click.option("--labels", type=FILE, help="Table of labels to write for a FILE and one model, labels.csv.")
+@click.option("--labels", type=FILE, help="Table of labels to write, labels.csv; of a FILE for one model.")
 @THREADS
 @click.option("--dataset", type=FILE, help="The dataset.h5 that the PREDICTIONS are of.")
 @click.option("--training", type=FILE, help="PREDICTIONS: statistics of the training, training.h5.")
@@ -65,10 +66,10 @@ def evaluate_command(data, models, dataset, threads, labels, settings, table, **
     lacking = [name for name in ("training", "output") if options[name] is None]
     if lacking or len(models) > 1:
         raise click.UsageError(f"--dataset needs --{lacking[0]}" if lacking else "--dataset goes with one --model")
-    _evaluate_predictions(data, dataset, *models, settings, table, **options)
+    _evaluate_predictions(data, dataset, *models, settings, table, labels=labels, **options)
 
 
-def _evaluate_predictions(predictions, dataset, model, settings, table, training, output, groups, analysis):
+def _evaluate_predictions(predictions, dataset, model, settings, table, training, output, groups, analysis, labels):
     opened = read_predictions(predictions), open_dataset(dataset), open_any_model(model)
     constants = settings.propensity_a, settings.propensity_b
     metrics = evaluate(*opened, read_training(training), *constants)
@@ -77,6 +78,8 @@ def _evaluate_predictions(predictions, dataset, model, settings, table, training
         write_json(groups, "groups", evaluate_groups(*opened, *constants))
     if analysis:
         write_json(analysis, "analysis", analyse(*opened, *constants))
+    if labels:
+        write_text(labels, results_of_labels(*opened[:2]))
     click.echo(f"{output}: {_summary(metrics, 'P')}, {_summary(metrics, 'PSP')}")
     if table:
         for name, value in annif_metrics(opened[0].ids, opened[1].test.Y).items():

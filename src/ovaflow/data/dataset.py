@@ -189,11 +189,15 @@ class Dataset(Named):
         train = Split(self.train.X.part(0, n), self.train.Y.part(0, n), norms=norms)
         return replace(self, train=train, parameters=self.parameters | {"named_labels": 0})
 
-    def inverse_propensity(self, counts, a, b):
-        """:func:`inverse_propensity` of labels with so many positives; names of labels do not count."""
+    @cached_property
+    def counts(self):
+        """Training positives of each label; names of labels do not count."""
         Y = self.train.Y
-        named = np.bincount(Y.indices[Y.indptr[self.n_documents] :], minlength=self.n_labels)
-        return inverse_propensity(counts - named, self.n_documents, a, b)
+        return np.bincount(Y.indices[: Y.indptr[self.n_documents]], minlength=self.n_labels)
+
+    def inverse_propensity(self, a, b):
+        """:func:`inverse_propensity` of the labels."""
+        return inverse_propensity(self.counts, self.n_documents, a, b)
 
     @cached_property
     def positives(self):

@@ -22,7 +22,7 @@ class NamedLabels:
     def __init__(self):
         self._numbers = {}
         self._train, self._test = _Rows(), _Rows()
-        self._unknown = Counter()
+        self._unknown, self._only_unknown = Counter(), 0
         self.first = []  # of the first training instances, as they were given
 
     def add_train(self, labels):
@@ -34,8 +34,10 @@ class NamedLabels:
 
     def add_test(self, labels):
         """Append a test instance, after the last training instance."""
-        self._test.append(self._numbers[label] for label in labels if label in self._numbers)
+        known = [self._numbers[label] for label in labels if label in self._numbers]
         self._unknown.update(label for label in labels if label not in self._numbers)
+        self._only_unknown += bool(labels) and not known
+        self._test.append(known)
 
     def finish(self):
         """Names, training matrix (n, l), test matrix, and the number of test labels that were left out."""
@@ -45,6 +47,7 @@ class NamedLabels:
         counts = {
             "test_labels_unknown_in_train": self._unknown.total(),
             "different_test_labels_unknown_in_train": len(self._unknown),
+            "test_with_unknown_labels_only": self._only_unknown,
         }
         return names, self._train.matrix(len(names), ids), self._test.matrix(len(names), ids), counts
 

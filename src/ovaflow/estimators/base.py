@@ -255,7 +255,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         return False
 
     def _likely(self, instances: CSR) -> CSR:
-        """Labels that are more likely than not, from lists of best labels that are long enough."""
+        """Labels with a score above 0, from lists of best labels that are long enough."""
         l, n = len(self.classes_), instances.n_rows  # noqa: E741
         found = [np.empty(0, np.int32)] * n
         rows, k = np.arange(n), min(_FIRST_BEST, l)

@@ -1,5 +1,8 @@
 """Where a run is good and where it fails: what metrics.json says in one number each, label by label."""
 
+import csv
+import io
+
 import numpy as np
 
 from ovaflow.evaluation.metrics import PLACES, check_inputs
@@ -18,6 +21,13 @@ BINS = (1, 2, 3, 6, 11, 21, 51, 101, 201, 501, 1001, 10001, 100001)
 
 WORST = 20
 """Failures of each kind that are listed."""
+
+
+ENOUGH = 10
+"""Test positives from which on figures of a single label say something."""
+
+TRUSTED = 10
+"""Labels that are listed as the best and as the worst."""
 
 
 def decile_starts(counts):
@@ -41,12 +51,53 @@ def decile_starts(counts):
     return starts, deciles
 
 
+def _tallies(ids, hits, Y):
+    """How often each label is true, predicted and a hit: three arrays (l,)."""
+    return [np.bincount(labels, minlength=Y.n_columns) for labels in (Y.indices, ids[ids >= 0], ids[hits])]
+
+
+LABEL_COLUMNS = ("label", "uri", "training_documents", "test_positives", "predicted", "hits", "precision", "recall")
+
+
+def results_of_labels(predictions, dataset):
+    """CSV of all labels, in id order: how often each is true, among the first 5 predictions, and right there."""
+    Y, ids = dataset.test.Y, predictions.ids[:, : max(PLACES)]
+    tallies = _tallies(ids, find_hits(ids, Y), Y)
+    uris = dataset.label_uris if len(dataset.label_uris) else [""] * dataset.n_labels
+    written = io.StringIO()
+    table = csv.writer(written, lineterminator="\n")
+    table.writerow(LABEL_COLUMNS)
+    rows = zip(dataset.label_names, uris, dataset.counts.tolist(), *(each.tolist() for each in tallies), strict=True)
+    for *named, true, predicted, found in rows:
+        shares = [round(found / whole, 4) if whole else "" for whole in (predicted, true)]
+        table.writerow([*named, true, predicted, found, *shares])
+    return written.getvalue()
+
+
+def best_and_worst(ids, hits, Y, amount):
+    """Of labels with at least :data:`ENOUGH` test positives, those of the largest and of the smallest F1."""
+    true, predicted, found = _tallies(ids, hits, Y)
+    enough = np.flatnonzero(true >= ENOUGH)
+    f1 = 2 * found[enough] / (true + predicted)[enough]
+    order = enough[np.lexsort((-true[enough], -f1))]
+    amount = min(amount, (len(order) + 1) // 2)
+    sides = {"best": order[:amount], "worst": order[amount:][::-1][:amount]}
+    return {
+        "enough": len(enough),
+        **{
+            side: [
+                {"label": j, "true": int(true[j]), "predicted": int(predicted[j]), "found": int(found[j])}
+                for j in labels.tolist()
+            ]
+            for side, labels in sides.items()
+        },
+    }
+
+
 def frequency_groups(ids, hits, Y, counts, k, starts, inverse):
     """Results by group of labels with similar counts; precision and psp add up to P@k and PSP@k."""
     first, hit = ids[:, :k], hits[:, :k]
-    tested, predicted, found = (
-        np.bincount(labels, minlength=len(counts)) for labels in (Y.indices, first[first >= 0], first[hit])
-    )
+    tested, predicted, found = _tallies(first, hit, Y)
     group = np.searchsorted(starts, counts, "right") - 1
     gains, best = np.bincount(group, found * inverse, len(starts)), best_gains(Y, inverse, k).sum()
     rows = []
@@ -134,7 +185,7 @@ def analyse(predictions, dataset, model, a, b):
     """Results by training frequency, and failures, as a dict for JSON; propensities have the constants a and b."""
     k, hits, grouped = _grouping(predictions, dataset, model, a, b)
     Y, ids, scores = dataset.test.Y, predictions.ids[:, :k], predictions.scores[:, :k]
-    starts, deciles = decile_starts(model.counts)
+    starts, deciles = decile_starts(dataset.counts)
     names = [f"{first}" if first == last else f"{first}–{last}" for first, last in deciles]
     by_decile = [group for group in grouped((0, *starts)) if group["from"]]
     return {
@@ -144,6 +195,7 @@ def analyse(predictions, dataset, model, a, b):
         "deciles": [{"name": name, **group} for name, group in zip(names, by_decile, strict=True)],
         "bins": [group for group in grouped((0, *BINS)) if group["from"]],
         "wrong": sure_and_wrong(ids, scores, hits, np.diff(Y.indptr), WORST),
+        "trust": best_and_worst(ids, hits, Y, TRUSTED),
         "missed": often_missed(ids, hits, Y, WORST),
         "confused": confused(ids, hits, Y, WORST),
     }
@@ -154,5 +206,5 @@ def _grouping(predictions, dataset, model, a, b):
     check_inputs(predictions, dataset, model)
     Y, k = dataset.test.Y, min(max(PLACES), predictions.ids.shape[1])
     ids = predictions.ids[:, :k]
-    hits, inverse = find_hits(ids, Y), dataset.inverse_propensity(model.counts, a, b)
-    return k, hits, lambda starts: frequency_groups(ids, hits, Y, model.counts, k, starts, inverse)
+    hits, inverse = find_hits(ids, Y), dataset.inverse_propensity(a, b)
+    return k, hits, lambda starts: frequency_groups(ids, hits, Y, dataset.counts, k, starts, inverse)

@@ -3,13 +3,16 @@
 import numpy as np
 from scipy.special import expit
 
-from ovaflow.evaluation.ranking import f1, find_hits
+from ovaflow.evaluation.ranking import f1, find_hits, ratio
 from ovaflow.prediction.predictions import method_of_model
 from ovaflow.prediction.sigmoids import common_lines
 from ovaflow.settings.paths import BEST
 
 BINS = 15
 """Of equal width, as in Guo et al. 2017."""
+
+LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+"""Probabilities from which on labels might be assigned without a person."""
 
 
 def calibration_curve(model, calibration, dataset, k, threads=1):
@@ -24,6 +27,7 @@ def calibration_curve(model, calibration, dataset, k, threads=1):
         "k": k,
         "probabilities": _probabilities(model, calibration, ids[:, :k], scores[:, :k], hits[:, :k]),
         "thresholds": _thresholds(calibration, ids, scores, hits, dataset.test.Y),
+        "automatic": automatic(calibration.probabilities(ids, scores), hits, len(dataset.test.Y.indices)),
     }
 
 
@@ -37,6 +41,26 @@ def _probabilities(model, calibration, ids, scores, hits):
         "a sigmoid per label": calibration.probabilities(labels, values).astype(np.float64),
     }
     return [{"name": name, **reliability(probabilities, true)} for name, probabilities in ways.items()]
+
+
+def automatic(probabilities, hits, positives):
+    """What labels of at least a probability are worth, if they are assigned without a person: one dict per level."""
+    rows = []
+    for level in LEVELS:
+        chosen = probabilities >= np.float32(level)
+        amount, right = int(chosen.sum()), int((hits & chosen).sum())
+        rows.append(
+            {
+                "probability": level,
+                "predictions": amount,
+                "expected": float(probabilities[chosen].mean()) if amount else None,
+                "precision": right / amount if amount else None,
+                "recall": ratio(right, positives),
+                "instances": ratio(chosen.any(axis=1).sum(), len(chosen)),
+                "labels": ratio(amount, len(chosen)),
+            }
+        )
+    return rows
 
 
 def reliability(probabilities, hits):

@@ -39,14 +39,14 @@ def quality_of(model, dataset, a, b, threads=1):
     """P@k and PSP@k of a model of one-vs-all on the test instances."""
     model.require_dataset(dataset)
     ids, _ = predict_top_k(model.weights, model.trained, dataset.test.X, max(PLACES), threads)
-    return _quality(ids, dataset, dataset.inverse_propensity(model.counts, a, b))
+    return _quality(ids, dataset, dataset.inverse_propensity(a, b))
 
 
 def tree_curve(model, dataset, a, b, threads=1):
     """Quality of the first trees, more and more of them, from one pass over the test instances."""
     model.require_dataset(dataset)
     amounts = _amounts(model.forest.n_trees)
-    inverse = dataset.inverse_propensity(model.counts, a, b)
+    inverse = dataset.inverse_propensity(a, b)
     ids, _ = predict_trees(model.forest, model.instances(dataset.test), max(PLACES), threads, amounts)
     points = [{"trees": trees, **_quality(each, dataset, inverse)} for trees, each in zip(amounts, ids, strict=True)]
     return {"model": model.checksum, "points": points}

@@ -15,7 +15,7 @@ def evaluate(predictions, dataset, model, training, a, b):
     """Metrics, sizes and times of a run, flat and JSON-able; fractions in [0, 1]."""
     check_inputs(predictions, dataset, model)
     require_training_of(model, training)
-    inverse = dataset.inverse_propensity(model.counts, a, b)
+    inverse = dataset.inverse_propensity(a, b)
     metrics = ranking_metrics(predictions.ids, dataset.test.Y, inverse)
     labels_per_instance = np.diff(dataset.test.Y.indptr)
     return metrics | {

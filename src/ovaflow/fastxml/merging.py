@@ -46,11 +46,11 @@ def transform_of(dataset):
 
 def model_of(dataset, forest, parameters):
     """A model in memory."""
-    counts = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels)
+    trained = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels) > 0
     return ForestModel(
         dataset.path,
-        counts > 0,
-        counts,
+        trained,
+        dataset.counts,
         checksum="",
         parameters={"train": parameters, "transform": transform_of(dataset)},
         inputs={"dataset": dataset.checksum},

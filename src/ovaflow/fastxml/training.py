@@ -94,8 +94,7 @@ def gains_of(settings, dataset):
     Y = dataset.train.Y
     if settings.weighting != "propensity":
         return make_gains(settings.objective, Y)
-    counts = np.bincount(Y.indices, minlength=Y.n_columns)
-    inverse = dataset.inverse_propensity(counts, settings.propensity_a, settings.propensity_b)
+    inverse = dataset.inverse_propensity(settings.propensity_a, settings.propensity_b)
     return make_gains(settings.objective, Y, inverse)
 
 

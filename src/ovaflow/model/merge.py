@@ -44,7 +44,7 @@ def merge(shards, dataset, threshold, model_path, training_path, piece=PIECE):
         _pieces(plan, threshold, piece),
         dataset.n_features,
         trained,
-        np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels),
+        dataset.counts,
         dataset.names,
         {"train": training.parameters, "prune": threshold, "transform": dataset.parameters},
         {"dataset": dataset.checksum},

@@ -27,7 +27,7 @@ class ModelFile(Named, ABC):
 
     path: Path
     trained: np.ndarray  # bool (l,); labels without a classifier are never predicted
-    counts: np.ndarray  # int64 (l,); training positives
+    counts: np.ndarray  # int64 (l,); training positives; names of labels do not count
     checksum: str
     # ``train`` (settings of the training, ``method`` among them) and ``transform`` (parameters of the dataset,
     # see :class:`ovaflow.data.dataset.Dataset`)

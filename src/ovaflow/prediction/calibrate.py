@@ -23,7 +23,7 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.prediction.calibration import Calibration
-from ovaflow.prediction.sigmoids import fit_sigmoids, pairs_of
+from ovaflow.prediction.sigmoids import bent, fit_sigmoids, pairs_of
 
 PRIOR_POSITIVES = 10.0
 """r. Measured on docstrings and kirjastonhoitaja: macro-F1 is highest from 10 to 30, micro-F1 rises with it."""
@@ -87,11 +87,10 @@ def calibrate(model, held_out, predictions, hits):
             path=held_out.path,
             remedy="hold out more instances, or look at how good the model is",
         )
-    counts = np.bincount(held_out.train.Y.indices, minlength=held_out.n_labels)
     positives = np.bincount(held_out.test.Y.indices, minlength=held_out.n_labels)
     pairs, likely = (pairs_of(predictions.ids[:, :k], predictions.scores[:, :k], hits[:, :k]) for k in (None, LIKELY))
-    sigmoids = fit_sigmoids(likely, counts)
-    slope, intercept = sigmoids.lines(counts)
+    sigmoids = fit_sigmoids(likely, held_out.counts)
+    slope, intercept = sigmoids.lines(held_out.counts)
     log_odds = slope[pairs.labels] * pairs.scores + intercept[pairs.labels]
     chosen, common = choose_thresholds(pairs.labels, log_odds, pairs.hits, positives, model.counts)
     slope, intercept = sigmoids.lines(model.counts)
@@ -102,8 +101,9 @@ def calibrate(model, held_out, predictions, hits):
         "instances": held_out.test.X.n_rows,
         "best": predictions.ids.shape[1],
         "common": sigmoids.common.tolist(),
+        "bend": sigmoids.bend.tolist(),
         "precisions": list(sigmoids.precisions),
-        "common_log_odds": common,
+        "common_log_odds": float(bent(common, sigmoids.bend)),
         "common_score": _common_score(pairs, positives.sum()),
     }
     inputs = {"model": model.checksum, "held_out": held_out.checksum, "held_out_model": predictions.inputs["model"]}

@@ -8,6 +8,7 @@ from scipy.special import expit
 
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.model.model_file import ModelFile
+from ovaflow.prediction.sigmoids import STRAIGHT, bent
 from ovaflow.sparse.best import NO_LABEL
 from ovaflow.storage.arrays import create_array, map_vector
 from ovaflow.storage.artifact import checksum_of, create_artifact, inputs_of, open_artifact, parameters_of
@@ -23,7 +24,8 @@ FILE_NAME = "calibration.h5"
 class Calibration:
     """A sigmoid and a threshold for each label."""
 
-    # float32 (l,); the probability of label j at the score s is 1 / (1 + exp(-(slope_j s + intercept_j)))
+    # float32 (l,); the probability of label j at the score s is that of the log-odds slope_j s + intercept_j, bent by
+    # the parameter ``bend``
     slope: np.ndarray
     intercept: np.ndarray
     thresholds: np.ndarray  # float32 (l,); scores from which on a label is predicted; inf where it never is
@@ -35,8 +37,10 @@ class Calibration:
         """Probabilities of labels at their scores: float32 of the same shape, 0 where the id is -1."""
         ids = np.asarray(ids)
         known = ids != NO_LABEL
-        finite = np.where(known, scores, 0).astype(np.float64)
-        return np.where(known, expit(self.slope[ids] * finite + self.intercept[ids]), 0).astype(np.float32)
+        log_odds = self.slope[ids] * np.where(known, scores, 0).astype(np.float64) + self.intercept[ids]
+        # files of before the bend have none
+        found = expit(bent(log_odds, self.parameters.get("bend", STRAIGHT)))
+        return np.where(known, found, 0).astype(np.float32)
 
     def chosen(self, ids: ArrayLike, scores: np.ndarray) -> np.ndarray:
         """Whether scores reach the labels' thresholds: bool of the same shape."""

@@ -13,6 +13,11 @@ keeps the common sigmoid, one with many gets its own (Platt, 1999, shrunk as in
 a hierarchical model). The precisions p and q are those with which the
 deviations fitted to one half of the instances predict the other half best. m
 is the mean score of the hits.
+
+Scores of predicted labels are less sure at the top than such a line: of labels
+at 90 % on held-out library records 73 % were true. So log-odds z are bent at
+:data:`BEND`, for all labels alike, to b_0 + b_1 z + b_2 max(z + 1, 0), fitted
+to what each half says of the other: what was fitted looks better than it is.
 """
 
 from typing import NamedTuple
@@ -33,6 +38,15 @@ RIDGE = 0.01
 LEAST_SLOPE = 0.1
 """No label's slope is below this share of the median label's: a higher score never means less."""
 
+BEND = -1.0
+"""Log-odds at which the slope changes. Measured: from -1.5 to -0.5 log loss differs by at most 0.6 %."""
+
+BEND_RIDGE = 1.0
+"""Precision of the prior of b_0, b_1 - 1 and b_2."""
+
+STRAIGHT = (0.0, 1.0, 0.0)
+"""b_0 to b_2 of log-odds that stay as they are."""
+
 
 class Pairs(NamedTuple):
     """Held-out instances and labels predicted for them, label after label."""
@@ -51,9 +65,10 @@ class Sigmoids(NamedTuple):
     deviations: np.ndarray  # float64 (l, 2); u_j and v_j
     middle: float  # m
     precisions: tuple  # p and q
+    bend: np.ndarray  # float64 (3,); b_0 to b_2
 
     def lines(self, counts):
-        """Log-odds as lines over the score, (slope, intercept) of shape (l,), of a model with these counts."""
+        """Log-odds before they are bent, as lines over the score: (slope, intercept) of shape (l,) at these counts."""
         slope, intercept = common_lines(self.common, counts)
         least = LEAST_SLOPE * np.median(slope)
         if least <= 0:
@@ -80,9 +95,10 @@ def fit_sigmoids(pairs, counts):
     frequency = np.log(np.maximum(counts, 1))
     common = fit_common(pairs, frequency)
     middle = float(np.average(pairs.scores, weights=pairs.hits))
-    precisions = choose_precisions(pairs, frequency, middle)
+    precisions, others = choose_precisions(pairs, frequency, middle)
     offsets = _log_odds(common, pairs.scores, frequency[pairs.labels])
-    return Sigmoids(common, fit_deviations(pairs, offsets, middle, precisions, len(counts)), middle, precisions)
+    deviations = fit_deviations(pairs, offsets, middle, precisions, len(counts))
+    return Sigmoids(common, deviations, middle, precisions, fit_bend(others, pairs.hits))
 
 
 def common_lines(common, counts):
@@ -92,32 +108,48 @@ def common_lines(common, counts):
 
 
 def fit_common(pairs, frequency):
-    """Most probable a_0 to a_3, by Newton's method: float64 (4,)."""
-    a = np.zeros(4)
-    features = _features(pairs.scores, frequency[pairs.labels])
+    """Most probable a_0 to a_3: float64 (4,)."""
+    return _most_probable(_features(pairs.scores, frequency[pairs.labels]), pairs.hits, RIDGE, 0.0)
+
+
+def fit_bend(log_odds, hits):
+    """Most probable b_0 to b_2, never falling: float64 (3,)."""
+    b_0, b_1, b_2 = STRAIGHT + _most_probable(_corners(log_odds), hits, BEND_RIDGE, log_odds)
+    b_1 = max(b_1, LEAST_SLOPE)
+    return np.array([b_0, b_1, max(b_2, LEAST_SLOPE - b_1)])
+
+
+def bent(log_odds, bend):
+    """Log-odds of probabilities, of what lines give."""
+    return bend[0] + bend[1] * log_odds + bend[2] * np.maximum(log_odds - BEND, 0)
+
+
+def _most_probable(features, hits, ridge, offsets):
+    """Coefficients of a logistic regression under the prior N(0, 1 / ridge), by Newton's method."""
+    a = np.zeros(features.shape[1])
 
     def objective(a):
-        return _loss(features @ a, pairs.hits) + RIDGE / 2 * (a @ a)
+        return _loss(offsets + features @ a, hits) + ridge / 2 * (a @ a)
 
     loss = objective(a)
     for _ in range(50):
-        probability = expit(features @ a)
-        gradient = features.T @ (probability - pairs.hits) + RIDGE * a
-        curvature = features.T @ (features * (probability * (1 - probability))[:, None]) + RIDGE * np.eye(4)
+        probability = expit(offsets + features @ a)
+        gradient = features.T @ (probability - hits) + ridge * a
+        curvature = features.T @ (features * (probability * (1 - probability))[:, None]) + ridge * np.eye(len(a))
         step = np.linalg.solve(curvature, gradient)
         while objective(a - step) > loss and np.abs(step).max() > 1e-9:
             step = step / 2
         a = a - step
         before, loss = loss, objective(a)
-        if before - loss <= 1e-10 * len(pairs.hits):
+        if before - loss <= 1e-10 * len(hits):
             break
     return a
 
 
 def choose_precisions(pairs, frequency, middle):
-    """The (p, q) of :data:`PRECISIONS` with which each half of the instances predicts the other best."""
+    """The (p, q) of :data:`PRECISIONS` with which either half predicts the other best, and the log-odds of both."""
     first = (np.random.default_rng(0).random(pairs.rows.max(initial=0) + 1) < 0.5)[pairs.rows]
-    losses = np.zeros(len(PRECISIONS))
+    log_odds = np.empty((len(PRECISIONS), len(pairs.labels)))
     with Progress("choosing the prior", 2 * len(PRECISIONS), "fits") as progress:
         for half in (first, ~first):
             known, other = pairs.where(half), pairs.where(~half)
@@ -126,9 +158,10 @@ def choose_precisions(pairs, frequency, middle):
             for number, precisions in enumerate(PRECISIONS):
                 shifts = fit_deviations(known, offsets, middle, precisions, len(frequency))
                 own = shifts[other.labels, 0] + shifts[other.labels, 1] * (other.scores - middle)
-                losses[number] += _loss(others + own, other.hits)
+                log_odds[number, ~half] = others + own
                 progress.advance(1)
-    return PRECISIONS[int(losses.argmin())]
+    best = int(np.argmin([_loss(each, pairs.hits) for each in log_odds]))
+    return PRECISIONS[best], log_odds[best]
 
 
 def fit_deviations(pairs, offsets, middle, precisions, n_labels):
@@ -141,6 +174,10 @@ def fit_deviations(pairs, offsets, middle, precisions, n_labels):
 
 def _features(scores, frequency):
     return np.stack([np.ones(len(scores)), scores, frequency, scores * frequency], axis=1)
+
+
+def _corners(log_odds):
+    return np.stack([np.ones(len(log_odds)), log_odds, np.maximum(log_odds - BEND, 0)], axis=1)
 
 
 def _log_odds(common, scores, frequency):

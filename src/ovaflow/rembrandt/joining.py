@@ -54,7 +54,7 @@ def _model_of(dataset, projected, settings, solved):
     return EmbeddingModel(
         dataset.path,
         solved.trained,
-        np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels),
+        dataset.counts,
         checksum="",
         parameters={"train": settings, "transform": dataset.parameters},
         inputs={"dataset": dataset.checksum},

@@ -1,5 +1,6 @@
 """The section on probabilities and thresholds: how reliable they are, from calibration.h5 and calibration.json."""
 
+from functools import partial
 from operator import itemgetter
 
 from ovaflow.prediction.calibration import FILE_NAME, read_calibration
@@ -35,6 +36,7 @@ def show(anchor, results):
                     f"Probabilities of {run.name}", "probabilities", PROBABILITIES, run.calibration["probabilities"]
                 ),
                 _table(f"Thresholds of {run.name}", "labels predicted by", THRESHOLDS, run.calibration["thresholds"]),
+                _automatic(run),
             )
             for run in runs
         ],
@@ -59,6 +61,44 @@ THRESHOLDS = (
     Column("micro-F1", itemgetter("micro-F1"), wording.percent, best=max),
     Column("labels per instance", itemgetter("predicted"), wording.decimal),
 )
+
+
+AUTOMATIC = (
+    Column("labels", itemgetter("predictions"), wording.count, hint="of all test instances together"),
+    Column("right", itemgetter("precision"), partial(wording.percent, digits=1), "labels, %", unit="fraction"),
+    Column(
+        "expected",
+        itemgetter("expected"),
+        partial(wording.percent, digits=1),
+        "labels, %",
+        "mean of their probabilities",
+        "fraction",
+    ),
+    Column("found", itemgetter("recall"), partial(wording.percent, digits=1), "labels, %", "recall", "fraction"),
+    Column(
+        "with a label",
+        itemgetter("instances"),
+        partial(wording.percent, digits=1),
+        "test instances, %",
+        "that get at least one label",
+        "fraction",
+    ),
+    Column("labels each", itemgetter("labels"), wording.decimal),
+)
+
+
+def _automatic(run):
+    # files of before this was measured have none
+    if not (levels := run.calibration.get("automatic")):
+        return None
+    title = f"Labels of {run.name} by least probability"
+    return make_table(
+        title,
+        "probability of at least",
+        AUTOMATIC,
+        levels,
+        lambda level, cells: Row(f"{100 * level['probability']:g} %", cells),
+    )
 
 
 def _table(title, corner, columns, ways):

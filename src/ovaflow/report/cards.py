@@ -29,8 +29,8 @@ FORMATS = {
 _ON_THE_CARD = ("_instances", "_without_labels", "_without_features")
 
 SCORES = {
-    "one-vs-all": "A score is the margin of a label’s own classifier: above 0 the label is more likely than not to "
-    "have been assigned, but it is not a probability, and scores of different labels are not on the same scale.",
+    "one-vs-all": "Scores put the labels of an instance in order. A score is the margin of a label’s own classifier, "
+    "not a probability: one below 0 may well be right. Probabilities need predict: calibrate.",
     "one-vs-all, logistic": "A score is the log-odds that a label’s own classifier gives, as reliable as the training "
     "data make it.",
     "fastxml": "A score of FastXML is the share of the label in the leaves that an instance reaches, averaged over "
@@ -47,6 +47,7 @@ class Card:
 
     name: str
     counts: np.ndarray  # training positives of each label
+    known: np.ndarray  # labels that models can predict: those without positives may be known by their names
     facts: list  # triples of title, figure and remark
     source: list  # provenance, pairs of name and words
     transform: str  # how features were made
@@ -54,10 +55,11 @@ class Card:
 
 def make_card(name, dataset):
     """Read a dataset's card."""
-    counts = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels)
-    parameters = dataset.parameters
+    known = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels) > 0
+    dataset = dataset.documents
+    counts, parameters = dataset.counts, dataset.parameters
     source = list(source_words(parameters.get("source", {})))
-    return Card(name, counts, _facts(dataset, counts), source, transform_words(parameters))
+    return Card(name, counts, known, _facts(dataset, counts), source, transform_words(parameters))
 
 
 def source_words(source):
@@ -190,22 +192,22 @@ def _by_name(run, cells):
 def limits(results):
     """What the models cannot do, in sentences, with the figures of this dataset."""
     counts = results.card.counts
-    untrained, rare = int((counts == 0).sum()), _rare(counts)
+    unknown, rare = int((~results.card.known).sum()), _rare(counts)
     sentences = []
     if rare:
-        trained = wording.count(len(counts) - untrained)
+        trained = wording.count(int((counts > 0).sum()))
         sentences.append(f"{wording.count(rare)} of {trained} labels have at most {FEW} training instances.")
         run = next((run for run in results.runs if run.analysis and run.analysis["groups"]), None)
-        tail = run and run.analysis["groups"][0]
-        if tail and tail["name"] == "tail" and tail["true"]:
+        tail = run and next((group for group in run.analysis["groups"] if group["name"] == "tail"), None)
+        if tail and tail["true"]:
             sentences[0] += (
                 f" {run.name} finds {wording.percent(tail['recall'], 0)} % of their occurrences in the test set among "
                 f"its first {run.analysis['k']} labels: the figures above are mostly those of frequent labels."
             )
-    if untrained:
-        sentences.append(f"{wording.count(untrained)} labels have no training instance and are never predicted.")
-    if results.unseen:
-        sentences.append(f"{wording.count(results.unseen)} true labels of test instances never occur in training.")
+    if unknown:
+        sentences.append(f"{wording.count(unknown)} labels have no training instance and are never predicted.")
+    if results.test.unseen:
+        sentences.append(f"{wording.count(results.test.unseen)} true labels of test instances never occur in training.")
     sentences += dict.fromkeys(SCORES[kind] for run in results.runs if (kind := _kind(run)) in SCORES)
     return [
         *sentences,

@@ -300,6 +300,36 @@ def describe_failures(documents, runs, amount):
     }
 
 
+def describe_trust(documents, runs):
+    """Labels of the same run that are found and predicted best and worst; None where none was tested often."""
+    number, _ = documents.explained or (0, None)
+    # files of before this was analysed have none
+    found = (runs[number].analysis or {}).get("trust")
+    if not found or not found["best"]:
+        return None
+    titles = {"best": "Labels to trust most", "worst": "Labels to trust least"}
+    tables = [_trust_table(documents, title, found[side]) for side, title in titles.items() if found[side]]
+    return {"run": runs[number], "k": runs[number].analysis["k"], "enough": found["enough"], "tables": tables}
+
+
+def _trust_table(documents, title, labels):
+    whole_percent = partial(wording.percent, digits=0)
+    columns = [
+        Column("training positives", lambda each: int(documents.counts[each["label"]]), wording.count),
+        Column("true", itemgetter("true"), wording.count, "test instances"),
+        Column("found, %", lambda each: each["found"] / each["true"], whole_percent, "test instances", "recall"),
+        Column("predicted", itemgetter("predicted"), wording.count, "test instances"),
+        Column("right, %", _right, whole_percent, "test instances", "precision"),
+    ]
+    return make_table(
+        title, "label", columns, labels, lambda each, cells: Row(documents.label_name(each["label"]), cells)
+    )
+
+
+def _right(each):
+    return each["found"] / each["predicted"] if each["predicted"] else None
+
+
 def _missed_table(documents, missed):
     tested, whole_percent = "test instances", partial(wording.percent, digits=0)
     columns = [

@@ -11,10 +11,9 @@ from ovaflow.evaluation.ranking import find_hits
 from ovaflow.model.model_file import KIND as MODEL
 from ovaflow.model.training_file import read_training
 from ovaflow.prediction.predictions import read_predictions
-from ovaflow.report import cards, costs, examples
+from ovaflow.report import cards, costs, examples, quality
 from ovaflow.report.calibration import read_calibration_of
 from ovaflow.report.choices import read_choices
-from ovaflow.report.quality import results_for
 from ovaflow.report.sweeps import read_sweeps
 from ovaflow.report.traces import read_traces
 from ovaflow.report.training import LabelTreeOfRun, TrainingOfRun, read_label_tree_of, summarise
@@ -76,11 +75,12 @@ class DatasetResults:
 
     card: cards.Card
     runs: list
-    unseen: int  # true (instance, label) pairs of the test set whose label has no training positives
+    test: quality.Assigned
     examples: list
     explained: int | None  # number, among the runs shown, of the one whose predictions the examples explain
     labels: list  # labels of that run with their words
     failures: dict | None
+    trust: dict | None  # labels that the same run predicts best and worst
     published: list
     jobs: dict  # figures of the jobs of each (run, step)
     sweeps: dict  # runs by sweep
@@ -110,8 +110,8 @@ def gather(folders, published=(), benchmarks=None, seed=0, sweeps=None, settings
 
 
 def _gather_dataset(folder, run_folders, published, benchmarks, seed, wanted_sweeps, settings, choices):
-    dataset = open_dataset(folder / "dataset.h5").documents
-    card = cards.make_card(folder.name, dataset)
+    opened = open_dataset(folder / "dataset.h5")
+    card, dataset = cards.make_card(folder.name, opened), opened.documents
     series = choose_shown([read_json(run / "metrics.json", "metrics") for run in run_folders])
     runs, outcomes = [], []
     for run, number in zip(run_folders, series, strict=True):
@@ -127,12 +127,13 @@ def _gather_dataset(folder, run_folders, published, benchmarks, seed, wanted_swe
     return DatasetResults(
         card=card,
         runs=runs,
-        unseen=int((card.counts[dataset.test.Y.indices] == 0).sum()),
+        test=quality.count_assigned(dataset, card.known),
         examples=documents.describe(chosen),
         explained=explained and explained[0],
         labels=examples.sample_labels(explained[1], documents.label_name) if explained else [],
         failures=examples.describe_failures(documents, shown, settings.examples),
-        published=results_for(published, folder.name),
+        trust=examples.describe_trust(documents, shown),
+        published=quality.results_for(published, folder.name),
         jobs=costs.read_jobs(costs.find_benchmarks(run_folders, benchmarks)) if benchmarks else {},
         sweeps=read_sweeps(wanted_sweeps, runs),
         choices=read_choices(folder, choices),

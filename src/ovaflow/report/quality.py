@@ -4,6 +4,8 @@ import csv
 from itertools import zip_longest
 from typing import NamedTuple
 
+import numpy as np
+
 from ovaflow.console.errors import InputError
 from ovaflow.evaluation.metrics import PLACES
 from ovaflow.report import wording
@@ -106,6 +108,88 @@ def overview(all_results):
         rows += make_table("", "", OVERVIEW, results.runs, ours).rows
         rows += make_table("", "", unmarked, results.published, theirs).rows
     return Table("dataset", [Column("run", None), *OVERVIEW], rows, "All runs"), notes
+
+
+class Assigned(NamedTuple):
+    """Labels that were assigned to the test instances."""
+
+    instances: int
+    labels: int  # (instance, label) pairs, with those that prepare left out
+    unknown: int  # of labels that no model knows
+    unseen: int  # those of the unknown that prepare did not leave out
+    hopeless: int  # instances without a label that a model knows
+    unlabelled: int | None  # those of them that were given no label at all; None where that was not counted
+
+
+_HOPELESS = 0.01
+"""Share of instances without a known label above which the overview says what P@k is among the others."""
+
+
+def count_assigned(dataset, known):
+    """Count the labels of a dataset's test instances, of which models know some."""
+    Y, counts = dataset.test.Y, dataset.parameters.get("source", {}).get("counts", {})
+    left_out = counts.get("test_labels_unknown_in_train", 0)
+    unseen = int((~known[Y.indices]).sum())
+    instances = np.repeat(np.arange(Y.n_rows), np.diff(Y.indptr))
+    hopeless = Y.n_rows - len(np.unique(instances[known[Y.indices]]))
+    unlabelled = int((np.diff(Y.indptr) == 0).sum()) - counts.get("test_with_unknown_labels_only", 0)
+    counted = not left_out or "test_with_unknown_labels_only" in counts
+    total = len(Y.indices) + left_out
+    return Assigned(Y.n_rows, total, unseen + left_out, unseen, hopeless, unlabelled if counted else None)
+
+
+def remarks(results):
+    """What a reader of the overview should know of the test instances of a dataset, in sentences."""
+    runs = [run for run in results.shown if run.metrics.get("recall@5") is not None]
+    if not runs:
+        return []
+    return [*_hopeless(results.test, runs), _recall(results.test, runs)]
+
+
+def _hopeless(test, runs):
+    if test.hopeless <= _HOPELESS * test.instances:
+        return
+    why = ""
+    if test.unlabelled is not None:
+        others = test.hopeless - test.unlabelled
+        why = f": {test.unlabelled:,} were given no label, {others:,} only labels that occur in no training instance"
+    share, others = test.hopeless / test.instances, test.instances - test.hopeless
+    yield (
+        f"{test.hopeless:,} of {test.instances:,} test instances ({wording.percent(share, 1)} %) have no label that a "
+        f"model can know{why}. No prediction can be right for them, and P@k counts them as wrong."
+    )
+    if others:
+        found = ["/".join(wording.percent(run.metrics[f"P@{k}"] / (1 - share), 1) for k in PLACES) for run in runs]
+        yield f"Among the other {others:,} P@{'/'.join(map(str, PLACES))} is {_each(runs, found)}."
+
+
+def _recall(test, runs):
+    of_known = _each(runs, [f"{wording.percent(run.metrics['recall@5'], 1)} %" for run in runs])
+    which = " that occur in training" if test.unknown > test.unseen else ""
+    told = (
+        f"Of the labels of a test instance{which}, {of_known} are on average among the first five predictions "
+        "(recall@5): a person who indexes need not look for these."
+    )
+    if not test.unknown:
+        return told
+    hits = [5 * test.instances * run.metrics["P@5"] for run in runs]
+    # averages of labels, not of instances: how many of its labels are unknown is not kept of an instance
+    of_all, of_others = (
+        _each(runs, [f"{wording.percent(amount / whole if whole else None, 1)} %" for amount in hits])
+        for whole in (test.labels, test.labels - test.unknown)
+    )
+    return (
+        f"{told} But {test.unknown:,} of the {test.labels:,} labels assigned to test instances "
+        f"({wording.percent(test.unknown / test.labels, 1)} %) occur in no training instance, so nobody can learn "
+        f"them: of all that were assigned, {of_all} are among the first five; of the others, {of_others}."
+    )
+
+
+def _each(runs, figures):
+    """A figure of each run, with its name where there are several."""
+    if len(runs) == 1:
+        return figures[0]
+    return ", ".join(f"{figure} ({run.name})" for run, figure in zip(runs, figures, strict=True))
 
 
 def show(anchor, results):

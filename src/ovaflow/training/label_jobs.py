@@ -30,7 +30,7 @@ def unsolved(status, indices=(), data=()):
     return TrainedLabel(np.asarray(indices, np.int32), np.asarray(data, np.float32), outcome, 0.0)
 
 
-def positive_costs(dataset, counts, training):
+def positive_costs(dataset, training):
     """Weight of each label's positives, that of negatives being 1, by their number in training.
 
     Annotators leave labels out, rare ones most of all. With p_j the chance that label j was assigned where it is true,
@@ -39,8 +39,8 @@ def positive_costs(dataset, counts, training):
     Babbar 2021).
     """
     if training.weighting == "none":
-        return np.ones(len(counts))
-    return 2.0 * dataset.inverse_propensity(counts, training.propensity_a, training.propensity_b) - 1.0
+        return np.ones(dataset.n_labels)
+    return 2.0 * dataset.inverse_propensity(training.propensity_a, training.propensity_b) - 1.0
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class LabelJobs:
             # coordinate descent reads indices itself
             X = for_kernels(X)
         start = make_start(training, inputs)
-        costs = positive_costs(dataset, means.counts, training)
+        costs = positive_costs(dataset, training)
         alone = one_by_one(X, n, settings, training.reference)
         targets = alone.targets(dataset.positives, means, costs)
         return cls(

@@ -47,7 +47,7 @@ def train_labels(dataset, inputs, labels, training, threads=1, title="train", pa
     parts = parts or Parts(threads=threads)
     jobs, counts = LabelJobs.of(dataset, inputs.within(labels), training), inputs.means.counts[labels]
     results, solutions = _earlier_labels(parts, labels, title)
-    results |= _taken_over(inputs.earlier, labels, counts, training)
+    results |= _taken_over(inputs.earlier, labels, dataset.counts[labels], training)
     left = ~np.isin(labels, list(results))
     jobs.start.resume(labels[left], solutions)
     expected = dict(zip(labels[left].tolist(), estimated_work(counts[left]).tolist(), strict=True))
@@ -69,7 +69,7 @@ def train_model(dataset, training, threshold, threads=1, earlier=None):
     return Model(
         dataset.path,
         done.trained,
-        inputs.means.counts,
+        dataset.counts,
         checksum="",
         parameters={"train": training.recorded, "prune": threshold, "transform": dataset.parameters},
         inputs={"dataset": dataset.checksum},

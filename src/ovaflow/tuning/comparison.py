@@ -45,7 +45,7 @@ def try_on(dataset, training, metric, threads):
     model = train_model(dataset, training, training.stored_threshold, threads)
     ids, _ = predict(model, dataset.test.X, 5, threads, quiet=True)
     seconds = time.process_time() - began
-    inverse = dataset.inverse_propensity(model.counts, training.propensity_a, training.propensity_b)
+    inverse = dataset.inverse_propensity(training.propensity_a, training.propensity_b)
     metrics = ranking_metrics(ids, dataset.test.Y, inverse)
     scores = ranking.scores_of_instances(metric, ids, dataset.test.Y, inverse)
     return Trial(scores, {name: metrics[name] for name in _SHOWN}, seconds)

@@ -105,7 +105,7 @@ function show(prediction, milliseconds) {
   const kind = state.health.takes_text ? "word" : "feature";
   const known = features === 0
     ? `The model knows none of these ${kind}s: these labels mean nothing.`
-    : `${labels.length} labels from ${features.toLocaleString("en")} known ${kind}${features > 1 ? "s" : ""} in ${Math.max(1, Math.round(milliseconds))} ms.${state.health.probabilities ? "" : " Above 0, the classifier says yes."}`;
+    : `${labels.length} labels from ${features.toLocaleString("en")} known ${kind}${features > 1 ? "s" : ""} in ${Math.max(1, Math.round(milliseconds))} ms.${state.health.probabilities ? "" : " Scores put labels in order; they are not probabilities."}`;
   by("status").textContent = labels.length ? known : "No label.";
   const scores = labels.map((label) => label.score);
   const low = Math.min(0, ...scores) < 0 ? Math.min(-1, ...scores) : 0;
