@@ -28,7 +28,7 @@ def bounds_of(X, weights):
     bound_by_popular(screen, batch.popular_weights, 0, n, batch.block, batch.bounds)
     for c, column in enumerate(weights):
         support = np.flatnonzero(column).astype(np.int32)
-        add_rare(screen, support, column[support], 0, n, batch.bounds[c])
+        add_rare(screen, support, column[support], 0, n, batch.passed[c], batch.bounds[c])
     return batch.bounds[: len(weights), :n]
 
 

@@ -105,6 +105,7 @@ class Batch(NamedTuple):
     candidates: np.ndarray  # instances found by the screen: int32, shape (WIDTH, n + 1)
     support: np.ndarray  # features and weights of the sparse solution: int32 and float32, shape (WIDTH, d)
     weights: np.ndarray
+    passed: np.ndarray  # instances of each feature of the support that lie before the stripe: int32, shape (WIDTH, d)
     state: np.ndarray
     rounds: np.ndarray  # solutions on the working set so far
     n_positives: np.ndarray
@@ -129,6 +130,7 @@ def make_batch(n, d, n_popular):
         candidates=(np.int32, WIDTH, n + 1),
         support=(np.int32, WIDTH, d),
         weights=(np.float32, WIDTH, d),
+        passed=(np.int32, WIDTH, d),
     )
     large["popular_weights"][:] = 0.0
     counters = ("state", "rounds", "n_positives", "n_rows", "n_support", "n_candidates")
@@ -202,7 +204,7 @@ def _collect(c, n, first, last, screen, batch):
     bounds are then enough to bring it back, and the label is not finished.
     """
     bounds, found, have = batch.bounds[c], batch.candidates[c], batch.n_candidates[c]
-    add_rare(screen, batch.support[c, : batch.n_support[c]], batch.weights[c], first, last, bounds)
+    add_rare(screen, batch.support[c, : batch.n_support[c]], batch.weights[c], first, last, batch.passed[c], bounds)
     count = last - first
     if batch.state[c] == ADMITTED:
         wanted = first_rows(n, batch.n_positives[c])

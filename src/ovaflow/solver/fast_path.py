@@ -105,9 +105,9 @@ class WorkingSets:
         return (counts > 0) & (rows <= LARGEST_WORKING_SET * n)
 
     @classmethod
-    def of(cls, X, n_documents, smallest_target, settings):
-        """Prepare what all labels share."""
-        return cls(X, make_screen(X.part(0, n_documents)), settings)
+    def of(cls, X, n_documents, counts, targets, settings):
+        """Prepare what all labels share, by their positives and targets."""
+        return cls(X, make_screen(X.part(0, n_documents), counts[counts > 0].mean()), settings)
 
     def make_solver(self, start, ranking):
         """Solver of one thread."""
@@ -128,9 +128,10 @@ class Samples:
         return (counts > 0) & (counts + near_rows(counts) + SAMPLE <= LARGEST_SAMPLE * n)
 
     @classmethod
-    def of(cls, X, n_documents, smallest_target, settings):
+    def of(cls, X, n_documents, counts, targets, settings):
         """See :meth:`WorkingSets.of`."""
-        return cls(X, make_anchor(X, n_documents, smallest_target, settings), settings)
+        smallest = targets[cls.suits(counts, n_documents)].min()
+        return cls(X, make_anchor(X, n_documents, smallest, settings), settings)
 
     def make_solver(self, start, ranking):
         """Solver of one thread; no instance is left out, so that nothing is ranked."""
@@ -145,5 +146,4 @@ def fast_path(X, n_documents, counts, targets, settings):
     if settings.regularization == L1:
         return None
     path = _FAST_PATHS[settings.loss]
-    suited = path.suits(counts, n_documents)
-    return path.of(X, n_documents, targets[suited].min(), settings) if suited.any() else None
+    return path.of(X, n_documents, counts, targets, settings) if path.suits(counts, n_documents).any() else None

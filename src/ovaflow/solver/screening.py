@@ -29,8 +29,8 @@ STRIPE = 1 << 17
 BLOCK = 128
 """Instances whose bounds are turned from rows into columns at a time."""
 
-_POPULAR_SHARE = 0.01
-_MOST_POPULAR = 2048
+_ALL_POPULAR = 2048
+_MOST_POPULAR = 8192
 _NEGLIGIBLE = 2.5e-4
 _ROUNDING = 1e-4
 
@@ -50,16 +50,18 @@ class Screen(NamedTuple):
     slack: np.ndarray  # what an instance's score may exceed its bound by, as rounding and tiny weights are left out
 
 
-def make_screen(X):
-    """Divide the features of a matrix: popular are those of more than 1 % of the instances, 2,048 at most.
+def make_screen(X, mean_positives=1.0):
+    """Divide the features of a matrix: popular are those of more than 1 % of the instances, 8,192 at most.
 
-    Where there are no more than that, or rows are full, all are; zeros of full rows are left out.
+    Labels of more than ten positives reach more of the others, so that these are popular from fewer instances on.
+    Where there are no more than 2,048 features, or rows are full, all are; zeros of full rows are left out.
     """
     n, d = X.n_rows, X.n_columns
     frequency = nonzeros_of_columns(X)
     order = np.argsort(-frequency, kind="stable")
-    all_popular = d <= _MOST_POPULAR or is_full(X)
-    count = d if all_popular else min(int((frequency > _POPULAR_SHARE * n).sum()) + 1, _MOST_POPULAR)
+    share = min(0.01, 0.1 / mean_positives)
+    all_popular = d <= _ALL_POPULAR or is_full(X)
+    count = d if all_popular else min(int((frequency > share * n).sum()) + 1, _MOST_POPULAR)
     popular_features = order[:count].astype(np.int32)
     popular_id = np.full(d, -1, np.int32)
     popular_id[popular_features] = np.arange(count, dtype=np.int32)
@@ -114,22 +116,23 @@ def bound_by_popular(screen, popular_weights, first, last, block, bounds):
 
 
 @kernel
-def add_rare(screen, features, weights, first, last, bounds):
-    """bounds[i] += sum over rare f with w_f > 0 (or signed values) of x_if w_f."""
+def add_rare(screen, features, weights, first, last, passed, bounds):
+    """bounds[i] += sum over rare f with w_f > 0 (or signed values) of x_if w_f, for the instances first to last.
+
+    ``passed`` keeps for each feature how many instances of its list lie before ``last``, for the stripe that follows.
+    """
     for e in range(len(features)):
         f = features[e]
         weight = weights[e]
         if screen.popular_id[f] >= 0 or not (weight > _NEGLIGIBLE or screen.signed[f]):
             continue
-        begin = screen.rare_indptr[f]
-        end = screen.rare_indptr[f + 1]
-        if first > 0:
-            begin += np.searchsorted(screen.rare_rows[begin:end], first)
-        for k in range(np.uint64(begin), np.uint64(end)):
-            row = screen.rare_rows[k]
-            if row >= last:
-                break
-            bounds[np.uint32(row - first)] += screen.rare_data[k] * weight
+        begin = np.uint64(screen.rare_indptr[f])
+        end = np.uint64(screen.rare_indptr[f + 1])
+        k = begin + np.uint64(passed[e] if first > 0 else 0)
+        while k < end and screen.rare_rows[k] < last:
+            bounds[np.uint32(screen.rare_rows[k] - first)] += screen.rare_data[k] * weight
+            k += np.uint64(1)
+        passed[e] = k - begin
 
 
 @strict_kernel
