@@ -12,7 +12,8 @@ from tiny_table import write_table
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
-from ovaflow.evaluation.labelled_file import LEVELS, answer, by_label, by_probability, measure, reading_of
+from ovaflow.evaluation.calibration_curve import LEVELS
+from ovaflow.evaluation.labelled_file import answer, by_label, by_probability, measure, reading_of
 from ovaflow.model.model_file import save_model
 from ovaflow.prediction.calibration import Calibration, read_calibration, write_calibration
 from ovaflow.prediction.predictor import Predictor
@@ -86,9 +87,9 @@ def test_metrics_like_scikit_learn(folder, opened, truth):
         theirs = f1_score(has, chosen, average=average, zero_division=0)
         assert ours[f"{name} at the thresholds"] == pytest.approx(theirs)
     probabilities = expit(SLOPE * scores)
-    for level, ours in by_probability(answers, calibration).items():
-        likely = probabilities >= level
-        assert ours["records"] == pytest.approx(likely.any(axis=1).mean())
+    for ours in by_probability(answers, calibration):
+        likely = probabilities >= ours["probability"]
+        assert ours["instances"] == pytest.approx(likely.any(axis=1).mean())
         assert ours["recall"] == pytest.approx(recall_score(has, likely, average="micro"))
         if likely.any():
             assert ours["precision"] == pytest.approx(precision_score(has, likely, average="micro"))

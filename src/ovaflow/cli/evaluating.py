@@ -16,7 +16,7 @@ from ovaflow.evaluation.analysis import analyse, evaluate_groups, results_of_lab
 from ovaflow.evaluation.annif import annif_metrics
 from ovaflow.evaluation.calibration_curve import calibration_curve
 from ovaflow.evaluation.curves import prune_curve
-from ovaflow.evaluation.labelled_file import FORMATS, LEVELS, answer, by_label, by_probability, measure, reading_of
+from ovaflow.evaluation.labelled_file import FORMATS, answer, by_label, by_probability, measure, reading_of
 from ovaflow.evaluation.metrics import evaluate
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.model.model_file import open_model
@@ -26,7 +26,7 @@ from ovaflow.prediction.calibration import read_calibration, write_calibration
 from ovaflow.prediction.predictions import open_any_model, read_predictions
 from ovaflow.settings.models import Report
 from ovaflow.storage.texts import write_json
-from ovaflow.storage.writing import write_atomically, write_text
+from ovaflow.storage.writing import write_atomically
 
 
 @click.command("evaluate")
@@ -79,7 +79,7 @@ def _evaluate_predictions(predictions, dataset, model, settings, table, training
     if analysis:
         write_json(analysis, "analysis", analyse(*opened, *constants))
     if labels:
-        write_text(labels, results_of_labels(*opened[:2]))
+        _write_labels(labels, results_of_labels(*opened[:2]))
     click.echo(f"{output}: {_summary(metrics, 'P')}, {_summary(metrics, 'PSP')}")
     if table:
         for name, value in annif_metrics(opened[0].ids, opened[1].test.Y).items():
@@ -127,10 +127,10 @@ def _levels_table(levels, named):
         table.add_column("model", overflow="fold")
     for name in ("precision", "recall", "records with a label"):
         table.add_column(name, justify="right")
-    for level in LEVELS:
-        for number, (model, rows) in enumerate(levels.items()):
-            first = ["" if number else f"at least {level:g}", *[str(model)] * named]
-            table.add_row(*first, *(_shown(value) for value in rows[level].values()))
+    for rows in zip(*levels.values(), strict=True):
+        for number, (model, row) in enumerate(zip(levels, rows, strict=True)):
+            first = ["" if number else f"at least {row['probability']:g}", *[str(model)] * named]
+            table.add_row(*first, *(_shown(row[name]) for name in ("precision", "recall", "instances")))
     return table
 
 

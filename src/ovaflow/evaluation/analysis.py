@@ -1,8 +1,5 @@
 """Where a run is good and where it fails: what metrics.json says in one number each, label by label."""
 
-import csv
-import io
-
 import numpy as np
 
 from ovaflow.evaluation.metrics import PLACES, check_inputs
@@ -56,22 +53,16 @@ def _tallies(ids, hits, Y):
     return [np.bincount(labels, minlength=Y.n_columns) for labels in (Y.indices, ids[ids >= 0], ids[hits])]
 
 
-LABEL_COLUMNS = ("label", "uri", "training_documents", "test_positives", "predicted", "hits", "precision", "recall")
-
-
 def results_of_labels(predictions, dataset):
-    """CSV of all labels, in id order: how often each is true, among the first 5 predictions, and right there."""
+    """Rows of all labels after their head: how often each is true, among the first 5 predictions, and right there."""
     Y, ids = dataset.test.Y, predictions.ids[:, : max(PLACES)]
     tallies = _tallies(ids, find_hits(ids, Y), Y)
     uris = dataset.label_uris if len(dataset.label_uris) else [""] * dataset.n_labels
-    written = io.StringIO()
-    table = csv.writer(written, lineterminator="\n")
-    table.writerow(LABEL_COLUMNS)
+    yield "label", "uri", "training_documents", "test_positives", "predicted", "hits", "precision", "recall"
     rows = zip(dataset.label_names, uris, dataset.counts.tolist(), *(each.tolist() for each in tallies), strict=True)
     for *named, true, predicted, found in rows:
         shares = [round(found / whole, 4) if whole else "" for whole in (predicted, true)]
-        table.writerow([*named, true, predicted, found, *shares])
-    return written.getvalue()
+        yield [*named, true, predicted, found, *shares]
 
 
 def best_and_worst(ids, hits, Y, amount):

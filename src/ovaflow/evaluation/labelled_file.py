@@ -13,6 +13,7 @@ from ovaflow.data.readers.sparse_text import read_svmlight, read_xmc_text
 from ovaflow.data.readers.texts import read_texts
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.annif import averages, indicator
+from ovaflow.evaluation.calibration_curve import automatic
 from ovaflow.evaluation.metrics import PLACES
 from ovaflow.prediction.sources import BATCH, format_named, weighs_columns
 from ovaflow.settings.models import PrepareSource
@@ -20,9 +21,6 @@ from ovaflow.settings.paths import BEST
 from ovaflow.sparse.csr import CSR, from_scipy
 
 FORMATS = ("csv", "jsonl", "parquet", "text-tsv", "annif", "svmlight", "xmc-text")
-LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
-"""Probabilities from which on labels could be assigned without being looked at."""
-
 _BEST_OF_RECORD = 5
 """Labels of each record that are taken as predicted where there are no thresholds."""
 
@@ -137,22 +135,11 @@ def measure(answers, calibration):
 
 
 def by_probability(answers, calibration):
-    """Precision, recall and share of records that get a label, of labels at least as probable as each level."""
+    """What labels of at least a probability are worth, on records with labels; as :func:`automatic`."""
     labelled = answers.given > 0
     hits = ranking.find_hits(answers.ids, answers.Y)[labelled]
     probabilities = calibration.probabilities(answers.ids, answers.scores)[labelled]
-    levels = []
-    for level in LEVELS:
-        chosen = probabilities >= level
-        right = (hits & chosen).sum()
-        levels.append(
-            {
-                "precision": ranking.ratio(right, chosen.sum()) if chosen.any() else None,
-                "recall": ranking.ratio(right, len(answers.Y.indices)),
-                "records": float(chosen.any(axis=1).mean()),
-            }
-        )
-    return dict(zip(LEVELS, levels, strict=True))
+    return automatic(probabilities, hits, len(answers.Y.indices))
 
 
 def by_label(answers, model, calibration):
