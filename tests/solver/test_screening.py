@@ -28,7 +28,7 @@ def bounds_of(X, weights):
     bound_by_popular(screen, batch.popular_weights, 0, n, batch.block, batch.bounds)
     for c, column in enumerate(weights):
         support = np.flatnonzero(column).astype(np.int32)
-        add_rare(screen, support, column[support], 0, n, batch.passed[c], batch.bounds[c])
+        add_rare(screen, support, column[support], 0, batch.bounds[c])
     return batch.bounds[: len(weights), :n]
 
 
@@ -57,7 +57,7 @@ def test_popular_and_rare_entries_together_are_the_matrix():
     screen = make_screen(X)
     shape = (X.n_rows, len(screen.popular_features))
     popular = sp.csr_array((screen.popular_data, screen.popular_indices, screen.popular_indptr), shape=shape).toarray()
-    rare = sp.csc_array((screen.rare_data, screen.rare_rows, screen.rare_indptr), shape=(X.n_rows, 5000)).toarray()
+    rare = sp.csc_array((screen.rare_data, screen.rare_rows, screen.rare_indptr[0]), shape=(X.n_rows, 5000)).toarray()
     rare[:, screen.popular_features] += popular
     assert np.array_equal(rare, X.to_scipy().toarray())
     assert 0 < len(screen.popular_features) < 2048

@@ -85,6 +85,17 @@ def file_options(files):
     return [f"--{name.replace('_', '-')}={path}" for name, paths in files.items() for path in listed(paths)]
 
 
+def runs_left_out():
+    """A line about finished runs that are not in this config, if their report is about to be replaced."""
+    if not Path(paths.REPORT).exists() or "write_report" not in {job.rule.name for job in workflow.dag.needrun_jobs()}:
+        return ""
+    wanted = {paths.METRICS.format(dataset=dataset, run=run) for dataset in SETTINGS.datasets for run in SETTINGS.runs}
+    found = sorted(set(map(str, Path().glob(paths.METRICS.format(dataset="*", run="*")))) - wanted)
+    names = ", ".join(str(Path(*Path(path).parts[1:-1])) for path in found[:5]) + ", ..." * (len(found) > 5)
+    said = f"{paths.REPORT} will be about this config alone, without {names}; a folder for each config keeps its report"
+    return said if found else ""
+
+
 def raw_files(wildcards):
     """Files that a dataset is made from; a module's prefix does not apply to the user's own."""
     found = paths.raw_files(SETTINGS, wildcards.dataset)

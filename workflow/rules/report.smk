@@ -3,17 +3,6 @@ CHOICES = [steps.chosen_features(SETTINGS, dataset) for dataset in SETTINGS.data
 ]
 
 
-def runs_left_out():
-    """A line about finished runs that are not in this config, if their report is about to be replaced."""
-    if not Path(paths.REPORT).exists() or "write_report" not in {job.rule.name for job in workflow.dag.needrun_jobs()}:
-        return ""
-    wanted = {paths.METRICS.format(dataset=dataset, run=run) for dataset in SETTINGS.datasets for run in SETTINGS.runs}
-    found = sorted(set(map(str, Path().glob(paths.METRICS.format(dataset="*", run="*")))) - wanted)
-    names = ", ".join(str(Path(*Path(path).parts[1:-1])) for path in found[:5]) + ", ..." * (len(found) > 5)
-    said = f"{paths.REPORT} will be about this config alone, without {names}; a folder for each config keeps its report"
-    return said if found else ""
-
-
 rule write_report:
     input:
         datasets=expand(paths.DATASET, dataset=SETTINGS.datasets),

@@ -105,7 +105,6 @@ class Batch(NamedTuple):
     candidates: np.ndarray  # instances found by the screen: int32, shape (WIDTH, n + 1)
     support: np.ndarray  # features and weights of the sparse solution: int32 and float32, shape (WIDTH, d)
     weights: np.ndarray
-    passed: np.ndarray  # instances of each feature of the support that lie before the stripe: int32, shape (WIDTH, d)
     state: np.ndarray
     rounds: np.ndarray  # solutions on the working set so far
     n_positives: np.ndarray
@@ -130,7 +129,6 @@ def make_batch(n, d, n_popular):
         candidates=(np.int32, WIDTH, n + 1),
         support=(np.int32, WIDTH, d),
         weights=(np.float32, WIDTH, d),
-        passed=(np.int32, WIDTH, d),
     )
     large["popular_weights"][:] = 0.0
     counters = ("state", "rounds", "n_positives", "n_rows", "n_support", "n_candidates")
@@ -188,23 +186,23 @@ def screen_all(screen, batch):
     n = len(screen.slack)
     batch.n_candidates[:] = 0
     batch.cut[:] = False
-    for first in range(0, n, STRIPE):
+    for stripe, first in enumerate(range(0, n, STRIPE)):
         last = min(first + STRIPE, n)
         bound_by_popular(screen, batch.popular_weights, first, last, batch.block, batch.bounds)
         for c in range(WIDTH):
             if batch.state[c] == ADMITTED or batch.state[c] == SOLVED:
-                _collect(c, n, first, last, screen, batch)
+                _collect(c, n, stripe, first, last, screen, batch)
 
 
 @kernel
-def _collect(c, n, first, last, screen, batch):
+def _collect(c, n, stripe, first, last, screen, batch):
     """Candidates of one label in one stripe: as many as are wanted at first, later all that may violate.
 
     Where too many may, the bias of a poor working set has risen; the highest
     bounds are then enough to bring it back, and the label is not finished.
     """
     bounds, found, have = batch.bounds[c], batch.candidates[c], batch.n_candidates[c]
-    add_rare(screen, batch.support[c, : batch.n_support[c]], batch.weights[c], first, last, batch.passed[c], bounds)
+    add_rare(screen, batch.support[c, : batch.n_support[c]], batch.weights[c], stripe, bounds)
     count = last - first
     if batch.state[c] == ADMITTED:
         wanted = first_rows(n, batch.n_positives[c])

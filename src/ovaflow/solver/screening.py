@@ -43,9 +43,10 @@ class Screen(NamedTuple):
     popular_indptr: np.ndarray
     popular_features: np.ndarray
     popular_id: np.ndarray  # number among the popular features, -1 for rare ones; shape (d,)
-    rare_data: np.ndarray  # posting lists of rare features, CSC; those of popular features are empty
-    rare_rows: np.ndarray
-    rare_indptr: np.ndarray
+    rare_data: np.ndarray  # posting lists of rare features, stripe by stripe; those of popular features are empty
+    rare_rows: np.ndarray  # from the beginning of the stripe
+    rare_indptr: np.ndarray  # from the beginning of the stripe's entries: int32, shape (stripes, d + 1)
+    rare_starts: np.ndarray  # where the entries of each stripe begin: int64, shape (stripes + 1,)
     signed: np.ndarray  # rare features with negative values, which must be added whatever their weight
     slack: np.ndarray  # what an instance's score may exceed its bound by, as rounding and tiny weights are left out
 
@@ -65,21 +66,29 @@ def make_screen(X, mean_positives=1.0):
     popular_features = order[:count].astype(np.int32)
     popular_id = np.full(d, -1, np.int32)
     popular_id[popular_features] = np.arange(count, dtype=np.int32)
-    rare_indptr = np.zeros(d + 1, np.int64)
-    np.cumsum(np.where(popular_id < 0, frequency, 0), out=rare_indptr[1:])
-    n_popular = int(frequency.sum() - rare_indptr[-1])
+    n_rare = int(frequency[popular_id < 0].sum())
+    n_popular = int(frequency.sum()) - n_rare
     popular = np.empty(n_popular, np.float32), np.empty(n_popular, np.int32), np.zeros(n + 1, np.int64)
-    rare = np.empty(rare_indptr[-1], np.float32), np.empty(rare_indptr[-1], np.int32), rare_indptr
+    rare = np.empty(n_rare, np.float32), np.empty(n_rare, np.int32)
+    firsts = range(0, n, STRIPE)
+    rare_indptr, rare_starts = np.zeros((len(firsts), d + 1), np.int32), np.zeros(len(firsts) + 1, np.int64)
     signed = np.zeros(d, bool)
     slack = np.empty(n, np.float32)
-    _divide(*X.arrays, popular_id, *popular, *rare[:2], rare_indptr[:-1].copy(), signed, slack)
-    return Screen(*popular, popular_features, popular_id, *rare, signed, slack)
+    for stripe, first in enumerate(firsts):
+        last = min(first + STRIPE, n)
+        part = X.part(first, last)
+        np.cumsum(np.where(popular_id < 0, nonzeros_of_columns(part), 0), out=rare_indptr[stripe, 1:])
+        rare_starts[stripe + 1] = rare_starts[stripe] + rare_indptr[stripe, -1]
+        slots = rare_starts[stripe] + rare_indptr[stripe, :-1]
+        ends = popular[2][first : last + 1]
+        _divide(*part.arrays, popular_id, *popular[:2], ends, *rare, slots, signed, slack[first:last])
+    return Screen(*popular, popular_features, popular_id, *rare, rare_indptr, rare_starts, signed, slack)
 
 
 @strict_kernel
 def _divide(data, indices, indptr, popular_id, p_data, p_indices, p_indptr, r_data, r_rows, next_slot, signed, slack):
-    """Copy popular entries by row and rare ones by feature; slack_i = eps sum_{f rare} |x_if| + rounding."""
-    filled = 0
+    """Copy a stripe's popular entries by row and rare ones by feature; slack_i = eps sum_{f rare} |x_if| + rounding."""
+    filled = p_indptr[0]
     for i in range(len(indptr) - 1):
         row_sum = 0.0
         for k in range(indptr[i], indptr[i + 1]):
@@ -116,23 +125,16 @@ def bound_by_popular(screen, popular_weights, first, last, block, bounds):
 
 
 @kernel
-def add_rare(screen, features, weights, first, last, passed, bounds):
-    """bounds[i] += sum over rare f with w_f > 0 (or signed values) of x_if w_f, for the instances first to last.
-
-    ``passed`` keeps for each feature how many instances of its list lie before ``last``, for the stripe that follows.
-    """
+def add_rare(screen, features, weights, stripe, bounds):
+    """bounds[i] += sum over rare f with w_f > 0 (or signed values) of x_if w_f, for the instances of a stripe."""
+    indptr, start = screen.rare_indptr[stripe], screen.rare_starts[stripe]
     for e in range(len(features)):
         f = features[e]
         weight = weights[e]
         if screen.popular_id[f] >= 0 or not (weight > _NEGLIGIBLE or screen.signed[f]):
             continue
-        begin = np.uint64(screen.rare_indptr[f])
-        end = np.uint64(screen.rare_indptr[f + 1])
-        k = begin + np.uint64(passed[e] if first > 0 else 0)
-        while k < end and screen.rare_rows[k] < last:
-            bounds[np.uint32(screen.rare_rows[k] - first)] += screen.rare_data[k] * weight
-            k += np.uint64(1)
-        passed[e] = k - begin
+        for k in range(np.uint64(start + indptr[f]), np.uint64(start + indptr[f + 1])):
+            bounds[np.uint32(screen.rare_rows[k])] += screen.rare_data[k] * weight
 
 
 @strict_kernel
