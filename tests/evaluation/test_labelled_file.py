@@ -149,8 +149,8 @@ def test_two_models_side_by_side(folder, capsys):
     assert main(["evaluate", new, str(folder / "new.csv"), f"--labels={folder}/labels.csv"]) == 0
     assert "labels.csv: labels that reach their thresholds are taken as predicted" in capsys.readouterr().out
     assert main(["evaluate", old, new, str(folder / "new.csv"), f"--labels={folder}/labels.csv"]) == 2
-    assert main(["evaluate", old, str(folder / "new.csv"), f"--output={folder}/metrics.json"]) == 2
-    assert "--output goes with --dataset" in capsys.readouterr().err
+    assert main(["evaluate", old, str(folder / "new.csv"), f"--groups={folder}/groups.json"]) == 2
+    assert "--groups goes with --dataset" in capsys.readouterr().err
 
 
 def test_labels_that_are_none_of_the_models_are_refused(folder, opened, tmp_path):

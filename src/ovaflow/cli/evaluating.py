@@ -41,7 +41,7 @@ from ovaflow.storage.writing import write_atomically
 @click.option("--dataset", type=FILE, help="The dataset.h5 that the PREDICTIONS are of.")
 @click.option("--training", type=FILE, help="PREDICTIONS: statistics of the training, training.h5.")
 @reads("evaluate")
-@click.option("--output", type=FILE, help="PREDICTIONS: metrics file to write, metrics.json.")
+@click.option("--output", type=FILE, help="JSON file to write: of PREDICTIONS metrics.json, of a FILE what is printed.")
 @click.option("--groups", type=FILE, help="PREDICTIONS: also write results by the labels' frequency, groups.json.")
 @click.option("--analysis", type=FILE, help="PREDICTIONS: also write what the report says of labels, analysis.json.")
 @click.option(
@@ -59,9 +59,9 @@ def evaluate_command(data, models, dataset, threads, labels, settings, table, **
     of_file = {name: options.pop(name) for name in ("format", "text_column", "labels_column", "label_separator")}
     if dataset is None:
         given = [name for name, value in {**options, "metrics": table}.items() if value is not None]
-        if given:
-            raise click.UsageError(f"--{given[0]} goes with --dataset")
-        _evaluate_file(data, models, labels, threads, **of_file)
+        if misplaced := [name for name in given if name != "output"]:
+            raise click.UsageError(f"--{misplaced[0]} goes with --dataset")
+        _evaluate_file(data, models, labels, options["output"], threads, **of_file)
         return
     lacking = [name for name in ("training", "output") if options[name] is None]
     if lacking or len(models) > 1:
@@ -86,7 +86,7 @@ def _evaluate_predictions(predictions, dataset, model, settings, table, training
             click.echo(f"{name:<31}{value}" if isinstance(value, int) else f"{name:<31}{value:.4f}")
 
 
-def _evaluate_file(path, models, labels, threads, **chosen):
+def _evaluate_file(path, models, labels, output, threads, **chosen):
     if labels and len(models) > 1:
         raise click.UsageError("--labels goes with one --model")
     predictors = [open_predictor(model, [path]) for model in models]
@@ -94,10 +94,14 @@ def _evaluate_file(path, models, labels, threads, **chosen):
     found = [answer(predictor, path, reading_of(predictor.model, path, **chosen), threads) for predictor in predictors]
     each = list(zip(models, found, calibrations, strict=True))
     console = Console(highlight=False)
-    console.print(_metrics_table({model: measure(*measured) for model, *measured in each}))
+    metrics = {model: measure(*measured) for model, *measured in each}
+    console.print(_metrics_table(metrics))
     levels = {model: by_probability(*measured) for model, *measured in each if measured[1] is not None}
     if levels:
         console.print(_levels_table(levels, len(models) > 1))
+    if output:
+        told = [{"model": str(model), "metrics": metrics[model], "automatic": levels.get(model)} for model in models]
+        write_json(output, "evaluation", {"models": told})
     if labels:
         _write_labels(labels, by_label(found[0], predictors[0].model, calibrations[0]))
         chosen = "the best 5 of each record" if calibrations[0] is None else "labels that reach their thresholds"
