@@ -53,6 +53,7 @@ STEPS = STEPS.replace("@forest", "--output={forest_metrics}").replace("@embedded
 STEPS = STEPS.replace("@measured", "--output={metrics} --analysis={analysis}").strip().splitlines()
 
 NAMES = {
+    "answers": "answers.jsonl",
     "plan": "msi/shards.tsv", "shard0": "msi/shards/0.h5", "shard1": "msi/shards/1.h5", "model": "msi/model.h5",
     "training": "msi/training.h5", "index": "msi/model.index.h5", "predictions": "msi/predictions.h5",
     "metrics": "msi/metrics.json", "analysis": "msi/analysis.json", "prune": "msi/prune.json", "trace": "msi/trace.h5",

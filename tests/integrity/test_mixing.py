@@ -109,12 +109,10 @@ def test_the_report_passes_over_what_was_measured_elsewhere(mixed, tmp_path):
     assert pages[0] == pages[1]
 
 
-def test_a_service_has_no_probabilities_of_another_model(finished, other, mixed):
-    folder = mixed("calibration")
+def test_a_service_refuses_the_probabilities_of_another_model(finished, other, mixed):
     assert open_served_model(finished["model"]).calibration is not None
-    served = open_served_model(folder["model"])
-    assert served.calibration is None
-    assert "does not belong to" in served.remark
+    with pytest.raises(InputError, match="does not belong to"):
+        open_served_model(mixed("calibration")["model"])
     with pytest.raises(InputError, match="does not belong to"):
         open_served_model(finished["model"], other["calibration"])
 

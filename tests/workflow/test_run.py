@@ -52,7 +52,7 @@ def test_snakemakes_own_report_holds_the_page_and_each_runs_figures(finished, tm
         (page,) = [name for name in saved.namelist() if name.startswith("saved/data/") and name.endswith("report.html")]
         assert saved.read(page) == (finished.folder / "results" / "report.html").read_bytes()
     ours = json.loads(re.search(r"var categories = (\{.*?\});?\n", index)[1])
-    files = [f"results/tiny/{{run}}/{name}.json" for name in ("analysis", "metrics", "prune")]
+    files = [f"results/tiny/{{run}}/{name}" for name in ("analysis.json", "labels.csv", "metrics.json", "prune.json")]
     assert ours["Report"] == {"Other": ["results/report.html"]}
     for run in ("msi", "dismec"):
         assert sorted(ours["tiny"][run]) == [name.format(run=run) for name in files]
