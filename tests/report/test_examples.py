@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from ovaflow.data.dataset import open_dataset
 from ovaflow.data.tokens import TOKEN_PATTERN
-from ovaflow.evaluation.calibration_curve import reliability
+from ovaflow.evaluation.calibration_curve import automatic, reliability
 from ovaflow.prediction.calibration import Calibration, read_calibration, write_calibration
 from ovaflow.prediction.explanation import contributions
 from ovaflow.prediction.predictions import open_any_model, read_predictions
@@ -133,7 +133,14 @@ def calibrated(runs, tmp_path):
     p = rng.random(600)
     ways = [{"name": name, **reliability(p, rng.random(600) < p)} for name in ("scores", "one", "each <b>")]
     f1 = [{"name": "a threshold", "macro-F1": 0.25, "micro-F1": 0.5, "predicted": 3.5}]
-    measured = {"calibration": read_calibration(path).checksum, "k": 5, "probabilities": ways, "thresholds": f1}
+    levels = automatic(np.array([[0.9, 0.6]]), np.array([[True, False]]), 2)
+    measured = {
+        "calibration": read_calibration(path).checksum,
+        "k": 5,
+        "probabilities": ways,
+        "thresholds": f1,
+        "automatic": levels,
+    }
     write_json(folders[0] / "calibration.json", "calibration-curve", measured)
     return folders
 

@@ -63,40 +63,26 @@ THRESHOLDS = (
 )
 
 
+_TENTHS = partial(wording.percent, digits=1)
 AUTOMATIC = (
     Column("labels", itemgetter("predictions"), wording.count, hint="of all test instances together"),
-    Column("right", itemgetter("precision"), partial(wording.percent, digits=1), "labels, %", unit="fraction"),
+    Column("right", itemgetter("precision"), _TENTHS, "labels, %", unit="fraction"),
+    Column("expected", itemgetter("expected"), _TENTHS, "labels, %", "mean of their probabilities", "fraction"),
+    Column("found", itemgetter("recall"), _TENTHS, "labels, %", "recall", "fraction"),
     Column(
-        "expected",
-        itemgetter("expected"),
-        partial(wording.percent, digits=1),
-        "labels, %",
-        "mean of their probabilities",
-        "fraction",
-    ),
-    Column("found", itemgetter("recall"), partial(wording.percent, digits=1), "labels, %", "recall", "fraction"),
-    Column(
-        "with a label",
-        itemgetter("instances"),
-        partial(wording.percent, digits=1),
-        "test instances, %",
-        "that get at least one label",
-        "fraction",
+        "with a label", itemgetter("instances"), _TENTHS, "test instances, %", "that get at least one label", "fraction"
     ),
     Column("labels each", itemgetter("labels"), wording.decimal),
 )
 
 
 def _automatic(run):
-    # files of before this was measured have none
-    if not (levels := run.calibration.get("automatic")):
-        return None
     title = f"Labels of {run.name} by least probability"
     return make_table(
         title,
         "probability of at least",
         AUTOMATIC,
-        levels,
+        run.calibration["automatic"],
         lambda level, cells: Row(f"{100 * level['probability']:g} %", cells),
     )
 

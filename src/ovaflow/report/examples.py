@@ -303,13 +303,13 @@ def describe_failures(documents, runs, amount):
 def describe_trust(documents, runs):
     """Labels of the same run that are found and predicted best and worst; None where none was tested often."""
     number, _ = documents.explained or (0, None)
-    # files of before this was analysed have none
-    found = (runs[number].analysis or {}).get("trust")
-    if not found or not found["best"]:
+    analysis = runs[number].analysis
+    if not analysis or not analysis["trust"]["best"]:
         return None
+    found = analysis["trust"]
     titles = {"best": "Labels to trust most", "worst": "Labels to trust least"}
     tables = [_trust_table(documents, title, found[side]) for side, title in titles.items() if found[side]]
-    return {"run": runs[number], "k": runs[number].analysis["k"], "enough": found["enough"], "tables": tables}
+    return {"run": runs[number], "k": analysis["k"], "enough": found["enough"], "tables": tables}
 
 
 def _trust_table(documents, title, labels):
