@@ -186,8 +186,8 @@ def _recall(test, runs):
 
 
 def _each(runs, figures):
-    """A figure of each run, with its name where there are several."""
-    if len(runs) == 1:
+    """A figure of each run, with its name where they differ."""
+    if len(set(figures)) == 1:
         return figures[0]
     return ", ".join(f"{figure} ({run.name})" for run, figure in zip(runs, figures, strict=True))
 
