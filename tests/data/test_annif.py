@@ -14,7 +14,8 @@ from rdflib.namespace import OWL, RDF, SKOS
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset, read_all_names
-from ovaflow.data.readers.annif import parts_of, read_annif
+from ovaflow.data.readers.annif import read_annif
+from ovaflow.data.readers.streams import parts_of
 from ovaflow.data.subjects import read_vocabulary
 from ovaflow.model.model_file import save_model
 from ovaflow.serving.answers import find_labels

@@ -9,7 +9,7 @@ from zlib import crc32
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.catalogue import files_of, read_catalogue
-from ovaflow.data.readers.annif import matching, parts_of
+from ovaflow.data.readers.streams import matching, parts_of
 from ovaflow.estimate.demand import dense_megabytes, read_demand, shape_of, shares_of_work
 from ovaflow.settings import chains, paths, steps
 from ovaflow.settings.config import load, require_files, resolve

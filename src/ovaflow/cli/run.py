@@ -17,7 +17,7 @@ import yaml
 
 from ovaflow.console.ending import end_with
 from ovaflow.console.errors import InputError, StrPath
-from ovaflow.data.readers.annif import matching
+from ovaflow.data.readers.streams import matching
 from ovaflow.data.source import check_beginnings
 from ovaflow.machine.limits import read_allowance
 from ovaflow.settings import paths

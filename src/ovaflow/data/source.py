@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.readers.annif import matching, parts_of
+from ovaflow.data.readers.streams import matching, parts_of
 from ovaflow.data.readers.texts import check_beginning
 from ovaflow.settings.models import COLUMN_FORMATS, SEVERAL, PrepareSource, listed
 from ovaflow.settings.steps import read_by

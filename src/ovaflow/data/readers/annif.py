@@ -1,33 +1,11 @@
 """Document corpora as Annif reads them: short texts by line, CSV or JSON Lines, and folders of full texts."""
 
-import glob
-from pathlib import Path
-
 from ovaflow.console.errors import InputError
-from ovaflow.data.readers.streams import read_lines
+from ovaflow.data.readers.streams import matching, read_lines
 from ovaflow.data.readers.texts import CORRECT, TextInstance, clean, read_csv_fields, read_json_object
 
 _SUBJECTS = (".tsv", ".key")
 """Endings of the files beside a full text that hold its subjects."""
-
-
-def matching(location):
-    """The files, or the folder, that a path or a pattern such as ``*.tsv.gz`` means."""
-    if not glob.has_magic(str(location)) or Path(location).exists():
-        return [Path(location)]
-    found = sorted(map(Path, glob.glob(str(location))))
-    if not found:
-        raise InputError("no file is named so", path=location, remedy="paths are relative to the current folder")
-    return found
-
-
-def parts_of(location):
-    """All files of a location, those of folders as well."""
-    return [
-        part
-        for path in matching(location)
-        for part in (sorted(filter(Path.is_file, path.iterdir())) if path.is_dir() else [path])
-    ]
 
 
 def read_annif(location, left_out):

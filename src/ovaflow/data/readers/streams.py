@@ -1,11 +1,13 @@
-"""Files, plain or compressed, as one stream of bytes or of UTF-8 lines; nothing is unpacked on disk."""
+"""Files, plain or compressed, of a path or a pattern, as streams of bytes or UTF-8 lines; nothing is unpacked on disk."""
 
 import codecs
 import contextlib
+import glob
 import io
 import lzma
 import re
 from collections import deque
+from pathlib import Path
 
 from ovaflow.console.errors import InputError
 
@@ -13,6 +15,25 @@ _COMPRESSED = re.compile(rb"(?P<gzip>\x1f\x8b)|(?P<bz2>BZh[1-9]1AY&SY)|(?P<xz>\x
 """How compressed files begin, by the name that pyarrow has for each kind; it reads all but xz."""
 _BUFFER = 1 << 17
 _CONVERT = "convert the file to UTF-8, such as by: iconv -f {} -t utf-8 old.csv > new.csv"
+
+
+def matching(location):
+    """The files, or the folder, that a path or a pattern such as ``*.tsv.gz`` means."""
+    if not glob.has_magic(str(location)) or Path(location).exists():
+        return [Path(location)]
+    found = sorted(map(Path, glob.glob(str(location))))
+    if not found:
+        raise InputError("no file is named so", path=location, remedy="paths are relative to the current folder")
+    return found
+
+
+def parts_of(location):
+    """All files of a location, those of folders as well."""
+    return [
+        part
+        for path in matching(location)
+        for part in (sorted(filter(Path.is_file, path.iterdir())) if path.is_dir() else [path])
+    ]
 
 
 @contextlib.contextmanager
