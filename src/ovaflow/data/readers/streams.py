@@ -1,4 +1,4 @@
-"""Files of a path or a pattern, plain or compressed, as streams of bytes or UTF-8 lines; nothing is unpacked on disk."""
+"""Files of a path or a pattern, compressed or not, as streams of bytes or UTF-8 lines; none is unpacked on disk."""
 
 import codecs
 import contextlib
