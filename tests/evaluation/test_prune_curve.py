@@ -10,6 +10,7 @@ from synthetic import write_weights
 
 from ovaflow.cli import main
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
+from ovaflow.evaluation.curves import prune_curve
 from ovaflow.model.model_file import open_model
 from ovaflow.sparse.csr import from_scipy
 
@@ -39,13 +40,14 @@ def test_each_point_against_dense_weights(folder, capsys):
     output = folder / "prune.json"
     arguments = [str(model.path), f"--dataset={dataset.path}", f"--output={output}"]
     assert main(["prune-curve", *arguments, "--threshold=0.005"]) == 0
-    assert json.loads(output.read_text())["points"] == []
+    assert json.loads(output.read_text())["points"][1:] == []
     thresholds = [f"--threshold={threshold}" for threshold in (0.3, 0.005, 0.1, 0.3)]
     assert main(["prune-curve", *arguments, *thresholds]) == 0
-    assert capsys.readouterr().out.count("P@1") == 2
+    assert capsys.readouterr().out.count("P@1") == 1 + 3
     curve = json.loads(output.read_text())
     assert curve["model"] == model.checksum
-    assert [point["prune"] for point in curve["points"]] == [0.1, 0.3]
+    assert [point["prune"] for point in curve["points"]] == [0.01, 0.1, 0.3]
+    assert curve["instances"] == N
     X, Y = dataset.test.X.to_scipy().toarray(), dataset.test.Y.to_scipy().toarray()
     whole = model.weights.to_scipy().toarray()
     for point in curve["points"]:
@@ -58,3 +60,15 @@ def test_each_point_against_dense_weights(folder, capsys):
         write_pruned(folder / "smaller.h5", dataset, whole, point["prune"])
         theirs = (folder / "smaller.h5").stat().st_size
         assert abs(point["model_bytes"] - theirs) <= 2 * 4096
+
+
+def test_a_sample_of_the_instances(folder, monkeypatch):
+    monkeypatch.setattr("ovaflow.evaluation.curves.MOST_INSTANCES", 30)
+    model, dataset = open_model(folder / "model.h5"), open_dataset(folder / "dataset.h5")
+    ours = prune_curve(model, dataset, [], 0.55, 1.5)
+    rows = np.arange(30) * N // 30
+    ids, _ = naive.top_k(
+        dataset.test.X.to_scipy().toarray()[rows], model.weights.to_scipy().toarray(), model.trained, 1
+    )
+    theirs = np.take_along_axis(dataset.test.Y.to_scipy().toarray()[rows], ids, axis=1).mean()
+    assert (ours["instances"], ours["points"][0]["P@1"]) == (30, pytest.approx(theirs))

@@ -13,7 +13,7 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.data.tokens import normal_form
 from ovaflow.methods import METHODS
 from ovaflow.prediction.predictions import predict_test_set
-from ovaflow.prediction.predictor import Predictor
+from ovaflow.prediction.predictor import Predictor, remark_on_memory
 from ovaflow.sparse.csr import from_scipy, rows_of
 
 
@@ -46,6 +46,12 @@ def test_texts_become_what_the_dataset_holds(predictor, dataset, X):
     ids = [{predictor.feature_names.index(word): n for word, n in row.items() if word in predictor.feature_names}
            for row in counts[:2]]  # fmt: skip
     assert predictor.from_features(ids).data.tolist() == predictor.from_texts(texts[:2]).data.tolist()
+
+
+def test_a_model_larger_than_memory_is_remarked(predictor):
+    size = predictor.model.path.stat().st_size
+    assert remark_on_memory(predictor, size) == ""
+    assert str(predictor.model.path) in remark_on_memory(predictor, size - 1)
 
 
 def test_the_best_labels_are_those_of_the_pipeline(predictor, dataset, X):

@@ -10,11 +10,12 @@ from ovaflow.cli.options import FILE, THREADS, option
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.data.dataset import open_dataset
+from ovaflow.machine.limits import memory_left
 from ovaflow.model.model_file import method_of
 from ovaflow.prediction.answers import Csv, JoinedCsv, JsonLines, Table, XmcText, labels_of
 from ovaflow.prediction.calibration import FILE_NAME, read_calibration
 from ovaflow.prediction.predictions import open_any_model, predict_test_set, write_predictions
-from ovaflow.prediction.predictor import Predictor, without_words
+from ovaflow.prediction.predictor import Predictor, remark_on_memory, without_words
 from ovaflow.prediction.sources import (
     FORMATS,
     Batch,
@@ -100,7 +101,7 @@ def _predict_dataset(model, dataset, top_k, threads, output):
     predictions = predict_test_set(*opened, top_k, threads)
     write_predictions(output, predictions)
     n = len(predictions.ids)
-    each = 1000 * predictions.seconds * threads / max(n, 1)
+    each = 1000 * predictions.core_seconds / max(n, 1)
     click.echo(f"{output}: top {top_k} of {n:,} instances in {predictions.seconds:.1f} s, {each:.2f} core-ms each")
 
 
@@ -137,13 +138,14 @@ def _predict_raw(
         strange = empty = 0
         for batch in _batches(predictor, texts, sources):
             strange += 0 if batch.texts is None else without_words(predictor, batch.X)
+            shown = batch.texts or [None] * len(batch.names)
             found = labels_of(predictor, batch.X, top_k, threads, **options)
-            empty += found.count([])
-            numbers = range(progress.done + 1, progress.done + 1 + len(found))
-            shown = batch.texts or [None] * len(found)
-            out.writelines(map(writer.write, numbers, batch.names, shown, found))
+            rows = zip(batch.names, shown, found, strict=True)
+            for number, (name, text, labels) in enumerate(rows, progress.done + 1):
+                empty += not labels
+                out.write(writer.write(number, name, text, labels))
             out.flush()
-            progress.advance(len(found))
+            progress.advance(len(batch.names))
         if isinstance(writer, XmcText):
             out.seek(0)
             out.write(writer.first_line(progress.done))
@@ -165,7 +167,10 @@ def _batches(predictor, texts, sources):
 def open_predictor(path, others):
     """Open the model, which comes before all else on a command line."""
     try:
-        return Predictor.open(path)
+        predictor = Predictor.open(path)
+        if remark := remark_on_memory(predictor, memory_left()):
+            click.echo(f"ovaflow: {remark}", err=True)
+        return predictor
     except InputError:
         first = next(filter(_is_model, others), None)
         if first is None:

@@ -2,31 +2,43 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from ovaflow.console.progress import Progress
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.metrics import PLACES
 from ovaflow.fastxml.model_file import predict_trees
 from ovaflow.model.pruning import prune
+from ovaflow.prediction.index import open_index
 from ovaflow.prediction.top_k import load_kernels, predict_top_k
 
 _BYTES_OF_A_WEIGHT = 8
+
+MOST_INSTANCES = 20_000
+"""Of a prune curve, spread evenly over the test instances: differences between its points need no more."""
 
 MOST_POINTS = 24
 """Up to so many trees each number is a point of its own."""
 
 
 def prune_curve(model, dataset, thresholds, a, b, threads=1):
-    """Size and quality at each threshold above the model's own, ascending."""
+    """Size and quality at the model's own threshold and those above, ascending, on a sample of the test instances."""
     model.require_dataset(dataset)
-    wanted = sorted({float(threshold) for threshold in thresholds if threshold > model.parameters["prune"]})
+    own = model.parameters["prune"]
+    wanted = sorted({own, *(float(threshold) for threshold in thresholds if threshold > own)})
+    n = dataset.test.X.n_rows
+    few = min(n, MOST_INSTANCES)
+    test, inverse = dataset.test.take(np.arange(few) * n // max(few, 1)), dataset.inverse_propensity(a, b)
     load_kernels()
-    points, pruned = [], model
+    points, pruned, panels = [], model, open_index(model)
     with Progress("prune", len(wanted), "thresholds") as progress:
         for threshold in wanted:
-            pruned = replace(pruned, weights=prune(pruned.weights, threshold))
-            points.append({"prune": threshold, **_sizes(model, pruned), **quality_of(pruned, dataset, a, b, threads)})
+            if threshold > own:
+                pruned, panels = replace(pruned, weights=prune(pruned.weights, threshold)), None
+            ids, _ = predict_top_k(pruned.weights, pruned.trained, test.X, max(PLACES), threads, panels=panels)
+            points.append({"prune": threshold, **_sizes(model, pruned), **_quality(ids, test.Y, inverse)})
             progress.advance()
-    return {"model": model.checksum, "points": points}
+    return {"model": model.checksum, "instances": few, "points": points}
 
 
 def _sizes(model, pruned):
@@ -39,7 +51,7 @@ def quality_of(model, dataset, a, b, threads=1):
     """P@k and PSP@k of a model of one-vs-all on the test instances."""
     model.require_dataset(dataset)
     ids, _ = predict_top_k(model.weights, model.trained, dataset.test.X, max(PLACES), threads)
-    return _quality(ids, dataset, dataset.inverse_propensity(a, b))
+    return _quality(ids, dataset.test.Y, dataset.inverse_propensity(a, b))
 
 
 def tree_curve(model, dataset, a, b, threads=1):
@@ -48,7 +60,9 @@ def tree_curve(model, dataset, a, b, threads=1):
     amounts = _amounts(model.forest.n_trees)
     inverse = dataset.inverse_propensity(a, b)
     ids, _ = predict_trees(model.forest, model.instances(dataset.test), max(PLACES), threads, amounts)
-    points = [{"trees": trees, **_quality(each, dataset, inverse)} for trees, each in zip(amounts, ids, strict=True)]
+    points = [
+        {"trees": trees, **_quality(each, dataset.test.Y, inverse)} for trees, each in zip(amounts, ids, strict=True)
+    ]
     return {"model": model.checksum, "points": points}
 
 
@@ -60,7 +74,7 @@ def _amounts(n_trees):
     return sorted({round(n_trees ** ((place + 1) / MOST_POINTS)) for place in range(MOST_POINTS)} | {1, n_trees})
 
 
-def _quality(ids, dataset, inverse):
-    hits = ranking.find_hits(ids, dataset.test.Y)
-    scored = {f"PSP@{k}": ranking.propensity_scored_precision(ids, hits, dataset.test.Y, inverse, k) for k in PLACES}
+def _quality(ids, Y, inverse):
+    hits = ranking.find_hits(ids, Y)
+    scored = {f"PSP@{k}": ranking.propensity_scored_precision(ids, hits, Y, inverse, k) for k in PLACES}
     return {f"P@{k}": ranking.precision(hits, k) for k in PLACES} | scored

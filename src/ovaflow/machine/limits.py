@@ -6,6 +6,8 @@ import resource
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 from ovaflow.machine.topology import parse_list
 
 _UNLIMITED = 1 << 60
@@ -38,6 +40,12 @@ def read_allowance(proc="/proc"):
         min((limit for limit, _ in limits), default=None),
         min((max(0, limit - used) for limit, used in limits), default=None),
     )
+
+
+def memory_left():
+    """Bytes of memory that are free, or hold cached files, in this machine and in this process's control groups."""
+    allowed = read_allowance().memory_left
+    return min(psutil.virtual_memory().available, math.inf if allowed is None else allowed)
 
 
 def _groups(proc):

@@ -29,7 +29,7 @@ def labels_of(
     min_probability=None,
     min_score=None,
 ):
-    """Labels of each instance by falling score, on request with probabilities or only those that are likely enough."""
+    """Labels of one instance after the other by falling score, with probabilities or only likely ones on request."""
     ids, scores = predictor.top_k(X, min(k, predictor.n_labels), threads)
     kept = calibration.chosen(ids, scores) if thresholds else ids != NO_LABEL
     if min_probability is not None:
@@ -38,14 +38,12 @@ def labels_of(
         kept &= scores >= min_score
     shown = calibration.probabilities(ids, scores) if probabilities else np.full(ids.shape, None)
     names, uris = predictor.label_names, predictor.label_uris
-    return [
-        [
+    for row, *rest in zip(ids, kept, scores, shown, strict=True):
+        yield [
             Label(j, names[j], *values, uris[j] if len(uris) else None)
             for j, kept_, *values in zip(row.tolist(), *rest, strict=True)
             if kept_
         ]
-        for row, *rest in zip(ids, kept, scores, shown, strict=True)
-    ]
 
 
 def _number(value):

@@ -140,7 +140,7 @@ def words_in_text(predictor, text):
         )
     transform, ids, found = predictor.transform, model.feature_ids, []
     names_of, left_out = names_of_word(transform.features), frozenset(transform.left_out)
-    spans = [span for span in token_spans(text) if span.token not in left_out]
+    spans = [span for span in token_spans(text, model.transform.get("html")) if span.token not in left_out]
     for number, (token, starts, ends) in enumerate(spans):
         for name in dict.fromkeys(names_of(token)):
             if name in ids:

@@ -45,6 +45,7 @@ class Predictions:
     seconds: float  # wall time of scoring, without opening files
     threads: int
     inputs: dict  # checksums of ``dataset`` and ``model``
+    core_seconds: float = 0.0  # processor time of scoring; no part of the file
 
 
 def predict_test_set(model, dataset, k, threads=1):
@@ -52,10 +53,11 @@ def predict_test_set(model, dataset, k, threads=1):
     model.require_dataset(dataset)
     method = method_of_model(model)
     method.load_kernels()
-    started = time.perf_counter()
+    wall, processor = time.perf_counter(), time.process_time()
     ids, scores = method.predict(model, model.instances(dataset.test), k, threads, quiet=False)
-    seconds = time.perf_counter() - started
-    return Predictions(ids, scores, seconds, threads, {"dataset": dataset.checksum, "model": model.checksum})
+    seconds, core_seconds = time.perf_counter() - wall, time.process_time() - processor
+    inputs = {"dataset": dataset.checksum, "model": model.checksum}
+    return Predictions(ids, scores, seconds, threads, inputs, core_seconds)
 
 
 def write_predictions(path, predictions):

@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike
 
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.data.normalize import finish
+from ovaflow.data.readers.texts import without_markup
 from ovaflow.data.tfidf import TfIdf, weigh_counts
 from ovaflow.model.model_file import ModelFile
+from ovaflow.prediction.index import index_path
 from ovaflow.prediction.predictions import method_of_model, open_any_model
 from ovaflow.sparse.csr import CSR, from_scipy
 
@@ -111,7 +113,8 @@ class Predictor:
             raise InputError(
                 "was trained on features, so it cannot read texts", path=self.model.path, remedy="give it features"
             )
-        return self.transform.transform(texts, quiet=True)
+        plain = map(without_markup, texts) if self.model.transform.get("html") else texts
+        return self.transform.transform(plain, quiet=True)
 
     def from_features(self, rows: Iterable[dict[str | int, float]]) -> CSR:
         """Features as the model's dataset has them, from values as its source had them.
@@ -247,6 +250,16 @@ def _finite(feature: str | int, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not abs(float(value)) < np.inf:
         raise InputError(f"feature {feature!r}: {value!r} is not a number", remedy="give a finite number")
     return float(value)
+
+
+def remark_on_memory(predictor: Predictor, left: float) -> str:
+    """What to say of a model that does not fit into the memory left; empty for one that does."""
+    files = [path for path in (predictor.model.path, index_path(predictor.model.path)) if path.exists()]
+    size = sum(path.stat().st_size for path in files)
+    if size <= left:
+        return ""
+    said = f"{' and '.join(map(str, files))} take {size / 1e9:.1f} GB of memory, {left / 1e9:.1f} GB are left"
+    return f"{said}: predictions will wait for the disk; free memory, or make the model smaller (ovaflow prune)"
 
 
 def without_words(predictor: Predictor, X: CSR) -> int:

@@ -21,8 +21,8 @@ from ovaflow.prediction.index import (
     build_panel,
     error_bound,
     open_index,
+    optimistic_scores,
     panel_ranges,
-    rounded_scores,
 )
 from ovaflow.sparse.best import NO_LABEL, insert_label
 from ovaflow.sparse.csr import CSR
@@ -33,6 +33,9 @@ BLOCK = 512
 
 _RUN = 64
 """Labels that are skipped together."""
+
+LONG = 32
+"""A label of this many weights for each feature of an instance is searched for the features; a shorter one is read."""
 
 LONGEST_LIST = 1024
 """Up to this k, best labels are kept in order while labels are scored; beyond it, all scores are sorted."""
@@ -91,7 +94,7 @@ def search_index(panels, weights, X, k, threads=1, tell=None):
     ids, scores = no_labels(X.n_rows, k)
 
     def search(rows, panel):
-        _search(*X.arrays, *rows, panel, *weights.arrays, _scratch.take(len(panel.base)), ids, scores)
+        _search(*X.arrays, *rows, panel, weights.arrays, *_scratch.take(len(panel.base), X.n_columns), ids, scores)
         return (rows[1] - rows[0]) * len(panel.base)
 
     for panel in panels:
@@ -106,7 +109,7 @@ def scan(weights, trained, X, k, threads=1):
     ids, scores = no_labels(X.n_rows, k)
 
     def search(rows):
-        _scan(*X.arrays, *rows, *weights.arrays, trained, ids, scores)
+        _scan(*X.arrays, *rows, weights.arrays, trained, _scratch.take(0, X.n_columns)[1], ids, scores)
 
     for _ in _in_blocks(search, X.n_rows, threads):
         pass
@@ -127,14 +130,16 @@ def _in_blocks(search, n, threads, *more):
 
 
 class _Scratch(threading.local):
-    """An array that a thread uses again: a fresh one costs more in page faults than it takes to fill."""
+    """Arrays that a thread uses again: fresh ones cost more in page faults than they take to fill."""
 
-    scores = np.zeros(0, np.float32)
+    scores, zeros = np.zeros(0, np.float32), np.zeros(0, np.float32)
 
-    def take(self, size):
-        if len(self.scores) < size:
-            self.scores = np.empty(size, np.float32)
-        return self.scores[:size]
+    def take(self, n_labels, n_features):
+        if len(self.scores) < n_labels:
+            self.scores = np.empty(n_labels, np.float32)
+        if len(self.zeros) < n_features:
+            self.zeros = np.zeros(n_features, np.float32)
+        return self.scores[:n_labels], self.zeros[:n_features]
 
 
 _scratch = _Scratch()
@@ -179,29 +184,31 @@ def load_kernels():
 
 
 @strict_kernel
-def _search(data, indices, indptr, low, high, panel, w_data, w_indices, w_indptr, rounded, ids, best):
+def _search(data, indices, indptr, low, high, panel, weights, hoped, spread, ids, best):
     """Insert a panel's best labels into the lists of instances low..high, which may hold smaller labels already."""
     near, near_ids = np.empty(ids.shape[1], np.float32), np.empty(ids.shape[1], np.int32)
     for i in range(low, high):
-        start, end = indptr[i], indptr[i + 1]
-        error = error_bound(data, indices, start, end, panel)
-        rounded_scores(data, indices, start, end, panel, rounded)
-        near[:] = -np.inf
-        _keep_near(rounded, near, near_ids)
-        # k labels of this panel have exact scores of near[-1] - error or more
-        floor = np.float32(max(near[-1] - 2 * error, best[i, -1] - error))
-        _keep_exact(
-            rounded, floor, error, panel, w_data, w_indices, w_indptr, data, indices, start, end, ids[i], best[i]
-        )
+        error = error_bound(data, indices, indptr[i], indptr[i + 1], panel)
+        optimistic_scores(data, indices, indptr[i], indptr[i + 1], panel, hoped)
+        row = _row(data, indices, indptr, i, spread)
+        if best[i, -1] == -np.inf:
+            near[:] = -np.inf
+            _keep_near(hoped, near, near_ids)
+            for j in near_ids[near > -np.inf]:
+                hoped[j] = -np.inf
+                _offer(panel.first + j, weights, row, ids[i], best[i])
+        _keep_exact(hoped, error, panel.first, weights, row, ids[i], best[i])
+        spread[row[1]] = 0
 
 
 @strict_kernel
 def _keep_near(scores, near, ids):
-    """The best rounded scores, best first; a whole run of labels is skipped when none is among them."""
+    """The best optimistic scores, best first; a whole run of labels is skipped when none is among them."""
     for start in range(0, len(scores), _RUN):
         end = min(start + _RUN, len(scores))
         above = False
-        for j in range(start, end):
+        # without a sign, places need no check, and the loop becomes vector code
+        for j in range(np.uint64(start), np.uint64(end)):
             above |= scores[j] > near[-1]
         if above:
             for j in range(start, end):
@@ -210,55 +217,80 @@ def _keep_near(scores, near, ids):
 
 
 @strict_kernel
-def _keep_exact(rounded, floor, error, panel, w_data, w_indices, w_indptr, data, indices, start, end, ids, best):
-    """Score exactly what is not below the floor; so is everything where the floor is nan, by overflow."""
-    for low in range(0, len(rounded), _RUN):
-        high = min(low + _RUN, len(rounded))
+def _keep_exact(hoped, error, first, weights, row, ids, best):
+    """Score exactly what may be among the best: what is -inf is not, what is nan, by overflow, may be."""
+    for start in range(0, len(hoped), _RUN):
+        end = min(start + _RUN, len(hoped))
+        floor = np.float32(best[-1] - error)
         above = False
-        for j in range(low, high):
-            above |= not rounded[j] < floor
+        for j in range(np.uint64(start), np.uint64(end)):
+            above |= not hoped[j] < floor
         if above:
-            for j in range(low, high):
-                if panel.trained[j] and not (rounded[j] < floor or rounded[j] + error <= best[-1]):
-                    label = panel.first + j
-                    score = _dot(w_data, w_indices, w_indptr[label], w_indptr[label + 1], data, indices, start, end)
-                    if score > best[-1]:
-                        insert_label(score, label, ids, best)
+            for j in range(start, end):
+                if hoped[j] != -np.inf and not hoped[j] + error < best[-1]:
+                    _offer(first + j, weights, row, ids, best)
 
 
 @strict_kernel
-def _scan(data, indices, indptr, low, high, w_data, w_indices, w_indptr, trained, ids, best):
+def _scan(data, indices, indptr, low, high, weights, trained, spread, ids, best):
     for i in range(low, high):
-        start, end = indptr[i], indptr[i + 1]
+        row = _row(data, indices, indptr, i, spread)
         for label in range(len(trained)):
             if trained[label]:
-                score = _dot(w_data, w_indices, w_indptr[label], w_indptr[label + 1], data, indices, start, end)
-                if score > best[i, -1]:
-                    insert_label(score, label, ids[i], best[i])
+                _offer(label, weights, row, ids[i], best[i])
+        spread[row[1]] = 0
+
+
+@strict_kernel
+def _row(data, indices, indptr, i, spread):
+    """An instance: its values, their features, and the same spread out."""
+    values, features = data[indptr[i] : indptr[i + 1]], indices[indptr[i] : indptr[i + 1]]
+    spread[features] = values
+    return values, features, spread
+
+
+@strict_kernel
+def _offer(label, weights, row, ids, best):
+    """Score a label exactly, and insert it if it is among the best."""
+    data, indices, indptr = weights
+    values, features, spread = row
+    start, end = indptr[label], indptr[label + 1]
+    if end - start < LONG * len(features):
+        score = _sum(data, indices, start, end, spread)
+    else:
+        score = _dot(data, indices, start, end, values, features)
+    if score > best[-1] or (score == best[-1] and label < ids[-1]):
+        insert_label(score, label, ids, best)
 
 
 @strict_kernel
 def _score_labels(data, indices, indptr, w_data, w_indices, w_indptr, labels, spread, out):
-    """Like :func:`_dot`, bit by bit: a label's weights are spread out once for all instances, and zeros add nothing."""
+    """Each label's weights are spread out once for all instances."""
     for c in range(len(labels)):
         start, end = w_indptr[labels[c]], w_indptr[labels[c] + 1]
         for j in range(start, end):
             spread[np.uint32(w_indices[j])] = w_data[j]
         for i in range(len(out)):
-            total = np.float32(0)
-            for k in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
-                total += data[k] * spread[np.uint32(indices[k])]
-            out[i, c] = total
+            out[i, c] = _sum(data, indices, indptr[i], indptr[i + 1], spread)
         for j in range(start, end):
             spread[np.uint32(w_indices[j])] = 0
 
 
 @strict_kernel
-def _dot(w_data, w_indices, w_start, w_end, data, indices, start, end):
+def _sum(data, indices, start, end, spread):
+    """Like :func:`_dot`, bit by bit: zeros add nothing."""
+    total = np.float32(0)
+    for k in range(np.uint64(start), np.uint64(end)):
+        total += data[k] * spread[np.uint32(indices[k])]
+    return total
+
+
+@strict_kernel
+def _dot(w_data, w_indices, w_start, w_end, data, indices):
     """<w_j, x> over the features of x, ascending; each is searched for in what is left of w, by doubled steps."""
     total, one = np.float32(0), np.uint64(1)
     low, last = np.uint64(w_start), np.uint64(w_end)
-    for k in range(np.uint64(start), np.uint64(end)):
+    for k in range(np.uint64(len(data))):
         feature, step = np.uint32(indices[k]), one
         while low + step < last and np.uint32(w_indices[low + step]) <= feature:
             low += step

@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from ovaflow.data.tokens import normal_form
+from ovaflow.machine.limits import memory_left
 from ovaflow.prediction.calibration import FILE_NAME, Calibration, read_calibration
 from ovaflow.prediction.explanation import explains, nearest_labels, strongest_features
-from ovaflow.prediction.predictor import Predictor
+from ovaflow.prediction.predictor import Predictor, remark_on_memory
 from ovaflow.prediction.sources import remark_on_columns
 
 
@@ -58,7 +59,9 @@ class ServedModel:
 def open_served_model(path, calibration=None):
     """Open a model with the calibration given, else with ``calibration.h5`` next to it, which must belong to it."""
     predictor = Predictor.open(path)
-    beside, remark = Path(path).parent / FILE_NAME, remark_on_columns(predictor.model)
+    beside = Path(path).parent / FILE_NAME
+    remarks = remark_on_columns(predictor.model), remark_on_memory(predictor, memory_left())
+    remark = "; ".join(filter(None, remarks))
     if not (calibration or beside.exists()):
         return ServedModel(predictor, None, remark)
     return ServedModel(predictor, read_calibration(calibration or beside, predictor.model), remark)
