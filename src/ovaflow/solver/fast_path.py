@@ -21,8 +21,12 @@ from ovaflow.solver.stopping import gradient_targets, violation_targets
 from ovaflow.solver.working_features import DENSEST, Features, make_features, make_scratch, solve_on_features
 from ovaflow.sparse.csr import CSR
 
-LARGEST_WORKING_SET = 0.08
-"""Share of the instances beyond which a working set saves less than it costs."""
+MANY = 50_000
+"""Instances. Of fewer, a larger share is curved at the optimum."""
+
+LARGEST_OF_FEW, LARGEST_OF_MANY = 0.08, 0.2
+"""Shares of the instances beyond which a working set saves less than it costs. Measured: the 16 most frequent labels of
+tibkat take two thirds of the time with 0.2, all of delicious 6 % more."""
 
 LARGEST_SAMPLE = 0.3
 """Share of the instances beyond which a sampled problem saves less than it costs."""
@@ -102,7 +106,8 @@ class WorkingSets:
     def suits(counts, n):
         """Which labels need only a small part of n instances, by their positives."""
         rows = np.array([count + first_rows(n, count) for count in counts.tolist()])
-        return (counts > 0) & (rows <= LARGEST_WORKING_SET * n)
+        largest = LARGEST_OF_FEW if n < MANY else LARGEST_OF_MANY
+        return (counts > 0) & (rows <= largest * n)
 
     @classmethod
     def of(cls, X, n_documents, counts, targets, settings):

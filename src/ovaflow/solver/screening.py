@@ -4,9 +4,9 @@ Under the squared hinge a negative instance matters only while <w, x_i> > -1,
 which few of them reach (under 1 % at the optimum). Finding them needs no exact
 scores of the others:
 
-* the few hundred *popular* features hold half of the entries of X; their part
-  of the score is computed for a whole batch of labels at once, so that one
-  cache line of weights serves 16 labels;
+* the *popular* features, hundreds to a few thousand, hold half of the entries of
+  texts; their part of the score is computed for a whole batch of labels at once,
+  so that one cache line of weights serves 16 labels;
 * of the *rare* features only positive weights can raise a score of nonnegative
   features. They are added exactly through posting lists; leaving out the
   negative ones leaves an upper bound.
