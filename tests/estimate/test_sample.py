@@ -1,6 +1,7 @@
 """What a sample says against what training took. Figures of jobs are those of processes of their own."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -53,6 +54,10 @@ def test_memory_of_a_job_and_size_of_the_model(path, job, tmp_path):
     assert figures["model_bytes"] == pytest.approx((tmp_path / "model.h5").stat().st_size, rel=0.1)
     few = in_own_process("one-vs-all", dataset=str(path), settings={}, prune=0.05, n_labels=40)
     assert few.weights == pytest.approx(weights, rel=0.2)
+    # the machine's part is left when there is no error of sampling
+    ours, theirs = (found.core_error / found.demand.core_seconds for found in (sample, few))
+    assert ours == pytest.approx(0.1, abs=0.01)
+    assert ours < theirs < 1
 
 
 @pytest.mark.long
@@ -77,6 +82,7 @@ def test_command(path, tmp_path, capfd):
     names = [line[:12].rstrip() for line in written.splitlines()]
     assert names == ["sample", "core time", "wall time", "memory", "model"]
     assert "of 99 labels with positives" in written
+    assert re.search(r"core time +\S+ s ± \d+ %\n", written)
     assert "2 jobs of one thread" in written
     assert json.loads(output.read_text())["core_seconds"] > 0
     assert main(["estimate", str(path), *options[:-1]]) == 0
@@ -84,6 +90,7 @@ def test_command(path, tmp_path, capfd):
     assert main(["estimate", str(path), "--method=fastxml", "--trees=7", "--max-leaf=1000", "--json"]) == 0
     figures = json.loads(capfd.readouterr().out)
     assert (figures["sampled_trees"], figures["trees"]) == (1, 7)
+    assert figures["core_seconds_error"] is None
     assert main(["estimate", str(path), "--prune=0.001", "--stored-threshold=0.01"]) == 2
     assert "give --stored-threshold=0.001" in capfd.readouterr().err
 

@@ -92,7 +92,7 @@ def test_the_best_labels(multilabel, decoded, monkeypatch, block):
 def test_what_a_decoder_is_not_for(multilabel, decoded, tmp_path):
     projected = f"--embedding={decoded.path.with_name('embedding.h5')}", f"--output={tmp_path / 'p.h5'}"
     assert main(["project", str(multilabel.path), *projected, "--decoder=softmax"]) == 0
-    with pytest.raises(InputError, match="one label each"):
+    with pytest.raises(InputError, match="one label each; set decoder: auto, or logistic"):
         train_decoder(open_projected(tmp_path / "p.h5"), np.arange(30, dtype=np.int32), Decoding(1.0, 0.1, None, 0))
     with pytest.raises(InputError, match="rembrandt"):
         open_model(decoded.path)

@@ -18,6 +18,7 @@ from ovaflow.training.plan import (
     parts_of_tree,
     plan_shards,
     read_plan,
+    sampling_error,
     stratified_sample,
     write_plan,
 )
@@ -187,3 +188,18 @@ def test_totals_of_samples_are_near():
     for seed in range(50):
         labels, represented = stratified_sample(counts, 200, seed)
         assert represented @ theirs[labels] == pytest.approx(theirs.sum(), rel=0.2)
+
+
+def test_intervals_hold_the_total_as_often_as_they_say():
+    rng = np.random.default_rng(1)
+    counts = np.minimum(rng.zipf(1.6, 8000), 3000)
+    values = counts**0.6 * rng.lognormal(0, 0.5, 8000)
+    theirs = values.sum()
+    for n_labels in (100, 1000):
+        ours = []
+        for seed in range(300):
+            labels, represented = stratified_sample(counts, n_labels, seed)
+            error = 1.96 * sampling_error(values[labels], represented, counts[labels])
+            ours.append(abs(represented @ values[labels] - theirs) <= error)
+        assert 0.92 <= np.mean(ours) <= 0.98
+    assert sampling_error(values, np.ones(8000), counts) == 0

@@ -1,5 +1,7 @@
 """Shards of labels: the same bits whatever the threads and the company, and optima from every start."""
 
+import time
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -56,6 +58,16 @@ def test_statistics_agree_with_the_dataset():
     assert done.weights.indptr[3] == done.weights.indptr[4]
     assert (statistics["gradient_norm"] <= statistics["gradient_target"])[done.trained].all()
     assert done.core_seconds >= statistics["seconds"].sum()
+
+
+def test_core_time_is_that_of_the_processor(nested):
+    # eight threads wait for the cores and for each other, which costs nothing
+    trained(nested)
+    began = time.process_time()
+    done = trained(nested, threads=8)
+    theirs = time.process_time() - began
+    assert done.core_seconds == pytest.approx(theirs, rel=0.2)
+    assert 0.5 * theirs < done.statistics["seconds"].sum() < theirs
 
 
 def test_small_weights_are_dropped_and_nothing_else():

@@ -45,7 +45,7 @@ def train_trees_command(dataset, shard, shards, threads, output, settings):
         near = bring_near(opened, pinning)
         pinning.tell(title)
         digest = digest_of(settings.recorded, list(numbers), opened.checksum, code_fingerprint("train-trees"))
-        with parts_of(output, digest, threads) as parts:
+        with parts_of(output, digest) as parts:
             grown = grow_trees(near, numbers, settings, threads, title, parts)
             pinning.check()
             pinning.tell(title)

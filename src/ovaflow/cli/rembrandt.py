@@ -43,9 +43,9 @@ from ovaflow.storage.texts import write_json
 @output("Embedding file to write.")
 def embed_command(dataset, threads, output, settings):
     """Embed the labels of DATASET (dataset.h5) in a few dimensions, and fit the projection into them."""
-    opened, started = open_dataset(dataset), time.perf_counter()
+    opened, started = open_dataset(dataset), time.process_time()
     embedding = compute_embedding(opened, settings, threads)
-    seconds = threads * (time.perf_counter() - started)
+    seconds = time.process_time() - started
     write_embedding(output, embedding, settings, opened.checksum, seconds, peak_rss_bytes())
     for ridge, error in embedding.held_out_errors.items():
         click.echo(f"ridge {ridge:g}: squared error {error:.4f} on held-out instances")
@@ -63,12 +63,12 @@ def embed_command(dataset, threads, output, settings):
 @output("Projected training set to write.")
 def project_command(dataset, embedding, threads, output, settings):
     """Project the training instances of DATASET (dataset.h5) into an embedding."""
-    opened, started = open_dataset(dataset), time.perf_counter()
+    opened, started = open_dataset(dataset), time.process_time()
     found = read_embedding(embedding, opened.checksum)
     projection, features = project(opened, found.embedding, settings, threads)
     decoder = decoder_of(opened.train.Y, settings.decoder)
     parameters = found.parameters | settings.felt | {"decoder": decoder}
-    seconds = found.core_seconds + threads * (time.perf_counter() - started)
+    seconds = found.core_seconds + time.process_time() - started
     peak = max(found.peak_rss_bytes, peak_rss_bytes())
     write_projected(output, opened, projection, features, parameters, seconds, peak)
     click.echo(f"{output}: {len(features):,} instances with {features.shape[1]:,} features, for a {decoder} decoder")
@@ -117,7 +117,7 @@ def train_decoder_command(projected, tuned, shard, shards, threads, output):
         labels = plan_decoder(counts, opened.decoder, shards)[shard]
         parameters = {**asdict(settings), "stored_threshold": 0.0, "method": "one-vs-all"}
         digest = digest_of(parameters, labels, opened.dataset.checksum, code_fingerprint("train-decoder"))
-        with parts_of(output, digest, threads) as parts:
+        with parts_of(output, digest) as parts:
             done = train_decoder(near, labels, settings, threads, title, parts)
             pinning.check()
             pinning.tell(title)

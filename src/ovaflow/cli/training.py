@@ -133,7 +133,7 @@ def train_shard_command(dataset, means, plan, root, label_tree, shard, earlier, 
         inputs = StartInputs.of(near, read_means(means, opened.checksum), **more)
         made_from |= {"dataset": opened.checksum}
         digest = digest_of_shard(labels, settings, inputs, made_from, "train-shard")
-        with parts_of(output, digest, threads) as parts:
+        with parts_of(output, digest) as parts:
             done = train_labels(near, inputs, labels, settings, threads, title, parts)
             pinning.check()
             pinning.tell(title)

@@ -23,13 +23,18 @@ from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.model.model_file import open_model
 from ovaflow.model.pruning import kept_per_row
 from ovaflow.settings.models import GrowTrees, TrainLabels
+from ovaflow.sparse.panel import WIDTH
 from ovaflow.training.label_jobs import LabelJobs
-from ovaflow.training.plan import stratified_sample
+from ovaflow.training.plan import sampling_error, stratified_sample
 from ovaflow.training.shard_job import train_labels
 
 _STEADY = 2.0
 _REPEATS = 5
 _FEW = 50
+_NORMAL = 1.96  # quantile of 97.5 %
+_BUSY = 0.05
+"""Standard deviation of the processor time of the same work: between runs on two busy cores it was 4.5 %."""
+
 _OBJECTS = 1000
 """Bytes that Python's objects of a solved label take besides its weights."""
 
@@ -43,6 +48,7 @@ class Sample:
     demand: Demand
     model_bytes: float  # of the weights or trees in the model
     weights: float  # their number
+    core_error: float | None = None  # half of a 95 % interval of core_seconds; unknown from one tree
 
 
 def sample_labels(dataset, settings, prune, n_labels, seed=0, earlier=None):
@@ -59,15 +65,17 @@ def sample_labels(dataset, settings, prune, n_labels, seed=0, earlier=None):
         raise InputError(
             "no label has positives", path=dataset, remedy="give a dataset whose training instances have labels"
         )
-    labels, represented = stratified_sample(counts, n_labels, seed)
+    # the first labels touch new memory and read cold caches, so these are the frequent ones, which represent few
+    labels, represented = (found[::-1] for found in stratified_sample(counts, n_labels, seed))
     # the way up to the root comes with a label that starts at its parent's solution
-    solved = labels if inputs.parents is None else with_ancestors(labels, inputs.parents)
+    filled = np.concatenate([labels, _company(labels, counts, seed)])
+    solved = filled if inputs.parents is None else with_ancestors(filled, inputs.parents)
     train_labels(opened, inputs, labels[[0, -1]] if len(labels) > 1 else labels, training, title="warm up")
     job_seconds = time.process_time() - elsewhere
     setup, job_bytes = _shared(lambda: LabelJobs.of(opened, inputs, training), opened)
     done, seconds = _repeated(lambda: train_labels(opened, inputs, solved, training, title="sample"))
-    wall = done.statistics["seconds"]
-    core = wall[: len(labels)] * max(seconds - setup, 0) / (wall.sum() or 1)
+    spent = done.statistics["seconds"]
+    core = spent[: len(labels)] * max(seconds - setup, 0) / (spent.sum() or 1)
     stored, kept = (
         float(represented @ rows[: len(labels)])
         for rows in (np.diff(done.weights.indptr), kept_per_row(done.weights, prune))
@@ -79,7 +87,17 @@ def sample_labels(dataset, settings, prune, n_labels, seed=0, earlier=None):
         thread_bytes=max(0, peak_rss_bytes() - job_bytes),
         result_bytes=8 * stored + _OBJECTS * opened.n_labels,
     )
-    return Sample(len(labels), int(np.count_nonzero(counts)), demand, 8 * kept, kept)
+    error = _NORMAL * np.hypot(sampling_error(core, represented, counts[labels]), _BUSY * demand.core_seconds)
+    return Sample(len(labels), int(np.count_nonzero(counts)), demand, 8 * kept, kept, float(error))
+
+
+def _company(labels, counts, seed):
+    """Labels solved after the sample, so that its last ones share each pass over all instances as in a training.
+
+    They pay for passes with few labels in flight, of which a sample has as many as a whole shard.
+    """
+    others = np.setdiff1d(np.flatnonzero(counts), labels)
+    return np.random.default_rng(seed).choice(others, min(WIDTH, len(others)), replace=False)
 
 
 def sample_trees(dataset, settings):

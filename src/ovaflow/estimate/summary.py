@@ -27,6 +27,7 @@ def summarize(sample, dataset, threads, shards, unit="labels"):
         f"sampled_{unit}": sample.solved,
         unit: sample.of,
         "core_seconds": demand.core_seconds + shards * demand.job_seconds,
+        "core_seconds_error": sample.core_error,
         "wall_seconds": job_seconds * math.ceil(shards / at_a_time),
         "job_seconds": job_seconds,
         "jobs_at_a_time": at_a_time,
@@ -88,7 +89,7 @@ def describe(figures, unit="labels"):
     threads = f"{figures['threads']} threads" if figures["threads"] > 1 else "one thread"
     return [
         ("sample", f"{figures[f'sampled_{unit}']:,} of {figures[unit]:,} {which}"),
-        ("core time", clock(figures["core_seconds"])),
+        ("core time", clock(figures["core_seconds"]) + _interval(figures)),
         (
             "wall time",
             f"{clock(figures['wall_seconds'])}: {jobs} of {threads} and {clock(figures['job_seconds'])}, "
@@ -105,3 +106,9 @@ def describe(figures, unit="labels"):
             f"each job mem_mb={figures['suggested_mem_mb']} runtime={figures['suggested_runtime']} (min)",
         ),
     ]
+
+
+def _interval(figures):
+    """The error of the core time, where a sample has one."""
+    error = figures["core_seconds_error"]
+    return f" ± {100 * error / figures['core_seconds']:.0f} %" if error else ""

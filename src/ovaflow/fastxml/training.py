@@ -106,8 +106,8 @@ def trees_of_shard(trees, shards, shard):
 @dataclass(frozen=True)
 class GrownShard:
     forest: Forest
-    seconds: np.ndarray  # float64 (T,); time spent on each tree
-    core_seconds: float  # threads times wall seconds, of all attempts
+    seconds: np.ndarray  # float64 (T,); processor time of each tree
+    core_seconds: float  # processor time, of all attempts
     peak_rss_bytes: int
 
 
@@ -120,17 +120,17 @@ def grow_trees(dataset, numbers, settings, threads=1, title="grow", parts=None):
             path=dataset.path,
             remedy="train on fewer instances, or one-vs-all",
         )
-    parts, gains, own = parts or Parts(threads=threads), gains_of(settings, dataset), local()
+    parts, gains, own = parts or Parts(), gains_of(settings, dataset), local()
     rules = Rules(**{name: getattr(settings, name) for name in Rules._fields})
     separator = separator_of(settings)
 
     def grow(number):
         if not hasattr(own, "scratch"):
             own.scratch = make_scratch(X, Y)
-        began = time.perf_counter()
+        began = time.thread_time()
         seed = np.uint64(seed_of(np.uint64(settings.seed), np.uint64(number)))
         tree = grow_tree(X, Y, gains, own.scratch, rules, separator, seed)
-        return number, tree, time.perf_counter() - began
+        return number, tree, time.thread_time() - began
 
     grown = parts.earlier()
     if grown:

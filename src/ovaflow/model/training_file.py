@@ -40,7 +40,7 @@ class Shard:
     weights: CSR  # (m, d); weights below ``parameters["stored_threshold"]`` are dropped
     trained: np.ndarray  # bool (m,); false where a label has no classifier
     statistics: dict  # arrays (m,); see :data:`STATISTICS`
-    core_seconds: float  # threads times wall seconds of the solver
+    core_seconds: float  # processor time of the solver
     peak_rss_bytes: int  # largest resident memory of the job
     parameters: dict  # settings of the training
     inputs: dict  # checksums of the artifacts used, by kind
@@ -112,7 +112,7 @@ class Training:
 
     # arrays (l,); see :data:`STATISTICS`; empty where no problem was solved for each label
     statistics: dict
-    core_seconds: float  # threads times wall seconds of the solver, over all shards
+    core_seconds: float  # processor time of the solver, over all shards
     shards: int  # number of shards
     peak_rss_bytes: int  # largest resident memory of a shard's job
     # arrays (T,); what is known of each tree, for methods that grow some

@@ -56,12 +56,13 @@ def train_decoder(projected, labels, settings, threads=1, title="decoder", parts
 def multiclass(dataset):
     """The one label of each training instance: int32 (n,)."""
     if not (np.diff(dataset.train.Y.indptr) == 1).all():
-        raise InputError("the softmax decoder needs instances with one label each", path=dataset.path)
+        message = "the softmax decoder needs instances with one label each"
+        raise InputError(message, path=dataset.path, remedy="set decoder: auto, or logistic")
     return dataset.train.Y.indices
 
 
 def _train_softmax(projected, labels, settings, threads):
-    started = time.perf_counter()
+    started = time.process_time()
     of_instances, n_labels = multiclass(projected.dataset), projected.dataset.n_labels
     if not len(labels):
         nothing = np.empty((0, projected.projection.n_features), np.float32)
@@ -72,7 +73,7 @@ def _train_softmax(projected, labels, settings, threads):
         found = fit_softmax(problem, iterations, seed=settings.seed)
     counts = np.bincount(of_instances, minlength=n_labels)[labels]
     figures = found.iterations, found.objective, found.gradient_norm
-    return _as_shard(found.weights[labels], counts, figures, threads * (time.perf_counter() - started))
+    return _as_shard(found.weights[labels], counts, figures, time.process_time() - started)
 
 
 def _as_shard(weights, counts, figures, core_seconds):

@@ -228,7 +228,7 @@ def _errors_by_ridge(dataset, settings, ridges, each, progress):
 @dataclass(frozen=True)
 class EmbeddingFile:
     embedding: Embedding  # arrays are mapped
-    core_seconds: float  # threads times wall seconds
+    core_seconds: float  # processor time
     peak_rss_bytes: int
     parameters: dict
 

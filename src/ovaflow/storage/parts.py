@@ -1,8 +1,9 @@
 """Parts of a job's output, written while it runs, so that a job that was killed continues.
 
 ``shards/3.parts/0007.h5`` holds labels or trees that were finished within some seconds, and is an artifact like the
-output. Parts stay until the outputs are merged. Two processes at the same output do each other no harm: what one of
-them finishes has the bytes that the other would give it.
+output. Parts stay until the outputs are merged: when one shard of a group fails, Snakemake removes the finished ones,
+too. Two processes at the same output do each other no harm: what one of them finishes has the bytes that the other
+would give it.
 """
 
 import contextlib
@@ -41,19 +42,18 @@ def digest_of(*things):
 class Parts:
     """What a job has finished: pieces of the same named one-dimensional arrays each, by number.
 
-    Without an output nothing is kept; pieces with another digest are removed; threads count for the core seconds.
+    Without an output nothing is kept; pieces with another digest are removed.
     """
 
-    def __init__(self, output=None, digest="", threads=1):
+    def __init__(self, output=None, digest=""):
         self._folder = None if output is None else folder_of(output)
-        self._digest, self._threads = digest, threads
-        self._held, self._before, self._written = [], 0.0, 0
-        self._began = self._last = time.perf_counter()
+        self._digest, self._held, self._written = digest, [], 0
+        self._before, self._began, self._last = 0.0, time.process_time(), time.perf_counter()
 
     @property
     def core_seconds(self):
-        """Threads times wall seconds, of this and of earlier attempts."""
-        return self._before + self._threads * (time.perf_counter() - self._began)
+        """Processor time of the process since then, of this and of earlier attempts."""
+        return self._before + time.process_time() - self._began
 
     def earlier(self):
         """Pieces that earlier attempts finished: a dict of dicts of arrays."""
@@ -107,9 +107,9 @@ class Parts:
 
 
 @contextlib.contextmanager
-def parts_of(output, digest, threads):
+def parts_of(output, digest):
     """The :class:`Parts` of a job while it runs; what is held when it fails is written."""
-    parts = Parts(output, digest, threads)
+    parts = Parts(output, digest)
     try:
         yield parts
     finally:

@@ -20,7 +20,7 @@ class TrainedLabel(NamedTuple):
     indices: np.ndarray  # ascending
     data: np.ndarray
     outcome: Outcome
-    seconds: float  # spent on the label; its share where labels are worked on together
+    seconds: float  # processor time; a label's share where labels are worked on together
     solution: tuple | None = None  # features and weights before pruning, if other labels start there
 
 
@@ -130,12 +130,12 @@ class LabelSolver:
         if not len(positives):
             return unsolved(Status.NO_POSITIVES)
         self._work = self._work or jobs.alone.make_work()
-        weights, started = self._work.weights, time.perf_counter()
+        weights, started = self._work.weights, time.thread_time()
         jobs.start.fill(label, jobs.X, positives, weights)
         outcome = jobs.alone.solve(positives, jobs.targets[label], self._work, jobs.positive_costs[label])
         solution = jobs.keep_solution(label, weights)
         indices, data = large_weights(weights, jobs.threshold)
-        return TrainedLabel(indices, data, outcome, time.perf_counter() - started, solution)
+        return TrainedLabel(indices, data, outcome, time.thread_time() - started, solution)
 
     def _admit_from(self, queue):
         """Fill the batch of the fast path; returns how many labels are in flight."""
@@ -145,20 +145,20 @@ class LabelSolver:
             if label is None:
                 break
             self._fast = self._fast or jobs.fast_path.make_solver(jobs.start, jobs.ranking)
-            began = time.perf_counter()
+            began = time.thread_time()
             self._fast.admit(label, jobs.positives_of(label), jobs.targets[label], jobs.positive_costs[label])
-            self._seconds[label] = time.perf_counter() - began
+            self._seconds[label] = time.thread_time() - began
         return len(self._seconds)
 
     def _advance_all(self):
         """One pass over all instances for the labels in flight; those that it finishes."""
-        began = time.perf_counter()
+        began = time.thread_time()
         self._fast.screen()
-        share = (time.perf_counter() - began) / len(self._seconds)
+        share = (time.thread_time() - began) / len(self._seconds)
         for label in list(self._seconds):
-            began = time.perf_counter()
+            began = time.thread_time()
             solved = self._fast.advance(label)
-            self._seconds[label] += share + time.perf_counter() - began
+            self._seconds[label] += share + time.thread_time() - began
             if solved is not None:
                 yield label, self._finish(label, *solved)
 

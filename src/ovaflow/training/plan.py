@@ -6,6 +6,7 @@ is cut starts at the root instead of its parent, at the Hamming distance |P_j| i
 """
 
 import heapq
+import math
 
 import numpy as np
 
@@ -163,7 +164,7 @@ def stratified_sample(counts, n_labels, seed):
     stratum gives at least two, so that ``n_labels`` is met roughly.
     """
     candidates = np.flatnonzero(counts)
-    magnitudes = np.log2(counts[candidates]).astype(np.int64)
+    magnitudes = _magnitudes(counts[candidates])
     if len(candidates) <= n_labels:
         return candidates[np.argsort(magnitudes, kind="stable")], np.ones(len(candidates))
     strata = [candidates[magnitudes == magnitude] for magnitude in np.unique(magnitudes)]
@@ -176,3 +177,20 @@ def stratified_sample(counts, n_labels, seed):
     ]
     represented = [len(stratum) / len(own) for stratum, own in zip(strata, drawn, strict=True)]
     return np.concatenate(drawn), np.repeat(represented, [len(own) for own in drawn])
+
+
+def sampling_error(values, represented, counts):
+    """Standard error of ``represented @ values``, of a stratified sample whose labels have so many positives.
+
+    The variances within strata, with the correction for finite strata (Cochran, Sampling Techniques, eq. 5.12).
+    """
+    strata, variance = _magnitudes(counts), 0.0
+    for stratum in np.unique(strata):
+        own, weights = values[strata == stratum], represented[strata == stratum]
+        if len(own) > 1:
+            variance += weights.sum() * (weights[0] - 1.0) * own.var(ddof=1)
+    return math.sqrt(variance)
+
+
+def _magnitudes(counts):
+    return np.log2(counts).astype(np.int64)

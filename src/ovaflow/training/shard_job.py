@@ -34,7 +34,7 @@ class TrainedShard:
     weights: CSR  # shape (m, d)
     trained: np.ndarray  # whether a label has weights, shape (m,)
     statistics: dict  # arrays of shape (m,): the fields of Outcome, "positives" and "seconds"
-    core_seconds: float  # threads times wall seconds, of all attempts
+    core_seconds: float  # processor time, of all attempts
     peak_rss_bytes: int
 
 
@@ -44,7 +44,7 @@ def train_labels(dataset, inputs, labels, training, threads=1, title="train", pa
     With ``parts`` labels are kept as they are finished, and those that it holds already are not trained. InputError
     if the weights of a label are not finite.
     """
-    parts = parts or Parts(threads=threads)
+    parts = parts or Parts()
     jobs, counts = LabelJobs.of(dataset, inputs.within(labels), training), inputs.means.counts[labels]
     results, solutions = _earlier_labels(parts, labels, title)
     results |= _taken_over(inputs.earlier, labels, dataset.counts[labels], training)
