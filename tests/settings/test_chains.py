@@ -60,6 +60,13 @@ def test_train_settings_reach_the_runs_of_a_sweep():
     assert (train.C, train.shards, train.epsilon) == (2.0, 3, 0.1)
 
 
+def test_a_start_at_the_neighbour_is_solved_more_exactly():
+    own = settings({"a": {"sweep": {"C": [1, 2, 3]}, "epsilon": 0.1}})
+    assert [own.train_of(name).epsilon for name in own.runs] == [0.1, 0.01, 0.01]
+    common = settings({"a": {"sweep": {"C": [1, 2]}}}, train={"epsilon": 0.03})
+    assert [common.train_of(name).epsilon for name in common.runs] == [0.03, 0.003]
+
+
 def test_another_value_leaves_the_runs_below_it_as_they_are():
     few, many = (settings({"a": {"sweep": {"C": values}}}) for values in ([0.1, 1, 3], [0.1, 1, 2, 3]))
     for name in ("a.C-0.1", "a.C-1"):

@@ -37,7 +37,8 @@ def start(name):
         ("prepare", {}, {}, [
             "--features=words", "--features=prefixes=6", "--label-names", "--tfidf=true", "--min-df=2",
             "--max-df=0.5", "--sublinear", "--normalize", "--bias=1.0",
-            "--test-fraction=0.2", "--seed=0", "--text-column=text", "--labels-column=labels", "--label-separator=,",
+            "--test-fraction=0.2", "--seed=0", "--no-html",
+            "--text-column=text", "--labels-column=labels", "--label-separator=,",
             "--unlabelled=keep", "--format=csv",
         ]),
         ("prepare", {}, {"datasets": FEATURES}, [
@@ -46,13 +47,15 @@ def start(name):
         ("choose-features", {}, {"tune": {"candidates": {"features": [["words", {"stems": ["german", "english"]}]]}}}, [
             "--label-names", "--tfidf=true", "--min-df=2", "--max-df=0.5", "--sublinear", "--normalize",
             "--bias=1.0",
-            "--test-fraction=0.2", "--seed=0", "--text-column=text", "--labels-column=labels", "--label-separator=,",
+            "--test-fraction=0.2", "--seed=0", "--no-html",
+            "--text-column=text", "--labels-column=labels", "--label-separator=,",
             "--unlabelled=keep", "--format=csv", "--metric=nDCG@5", "--held-out=0.1",
             "--candidates=words+stems=german,english",
         ]),
-        ("choose-c", {"C": "auto"}, {"tune": {"metric": "PSP@5", "candidates": {"C": 3}}}, [
+        ("choose-c", {"C": "auto"}, {"tune": {"metric": "PSP@5", "instances": 500, "candidates": {"C": 3}}}, [
             "--loss=squared-hinge", "--regularization=l2", "--weighting=none", "--epsilon=0.01",
-            "--stored-threshold=0.01", "--metric=PSP@5", "--held-out=0.1", "--candidates=3.0",
+            "--stored-threshold=0.01", "--metric=PSP@5", "--instances=500", "--held-out=0.1",
+            "--candidates=3.0",
         ]),
         ("plan", {"threads": 2}, {"train": {"shards": 3}}, ["--shards=3"]),
         ("merge", {"prune": 0.1}, {"train": {"threads": 3}}, ["--prune=0.1"]),

@@ -10,8 +10,10 @@ from ovaflow.cli import main
 from ovaflow.data.dataset import Dataset, Names, Split, open_dataset
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.metrics import ranking_metrics
+from ovaflow.prediction.top_k import predict
 from ovaflow.settings.models import ChooseC, TrainLabels
 from ovaflow.sparse.csr import from_scipy
+from ovaflow.training.shard_job import train_model
 from ovaflow.tuning import comparison
 from ovaflow.tuning.comparison import Trial, compare, folds, summary
 from ovaflow.tuning.cost import choose_C
@@ -82,6 +84,24 @@ def test_C_is_the_best_of_those_tried_and_no_test_instance_is_seen(monkeypatch):
     without = replace(dataset, test=None)
     again = choose_C(without, TrainLabels(), ChooseC(candidates=[0.01, 0.1, 1, 10, 100]), 1)
     assert timeless(again) == timeless(found)
+    fewer = choose_C(dataset, TrainLabels(), ChooseC(candidates=[0.1, 1], instances=100), 1)
+    assert (fewer["instances"], found["instances"]) == (100, 600)
+    assert max(each["held_out"] for each in fewer["candidates"]) <= 100
+
+
+def test_figures_of_a_choice_are_those_of_models_trained_directly():
+    dataset = noisy_dataset(n=400)
+    found = choose_C(dataset, TrainLabels(), ChooseC(candidates=[1.0, 3.0], held_out=0.25), 1)
+    sample = np.random.default_rng(0).permutation(400)
+    for each in found["candidates"]:
+        directly, labelled = [], []
+        for fit, held in list(folds(400, 0.25))[: each["rounds"]]:
+            train, test = (dataset.train.take(np.sort(sample[part])) for part in (fit, held))
+            part = replace(dataset, train=train, test=test)
+            model = train_model(part, TrainLabels(C=each["candidate"], epsilon=0.01), 0.01)
+            directly.append(ranking_metrics(predict(model, test.X, 5, 1, quiet=True)[0], test.Y, np.ones(8))["P@1"])
+            labelled.append(np.count_nonzero(np.diff(test.Y.indptr)))
+        assert each["metrics"]["P@1"] == pytest.approx(np.average(directly, weights=labelled), abs=1e-12)
 
 
 def timeless(found):
@@ -111,10 +131,14 @@ def test_features_are_chosen_without_the_test_set_and_prepared(tmp_path, capsys)
     assert main(["choose-features", *files, f"--output={chosen}"]) == 0
     found = json.loads(chosen.read_text())
     assert found["chosen"] == "words+prefixes=6"
-    assert "words+prefixes=6: nDCG@5" in capsys.readouterr().out
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith("words+prefixes=6: nDCG@5")
+    assert last.endswith("  chosen")
     test.write_text("subject1\tother\n")
     assert main(["choose-features", *files, f"--output={tmp_path / 'again.json'}"]) == 0
     assert timeless(json.loads((tmp_path / "again.json").read_text())) == timeless(found)
+    assert main(["choose-features", *files, "--instances=100", f"--output={tmp_path / 'fewer.json'}"]) == 0
+    assert (found["instances"], json.loads((tmp_path / "fewer.json").read_text())["instances"]) == (400, 100)
     assert main(["prepare", *files, "--features=auto", f"--output={dataset}"]) == 2
     assert "--features=auto needs --chosen-features" in capsys.readouterr().err
     options = ["--features=auto", f"--chosen-features={chosen}"]

@@ -40,7 +40,8 @@ def choose_c_command(dataset, settings, threads, output):
 
 def _tell(found):
     metric = found["metric"]
-    for each in found["candidates"]:
+    # the last line is what a run shows of the log
+    for each in sorted(found["candidates"], key=lambda each: each["candidate"] == found["chosen"]):
         mark = "  chosen" if each["candidate"] == found["chosen"] else ""
         said = f"{100 * each['difference']:+.1f} ± {200 * each['error']:.1f}"
         value = 100 * each["metrics"][metric]

@@ -15,25 +15,30 @@ def expand_sweeps(config: Config, path=None) -> Config:
     """
     runs: dict[str, object] = {}
     for name, run in config.runs.items():
-        for own, entry in _expanded(name, run):
+        for own, entry in _expanded(name, run, config.train_of(name).epsilon):
             if own in runs or (own != name and own in config.runs):
                 raise InputError(f"runs.{name}.sweep: makes a run {own}, which has that name already", path=path)
             runs[own] = entry
     return config.model_copy(update={"runs": runs})
 
 
-def _expanded(name, run):
+def _expanded(name, run, epsilon):
     if run.sweep is None:
         return [(name, run)]
     said = run.model_dump(include=run.model_fields_set - {"sweep"})
     cold_start = "mean-separating" if run.initialization == "pretrained" else run.initialization
     expanded, earlier = [], None
     for C in sorted(run.sweep.C):
-        start = {} if earlier is None else {"initialization": "pretrained", "pretrained": earlier}
+        start = {} if earlier is None else _from_neighbour(earlier, epsilon)
         earlier = swept_name(name, C)
         swept = said | {"of": name, "cold_start": cold_start} | start | {"C": C}
         expanded.append((earlier, SweptRun.model_validate(swept)))
     return expanded
+
+
+def _from_neighbour(earlier, epsilon):
+    # a start so near the solution may satisfy the stopping rule before the label has left it
+    return {"initialization": "pretrained", "pretrained": earlier, "epsilon": epsilon / 10}
 
 
 def swept_name(name: str, C: float) -> str:

@@ -269,8 +269,14 @@ class Prepare(Section):
     bias: float = setting(1.0, "value of the bias feature appended to each instance; 0: none", ge=0)
     test_fraction: float = setting(0.2, "share of instances set aside for testing if there is no test file", gt=0, lt=1)
     seed: int = setting(0, "seed of the split if there is no test file", ge=0)
+    html: bool = setting(
+        False, "texts: leave out HTML tags, and read its entities as the characters that they stand for"
+    )
     text_column: ColumnNames = setting("text", "csv, jsonl, parquet: column of the text, or several: title,abstract")
     labels_column: ColumnNames = setting("labels", "csv, jsonl, parquet: column of the labels, or several")
+    id_column: Text | None = setting(
+        None, "csv, jsonl, parquet: column of the records' ids, which the report names; null: id, where there is one"
+    )
     label_separator: Text = setting(",", "texts: separator between labels")
     label_map: Text | None = setting(
         None, "texts: file of two columns, an old name of a label and the new one; an empty new one drops the label"
@@ -306,9 +312,11 @@ class PrepareSource(Prepare):
             () if texts else ("features", "stop_words", "label_names", "language", "min_df", "max_df", "max_features")
         )
         unused += () if texts or self.weighs else ("sublinear",)
-        unused += () if self.format in COLUMN_FORMATS else ("text_column", "labels_column", "column_weights")
+        unused += (
+            () if self.format in COLUMN_FORMATS else ("text_column", "labels_column", "column_weights", "id_column")
+        )
         unused += () if self.format in TEXT_FORMATS and self.format != "annif" else ("label_separator",)
-        unused += () if self.format in TEXT_FORMATS else ("label_map",)
+        unused += () if self.format in TEXT_FORMATS else ("label_map", "html")
         return self._without(*unused) | {"tfidf": self.weighs}
 
 
@@ -329,7 +337,12 @@ class Comparison(Section):
     metric: Literal["P@1", "P@3", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@3", "PSP@5"] = setting(
         "nDCG@5", "what auto chooses by"
     )
-    held_out: float = setting(0.1, "share of the training instances that candidates are compared on", gt=0, lt=1)
+    instances: int | None = setting(
+        None,
+        "training instances that candidates are compared on, at most; null: 3,000 for features, 12,000 for C",
+        ge=2,
+    )
+    held_out: float = setting(0.1, "share of these instances that is set aside to measure candidates", gt=0, lt=1)
 
 
 class Tune(Comparison):
@@ -449,7 +462,7 @@ class FastXML(Section):
     trees: int = setting(50, "number of trees; half as many cost little quality", ge=1, le=100_000)
     max_leaf: Positive = setting(10, "nodes with at most this many instances are not split")
     leaf_labels: Positive = setting(20, "number of labels kept per leaf")
-    C_delta: float = setting(1.0, "weight of the separators' losses; larger: denser separators", gt=0)
+    C_delta: float = setting(1.0, "weight of the separators' losses; larger: denser separators; 0.3 for texts", gt=0)
     C_r: float = setting(1.0, "weight of the rankings; matters only with several updates", gt=0)
     balanced: bool = setting(True, "divide C_delta of each side by its share of the node's instances")
     objective: Literal["nDCG", "nDCG@5", "P@5"] = setting("nDCG", "ranking measure that chooses the sides of a node")

@@ -11,12 +11,8 @@ from ovaflow.evaluation.metrics import ranking_metrics
 from ovaflow.prediction.top_k import predict
 from ovaflow.training.shard_job import train_model
 
-SAMPLE = 3000
-"""Training instances that candidates are tried on, if there are as many."""
 _ENOUGH, _ROUNDS = 600, 10
 """Held-out instances that are enough, and most rounds to get there."""
-_EPSILON = 0.1
-"""Where the solver stops at the latest: a comparison comes out as at 0.01 in two thirds of the time."""
 _SHOWN = ("P@1", "P@3", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@3", "PSP@5")
 
 
@@ -41,7 +37,6 @@ def folds(n, held_out):
 def try_on(dataset, training, metric, threads):
     """Train on a dataset in memory and score its test set."""
     began = time.process_time()
-    training = training.model_copy(update={"epsilon": max(training.epsilon, _EPSILON)})
     model = train_model(dataset, training, training.stored_threshold, threads)
     ids, _ = predict(model, dataset.test.X, 5, threads, quiet=True)
     seconds = time.process_time() - began

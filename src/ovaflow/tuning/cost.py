@@ -8,9 +8,12 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
 from ovaflow.sparse.csr import rows_of
-from ovaflow.tuning.comparison import SAMPLE, compare, folds, summary, try_on
+from ovaflow.tuning.comparison import compare, folds, summary, try_on
 
 KIND = "C"
+
+_SAMPLE = 12_000
+"""Instances: the best C falls as they grow in number, to 12,000 at least."""
 
 
 def choose_C(dataset, training, tune, threads=1):
@@ -20,7 +23,7 @@ def choose_C(dataset, training, tune, threads=1):
     compared with its neighbours, and as long as the best is the last of those tried, with the next one.
     """
     values, n = sorted(tune.candidates), dataset.n_documents
-    sample = np.random.default_rng(0).permutation(n)[:SAMPLE]
+    sample = np.random.default_rng(0).permutation(n)[: tune.instances or _SAMPLE]
     if len(sample) < 2:
         raise InputError(f"{n} training instances are too few to choose C on", path=dataset.path)
     rounds = list(folds(len(sample), tune.held_out))
