@@ -6,8 +6,10 @@ import math
 import numpy as np
 import pytest
 from sklearn.svm import LinearSVC
+from synthetic import write_weights
 
 from ovaflow.cli import main
+from ovaflow.data.dataset import open_dataset
 from ovaflow.data.tokens import TOKEN_PATTERN
 from ovaflow.data.vocabulary import learn
 from ovaflow.model.model_file import Names, write_model
@@ -96,6 +98,57 @@ def test_a_label_alone(model, capsys, monkeypatch):
     assert all(near["name"] != "Tee" for near in label["nearest"])
     assert main(["explain", f"--model={model}", "--label=tee", "--top=2"]) == 0
     assert all(word["word"] in capsys.readouterr().out for word in label["up"][:1])
+
+
+RECORDS = """id,text,labels
+r1,roasted bean,Coffee
+r2,green leaf,Tea
+r3,bean bean coffee,Coffee
+,coffee and leaf,Coffee;Tea
+"""
+
+
+def test_training_records_of_a_label(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "90")
+    path, table = tmp_path / "dataset.h5", tmp_path / "records.csv"
+    table.write_text(RECORDS)
+    files = f"--train={table}", f"--test={table}", f"--output={path}"
+    assert main(["prepare", "--format=csv", "--label-separator=;", "--min-df=1", "--features=words", *files]) == 0
+    dataset = open_dataset(path)
+    model = write_weights(tmp_path / "model.h5", dataset, np.ones((2, dataset.n_features)), prune=0.0).path
+    capsys.readouterr()
+    asked = ["explain", str(model), "--label=coffee", f"--dataset={path}"]
+    assert main([*asked, "--json"]) == 0
+    (label,) = json.loads(capsys.readouterr().out)["labels"]
+    assert [each["record"] for each in label["records"]] == ["r1", "r3", "line 5"]
+    assert [each["words"] for each in label["records"]][1] == ["bean", "coffee"]
+    assert main([*asked, "--top=2"]) == 0
+    written = capsys.readouterr().out
+    assert "first 2 of " in written
+    assert "r3" in written
+    assert "line 5" not in written
+    table.write_text(RECORDS.replace("r1", "r9"))
+    assert main(["prepare", "--format=csv", "--label-separator=;", "--min-df=1", *files]) == 0
+    assert main(asked) == 2
+    assert "was not trained on" in capsys.readouterr().err
+
+
+def test_html_is_read_without_tags_and_explained_in_its_places(tmp_path, capsys):
+    path, table = tmp_path / "dataset.h5", tmp_path / "records.csv"
+    table.write_text(RECORDS.replace("roasted", "<b>roast</b>ed&nbsp;<br>"))
+    files = f"--train={table}", f"--test={table}", f"--output={path}"
+    options = "--format=csv", "--label-separator=;", "--min-df=1", "--features=words", "--html"
+    assert main(["prepare", *options, *files]) == 0
+    dataset = open_dataset(path)
+    model = write_weights(tmp_path / "model.h5", dataset, np.ones((2, dataset.n_features)), prune=0.0)
+    text, predictor = "<p>Roast<i>ed</i> coff&#101;e</p>", Predictor(model)
+    ours, theirs = (predictor.from_texts([each]).to_scipy().toarray() for each in (text, "Roasted coffee"))
+    np.testing.assert_array_equal(ours, theirs)
+    capsys.readouterr()
+    assert main(["explain", str(model.path), "--text", text, "--label=Coffee", "--json"]) == 0
+    (label,) = json.loads(capsys.readouterr().out)["labels"]
+    places = {word["word"]: [text[start:end] for start, end in word["places"]] for word in label["up"]}
+    assert places == {"roasted": ["Roast<i>ed"], "coffee": ["coff&#101;e"]}
 
 
 def test_case_folding_finds_a_label(model, capsys):

@@ -48,7 +48,7 @@ def graph():
 
 def read(location):
     left_out = Counter()
-    return [(text, tuple(sorted(labels))) for text, labels in read_annif(location, left_out)], dict(left_out)
+    return [(text, tuple(sorted(labels))) for text, labels, _ in read_annif(location, left_out)], dict(left_out)
 
 
 def sorted_subjects(documents):
@@ -156,8 +156,8 @@ def test_a_dataset_of_subjects(tmp_path, capsys):
     # no text has "kissat" or "kissaeläimet"
     assert np.argmax(named, axis=1).tolist() == [1]
     told = [line for line in capsys.readouterr().out.splitlines() if line.startswith("remark")]
-    assert [line.split()[1] for line in told] == ["10", "1", "1", "10"]
-    assert "10 subjects of instances are not in the vocabulary" in told[3]
+    assert [line.split()[1] for line in told] == ["the", "10", "1", "1", "10"]
+    assert "10 subjects of instances are not in the vocabulary" in told[4]
 
 
 def test_predictions_and_the_service_carry_uris(tmp_path, capsys):

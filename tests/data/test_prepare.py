@@ -309,6 +309,68 @@ def test_several_files_and_labels_that_are_kept_or_dropped(tmp_path):
     assert dropped.parameters["source"]["counts"]["instances_without_labels"] == 3
 
 
+RECORDS = {
+    "csv": 'text,labels,id,number\n"sea\n salt",x,a 1,7\nhill,y,,8\nsea hill,x,c,9\n',
+    "jsonl": "".join(
+        json.dumps({"text": text, "labels": [label], "number": number} | more) + "\n"
+        for text, label, number, more in (
+            ("sea", "x", 7, {"id": "a 1"}),
+            ("hill", "y", 8, {}),
+            ("sea", "x", 9, {"id": "c"}),
+        )
+    ),
+    "text-tsv": "x\tsea\n\ny\thill\nx\tsea\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("format", "options", "expected"),
+    [
+        ("csv", [], ["a 1", "line 4", "c"]),
+        ("csv", ["--id-column=number"], ["7", "8", "9"]),
+        ("jsonl", [], ["a 1", "line 2", "c"]),
+        ("jsonl", ["--id-column=number"], ["7", "8", "9"]),
+        ("text-tsv", [], ["line 1", "line 3", "line 4"]),
+    ],
+)
+def test_records_have_ids_or_places(tmp_path, format, options, expected):
+    for name in ("train", "more"):
+        (tmp_path / name).write_text(RECORDS[format])
+    given = [f"--format={format}", f"--test={tmp_path}/train", *ALL_TOKENS, *options]
+    dataset = prepare(tmp_path, *given, f"--train={tmp_path}/train")
+    assert dataset.records("train", range(3)) == dataset.records("test", range(3)) == expected
+    assert dataset.heaviest_features("test", 1, 1) == ["hill"]
+    dataset = prepare(tmp_path, *given, f"--train={tmp_path}/train", f"--train={tmp_path}/more")
+    assert dataset.records("train", [3, 2]) == [f"more, {expected[0]}", f"train, {expected[2]}"]
+
+
+def test_a_lacking_column_of_ids_is_refused(tmp_path, capsys):
+    (tmp_path / "train").write_text(RECORDS["csv"])
+    prepare(tmp_path, "--format=csv", f"--train={tmp_path}/train", "--id-column=nr", status=2)
+    assert "no column 'nr', there are 'text', 'labels', 'id', 'number'" in capsys.readouterr().err
+
+
+def test_html_is_read_as_a_person_sees_it(tmp_path, capsys):
+    seen = ["my printer & Müller", "does not <start>", "x < 5 end"]
+    written = [
+        "<!-- a -->my <b>prin</b>ter &amp; M&uuml;ller",
+        '<p class="big">does not<br/>&lt;start&gt;</p>',
+        "x < 5<script>var hidden = 1;</script>end",
+    ]
+    datasets = []
+    for rows, options in ((seen, []), (written, ["--html"])):
+        path = write_texts(tmp_path / "train", [(text, ["x"]) for text in rows])
+        datasets.append(
+            prepare(tmp_path, "--format=jsonl", f"--train={path}", f"--test={path}", "--min-df=1", *options)
+        )
+    theirs, ours = datasets
+    assert ours.feature_names == theirs.feature_names
+    np.testing.assert_array_equal(ours.train.X.to_scipy().toarray(), theirs.train.X.to_scipy().toarray())
+    assert [" ".join(text.split()) for text in ours.test_texts()] == seen
+    assert ours.parameters["html"]
+    assert "HTML" not in capsys.readouterr().out
+
+
 def test_labels_are_renamed_merged_and_dropped(tmp_path, capsys):
     table_of(tmp_path / "a.csv", ["sea,Sea", "Sea", "junk", "hill"])
     (tmp_path / "map.csv").write_text('Sea,sea\njunk,\nhill,"hill, top"\n\n')
@@ -344,6 +406,15 @@ def test_what_is_odd_is_remarked(tmp_path, capsys):
         "text_column and labels_column may be swapped",
     ):
         assert part in told
+
+
+def test_testing_on_the_training_file_is_remarked(tmp_path, capsys):
+    for name in ("train", "same", "other"):
+        table_of(tmp_path / f"{name}.csv", ["hill", "sea"] * 3 + ["rest"] * (name == "other"))
+    for name, remarks in (("same", 1), ("other", 0)):
+        files = [f"--train={tmp_path}/train.csv", f"--test={tmp_path}/{name}.csv"]
+        prepare(tmp_path, "--format=csv", *files, "--min-df=1")
+        assert capsys.readouterr().out.count("the test file is the training file") == remarks
 
 
 @pytest.mark.parametrize(("d", "l"), [(1, 2), (0, 1)])

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from ovaflow.data.readers.texts import without_markup
 from ovaflow.data.tokens import FIELD, _composes_backwards, normal_form, numbered, token_spans, tokens_in_batches
 
 CHARACTERS = st.one_of(
@@ -85,3 +86,16 @@ def test_every_composition_stays_within_a_cluster():
 )
 def test_words_as_they_were_written(text, words):
     assert [text[span.starts[0] : span.ends[-1]] for span in token_spans(text)] == words
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("<p>My <b>prin</b>ter</p><br/>of M&uuml;ller", ["My", "prin</b>ter", "of", "M&uuml;ller"]),
+        ("x &lt; 5 &nosuch; a<!-- note -->b <style>p {}</style>&nbsp;end", ["&nosuch;", "end"]),
+    ],
+)
+def test_words_of_html_as_they_were_written(text, words):
+    found = token_spans(text, html=True)
+    assert [text[span.starts[0] : span.ends[-1]] for span in found] == words
+    assert [span.token for span in found] == [span.token for span in token_spans(without_markup(text))]

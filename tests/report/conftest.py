@@ -46,11 +46,12 @@ def _make_dataset(path):
     words[N_TRAIN] = '<img src="http://nowhere.invalid/x.png" onerror=alert(1)> ' + words[N_TRAIN]
     labels[:N_TRAIN, -1] = False
     labels[N_TRAIN : N_TRAIN + 20, -1] = True
+    ids = [f"<i>{row}</i>" for row in range(n)]
     vectorizer = TfidfVectorizer(min_df=2, sublinear_tf=True).fit(words[:N_TRAIN])
     X = vectorizer.transform(words)
     with_bias = np.hstack([X.toarray(), np.ones((n, 1))])
     splits = [
-        Split(from_scipy(with_bias[rows]), from_scipy(labels[rows].astype(np.float32)), words[rows])
+        Split(from_scipy(with_bias[rows]), from_scipy(labels[rows].astype(np.float32)), words[rows], records=ids[rows])
         for rows in (slice(0, N_TRAIN), slice(N_TRAIN, None))
     ]
     names = HOSTILE + [f"label number {label}" for label in range(len(HOSTILE), N_LABELS - 1)] + [FORMULA]

@@ -31,7 +31,11 @@ def test_any_label_counts_can_be_drawn(counts):
 
 def test_sources_features_and_settings_in_words():
     file = {"name": "a.txt", "sha256": "f" * 64, "bytes": 2048}
-    source = {"format": "csv", "files": {"test_labels": file}, "counts": {"tokens": 12345, "test_instances": 7}}
+    source = {
+        "format": "csv",
+        "files": {"test_labels": file},
+        "counts": {"tokens": 12345, "pairs": 0, "test_instances": 7},
+    }
     source["counts"]["python"] = "3.11.7"  # of the built-in dataset
     assert list(source_words(source)) == [
         ("format", "texts with their labels, CSV"),

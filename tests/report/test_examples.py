@@ -21,6 +21,8 @@ from ovaflow.report.page import render
 from ovaflow.sparse.csr import rows_of
 from ovaflow.storage.texts import write_json
 
+N_TRAIN = 300
+
 
 @pytest.fixture(scope="module")
 def results(runs):
@@ -59,6 +61,12 @@ def test_examples_have_hits_misses_and_reasons_and_stay_the_same(runs, results):
     ]
     assert np.mean(explained[0]) > 0.9
     assert not any(explained[1])
+    assert [example.record for example in results.examples] == [
+        f"<i>{N_TRAIN + example.row}</i>" for example in results.examples
+    ]
+    row = results.examples[0].row
+    heading = f"<h4><bdi>&lt;i&gt;{N_TRAIN + row}&lt;/i&gt;</bdi> <small>test instance {row}<"
+    assert heading in render([results])
     other = gather(runs, seed=1)[0].examples
     assert [example.row for example in other] != [example.row for example in results.examples]
 

@@ -99,6 +99,12 @@ def test_labels_that_their_start_solves_can_be_drawn():
     run = SimpleNamespace(name="solved", series=0, curves=curves)
     drawn = traces.show_iterations("mine", SimpleNamespace(shown=[run]))["figures"]
     assert all("<svg" in drawing.svg for drawing in drawn)
+    # labels of one frequency are no curve
+    assert len(drawn) == len(traces.BY_ITERATION)
+    spread = curves | {"newton_by_positives": traces.band([1, 9], [np.arange(3.0)] * 2)}
+    run = SimpleNamespace(name="solved", series=0, curves=spread)
+    drawn = traces.show_iterations("mine", SimpleNamespace(shown=[run]))["figures"]
+    assert len(drawn) == len(traces.BY_ITERATION) + len(traces.BY_POSITIVES)
 
 
 @pytest.fixture(scope="module")

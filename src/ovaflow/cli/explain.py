@@ -32,8 +32,8 @@ from ovaflow.sparse.csr import rows_of
 @click.argument("paths", nargs=-1, type=FILE, metavar="[MODEL]")
 @click.option("--model", type=FILE, help="The model file, model.h5, unless it is the argument.")
 @click.option("--text", help="Explain what is predicted for this text; - reads standard input.")
-@click.option("--dataset", type=FILE, help="Explain a test instance of this dataset.h5 instead of a text.")
-@click.option("--row", type=click.IntRange(min=0), help="Number of the test instance, from 0.")
+@click.option("--dataset", type=FILE, help="The model's dataset.h5: for --row, or for the training records of labels.")
+@click.option("--row", type=click.IntRange(min=0), help="Explain a test instance of the dataset: its number, from 0.")
 @click.option("--label", "names", multiple=True, help="Label to explain, instead of those predicted; repeatable.")
 @number("--labels", 3, "Number of predicted labels to explain.")
 @number("--top", 10, "Number of words listed for each sign.")
@@ -43,7 +43,7 @@ def explain_command(paths, model, text, dataset, row, names, labels, top, calibr
     """Say which words push labels up and down.
 
     For a text or a test instance: what each word adds to the labels' scores. For labels alone: their strongest words
-    and nearest labels.
+    and nearest labels, and with --dataset the training records that they were learnt from.
     """
     given = [*([model] if model else []), *paths]
     if given:
@@ -52,10 +52,11 @@ def explain_command(paths, model, text, dataset, row, names, labels, top, calibr
         raise click.UsageError("give one MODEL")
     chosen = find_labels(predictor, names)
     calibrated = calibration_of(predictor.model, calibration)
-    if text is None and dataset is None:
+    if text is None and row is None:
         if not chosen:
             raise click.UsageError("nothing to explain: give --text, --dataset and --row, or --label")
-        answers, show = [_label(predictor, label, top) for label in chosen], show_label
+        opened = None if dataset is None else _open_own(predictor, dataset)
+        answers, show = [_label(predictor, opened, label, top) for label in chosen], show_label
     else:
         text, x = _instance(predictor, text, dataset, row)
         if text is not None and without_words(predictor, x):
@@ -82,16 +83,22 @@ def _instance(predictor, text, dataset, row):
     if text is not None:
         text = click.get_text_stream("stdin").read() if text == "-" else text
         return text, predictor.from_texts([text])
-    opened = open_dataset(dataset)
-    if opened.checksum != predictor.model.inputs.get("dataset"):
-        remedy = "give the model and the dataset that it was trained on"
-        raise InputError(f"was not trained on {dataset}", path=predictor.model.path, remedy=remedy)
+    opened = _open_own(predictor, dataset)
     n = opened.test.X.n_rows
     if row >= n:
         raise InputError(f"no test instance {row}: there are {n:,}, from 0", path=dataset)
     # what is kept of a text is its beginning: the features are those of the whole
     texts = opened.test_texts([row]) if predictor.takes_text else []
     return (texts[0] if texts else None), rows_of(opened.test.X, np.array([row]))
+
+
+def _open_own(predictor, path):
+    """The dataset that the model was trained on."""
+    opened = open_dataset(path)
+    if opened.checksum != predictor.model.inputs.get("dataset"):
+        remedy = "give the model and the dataset that it was trained on"
+        raise InputError(f"was not trained on {path}", path=predictor.model.path, remedy=remedy)
+    return opened
 
 
 def _explained(predictor, x, label, top, places, calibration):
@@ -107,18 +114,39 @@ def _explained(predictor, x, label, top, places, calibration):
     return answer | {"bias": explanation.bias, "others": explanation.others}
 
 
-def _label(predictor, label, top):
+def _label(predictor, dataset, label, top):
     strongest = strongest_features(predictor, label, top)
     nearest = [
         _identity(predictor, other) | {"cosine": cosine} for other, cosine in nearest_labels(predictor, label, top)
     ]
-    return _identity(predictor, label) | {
-        "positives": int(predictor.model.counts[label]),
-        "up": _words(predictor, strongest.up, "weight"),
-        "down": _words(predictor, strongest.down, "weight"),
-        "bias": strongest.bias,
-        "nearest": nearest,
-    }
+    return (
+        _identity(predictor, label)
+        | {
+            "positives": int(predictor.model.counts[label]),
+            "up": _words(predictor, strongest.up, "weight"),
+            "down": _words(predictor, strongest.down, "weight"),
+            "bias": strongest.bias,
+            "nearest": nearest,
+        }
+        | ({} if dataset is None else {"records": _records(dataset, label, top)})
+    )
+
+
+_WORDS_OF_RECORD = 8
+"""Of a training record, whose text is not kept."""
+
+
+def _records(dataset, label, top):
+    """The first training records of a label; names of labels are not records."""
+    rows = dataset.positives.part(label, label + 1).indices
+    rows = rows[rows < dataset.n_documents][:top].tolist()
+    return [
+        {
+            "record": record or f"training instance {row}",
+            "words": dataset.heaviest_features("train", row, _WORDS_OF_RECORD),
+        }
+        for row, record in zip(rows, dataset.records("train", rows), strict=True)
+    ]
 
 
 def _identity(predictor, label):
@@ -158,6 +186,19 @@ def show_label(console, answer):
     console.print(_heading(answer, f"{answer['positives']:,} training positives, bias {answer['bias']:+.3f}"))
     console.print(_two_sides(answer, "weight", ("strongest for it", "strongest against it")))
     console.print(_table("nearest labels", [(each["name"], each["cosine"]) for each in answer["nearest"]], "cyan", ""))
+    if "records" in answer:
+        _show_records(console, answer)
+
+
+def _show_records(console, answer):
+    """Print the training records of a label, with what is heaviest in each."""
+    shown = len(answer["records"])
+    title = f"first {shown} of {answer['positives']:,} training records" if shown else "no training records"
+    console.print(Text(title, style="dim"))
+    grid = Table.grid(padding=(0, 2))
+    for each in answer["records"]:
+        grid.add_row(Text(_plain(each["record"])), Text(_plain(", ".join(each["words"])), style="dim"))
+    console.print(grid)
 
 
 def _heading(answer, outcome):

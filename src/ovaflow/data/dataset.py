@@ -92,7 +92,7 @@ EXCERPT = 2000
 
 @dataclass(frozen=True)
 class Split:
-    """Instances and their labels: X (n, d) as the solver sees it, Y (n, l) of ones, and texts.
+    """Instances and their labels: X (n, d) as the solver sees it, Y (n, l) of ones, texts, and what records they are.
 
     There are no texts when the source had features instead.
     """
@@ -101,6 +101,7 @@ class Split:
     Y: CSR
     texts: list = field(default_factory=list)
     norms: np.ndarray | None = None  # float32 (n,), of rows that were scaled to length 1
+    records: list = field(default_factory=list)  # ids, or places in the file; none of names of labels
 
     def take(self, rows):
         """Some of the instances, without their texts."""
@@ -210,6 +211,19 @@ class Dataset(Named):
             texts = read_strings(file, "test_texts") if "test_texts" in file else []
         return list(texts) if rows is None or not texts else [texts[row] for row in rows]
 
+    def records(self, part, rows):
+        """What some instances of ``"train"`` or ``"test"`` are called in their file; empty where that is not known."""
+        with open_artifact(self.path, KIND) as file:
+            records = read_strings(file, f"{part}_records") if f"{part}_records" in file else []
+            return [records[row] for row in rows] if records else [""] * len(rows)
+
+    def heaviest_features(self, part, row, amount):
+        """Names of the largest features of an instance of ``"train"`` or ``"test"``, as far as they have names."""
+        x, names = getattr(self, part).X.part(row, row + 1), self.feature_names
+        named = x.indices < len(names)
+        order = np.argsort(-np.abs(x.data[named]), kind="stable")[:amount]
+        return [names[feature] for feature in x.indices[named][order]]
+
 
 def write_dataset(path, train, test, label_names, feature_names, parameters, idf=None, uris=(), notations=()):
     """Write the dataset file.
@@ -224,6 +238,8 @@ def write_dataset(path, train, test, label_names, feature_names, parameters, idf
             if split.norms is not None:
                 norms = np.minimum(split.norms, np.finfo(np.float32).max)
                 create_array(file, f"{name}/norms", norms.astype(np.float32))
+            if any(split.records):
+                write_strings(file, f"{name}_records", split.records)
         write_names(file, Names(label_names, feature_names, idf, uris, notations))
         if test.texts:
             write_strings(file, "test_texts", [text[:EXCERPT] for text in test.texts])
@@ -253,6 +269,8 @@ def _check_shapes(file, train, test):
     plain = d - (parameters_of(file).get("bias", 0) != 0)
     check_names(file, l, plain)
     check_strings(file, "test_texts", test.X.n_rows)
+    check_strings(file, "test_records", test.X.n_rows)
+    check_strings(file, "train_records", train.X.n_rows - parameters_of(file).get("named_labels", 0))
 
 
 def inverse_propensity(counts, n_instances, a, b):

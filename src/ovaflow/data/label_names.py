@@ -72,4 +72,4 @@ def with_label_names(train, names, transform, folder=None, others=()):
     Y = CSR(np.ones(len(known), np.float32), owners, np.arange(len(known) + 1), len(names))
     lengths = None if train.norms is None else np.concatenate([train.norms, np.concatenate(norms)[known]])
     X = stack([train.X, rows_of(X, known)], X.n_columns, folder)
-    return Split(X, stack([train.Y, Y], len(names)), norms=lengths)
+    return Split(X, stack([train.Y, Y], len(names)), norms=lengths, records=train.records)

@@ -20,7 +20,7 @@ from ovaflow.data.normalize import fill_rows, finish, is_dense
 from ovaflow.data.readers import npz
 from ovaflow.data.readers.annif import read_annif
 from ovaflow.data.readers.sparse_text import read_svmlight, read_xmc_text
-from ovaflow.data.readers.texts import FIELD, read_texts
+from ovaflow.data.readers.texts import FIELD, read_texts, without_markup
 from ovaflow.data.subjects import read_vocabulary
 from ovaflow.data.tfidf import RECORDED, TfIdf, weigh_counts
 from ovaflow.data.tokens import TOKEN_PATTERN
@@ -86,8 +86,11 @@ class Prepared(NamedTuple):
 
     def remarks(self):
         """What a person should know of the data before believing a figure, one line each."""
-        counts = self.parameters["source"]["counts"]
-        told = [f"{counts[name]:,} {words}" for name, words in _LEFT_OUT.items() if counts.get(name)]
+        counts, files = self.parameters["source"]["counts"], self.parameters["source"].get("files", {})
+        told = []
+        if "test" in files and files["test"]["sha256"] == files["train"]["sha256"]:
+            told = ["the test file is the training file: figures say what the model remembers, not how good it is"]
+        told += [f"{counts[name]:,} {words}" for name, words in _LEFT_OUT.items() if counts.get(name)]
         told += [
             f"{counts[f'{part}_without_{what}']:,} of {counts[f'{part}_instances']:,} {name} instances have {words}"
             for (part, name, what), words in _LACKING.items()
@@ -109,7 +112,10 @@ class Prepared(NamedTuple):
         """What may be wrong with texts and their labels."""
         instances = counts["train_instances"] + counts["test_instances"]
         if (marked := counts.get("texts_with_markup", 0)) > _HTML * instances:
-            yield f"{marked:,} of {instances:,} texts contain HTML, such as &amp; or <b>, of which words are made"
+            yield (
+                f"{marked:,} of {instances:,} texts contain HTML, such as &amp; or <b>, of which words are made: "
+                "html: true leaves it out"
+            )
         if "different_test_labels_unknown_in_train" not in counts:
             return
         alike = defaultdict(list)
@@ -158,6 +164,8 @@ def _of_texts(source, settings, processes, folder):
         check_separator(labels.first, source)
     counts = prepared.parameters["source"]["counts"]
     counts.update(+left_out)
+    if settings.html:
+        prepared.parameters["html"] = True
     return _with_names(prepared, labels.others, folder) if settings.label_names else prepared
 
 
@@ -200,13 +208,16 @@ def _read_instances(source, n_labels, left_out):
         if source.format == "annif":
             files = (read_annif(location, left_out) for location in listed(source.files[role]))
         else:
-            files = (read_texts(settings, path, n_labels) for path in source.parts[role])
+            paths = source.parts[role]
+            files = (read_texts(settings, path, n_labels) for path in paths)
+            if len(paths) > 1:
+                files = map(_of_file, paths, files)
         return chain.from_iterable(files)
 
     if settings.label_map and n_labels is not None:
         raise InputError("label_map is for names of labels, not for ids", remedy="correct the file of label names")
     renamed = read_label_map(settings.label_map) if settings.label_map else {}
-    kept = partial(_kept, renamed=renamed, drop=settings.unlabelled == "drop", counts=left_out)
+    kept = partial(_kept, renamed=renamed, drop=settings.unlabelled == "drop", html=settings.html, counts=left_out)
     if source.test is not None:
         return kept(read("train")), kept(read("test"))
     aside = partial(in_test, fraction=settings.test_fraction, seed=settings.seed)
@@ -215,7 +226,12 @@ def _read_instances(source, n_labels, left_out):
     return kept(train), kept(test)
 
 
-def _kept(instances, renamed, drop, counts):
+def _of_file(path, instances):
+    """Instances of one of several files, whose name their records bear."""
+    return (instance._replace(record=f"{path.name}, {instance.record}") for instance in instances)
+
+
+def _kept(instances, renamed, drop, html, counts):
     """Instances with new names of labels, some without labels left out; what is odd is counted."""
     for instance in instances:
         if old := renamed.keys() & set(instance.labels):
@@ -225,19 +241,21 @@ def _kept(instances, renamed, drop, counts):
         if drop and not instance.labels:
             counts["instances_without_labels"] += 1
             continue
-        counts["texts_with_markup"] += _MARKUP.search(instance.text) is not None
-        yield instance
+        counts["texts_with_markup"] += not html and _MARKUP.search(instance.text) is not None
+        yield instance._replace(text=without_markup(instance.text)) if html else instance
 
 
 def _with_texts(train, test, labels, settings, provenance, processes, folder):
     """Prepare instances with the attributes ``text`` and ``labels``, each read once."""
     tfidf = settings.weighs
-    transform, X, norms, counts = learn(_texts_of(train, labels.add_train), settings, tfidf, processes, folder)
+    records, test_records = [], []
+    texts = _texts_of(train, labels.add_train, records)
+    transform, X, norms, counts = learn(texts, settings, tfidf, processes, folder)
     excerpts, test_norms = [], []
-    texts = _excerpted(_texts_of(test, labels.add_test), excerpts)
+    texts = _excerpted(_texts_of(test, labels.add_test, test_records), excerpts)
     X_test = transform.transform(texts, norms=test_norms, processes=processes, folder=folder)
     names, Y, Y_test, unknown = labels.finish()
-    splits = Split(X, Y), Split(X_test, Y_test, excerpts)
+    splits = Split(X, Y, records=records), Split(X_test, Y_test, excerpts, records=test_records)
     if settings.normalize:
         splits = [
             replace(split, norms=np.concatenate([np.empty(0), *part]))
@@ -259,9 +277,10 @@ def _with_texts(train, test, labels, settings, provenance, processes, folder):
     return Prepared(*splits, names, transform.feature_names, parameters, transform.idf if tfidf else None, *of_labels)
 
 
-def _texts_of(instances, add_labels):
+def _texts_of(instances, add_labels, records):
     for instance in instances:
         add_labels(instance.labels)
+        records.append(instance.record)
         yield instance.text
 
 
@@ -276,10 +295,10 @@ def _of_features(source, settings):
     counting, parts = _read_features(source, settings)
     dropped = {}
     if settings.unlabelled == "drop":
-        labelled = [np.flatnonzero(np.diff(Y.indptr)) for _, Y in parts]
-        dropped = {"instances_without_labels": sum(Y.n_rows for _, Y in parts) - sum(map(len, labelled))}
-        parts = [(rows_of(X, rows), rows_of(Y, rows)) for (X, Y), rows in zip(parts, labelled, strict=True)]
-    (X, Y), (X_test, Y_test) = parts
+        labelled = [np.flatnonzero(np.diff(Y.indptr)) for _, Y, _ in parts]
+        dropped = {"instances_without_labels": sum(Y.n_rows for _, Y, _ in parts) - sum(map(len, labelled))}
+        parts = [_some_of(part, rows) for part, rows in zip(parts, labelled, strict=True)]
+    (X, Y, rows), (X_test, Y_test, test_rows) = parts
     names = _names_of_ids(source, Y.n_columns)
     Y, Y_test = (labels._replace(n_columns=len(names)) for labels in (Y, Y_test))
     weighed, idf = {"tfidf": settings.weighs}, None
@@ -289,7 +308,8 @@ def _of_features(source, settings):
         X_test, _ = weigh_counts(X_test, settings.sublinear, idf)
     X, norms = finish(X, settings.normalize, settings.bias)
     X_test, test_norms = finish(X_test, settings.normalize, settings.bias)
-    splits = Split(X, Y, norms=norms), Split(X_test, Y_test, norms=test_norms)
+    records, test_records = ([f"record {row + 1}" for row in each.tolist()] for each in (rows, test_rows))
+    splits = Split(X, Y, norms=norms, records=records), Split(X_test, Y_test, norms=test_norms, records=test_records)
     parameters = {
         "format": source.format,
         **counting,
@@ -304,15 +324,25 @@ def _of_features(source, settings):
 
 
 def _read_features(source, settings):
-    """How features are numbered, as far as the format leaves it open, and (X, Y) of training and test instances."""
+    """How features are numbered, as far as the format leaves it open, and training and test instances.
+
+    These are X, Y and the rows of the file.
+    """
     paths, labels_paths = [source.train, source.test], [source.train_labels, source.test_labels]
     if source.test is not None:
-        return _read_files(source.format, paths, labels_paths)
+        counting, parts = _read_files(source.format, paths, labels_paths)
+        return counting, [(X, Y, np.arange(X.n_rows)) for X, Y in parts]
     counting, [(X, Y)] = _read_files(source.format, paths[:1], labels_paths[:1])
     held = held_out(X, settings.test_fraction, settings.seed)
     if held.all():
         raise InputError("no training instances are left", path=source.train, remedy="name a test file")
-    return counting, [(rows_of(X, rows), rows_of(Y, rows)) for rows in map(np.flatnonzero, (~held, held))]
+    whole = X, Y, np.arange(X.n_rows)
+    return counting, [_some_of(whole, rows) for rows in map(np.flatnonzero, (~held, held))]
+
+
+def _some_of(part, rows):
+    X, Y, numbers = part
+    return rows_of(X, rows), rows_of(Y, rows), numbers[rows]
 
 
 def _read_files(format, paths, labels_paths):

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.console.progress import Progress
-from ovaflow.data.readers.texts import FIELD
+from ovaflow.data.readers.texts import FIELD, places_without_markup
 from ovaflow.sparse.jit import strict_kernel
 
 TOKEN_PATTERN = r"\b(?!\d+\b)\w[\w\p{M}]+"
@@ -235,8 +235,14 @@ class TokenSpan(NamedTuple):
     ends: list
 
 
-def token_spans(text):
-    """The :class:`TokenSpan` of each token of a text, in their order."""
+def token_spans(text, html=False):
+    """The :class:`TokenSpan` of each token of a text, in their order; those of HTML with places in the HTML."""
+    if html:
+        plain, begins, stops = places_without_markup(text)
+        return [
+            TokenSpan(token, [begins[start] for start in starts], [stops[end - 1] for end in ends])
+            for token, starts, ends in token_spans(plain)
+        ]
     starts, ends, pieces = [], [], []
     for start, end in _clusters(text):
         piece = normal_form(text[start:end])

@@ -71,7 +71,7 @@ def source_words(source):
     if source.get("text_column"):
         yield "text column", source["text_column"]
     for name, number in source.get("counts", {}).items():
-        if not name.endswith(_ON_THE_CARD):
+        if number and not name.endswith(_ON_THE_CARD):
             # the built-in dataset also has the version of Python there
             yield name.replace("_", " "), number if isinstance(number, str) else wording.count(number)
 

@@ -30,7 +30,11 @@ def _view(kind, name, found):
 
     columns = (*_quality(found["metric"]), *_COLUMNS)
     # the file of a C is named after the problem that its runs pose
-    title = "Features" if kind == "features" else f"C ({name.partition('-Cauto')[0].replace('-', ' ')})"
+    title = (
+        "Features"
+        if kind == "features"
+        else f"C ({name.partition('-Cauto')[0].removesuffix('-none').replace('-', ' ')})"
+    )
     return {
         "title": title,
         "metric": found["metric"],

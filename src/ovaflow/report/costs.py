@@ -15,7 +15,7 @@ from ovaflow.settings.models import HELD_OUT
 MIB = 1 << 20
 METRIC = "P@1"
 
-_TIME = "seconds times threads of the solver"
+_TIME = "processor time of the solver"
 _milliseconds = attrgetter("predict_milliseconds")
 _memory = metric("train_peak_rss_bytes")
 
@@ -111,7 +111,6 @@ COSTS = (
     Column("weights", _nonzeros, wording.count, "model", "nonzero weights after pruning"),
     Column("per label", lambda run: run.per_label(_nonzeros(run)), wording.count, "model", "nonzero weights"),
     Column("size", _bytes, wording.size, "model", "bytes of the model file", "bytes"),
-    Column("time", attrgetter("predict_seconds"), wording.duration, "prediction", "for the whole test set", "s"),
     Column("ms / instance", _milliseconds, wording.decimal, "prediction"),
 )
 """Columns of the cost table; less is better everywhere."""

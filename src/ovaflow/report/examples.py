@@ -177,6 +177,7 @@ class Example:
     """A test document."""
 
     row: int  # its place in the test set, from 0
+    record: str  # its id, or where in the file it is; empty where that is not known
     pieces: list  # the beginning of its text; empty when the source had only features
     features: list  # names of its heaviest features; empty when there is a text
     true: list
@@ -210,8 +211,9 @@ class Documents:
     def describe(self, rows, runs=None):
         """Documents with names and texts, as some of the runs see them, by default all."""
         runs = range(len(self.outcomes)) if runs is None else runs
-        texts = self.dataset.test_texts(rows) or [""] * len(rows)
-        return [self._example(int(row), text, runs) for row, text in zip(rows, texts, strict=True)]
+        texts, records = self.dataset.test_texts(rows) or [""] * len(rows), self.dataset.records("test", rows)
+        found = zip(rows, records, texts, strict=True)
+        return [self._example(int(row), record, text, runs) for row, record, text in found]
 
     def label_name(self, label):
         """Name of a label as the page shows it, ``label 17`` where the source has none."""
@@ -223,16 +225,17 @@ class Documents:
         uris = self.dataset.label_uris
         return uris[label] if len(uris) and uris[label].startswith(("http://", "https://")) else ""
 
-    def _example(self, row, text, runs):
+    def _example(self, row, record, text, runs):
         true, more = self._true(row, runs)
-        features = [] if text else self._heaviest(row)
+        heaviest = [] if text else self.dataset.heaviest_features("test", row, FEATURES_SHOWN)
+        features = [wording.plain(name, 40) for name in heaviest]
         text = wording.plain(text, EXCERPT)
         pieces, pushing = self._explained(row, text) if self.explained else ([Piece(text)] if text else [], {})
         predictions = [(number, self._predictions(row, number, pushing.get(number, {}))) for number in runs]
-        return Example(row, pieces, features, true, more, predictions)
+        return Example(row, record, pieces, features, true, more, predictions)
 
     def _true(self, row, runs):
-        true = _entries(self.dataset.test.Y, row)[0]
+        true = self.dataset.test.Y.part(row, row + 1).indices
         order = true[np.argsort(-self.counts[true], kind="stable")]
         found = {number: set(self.outcomes[number][0][row].tolist()) for number in runs}
         labels = [
@@ -245,13 +248,6 @@ class Documents:
             for label in order[:TRUE_SHOWN]
         ]
         return labels, len(true) - len(labels)
-
-    def _heaviest(self, row):
-        indices, data = _entries(self.dataset.test.X, row)
-        names = self.dataset.feature_names
-        real = indices < len(names)
-        order = np.argsort(-np.abs(data[real]), kind="stable")[:FEATURES_SHOWN]
-        return [wording.plain(names[column], 40) for column in indices[real][order]]
 
     def _explained(self, row, text):
         """The text cut where words speak for labels, and the words of each label of the run that is explained."""
@@ -277,11 +273,6 @@ class Documents:
             for label, score, hit, probability in zip(ids, scores, hits, likely, strict=True)
             if label >= 0
         ]
-
-
-def _entries(matrix, row):
-    start, end = matrix.indptr[row], matrix.indptr[row + 1]
-    return matrix.indices[start:end], matrix.data[start:end]
 
 
 def describe_failures(documents, runs, amount):

@@ -9,6 +9,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.model.model_file import KIND as MODEL
+from ovaflow.model.model_file import method_of
 from ovaflow.model.training_file import read_training
 from ovaflow.prediction.predictions import read_predictions
 from ovaflow.report import cards, costs, examples, quality
@@ -112,7 +113,8 @@ def gather(folders, published=(), benchmarks=None, seed=0, sweeps=None, settings
 def _gather_dataset(folder, run_folders, published, benchmarks, seed, wanted_sweeps, settings, choices):
     opened = open_dataset(folder / "dataset.h5")
     card, dataset = cards.make_card(folder.name, opened), opened.documents
-    series = choose_shown([read_json(run / "metrics.json", "metrics") for run in run_folders])
+    metrics = [read_json(run / "metrics.json", "metrics") for run in run_folders]
+    series = choose_shown(metrics, [method_of(run / "model.h5") for run in run_folders])
     runs, outcomes = [], []
     for run, number in zip(run_folders, series, strict=True):
         predictions = _read_predictions(run, dataset)
@@ -141,10 +143,11 @@ def _gather_dataset(folder, run_folders, published, benchmarks, seed, wanted_swe
     )
 
 
-def choose_shown(metrics):
-    """Number the runs that figures show, in order: the first one and those with the best P@1; None for the others."""
-    best = sorted(range(1, len(metrics)), key=lambda place: -(metrics[place].get("P@1") or 0))[: SHOWN - 1]
-    chosen = sorted([0, *best])
+def choose_shown(metrics, methods):
+    """Number the runs that figures show, in order: the first, the best of each method and others; None for the rest."""
+    best = sorted(range(len(metrics)), key=lambda place: (place > 0, -(metrics[place].get("P@1") or 0)))
+    of_methods = {methods[place]: place for place in reversed(best)}.values()
+    chosen = sorted(sorted(best, key=lambda place: place not in of_methods)[:SHOWN])
     return [chosen.index(place) if place in chosen else None for place in range(len(metrics))]
 
 
@@ -191,7 +194,7 @@ def _read_run(folder, dataset, counts, predictions, series):
         embedding=read_embedding(folder, dataset.label_names),
         calibration=read_calibration_of(folder, checksum),
         cold_start=read_json(cold_start, "cold-start") if cold_start.exists() else None,
-        **read_traces(folder, metrics, pruned),
+        **read_traces(folder, pruned),
     )
 
 

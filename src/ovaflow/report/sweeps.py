@@ -43,7 +43,7 @@ _NEIGHBOUR = "saved by the neighbour, %"
 COLUMNS = (
     *(Column(name, metric(name), wording.percent, best=max) for name in METRICS),
     Column("weights", metric("nonzeros"), wording.count, "model", "nonzero weights after pruning"),
-    Column("time", metric("train_seconds"), wording.duration, "training", "seconds times threads of the solver"),
+    Column("time", metric("train_seconds"), wording.duration, "training", "processor time of the solver"),
     Column("Newton", newton_per_label, wording.decimal, "training", "steps per label"),
     Column("no step", _unmoved, wording.count, "training", "labels whose start already met the stopping rule"),
     Column("steps", _saved("newton_steps"), _whole_percent, _NEIGHBOUR, "Newton steps, in the sample"),

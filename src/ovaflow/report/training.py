@@ -9,7 +9,7 @@ from matplotlib.ticker import MaxNLocator, MultipleLocator
 
 from ovaflow.artifacts.label_tree import read_label_tree
 from ovaflow.report import wording
-from ovaflow.report.drawing import by_positives, draw, draw_all, line, logarithmic, paint_bands, series, thousands
+from ovaflow.report.drawing import by_positives, draw, draw_all, line, logarithmic, paint_bands, series
 from ovaflow.report.tables import Column, table_of_runs
 from ovaflow.solver.problem import Status
 from ovaflow.training.plan import cost_of_cuts, cut_edges, read_shards
@@ -210,7 +210,7 @@ def seconds_axes(axes, runs):
 
 def _positives(axes):
     axes.set(xscale="log", xlabel="training positives of the label")
-    thousands(axes.xaxis)
+    logarithmic(axes.xaxis)
 
 
 def milliseconds(axes):

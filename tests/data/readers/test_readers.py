@@ -219,7 +219,8 @@ def test_texts(tmp_path, format, rows, mutations):
         rows = [(text.replace("\n", " ").replace("\r", " "), labels) for text, labels in rows]
     path, data = tmp_path / "file", FORMATS[format](rows)
     path.write_bytes(data)
-    assert list(read_texts(PrepareSource(format=format), path)) == [instance_of(text, labels) for text, labels in rows]
+    found = [each._replace(record="") for each in read_texts(PrepareSource(format=format), path)]
+    assert found == [instance_of(text, labels) for text, labels in rows]
     path.write_bytes(mutated(data, mutations))
     with contextlib.suppress(InputError):
         assert all(isinstance(instance, TextInstance) for instance in read_texts(PrepareSource(format=format), path))

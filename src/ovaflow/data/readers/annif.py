@@ -27,9 +27,9 @@ def read_annif(location, left_out):
             yield from _read_tsv(path, left_out)
 
 
-def _instance(text, subjects):
+def _instance(text, subjects, record):
     found = dict.fromkeys(subject.strip() for subject in subjects)
-    return TextInstance(clean(text), tuple(clean(without_brackets(subject)) for subject in found if subject))
+    return TextInstance(clean(text), tuple(clean(without_brackets(subject)) for subject in found if subject), record)
 
 
 def without_brackets(uri):
@@ -39,20 +39,20 @@ def without_brackets(uri):
 
 
 def _read_tsv(path, left_out):
-    for _, line in read_lines(path):
+    for number, line in read_lines(path):
         text, tab, subjects = line.partition("\t")
         if tab:
-            yield _instance(text, subjects.split())
+            yield _instance(text, subjects.split(), f"line {number}")
         elif text.strip():
             left_out["lines_without_a_tab"] += 1
 
 
 def _read_csv(path):
     lines = (line for _, line in read_lines(path, keep_ends=True))
-    for _, (text, subjects) in read_csv_fields(
+    for number, (text, subjects) in read_csv_fields(
         lines, ["text", "subject_uris"], path, remedy="name them in the first line"
     ):
-        yield _instance(text, subjects.split())
+        yield _instance(text, subjects.split(), f"line {number}")
 
 
 def _document(entry, path, number, left_out):
@@ -67,7 +67,7 @@ def _document(entry, path, number, left_out):
         message = "expected text, and subjects with a uri or a label each"
         raise InputError(message, path=path, line=number, remedy=CORRECT) from None
     if labels:
-        yield _instance(text, labels)
+        yield _instance(text, labels, path.name if number is None else f"line {number}")
     else:
         left_out["documents_without_subjects"] += 1
 
@@ -83,7 +83,7 @@ def _read_folder(folder, left_out):
         beside = [path.with_suffix(ending) for ending in _SUBJECTS if path.with_suffix(ending).exists()]
         if beside:
             subjects = [_subject(line) for _, line in read_lines(beside[0])]
-            yield _instance(_text_of(path), filter(None, subjects))
+            yield _instance(_text_of(path), filter(None, subjects), path.name)
         else:
             left_out["documents_without_subjects"] += 1
 

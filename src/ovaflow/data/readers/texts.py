@@ -1,6 +1,7 @@
 """Texts with labels, one by one: lines of ``labels<TAB>text``, CSV with a header, JSON Lines, Parquet."""
 
 import csv
+import html
 import json
 import math
 import os
@@ -26,6 +27,7 @@ class TextInstance(NamedTuple):
 
     text: str
     labels: tuple
+    record: str = ""  # its id, or where in the file it is
 
 
 class Columns(NamedTuple):
@@ -33,7 +35,7 @@ class Columns(NamedTuple):
 
     ``names`` are those of the texts, which are joined by a space, and after them the ``of_labels`` ones of the labels.
     ``separator`` is between labels that are not a list. With ``n_labels`` the labels must be ids below it, otherwise
-    they are names.
+    they are names. Without ``id_column`` a column ``id`` names the records where there is one.
     """
 
     names: list
@@ -41,12 +43,26 @@ class Columns(NamedTuple):
     n_labels: int | None = None
     of_labels: int = 1
     weighted: bool = False  # whether the texts' columns have weights and stay apart
+    id_column: str | None = None
+
+    @property
+    def wanted(self):
+        """Columns that there must be: ``names``, and last that of the ids if it was chosen."""
+        return self.names + [self.id_column] * (self.id_column is not None)
+
+    @property
+    def optional(self):
+        """The column of the ids where none was chosen."""
+        return ("id",) if self.id_column is None and "id" not in self.names else ()
 
     def instance(self, fields, path, line, where=""):
-        """The instance in the contents of the columns, in the order of ``names``."""
+        """The instance in the contents of the columns, in the order of ``wanted`` and ``optional``."""
+        end = len(self.names)
         try:
-            text = joined(fields[: -self.of_labels], self.weighted)
-            return TextInstance(text, self._labels_of(fields[-self.of_labels :]))
+            text = joined(fields[: end - self.of_labels], self.weighted)
+            labels = self._labels_of(fields[end - self.of_labels : end])
+            record = clean(str(fields[end])) if len(fields) > end and fields[end] not in (None, "") else ""
+            return TextInstance(text, labels, record or where.removesuffix(": ") or f"line {line}")
         except (ValueError, RecursionError) as error:
             what = "labels begin with '[' but are not a JSON list" if isinstance(error, json.JSONDecodeError) else ""
             raise InputError(f"{where}{what or _reason(error)}", path=path, line=line, remedy=CORRECT) from None
@@ -105,6 +121,39 @@ def clean(text):
     return text
 
 
+_MARKUP = re.compile(
+    r"<!--[^\x1f]*?-->|<(?P<unread>script|style)\b[^\x1f]*?</(?P=unread)\s*>"
+    r"|</?(?P<inside>a|b|em|font|i|mark|small|span|strong|su[bp]|u)\b[^<>\x1f]*>|<[!/?]?[a-z][^<>\x1f]*>"
+    r"|&(?:[a-z]\w*|#\d+|#x[\da-f]+);",
+    re.IGNORECASE,
+)
+"""Comments, scripts, tags and entities; tags inside of words, and others."""
+
+
+def without_markup(text):
+    """Text without the markup of HTML, which does not separate words if it is for characters alone."""
+    return _MARKUP.sub(_meaning, text) if "<" in text or "&" in text else text
+
+
+def _meaning(markup):
+    if markup[0][0] == "&":
+        return clean(html.unescape(markup[0]))
+    return "" if markup["inside"] else " "
+
+
+def places_without_markup(text):
+    """The same text, and where each of its characters begins and ends in the one with markup."""
+    pieces, starts, ends, last = [], [], [], 0
+    for markup in (*_MARKUP.finditer(text), None):
+        start, end = markup.span() if markup else (len(text), len(text))
+        meaning = _meaning(markup) if markup else ""
+        pieces += text[last:start], meaning
+        starts += (*range(last, start), *[start] * len(meaning))
+        ends += (*range(last + 1, start + 1), *[end] * len(meaning))
+        last = end
+    return "".join(pieces), starts, ends
+
+
 def _text_of(content):
     if content is None or isinstance(content, str):
         return content or ""
@@ -148,7 +197,8 @@ def read_texts(settings, path, n_labels=None):
 def _columns_of(settings, n_labels=None):
     labels = split_names(settings.labels_column) if settings.format in COLUMN_FORMATS else [settings.labels_column]
     names = [*split_names(settings.text_column), *labels]
-    return Columns(names, settings.label_separator, n_labels, len(labels), bool(settings.column_weights))
+    weighted, id_column = bool(settings.column_weights), settings.id_column
+    return Columns(names, settings.label_separator, n_labels, len(labels), weighted, id_column)
 
 
 def check_beginning(settings, path):
@@ -156,7 +206,7 @@ def check_beginning(settings, path):
     if os.path.getsize(path) == 0:
         raise empty(path)
     if settings.format == "jsonl":
-        wanted = set(_columns_of(settings).names)
+        wanted = set(_columns_of(settings).wanted)
         any(wanted <= seen.keys() for *_, seen in _json_entries(path, wanted))
     else:
         next(read_texts(settings, path), None)
@@ -182,7 +232,7 @@ def _read_tsv(path, columns):
 
 def _read_csv(path, columns):
     lines = (line for _, line in read_lines(path, keep_ends=True))
-    for number, fields in read_csv_fields(lines, columns.names, path):
+    for number, fields in read_csv_fields(lines, columns.wanted, path, columns.optional):
         yield columns.instance(fields, path, number)
 
 
@@ -239,8 +289,8 @@ def _malformed(error, path, line):
 
 
 def _read_jsonl(path, columns):
-    for number, entry, _ in _json_entries(path, columns.names):
-        yield columns.instance([entry.get(name) for name in columns.names], path, number)
+    for number, entry, _ in _json_entries(path, columns.wanted):
+        yield columns.instance([entry.get(name) for name in (*columns.wanted, *columns.optional)], path, number)
 
 
 def _json_entries(path, wanted):
@@ -279,7 +329,7 @@ def _refuse_constant(name):
 
 
 def _read_parquet(path, columns):
-    for row, fields in read_parquet_fields(path, columns.names):
+    for row, fields in read_parquet_fields(path, columns.wanted, columns.optional):
         yield columns.instance(fields, path, None, f"row {row}: ")
 
 
