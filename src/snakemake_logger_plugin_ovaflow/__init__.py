@@ -1,6 +1,8 @@
 """Logger plugin of Snakemake, which the profiles switch on: one line per stage, and why jobs fail."""
 
+import contextlib
 import logging
+import subprocess
 import sys
 import threading
 import time
@@ -9,10 +11,11 @@ from collections import Counter
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 
 from ovaflow.console.ending import end_with, interrupted
-from snakemake_logger_plugin_ovaflow.failures import Failures, tell_why_groups_fail
+from snakemake_logger_plugin_ovaflow.failures import Failures, hear_executors
 from snakemake_logger_plugin_ovaflow.stages import Stage
 
 _EVERY = 30.0  # seconds between two lines of a running stage
+_RUN_ID = "SLURM run ID: "  # the name of all jobs of a run
 _NO_NEWS = ("Assuming", "Building DAG", "Conda env", "Exiting because", "Group jobs", "Provided", "Using")
 
 
@@ -28,8 +31,8 @@ class LogHandler(LogHandlerBase):
         self.writes_to_stream = not (given.dryrun or given.verbose or given.printshellcmds or given.debug_dag)
         self._stream = sys.stdout if given.stdout else sys.stderr
         self._names, self._stages, self._of_job, self._jobs = {}, {}, {}, 0
-        self._failures, self._ended = Failures(), threading.Event()
-        tell_why_groups_fail()
+        self._failures, self._ended, self._slurm_name = Failures(), threading.Event(), None
+        hear_executors()
         threading.Thread(target=self._tick, daemon=True).start()
 
     def emit(self, record):
@@ -97,7 +100,9 @@ class LogHandler(LogHandlerBase):
     def _on_message(self, record):
         text = str(record.msg or "").strip()
         if hasattr(record, "of_group"):
-            self._failures.reason_of_group = text
+            self._failures.reasons[record.of_group].append(text)
+        elif text.startswith(_RUN_ID):
+            self._slurm_name = text.removeprefix(_RUN_ID)
         elif hasattr(record, "stage_names"):
             self._names = record.stage_names if self._jobs else {}
             self._expect(Counter(self._names.values()))
@@ -106,15 +111,29 @@ class LogHandler(LogHandlerBase):
 
     def _tick(self):
         while not self._ended.wait(_EVERY):
+            waiting = _why_jobs_wait(self._slurm_name)
             with self.lock:
                 for stage in self._stages.values():
                     stage.count()
                     if any(time.time() - record.created > _EVERY for record in stage.running.values()):
                         self._say(stage.line(max(map(len, self._stages))))
+                self._say(waiting)
 
     def _say(self, text):
         if text:
             print(text, file=self._stream, flush=True)
+
+
+def _why_jobs_wait(name):
+    """How many jobs of this name are in Slurm's queue, and its words for why; empty if none is."""
+    if name is None:
+        return ""
+    asked = ["squeue", "--me", "--noheader", "--states=PENDING", f"--name={name}", "--format=%r"]
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        reasons = Counter(subprocess.run(asked, capture_output=True, text=True, timeout=_EVERY).stdout.splitlines())
+        told = (f"{jobs} job{'s' * (jobs > 1)} ({reason})" for reason, jobs in reasons.most_common())
+        return f"in Slurm's queue: {', '.join(told)}" if reasons else ""
+    return ""
 
 
 def _of_lock(text):

@@ -2,11 +2,12 @@
 
 import functools
 import re
-from collections import Counter
+from collections import Counter, defaultdict, deque
 from pathlib import Path
 
 _STATUS = re.compile(r"returned non-zero exit status \d+|died with <Signals\.\w+: \d+>")
 _OF_SCHEDULER = re.compile(r"^(?:slurm\S+|srun|sbatch): error: .*", re.MULTILINE)
+_FINAL = re.compile("Batch job submission failed: (Invalid|Requested|Memory specification|CPU count|User's group)")
 _LOG = re.compile(r"^ *log: (.+?)( \(check log file\(s\) for error details\))?$", re.MULTILINE)
 
 
@@ -16,7 +17,9 @@ class Failures:
     def __init__(self):
         self.causes = Counter()
         self._statuses = set()
-        self._status = self.reason_of_group = None
+        self._status = None
+        # by group, in the order in which they fail: groups are sent side by side
+        self.reasons = defaultdict(deque)
 
     @property
     def are_mistakes(self):
@@ -39,7 +42,9 @@ class Failures:
         named = [match for path in record.aux_logs for match in _LOG.findall(_read(path)) if match[0] in jobs]
         # those that failed; if the group was killed from outside, the one that was begun last
         logs = list(dict.fromkeys(log for log, failed in named if failed)) or [log for log, _ in named[-1:]]
-        return self._told([jobs[log] for log in logs or jobs], [self.reason_of_group], logs, record.aux_logs)
+        reasons = self.reasons[record.groupid]
+        said = [reasons.popleft()] if reasons else []
+        return self._told([jobs[log] for log in logs or jobs], said, logs, record.aux_logs)
 
     def _told(self, jobs, messages, logs, aux_logs):
         said = "\n".join(filter(None, messages))
@@ -48,8 +53,9 @@ class Failures:
         lines += dict.fromkeys(line for path in aux_logs for line in _OF_SCHEDULER.findall(_read(path)))
         for path in logs:
             lines += [line.rstrip() for line in _read(path).splitlines() if line.strip()][-10:]
-        self._status = self.reason_of_group = None
-        cause = re.sub(r"\d+", "", "\n".join(lines))
+        self._status = None
+        # one reason may be told of many calls
+        cause = re.sub(r"\d+", "", "\n".join(line for line in lines if not line.startswith("sbatch ")))
         self.causes[cause] += 1
         if self.causes[cause] > 1:
             return ""
@@ -63,16 +69,24 @@ def _read(path):
 
 
 @functools.cache
-def tell_why_groups_fail():
-    """Log what an executor says of a group, which Snakemake 9 drops (snakemake-executor-plugin-slurm, issue 456)."""
+def hear_executors():
+    """Log what an executor says of a group, which Snakemake 9 drops (snakemake-executor-plugin-slurm, issue 456).
+
+    A job that Slurm refuses for what it asks for is not sent again: it would ask for the same, or for more.
+    """
     # loaded here: Snakemake imports plugins for every job
-    from snakemake.jobs import GroupJob
+    from snakemake.jobs import GroupJob, Job
     from snakemake.logging import logger
 
-    log_error = GroupJob.log_error
+    def heard(kind, log_error):
+        def log_and_hear(job, msg=None, **details):
+            if kind is GroupJob:
+                logger.error(msg, extra={"of_group": job.groupid})
+            if _FINAL.search(msg or ""):
+                job.attempt = job.restart_times + 1
+            log_error(job, msg, **details)
 
-    def with_reason(group, msg=None, **details):
-        logger.error(msg, extra={"of_group": group.groupid})
-        log_error(group, msg, **details)
+        return log_and_hear
 
-    GroupJob.log_error = with_reason
+    for kind in (Job, GroupJob):
+        kind.log_error = heard(kind, kind.log_error)

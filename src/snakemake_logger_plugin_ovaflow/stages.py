@@ -50,6 +50,9 @@ class Stage:
         """What a person reads, the name in a column of that width."""
         said = self.summary if self.finished == self.jobs else self._progress()
         elapsed = max(time.time() - self.began, 0.0) if self.began else 0.0
+        if self.finished == self.jobs:
+            # other stages may have had the cores in between
+            elapsed = self.worked
         return f"{self.name:<{width}} {clock(elapsed):>13}  {said}".rstrip()
 
     def _progress(self):

@@ -137,6 +137,18 @@ def test_the_estimate_follows_the_jobs_logs(tmp_path, monkeypatch):
     assert stage.line(15).endswith("30 s  2 jobs")
 
 
+def test_a_finished_stage_took_the_time_in_which_its_jobs_ran(monkeypatch):
+    now = time.time()
+    monkeypatch.setattr("time.time", lambda: now)
+    stage = Stage("estimate_training a", 2)
+    for number in range(2):
+        stage.begin(job(number, "estimate_training"))
+        now += 10
+        stage.finish(number)
+        now += 600
+    assert stage.line(19).endswith("20 s  2 jobs")
+
+
 def test_a_log_of_an_earlier_attempt_does_not_count(tmp_path):
     log = tmp_path / "a.log"
     log.write_text("old\n")

@@ -5,22 +5,22 @@
 # goes first and holds all "kernels", a resource limited by the profile, of which each of those jobs needs one.
 rule warm_up:
     output:
-        touch(paths.WARMED_UP),
+        paths.WARMED_UP,
     log:
         "logs/warm-up.log",
     benchmark:
         "logs/warm-up.tsv"
     params:
-        options=steps.warm_up_options(SETTINGS),
+        options=warm_up_options(),
         code=steps.code_of("warm-up"),
     resources:
-        mem_mb=1500,
+        mem_mb=900,
         kernels=1000,
     conda:
         "../../envs/ovaflow.yaml"
     priority: 100
     shell:
-        "ovaflow warm-up {params.options:q} > {log:q} 2>&1"
+        "ovaflow warm-up {params.options:q} > {log:q} 2>&1; echo {params.options:q} > {output:q}"
 
 
 rule compute_means:
@@ -35,7 +35,7 @@ rule compute_means:
     params:
         code=steps.code_of("means"),
     resources:
-        mem_mb=megabytes(1000, 2),
+        mem_mb=megabytes(1),
         kernels=1,
     conda:
         "../../envs/ovaflow.yaml"
@@ -55,7 +55,7 @@ rule compute_label_tree:
     params:
         code=steps.code_of("label-tree"),
     resources:
-        mem_mb=megabytes(1000, 3),
+        mem_mb=megabytes(0.5),
     conda:
         "../../envs/ovaflow.yaml"
     shell:

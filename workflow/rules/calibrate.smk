@@ -14,7 +14,7 @@ rule hold_out_instances:
     params:
         code=steps.code_of("hold-out"),
     resources:
-        mem_mb=megabytes(1000, 3),
+        mem_mb=megabytes(2),
     conda:
         "../../envs/ovaflow.yaml"
     wildcard_constraints:
@@ -38,7 +38,7 @@ rule calibrate_scores:
     params:
         code=steps.code_of("calibrate"),
     resources:
-        mem_mb=lambda wildcards, input: 1000 + 2 * input.size_files_mb[1] + 20 * input.size_files_mb[2],
+        mem_mb=calibrating_megabytes,
     conda:
         "../../envs/ovaflow.yaml"
     wildcard_constraints:
@@ -70,7 +70,7 @@ rule measure_calibration:
         code=steps.code_of("calibration-curve"),
     threads: threads_of_run
     resources:
-        mem_mb=megabytes(1000, 4),
+        mem_mb=megabytes(2),
     conda:
         "../../envs/ovaflow.yaml"
     wildcard_constraints:

@@ -45,6 +45,8 @@ def one_of(names):
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
+MODEL = Path(paths.MODEL).name
+PANEL = 1 << 16  # labels of an index that are made at a time
 RUN_OF_EMBEDDING = paths.embeddings(SETTINGS)
 RUN_OF_PROBLEM = {
     steps.problem_of(SETTINGS, dataset, run): chains.first_run_of(SETTINGS, run)
@@ -128,6 +130,13 @@ def options_of_files(wildcards, input):
     return file_options(dict(input.items()) | own)
 
 
+def warm_up_options():
+    """Options of the warm-up; as before where that has compiled all that the runs need, since runs may be left out."""
+    wanted, marker = steps.warm_up_options(SETTINGS), Path(paths.WARMED_UP)
+    before = marker.read_text(encoding="utf-8").split() if marker.exists() else []
+    return before if set(wanted) <= set(before) else wanted
+
+
 def contents_of_folders(wildcards):
     """Names, sizes and times of what is in folders of documents, whose own times do not tell of changes."""
     entry = SETTINGS.datasets[wildcards.dataset]
@@ -174,20 +183,40 @@ def settings_of(*subcommands):
     return options
 
 
-def megabytes(base, factor):
-    """Memory of a job: a base for the program plus a multiple of its inputs. Here and below, a retried job asks for more."""
-    return lambda wildcards, input, attempt: attempt * (base + int(factor * input.size_mb))
+def megabytes(factor, base=500, models=True):
+    """Memory of a job: a base for the program and a scheduler's own processes, plus a multiple of its inputs.
+
+    Models are left out where a job only passes over them. Here and below, a retried job asks for more.
+    """
+
+    def asked(wildcards, input, attempt):
+        return attempt * int(base + factor * size_of(input, lambda path: models or Path(path).name != MODEL))
+
+    return asked
+
+
+def size_of(input, wanted):
+    """Megabytes of some input files."""
+    return sum(size for path, size in zip(input, input.size_files_mb) if wanted(path))
 
 
 def merging_megabytes(wildcards, input, attempt):
-    """Memory of a job that joins shards piece by piece: the dataset and a few pieces, however large the shards."""
-    return attempt * (1500 + int(2 * input.size_files_mb[list(input).index(input.dataset)]))
+    """Memory of a job that joins shards piece by piece: arrays of the labels and a panel of an index."""
+    labels = shape_of(input.dataset).labels
+    panel = size_of(input, set(input.shards).__contains__) * min(1, PANEL / max(labels, 1))
+    return attempt * int(650 + 200 * labels / 1e6 + 0.4 * panel)
+
+
+def calibrating_megabytes(wildcards, input, attempt):
+    """Memory of a job that compares scores with the labels of held-out instances."""
+    _, held_out, predictions = input.size_files_mb
+    return attempt * int(500 + 2 * held_out + 20 * predictions)
 
 
 def reading_megabytes(wildcards, input, attempt):
     """Memory of a job that reads raw files; compressed ones expand to a multiple of their size."""
     packed = any(path.endswith((".gz", ".bz2", ".xz", ".zst", ".parquet", ".npz")) for path in input)
-    return attempt * (1500 + int((12 if packed else 4) * input.size_mb))
+    return attempt * (550 + int((5 if packed else 2) * input.size_mb))
 
 
 def asked_by_shard(wildcards, input):

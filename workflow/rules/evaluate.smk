@@ -34,7 +34,7 @@ rule evaluate_predictions:
         options=settings_of("evaluate"),
         code=steps.code_of("evaluate"),
     resources:
-        mem_mb=megabytes(1000, 1),
+        mem_mb=megabytes(1, models=False),
     conda:
         "../../envs/ovaflow.yaml"
     shell:

@@ -14,7 +14,7 @@ rule estimate_trees:
     params:
         options=lambda wildcards: FORESTS[wildcards.forest],
     resources:
-        mem_mb=megabytes(1000, 3),
+        mem_mb=megabytes(3, base=800),
         kernels=1,
     conda:
         "../../envs/ovaflow.yaml"
@@ -67,7 +67,7 @@ rule merge_trees:
         shards=shards_in_shell,
         code=steps.code_of("merge-trees"),
     resources:
-        mem_mb=megabytes(1000, 2),
+        mem_mb=megabytes(2),
     conda:
         "../../envs/ovaflow.yaml"
     wildcard_constraints:
@@ -98,7 +98,7 @@ rule measure_trees:
         code=steps.code_of("tree-curve"),
     threads: threads_of_run
     resources:
-        mem_mb=megabytes(1000, 3),
+        mem_mb=megabytes(2),
     conda:
         "../../envs/ovaflow.yaml"
     shell:

@@ -20,7 +20,7 @@ rule trace_labels:
         earlier=lambda wildcards, input: [f"--earlier={path}" for path in [input.get("earlier")] if path],
         code=steps.code_of("trace"),
     resources:
-        mem_mb=megabytes(1000, 2),
+        mem_mb=megabytes(1),
         kernels=1,
     conda:
         "../../envs/ovaflow.yaml"
@@ -51,7 +51,7 @@ rule measure_pruning:
         code=steps.code_of("prune-curve"),
     threads: threads_of_run
     resources:
-        mem_mb=megabytes(1000, 3),
+        mem_mb=megabytes(1.4),
     conda:
         "../../envs/ovaflow.yaml"
     shell:

@@ -13,7 +13,7 @@ rule predict_labels:
         code=steps.code_of("predict"),
     threads: threads_of_run
     resources:
-        mem_mb=megabytes(1000, 3),
+        mem_mb=megabytes(1.4),
     conda:
         "../../envs/ovaflow.yaml"
     shell:

@@ -119,7 +119,7 @@ rule join_decoder:
         shards=shards_in_shell,
         code=steps.code_of("join-decoder"),
     resources:
-        mem_mb=megabytes(1000, 2),
+        mem_mb=megabytes(2),
     conda:
         "../../envs/ovaflow.yaml"
     wildcard_constraints:
@@ -149,7 +149,7 @@ rule describe_embedding:
         code=steps.code_of("describe-embedding"),
     threads: threads_of_run
     resources:
-        mem_mb=megabytes(1500, 6),
+        mem_mb=megabytes(6),
     conda:
         "../../envs/ovaflow.yaml"
     wildcard_constraints:

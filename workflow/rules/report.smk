@@ -34,7 +34,7 @@ rule write_report:
         code=steps.code_of("report"),
         published=crc32(published_results().read_bytes()),
     resources:
-        mem_mb=megabytes(1000, 1),
+        mem_mb=megabytes(1, base=600, models=False),
     conda:
         "../../envs/ovaflow.yaml"
     shell:

@@ -20,7 +20,7 @@ rule choose_C:
         code=steps.code_of("choose-c"),
     threads: 4
     resources:
-        mem_mb=megabytes(1000, 3),
+        mem_mb=megabytes(5),
         kernels=1,
     conda:
         "../../envs/ovaflow.yaml"
@@ -43,7 +43,7 @@ rule plan_shards:
         options=settings_of("plan"),
         code=steps.code_of("plan"),
     resources:
-        mem_mb=megabytes(1000, 1),
+        mem_mb=megabytes(0.5),
     conda:
         "../../envs/ovaflow.yaml"
     shell:
@@ -65,7 +65,7 @@ rule compute_root:
         options=settings_of("root"),
         code=steps.code_of("root"),
     resources:
-        mem_mb=megabytes(1000, 2),
+        mem_mb=megabytes(2),
         kernels=1,
     conda:
         "../../envs/ovaflow.yaml"
@@ -92,7 +92,7 @@ rule estimate_training:
         options=settings_of("estimate"),
         stored=lambda wildcards: train_of(run_by(wildcards)).stored_threshold,
     resources:
-        mem_mb=megabytes(1000, 3),
+        mem_mb=megabytes(3, base=800),
         kernels=1,
     conda:
         "../../envs/ovaflow.yaml"
@@ -148,7 +148,7 @@ rule measure_cold_start:
         options=settings_of("cold-start"),
         code=steps.code_of("cold-start"),
     resources:
-        mem_mb=megabytes(1000, 3),
+        mem_mb=megabytes(1),
         kernels=1,
     conda:
         "../../envs/ovaflow.yaml"
