@@ -7,6 +7,7 @@ import pytest
 from running_service import exchange
 
 from ovaflow.cli import main
+from ovaflow.serving.service import allowed_hosts, bind
 
 REFUSED = [
     (b"[", 400, "not JSON"),
@@ -56,6 +57,43 @@ def test_other_mistakes_are_told_in_the_same_way(service):
         assert_refused(exchange(service.connect(), path, body), status, said)
 
 
+def test_a_large_body_is_refused_when_it_is_announced(service):
+    connection = service.connect(timeout=10)
+    connection.putrequest("POST", "/predict")
+    connection.putheader("Content-Length", "99000000000")
+    connection.endheaders(b"{")
+    answer = connection.getresponse()
+    assert_refused((answer.status, answer.headers, json.loads(answer.read())), 413, "500000 bytes")
+
+
+def called(service, host):
+    connection = service.connect()
+    connection.putrequest("GET", "/health", skip_host=True)
+    connection.putheader("Host", host)
+    connection.endheaders()
+    return connection.getresponse().status
+
+
+def test_on_this_machine_alone_the_service_answers_to_no_other_name(service):
+    assert [called(service, host) for host in ("localhost:1", "127.0.0.1", "[::1]:8000")] == [200] * 3
+    assert [called(service, host) for host in ("example.org", "localhost.example.org", "")] == [400] * 3
+
+
+@pytest.mark.parametrize(
+    ("host", "given", "names"),
+    [
+        ("127.0.0.2", (), ["127.0.0.2"]),
+        ("127.0.0.1", ("labels.example.org",), ["127.0.0.1", "labels.example.org"]),
+        ("0.0.0.0", (), ["*"]),
+        ("0.0.0.0", ("*.example.org",), ["localhost", "*.example.org"]),
+    ],
+)
+def test_names_by_which_clients_may_call(host, given, names):
+    with bind(host, 0) as listener:
+        assert set(names) <= set(allowed_hosts(listener, given))
+        assert ("*" in allowed_hosts(listener, given)) == (names == ["*"])
+
+
 def test_a_large_body_without_a_length_is_refused(service):
     connection = service.connect()
     chunks = iter([b"a" * 65536] * 10)
@@ -70,6 +108,7 @@ def test_a_large_body_without_a_length_is_refused(service):
         ["texts.csv"],
         ["texts.csv", "a.h5"],
         ["a.h5", "--port={port}"],
+        ["a.h5", "--allowed-host=http://example.org"],
         ["a.h5", "--unix-socket=texts.csv"],
         ["b.h5", "--calibration=a.calibration.h5"],
     ],

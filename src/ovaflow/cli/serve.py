@@ -8,9 +8,10 @@ from types import SimpleNamespace
 import click
 
 from ovaflow.cli.options import FILE
-from ovaflow.serving.service import bind, serve
+from ovaflow.serving.service import allowed_hosts, bind, serve
 
 _NAME = re.compile(r"[\w.-]+")
+_HOST = re.compile(r"\*|(\*\.)?[\w.-]+|\[[\da-fA-F:.]+\]")
 _POSITIVE = click.IntRange(min=1)
 _SECONDS = click.FloatRange(min=0, min_open=True)
 
@@ -21,6 +22,12 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
 @click.option("--host", default="127.0.0.1", help="Address to listen on; 0.0.0.0 and :: are open to everybody.")
 @click.option("--port", default=8000, type=click.IntRange(0, 65535), help="Port; 0 takes a free one.")
 @click.option("--unix-socket", type=click.Path(path_type=Path), help="Listen there instead of on a port.")
+@click.option(
+    "--allowed-host",
+    multiple=True,
+    help="Name by which clients may call the service, such as labels.example.org, *.example.org or *; repeatable. By "
+    "default any, but on an address of this machine alone only localhost.",
+)
 @click.option("--root-path", default="", help="Path under which a proxy offers the service.")
 @click.option("--marc-source", help="Vocabulary in MARC 650 $2, such as yso/fin; by default its file's name.")
 @click.option("--workers", default=1, type=_POSITIVE, help="Processes, which share the model's arrays.")
@@ -35,7 +42,7 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
 @click.option("--grace", default=30, type=_POSITIVE, help="Seconds to finish after SIGTERM.")
 @click.option("--access-log/--no-access-log", default=True, help="Log one line per request, without texts.")
 @click.pass_context
-def serve_command(context, models, calibration, host, port, unix_socket, **options):
+def serve_command(context, models, calibration, host, port, unix_socket, allowed_host, **options):
     """Serve each MODEL (model.h5) over HTTP, with a page for people at /.
 
     The first answers on the page and to programs of ovaflow, and all do as projects of Annif's interface, which are
@@ -46,8 +53,12 @@ def serve_command(context, models, calibration, host, port, unix_socket, **optio
     """
     if calibration and len(models) > 1:
         raise click.UsageError("--calibration belongs to one model: put a calibration.h5 next to each")
-    options = SimpleNamespace(models=_named(models), calibration=calibration, **options)
-    context.exit(serve(options, bind(host, port, unix_socket)))
+    wrong = [name for name in allowed_host if not _HOST.fullmatch(name)]
+    if wrong:
+        raise click.UsageError(f"--allowed-host {wrong[0]}: give a name without port, or * or *. and a name")
+    named, listener = _named(models), bind(host, port, unix_socket)
+    hosts = allowed_hosts(listener, allowed_host)
+    context.exit(serve(SimpleNamespace(models=named, calibration=calibration, allowed_host=hosts, **options), listener))
 
 
 def _named(models):

@@ -285,7 +285,8 @@ def _suggest(served, texts, limit, threshold, most):
     """Results of each text; probabilities are fitted to those of the ``most`` best labels."""
     calibrated = served.calibration is not None
     X = served.predictor.from_texts(texts)
-    rows = labels_of(served.predictor, X, most if calibrated else max(limit, 1), 1, served.calibration, calibrated)
+    k = most if calibrated else max(limit, 1)
+    rows = list(labels_of(served.predictor, X, k, 1, served.calibration, calibrated))
     notations, known = served.predictor.model.label_notations, known_features(served, X)
     # without a known word the labels would be those of any text
     return [

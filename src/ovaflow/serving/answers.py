@@ -122,7 +122,7 @@ def known_features(served, X):
 
 def _chosen_labels(served, X, request):
     if request.labels is None:
-        return [label.id for label in labels_of(served.predictor, X, request.top_k)[0]]
+        return [label.id for label in next(labels_of(served.predictor, X, request.top_k))]
     for label in request.labels:
         _needs_label(served, label)
         if not served.predictor.model.trained[label]:

@@ -14,6 +14,7 @@ from fastapi import FastAPI, HTTPException, Path, Query
 from fastapi.exceptions import RequestValidationError
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.exceptions import HTTPException as AnyHTTPException
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.responses import Response
 from uvicorn.config import STARTUP_FAILURE
 
@@ -76,6 +77,7 @@ def _application(models, options):
         lifespan=lifespan,
     )
     app.add_middleware(BodyLimit, largest=options.max_body)
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=options.allowed_host, www_redirect=False)
     _add_answers(app, served, queue, options)
     app.include_router(annif_routes(models, queue, options))
     _add_pages(app, served, options)
@@ -141,13 +143,13 @@ class BodyLimit:
 
     async def __call__(self, scope, receive, send):
         """Answer a request."""
-        size = 0
+        announced, size = int(dict(scope.get("headers", ())).get(b"content-length", 0)), 0
 
         async def receive_and_count():
             nonlocal size
-            message = await receive()
+            message = await receive() if announced <= self._largest else {}
             size += len(message.get("body", b""))
-            if size > self._largest:
+            if max(announced, size) > self._largest:
                 raise HTTPException(413, f"the body has more than {self._largest} bytes")
             return message
 
