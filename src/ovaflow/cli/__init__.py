@@ -43,6 +43,7 @@ _MODULES = {
     "report": ("report", "Write the report page."),
     "warm-up": ("warm_up", "Compile every kernel once."),
     "benchmark": ("samples", "Measure the solver."),
+    "clean": ("clean", "List or remove results that a config no longer has."),
     "snakefile": ("run", "Print where the workflow's Snakefile is."),
 } | {
     name: (method.replace("-", "_"), command.help)

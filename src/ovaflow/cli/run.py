@@ -48,20 +48,24 @@ def run_command(config, options):
 def become_snakemake(config, options):
     """Run the pipeline in the current folder: Snakemake takes this process over, with its signals and its terminal."""
     _require_folders()
+    command = snakemake_on(config)
+    if not any(map(_TELLS_CORES, options)):
+        command += ["--cores", "all"]
+    if _owner_was_killed():
+        subprocess.run([*command, "--unlock", *options], check=False)
+    sys.stdout.flush()
+    os.execv(sys.executable, [*command, *options])
+
+
+def snakemake_on(config):
+    """The beginning of a command line of Snakemake; of a wrong config one line, before Snakemake sees it."""
     workflow = snakefile()
     # -P: what is in the folder is not a Python module
-    program = [sys.executable, "-P", "-m", "snakemake"]
-    given = ["--snakefile", str(workflow)]
-    if config is not None:
-        # one line about a mistake, before Snakemake sees it
-        check_beginnings(resolve(load(config), load(workflow.parent / "config" / "config.yaml"), config))
-        given += ["--configfile", str(config)]
-    if not any(map(_TELLS_CORES, options)):
-        given += ["--cores", "all"]
-    if _owner_was_killed():
-        subprocess.run([*program, "--unlock", *given, *options], check=False)
-    sys.stdout.flush()
-    os.execv(sys.executable, [*program, *given, *options])
+    command = [sys.executable, "-P", "-m", "snakemake", "--snakefile", str(workflow)]
+    if config is None:
+        return command
+    check_beginnings(resolve(load(config), load(workflow.parent / "config" / "config.yaml"), config))
+    return [*command, "--configfile", str(config)]
 
 
 def _require_folders():
@@ -202,12 +206,20 @@ def _marked(text: str) -> str:
     return f"{text}{_MARK}{hashlib.sha256(text.encode()).hexdigest()[:16]}\n"
 
 
+_CHANGED = "somebody has changed it since it was written"
+
+
+def is_changed(path: Path) -> bool:
+    """Whether somebody has written or changed a config file."""
+    written = path.read_text(encoding="utf-8") if path.exists() else ""
+    return written != "" and written != _marked(written.rpartition(_MARK)[0])
+
+
 def write_config(path: Path, text: str) -> None:
     """Write a config file, also over an earlier one, but not over one that somebody has written or changed."""
-    written = path.read_text(encoding="utf-8") if path.exists() else ""
-    if written and written != _marked(written.rpartition(_MARK)[0]):
+    if is_changed(path):
         remedy = f"run what it says: ovaflow run {path}; or delete it"
-        raise InputError("somebody has changed it since it was written", path=path, remedy=remedy)
+        raise InputError(_CHANGED, path=path, remedy=remedy)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(_marked(text), encoding="utf-8")
 
@@ -257,6 +269,10 @@ def train_command(data, options, output, cores, dry_run, print_config, format_, 
     Options after DATA that this command does not know go to Snakemake.
     """  # noqa: D301
     _refuse_misspelled(options)
+    if more := [each for each in options if Path(each).suffix == data.suffix and Path(each).is_file()]:
+        raise click.UsageError(
+            f"{data} and {more[0]}: give one DATA; several are a pattern in quotes, '*{data.suffix}'"
+        )
     here = output.resolve() == Path.cwd()
     for location in filter(None, (data, entry["test"])):
         if not matching(location)[0].exists():
@@ -268,19 +284,23 @@ def train_command(data, options, output, cores, dry_run, print_config, format_, 
     cores = cores or read_allowance().cores
     # at least as many shards as cores keep them busy
     text = config_for(data, max(8, cores), **entry | seen)
-    if dry_run or print_config:
+    name = name_of(data)
+    config = output / f"{name}.yaml"
+    changed = dry_run and is_changed(config)
+    if changed:
+        click.echo(f"{config}: {_CHANGED}; these are the jobs of: ovaflow run {config}", err=True)
+    elif dry_run or print_config:
         click.echo(text, nl=dry_run)
     if print_config:
         return
     options = [f"--cores={cores}", *options]
     if dry_run:
         # a file without a name, for the process that this one becomes
-        config = os.memfd_create("config", flags=0)
-        os.write(config, text.encode())
+        unnamed = os.memfd_create("config", flags=0)
+        os.write(unnamed, text.encode())
         os.chdir(output if output.is_dir() else ".")
-        become_snakemake(f"/proc/self/fd/{config}", ["--dry-run", "--quiet", "rules", "host", *options])
-    name = name_of(data)
-    config = output / f"{name}.yaml"
+        judged = config.name if changed else f"/proc/self/fd/{unnamed}"
+        become_snakemake(judged, ["--dry-run", "--quiet", "rules", "host", *options])
     write_config(config, text)
     model = output / paths.MODEL.format(dataset=name, run=RUN)
     click.echo(f"config: {config}\nlabels of a text, afterwards: ovaflow predict --model {model} --text ...")

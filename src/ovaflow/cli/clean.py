@@ -1,0 +1,69 @@
+"""What runs leave behind that are no longer in the config."""
+
+import base64
+import contextlib
+import json
+import subprocess
+from collections import defaultdict
+from pathlib import Path
+
+import click
+
+from ovaflow.cli.options import FILE
+from ovaflow.cli.run import snakemake_on
+from ovaflow.console.errors import InputError
+
+_RECORDS = Path(".snakemake/metadata")
+
+
+@click.command("clean")
+@click.argument("config", type=FILE)
+@click.option("--remove", is_flag=True, help="Delete them.")
+def clean_command(config, remove):
+    """List what the pipeline has made here for runs, datasets and settings that CONFIG no longer has.
+
+    Those of other configs that were run in this folder are among them. Files that the pipeline did not write are never
+    listed or removed; downloads stay.
+    """
+    folders = defaultdict(list)
+    for path in _left_over(config):
+        folders[Path(*path.parts[:3]) if len(path.parts) > 3 else path.parent].append(path)
+    for folder, paths in sorted(folders.items()):
+        size = sum(path.stat().st_size for path in paths)
+        click.echo(f"{folder}: {len(paths):,} file{'s' * (len(paths) > 1)}, {size / 1e6:,.1f} MB")
+        for path in paths if remove else ():
+            path.unlink()
+            _remove_empty(path.parent)
+    if not folders:
+        click.echo("nothing is left over")
+    else:
+        click.echo("removed" if remove else f"nothing was removed; ovaflow clean {config} --remove does it")
+
+
+def _left_over(config):
+    """Files that Snakemake made here and the config does not make, their logs as well."""
+    listing = [*snakemake_on(config), "--list-untracked"]
+    done = subprocess.run(listing, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise InputError(f"Snakemake does not list what it made: {done.stderr.strip()}", path=config)
+    untracked, found = set(done.stdout.splitlines()), set()
+    for record in filter(Path.is_file, _RECORDS.rglob("*")):
+        output = _name_of(record)
+        if output in untracked and output.startswith("results/"):
+            logs = json.loads(record.read_text(encoding="utf-8"))["log"]
+            # benchmark: of a rule is next to its log
+            found |= {output, *logs, *(str(Path(log).with_suffix(".tsv")) for log in logs)}
+    return sorted(map(Path, found & untracked))
+
+
+def _name_of(record):
+    """The output that a record of Snakemake is about: long names are in folders that begin with @."""
+    name = "".join(part.removeprefix("@") for part in record.relative_to(_RECORDS).parts)
+    return base64.urlsafe_b64decode(name).decode()
+
+
+def _remove_empty(folder):
+    with contextlib.suppress(OSError):
+        while folder != Path():
+            folder.rmdir()
+            folder = folder.parent
