@@ -25,7 +25,7 @@ FIRST = (
     *("cli/test_run.py", "storage/", "settings/", "machine/", "cli/test_main.py", "cli/test_completion.py"),
     *("docs/test_reference.py", "data/test_download.py", "data/test_catalogue.py", "test_project_files.py", "console/"),
     # the longest, so that no process has one left when the others have finished
-    *("docs/test_examples.py", "workflow/", "estimate/", "serving/", "integrity/", "training/"),
+    *("cluster/", "docs/test_examples.py", "workflow/", "estimate/", "serving/", "integrity/", "training/"),
 )
 """Folders and files of tests in the order in which processes take them, before the others."""
 

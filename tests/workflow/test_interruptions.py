@@ -86,26 +86,28 @@ class Attacked(Place):
             )
 
     def processes(self):
-        """Living processes of this place: jobs of ovaflow, and all."""
-        jobs, found = [], []
+        """Living processes of this place: jobs of ovaflow with their commands, and all."""
+        jobs, found = {}, []
         for process in psutil.process_iter():
             try:
                 if process.cwd() == str(self.folder) and process.status() != psutil.STATUS_ZOMBIE:
                     found.append(process)
-                    if process.cmdline()[1:4] == ["-P", "-m", "ovaflow"]:
-                        jobs.append(process)
+                    _, *program, command = (process.cmdline() + [""] * 5)[:5]
+                    if program == ["-P", "-m", "ovaflow"]:
+                        jobs[process] = command
             except psutil.Error:
                 continue
         return jobs, found
 
     def wait_for_moment(self):
         """A job that has worked for a random time, however busy the machine is; None if it has ended before."""
-        jobs = sorted(self.processes()[0], key=lambda process: process.pid)
+        commands = self.processes()[0]
+        jobs = sorted(commands, key=lambda process: process.pid)
         if not jobs:
             time.sleep(0.1)
             return None
         try:
-            training = [job for job in jobs if job.cmdline()[4].startswith("train-")]
+            training = [job for job in jobs if commands[job].startswith("train-")]
             job, moment = self.rng.choice(training or jobs), self.rng.uniform(0.5, 3.0)
             if not training and self.rng.random() < 0.6:
                 # the others are many, and begin again
@@ -113,7 +115,7 @@ class Attacked(Place):
             while sum(job.cpu_times()[:2]) < moment:
                 time.sleep(0.03)
             return job if job.is_running() and job.parent().name() == "bash" else None
-        except (psutil.Error, AttributeError, IndexError):
+        except (psutil.Error, AttributeError):
             return None
 
     def count_continued(self):
@@ -176,7 +178,7 @@ def test_an_estimate_that_outlives_its_driver(tmp_path, model):
     place = Attacked(tmp_path, None)
     place.start(model)
     try:
-        while "estimate" not in [process.cmdline()[4] for process in place.processes()[0]]:
+        while "estimate" not in place.processes()[0].values():
             assert place.driver.poll() is None, place.written.read_text()
             time.sleep(0.05)
         place.driver.kill()

@@ -151,6 +151,7 @@ CHANGES = {
     "what is not used, and a value less": (
         {"trees": {"threads": 2}, "embedded": {"random_features": 20}, "swept": {"sweep": {"C": [1]}}}, {}, {None: {}}
     ),
+    "methods less": ({"trees": None, "embedded": None}, {}, {None: {}}),
     "top_k and decoder_C": (
         {"trees": {"top_k": 3}, "embedded": {"decoder_C": [1, 2]}}, {}, {"trees": PREDICTED, "embedded": TUNED}
     ),

@@ -2,9 +2,12 @@
 
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 from tiny_table import CONFIG, write_config, write_table
+
+from ovaflow.cli import main
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
 
@@ -168,3 +171,28 @@ def test_reworded_code_and_another_way_to_estimate_run_nothing(elsewhere):
         path.write_text(source + "\nCHANGED = True\n" * (path.parent.name == "estimate"))
     assert min(counts) > 100
     assert elsewhere.jobs() == {}
+
+
+def test_a_run_with_a_new_name_is_moved_and_one_that_is_gone_is_removed(finished, tmp_path, monkeypatch, capsys):
+    place = finished.copy(tmp_path / "place")
+    monkeypatch.chdir(place.folder)
+    write_config("my.yaml", runs={"renamed": MSI})
+    own = Path("results/tiny/dismec/mine.txt")
+    own.touch()
+    for kind in ("results", "logs"):
+        Path(kind, "tiny/msi").rename(Path(kind, "tiny/renamed"))
+    place.snakemake("--touch", "--forceall")
+    assert place.jobs() == {}
+    # their settings are known by the new name, too
+    write_config("my.yaml", runs={"renamed": MSI | {"C": 2}})
+    assert place.jobs()["renamed"] == TRAINED
+    write_config("my.yaml", runs={"renamed": MSI})
+    for removed in (False, True):
+        assert main(["clean", "my.yaml", *["--remove"] * removed]) == 0
+        told = capsys.readouterr().out
+        assert re.findall(r"^(\S+): \d+ files, ", told, re.MULTILINE) == ["logs/tiny/dismec", "results/tiny/dismec"]
+        assert removed != Path("results/tiny/dismec/model.h5").exists()
+    assert list(Path("results/tiny/dismec").rglob("*")) == [own]
+    assert Path("results/tiny/renamed/model.h5").exists()
+    assert main(["clean", "my.yaml"]) == 0
+    assert "nothing is left over" in capsys.readouterr().out

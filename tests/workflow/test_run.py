@@ -45,6 +45,20 @@ def test_results(finished):
         }
 
 
+def test_jobs_ask_for_the_memory_they_take_and_little_more(finished):
+    blocks = re.findall(
+        r"^ *benchmark: (\S+)\n(?: +.*\n)*? +resources: .*\bmem_mb=(\d+)",
+        finished.snakemake("--dry-run", "--forceall"),
+        re.MULTILINE,
+    )
+    assert len(blocks) == 19
+    for benchmark, ours in blocks:
+        header, values = (finished.folder / benchmark).read_text().splitlines()[:2]
+        theirs = dict(zip(header.split("\t"), values.split("\t"), strict=True))["max_rss"]
+        # of a tiny table: that of the program; not measured where the job was over at once
+        assert (float(theirs) if theirs[0].isdigit() else 0) < int(ours) < 1000, benchmark
+
+
 def test_snakemakes_own_report_holds_the_page_and_each_runs_figures(finished, tmp_path):
     finished.snakemake("--report", str(tmp_path / "saved.zip"))
     with zipfile.ZipFile(tmp_path / "saved.zip") as saved:
@@ -102,7 +116,10 @@ def test_values_on_the_command_line(place):
 @pytest.mark.parametrize("example", sorted((ROOT / "config" / "examples").glob("*.yaml")), ids=lambda path: path.stem)
 def test_examples_are_ready_to_run(place, example):
     tibkat = [f"data/tibkat/{file}" for file in ("train_raw.tsv.gz", "test_raw.tsv.gz", "labels.txt.gz")]
-    for path in (*tibkat, "data/bibtex/train.txt.gz", "data/bibtex/test.txt.gz"):
+    of_features = [
+        f"data/{name}/{part}.txt.gz" for name in ("aloi", "bibtex", "delicious") for part in ("train", "test")
+    ]
+    for path in (*tibkat, *of_features):
         (place.folder / path).parent.mkdir(parents=True, exist_ok=True)
         (place.folder / path).touch()
     assert "write_report" in place.snakemake("--dry-run", configfile=str(example))

@@ -1,5 +1,6 @@
 """``ovaflow train``: the config of one table, and the workflow on it."""
 
+import re
 import subprocess
 import sys
 
@@ -12,7 +13,7 @@ from ovaflow.cli import main
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
 
 
-def train(place, *arguments):
+def train(place, *arguments, status=0):
     done = subprocess.run(
         [sys.executable, "-m", "ovaflow", "train", *arguments],
         cwd=place.folder,
@@ -21,7 +22,7 @@ def train(place, *arguments):
         stderr=subprocess.STDOUT,
         text=True,
     )
-    assert done.returncode == 0, done.stdout
+    assert done.returncode == status, done.stdout
     return done.stdout
 
 
@@ -65,9 +66,30 @@ def test_annifs_corpora(tmp_path, monkeypatch, capsys, arguments, expected):
     assert yaml.safe_load(capsys.readouterr().out)["datasets"]["corpus"] == expected
 
 
+def test_a_pattern_that_the_shell_expands_is_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.csv", "b.csv", "c.csv"):
+        (tmp_path / name).touch()
+    assert main(["train", "a.csv", "b.csv", "c.csv", "--print-config"]) == 2
+    written = capsys.readouterr().err
+    assert "give one DATA; several are a pattern in quotes, '*.csv'" in written
+    assert written.count("\n") == 1
+
+
 def test_a_dry_run_leaves_nothing(place):
     (place.folder / "my.yaml").unlink()
     written = train(place, "records.csv", "--label-separator=|", "--dry-run", "--output=elsewhere")
     assert f"train: {place.folder / 'records.csv'}" in written
     assert "train_shard " in written
     assert {path.name for path in place.folder.iterdir()} == {"records.csv", ".snakemake"}
+
+
+def test_a_dry_run_judges_the_config_that_somebody_has_changed(place):
+    path = place.folder / "records.yaml"
+    path.write_text((place.folder / "my.yaml").read_text().replace("shards: 2", "shards: 3"))
+    written = train(place, "records.csv", "--label-separator=|", "--dry-run")
+    assert "records.yaml: somebody has changed it since it was written" in written
+    assert re.search(r"^train_shard +6$", written, re.MULTILINE)
+    path.write_text(path.read_text().replace("shards: 3", "shards: three"))
+    written = train(place, "records.csv", "--dry-run", status=2)
+    assert 'records.yaml: train.shards: found "three"' in written
