@@ -85,7 +85,7 @@ class LogHandler(LogHandlerBase):
     def _on_job_error(self, record):
         if record.jobid in self._of_job:
             self._of_job.pop(record.jobid).end(record.jobid)
-        # jobs of a group are reported with their group, and those that a signal ended are no failures
+        # jobs of a group are reported with their group, and a job that a signal ended has not failed
         if not record.indent and not interrupted():
             self._say(self._failures.of_job(record))
 

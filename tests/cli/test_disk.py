@@ -124,7 +124,7 @@ def disk(tmp_path):
 
 
 def with_model(name, here, disk):
-    """An index stands beside its model."""
+    """An index lies beside its model."""
     if name == "index":
         disk.change("size=10m")
         shutil.copy(here / "model.h5", disk.folder)

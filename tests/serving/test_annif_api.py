@@ -143,7 +143,7 @@ def test_a_model_behind_a_link_is_named_like_the_link(tmp_path, monkeypatch):
     ("models", "why"),
     [
         (["a/model.h5", "b/a.h5"], "two models are named 'a': write NAME=MODEL"),
-        (["a b=model.h5"], "'a b' is no name of a project"),
+        (["a b=model.h5"], "'a b' is not a valid project name"),
         (["a.h5", "b.h5", "--calibration=c.h5"], "--calibration belongs to one model"),
     ],
 )

@@ -1,4 +1,4 @@
-"""What runs leave behind that are no longer in the config."""
+"""What was made for runs and datasets that the config no longer has."""
 
 import base64
 import contextlib

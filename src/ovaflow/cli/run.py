@@ -108,7 +108,7 @@ def end_by_signals(jobs_are_here):
 
 
 def _end_jobs(number, frame):
-    # before the jobs end, which are no failures then
+    # first, so that the jobs that now end do not count as failed
     end_with(128 + number)
     for shell in psutil.Process().children():
         with contextlib.suppress(psutil.NoSuchProcess):

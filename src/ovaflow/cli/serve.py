@@ -69,7 +69,7 @@ def _named(models):
         # a link that is switched to the newest model keeps its name
         name = name if equals else _default_name(Path(os.path.abspath(path)))
         if not _NAME.fullmatch(name):
-            raise click.UsageError(f"{name!r} is no name of a project: use letters, digits, '.', '_' and '-'")
+            raise click.UsageError(f"{name!r} is not a valid project name: use letters, digits, '.', '_' and '-'")
         if named.setdefault(name, path) != path:
             raise click.UsageError(f"two models are named {name!r}: write NAME=MODEL")
     return named

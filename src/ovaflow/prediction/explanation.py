@@ -165,7 +165,7 @@ def _require_weights(model, label):
     if not explains(model):
         mixed = "random cosine features mix all features in each score"
         means = "a label's score is the mean of the leaves an instance falls into"
-        message = f"{mixed if isinstance(model, EmbeddingModel) else means}, which is no sum over features"
+        message = f"{mixed if isinstance(model, EmbeddingModel) else means}, which is not a sum over features"
         remedy = "give a model of one-vs-all, or of rembrandt with linear features"
     elif not 0 <= label < model.n_labels:
         message = f"no label {label}: the model has {model.n_labels:,}"

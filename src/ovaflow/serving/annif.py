@@ -28,7 +28,7 @@ _UNKNOWN = "und"
 
 _SCORES = "the score of a subject is {}"
 _PROBABILITY = "its calibrated probability, fitted to the order of the classifiers' scores"
-_LOGISTIC = "1 / (1 + exp(-s)) of the classifier's score s, which is no probability: ovaflow calibrate makes them"
+_LOGISTIC = "1 / (1 + exp(-s)) of the classifier's score s, which is not a probability: ovaflow calibrate makes them"
 
 _WHY = {
     400: "The request is not as described.",
