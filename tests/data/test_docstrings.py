@@ -65,7 +65,7 @@ def test_definitions_and_labels(root):
         "Run": [*modules, "param:values"],
         "Start": ["pack", "pack.inner", "param:values"],
     }
-    counts = {"repeated_texts": 1, "modules_unreadable": 1, "modules_installed": 3, "labels_of_one_instance": 3}
+    counts = {"repeated_texts": 1, "modules_unreadable": 1, "modules_installed": 3, "labels_used_once": 3}
     assert counts.items() <= found.counts.items()
 
 

@@ -5,8 +5,10 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.figure import Figure
 
 from ovaflow.report.costs import find_benchmarks, pareto, read_jobs, show_resources, show_trade_offs
+from ovaflow.report.drawing import logarithmic
 
 HEADER = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
 
@@ -38,9 +40,25 @@ def test_what_is_not_known_or_zero_is_left_out(times):
     assert [drawing.name, memory.name] == ["mine.against-training", "mine.against-memory"]
     assert drawing.columns == ["series", "training, core-seconds", "P@1 in %", "Pareto front"]
     assert [row[1:] for row in drawing.rows] == [[times[0], 50.0, "yes"], [times[1], 50.0, "no"]]
-    assert drawing.caption.endswith("from cheap to accurate: $a$ <b>.")
+    assert drawing.caption.endswith("Best: $a$ <b>.")
     assert "$a$ &lt;b&gt;" in drawing.svg
     assert "<b>" not in drawing.svg
+
+
+def test_runs_that_no_other_beats_are_named():
+    drawing = shown(run("a", 0, 1.0, 0.5), run("b", 0, 2.0, 0.6), run("c", 0, 3.0, 0.5))["figures"][0]
+    assert drawing.caption.endswith("from cheap to accurate: a, b.")
+
+
+@pytest.mark.parametrize("limits", [(0.098, 0.196), (14, 24), (0.9, 5.1), (2e-7, 3e3), (1.1e6, 1.9e6)])
+def test_a_logarithmic_axis_has_numbers(limits):
+    axes = Figure().add_subplot()
+    axes.set(xscale="log", xlim=limits)
+    logarithmic(axes.xaxis)
+    seen = [place for place in axes.get_xticks() if limits[0] <= place <= limits[1]]
+    written = [label.get_text() for label in axes.xaxis.get_ticklabels() if label.get_text()]
+    assert len(seen) >= 2
+    assert len(set(written)) == len(written)
 
 
 def write_benchmark(path, seconds, memory="300.0", cpu="1.5"):

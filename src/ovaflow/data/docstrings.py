@@ -66,7 +66,7 @@ def docstrings(roots=None, texts=TEXTS, test_fraction=0.2, seed=0):
     kept = [TextInstance(text, [label for label in labels if label in known]) for text, labels, _ in test]
     counts |= {
         "python": ".".join(map(str, sys.version_info[:3])),
-        "labels_of_one_instance": sum(1 for count in frequency.values() if count == 1),
+        "labels_used_once": sum(1 for count in frequency.values() if count == 1),
         "test_labels_unknown_in_train": sum(len(each.labels) for each in test) - sum(len(each.labels) for each in kept),
     }
     return Docstrings(train, kept, counts)

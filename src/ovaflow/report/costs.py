@@ -54,9 +54,9 @@ def show_trade_offs(anchor, results):
         if len(points) > 1:
             front = pareto([point[1:] for point in points])
             names = ", ".join(wording.plain(points[place][0].name, 40) for place in front)
-            caption = f"{caption} On the dashed line, from cheap to accurate: {names}."
+            line = f"On the dashed line, from cheap to accurate: {names}." if len(front) > 1 else f"Best: {names}."
             paint = partial(_paint, points, front, axis)
-            drawn.append(draw(f"{anchor}.against-{key}", f"Accuracy and {words}", caption, paint))
+            drawn.append(draw(f"{anchor}.against-{key}", f"Accuracy and {words}", f"{caption} {line}", paint))
     if not drawn:
         return None
     return {"runs": results.shown, "figures": drawn, "hidden": len(results.runs) - len(results.shown)}

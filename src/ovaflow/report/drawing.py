@@ -12,7 +12,7 @@ import numpy as np
 from markupsafe import Markup, escape
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from ovaflow.report import wording
 from ovaflow.report.tables import csv_link
@@ -173,9 +173,10 @@ def values_axis(axes, name, values):
 
 
 def logarithmic(axis):
-    """Label a logarithmic axis that has its final limits: powers of ten, and 2 and 5 times these where they are few."""
+    """Label a logarithmic axis that has its final limits: powers of ten, 2 and 5 times these, or even steps."""
     low, high = axis.get_view_interval()
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,), numticks=10))
+    powers = LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,), numticks=10)
+    axis.set_major_locator(powers if high > 5 * low else MaxNLocator(5))
     axis.set_major_formatter(plain_logarithm)
     axis.set_minor_formatter(NullFormatter())
 
@@ -183,7 +184,7 @@ def logarithmic(axis):
 def plain_logarithm(value, _=None):
     """Number at a tick: ``0.01``, ``1,000``, or ``10⁻⁶`` where zeros would be many."""
     if value >= 1:
-        return f"{value:,.0f}"
+        return f"{value:,.10g}"
     return f"{value:g}" if value >= 1e-3 else f"10⁻{str(-round(math.log10(value))).translate(_RAISED)}"
 
 
