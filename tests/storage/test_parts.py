@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from ovaflow.storage import parts
-from ovaflow.storage.parts import Parts, digest_of, folder_of, parts_of, remove_parts
+from ovaflow.storage.arrays import create_array, map_array
+from ovaflow.storage.artifact import create_artifact, open_artifact
+from ovaflow.storage.parts import Parts, digest_of, folder_of, parts_of, remove_parts, restored
 
 PIECES = {7: [1.5, 2.5], 0: [], 2: [0.1] * 2000}
 
@@ -93,6 +95,57 @@ def test_parts_add_up_and_another_job_begins_again(output):
     assert kept(output) == PIECES
     assert kept(output, "other") == {}
     assert kept(output) == {}
+
+
+def read(path):
+    with open_artifact(path, "test") as file:
+        return map_array(file["values"])
+
+
+@pytest.fixture
+def finished(output):
+    """The same, whose job was continued and has written it."""
+    with parts_of(output, "digest"), create_artifact(output, "test") as file:
+        create_array(file, "values", np.arange(5000))
+    return output
+
+
+def test_a_finished_output_replaces_its_parts_and_comes_back(finished):
+    (kept,) = folder_of(finished).iterdir()
+    assert kept.samefile(finished)
+    theirs, before = finished.read_bytes(), time.time()
+    os.utime(kept, (0, 0))
+    finished.unlink()
+    assert restored(finished, "digest", read)
+    assert kept.samefile(finished)
+    assert finished.read_bytes() == theirs
+    assert finished.stat().st_mtime > before - 1
+    # also where it is still there
+    assert restored(finished, "digest", read)
+
+
+def test_a_damaged_output_does_not_come_back(finished, capsys):
+    flip(finished, offset_of(finished, "values"))
+    finished.unlink()
+    assert not restored(finished, "digest", read)
+    assert "digest.finished: damaged" in capsys.readouterr().err
+    assert os.listdir(folder_of(finished)) == []
+
+
+def test_what_another_job_finished_is_removed(finished):
+    finished.unlink()
+    assert not restored(finished, "other", read)
+    assert os.listdir(folder_of(finished)) == []
+
+
+def test_parts_stay_on_a_file_system_without_hard_links(output, monkeypatch):
+    def refuse(*paths):
+        raise PermissionError
+
+    monkeypatch.setattr(os, "link", refuse)
+    with parts_of(output, "digest"):
+        output.touch()
+    assert kept(output) == PIECES
 
 
 def test_merged_outputs_leave_nothing(output, tmp_path):

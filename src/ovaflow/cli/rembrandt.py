@@ -26,13 +26,13 @@ from ovaflow.evaluation.embedding_curve import describe_embedding
 from ovaflow.fingerprint import code_fingerprint
 from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.machine.pinning import pinned
-from ovaflow.model.training_file import write_shard
+from ovaflow.model.training_file import read_shard, write_shard
 from ovaflow.rembrandt.decoder import plan_decoder, train_decoder
 from ovaflow.rembrandt.embedding import compute_embedding, read_embedding, write_embedding
 from ovaflow.rembrandt.joining import join_decoder
 from ovaflow.rembrandt.projection import decoder_of, open_projected, project, write_projected
 from ovaflow.rembrandt.tuning import read_tuned, tune, write_tuned
-from ovaflow.storage.parts import digest_of, parts_of, remove_parts
+from ovaflow.storage.parts import digest_of, parts_of, remove_parts, restored
 from ovaflow.storage.texts import write_json
 
 
@@ -117,6 +117,8 @@ def train_decoder_command(projected, tuned, shard, shards, threads, output):
         labels = plan_decoder(counts, opened.decoder, shards)[shard]
         parameters = {**asdict(settings), "stored_threshold": 0.0, "method": "one-vs-all"}
         digest = digest_of(parameters, labels, opened.dataset.checksum, code_fingerprint("train-decoder"))
+        if restored(output, digest, read_shard):
+            return
         with parts_of(output, digest) as parts:
             done = train_decoder(near, labels, settings, threads, title, parts)
             pinning.check()

@@ -1,14 +1,15 @@
 """Parts of a job's output, written while it runs, so that a job that was killed continues.
 
 ``shards/3.parts/0007.h5`` holds labels or trees that were finished within some seconds, and is an artifact like the
-output. Parts stay until the outputs are merged: when one shard of a group fails, Snakemake removes the finished ones,
-too. Two processes at the same output do each other no harm: what one of them finishes has the bytes that the other
-would give it.
+output. When one shard of a group fails, Snakemake removes the finished ones, too. So a finished output replaces its
+parts by a second name for itself, a hard link, until the outputs are merged. Two processes at the same output do each
+other no harm: what one of them finishes has the bytes that the other would give it.
 """
 
 import contextlib
 import hashlib
 import json
+import os
 import re
 import shutil
 import sys
@@ -20,6 +21,7 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.storage.arrays import amount_of, create_array, map_array
 from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact
+from ovaflow.storage.writing import write_atomically
 
 KIND = "part"
 
@@ -60,11 +62,7 @@ class Parts:
         pieces = {}
         for path in [] if self._folder is None else sorted(self._folder.glob("*.h5")):
             self._written = max(self._written, int(path.stem))
-            try:
-                found = self._read(path)
-            except InputError as error:
-                print(f"{error}; made again now", file=sys.stderr)
-                found = None
+            found = _unless_damaged(self._read, path)
             if found is None:
                 path.unlink()
             else:
@@ -106,14 +104,44 @@ class Parts:
         self._held, self._last = [], time.perf_counter()
 
 
+def _unless_damaged(read, path):
+    try:
+        return read(path)
+    except InputError as error:
+        print(f"{error}; made again now", file=sys.stderr)
+        return None
+
+
 @contextlib.contextmanager
 def parts_of(output, digest):
-    """The :class:`Parts` of a job while it runs; what is held when it fails is written."""
+    """The :class:`Parts` of a job while it runs; its output replaces them, what is held when it fails is written."""
     parts = Parts(output, digest)
     try:
         yield parts
     finally:
         parts.write()
+    finished = folder_of(output) / f"{digest}.finished"
+    # on a file system without hard links the parts stay
+    with contextlib.suppress(OSError):
+        finished.unlink(missing_ok=True)
+        os.link(output, finished)
+        for path in finished.parent.glob("*.h5"):
+            path.unlink()
+
+
+def restored(output, digest, read):
+    """Whether the job finished before, so that its output is there again; what other jobs finished is removed."""
+    for finished in folder_of(output).glob("*.finished"):
+        if finished.stem == digest and _unless_damaged(read, finished) is not None:
+            with write_atomically(output) as temporary:
+                temporary.unlink()
+                os.link(finished, temporary)
+                # newer than the inputs, as Snakemake expects
+                os.utime(temporary)
+            print(f"{output}: finished earlier", file=sys.stderr)
+            return True
+        finished.unlink(missing_ok=True)
+    return False
 
 
 def folder_of(output):
