@@ -5,6 +5,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -16,6 +17,7 @@ from tiny_table import write_config
 pytestmark = [pytest.mark.workflow, pytest.mark.cluster, pytest.mark.timeout(900)]
 
 HERE = Path(__file__).parent
+TESTS = HERE.parent
 MODEL = "results/tiny/msi/model.h5"
 
 # what a shard does when it has written its file and not yet renamed it, if there is a file shard-K beside this one
@@ -71,13 +73,12 @@ def cluster():
 
 
 class ClusterPlace(Place):
-    """A folder in which Snakemake runs the pipeline on the cluster, asked often how its jobs are."""
+    """A folder in which Snakemake runs the pipeline on the cluster."""
 
     def command(self, *arguments):
         """Command line, with the profile as it is, and by its name."""
-        often = ["--slurm-init-seconds-before-status-checks=1", "--seconds-between-status-checks=1"]
         command = [part for part in super().command() if part not in ("--cores", "2")]
-        return [*command, "--workflow-profile=slurm", *often, *arguments]
+        return [*command, "--workflow-profile=slurm", "--slurm-init-seconds-before-status-checks=1", *arguments]
 
     def log(self):
         """What Snakemake wrote to its own log file in the last run."""
@@ -99,14 +100,28 @@ class ClusterPlace(Place):
         (self.folder / "hook" / f"shard-{shard}").write_text(what)
 
 
-@pytest.fixture
-def untrained(cluster, finished, tmp_path):
+def make_untrained(finished, folder):
     """A place where all is done but one run's two shards and what follows; the model that they should give."""
-    place = ClusterPlace(finished.copy(tmp_path / "place").folder)
+    place = ClusterPlace(finished.copy(folder).folder)
     model = (place.folder / MODEL).read_bytes()
     (place.folder / MODEL).unlink()
     shutil.rmtree(place.folder / "results/tiny/msi/shards")
     return place, model
+
+
+@pytest.fixture
+def untrained(cluster, finished, tmp_path):
+    return make_untrained(finished, tmp_path / "place")
+
+
+@pytest.fixture(scope="module")
+def over_its_time(cluster, finished, tmp_path_factory):
+    """A run one of whose shards takes longer than its minute, begun early, since Slurm ends it within two."""
+    place, model = make_untrained(finished, tmp_path_factory.mktemp("over") / "place")
+    place.tell(1, "hang")
+    process = start(place, "--group-components", "shards.{run}=1", "--set-resources", "train_shard:runtime=attempt")
+    yield place, model, process
+    process.kill()
 
 
 def submitted(place):
@@ -137,8 +152,9 @@ def wait_for(path, process):
 
 def start(place, *arguments):
     """Snakemake in the background."""
+    arguments = place.command(MODEL, "--configfile", "my.yaml", *arguments)[3:]
     return subprocess.Popen(
-        place.command(MODEL, "--configfile", "my.yaml", *arguments),
+        [sys.executable, "-P", TESTS / "snakemake_server.py", *arguments],
         cwd=place.folder,
         env=place.environment(),
         stdout=subprocess.PIPE,
@@ -155,6 +171,7 @@ def hanging(place, shard, process):
     return told.read_text()
 
 
+@pytest.mark.usefixtures("over_its_time")
 def test_the_whole_run_with_groups(cluster, place, finished):
     place = ClusterPlace(place.folder)
     write_config(place.folder / "my.yaml", runs={"msi": {"initialization": "mean-separating"}}, train={"shards": 4})
@@ -291,11 +308,8 @@ def test_shards_of_a_node_that_goes_down_are_started_anew(untrained):
     assert (place.folder / MODEL).read_bytes() == model
 
 
-def test_a_shard_over_its_time_asks_for_more(untrained):
-    place, model = untrained
-    place.tell(1, "hang")
-    process = start(place, "--group-components", "shards.{run}=1", "--set-resources", "train_shard:runtime=attempt")
-    hanging(place, 1, process)
+def test_a_shard_over_its_time_asks_for_more(over_its_time):
+    place, model, process = over_its_time
     written, _ = process.communicate(timeout=600)
     assert process.returncode == 0, written
     assert "TIMEOUT" in written
