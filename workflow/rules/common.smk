@@ -323,9 +323,11 @@ def embedding_megabytes(wildcards, input, attempt):
     """Memory of a job that embeds labels."""
     run = run_by(wildcards)
     n, d, labels, _ = shape_of(input.dataset)
-    matrices = dense_megabytes(columns_of(run, d), instances=3 * n, features=2 * d, labels=10 * labels)
-    threads = train_of(run).threads * (100 + dense_megabytes(64, instances=3 * n, features=6 * d))
-    return attempt * int(500 + 3 * input.size_mb + 1.25 * (matrices + threads))
+    columns = columns_of(run, d)
+    embedded = dense_megabytes(columns, labels=labels)
+    threads = train_of(run).threads * dense_megabytes(64, instances=3 * n, features=6 * d)
+    fit = threads + dense_megabytes(columns, instances=2 * n, features=d)
+    return attempt * int(500 + 3 * input.size_mb + 1.1 * (embedded + max(embedded, fit)))
 
 
 def projecting_megabytes(wildcards, input, attempt):

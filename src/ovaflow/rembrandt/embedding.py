@@ -8,7 +8,7 @@ import scipy.linalg
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.rembrandt.least_squares import LeastSquares
-from ovaflow.rembrandt.panels import both_ways, from_panels, in_blocks, product, to_panels
+from ovaflow.rembrandt.panels import both_ways, from_panels, in_blocks, product, row_blocks, to_panels, zero_panels
 from ovaflow.sparse.csr import rows_of, transpose
 from ovaflow.sparse.panel import WIDTH
 from ovaflow.storage.arrays import LARGEST_ID, amount_of, create_array, map_array, number_of
@@ -28,27 +28,57 @@ HELD_OUT = 0.1
 """Share of the instances on which the ridge is chosen."""
 
 KIND = "embedding"
+_ROWS = 8192
 _ARRAYS = ("vectors", "eigenvalues", "label_covariance", "projection")
 
 
-def top_eigenvectors(multiply, size, rank, oversampling, passes, seed):
-    """Leading eigenvectors (size, r <= k) and eigenvalues of A >= 0, falling, from its products ``multiply(Q)``."""
-    # the paper takes the eigenvectors of (A Q)^T (A Q), which squares the condition; QR of A Q gives the same vectors
-    n_columns = min(rank + oversampling, size)
-    Q = np.random.default_rng(seed).standard_normal((size, n_columns))
+def top_eigenvectors(multiply, size, rank, oversampling, passes, seed, each=map):
+    """Leading eigenvectors of A >= 0, r <= k columns in panels, and eigenvalues, falling.
+
+    ``multiply(Q)`` is A Q; it may put it into Q, since a panel for each label is the largest matrix of all.
+    """
+    Q = _draw_panels(size, min(rank + oversampling, size), seed)
     for _ in range(passes):
-        Q = scipy.linalg.qr(multiply(Q), mode="economic")[0]
-    basis, triangle = scipy.linalg.qr(multiply(Q), mode="economic")
-    rotation, values, _ = scipy.linalg.svd(triangle)
+        Q, _ = _orthonormal(multiply(Q), rank + oversampling, each)
+    return _orthonormal(multiply(Q), rank, each)
+
+
+def _draw_panels(n, s, seed):
+    """Normal random numbers, as many rows at a time as double precision has room for."""
+    generator, panels = np.random.default_rng(seed), zero_panels(n, s)
+    for rows in row_blocks(n, _ROWS):
+        panels[:, rows] = to_panels(generator.standard_normal((rows.stop - rows.start, s)))
+    return panels
+
+
+def _orthonormal(panels, rank, each):
+    """Leading left singular vectors of B, in its place, and singular values."""
+    # from B^T B, which squares the condition: in double precision of entries in single precision that loses nothing
+    blocks = row_blocks(panels.shape[1], _ROWS)
+    gram = np.zeros((WIDTH * len(panels),) * 2)
+
+    def square(rows):
+        part = from_panels(panels[:, rows], len(gram))
+        return part.T @ part
+
+    for part in each(square, blocks):
+        gram += part
+    squares, vectors = scipy.linalg.eigh(gram)
+    values = np.sqrt(np.maximum(squares[::-1], 0))
     kept = min(rank, int((values > np.finfo(np.float32).eps * values.max(initial=0)).sum()))
-    return _same_sign(basis @ rotation[:, :kept]), values[:kept]
+    values, rotation = values[:kept], vectors[:, ::-1][:, :kept] / values[:kept]
+    n_panels = -(-kept // WIDTH)
 
+    def rotate(rows):
+        panels[:n_panels, rows] = to_panels(from_panels(panels[:, rows], len(gram)) @ rotation)
 
-def _same_sign(vectors):
-    if not vectors.size:
-        return vectors
-    largest = np.abs(vectors).argmax(axis=0)
-    return vectors * np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
+    for _ in each(rotate, blocks):
+        pass
+    panels = panels[:n_panels]
+    for panel in panels:
+        # eigenvectors have no sign: the largest entry is made positive
+        panel *= np.where(-panel.min(axis=0) > panel.max(axis=0), np.float32(-1), np.float32(1))
+    return panels, values
 
 
 @dataclass(frozen=True)
@@ -89,13 +119,13 @@ class _Problem:
         self.settings, self.each, self.progress = settings, each, progress
         self.fit = LeastSquares(X, settings.ridges[0], each)
 
-    def times_labels(self, Q):
-        """Y Q in panels."""
-        return product(self.Y, to_panels(Q), self.each)
+    def times_labels(self, panels):
+        """Y P."""
+        return product(self.Y, panels, self.each)
 
-    def times_positives(self, panels, s):
+    def times_positives(self, panels, out):
         """Y^T P."""
-        return from_panels(product(self.positives, panels, self.each), s)
+        return product(self.positives, panels, self.each, out)
 
     def decompose(self, multiply, size, **other):
         """Leading eigenvectors of a matrix given by its products, which whoever waits can count."""
@@ -107,22 +137,22 @@ class _Problem:
 
         settings = self.settings
         how = {"oversampling": settings.oversampling, "passes": settings.passes} | other
-        return top_eigenvectors(counted, size, settings.rank, seed=settings.seed, **how)
+        return top_eigenvectors(counted, size, settings.rank, seed=settings.seed, each=self.each, **how)
 
     def times_predictions(self, Q):
         """Y^T X Z with Z = argmin |Y Q - X Z|^2 (Algorithm 2, lines 6 and 7)."""
         fitted = self.fit.solve(self.times_labels(Q))
-        return self.times_positives(product(self.X, fitted, self.each), Q.shape[1])
+        return self.times_positives(product(self.X, fitted, self.each), Q)
 
     def fit_labels(self, vectors):
-        """W = argmin |Y R - X W|^2 (Algorithm 3, line 4), in panels."""
+        """W = argmin |Y R - X W|^2 (Algorithm 3, line 4)."""
         fitted = self.fit.solve(self.times_labels(vectors))
         self.progress.advance()
         return fitted
 
     def label_covariance(self):
         """Eigendecomposition of Y^T Y."""
-        return self.decompose(lambda Q: self.times_positives(self.times_labels(Q), Q.shape[1]), self.Y.n_columns)
+        return self.decompose(lambda Q: self.times_positives(self.times_labels(Q), Q), self.Y.n_columns)
 
 
 def _rembrandt(problem):
@@ -131,16 +161,14 @@ def _rembrandt(problem):
 
 def _compressed_sensing(problem):
     """Algorithm 2 with p = 0 and q = 0: "a whitened random projection of the labels" (paper, sec. 2.4)."""
-    found, _ = problem.decompose(problem.times_predictions, problem.Y.n_columns, oversampling=0, passes=0)
-    # the values of a range that nothing brought near the leading eigenvectors are not eigenvalues
-    return found, np.empty(0)
+    return problem.decompose(problem.times_predictions, problem.Y.n_columns, oversampling=0, passes=0)
 
 
 def _principal_features(problem):
     X, columns = both_ways(problem.X)
 
     def multiply(Q):
-        return from_panels(product(columns, product(X, to_panels(Q), problem.each), problem.each), Q.shape[1])
+        return product(columns, product(X, Q, problem.each), problem.each, Q)
 
     return problem.decompose(multiply, X.n_columns)
 
@@ -168,13 +196,11 @@ def compute_embedding(dataset, settings, threads=1):
         best = min(errors, key=errors.get) if errors else ridges[0]
         whole = dataset.train.X, dataset.train.Y, dataset.positives
         problem = _Problem(*whole, settings.model_copy(update={"ridge": best}), each, progress)
-        covariance = problem.label_covariance()
-        vectors, values, projection, rank = _embed(problem, covariance)
-    n = dataset.train.X.n_rows
-    return Embedding(
-        vectors.astype(np.float32), values / n, covariance[1] / n, projection, rank, problem.fit.iterations,
-        float(best), errors,
-    )  # fmt: skip
+        covariance = problem.label_covariance()[1]
+        panels, values, projection, rank = _embed(problem)
+    n, vectors = dataset.train.X.n_rows, from_panels(panels, rank if len(panels) else 0, np.float32)
+    iterations = problem.fit.iterations
+    return Embedding(vectors, values / n, covariance / n, projection, rank, iterations, float(best), errors)
 
 
 def _no_embedding(dataset):
@@ -198,15 +224,16 @@ def divide(n, share, seed):
     return np.sort(order[size:]), np.sort(order[:size])
 
 
-def _embed(problem, covariance=None):
-    """Embedding, eigenvalues, projection and rank."""
+def _embed(problem):
+    """Embedding in panels, eigenvalues, projection and rank."""
     kind = problem.settings.embedding
     if kind == PCA:
         found, values = _principal_features(problem)
-        return np.empty((problem.Y.n_columns, 0)), values, to_panels(found), found.shape[1]
-    plst = kind == "plst" and covariance is not None
-    vectors, values = covariance if plst else OF_LABELS[kind](problem)
-    return vectors, values, problem.fit_labels(vectors), vectors.shape[1]
+        return zero_panels(problem.Y.n_columns, 0), values, found, len(values)
+    vectors, values = OF_LABELS[kind](problem)
+    # the values of a range that nothing brought near the leading eigenvectors are not eigenvalues
+    eigenvalues = values[:0] if kind == "compressed-sensing" else values
+    return vectors, eigenvalues, problem.fit_labels(vectors), len(values)
 
 
 def _errors_by_ridge(dataset, settings, ridges, each, progress):
@@ -219,7 +246,7 @@ def _errors_by_ridge(dataset, settings, ridges, each, progress):
         problem = _Problem(*fitted, positives, settings.model_copy(update={"ridge": ridge}), each, progress)
         vectors, _, projection, rank = _embed(problem)
         predicted = from_panels(product(seen[0], projection, each), rank)
-        embedded = from_panels(product(seen[1], to_panels(vectors), each), rank)
+        embedded = from_panels(product(seen[1], vectors, each), rank)
         squares = len(seen[1].data) + np.square(predicted).sum() - 2 * (predicted * embedded).sum()
         errors[ridge] = float(squares / max(len(seen[1].data), 1))
     return errors

@@ -29,10 +29,14 @@ def row_blocks(n, size):
     return [slice(low, min(low + size, n)) for low in range(0, n, size)]
 
 
+def zero_panels(n, s):
+    """Panels for a matrix (n, s): float32 (ceil(s / 64), n, 64)."""
+    return np.zeros((-(-s // WIDTH), n, WIDTH), np.float32)
+
+
 def to_panels(matrix):
-    """Cut a matrix (n, s) into panels, float32 (ceil(s / 64), n, 64), filled with zeros."""
-    n, s = matrix.shape
-    panels = np.zeros((-(-s // WIDTH), n, WIDTH), np.float32)
+    """Cut a matrix (n, s) into panels, filled with zeros."""
+    panels = zero_panels(*matrix.shape)
     for number, panel in enumerate(panels):
         columns = matrix[:, number * WIDTH : (number + 1) * WIDTH]
         panel[:, : columns.shape[1]] = columns
@@ -48,10 +52,11 @@ def from_panels(panels, s, dtype=np.float64):
     return matrix
 
 
-def product(matrix, panels, each=map):
+def product(matrix, panels, each=map, out=None):
     """X P of a CSR (n, d) and panels (p, d, 64): float32 (p, n, 64)."""
     matrix = for_kernels(matrix)
-    out = np.empty((len(panels), matrix.n_rows, WIDTH), np.float32)
+    if out is None:
+        out = np.empty((len(panels), matrix.n_rows, WIDTH), np.float32)
     blocks = [(panel, rows) for panel in range(len(panels)) for rows in row_blocks(matrix.n_rows, _ROWS)]
 
     def fill(block):
