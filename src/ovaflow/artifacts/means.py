@@ -11,6 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from ovaflow.console.progress import Progress
+from ovaflow.sparse.csr import add_row, column_of, for_kernels
 from ovaflow.sparse.jit import kernel
 from ovaflow.storage.arrays import amount_of, create_array, map_vector
 from ovaflow.storage.artifact import create_artifact, open_artifact, require_input
@@ -45,7 +46,7 @@ def compute_means(X, positives, threads=1, n_documents=None):
 
     def fill(block):
         first, last = block
-        _inner_products(*X.arrays, positives.indices, positives.indptr, first, last, x_mean, pp, xp)
+        _inner_products(*for_kernels(X).arrays, positives.indices, positives.indptr, first, last, x_mean, pp, xp)
         return last - first
 
     with Progress("means", positives.n_rows, "labels") as progress, ThreadPoolExecutor(threads) as pool:
@@ -76,16 +77,17 @@ def _inner_products(data, indices, indptr, instances, starts, first, last, x_mea
     for label in range(first, last):
         members = instances[starts[label] : starts[label + 1]]
         for i in members:
-            for k in range(indptr[i], indptr[i + 1]):
-                total[indices[k]] += data[k]
+            add_row(data, indices, indptr[i], indptr[i + 1], 1.0, total)
         squares, products = 0.0, 0.0
-        for i in members:
+        # a full row has all features
+        for i in members[:1] if indices is None else members:
             for k in range(indptr[i], indptr[i + 1]):
-                value = total[indices[k]]
+                feature = column_of(indices, k, indptr[i])
+                value = total[feature]
                 # each feature counts once: zero after its first visit
-                total[indices[k]] = 0.0
+                total[feature] = 0.0
                 squares += value * value
-                products += value * x_mean[indices[k]]
+                products += value * x_mean[feature]
         size = max(len(members), 1)
         pp[label] = squares / size / size
         xp[label] = products / size

@@ -139,8 +139,8 @@ class Samples:
         return cls(X, make_anchor(X, n_documents, smallest, settings), settings)
 
     def make_solver(self, start, ranking):
-        """Solver of one thread; no instance is left out, so that nothing is ranked."""
-        return SampledSolver(self.X, self.anchor, self.settings, start)
+        """Solver of one thread; the anchor is a better start than the label's own, and nothing is ranked."""
+        return SampledSolver(self.X, self.anchor, self.settings)
 
 
 _FAST_PATHS = {SQUARED_HINGE: WorkingSets, LOGISTIC: Samples}

@@ -82,11 +82,10 @@ class _Label:
 class SampledSolver:
     """Solves labels for one thread, with the protocol of :class:`ovaflow.solver.batch.BatchSolver`."""
 
-    def __init__(self, X, anchor, settings, start):
-        self._X, self._anchor, self._settings, self._start = X, anchor, settings, start
+    def __init__(self, X, anchor, settings):
+        self._X, self._anchor, self._settings = X, anchor, settings
         self._panel = make_panel(X.n_rows, X.n_columns)
         self._local = make_local(X)
-        self._dense = np.empty(X.n_columns, np.float32)
         self._free = list(range(WIDTH))
         self._labels = {}
         self._features = np.arange(X.n_columns, dtype=np.int32)
@@ -101,27 +100,23 @@ class SampledSolver:
         self._labels[label] = _Label(self._free.pop(), positives, positive_cost, target)
 
     def screen(self):
-        """Compute the gradients of all labels in flight; of new ones that at the anchor."""
+        """Solve the first problems of new labels, and compute the gradients of all labels in flight."""
         labels = self._labels.values()
-        solved = [label for label in labels if label.rounds]
-        if solved:
-            step_and_score(self._X, self._panel)
-            for label in solved:
-                turn_positives(label.slot, label.positives, label.positive_cost, self._anchor.n_documents, self._panel)
-            fill_gradients(self._anchor.columns, self._settings.C, self._panel)
-        new = np.array([label.slot for label in labels if not label.rounds], np.int64)
-        reset_slots(new, self._anchor, self._panel)
+        new = [label for label in labels if not label.rounds]
+        reset_slots(np.array([label.slot for label in new], np.int64), self._anchor, self._panel)
+        for label in new:
+            self._solve(label)
+        step_and_score(self._X, self._panel)
+        for label in labels:
+            turn_positives(label.slot, label.positives, label.positive_cost, self._anchor.n_documents, self._panel)
+        fill_gradients(self._anchor.columns, self._settings.C, self._panel)
 
     def advance(self, label):
         """Use the gradient of one label; returns its features, weights and Outcome if it has reached its target."""
         at = self._labels[label]
-        if not at.rounds:
-            self._start.fill(label, self._X, at.positives, self._dense)
-            self._solve(at, self._dense)
-            return None
         before, at.norm = at.norm, float(np.sqrt(self._panel.squares[at.slot]))
         if at.norm > at.target and at.norm < before and at.rounds < MOST_ROUNDS:
-            self._solve(at, self._anchor.weights)
+            self._solve(at)
             return None
         self._free.append(at.slot)
         del self._labels[label]
@@ -129,10 +124,10 @@ class SampledSolver:
         outcome = self._outcome(at) if at.norm <= at.target else self._solve_plainly(at)
         return self._features, self._local.work.weights, outcome
 
-    def _solve(self, at, start):
+    def _solve(self, at):
         solved = solve_sampled(
             at.slot, not at.rounds, self._X, at.positives, at.positive_cost, self._anchor.sample,
-            self._anchor.n_documents, start, at.target, self._panel, self._local, self._settings,
+            self._anchor.n_documents, at.target, self._panel, self._local, self._settings,
         )  # fmt: skip
         at.newton += solved.newton_steps
         at.cg += solved.cg_steps

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.solver.losses import LOGISTIC, loss_slope, loss_value
+from ovaflow.solver.losses import loss_value
 from ovaflow.solver.newton import minimise
 from ovaflow.solver.objective import collect_active, dot, fill_gradient
 from ovaflow.solver.problem import separate_arrays
@@ -18,6 +18,8 @@ from ovaflow.sparse.panel import WIDTH, panel_product
 INNER_TOLERANCE = 0.5
 """Gradient of a sampled problem, as a share of what the label's gradient must reach."""
 
+_LOG2_E, _LOG_2 = np.float32(1 / math.log(2)), np.float32(math.log(2))
+_EXPONENTIAL = tuple(map(np.float32, (1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 0.5)))
 _SMALL = 0.5
 _FACTORS = 16
 
@@ -33,6 +35,8 @@ class Panel(NamedTuple):
     rows: np.ndarray  # of a sampled problem: int32, shape (n + 1,)
     squares: np.ndarray  # |g|^2, float64
     histogram: np.ndarray  # scratch
+    powers: np.ndarray  # scratch, and the same memory as int32
+    power_bits: np.ndarray
 
 
 def make_panel(n, d):
@@ -46,7 +50,9 @@ def make_panel(n, d):
         rows=(np.int32, n + 1),
     )
     large["weights"][:] = large["gradients"][:] = 0.0
-    return Panel(**large, squares=np.zeros(WIDTH), histogram=np.zeros(1024, np.int64))
+    bits = np.zeros(WIDTH, np.int32)
+    scratch = {"histogram": np.zeros(1024, np.int64), "powers": bits.view(np.float32), "power_bits": bits}
+    return Panel(**large, squares=np.zeros(WIDTH), **scratch)
 
 
 @strict_kernel
@@ -75,11 +81,27 @@ def step_and_score(X, panel):
         end = min(start + BLOCK, n)
         panel_product(X.data, X.indices, X.indptr[start : end + 1], panel.weights, panel.slopes[start:end])
         for i in range(start, end):
-            for c in range(WIDTH):
-                panel.slopes[i, c] = -loss_slope(LOGISTIC, -panel.slopes[i, c])
+            fill_sigmoids(panel.slopes[i], panel.powers, panel.power_bits)
         for c in range(WIDTH):
             for i in range(start, end):
                 panel.by_label[c, i] = panel.slopes[i, c]
+
+
+@kernel
+def fill_sigmoids(scores, powers, power_bits):
+    """sigma(s) = 1 / (1 + e^-s) of WIDTH scores, in their place; ``power_bits`` are the bits of ``powers``."""
+    # e^-s = 2^k e^r with |r| <= log(2) / 2, by Cephes' polynomial: vector code, which math.exp is not
+    for c in range(WIDTH):
+        exponent = min(max(-scores[c], np.float32(-80.0)), np.float32(80.0))
+        biased = np.int32(exponent * _LOG2_E + np.float32(127.5))
+        power_bits[c] = biased << 23
+        r = exponent - np.float32(biased - 127) * _LOG_2
+        polynomial = np.float32(1.9875691500e-4)
+        for coefficient in _EXPONENTIAL:
+            polynomial = polynomial * r + coefficient
+        scores[c] = polynomial * r * r + r + np.float32(1.0)
+    for c in range(WIDTH):
+        scores[c] = np.float32(1.0) / (np.float32(1.0) + powers[c] * scores[c])
 
 
 @strict_kernel
@@ -134,7 +156,7 @@ def _choose_rows(c, first, positives, sample, panel, local):
 
 
 @kernel
-def solve_sampled(c, first, X, positives, positive_cost, sample, n_documents, start, target, panel, local, settings):
+def solve_sampled(c, first, X, positives, positive_cost, sample, n_documents, target, panel, local, settings):
     """Minimise a label's sampled problem and leave the step in its gradient; returns the Outcome."""
     exact, count = _choose_rows(c, first, positives, sample, panel, local)
     part, work = local_problem(X, panel.rows[:count], local)
@@ -153,9 +175,6 @@ def solve_sampled(c, first, X, positives, positive_cost, sample, n_documents, st
         shift[e] = panel.gradients[local.features[e], c] - work.gradient[e]
     if first:
         work.signed_costs[:n_positives] = positive_cost
-        for e in range(part.n_columns):
-            work.weights[e] = start[local.features[e]]
-        product(part.data, part.indices, part.indptr, work.weights, work.scores)
     for e in range(part.n_columns):
         work.weights[e] += shift[e]
     solved = minimise(part, INNER_TOLERANCE * target, work, settings)
