@@ -5,12 +5,14 @@ from dataclasses import replace
 import naive
 import numpy as np
 import pytest
+import scipy.special
 from solving import assert_same_bits, dense_weights, jobs_of, signs_of, solved
 from synthetic import topics
 
 from ovaflow.initialization.start import Start
 from ovaflow.solver import sampled
 from ovaflow.solver.problem import Status
+from ovaflow.solver.sampled_problem import fill_sigmoids, make_panel
 
 PROBLEMS = {
     "nonnegative": ({}, {}),
@@ -86,6 +88,18 @@ def test_recovers_from_a_poor_first_working_set():
     jobs = jobs_of(topics())
     ours = solved(replace(jobs, start=Useless(), ranking=Useless()), range(5))
     assert_same_objectives(ours, solved(jobs, range(5), fast=False), rel=2e-3)
+
+
+def test_sigmoids_as_scipy_does():
+    panel = make_panel(1, 1)
+    scores = np.linspace(-79, 79, 64 * 500, dtype=np.float32).reshape(500, 64)
+    theirs = scipy.special.expit(scores.astype(float))
+    for row in scores:
+        fill_sigmoids(row, panel.powers, panel.power_bits)
+    np.testing.assert_allclose(scores, theirs, rtol=1e-6)
+    far = np.repeat(np.float32([-1e9, 1e9]), 32)
+    fill_sigmoids(far, panel.powers, panel.power_bits)
+    np.testing.assert_allclose(far, np.repeat([0.0, 1.0], 32), atol=1e-30)
 
 
 def test_what_the_sample_does_not_solve_goes_to_the_plain_solver(monkeypatch):

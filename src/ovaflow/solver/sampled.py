@@ -13,8 +13,9 @@ for (DANE; Shamir, Srebro and Zhang 2014). Then the gradient over all instances
 is computed at its solution, for all labels in flight at once, and the label is
 finished or a new sampled problem is made. The first is made at the *anchor*,
 the solution of the problem without positives: a rare label's solution differs
-little from it, and its gradient there is known but for the positives' part. Two
-passes over all instances are then mostly enough.
+little from it, and its gradient there is known but for the positives' part. So
+labels begin there, whatever the start of the training, and one or two passes
+over all instances are mostly enough.
 
 Why this is exact: a label ends only when the gradient over all n instances, in
 which nothing is sampled, is below the plain solver's target. A poor sample
