@@ -96,3 +96,11 @@ def test_what_a_decoder_is_not_for(multilabel, decoded, tmp_path):
         train_decoder(open_projected(tmp_path / "p.h5"), np.arange(30, dtype=np.int32), Decoding(1.0, 0.1, None, 0))
     with pytest.raises(InputError, match="rembrandt"):
         open_model(decoded.path)
+
+
+def test_softmax_is_refused_before_labels_are_embedded(multilabel, multiclass, tmp_path, capsys):
+    embed = "embed", "--for-softmax", "--rank=3", f"--output={tmp_path / 'embedding.h5'}"
+    assert main([*embed, str(multilabel.path)]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+    assert not (tmp_path / "embedding.h5").exists()
+    assert main([*embed, str(multiclass.path)]) == 0

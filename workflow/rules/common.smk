@@ -330,6 +330,13 @@ def embedding_megabytes(wildcards, input, attempt):
     return attempt * int(500 + 3 * input.size_mb + 1.1 * (embedded + max(embedded, fit)))
 
 
+def softmax_of_embedding(wildcards):
+    """An option where a run with this embedding asks for the softmax decoder; no parameter, since it changes no result."""
+    runs = [SETTINGS.section("rembrandt", run=run) for run in SETTINGS.runs_of("rembrandt")]
+    asked = any(run.decoder == "softmax" and paths.embedding_name(run) == wildcards.embedding for run in runs)
+    return "--for-softmax" if asked else ""
+
+
 def projecting_megabytes(wildcards, input, attempt):
     """Memory of a job that projects instances."""
     embedding, (n, d, _, _) = SETTINGS.section("rembrandt", run=wildcards.run), shape_of(input.dataset)

@@ -16,11 +16,13 @@ rule embed_labels:
     threads: lambda wildcards: train_of(run_by(wildcards)).threads
     resources:
         mem_mb=embedding_megabytes,
+        softmax=softmax_of_embedding,
         kernels=1,
     conda:
         "../../envs/ovaflow.yaml"
     shell:
-        "ovaflow embed {input.dataset:q} {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
+        "ovaflow embed {input.dataset:q} {params.options:q} {resources.softmax} --threads={threads} --output={output:q}"
+        " > {log:q} 2>&1"
 
 
 rule project_instances:

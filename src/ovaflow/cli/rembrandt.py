@@ -27,7 +27,7 @@ from ovaflow.fingerprint import code_fingerprint
 from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.machine.pinning import pinned
 from ovaflow.model.training_file import read_shard, write_shard
-from ovaflow.rembrandt.decoder import plan_decoder, train_decoder
+from ovaflow.rembrandt.decoder import multiclass, plan_decoder, train_decoder
 from ovaflow.rembrandt.embedding import compute_embedding, read_embedding, write_embedding
 from ovaflow.rembrandt.joining import join_decoder
 from ovaflow.rembrandt.projection import decoder_of, open_projected, project, write_projected
@@ -39,11 +39,14 @@ from ovaflow.storage.texts import write_json
 @click.command("embed")
 @DATASET
 @reads("embed")
+@click.option("--for-softmax", is_flag=True, help="Refuse data with other than one label each at once.")
 @THREADS
 @output("Embedding file to write.")
-def embed_command(dataset, threads, output, settings):
+def embed_command(dataset, for_softmax, threads, output, settings):
     """Embed the labels of DATASET (dataset.h5) in a few dimensions, and fit the projection into them."""
     opened, started = open_dataset(dataset), time.process_time()
+    if for_softmax:
+        multiclass(opened)
     embedding = compute_embedding(opened, settings, threads)
     seconds = time.process_time() - started
     write_embedding(output, embedding, settings, opened.checksum, seconds, peak_rss_bytes())
