@@ -1,0 +1,42 @@
+"""The script that makes the random splits of compare-with-a-paper.md."""
+
+import gzip
+import json
+import re
+import subprocess
+import sys
+
+from docs.pages import ROOT
+
+
+def ran(*arguments):
+    """What the script prints."""
+    command = [sys.executable, ROOT / "docs" / "random_splits.py", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_splits_divide_all_instances(tmp_path):
+    instances = [f"{i % 3} {i}:1" for i in range(30)]
+    (tmp_path / "train.txt").write_text("\n".join(["20 30 3", *instances[:20]]))
+    with gzip.open(tmp_path / "test.txt.gz", "wt") as file:
+        file.write("\n".join(["10 30 3", *instances[20:], ""]))
+    ran(tmp_path / "splits", 3, 22, tmp_path / "train.txt", tmp_path / "test.txt.gz")
+    seen = set()
+    for split in range(3):
+        train, test = (
+            gzip.decompress((tmp_path / "splits" / f"{split}-{name}.txt.gz").read_bytes()).decode().splitlines()
+            for name in ("train", "test")
+        )
+        assert (train[0], test[0]) == ("22 30 3", "8 30 3")
+        assert sorted(train[1:] + test[1:]) == sorted(instances)
+        seen.add(frozenset(test[1:]))
+    assert len(seen) == 3
+
+
+def test_mean_of_runs(tmp_path):
+    values = [0.5, 0.6, 0.55]
+    paths = [tmp_path / f"{i}.json" for i in range(3)]
+    for path, value in zip(paths, values, strict=True):
+        path.write_text(json.dumps({"P@1": value, "P@3": 0.3, "P@5": 0.2}))
+    ours = [float(number) for number in re.findall(r"\d+\.\d+", ran("mean", *paths))]
+    assert ours == [55, 5, 30, 0, 20, 0]
