@@ -179,6 +179,9 @@ def test_a_run_with_a_new_name_is_moved_and_one_that_is_gone_is_removed(finished
     write_config("my.yaml", runs={"renamed": MSI})
     own = Path("results/tiny/dismec/mine.txt")
     own.touch()
+    part = Path("results/tiny/dismec/shards/0.parts/0001.h5")
+    part.parent.mkdir()
+    part.touch()
     for kind in ("results", "logs"):
         Path(kind, "tiny/msi").rename(Path(kind, "tiny/renamed"))
     place.snakemake("--touch", "--forceall")
