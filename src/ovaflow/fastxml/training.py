@@ -64,8 +64,9 @@ def make_gains(objective, Y, gains=None):
     worth = np.ones(Y.n_columns) if gains is None else gains / gains.max()
     ranks = np.arange(1, Y.n_columns + 1)
     discounts = 1 / np.log2(1 + ranks) if discounted else np.full(Y.n_columns, 1 / most)
-    discounts = np.where(ranks <= (most or Y.n_columns), discounts, 0.0)
-    return Gains(discounts, _normalisers(Y, worth, discounts) if discounted else np.ones(Y.n_rows), worth)
+    # of all ranks, as Algorithm 2 prints it: with eq. 4 for five, table 7 is not reproduced
+    normalisers = _normalisers(Y, worth, discounts) if discounted else np.ones(Y.n_rows)
+    return Gains(np.where(ranks <= (most or Y.n_columns), discounts, 0.0), normalisers, worth)
 
 
 def _normalisers(Y, worth, discounts):
