@@ -334,7 +334,7 @@ def softmax_of_embedding(wildcards):
     """An option where a run with this embedding asks for the softmax decoder; no parameter, since it changes no result."""
     runs = [SETTINGS.section("rembrandt", run=run) for run in SETTINGS.runs_of("rembrandt")]
     asked = any(run.decoder == "softmax" and paths.embedding_name(run) == wildcards.embedding for run in runs)
-    return "--for-softmax" if asked else ""
+    return "--for-softmax" if asked else "--for-any-decoder"
 
 
 def projecting_megabytes(wildcards, input, attempt):

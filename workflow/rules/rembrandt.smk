@@ -21,7 +21,7 @@ rule embed_labels:
     conda:
         "../../envs/ovaflow.yaml"
     shell:
-        "ovaflow embed {input.dataset:q} {params.options:q} {resources.softmax} --threads={threads} --output={output:q}"
+        "ovaflow embed {input.dataset:q} {params.options:q} {resources.softmax:q} --threads={threads} --output={output:q}"
         " > {log:q} 2>&1"
 
 

@@ -39,7 +39,7 @@ from ovaflow.storage.texts import write_json
 @click.command("embed")
 @DATASET
 @reads("embed")
-@click.option("--for-softmax", is_flag=True, help="Refuse data with other than one label each at once.")
+@click.option("--for-softmax/--for-any-decoder", help="Refuse data with other than one label each at once.")
 @THREADS
 @output("Embedding file to write.")
 def embed_command(dataset, for_softmax, threads, output, settings):
