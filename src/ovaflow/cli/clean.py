@@ -30,7 +30,8 @@ def clean_command(config, remove):
     for path in _left_over(config):
         folders[Path(*path.parts[:3]) if len(path.parts) > 3 else path.parent].append(path)
     for folder, paths in sorted(folders.items()):
-        size = sum(path.stat().st_size for path in paths)
+        # a finished shard has two names until it is merged
+        size = sum({stat.st_ino: stat.st_size for stat in map(Path.stat, paths)}.values())
         click.echo(f"{folder}: {len(paths):,} file{'s' * (len(paths) > 1)}, {size / 1e6:,.1f} MB")
         for path in paths if remove else ():
             path.unlink()

@@ -35,8 +35,8 @@ def prune_curve(model, dataset, thresholds, a, b, threads=1):
         for threshold in wanted:
             if threshold > own:
                 pruned, panels = replace(pruned, weights=prune(pruned.weights, threshold)), None
-            ids, _ = predict_top_k(pruned.weights, pruned.trained, test.X, max(PLACES), threads, panels=panels)
-            points.append({"prune": threshold, **_sizes(model, pruned), **_quality(ids, test.Y, inverse)})
+            measured = _measure(pruned, test, inverse, threads, panels)
+            points.append({"prune": threshold, **_sizes(model, pruned), **measured})
             progress.advance()
     return {"model": model.checksum, "instances": few, "points": points}
 
@@ -50,8 +50,12 @@ def _sizes(model, pruned):
 def quality_of(model, dataset, a, b, threads=1):
     """P@k and PSP@k of a model of one-vs-all on the test instances."""
     model.require_dataset(dataset)
-    ids, _ = predict_top_k(model.weights, model.trained, dataset.test.X, max(PLACES), threads)
-    return _quality(ids, dataset.test.Y, dataset.inverse_propensity(a, b))
+    return _measure(model, dataset.test, dataset.inverse_propensity(a, b), threads)
+
+
+def _measure(model, test, inverse, threads, panels=None):
+    ids, _ = predict_top_k(model.weights, model.trained, test.X, max(PLACES), threads, panels=panels)
+    return _quality(ids, test.Y, inverse)
 
 
 def tree_curve(model, dataset, a, b, threads=1):
