@@ -136,7 +136,7 @@ def python_page():
     ]
     for name in ("OneVsAllClassifier", "FastXMLClassifier", "RembrandtClassifier"):
         parts.append(_class(getattr(estimators, name), f"ovaflow.{name}", ()))
-    parts.append("\n## Methods of the three classifiers\n")
+    parts.append("\n## What the three classifiers share\n\n" + _numpydoc(LabelClassifier))
     parts += [_method(LabelClassifier, name) for name in _METHODS]
     parts.append(_class(estimators.TextFeatures, "ovaflow.TextFeatures", _TEXT_FEATURES))
     parts.append(_class(estimators.precision_at_k_scorer, "ovaflow.precision_at_k_scorer", ()))

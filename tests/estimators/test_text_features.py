@@ -13,6 +13,7 @@ from solving import assert_same_bits, trained
 from ovaflow import OneVsAllClassifier, TextFeatures
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
+from ovaflow.settings.models import Prepare
 from ovaflow.sparse.csr import from_scipy
 
 TEXTS = [f"{'Salzige' if i % 2 else 'hohe'} {'See' if i % 3 else 'Hügel'} und Nummern{i % 7}" for i in range(60)]
@@ -80,6 +81,13 @@ def test_wrong_parameters_and_a_single_text_are_refused():
     with pytest.raises(TypeError, match=r"a text is \['sea'\], expected a string; the order is fit\(texts, labels\)"):
         TextFeatures().fit([["sea"], ["hill"]], TEXTS)
     assert sp.issparse(TextFeatures(min_df=1).fit_transform(["one text", "another one"]))
+
+
+def test_settings_and_defaults_are_those_of_the_config():
+    ours = TextFeatures().get_params()
+    features = list(ours.pop("features"))
+    assert features == Prepare().features
+    assert ours == {name: Prepare.model_fields[name].default for name in ours}
 
 
 def test_missing_texts_are_empty():

@@ -1,12 +1,11 @@
 """What all classifiers share: forms of X and Y, prediction, files."""
 
 import hashlib
-import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,8 +23,8 @@ from ovaflow.evaluation.ranking import find_hits, precision
 from ovaflow.model.model_file import ONE_VS_ALL, ModelFile
 from ovaflow.prediction.predictions import method_named, open_any_model
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.settings.models import Prepare, Section, Train
-from ovaflow.settings.schema import explain, legal_values, schema_at
+from ovaflow.settings.models import Prepare, Section
+from ovaflow.settings.schema import explain
 from ovaflow.sparse.csr import CSR, from_scipy, rows_of
 
 AnySection = TypeVar("AnySection", bound=Section)
@@ -34,43 +33,20 @@ _FIRST_BEST = 16
 """Best labels of an instance among which all likely ones are sought first."""
 
 
-class Parameter(NamedTuple):
-    """A parameter of a constructor."""
-
-    default: Any
-    kind: str
-    description: str
-
-
-def _of_field(model: type[Section], name: str) -> Parameter:
-    field = model.model_fields[name]
-    return Parameter(field.default, legal_values(schema_at(model, [name])), str(field.description))
-
-
-def _add_constructor(cls: type, parameters: dict[str, Parameter]) -> None:
-    """Give a class an ``__init__`` with these keyword parameters, and describe them in its docstring."""
-
-    def __init__(self: Any, **given: Any) -> None:
-        for name in given.keys() - parameters.keys():
-            raise TypeError(f"{cls.__name__}() got an unexpected keyword argument {name!r}")
-        for name, parameter in parameters.items():
-            setattr(self, name, given.get(name, parameter.default))
-
-    keywords = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=parameter.default)
-        for name, parameter in parameters.items()
-    ]
-    self = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    __init__.__signature__ = inspect.Signature([self, *keywords])  # type: ignore[attr-defined]
-    cls.__init__ = __init__  # type: ignore[misc]
-    entries = (f"{name} : {each.kind}\n    {each.description}" for name, each in parameters.items())
-    cls.__doc__ = f"{inspect.getdoc(cls)}\n\nParameters\n----------\n" + "\n".join(entries) + "\n"
-
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
-    """A classifier for few or very many labels.
+    """A classifier for few or very many labels; subclasses train in ``_train``.
 
-    Subclasses name their ``settings``, of which ``__init__`` is made, and train in ``_train``.
+    Parameters
+    ----------
+    bias : float
+        Value of the bias feature appended to each instance; 0: none.
+    normalize : bool
+        Scale each instance to length 1, which TfidfVectorizer and TextFeatures have done.
+    threads : int
+        Threads of training and prediction; they change no result.
+    verbose : bool
+        Show the progress of the training.
 
     Attributes
     ----------
@@ -84,25 +60,14 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         What :meth:`save` writes.
     """
 
-    method: str = ONE_VS_ALL
-    neutral: float = 0.0
-    """Score of a label that is as likely as not."""
-    settings: ClassVar[tuple[tuple[type[Section], tuple[str, ...]], ...]] = ()
-    """Fields of models that are parameters of the constructor."""
-    own: ClassVar[dict[str, Parameter]] = {}
-    """Other parameters."""
+    bias: float = 1.0
+    normalize: bool = False
+    threads: int = 1
+    verbose: bool = False
 
-    def __init_subclass__(cls, **more: Any) -> None:
-        super().__init_subclass__(**more)
-        parameters = {name: _of_field(model, name) for model, names in cls.settings for name in names}
-        parameters["bias"] = _of_field(Prepare, "bias")
-        # TfidfVectorizer has done so already
-        parameters["normalize"] = _of_field(Prepare, "normalize")._replace(default=False)
-        parameters["threads"] = _of_field(Train, "threads")._replace(description="they change no result")
-        parameters |= cls.own
-        parameters["verbose"] = Parameter(False, "bool", "tell how far the training is")
-        cls.given = tuple(parameters)
-        _add_constructor(cls, parameters)
+    method: ClassVar[str] = ONE_VS_ALL
+    neutral: ClassVar[float] = 0.0
+    """Score of a label that is as likely as not."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -145,20 +110,28 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         Y = form.matrix(y)
         if Y.n_rows != X.shape[0]:
             raise ValueError(f"Found input variables with inconsistent numbers of samples: {[X.shape[0], Y.n_rows]}")
-        names = feature_names if feature_names is not None else getattr(self, "feature_names_in_", ())
-        if len(names) not in (0, X.shape[1]):
-            raise ValueError(f"{len(names)} feature_names for {X.shape[1]} features")
-        given, named = Names([str(label) for label in form.classes], [str(name) for name in names]), 0
+        if feature_names is None:
+            feature_names = getattr(self, "feature_names_in_", ())
+        if len(feature_names) not in (0, X.shape[1]):
+            raise ValueError(f"{len(feature_names)} feature_names for {X.shape[1]} features")
+        names = Names([str(label) for label in form.classes], [str(name) for name in feature_names])
+        n_documents = X.shape[0]
         if label_features is not None:
-            of_names = sp.csr_array(validate_data(self, label_features(given.labels), accept_sparse="csr", reset=False))
-            known = np.flatnonzero(np.diff(of_names.indptr))
-            X, named = sp.vstack([sp.csr_array(X), of_names[known]]), len(known)
-            Y = from_scipy(sp.vstack([Y.to_scipy(), sp.eye_array(len(of_names.indptr) - 1, format="csr")[known]]))
+            X, Y = self._with_label_names(X, Y, label_features(names.labels))
         self._part(Prepare, ("bias", "normalize"))
         with silence(not self.verbose):
-            self.model_ = self._train(self._dataset(X, Y, given, named))
+            self.model_ = self._train(self._dataset(X, Y, names, X.shape[0] - n_documents))
         self._hold(form)
         return self
+
+    def _with_label_names(self, X: Matrix, Y: CSR, features: Matrix) -> tuple[Matrix, CSR]:
+        """Instances, and after them the names of labels that have features."""
+        features = validate_data(self, features, accept_sparse="csr", reset=False)
+        features = sp.csr_array(features)
+        known = np.flatnonzero(np.diff(features.indptr))
+        labels = sp.eye_array(features.shape[0], format="csr")[known]
+        instances = sp.vstack([sp.csr_array(X), features[known]])
+        return instances, from_scipy(sp.vstack([Y.to_scipy(), labels]))
 
     @abstractmethod
     def _train(self, dataset: Dataset) -> ModelFile:
@@ -191,11 +164,12 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _part(self, model: type[AnySection], fields: Iterable[str] | None = None) -> AnySection:
         """The settings of this classifier that a model has, checked as the config's are."""
         fields = model.model_fields if fields is None else fields
-        given = {name: getattr(self, name) for name in self.given if name in fields}
+        parameters = self.get_params(deep=False)
+        settings = {name: parameters[name] for name in parameters.keys() & set(fields)}
         try:
-            return model.model_validate(given)
+            return model.model_validate(settings)
         except ValidationError as error:
-            raise ValueError(explain(error, given, model)) from None
+            raise ValueError(explain(error, settings, model)) from None
 
     def decision_function(self, X: Matrix, labels: Sequence[Any] | None = None) -> np.ndarray:
         """Scores of labels, above 0 where :meth:`predict` says that an instance has them.
@@ -248,27 +222,27 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         if self._form.kind == CLASSES or self._has_one_label():
             ids = self._predictor.top_k(instances, 1, self.threads)[0][:, 0]
             ends = np.arange(len(ids) + 1, dtype=np.int64)
-            return self._form.given_back(CSR(np.ones(len(ids), np.float32), ids, ends, len(self.classes_)))
-        return self._form.given_back(self._likely(instances))
+            return self._form.in_this_form(CSR(np.ones(len(ids), np.float32), ids, ends, len(self.classes_)))
+        return self._form.in_this_form(self._likely(instances))
 
     def _has_one_label(self) -> bool:
         return False
 
     def _likely(self, instances: CSR) -> CSR:
         """Labels with a score above 0, from lists of best labels that are long enough."""
-        l, n = len(self.classes_), instances.n_rows  # noqa: E741
-        found = [np.empty(0, np.int32)] * n
-        rows, k = np.arange(n), min(_FIRST_BEST, l)
+        n_labels, n = len(self.classes_), instances.n_rows
+        labels = [np.empty(0, np.int32)] * n
+        rows, k = np.arange(n), min(_FIRST_BEST, n_labels)
         while len(rows):
             ids, scores = self._predictor.top_k(rows_of(instances, rows), k, self.threads)
             likely = scores > self.neutral
-            whole = ~likely[:, -1] | (k == l)
-            for row, best, many in zip(rows[whole], ids[whole], likely[whole].sum(axis=1), strict=True):
-                found[row] = np.sort(best[:many])
-            rows, k = rows[~whole], min(4 * k, l)
-        ends = np.concatenate([[0], np.cumsum([len(ids) for ids in found])]).astype(np.int64)
-        ids = np.concatenate([np.empty(0, np.int32), *found])
-        return CSR(np.ones(len(ids), np.float32), ids, ends, l)
+            complete = ~likely[:, -1] | (k == n_labels)
+            for i in np.flatnonzero(complete):
+                labels[rows[i]] = np.sort(ids[i][likely[i]])
+            rows, k = rows[~complete], min(4 * k, n_labels)
+        ends = np.cumsum([0, *map(len, labels)])
+        ids = np.concatenate([np.empty(0, np.int32), *labels])
+        return CSR(np.ones(len(ids), np.float32), ids, ends, n_labels)
 
     def predict_topk(self, X: Matrix, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
         """Best labels of each instance.

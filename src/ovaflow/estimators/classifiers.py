@@ -1,10 +1,11 @@
 """The three classifiers, and P@k for model selection."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, Literal
 
+from ovaflow.console.errors import StrPath
 from ovaflow.data.dataset import Dataset
-from ovaflow.estimators.base import LabelClassifier, Parameter
+from ovaflow.estimators.base import LabelClassifier
 from ovaflow.estimators.labels import Labels, Matrix
 from ovaflow.fastxml.merging import train_forest
 from ovaflow.fastxml.model_file import METHOD as FASTXML
@@ -13,30 +14,67 @@ from ovaflow.model.model_file import Model, ModelFile, open_model
 from ovaflow.rembrandt.joining import train_embedding_model
 from ovaflow.rembrandt.model_file import METHOD as REMBRANDT
 from ovaflow.rembrandt.projection import SOFTMAX
-from ovaflow.settings.models import ChooseC, Embed, GrowTrees, Project, Rembrandt, Train, TrainLabels, TuneDecoder
-from ovaflow.settings.steps import STEPS
+from ovaflow.settings.models import ChooseC, Embed, GrowTrees, Project, Train, TrainLabels, TuneDecoder
 from ovaflow.training.shard_job import train_model
 from ovaflow.tuning.cost import choose_C
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class OneVsAllClassifier(LabelClassifier):
     """One-vs-all: DiSMEC's problems, solved exactly, with a good start.
 
-    Settings have the names and the defaults of the config file; see docs/reference/config.md.
+    Parameters have the names and, but for ``normalize``, the defaults of the config file; see
+    docs/reference/config.md for their legal values. Those of :class:`LabelClassifier` come on top.
+
+    Parameters
+    ----------
+    C : float or "auto"
+        Weight of the loss against the regularisation; auto: the best on held-out training instances.
+    loss : str
+        ``"squared-hinge"``, or ``"logistic"``, which needs a larger C, 10 to 100.
+    regularization : str
+        Penalty on the weights: ``"l2"``, or ``"l1"``, which leaves few weights per label.
+    weighting : str
+        ``"propensity"`` gives positives of rare labels, which annotators miss most often, more weight.
+    epsilon : float
+        Relative gradient norm at which the solver stops.
+    initialization : str
+        Where the solver starts: ``"zero"``, ``"bias"``, ``"all-negative"``, ``"label-tree"``,
+        ``"mean-separating"`` or ``"pretrained"``.
+    s, t : float
+        Mean-separating start: scores of the means of the positives and of the negatives; None: -2, with the logistic
+        loss -3.
+    bias_lambda : float
+        Bias start: every score starts at minus this.
+    root_epsilon : float
+        All-negative and label-tree starts: relative gradient norm at which solving the root stops early.
+    pretrained : path-like or Model, optional
+        Earlier model for the start of that name: its file, or ``model_`` of a fitted classifier. Labels and features
+        are matched by name.
+    retrain : str
+        Pretrained start: ``"all"`` labels are trained, only ``"changed"`` ones, whose number of positives differs, and
+        new ones, or only ``"new"`` ones, which the earlier model lacks. The others keep its weights.
+    propensity_a, propensity_b : float
+        A and B of the propensities (Jain et al. 2016).
+    prune : float
+        Smaller weights are dropped; a larger value makes a smaller model.
     """
 
-    settings = (
-        (TrainLabels, tuple(name for name in STEPS["train-shard"].reads if name != "stored_threshold")),
-        (Train, ("prune",)),
-    )
-    own: ClassVar = {
-        "pretrained": Parameter(
-            None,
-            "path-like or Model, optional",
-            "earlier model for the start of that name: its file, or model_ of a fitted classifier; labels and features "
-            "are found by name",
-        )
-    }
+    C: float | Literal["auto"] = 1.0
+    loss: str = "squared-hinge"
+    regularization: str = "l2"
+    weighting: str = "none"
+    epsilon: float = 0.01
+    initialization: str = "mean-separating"
+    s: float = 1.0
+    t: float | None = None
+    bias_lambda: float = 2.0
+    root_epsilon: float = 0.01
+    pretrained: StrPath | Model | None = None
+    retrain: str = "all"
+    propensity_a: float = 0.55
+    propensity_b: float = 1.5
+    prune: float = 0.01
 
     def _train(self, dataset: Dataset) -> ModelFile:
         train = self._part(Train)
@@ -49,10 +87,11 @@ class OneVsAllClassifier(LabelClassifier):
     def _earlier(self, dataset: Dataset, labels: TrainLabels) -> Any:
         if labels.initialization != "pretrained":
             return None
-        model: Any = getattr(self, "pretrained", None)
+        model = self.pretrained
         if model is None:
             raise ValueError("initialization='pretrained' needs pretrained: a path, or model_ of a fitted classifier")
-        model = model if isinstance(model, Model) else open_model(model)
+        if not isinstance(model, Model):
+            model = open_model(model)
         require_same_problem(model, labels)
         return match_model(model, dataset)
 
@@ -63,29 +102,119 @@ class OneVsAllClassifier(LabelClassifier):
         return settings | ({"initialization": "mean-separating"} if settings["initialization"] == "pretrained" else {})
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class FastXMLClassifier(LabelClassifier):
     """FastXML (Prabhu and Varma 2014): trees that divide the instances by sparse separators.
 
-    Settings have the names and the defaults of the config file; see docs/reference/config.md. Scores of labels are the
-    means of their shares in the leaves, of which the decision function is the part above 1/2.
+    Parameters have the names and, but for ``normalize``, the defaults of the config file; see
+    docs/reference/config.md for their legal values. Those of :class:`LabelClassifier` come on top. The score of a label
+    is the mean of its shares in the leaves, and the decision function is that score minus 1/2.
+
+    Parameters
+    ----------
+    trees : int
+        Number of trees; half as many cost little quality.
+    max_leaf : int
+        Nodes with at most this many instances are not split.
+    leaf_labels : int
+        Number of labels kept per leaf.
+    C_delta : float
+        Weight of the separators' losses; larger: denser separators; 0.3 for texts.
+    C_r : float
+        Weight of the rankings; matters only with several updates.
+    balanced : bool
+        Divide C_delta of each side by its share of the node's instances.
+    objective : str
+        Ranking measure that chooses the sides of a node: ``"nDCG"``, ``"nDCG@5"`` or ``"P@5"``.
+    updates : int
+        How often each node fits its sides and then its separator.
+    outer_iterations : int
+        Maximum number of Newton steps per separator.
+    inner_iterations : int
+        Maximum number of passes over the features per Newton step.
+    seed : int
+        Seed of all random draws.
+    weighting : str
+        ``"propensity"`` counts rare labels, which annotators miss most often, more.
+    propensity_a, propensity_b : float
+        A and B of the propensities (Jain et al. 2016).
     """
+
+    trees: int = 50
+    max_leaf: int = 10
+    leaf_labels: int = 20
+    C_delta: float = 1.0
+    C_r: float = 1.0
+    balanced: bool = True
+    objective: str = "nDCG"
+    updates: int = 1
+    outer_iterations: int = 10
+    inner_iterations: int = 10
+    seed: int = 0
+    weighting: str = "none"
+    propensity_a: float = 0.55
+    propensity_b: float = 1.5
 
     method = FASTXML
     neutral = 0.5
-    settings = ((GrowTrees, tuple(GrowTrees.model_fields)),)
 
     def _train(self, dataset: Dataset) -> ModelFile:
         return train_forest(dataset, self._part(GrowTrees), self._part(Train).threads)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class RembrandtClassifier(LabelClassifier):
     """Rembrandt (Mineiro and Karampatziakis 2015): labels embedded in few dimensions, and decoded.
 
-    Settings have the names and the defaults of the config file; see docs/reference/config.md.
+    Parameters have the names and, but for ``normalize``, the defaults of the config file; see
+    docs/reference/config.md for their legal values. Those of :class:`LabelClassifier` come on top.
+
+    Parameters
+    ----------
+    rank : int
+        Number of dimensions in which labels are embedded; more: better and slower.
+    embedding : str
+        ``"rembrandt"``, or a baseline of the paper: ``"compressed-sensing"`` (random), ``"pca"`` (of the features),
+        ``"plst"`` (of the labels alone) or ``"none"``.
+    oversampling : int
+        Extra dimensions while the embedding is computed.
+    passes : int
+        Subspace iterations that compute the embedding.
+    ridge : float or list of float
+        Regularisation of the least-squares fits; from a list, the best on held-out instances.
+    seed : int
+        Seed of all random draws.
+    decoder : str
+        ``"softmax"``, ``"logistic"`` (a loss for each label) or ``"auto"``: softmax if every instance has one label.
+    features : str
+        Features of the decoder: ``"linear"``, or random cosine features of a ``"gaussian"`` or ``"laplacian"`` kernel.
+    random_features : int
+        Number of random features.
+    bandwidth : float, optional
+        Bandwidth of the kernel; None: chosen on held-out instances.
+    decoder_C : float or list of float, optional
+        Weight of the losses; from a list, the best on held-out instances; None: 1, kernels 30, softmax 500.
+    decoder_epsilon : float
+        Logistic decoder: relative gradient norm at which the solver stops.
+    held_out : float
+        Share of the instances used to choose C and the end of softmax; 0: it is solved to the end.
     """
 
+    rank: int = 100
+    embedding: str = "rembrandt"
+    oversampling: int = 20
+    passes: int = 1
+    ridge: float | list[float] = 1.0
+    seed: int = 0
+    decoder: str = "auto"
+    features: str = "linear"
+    random_features: int = 4000
+    bandwidth: float | None = None
+    decoder_C: float | list[float] | None = None
+    decoder_epsilon: float = 0.1
+    held_out: float = 0.1
+
     method = REMBRANDT
-    settings = ((Rembrandt, tuple(Rembrandt.model_fields)),)
 
     def _train(self, dataset: Dataset) -> ModelFile:
         parts = self._part(Embed), self._part(Project), self._part(TuneDecoder)

@@ -23,7 +23,7 @@ CLASSES, DENSE, SPARSE, LISTS = "classes", "dense indicator", "sparse indicator"
 
 @dataclass(frozen=True)
 class LabelForm:
-    """How labels were given, and what they are called.
+    """The form in which labels come, and their names.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class LabelForm:
 
     @classmethod
     def of(cls, Y: Labels, names: Sequence[str] | None = None) -> Self:
-        """Form of some labels, whose columns may have names; ValueError if Y is nothing of the kind."""
+        """Form of some labels, whose columns may have names; ValueError if Y holds no labels."""
         if Y is None:
             raise ValueError("requires y to be passed, but the target y is None")
         if scipy.sparse.issparse(Y):
@@ -91,11 +91,11 @@ class LabelForm:
         if not labels.size or not len(self.classes):
             return np.zeros(labels.shape, int), np.zeros(labels.shape, bool)
         order = np.argsort(self.classes, kind="stable")
-        found = np.searchsorted(self.classes, labels, sorter=order)
-        places = order[np.minimum(found, len(order) - 1)]
+        ranks = np.searchsorted(self.classes, labels, sorter=order)
+        places = order[np.minimum(ranks, len(order) - 1)]
         return places, self.classes[places] == labels
 
-    def given_back(self, predicted: CSR) -> Any:
+    def in_this_form(self, predicted: CSR) -> Any:
         """Predictions in the form of the labels."""
         if self.kind == CLASSES:
             return self.classes[predicted.indices]

@@ -1,6 +1,7 @@
 """Texts to features, as the pipeline makes them."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -9,25 +10,49 @@ from pydantic import ValidationError
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ovaflow.console.errors import StrPath
 from ovaflow.console.progress import silence
 from ovaflow.data.vocabulary import learn
-from ovaflow.estimators.base import _add_constructor, _of_field
 from ovaflow.settings.models import Prepare
 from ovaflow.settings.schema import explain
 
-_OF_TEXTS = ("features", "stop_words", "min_df", "max_df", "max_features", "sublinear", "normalize")
 
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class TextFeatures(TransformerMixin, BaseEstimator):
     """Blocks of text features (words, pairs, prefixes, stems, characters) with their tf-idf weights.
 
     The same numbers as those of ``ovaflow prepare``, without the bias feature, which the classifiers append.
+
+    Parameters
+    ----------
+    features : sequence of str and dict
+        Blocks of features, side by side: ``"words"``, ``"pairs"`` of neighbouring words, ``{"prefixes": 6}`` of longer
+        words, ``{"stems": "finnish"}``, ``{"characters": [4, 5]}`` inside words.
+    stop_words : str or path-like, optional
+        Words to leave out: a language, such as ``"german"``, or a file with one per line.
+    min_df, max_df : int or float
+        Terms in fewer texts than the first or in more than the second are dropped; a number of texts, or as float a
+        share.
+    max_features : int, optional
+        Only the most frequent terms are kept; None: all.
+    sublinear : bool
+        Use ln(1 + count) instead of a term's count in a text.
+    normalize : bool
+        Scale each instance to length 1.
 
     Attributes
     ----------
     idf_ : ndarray of float32, shape (d,)
         Inverse document frequencies log(N / df).
     """
+
+    features: Sequence[str | dict[str, Any]] | str = ("words", "prefixes=6")
+    stop_words: StrPath | None = None
+    min_df: int | float = 2
+    max_df: int | float = 0.5
+    max_features: int | None = None
+    sublinear: bool = True
+    normalize: bool = True
 
     def fit(self, X: Iterable[str], y: Any = None) -> Self:
         """Learn which terms are features, and their idf.
@@ -67,11 +92,13 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         InputError
             If no term is frequent enough.
         """
-        given = {name: value for name in _OF_TEXTS if (value := getattr(self, name)) is not None}
+        parameters = self.get_params(deep=False)
+        if not isinstance(self.features, str):
+            parameters["features"] = list(self.features)
         try:
-            settings = Prepare.model_validate(given | {"bias": 0.0})
+            settings = Prepare.model_validate(parameters | {"bias": 0.0})
         except ValidationError as error:
-            raise ValueError(explain(error, given, Prepare)) from None
+            raise ValueError(explain(error, parameters, Prepare)) from None
         if settings.features == "auto":
             raise ValueError("features: auto is for the pipeline; give blocks, such as ['words', {'prefixes': 6}]")
         with silence():
@@ -133,6 +160,3 @@ def _text(text: Any) -> str:
     if not isinstance(text, str):
         raise TypeError(f"a text is {text!r:.60}, expected a string; the order is fit(texts, labels)")
     return text
-
-
-_add_constructor(TextFeatures, {name: _of_field(Prepare, name) for name in _OF_TEXTS})
