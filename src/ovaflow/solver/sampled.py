@@ -30,12 +30,14 @@ import numpy as np
 from ovaflow.solver.newton import solve_label
 from ovaflow.solver.problem import Outcome, Status, make_workspace
 from ovaflow.solver.sampled_problem import (
+    SampledLabel,
     copy_weights,
     fill_gradients,
     make_panel,
     objective,
     reset_slots,
-    solve_sampled,
+    solve_at_anchor,
+    solve_at_weights,
     step_and_score,
     turn_positives,
 )
@@ -72,10 +74,11 @@ def make_anchor(X, n_documents, target, settings):
     return Anchor(work.weights.copy(), work.gradient.copy(), sample, transpose(X), n_documents)
 
 
-class _Label:
-    def __init__(self, slot, positives, positive_cost, target):
-        self.slot, self.positives, self.target = slot, positives, target
-        self.positive_cost = np.float32(positive_cost)
+class _Progress:
+    """How far a label is."""
+
+    def __init__(self, label):
+        self.label = label
         self.rounds = self.newton = self.cg = self.halvings = 0
         self.norm = np.inf
 
@@ -88,7 +91,7 @@ class SampledSolver:
         self._panel = make_panel(X.n_rows, X.n_columns)
         self._local = make_local(X)
         self._free = list(range(WIDTH))
-        self._labels = {}
+        self._progress = {}
         self._features = np.arange(X.n_columns, dtype=np.int32)
 
     @property
@@ -98,38 +101,39 @@ class SampledSolver:
 
     def admit(self, label, positives, target, positive_cost=1.0):
         """Take a label."""
-        self._labels[label] = _Label(self._free.pop(), positives, positive_cost, target)
+        slot = self._free.pop()
+        in_flight = SampledLabel(slot, positives, np.float32(positive_cost), target)
+        self._progress[label] = _Progress(in_flight)
 
     def screen(self):
         """Solve the first problems of new labels, and compute the gradients of all labels in flight."""
-        labels = self._labels.values()
-        new = [label for label in labels if not label.rounds]
-        reset_slots(np.array([label.slot for label in new], np.int64), self._anchor, self._panel)
-        for label in new:
-            self._solve(label)
+        labels = self._progress.values()
+        new = [progress for progress in labels if not progress.rounds]
+        slots = np.array([progress.label.slot for progress in new], np.int64)
+        reset_slots(slots, self._anchor, self._panel)
+        for progress in new:
+            self._solve(progress, solve_at_anchor)
         step_and_score(self._X, self._panel)
-        for label in labels:
-            turn_positives(label.slot, label.positives, label.positive_cost, self._anchor.n_documents, self._panel)
+        for progress in labels:
+            turn_positives(progress.label, self._anchor.n_documents, self._panel)
         fill_gradients(self._anchor.columns, self._settings.C, self._panel)
 
     def advance(self, label):
         """Use the gradient of one label; returns its features, weights and Outcome if it has reached its target."""
-        at = self._labels[label]
-        before, at.norm = at.norm, float(np.sqrt(self._panel.squares[at.slot]))
-        if at.norm > at.target and at.norm < before and at.rounds < MOST_ROUNDS:
-            self._solve(at)
+        at = self._progress[label]
+        slot, target = at.label.slot, at.label.target
+        before, at.norm = at.norm, float(np.sqrt(self._panel.squares[slot]))
+        if at.norm > target and at.norm < before and at.rounds < MOST_ROUNDS:
+            self._solve(at, solve_at_weights)
             return None
-        self._free.append(at.slot)
-        del self._labels[label]
-        copy_weights(at.slot, self._panel, self._local.work.weights)
-        outcome = self._outcome(at) if at.norm <= at.target else self._solve_plainly(at)
+        self._free.append(slot)
+        del self._progress[label]
+        copy_weights(slot, self._panel, self._local.work.weights)
+        outcome = self._outcome(at) if at.norm <= target else self._solve_plainly(at)
         return self._features, self._local.work.weights, outcome
 
-    def _solve(self, at):
-        solved = solve_sampled(
-            at.slot, not at.rounds, self._X, at.positives, at.positive_cost, self._anchor.sample,
-            self._anchor.n_documents, at.target, self._panel, self._local, self._settings,
-        )  # fmt: skip
+    def _solve(self, at, solve):
+        solved = solve(at.label, self._X, self._anchor, self._panel, self._local, self._settings)
         at.newton += solved.newton_steps
         at.cg += solved.cg_steps
         at.halvings += solved.line_search_halvings
@@ -137,14 +141,15 @@ class SampledSolver:
 
     def _outcome(self, at):
         n, weights = self._anchor.n_documents, self._local.work.weights
-        value = objective(at.slot, self._X, at.positives, at.positive_cost, weights, self._panel, self._settings)
+        value = objective(at.label, self._X, weights, self._panel, self._settings)
         steps = at.newton, at.cg, at.halvings
-        return Outcome(*steps, n, n, value, at.norm, at.target, int(Status.CONVERGED), at.rounds)
+        target, status = at.label.target, int(Status.CONVERGED)
+        return Outcome(*steps, n, n, value, at.norm, target, status, at.rounds)
 
     def _solve_plainly(self, at):
-        work = self._local.work
-        cost, n = at.positive_cost, self._anchor.n_documents
-        plain = solve_label(self._X, at.positives, at.target, work, self._settings, cost, n)
+        work, n = self._local.work, self._anchor.n_documents
+        _, positives, cost, target = at.label
+        plain = solve_label(self._X, positives, target, work, self._settings, cost, n)
         return plain._replace(
             newton_steps=plain.newton_steps + at.newton,
             cg_steps=plain.cg_steps + at.cg,

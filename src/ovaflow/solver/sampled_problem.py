@@ -28,7 +28,8 @@ class Panel(NamedTuple):
     """Labels in flight of one thread, one in each slot c of WIDTH."""
 
     weights: np.ndarray  # w, float32, shape (d, WIDTH)
-    gradients: np.ndarray  # over all instances; once a sampled problem is solved, the step that leads to its solution
+    gradients: np.ndarray  # g over all instances
+    steps: np.ndarray  # p; the memory of g, which is the step of a feature that a sampled problem lacks
     slopes: np.ndarray  # c_i phi'(m_i) y_i, shape (n, WIDTH)
     by_label: np.ndarray  # slopes of negatives again, 0 for positives: shape (WIDTH, n)
     shift: np.ndarray  # linear term of a sampled problem, by local feature
@@ -37,6 +38,15 @@ class Panel(NamedTuple):
     histogram: np.ndarray  # scratch
     powers: np.ndarray  # scratch, and the same memory as int32
     power_bits: np.ndarray
+
+
+class SampledLabel(NamedTuple):
+    """A label in flight."""
+
+    slot: int
+    positives: np.ndarray
+    positive_cost: np.float32
+    target: float  # gradient norm at which it ends
 
 
 def make_panel(n, d):
@@ -52,7 +62,7 @@ def make_panel(n, d):
     large["weights"][:] = large["gradients"][:] = 0.0
     bits = np.zeros(WIDTH, np.int32)
     scratch = {"histogram": np.zeros(1024, np.int64), "powers": bits.view(np.float32), "power_bits": bits}
-    return Panel(**large, squares=np.zeros(WIDTH), **scratch)
+    return Panel(**large, steps=large["gradients"], squares=np.zeros(WIDTH), **scratch)
 
 
 @strict_kernel
@@ -75,7 +85,7 @@ def step_and_score(X, panel):
     """Take the steps w -= p, and sigma(<w, x_i>), the slopes of negatives, for all labels."""
     for f in range(len(panel.weights)):
         for c in range(WIDTH):
-            panel.weights[f, c] -= panel.gradients[f, c]
+            panel.weights[f, c] -= panel.steps[f, c]
     n = len(panel.slopes)
     for start in range(0, n, BLOCK):
         end = min(start + BLOCK, n)
@@ -105,13 +115,14 @@ def fill_sigmoids(scores, powers, power_bits):
 
 
 @strict_kernel
-def turn_positives(c, positives, positive_cost, n_documents, panel):
+def turn_positives(label, n_documents, panel):
     """-c_+ (1 - sigma(<w, x_i>)), the slopes of positives; 0 for names of other labels."""
-    for i in positives:
-        panel.by_label[c, i] = positive_cost * (panel.slopes[i, c] - np.float32(1.0))
+    c = label.slot
+    for i in label.positives:
+        panel.by_label[c, i] = label.positive_cost * (panel.slopes[i, c] - np.float32(1.0))
     for i in range(n_documents, len(panel.slopes)):
         panel.slopes[i, c] = 0.0
-    for i in positives:
+    for i in label.positives:
         panel.slopes[i, c] = panel.by_label[c, i]
         panel.by_label[c, i] = 0.0
     panel.by_label[c, n_documents:] = 0.0
@@ -131,56 +142,76 @@ def fill_gradients(columns, C, panel):
 
 
 @kernel
-def _choose_rows(c, first, positives, sample, panel, local):
-    """Positives, instances of large slopes, and the rest of the sample; returns the number of each."""
-    rows, count = panel.rows, len(positives)
-    rows[:count] = positives
-    for i in positives:
-        local.member[i] = True
-    if not first:
-        slopes = panel.by_label[c]
-        wanted = min(near_rows(count), len(slopes))
-        threshold = threshold_for(slopes, len(slopes), wanted, panel.histogram)
-        found = collect_above(slopes, len(slopes), threshold, 0, local.work.active, 0)
-        for i in local.work.active[:found]:
-            rows[count] = i
-            count += not local.member[i]
-            local.member[i] = True
-    exact = count
-    for i in sample:
-        rows[count] = i
-        count += not local.member[i]
-    for i in rows[:exact]:
-        local.member[i] = False
-    return exact, count
+def solve_at_anchor(label, X, anchor, panel, local, settings):
+    """Solve a label's first sampled problem, made where its positives still are negatives; returns the Outcome."""
+    exact = _take_rows(label.positives, 0, panel, local)
+    part, work = _pose(label, exact, X, anchor, panel, local)
+    _fill_shift(label.slot, part, work, panel, local, settings)
+    work.signed_costs[:exact] = label.positive_cost
+    return _solve(label, part, work, panel, local, settings)
 
 
 @kernel
-def solve_sampled(c, first, X, positives, positive_cost, sample, n_documents, target, panel, local, settings):
-    """Minimise a label's sampled problem and leave the step in its gradient; returns the Outcome."""
-    exact, count = _choose_rows(c, first, positives, sample, panel, local)
+def solve_at_weights(label, X, anchor, panel, local, settings):
+    """Solve the sampled problem made at a label's weights, with instances of large slopes; returns the Outcome."""
+    exact = _take_rows(label.positives, 0, panel, local)
+    slopes, active = panel.by_label[label.slot], local.work.active
+    n_near = min(near_rows(exact), len(slopes))
+    threshold = threshold_for(slopes, len(slopes), n_near, panel.histogram)
+    n_near = collect_above(slopes, len(slopes), threshold, 0, active, 0)
+    exact = _take_rows(active[:n_near], exact, panel, local)
+    part, work = _pose(label, exact, X, anchor, panel, local)
+    work.signed_costs[: len(label.positives)] = label.positive_cost
+    _fill_shift(label.slot, part, work, panel, local, settings)
+    return _solve(label, part, work, panel, local, settings)
+
+
+@kernel
+def _take_rows(candidates, count, panel, local):
+    """Append instances that are not yet rows of the sampled problem; returns the number of rows."""
+    for i in candidates:
+        panel.rows[count] = i
+        count += not local.member[i]
+        local.member[i] = True
+    return count
+
+
+@kernel
+def _pose(label, exact, X, anchor, panel, local):
+    """The rows taken so far and the sample, which stands for all other negatives, with w and its scores."""
+    count = _take_rows(anchor.sample, exact, panel, local)
+    for i in panel.rows[:count]:
+        local.member[i] = False
     part, work = local_problem(X, panel.rows[:count], local)
-    n_positives = len(positives)
     for r in range(exact):
-        work.signed_costs[r] = -1.0 if panel.rows[r] < n_documents else 0.0
-    work.signed_costs[exact:] = -np.float32(n_documents - exact) / max(count - exact, 1)
-    if not first:
-        work.signed_costs[:n_positives] = positive_cost
+        work.signed_costs[r] = -1.0 if panel.rows[r] < anchor.n_documents else 0.0
+    others = anchor.n_documents - exact
+    work.signed_costs[exact:] = -np.float32(others) / max(count - exact, 1)
     for e in range(part.n_columns):
-        work.weights[e] = panel.weights[local.features[e], c]
+        work.weights[e] = panel.weights[local.features[e], label.slot]
     product(part.data, part.indices, part.indptr, work.weights, work.scores)
+    return part, work
+
+
+@kernel
+def _fill_shift(c, part, work, panel, local, settings):
+    """g - g', the linear term that makes the gradient of the sampled problem that over all instances."""
     fill_gradient(part, work, collect_active(work, settings), settings.C)
-    shift = panel.shift[: part.n_columns]
     for e in range(part.n_columns):
-        shift[e] = panel.gradients[local.features[e], c] - work.gradient[e]
-    if first:
-        work.signed_costs[:n_positives] = positive_cost
+        panel.shift[e] = panel.gradients[local.features[e], c] - work.gradient[e]
+
+
+@kernel
+def _solve(label, part, work, panel, local, settings):
+    """Minimise the sampled problem, and leave the step to its solution in p."""
+    shift = panel.shift
     for e in range(part.n_columns):
         work.weights[e] += shift[e]
-    solved = minimise(part, INNER_TOLERANCE * target, work, settings)
+    solved = minimise(part, INNER_TOLERANCE * label.target, work, settings)
     for e in range(part.n_columns):
         f = local.features[e]
-        panel.gradients[f, c] = panel.weights[f, c] - (work.weights[e] - shift[e])
+        solution = work.weights[e] - shift[e]
+        panel.steps[f, label.slot] = panel.weights[f, label.slot] - solution
     return solved
 
 
@@ -192,9 +223,9 @@ def copy_weights(c, panel, out):
 
 
 @kernel
-def objective(c, X, positives, positive_cost, weights, panel, settings):
+def objective(label, X, weights, panel, settings):
     """1/2 |w|^2 + C sum_i c_i phi(m_i), where phi(m_i) = -log(1 - phi'(m_i) y_i) for a negative of small slope."""
-    slopes, losses = panel.by_label[c], 0.0
+    slopes, losses = panel.by_label[label.slot], 0.0
     for start in range(0, len(slopes), _FACTORS):
         product = 1.0
         for i in range(start, min(start + _FACTORS, len(slopes))):
@@ -203,8 +234,8 @@ def objective(c, X, positives, positive_cost, weights, panel, settings):
             else:
                 losses += loss_value(settings.loss, -_score(X, i, weights))
         losses -= math.log(product)
-    for i in positives:
-        losses += positive_cost * loss_value(settings.loss, _score(X, i, weights))
+    for i in label.positives:
+        losses += label.positive_cost * loss_value(settings.loss, _score(X, i, weights))
     return 0.5 * dot(weights, weights) + settings.C * losses
 
 
