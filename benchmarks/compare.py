@@ -18,13 +18,13 @@ from peers.registry import OWN, PACKAGES, methods_of, some_of
 from tables import MISSING, aligned
 from worker import TOP_K
 
-from ovaflow.benchmark.solver import sample_labels
 from ovaflow.console.progress import Progress
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation import ranking
 from ovaflow.machine.limits import ONE_THREAD
 from ovaflow.sparse.csr import CSR, from_scipy, rows_of
 from ovaflow.storage.writing import write_text
+from ovaflow.training.benchmark import sample_labels
 
 PLACES = (1, 3, 5)
 

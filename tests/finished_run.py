@@ -23,7 +23,6 @@ index {model}
 predict {model} --dataset={dataset} --output={predictions}
 evaluate {predictions} --dataset={dataset} --model={model} --training={training} @measured
 prune-curve {model} --threshold=0.2 --dataset={dataset} --output={prune}
-trace {dataset} --means={means} --labels=4 --output={trace}
 hold-out {dataset} --output={held}
 means {held} --output={held_means}
 plan {held} --shards=1 --output={held_plan}
@@ -32,7 +31,6 @@ merge {held_shard} --dataset={held} --output={held_model} --statistics={held_tra
 predict {held_model} --dataset={held} --output={held_predictions}
 calibrate {model} --held-out={held} --predictions={held_predictions} --output={calibration}
 calibration-curve {model} --calibration={calibration} --dataset={dataset} --output={curve}
-cold-start {dataset} --means={means} --earlier={model} --output={cold}
 train-trees {dataset} --trees=3 --output={tree_shard}
 merge-trees {tree_shard} --dataset={dataset} --output={forest} --statistics={forest_training}
 predict {forest} --dataset={dataset} --output={forest_predictions}
@@ -56,8 +54,8 @@ NAMES = {
     "answers": "answers.jsonl",
     "plan": "msi/shards.tsv", "shard0": "msi/shards/0.h5", "shard1": "msi/shards/1.h5", "model": "msi/model.h5",
     "training": "msi/training.h5", "index": "msi/model.index.h5", "predictions": "msi/predictions.h5",
-    "metrics": "msi/metrics.json", "analysis": "msi/analysis.json", "prune": "msi/prune.json", "trace": "msi/trace.h5",
-    "calibration": "msi/calibration.h5", "curve": "msi/calibration.json", "cold": "msi/cold_start.json",
+    "metrics": "msi/metrics.json", "analysis": "msi/analysis.json", "prune": "msi/prune.json",
+    "calibration": "msi/calibration.h5", "curve": "msi/calibration.json",
     "held_plan": "held/shards.tsv", "tree": "label_tree.h5", "forest": "forest/model.h5",
     "tree_curve": "forest/trees.json", "forest_training": "forest/training.h5", "tuned": "decoder.json",
     "forest_predictions": "forest/predictions.h5", "embedded": "embedded/model.h5",

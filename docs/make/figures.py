@@ -1,11 +1,13 @@
 """Draw the figures of the documentation from the results of docs/make/figures.yaml.
 
     ovaflow run docs/make/figures.yaml       # in an empty folder, two minutes
+    python benchmarks/iterations.py results/docstrings/dataset.h5 --labels=40 --output=results/docstrings/iterations.csv
     python docs/make/figures.py FOLDER       # writes docs/figures/*.svg; without FOLDER only data-flow.svg
 
 Colours lie between light and dark, so that a figure is readable on both.
 """
 
+import csv
 import re
 import sys
 from itertools import pairwise
@@ -19,7 +21,6 @@ from scipy.sparse import csr_array
 
 from ovaflow.data.dataset import open_dataset
 from ovaflow.model.model_file import open_model
-from ovaflow.model.trace_file import read_trace
 
 FIGURES = Path(__file__).parents[1] / "figures"
 INK, LINE = "#7d858f", "#7d858f55"
@@ -105,7 +106,7 @@ def mean_separating(folder):
 def starts(folder):
     """Distance to the optimum after each Newton step."""
     runs = ("mean-separating", "all-negative", "bias", "zero")
-    paths = {run: _objectives(read_trace(folder / run / "trace.h5")) for run in runs}
+    paths = {run: _objectives(folder / "iterations.csv", run) for run in runs}
     lowest = [min(min(path) for path in of_label) for of_label in zip(*paths.values(), strict=True)]
     scale = [path[0] - low for path, low in zip(paths["zero"], lowest, strict=True)]
 
@@ -129,8 +130,14 @@ def starts(folder):
     )
 
 
-def _objectives(trace):
-    return [trace.iterations["objective"][a:b] for a, b in pairwise(trace.starts)]
+def _objectives(path, start):
+    """Objectives of each label, iteration by iteration."""
+    objectives = {}
+    with open(path, newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            if row["start"] == start:
+                objectives.setdefault(int(row["label"]), []).append(float(row["objective"]))
+    return [objectives[label] for label in sorted(objectives)]
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ MORE = [
 
 READERS = [step for step in [*STEPS, *MORE] if not step.startswith("index")]
 
-REPORTED = ["metrics", "analysis", "prune", "trace", "curve", "cold", "training", "predictions", "model", "calibration"]
+REPORTED = ["metrics", "analysis", "prune", "curve", "training", "predictions", "model", "calibration"]
 REPORTED += [f"{run}_{name}" for run in ("forest", "embedded") for name in ("training", "predictions", "metrics")]
 REPORTED += ["forest", "embedded", "tree_curve", "described", "dataset"]
 """What the report reads."""

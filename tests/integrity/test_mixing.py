@@ -13,7 +13,6 @@ MIXED = [(step, name) for step in STEPS for name in inputs_of_step(step) if len(
 LEGAL = {
     ("train-shard", "plan"): "a plan says which labels go together, and is checked to name as many as there are",
     ("train-shard", "held_plan"): "likewise",
-    ("cold-start", "model"): "an earlier model is of other data: that is what it is for",
 }
 """What may come from elsewhere, and why."""
 
@@ -98,7 +97,7 @@ def test_the_report_refuses_them(mixed, tmp_path, name):
 
 def test_the_report_passes_over_what_was_measured_elsewhere(mixed, tmp_path):
     """Nothing of it is shown: the page is that without the files."""
-    measured, pages = ["analysis", "prune", "trace", "calibration", "curve", "cold"], []
+    measured, pages = ["analysis", "prune", "calibration", "curve"], []
     folder = mixed(*measured)
     for remove in (False, True):
         for name in measured if remove else []:

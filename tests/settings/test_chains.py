@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ovaflow.console.errors import InputError
 from ovaflow.settings import steps
-from ovaflow.settings.chains import earlier_model, sweeps_of, swept_name, warm_runs
+from ovaflow.settings.chains import earlier_model, sweeps_of, swept_name
 from ovaflow.settings.config import require_files, resolve
 from ovaflow.settings.models import NAME, Predict
 
@@ -38,20 +38,6 @@ def test_a_sweep_becomes_one_run_per_value():
     earlier = [earlier_model(swept, "mine", name) for name in names]
     assert earlier == [None, "results/mine/dismec.C-0.1/model.h5", "results/mine/dismec.C-1/model.h5"]
     assert f"--sweep=dismec={','.join(names)}" in steps.sweep_options(swept)
-
-
-@pytest.mark.parametrize(
-    ("start", "cold_start"),
-    [
-        ({"initialization": "label-tree"}, "label-tree"),
-        ({"initialization": "pretrained", "pretrained": "old.h5"}, "mean-separating"),
-    ],
-)
-def test_what_was_saved_is_counted_against_the_start_of_the_sweep(start, cold_start):
-    swept = settings({"a": start | {"sweep": {"C": [1, 3]}}})
-    assert swept.runs["a.C-1"].initialization == start["initialization"]
-    assert steps.of("cold-start", swept, "mine", "a.C-3")["initialization"] == cold_start
-    assert warm_runs(swept) == ["a.C-3"]
 
 
 def test_train_settings_reach_the_runs_of_a_sweep():

@@ -80,10 +80,6 @@ def test_values_of_the_command_line_are_texts():
             {"datasets": {"a": {"source": "builtin", "min_df": 9, "max_df": 8}}},
             "datasets.a: min_df (9) must not be above max_df (8)",
         ),
-        (
-            {"train": {"trace": 9, "regularization": "l1"}},
-            "runs.msi: trace follows Newton's method, which regularization: l1 does not use",
-        ),
         ({"train": 3}, "train: found 3, expected a mapping"),
         ({"train": {"s": -3, "loss": "logistic"}}, "runs.msi: t (-3.0) must be below s (-3.0)"),
         ({"prepare": {"tfidf": "aut"}}, 'prepare.tfidf: found "aut", expected auto or true or false'),

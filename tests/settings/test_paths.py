@@ -16,9 +16,9 @@ def settings(runs=None, mine=MINE, **sections):
 @pytest.mark.parametrize(
     ("runs", "sections", "expected"),
     [
-        ({"msi": {"trace": 30}, "b": {}}, {}, ["msi/trace.h5", "msi/prune.json", "b/prune.json"]),
+        ({"msi": {}, "b": {}}, {}, ["msi/prune.json", "b/prune.json"]),
         ({"msi": {}}, {"report": {"prune_thresholds": []}}, []),
-        ({"a": {"method": "fastxml"}}, {"train": {"trace": 5}}, ["a/trees.json"]),
+        ({"a": {"method": "fastxml"}}, {}, ["a/trees.json"]),
         ({"a": {"method": "rembrandt"}}, {}, ["a/embedding.json"]),
     ],
 )

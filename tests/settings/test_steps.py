@@ -73,7 +73,6 @@ def start(name):
          [*WEIGHTED, *MSI, "--propensity-a=0.6", "--propensity-b=1.5", start("mean-separating"), LAST]),
         ("train-shard", {"prune": 0.001}, {},
          [*PROBLEM, *MSI, start("mean-separating"), "--stored-threshold=0.001"]),
-        ("trace", {"trace": 30}, {}, [*PROBLEM, *MSI, start("mean-separating")]),
         ("estimate", {"initialization": "zero"}, {}, PROBLEM),
         ("root", {"initialization": "label-tree"}, {}, ["--C=1.0", "--loss=squared-hinge", "--root-epsilon=0.01"]),
         ("train-trees", FASTXML | {"trees": 7, "balanced": False}, {"fastxml": {"trees": 9, "max_leaf": 4}}, [

@@ -24,7 +24,6 @@ JOINED = {"join_decoder": 1, **PREDICTED}
 TUNED = {"tune_decoder": 1, "train_decoder": 1, **JOINED}
 PROJECTED = {"project_instances": 1, **TUNED}
 TRAINED = {"train_shard": 1, "merge_shards": 1, **PREDICTED}
-WARM = {"measure_cold_start": 1, **TRAINED}
 PLANNED = {"plan_shards": 1, **TRAINED}
 CALIBRATED = {"calibrate_scores": 1, "measure_calibration": 1}
 REPORT, TREES, EMBEDDING = {"write_report": 1}, {"estimate_trees": 1}, {"embed_labels": 1}
@@ -48,7 +47,7 @@ def more(finished, tmp_path_factory):
         "trees": GROWN,
         "embedded": {"describe_embedding": 1, **PROJECTED},
         "swept.C-1": PLANNED,
-        "swept.C-2": {"plan_shards": 1, **WARM},
+        "swept.C-2": {"plan_shards": 1, **TRAINED},
     }
     place.quick_snakemake()
     return place
@@ -82,15 +81,6 @@ def test_each_run_of_a_sweep_starts_from_its_neighbour(more):
     assert "10 of 10 labels start from the earlier model" in log
 
 
-def test_cold_starts_are_measured_where_a_neighbour_was(more):
-    (found,) = more.folder.rglob("cold_start.json")
-    assert found.parent.name == "swept.C-2"
-    figures = json.loads(found.read_text())
-    assert figures["initialization"] == "mean-separating"
-    assert figures["labels"] == figures["of"] == 10
-    assert figures["warm"]["newton_steps"] < figures["cold"]["newton_steps"]
-
-
 def test_the_report_has_a_section_of_each_kind(more):
     page = (more.folder / "results" / "report.html").read_text()
     for text in (
@@ -112,7 +102,7 @@ CHANGES = {
             None: TREES | EMBEDDING,
             "trees": GROWN,
             "embedded": {"describe_embedding": 1, **PROJECTED},
-            "swept.C-3": {"plan_shards": 1, **WARM},
+            "swept.C-3": {"plan_shards": 1, **TRAINED},
             "msi": {"measure_calibration": 1, **PREDICTED},
         },
     ),
@@ -124,8 +114,8 @@ CHANGES = {
             "trees": GROWN,
             "embedded": {"describe_embedding": 1, **PROJECTED},
             "swept.C-0.5": PLANNED,
-            "swept.C-1": WARM,
-            "swept.C-2": WARM,
+            "swept.C-1": TRAINED,
+            "swept.C-2": TRAINED,
             # the model, and the one without the instances that are held out
             "msi": {"merge_shards": 2, "predict_labels": 2, "evaluate_predictions": 1, **CALIBRATED},
         },
@@ -141,8 +131,8 @@ CHANGES = {
             None: TREES,
             "trees": GROWN,
             "embedded": PROJECTED,
-            "swept.C-1.5": {"plan_shards": 1, **WARM},
-            "swept.C-2": WARM,
+            "swept.C-1.5": {"plan_shards": 1, **TRAINED},
+            "swept.C-2": TRAINED,
         },
     ),
     "a run that starts from another": (

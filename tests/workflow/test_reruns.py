@@ -63,7 +63,7 @@ CHANGES = {
         done({"compute_root": 1, **PLANNED}, {"compute_root": 1, **TRAINED}, compute_label_tree=1),
     ),
     "start, and a run's threads": (runs({"initialization": "zero"}, {"threads": 2}), done(TRAINED, {})),
-    "trace and top_k": (runs({"trace": 5}, {"top_k": 3}), done({"trace_labels": 1}, PREDICTED)),
+    "top_k": (runs({}, {"top_k": 3}), done({}, PREDICTED)),
     "propensity_a": ({"evaluate": {"propensity_a": 0.6}}, done(EVALUATED | PRUNED, EVALUATED | PRUNED)),
     "prune_thresholds": ({"report": {"examples": 3, "prune_thresholds": [0.2]}}, done(PRUNED, PRUNED)),
     "the report": ({"report": {"examples": 5, "prune_thresholds": []}}, REPORT),

@@ -93,12 +93,6 @@ def test_pairs_of_matrices(place):
     assert all(f" --{role.replace('_', '-')}={role}.npz" in written for role in roles)
 
 
-def test_a_trace_needs_no_training(place):
-    write_config(place.folder / "my.yaml", runs={"tree": {"initialization": "label-tree", "trace": 5}})
-    shared = {"prepare_dataset": 1, "compute_means": 1}
-    assert place.jobs("results/tiny/tree/trace.h5") == {None: shared, "tree": {"trace_labels": 1}}
-
-
 def test_a_wrong_config_is_said_in_one_line(place):
     write_config(place.folder / "my.yaml", datasets={"a": {"format": "csv", "train": "missing.csv"}})
     written = place.snakemake("--dry-run", status=2)

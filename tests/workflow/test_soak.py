@@ -19,7 +19,7 @@ RERUNS = int(os.environ.get("OVAFLOW_SOAK", "3"))
 pytestmark = [pytest.mark.workflow, pytest.mark.kills, pytest.mark.timeout(300 + 120 * RERUNS)]
 
 CONFIGS = (
-    {"runs": {"tree": {"initialization": "label-tree"}}, "train": {"shards": 2, "trace": 2}},
+    {"runs": {"tree": {"initialization": "label-tree"}}, "train": {"shards": 2}},
     {"runs": {"msi": {"C": 2}, "forest": {"method": "fastxml", "trees": 4}}, "train": {"shards": 1}},
 )
 

@@ -11,7 +11,6 @@ rule write_report:
             dataset=SETTINGS.datasets,
             run=SETTINGS.runs,
         ),
-        cold_starts=paths.for_each(paths.COLD_START, SETTINGS, chains.warm_runs(SETTINGS)),
         figures=paths.figure_files(SETTINGS),
         choices=sorted({path for files in CHOICES for path in files.values()}),
         calibrations=paths.for_each(paths.CALIBRATION, SETTINGS, paths.calibrated_runs(SETTINGS))

@@ -132,31 +132,6 @@ rule train_shard:
         " --output={output:q} > {log:q} 2>&1"
 
 
-# What a neighbour's weights save in a sweep: about 2 % of the labels are solved again, from these weights and from a cold start.
-rule measure_cold_start:
-    input:
-        dataset=paths.DATASET,
-        means=paths.MEANS,
-        earlier=lambda wildcards: chains.earlier_model(SETTINGS, wildcards.dataset, wildcards.run),
-    output:
-        paths.COLD_START,
-    log:
-        "logs/{dataset}/{run}/cold-start.log",
-    benchmark:
-        "logs/{dataset}/{run}/cold-start.tsv"
-    params:
-        options=settings_of("cold-start"),
-        code=steps.code_of("cold-start"),
-    resources:
-        mem_mb=megabytes(1),
-        kernels=1,
-    conda:
-        "../../envs/ovaflow.yaml"
-    shell:
-        "ovaflow cold-start {input.dataset:q} --means={input.means:q} --earlier={input.earlier:q} {params.options:q}"
-        " --output={output:q} > {log:q} 2>&1"
-
-
 rule merge_shards:
     input:
         dataset=paths.DATASET,

@@ -4,23 +4,16 @@ import json
 
 import click
 
-from ovaflow.artifacts.means import read_means
-from ovaflow.benchmark.growth import growth_table, measure_growth
-from ovaflow.benchmark.solver import benchmark_solver
-from ovaflow.cli.options import DATASET, FILE, MEANS, THREADS, chosen_option, number, option, output, reads, with_chosen
+from ovaflow.cli.options import DATASET, FILE, THREADS, chosen_option, number, option, reads, with_chosen
 from ovaflow.cli.training import earlier_option, read_earlier
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.estimate.demand import write_demand
 from ovaflow.estimate.sample import in_own_process
 from ovaflow.estimate.summary import describe, summarize
-from ovaflow.initialization.starts import ALONE, compute_start_inputs
-from ovaflow.model.trace_file import write_trace
 from ovaflow.settings.models import GrowTrees, Train, TrainLabels
 from ovaflow.settings.steps import STEPS
-from ovaflow.storage.texts import write_json
-from ovaflow.training.cold_start import compare_with_cold_start
-from ovaflow.training.tracing import trace_labels, traced_labels
+from ovaflow.training.benchmark import benchmark_solver
 
 _seed = number("--seed", 0, "Seed of the sample.", least=0)
 
@@ -93,47 +86,6 @@ def _of(model, settings):
     return {name: value for name, value in settings.items() if name in model.model_fields and value is not None}
 
 
-@click.command("cold-start")
-@DATASET
-@MEANS
-@click.option("--earlier", type=FILE, required=True, help="Model that the run starts from.")
-@reads("cold-start")
-@_seed
-@output("JSON file to write.")
-def cold_start_command(dataset, means, earlier, seed, output, settings):
-    """Measure what starting from an earlier model saves over --initialization, on a sample of the labels."""
-    opened = open_dataset(dataset)
-    start, _ = read_earlier(earlier, opened)
-    inputs = compute_start_inputs(opened, settings, means=read_means(means, opened.checksum), earlier=start)
-    figures = compare_with_cold_start(opened, inputs, settings, seed)
-    write_json(output, "cold-start", figures)
-    cold, warm = figures["cold"]["newton_steps"], figures["warm"]["newton_steps"]
-    click.echo(f"{figures['labels']:,} labels: {cold:.2f} Newton steps from a cold start, {warm:.2f} from {earlier}")
-
-
-@click.command("trace")
-@DATASET
-@MEANS
-@earlier_option
-@number("--labels", 50, "Approximate size of the sample.")
-@reads("trace")
-@_seed
-@output("Trace file to write.")
-def trace_command(dataset, means, earlier, labels, seed, output, settings):
-    """Record every Newton iteration of a sample of labels of DATASET (dataset.h5).
-
-    They are solved one by one, on all instances, independently of the training.
-    """
-    opened = open_dataset(dataset)
-    start, made_from = read_earlier(earlier, opened)
-    inputs = compute_start_inputs(opened, settings, means=read_means(means, opened.checksum), earlier=start)
-    chosen = traced_labels(inputs.means.counts, labels, seed)
-    trace = trace_labels(opened, inputs, chosen, settings, made_from)
-    write_trace(output, trace)
-    steps = int(trace.starts[-1]) - len(chosen)
-    click.echo(f"{output}: {len(chosen):,} labels, {steps:,} Newton steps")
-
-
 @click.group("benchmark")
 def benchmark_command():
     """Measure the solver."""
@@ -154,17 +106,3 @@ def solver(dataset, labels, seed, threads, earlier, reference, settings):
     settings = settings.model_copy(update={"reference": reference})
     figures = benchmark_solver(opened, labels, seed, threads, settings, start)
     click.echo(json.dumps(figures))
-
-
-@benchmark_command.command()
-@DATASET
-@number("--labels", 128, "Size of the sample; the fast solver takes 64 at a time, so fewer cost as much.")
-@_seed
-@number("--repeats", 1, "Rounds, of which the median is shown.")
-@option(TrainLabels, "initialization", type=click.Choice(ALONE))
-@option(TrainLabels, "C")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-def growth(dataset, labels, seed, repeats, as_json, **settings):
-    """Measure the cost of a label on 1/8, 1/4, 1/2 and all of the instances, and of the features, and fit exponents."""
-    figures = measure_growth(open_dataset(dataset), labels, seed, TrainLabels(**settings), repeats)
-    click.echo(json.dumps(figures) if as_json else growth_table(figures))

@@ -79,9 +79,6 @@ RANKING = ("mean-separating", "pretrained")
 COLD = tuple(name for name in STARTS if name != "pretrained")
 """Starts that need no earlier model."""
 
-ALONE = tuple(name for name in COLD if name != "label-tree")
-"""Cold starts of labels that may be solved in any order."""
-
 
 def _given(inputs, name):
     found = getattr(inputs, name)

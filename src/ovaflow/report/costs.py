@@ -128,8 +128,8 @@ DOWNLOADS = "download"
 
 STEPS = (
     f"{DOWNLOADS} prepare hold-out means label-tree estimate plan root train-shard train-trees embed project "
-    "tune-decoder train-decoder cold-start merge merge-trees join-decoder predict index calibrate evaluate "
-    "calibration-curve trace prune-curve tree-curve describe-embedding"
+    "tune-decoder train-decoder merge merge-trees join-decoder predict index calibrate evaluate "
+    "calibration-curve prune-curve tree-curve describe-embedding"
 ).split()
 """In the workflow's order."""
 

@@ -12,11 +12,10 @@ from ovaflow.model.model_file import KIND as MODEL
 from ovaflow.model.model_file import method_of
 from ovaflow.model.training_file import read_training
 from ovaflow.prediction.predictions import read_predictions
-from ovaflow.report import cards, costs, examples, quality
+from ovaflow.report import cards, costs, examples, pruning, quality
 from ovaflow.report.calibration import read_calibration_of
 from ovaflow.report.choices import read_choices
 from ovaflow.report.sweeps import read_sweeps
-from ovaflow.report.traces import read_traces
 from ovaflow.report.training import LabelTreeOfRun, TrainingOfRun, read_label_tree_of, summarise
 from ovaflow.report.trees_and_embeddings import read_embedding
 from ovaflow.settings.models import Report
@@ -50,10 +49,7 @@ class Run:
     label_tree: LabelTreeOfRun | None
     embedding: dict | None  # embedding.json, with names of labels
     calibration: dict | None  # calibration.json, with what calibration.h5 says
-    cold_start: dict | None  # cold_start.json
-    curves: dict | None = None
-    weights: dict | None = None
-    pruning: list | tuple = ()
+    pruning: list  # points of prune.json: threshold, metrics and size
 
     def per_label(self, value):
         """A figure divided by the number of classifiers."""
@@ -175,7 +171,6 @@ def _read_run(folder, dataset, counts, predictions, series):
         (_read_json_of(checksum, folder / f"{name}.json", kind) or {"points": []})["points"]
         for name, kind in (("trees", "tree-curve"), ("prune", "prune-curve"))
     )
-    cold_start = folder / "cold_start.json"
     return Run(
         name=folder.name,
         series=series,
@@ -193,8 +188,7 @@ def _read_run(folder, dataset, counts, predictions, series):
         label_tree=read_label_tree_of(folder, settings, counts, dataset.checksum),
         embedding=read_embedding(folder, dataset.label_names),
         calibration=read_calibration_of(folder, checksum),
-        cold_start=read_json(cold_start, "cold-start") if cold_start.exists() else None,
-        **read_traces(folder, pruned),
+        pruning=pruning.drawable(pruned),
     )
 
 

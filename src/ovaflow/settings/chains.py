@@ -26,12 +26,11 @@ def _expanded(name, run, epsilon):
     if run.sweep is None:
         return [(name, run)]
     said = run.model_dump(include=run.model_fields_set - {"sweep"})
-    cold_start = "mean-separating" if run.initialization == "pretrained" else run.initialization
     expanded, earlier = [], None
     for C in sorted(run.sweep.C):
         start = {} if earlier is None else _from_neighbour(earlier, epsilon)
         earlier = swept_name(name, C)
-        swept = said | {"of": name, "cold_start": cold_start} | start | {"C": C}
+        swept = said | {"of": name} | start | {"C": C}
         expanded.append((earlier, SweptRun.model_validate(swept)))
     return expanded
 
@@ -53,11 +52,6 @@ def sweeps_of(config: Config) -> dict[str, list[str]]:
         if isinstance(run, SweptRun):
             sweeps.setdefault(run.of, []).append(name)
     return sweeps
-
-
-def warm_runs(config: Config) -> list[str]:
-    """Runs of sweeps that start from their neighbour."""
-    return [name for runs in sweeps_of(config).values() for name in runs[1:]]
 
 
 def first_run_of(config: Config, run: str) -> str:

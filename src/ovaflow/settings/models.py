@@ -417,7 +417,6 @@ class Train(Solve):
     prune: float = setting(0.01, "drop weights smaller than this; a larger value makes a smaller model", ge=0)
     shards: int = setting(8, "number of training jobs that a run is divided into", ge=1, le=100_000)
     threads: Positive = setting(1, "threads of each of these jobs; results do not depend on it")
-    trace: int = setting(0, "number of labels whose Newton iterations are recorded for the report; 0: none", ge=0)
 
     @property
     def stored_threshold(self) -> float:
@@ -640,7 +639,6 @@ class SweptRun(Run):
     """One value of a sweep; made by :func:`ovaflow.settings.chains.expand_sweeps`, never in a config file."""
 
     of: str = Field(description="name of the sweep")
-    cold_start: str = Field(description="start that the steps saved are counted against")
 
 
 class Config(Section):
@@ -696,8 +694,6 @@ class Config(Section):
         without = [dataset for dataset in self.datasets if not self.section("prepare", dataset).bias]
         if run.initialization == "bias" and without:
             raise ValueError(f"runs.{name}: the bias start needs a bias feature, and {without[0]} has bias: 0")
-        if train.trace and train.regularization == "l1":
-            raise ValueError(f"runs.{name}: trace follows Newton's method, which regularization: l1 does not use")
         if run.method == "one-vs-all" and train.retrain != "all":
             if run.sweep is not None:
                 raise ValueError(f"runs.{name}: retrain keeps weights of one C, sweep changes it")

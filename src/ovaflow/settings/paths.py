@@ -37,8 +37,6 @@ ANALYSIS = f"{_RUN}/analysis.json"
 LABELS = f"{_RUN}/labels.csv"
 CALIBRATION = f"{_RUN}/calibration.h5"
 CALIBRATION_CURVE = f"{_RUN}/calibration.json"
-COLD_START = f"{_RUN}/cold_start.json"
-TRACE = f"{_RUN}/trace.h5"
 PRUNE_CURVE = f"{_RUN}/prune.json"
 TREE_CURVE = f"{_RUN}/{METHODS['fastxml'].measured}"
 EMBEDDING_CURVE = f"{_RUN}/{METHODS['rembrandt'].measured}"
@@ -98,7 +96,6 @@ def figure_files(config: Config) -> list[str]:
     """Files that are made for the report's figures alone."""
     solved = config.runs_of("one-vs-all")
     wanted = {
-        TRACE: [run for run in solved if config.train_of(run).trace],
         PRUNE_CURVE: solved if config.report.prune_thresholds else [],
     } | {f"{_RUN}/{method.measured}": config.runs_of(name) for name, method in METHODS.items() if method.measured}
     return [path for template, runs in wanted.items() for path in for_each(template, config, runs)]

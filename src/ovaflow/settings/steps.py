@@ -25,8 +25,10 @@ class Step(NamedTuple):
         return self.fields or tuple(self.model.model_fields)
 
 
-_TRACED = tuple(name for name in TrainLabels.model_fields if name not in ("reference", "stored_threshold"))
-_LABELS = (*_TRACED, "stored_threshold")
+_LABELS = (
+    *(name for name in TrainLabels.model_fields if name not in ("reference", "stored_threshold")),
+    "stored_threshold",
+)
 _SAMPLED = ("C", "loss", "regularization", "weighting", "epsilon", "propensity_a", "propensity_b")
 _LABEL_SECTIONS = ("train", "evaluate")
 
@@ -51,8 +53,6 @@ STEPS = {
     "root": Step(TrainLabels, _LABEL_SECTIONS, ("C", "loss", "root_epsilon")),
     "estimate": Step(TrainLabels, _LABEL_SECTIONS, _SAMPLED),
     "train-shard": Step(TrainLabels, _LABEL_SECTIONS, _LABELS),
-    "cold-start": Step(TrainLabels, _LABEL_SECTIONS, _LABELS),
-    "trace": Step(TrainLabels, _LABEL_SECTIONS, _TRACED),
     "benchmark solver": Step(TrainLabels, _LABEL_SECTIONS, (*_SAMPLED, "initialization")),
     "merge": Step(Train, ("train",), ("prune",)),
     "predict": Step(models.Predict, ("predict",), ("top_k",)),
@@ -89,8 +89,6 @@ def of(subcommand, config, dataset=None, run=None):
     if subcommand in ("prepare", "choose-features") and dataset is not None:
         entry = config.datasets[dataset]
         given["format"] = entry.format or entry.source
-    if subcommand == "cold-start" and run is not None:
-        given["initialization"] = config.runs[run].cold_start
     if subcommand in ("predict", "calibration-curve") and dataset is not None and "/" in dataset:  # a fold
         given["top_k"] = paths.BEST
     felt = read_by(subcommand, config, dataset, run, **given).felt

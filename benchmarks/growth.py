@@ -1,0 +1,159 @@
+"""How the cost of a label grows with the instances, features and labels of a dataset."""
+
+import json
+from pathlib import Path
+
+import click
+import numpy as np
+import scipy.sparse
+from matplotlib.figure import Figure
+from tables import aligned
+
+from ovaflow.data.dataset import Dataset, Split, open_dataset
+from ovaflow.initialization.starts import compute_start_inputs
+from ovaflow.settings.models import TrainLabels
+from ovaflow.sparse.csr import from_scipy, rows_of
+from ovaflow.training.benchmark import sample_labels
+from ovaflow.training.shard_job import train_labels
+
+SHARES = (0.125, 0.25, 0.5, 1.0)
+"""Parts of the instances, of the features and of the sampled labels."""
+
+FEWEST_POSITIVES = 2
+"""Positives that a label must have left in the smallest part."""
+
+SOLVERS = {"fast": "#1f5fa8", "plain": "#8a8a8a"}
+"""Colours of ovaflow's solver, and of the one that passes over all instances."""
+
+AXES = {"n": "training instances", "d": "features (the most frequent)", "l": "labels"}
+
+
+def measure(dataset, n_labels, seed, training):
+    """Figures of each part and solver, and the exponent of each axis: the slope of log time over log size.
+
+    Instances are drawn at random, each part inside the next. The most frequent features are kept,
+    and rows scaled back to unit length. Parts of the instances and of the features have the same labels.
+    """
+    points = []
+    for axis, size, part, labels in _parts(dataset, n_labels, seed):
+        inputs = compute_start_inputs(part, training)
+        by_count = labels[np.argsort(inputs.means.counts[labels])]
+        for solver in SOLVERS:
+            settings = training.model_copy(update={"reference": solver == "plain"})
+            # loads the kernels before anything is timed
+            train_labels(part, inputs, np.unique(by_count[[0, -1]]), settings, title="warm up")
+            trained = train_labels(part, inputs, labels, settings, title=f"{axis} = {size:,}, {solver}")
+            points.append({
+                "axis": axis, "size": size, "solver": solver, "labels": len(labels),
+                "cpu_ms_per_label": 1000 * float(trained.statistics["seconds"].mean()),
+                "newton_per_label": float(trained.statistics["newton_steps"].mean()),
+                "full_passes_per_label": float(trained.statistics["full_passes"].mean()),
+            })  # fmt: skip
+    return {"points": points, "exponents": {name: _exponents(points, name) for name in AXES}}
+
+
+def _parts(dataset, n_labels, seed):
+    """Axis, size, dataset and labels of each part."""
+    generator = np.random.default_rng(seed)
+    order, width = generator.permutation(dataset.train.X.n_rows), _width(dataset)
+    shrunk = [with_instances(dataset, np.sort(order[:size])) for size in _sizes(len(order))]
+    left = np.bincount(shrunk[0].train.Y.indices, minlength=dataset.n_labels)
+    labels = sample_labels(np.where(left >= FEWEST_POSITIVES, left, 0), n_labels, seed)
+    if not len(labels):
+        raise click.UsageError("no label has two positives in an eighth of the instances")
+    yield from (("n", part.train.X.n_rows, part, labels) for part in shrunk)
+    yield from (("d", size, with_frequent_features(dataset, size), labels) for size in _sizes(width))
+    drawn = generator.permutation(labels)
+    yield from (("l", size, dataset, np.sort(drawn[:size])) for size in _sizes(len(labels)))
+
+
+def _sizes(whole):
+    return [max(1, round(share * whole)) for share in SHARES]
+
+
+def with_instances(dataset, rows):
+    """A dataset with some of the training instances, in memory."""
+    return _with_train(dataset, Split(rows_of(dataset.train.X, rows), rows_of(dataset.train.Y, rows)))
+
+
+def with_frequent_features(dataset, width):
+    """A dataset with the features of most instances, rows of unit length, and the bias feature as it is, in memory."""
+    X, plain = dataset.train.X.to_scipy(), _width(dataset)
+    frequency = np.bincount(X.indices, minlength=X.shape[1])[:plain]
+    kept = X[:, np.sort(np.argsort(-frequency, kind="stable")[:width])].astype(np.float64)
+    norms = np.sqrt(kept.multiply(kept).sum(axis=1))
+    scaled = scipy.sparse.diags_array(1.0 / np.maximum(norms, 1e-12)) @ kept
+    return _with_train(dataset, Split(from_scipy(scipy.sparse.hstack([scaled, X[:, plain:]])), dataset.train.Y))
+
+
+def _width(dataset):
+    """Number of features without the bias feature."""
+    return dataset.n_features - (dataset.parameters.get("bias", 0.0) != 0)
+
+
+def _with_train(dataset, train):
+    return Dataset(dataset.path, train, dataset.test, "", dataset.parameters)
+
+
+def _exponents(points, axis):
+    exponents = {}
+    for solver in SOLVERS:
+        sizes, times = np.log(_line(points, axis, solver))
+        exponents[solver] = float(np.polyfit(sizes, times, 1)[0])
+    return exponents
+
+
+def _line(points, axis, solver):
+    """Sizes and times of a solver, shape (2, parts)."""
+    shown = [point for point in points if (point["axis"], point["solver"]) == (axis, solver)]
+    return np.array([(point["size"], point["cpu_ms_per_label"]) for point in shown]).T
+
+
+def table_of(growth):
+    """The measurement as text."""
+    lines = [["size, solver", "labels", "CPU ms/label", "Newton", "full passes"]]
+    for point in growth["points"]:
+        name = "{axis} = {size:,}, {solver}".format(**point)
+        figures = f"{point['cpu_ms_per_label']:.3g}", f"{point['newton_per_label']:.1f}"
+        lines.append([name, str(point["labels"]), *figures, f"{point['full_passes_per_label']:.1f}"])
+    exponents = [
+        f"{solver}: CPU time of a label grows as {axis}^{exponent:.2f}"
+        for axis, of_solvers in growth["exponents"].items()
+        for solver, exponent in of_solvers.items()
+    ]
+    return "\n".join([aligned(lines), "", *exponents])
+
+
+def draw(growth, path):
+    """Draw the processor time of a label over each size, all axes logarithmic."""
+    canvas = Figure(figsize=(11, 3.6), layout="constrained")
+    panels = canvas.subplots(1, len(AXES), sharey=True)
+    for axes, (axis, title) in zip(panels, AXES.items(), strict=True):
+        for solver, colour in SOLVERS.items():
+            sizes, times = _line(growth["points"], axis, solver)
+            exponent = growth["exponents"][axis][solver]
+            axes.plot(sizes, times, marker="o", color=colour, label=f"{solver}: {axis}^{exponent:.2f}")
+        axes.set(xscale="log", yscale="log", xlabel=title)
+        axes.legend(frameon=False)
+    panels[0].set_ylabel("CPU time of a label in ms")
+    canvas.savefig(path, dpi=160)
+
+
+@click.command()
+@click.argument("dataset", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--labels", type=click.IntRange(1), default=128, show_default=True,
+              help="Size of the sample; the fast solver takes 64 at a time, so fewer cost as much.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the sample.")
+@click.option("--C", "C", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True)
+@click.option("--figure", type=click.Path(dir_okay=False), help="Figure to draw.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def main(dataset, labels, seed, C, figure, as_json):
+    """Measure the cost of a label on 1/8, 1/4, 1/2 and all of DATASET (dataset.h5)."""
+    growth = measure(open_dataset(dataset).documents, labels, seed, TrainLabels(C=C))
+    if figure:
+        draw(growth, figure)
+    click.echo(json.dumps(growth) if as_json else table_of(growth))
+
+
+if __name__ == "__main__":
+    main()

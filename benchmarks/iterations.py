@@ -1,0 +1,170 @@
+"""Each Newton iteration of a sample of labels from several starts, as in the figures of the mean-separating paper.
+
+The plain solver solves the labels one by one on all instances, as the papers' solvers do.
+"""
+
+import csv
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+import numpy as np
+from matplotlib.figure import Figure
+from tables import aligned
+
+from ovaflow.data.dataset import open_dataset
+from ovaflow.initialization.label_tree import parents_first, with_ancestors
+from ovaflow.initialization.starts import COLD, compute_start_inputs
+from ovaflow.settings.models import TrainLabels
+from ovaflow.solver.newton import FAILED, begin, pose, take_step
+from ovaflow.solver.objective import value
+from ovaflow.solver.problem import make_workspace
+from ovaflow.training.label_jobs import LabelJobs
+from ovaflow.training.plan import stratified_sample
+
+REFINED = 1e-3
+"""Factor of the stopping rule's target at which an objective counts as that of the optimum."""
+
+STILL_SOLVED = 0.1
+"""Iterations that a smaller share of the labels needs are left out of the summary."""
+
+
+class Row(NamedTuple):
+    """One Newton iteration of a label; iteration 0 is its start."""
+
+    start: str
+    label: int
+    positives: int
+    iteration: int
+    objective: float  # under the weights that the iteration leads to, as are the next two
+    gradient_norm: float
+    active: float  # share of the instances whose loss is curved
+    step_length: float  # found by the line search; 0 at the start
+    cg_steps: int
+    milliseconds: float  # of processor time
+    above_optimum: float = np.nan  # objective over that of the optimum, less 1
+
+
+def measure(dataset, n_labels, seed, training, starts):
+    """Rows of all iterations of the same labels from each start."""
+    rows, optima = [], {}
+    for start in starts:
+        settings = training.model_copy(update={"initialization": start, "reference": True})
+        inputs = compute_start_inputs(dataset, settings)
+        labels = np.sort(stratified_sample(inputs.means.counts, n_labels, seed)[0])
+        for label, iterations, optimum in _solved(dataset, inputs, labels, settings):
+            optima[label] = min(optimum, optima.get(label, np.inf))
+            rows += [Row(start, label, inputs.means.counts[label], *each) for each in iterations]
+    return [row._replace(above_optimum=row.objective / optima[row.label] - 1) for row in rows]
+
+
+def _solved(dataset, inputs, labels, settings):
+    """Each label, its iterations, and its objective at the optimum."""
+    order = labels
+    if inputs.parents is not None:
+        order = parents_first(with_ancestors(labels, inputs.parents), inputs.parents)
+    jobs = LabelJobs.of(dataset, inputs.within(order), settings)
+    work = make_workspace(jobs.X.n_rows, jobs.X.n_columns)
+    # loads the kernels, and X into memory, before anything is timed
+    list(_iterations(replace(jobs, start=jobs.ranking), int(labels[0]), work))
+    for label in order.tolist():
+        iterations = list(_iterations(jobs, label, work))
+        jobs.keep_solution(label, work.weights)
+        if label in labels:
+            problem = jobs.positives_of(label), REFINED * jobs.targets[label], work
+            refined = jobs.alone.solve(*problem, jobs.positive_costs[label])
+            yield label, iterations, min(refined.objective, iterations[-1][1])
+
+
+def _iterations(jobs, label, work):
+    """The fields of each Row of a label, from ``iteration`` to ``milliseconds``."""
+    X, settings, n = jobs.X, jobs.alone.settings, jobs.alone.n_documents
+    positives = jobs.positives_of(label)
+    jobs.start.fill(label, X, positives, work.weights)
+    pose(X, positives, np.float32(jobs.positive_costs[label]), n, work)
+    at = None
+    for number in range(settings.max_newton + 1):
+        began = time.thread_time()
+        at = take_step(X, at, work, settings) if at else begin(X, work, settings)
+        milliseconds = 1000 * (time.thread_time() - began)
+        figures = value(work, settings), at.gradient_norm, at.active / X.n_rows
+        yield number, *figures, at.step_length, at.cg_steps, milliseconds
+        if at.gradient_norm <= jobs.targets[label] or (number and at.step_length == FAILED):
+            return
+
+
+def summary_of(rows, start):
+    """By iteration: labels that need it, and their figures; solved labels keep their distance from the optimum."""
+    of_labels = {}
+    for row in rows:
+        if row.start == start:
+            of_labels.setdefault(row.label, []).append(row)
+    summary = []
+    for number in range(max(map(len, of_labels.values()))):
+        present = [each[number] for each in of_labels.values() if number < len(each)]
+        if len(present) < STILL_SOLVED * len(of_labels):
+            break
+        gaps = [each[min(number, len(each) - 1)].above_optimum for each in of_labels.values()]
+        summary.append({
+            "labels": len(present),
+            "objective above the optimum": np.median(gaps),
+            "line-search multiplier": np.mean([row.step_length for row in present]),
+            "active instances": np.median([row.active for row in present]),
+            "milliseconds": np.median([row.milliseconds for row in present]),
+        })  # fmt: skip
+    return summary
+
+
+def table_of(summaries):
+    """The summaries as text."""
+    lines = [["start, iteration", "labels", "above optimum", "multiplier", "active", "ms"]]
+    for start, summary in summaries.items():
+        for number, (labels, gap, multiplier, active, milliseconds) in enumerate(map(dict.values, summary)):
+            figures = f"{gap:.1e}", f"{multiplier:.2f}", f"{active:.2%}", f"{milliseconds:.3g}"
+            lines.append([f"{start}, {number}", str(labels), *figures])
+    return aligned(lines)
+
+
+def draw(summaries, path):
+    """Write a figure of four panels."""
+    canvas = Figure(figsize=(8.4, 6), layout="constrained")
+    names = [name for name in next(iter(summaries.values()))[0] if name != "labels"]
+    for axes, name in zip(canvas.subplots(2, 2).flat, names, strict=True):
+        first = 0 if name == "objective above the optimum" else 1
+        for start, summary in summaries.items():
+            values = [each[name] for each in summary[first:]]
+            axes.plot(range(first, first + len(values)), values, marker="o", markersize=3, label=start)
+        axes.set(xlabel="Newton iteration", ylabel=name)
+        if name != "line-search multiplier":
+            axes.set_yscale("log")
+        axes.legend(frameon=False)
+    canvas.savefig(path, dpi=160)
+
+
+@click.command()
+@click.argument("dataset", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--start", "starts", type=click.Choice(COLD), multiple=True, help="Repeatable; by default every start.")
+@click.option("--labels", type=click.IntRange(2), default=50, show_default=True, help="About how many to solve.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the sample.")
+@click.option("--loss", type=click.Choice(["squared-hinge", "logistic"]), default="squared-hinge", show_default=True)
+@click.option("--C", "C", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True)
+@click.option("--epsilon", type=click.FloatRange(0, min_open=True), default=0.01, show_default=True)
+@click.option("--output", type=click.Path(dir_okay=False), help="CSV file of every iteration of every label.")
+@click.option("--figure", type=click.Path(dir_okay=False), help="Figure to draw.")
+def main(dataset, starts, labels, seed, output, figure, **training):
+    """Solve a sample of the labels of DATASET (dataset.h5) and sum up each Newton iteration."""
+    starts = starts or COLD
+    rows = measure(open_dataset(dataset), labels, seed, TrainLabels(**training), starts)
+    summaries = {start: summary_of(rows, start) for start in starts}
+    if output:
+        with open(output, "w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows([Row._fields, *rows])
+    if figure:
+        draw(summaries, figure)
+    click.echo(table_of(summaries))
+
+
+if __name__ == "__main__":
+    main()

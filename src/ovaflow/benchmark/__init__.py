@@ -1,1 +1,0 @@
-"""What ovaflow costs: the solver alone, against its peers, and as datasets grow."""

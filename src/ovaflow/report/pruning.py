@@ -1,0 +1,63 @@
+"""The section Pruning: quality and size of a run's model at larger thresholds, from prune.json."""
+
+import numpy as np
+
+from ovaflow.report.drawing import DASHED, DOTTED, draw_all, line, logarithmic, side_by_side, values_axis
+
+STYLES = {"P@1": "-", "P@3": DASHED, "P@5": DOTTED}
+
+
+def drawable(points):
+    """The points of a prune curve that a logarithmic axis of thresholds can show; none where one alone is left."""
+    positive = [point for point in points if point["prune"] > 0]
+    return positive if len(positive) > 1 else []
+
+
+def show(anchor, results):
+    """Figures of models pruned further."""
+    runs = [run for run in results.shown if run.pruning]
+    return {"runs": runs, "figures": draw_all(anchor, runs, FIGURES)} if runs else None
+
+
+def _paint_precision(axes, runs):
+    for run, factor in zip(runs, _factors(runs), strict=True):
+        for metric, style in STYLES.items():
+            known = [(point["prune"], 100 * point[metric]) for point in run.pruning if metric in point]
+            x, y = np.array(known).reshape(-1, 2).T
+            marked = {"markevery": 1} if metric == "P@1" else {"marker": None}
+            line(axes, run, factor * x, y, keep=False, linestyle=style, **marked)
+            axes.keep(f"{run.name}, {metric}", x=x, y=y)
+    _threshold_axis(axes, runs)
+    axes.set(ylabel="P@k in %")
+    axes.set_ylim(bottom=0)
+
+
+def _paint_size(axes, runs):
+    for run, factor in zip(runs, _factors(runs), strict=True):
+        x, y = np.array([(point["prune"], point["model_bytes"] / (1 << 20)) for point in run.pruning]).T
+        line(axes, run, factor * x, y, keep=False, markevery=1)
+        axes.keep(run.name, x=x, y=y)
+    _threshold_axis(axes, runs)
+    axes.set(yscale="log", ylabel="MiB")
+    logarithmic(axes.yaxis)
+
+
+def _factors(runs):
+    """Factors that draw runs next to one another on a logarithmic axis, since many have the same figures."""
+    return 1.05 ** side_by_side(len(runs), 1)
+
+
+def _threshold_axis(axes, runs):
+    values_axis(axes, "prune threshold", sorted({point["prune"] for run in runs for point in run.pruning}))
+
+
+FIGURES = (
+    (
+        "precision",
+        "Precision by prune threshold",
+        "P@1 (solid), P@3 (dashed) and P@5 (dotted) of the model pruned further: where the lines are flat, smaller "
+        "models are as good (DiSMEC, fig. 5). Measured on at most 20,000 test instances.",
+        _paint_precision,
+    ),
+    ("size", "Model size by prune threshold", "Size of the same models (DiSMEC, fig. 5).", _paint_size),
+)
