@@ -22,9 +22,8 @@ import scipy.sparse
 from ovaflow.console.progress import Progress
 from ovaflow.sparse.csr import transpose
 from ovaflow.sparse.jit import strict_kernel
-from ovaflow.storage.arrays import create_array, map_vector, number_of
+from ovaflow.storage.arrays import create_array, map_array
 from ovaflow.storage.artifact import create_artifact, open_artifact, require_input
-from ovaflow.storage.refusals import damaged
 
 KIND = "label-tree"
 ROOT = -1
@@ -32,6 +31,8 @@ ROOT = -1
 _BUFFER = 1 << 22
 """Edges that are held at a time, at 12 bytes each, or four for each label; the tree does not depend on it."""
 _LABELS_PER_STEP = 4096
+
+_ARRAYS = ("parent", "distance", "order", "subtree", "depth")
 
 
 @dataclass(frozen=True)
@@ -198,7 +199,7 @@ def _depth_first(neighbours, starts, parent, depth, subtree, order):
 def write_label_tree(path, tree, dataset):
     """Write the label tree file, with the checksum of the dataset file."""
     with create_artifact(path, KIND, inputs={"dataset": dataset}) as file:
-        for name in ("parent", "distance", "order", "subtree", "depth"):
+        for name in _ARRAYS:
             create_array(file, name, getattr(tree, name))
         for name in ("subtrees", "height", "total_cost", "star_cost"):
             file.attrs[name] = np.int64(getattr(tree, name))
@@ -208,20 +209,5 @@ def read_label_tree(path, dataset=None):
     """Read a label tree file; InputError if it is missing, foreign, or of another dataset file than this checksum."""
     with open_artifact(path, KIND) as file:
         require_input(file, "dataset", dataset)
-        kinds = {"parent": np.int32, "distance": np.int64, "order": np.int32, "subtree": np.int32, "depth": np.int32}
-        arrays = {name: map_vector(file[name], kind, ROOT) for name, kind in kinds.items()}
-        if len({len(array) for array in arrays.values()}) != 1 or not _leads_down(arrays["parent"], arrays["order"]):
-            raise damaged(file, "a tree whose order does not begin with the parents")
-        return LabelTree(**arrays, star_cost=number_of(file, "star_cost", 0))
-
-
-def _leads_down(parent, order):
-    """Whether the order has each label once, and its parent before it, so that there are no circles."""
-    place = np.full(len(order) + 1, -1, np.int64)
-    if not len(order):
-        return True
-    if not 0 <= order.min() <= order.max() < len(order) or parent.max() >= len(order):
-        return False
-    place[order] = np.arange(len(order))
-    # the last place is the root's, which is numbered -1
-    return bool((place[:-1] >= 0).all() and (place[parent] < place[:-1]).all())
+        arrays = {name: map_array(file[name]) for name in _ARRAYS}
+        return LabelTree(**arrays, star_cost=int(file.attrs["star_cost"]))

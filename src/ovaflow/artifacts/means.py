@@ -13,12 +13,12 @@ import numpy as np
 from ovaflow.console.progress import Progress
 from ovaflow.sparse.csr import add_row, column_of, for_kernels
 from ovaflow.sparse.jit import kernel
-from ovaflow.storage.arrays import amount_of, create_array, map_vector
+from ovaflow.storage.arrays import create_array, map_array
 from ovaflow.storage.artifact import create_artifact, open_artifact, require_input
-from ovaflow.storage.refusals import damaged
 
 KIND = "means"
 _BLOCKS_PER_THREAD = 16
+_ARRAYS = ("x_mean", "pp", "xp", "counts")
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def _inner_products(data, indices, indptr, instances, starts, first, last, x_mea
 def write_means(path, means, dataset):
     """Write the means file, with the checksum of the dataset file."""
     with create_artifact(path, KIND, inputs={"dataset": dataset}) as file:
-        for name in ("x_mean", "pp", "xp", "counts"):
+        for name in _ARRAYS:
             create_array(file, name, getattr(means, name))
         file.attrs["xx"] = np.float64(means.xx)
 
@@ -105,8 +105,5 @@ def read_means(path, dataset=None):
     """Read a means file; InputError if it is missing, foreign, or of another dataset file than this checksum."""
     with open_artifact(path, KIND) as file:
         require_input(file, "dataset", dataset)
-        x_mean, pp, xp = (map_vector(file[name], np.float64) for name in ("x_mean", "pp", "xp"))
-        counts = map_vector(file["counts"], np.int64, 0)
-        if not len(pp) == len(xp) == len(counts):
-            raise damaged(file, "arrays of different lengths")
-        return Means(x_mean, pp, xp, amount_of(file, "xx"), counts)
+        arrays = {name: map_array(file[name]) for name in _ARRAYS}
+        return Means(**arrays, xx=float(file.attrs["xx"]))

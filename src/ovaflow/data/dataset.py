@@ -13,9 +13,8 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.normalize import unscale
 from ovaflow.sparse.csr import CSR, rows_of, transpose
 from ovaflow.storage.arrays import (
-    check_strings,
     create_array,
-    map_vector,
+    map_array,
     read_csr,
     read_into,
     read_strings,
@@ -23,7 +22,6 @@ from ovaflow.storage.arrays import (
     write_strings,
 )
 from ovaflow.storage.artifact import checksum_of, create_artifact, open_artifact, parameters_of
-from ovaflow.storage.refusals import damaged
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,7 @@ def read_names(path, kind, name):
 def read_idf(path, kind):
     """Inverse document frequencies of an artifact, without the bias feature; None without tf-idf."""
     with open_artifact(path, kind) as file:
-        return map_vector(file["idf"], np.float32) if "idf" in file else None
+        return map_array(file["idf"]) if "idf" in file else None
 
 
 _OF_LABELS, _OF_SUBJECTS = "label_names", ("label_uris", "label_notations")
@@ -74,15 +72,6 @@ def write_names(file, names):
             write_strings(file, name, strings)
     if names.idf is not None:
         create_array(file, "idf", np.asarray(names.idf, np.float32))
-
-
-def check_names(file, n_labels, n_features):
-    """Refuse an artifact whose names are not of so many labels and features (without the bias feature)."""
-    for name in (_OF_LABELS, *_OF_SUBJECTS):
-        check_strings(file, name, 0, n_labels)
-    check_strings(file, "feature_names", 0, n_features)
-    if "idf" in file and file["idf"].shape != (n_features,):
-        raise damaged(file, f"idf of {file['idf'].size:,} features, expected {n_features:,}")
 
 
 KIND = "dataset"
@@ -249,28 +238,12 @@ def open_dataset(path):
     """Open a dataset file."""
     with open_artifact(path, KIND) as file:
         splits = [_read_split(file[name]) for name in ("train", "test")]
-        _check_shapes(file, *splits)
         return Dataset(Path(path), *splits, checksum_of(file), parameters_of(file))
 
 
 def _read_split(group):
-    norms = map_vector(group["norms"], np.float32, 0) if "norms" in group else None
+    norms = map_array(group["norms"]) if "norms" in group else None
     return Split(read_csr(group["X"]), read_csr(group["Y"]), norms=norms)
-
-
-def _check_shapes(file, train, test):
-    d, l = train.X.n_columns, train.Y.n_columns  # noqa: E741
-    if (test.X.n_columns, test.Y.n_columns) != (d, l):
-        raise damaged(file, "training and test instances of different features or labels")
-    if any(split.X.n_rows != split.Y.n_rows for split in (train, test)):
-        raise damaged(file, "features and labels of different instances")
-    if any(split.norms is not None and len(split.norms) != split.X.n_rows for split in (train, test)):
-        raise damaged(file, "norms of different instances")
-    plain = d - (parameters_of(file).get("bias", 0) != 0)
-    check_names(file, l, plain)
-    check_strings(file, "test_texts", test.X.n_rows)
-    check_strings(file, "test_records", test.X.n_rows)
-    check_strings(file, "train_records", train.X.n_rows - parameters_of(file).get("named_labels", 0))
 
 
 def inverse_propensity(counts, n_instances, a, b):

@@ -5,8 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.sparse.csr import CSR
-from ovaflow.storage.arrays import create_array, map_vector, read_csr, read_offsets, write_csr
-from ovaflow.storage.refusals import damaged
+from ovaflow.storage.arrays import create_array, map_array, read_csr, write_csr
+
+_ARRAYS, _MATRICES = ("starts", "children", "sizes"), ("separators", "distributions")
 
 
 class Forest(NamedTuple):
@@ -64,27 +65,13 @@ def _offsets(lengths):
 
 
 def write_forest(group, forest):
-    for name in ("starts", "children", "sizes"):
+    for name in _ARRAYS:
         create_array(group, name, getattr(forest, name))
-    for name in ("separators", "distributions"):
+    for name in _MATRICES:
         write_csr(group.create_group(name), getattr(forest, name))
 
 
 def read_forest(group):
-    """A group's forest, arrays mapped; refused where a way down a tree leads out of it or in a circle."""
-    starts = read_offsets(group["starts"])
-    children, sizes = (map_vector(group[name], np.int32, 0) for name in ("children", "sizes"))
-    forest = Forest(starts, children, sizes, read_csr(group["separators"]), read_csr(group["distributions"]))
-    if not starts[-1] == len(children) == len(sizes) == forest.separators.n_rows == forest.distributions.n_rows:
-        raise damaged(group, f"{group.name}: arrays of different lengths")
-    if (np.diff(starts) < 1).any() or not _leads_down(starts, children):
-        raise damaged(group, f"{group.name}: a node whose children are not below it")
-    return forest
-
-
-def _leads_down(starts, children):
-    """Whether both children of each node come after it in its tree."""
-    place = np.arange(len(children)) - np.repeat(starts[:-1], np.diff(starts))
-    size = np.repeat(np.diff(starts), np.diff(starts))
-    inner = children != 0
-    return bool(((children > place) & (children < size - 1))[inner].all())
+    """A group's forest, arrays mapped."""
+    arrays = {name: map_array(group[name]) for name in _ARRAYS}
+    return Forest(**arrays, **{name: read_csr(group[name]) for name in _MATRICES})

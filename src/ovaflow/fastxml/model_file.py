@@ -17,7 +17,6 @@ from ovaflow.sparse.best import NO_LABEL, insert_label
 from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.jit import strict_kernel
 from ovaflow.storage.artifact import create_artifact, open_artifact
-from ovaflow.storage.refusals import damaged
 
 METHOD = "fastxml"
 """Name of the method in configs and models."""
@@ -49,11 +48,7 @@ class ForestModel(ModelFile):
 def open_model(path):
     require_method(path, METHOD, "trees")
     with open_artifact(path, KIND) as file:
-        forest = read_forest(file["forest"])
-        if not forest.n_trees:
-            raise damaged(file, "a forest without trees")
-        shape = forest.distributions.n_columns, forest.separators.n_columns
-        return ForestModel(**read_common(file, path, *shape), forest=forest)
+        return ForestModel(**read_common(file, path), forest=read_forest(file["forest"]))
 
 
 def save_model(path, model):

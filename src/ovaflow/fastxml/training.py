@@ -28,10 +28,9 @@ from ovaflow.machine.pinning import settle_thread
 from ovaflow.solver.losses import LOGISTIC
 from ovaflow.solver.problem import Settings
 from ovaflow.sparse.csr import CSR
-from ovaflow.storage.arrays import amount_of, create_array, map_vector, number_of
+from ovaflow.storage.arrays import create_array, map_array
 from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact, parameters_of
 from ovaflow.storage.parts import Parts
-from ovaflow.storage.refusals import damaged
 
 TOLERANCE = 0.01
 """Violation at which a separator is done, as a share of that at w = 0 (LIBLINEAR's default)."""
@@ -183,16 +182,13 @@ def write_tree_shard(path, numbers, grown, parameters, inputs):
 
 def read_tree_shard(path):
     with open_artifact(path, KIND) as file:
-        shard = TreeShard(
+        return TreeShard(
             path=Path(path),
-            numbers=map_vector(file["numbers"], np.int32, 0),
+            numbers=map_array(file["numbers"]),
             forest=read_forest(file["forest"]),
-            seconds=map_vector(file["seconds"], np.float64, 0),
-            core_seconds=amount_of(file),
-            peak_rss_bytes=number_of(file, "peak_rss_bytes", 0),
+            seconds=map_array(file["seconds"]),
+            core_seconds=float(file.attrs["core_seconds"]),
+            peak_rss_bytes=int(file.attrs["peak_rss_bytes"]),
             parameters=parameters_of(file),
             inputs=inputs_of(file),
         )
-        if not len(shard.numbers) == len(shard.seconds) == shard.forest.n_trees:
-            raise damaged(file, "arrays of different lengths")
-    return shard

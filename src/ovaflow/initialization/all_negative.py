@@ -12,7 +12,7 @@ from ovaflow.solver.losses import SLOPE_AT_ZERO
 from ovaflow.solver.newton import solve_label
 from ovaflow.solver.problem import Settings, make_workspace
 from ovaflow.solver.stopping import gradient_norm_at_zero
-from ovaflow.storage.arrays import create_array, map_vector
+from ovaflow.storage.arrays import create_array, map_array
 from ovaflow.storage.artifact import create_artifact, open_artifact, parameters_of, require_input
 
 KIND = "root"
@@ -57,7 +57,7 @@ def read_root(path, dataset, training):
         for name, value in _settings_of(training).items():
             if (found := made_with.get(name)) != value:
                 raise InputError(f"solved with {name} {found}, not {value}", path, remedy="run `ovaflow root` again")
-        return map_vector(file["weights"], np.float32)
+        return map_array(file["weights"])
 
 
 def _settings_of(training):

@@ -9,11 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import Named, Names, check_names, read_idf, write_names
+from ovaflow.data.dataset import Named, Names, read_idf, write_names
 from ovaflow.sparse.csr import CSR
-from ovaflow.storage.arrays import create_array, map_vector, read_csr
+from ovaflow.storage.arrays import create_array, map_array, read_csr
 from ovaflow.storage.artifact import checksum_of, create_artifact, inputs_of, open_artifact, parameters_of
-from ovaflow.storage.refusals import damaged
 
 KIND = "model"
 
@@ -125,20 +124,14 @@ def write_common(file, trained, counts, names):
     write_names(file, names)
 
 
-def read_common(file, path, n_labels, n_features):
-    """What every method keeps, checked against (l, d), as arguments of :class:`ModelFile`."""
-    settings = parameters_of(file)
-    trained, counts = map_vector(file["trained"], bool), map_vector(file["counts"], np.int64, 0)
-    if not n_labels == len(trained) == len(counts):
-        raise damaged(file, "arrays of different lengths")
-    plain = n_features - (settings.get("transform", {}).get("bias", 0) != 0)
-    check_names(file, n_labels, plain)
+def read_common(file, path):
+    """What every method keeps, as arguments of :class:`ModelFile`."""
     return {
         "path": Path(path),
-        "trained": trained,
-        "counts": counts,
+        "trained": map_array(file["trained"]),
+        "counts": map_array(file["counts"]),
         "checksum": checksum_of(file),
-        "parameters": settings,
+        "parameters": parameters_of(file),
         "inputs": inputs_of(file),
     }
 
@@ -190,5 +183,4 @@ def open_model(path):
     """Open a model file of one-vs-all."""
     require_method(path, ONE_VS_ALL, "weights of labels")
     with open_artifact(path, KIND) as file:
-        weights = read_csr(file["weights"])
-        return Model(**read_common(file, path, weights.n_rows, weights.n_columns), weights=weights)
+        return Model(**read_common(file, path), weights=read_csr(file["weights"]))

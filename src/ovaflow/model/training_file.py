@@ -8,9 +8,8 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.model.model_file import require_finite
 from ovaflow.sparse.csr import CSR
-from ovaflow.storage.arrays import amount_of, create_array, map_array, map_vector, number_of, read_csr, write_csr
+from ovaflow.storage.arrays import create_array, map_array, read_csr, write_csr
 from ovaflow.storage.artifact import checksum_of, create_artifact, inputs_of, open_artifact, parameters_of
-from ovaflow.storage.refusals import damaged
 
 SHARD, TRAINING = "shard", "training"
 
@@ -61,22 +60,18 @@ def write_shard(path, labels, weights, trained, statistics, parameters, inputs, 
 
 def read_shard(path):
     with open_artifact(path, SHARD) as file:
-        shard = Shard(
+        return Shard(
             path=Path(path),
-            labels=map_vector(file["labels"], np.int32, 0),
+            labels=map_array(file["labels"]),
             weights=read_csr(file["weights"]),
-            trained=map_vector(file["trained"], bool),
+            trained=map_array(file["trained"]),
             statistics=read_statistics(file["statistics"]),
-            core_seconds=amount_of(file),
-            peak_rss_bytes=number_of(file, "peak_rss_bytes", 0),
+            core_seconds=float(file.attrs["core_seconds"]),
+            peak_rss_bytes=int(file.attrs["peak_rss_bytes"]),
             parameters=parameters_of(file),
             inputs=inputs_of(file),
             checksum=checksum_of(file),
         )
-        lengths = {shard.weights.n_rows, *map(len, (shard.labels, shard.trained, *shard.statistics.values()))}
-        if len(lengths) > 1:
-            raise damaged(file, "arrays of different lengths")
-    return shard
 
 
 def read_weights(path, known):
@@ -103,7 +98,7 @@ def write_statistics(group, statistics):
 
 
 def read_statistics(group):
-    return {name: map_vector(group[name], dtype) for name, dtype in STATISTICS.items() if name in group}
+    return {name: map_array(group[name]) for name in STATISTICS if name in group}
 
 
 @dataclass(frozen=True)
@@ -134,10 +129,12 @@ def write_training(path, training, parameters, inputs):
 
 def read_training(path):
     with open_artifact(path, TRAINING) as file:
-        statistics = read_statistics(file)
-        trees = {name: map_array(values) for name, values in file["trees"].items()} if "trees" in file else {}
-        for arrays in (statistics, trees):
-            if len({array.shape for array in arrays.values()}) > 1:
-                raise damaged(file, "arrays of different lengths")
-        figures = amount_of(file), number_of(file, "shards", 0), number_of(file, "peak_rss_bytes", 0)
-        return Training(statistics, *figures, trees, parameters_of(file), inputs_of(file))
+        return Training(
+            read_statistics(file),
+            core_seconds=float(file.attrs["core_seconds"]),
+            shards=int(file.attrs["shards"]),
+            peak_rss_bytes=int(file.attrs["peak_rss_bytes"]),
+            trees={name: map_array(values) for name, values in file.get("trees", {}).items()},
+            parameters=parameters_of(file),
+            inputs=inputs_of(file),
+        )

@@ -10,14 +10,15 @@ from ovaflow.console.errors import InputError, StrPath
 from ovaflow.model.model_file import ModelFile
 from ovaflow.prediction.sigmoids import STRAIGHT, bent
 from ovaflow.sparse.best import NO_LABEL
-from ovaflow.storage.arrays import create_array, map_vector
+from ovaflow.storage.arrays import create_array, map_array
 from ovaflow.storage.artifact import checksum_of, create_artifact, inputs_of, open_artifact, parameters_of
-from ovaflow.storage.refusals import damaged
 
 KIND = "calibration"
 
 FILE_NAME = "calibration.h5"
 """Next to the model that it belongs to."""
+
+_ARRAYS = ("slope", "intercept", "thresholds")
 
 
 @dataclass(frozen=True)
@@ -50,21 +51,14 @@ class Calibration:
 
 def write_calibration(path: StrPath, calibration: Calibration) -> None:
     with create_artifact(path, KIND, calibration.parameters, calibration.inputs) as file:
-        for name in ("slope", "intercept", "thresholds"):
+        for name in _ARRAYS:
             create_array(file, name, np.asarray(getattr(calibration, name), np.float32), infinite=name == "thresholds")
 
 
 def read_calibration(path: StrPath, model: ModelFile | None = None) -> Calibration:
     """Read a calibration file, which must belong to ``model`` if that is given."""
     with open_artifact(path, KIND) as file:
-        bounds = {"slope": (), "intercept": (), "thresholds": (None, np.inf)}
-        slope, intercept, thresholds = arrays = [
-            map_vector(file[name], np.float32, *given) for name, given in bounds.items()
-        ]
-        if len({len(array) for array in arrays}) != 1:
-            raise damaged(file, "arrays of different lengths")
         if model is not None and inputs_of(file).get("model") != model.checksum:
             raise InputError(f"does not belong to {model.path}", path=path, remedy="run calibrate again")
-        if model is not None and len(arrays[0]) != model.n_labels:
-            raise damaged(file, f"{len(arrays[0]):,} labels, expected {model.n_labels:,}")
-        return Calibration(slope, intercept, thresholds, parameters_of(file), inputs_of(file), checksum_of(file))
+        arrays = {name: map_array(file[name]) for name in _ARRAYS}
+        return Calibration(**arrays, parameters=parameters_of(file), inputs=inputs_of(file), checksum=checksum_of(file))

@@ -20,9 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.sparse.jit import kernel, strict_kernel
-from ovaflow.storage.arrays import create_array, map_vector, number_of, read_offsets
+from ovaflow.storage.arrays import create_array, map_array
 from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact, parameters_of
-from ovaflow.storage.refusals import damaged
 
 PANEL = 1 << 16
 """Most labels of a panel: their numbers within it are stored in 16 bits."""
@@ -214,30 +213,9 @@ def open_index(model):
     with open_artifact(path, KIND) as file:
         if inputs_of(file).get("model") != model.checksum or parameters_of(file).get("scheme") != SCHEME:
             return None
-        panels = [_read_panel(group, model.n_features) for _, group in file.items()]
-        ends = np.cumsum([0, *(len(panel.base) for panel in panels)])
-        if [panel.first for panel in panels] != ends[:-1].tolist() or ends[-1] != model.n_labels:
-            raise damaged(file, "panels that do not cover the labels")
-        return panels
+        return [_read_panel(group) for group in file.values()]
 
 
-def _read_panel(group, d):
-    """A panel, whose numbers kernels use as places of arrays without looking."""
-    m, h = group["base"].size, group["dense"].shape[0] if group["dense"].ndim == 2 else 0
-    panel = IndexPanel(
-        number_of(group, "first", 0),
-        float(group.attrs["cut"]),
-        map_vector(group["trained"], bool),
-        map_vector(group["base"], np.float32),
-        map_vector(group["step"], np.float32, 0),
-        map_vector(group["dense_row"], np.int32, -1, h - 1),
-        map_vector(group["dense"], np.int16, ndim=2),
-        map_vector(group["values"], np.int16),
-        map_vector(group["labels"], np.uint16, 0, m - 1),
-        read_offsets(group["indptr"]),
-    )
-    lengths = len(panel.trained), len(panel.step), len(panel.dense_row), len(panel.indptr), panel.dense.shape
-    fits = lengths == (m, d, d, d + 1, (h, m)) and panel.indptr[-1] == len(panel.values) == len(panel.labels)
-    if not fits:
-        raise damaged(group, f"arrays of panel {group.name} do not fit together")
-    return panel
+def _read_panel(group):
+    arrays = {name: map_array(values) for name, values in group.items()}
+    return IndexPanel(**arrays, first=int(group.attrs["first"]), cut=float(group.attrs["cut"]))

@@ -9,10 +9,8 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.methods import METHODS
 from ovaflow.model.model_file import method_of
-from ovaflow.sparse.best import NO_LABEL
-from ovaflow.storage.arrays import amount_of, create_array, map_vector, number_of
+from ovaflow.storage.arrays import create_array, map_array
 from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact
-from ovaflow.storage.refusals import damaged
 
 KIND = "predictions"
 
@@ -71,8 +69,10 @@ def write_predictions(path, predictions):
 
 def read_predictions(path):
     with open_artifact(path, KIND) as file:
-        ids = map_vector(file["ids"], np.int32, NO_LABEL, ndim=2)
-        scores = map_vector(file["scores"], np.float32, -np.inf, ndim=2)
-        if ids.shape != scores.shape:
-            raise damaged(file, "ids and scores of different shapes")
-        return Predictions(ids, scores, amount_of(file, "seconds"), number_of(file, "threads", 1), inputs_of(file))
+        return Predictions(
+            ids=map_array(file["ids"]),
+            scores=map_array(file["scores"]),
+            seconds=float(file.attrs["seconds"]),
+            threads=int(file.attrs["threads"]),
+            inputs=inputs_of(file),
+        )

@@ -11,9 +11,8 @@ from ovaflow.rembrandt.least_squares import LeastSquares
 from ovaflow.rembrandt.panels import both_ways, from_panels, in_blocks, product, row_blocks, to_panels, zero_panels
 from ovaflow.sparse.csr import rows_of, transpose
 from ovaflow.sparse.panel import WIDTH
-from ovaflow.storage.arrays import LARGEST_ID, amount_of, create_array, map_array, number_of
+from ovaflow.storage.arrays import create_array, map_array
 from ovaflow.storage.artifact import create_artifact, open_artifact, parameters_of, require_input
-from ovaflow.storage.refusals import damaged
 
 PCA = "pca"
 """The embedding of features: instances are projected onto their principal components."""
@@ -277,19 +276,12 @@ def read_embedding(path, dataset=None):
     with open_artifact(path, KIND) as file:
         require_input(file, "dataset", dataset)
         arrays = {name: map_array(file[name]) for name in _ARRAYS if name in file}
-        rank, labels = number_of(file, "rank", 1), number_of(file, "labels", 0, LARGEST_ID)
-        _check_shapes(file, rank, labels)
+        rank, labels, iterations = (int(file.attrs[name]) for name in ("rank", "labels", "iterations"))
         # a random embedding has no spectrum, one of features no labels
         absent = {"vectors": np.empty((labels, 0), np.float32)}
         absent |= dict.fromkeys(("eigenvalues", "label_covariance"), np.empty(0))
         arrays = absent | arrays
         parameters = parameters_of(file)
-        iterations = number_of(file, "iterations", 0)
         embedding = Embedding(**arrays, rank=rank, iterations=iterations, ridge=parameters.get("ridge", 0.0))
-        return EmbeddingFile(embedding, amount_of(file), number_of(file, "peak_rss_bytes", 0), parameters)
-
-
-def _check_shapes(file, rank, labels):
-    panels, vectors = file["projection"].shape, file["vectors"].shape if "vectors" in file else (labels, rank)
-    if len(panels) != 3 or (panels[0], panels[2]) != (-(-rank // WIDTH), WIDTH) or vectors != (labels, rank):
-        raise damaged(file, "arrays of other shapes than its rank and labels ask for")
+        seconds, peak = float(file.attrs["core_seconds"]), int(file.attrs["peak_rss_bytes"])
+        return EmbeddingFile(embedding, seconds, peak, parameters)

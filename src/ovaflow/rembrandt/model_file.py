@@ -11,9 +11,8 @@ from ovaflow.rembrandt.panels import from_panels, in_blocks, row_blocks
 from ovaflow.rembrandt.projection import Projection, read_projection, write_projection
 from ovaflow.sparse.best import NO_LABEL, insert_label
 from ovaflow.sparse.jit import strict_kernel
-from ovaflow.storage.arrays import create_array, map_vector
+from ovaflow.storage.arrays import create_array, map_array
 from ovaflow.storage.artifact import create_artifact, open_artifact
-from ovaflow.storage.refusals import damaged
 
 METHOD = "rembrandt"
 """Name of the method in configs and models."""
@@ -55,12 +54,8 @@ class EmbeddingModel(ModelFile):
 def open_model(path):
     require_method(path, METHOD, "embedding")
     with open_artifact(path, KIND) as file:
-        projection = read_projection(file["projection"])
-        decoder = map_vector(file["decoder"], np.float32, ndim=2)
-        if decoder.shape[1] != projection.n_features:
-            raise damaged(file, "a decoder of other features")
-        common = read_common(file, path, len(decoder), projection.panels.shape[1])
-        return EmbeddingModel(**common, projection=projection, decoder=decoder)
+        projection, decoder = read_projection(file["projection"]), map_array(file["decoder"])
+        return EmbeddingModel(**read_common(file, path), projection=projection, decoder=decoder)
 
 
 def save_model(path, model):

@@ -13,10 +13,8 @@ import numpy as np
 from ovaflow.data.dataset import KIND, Dataset, open_dataset
 from ovaflow.rembrandt.panels import from_panels, in_blocks, product, row_blocks, to_panels
 from ovaflow.sparse.csr import CSR, rows_of
-from ovaflow.sparse.panel import WIDTH
-from ovaflow.storage.arrays import amount_of, create_array, map_vector, number_of, write_csr, write_strings
+from ovaflow.storage.arrays import create_array, map_array, write_csr, write_strings
 from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact
-from ovaflow.storage.refusals import damaged
 
 BANDWIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 """Candidates, as shares of the median distance of two instances."""
@@ -140,16 +138,10 @@ def write_projection(group, projection):
 
 
 def read_projection(group):
-    panels, rank = map_vector(group["panels"], np.float32, ndim=3), number_of(group, "rank", 1)
     random = None
     if "phases" in group:
-        frequencies = map_vector(group["frequencies"], np.float32, ndim=2)
-        random = RandomFeatures(frequencies, map_vector(group["phases"], np.float32))
-        if frequencies.shape != (rank, len(random.phases)):
-            raise damaged(group, f"{group.name}: random features of another shape")
-    if (len(panels), panels.shape[2]) != (-(-rank // WIDTH), WIDTH):
-        raise damaged(group, f"{group.name}: panels of another shape")
-    return Projection(panels, rank, random)
+        random = RandomFeatures(map_array(group["frequencies"]), map_array(group["phases"]))
+    return Projection(map_array(group["panels"]), int(group.attrs["rank"]), random)
 
 
 @dataclass(frozen=True)
@@ -217,5 +209,5 @@ def open_projected(path):
     with open_artifact(path, KIND) as file:
         projection = read_projection(file["projection"])
         source = inputs_of(file)["dataset"]
-        seconds, peak = amount_of(file), number_of(file, "peak_rss_bytes", 0)
+        seconds, peak = float(file.attrs["core_seconds"]), int(file.attrs["peak_rss_bytes"])
     return Projected(dataset, projection, dataset.parameters["decoder"], source, seconds, peak)

@@ -19,7 +19,7 @@ from ovaflow.report.sweeps import read_sweeps
 from ovaflow.report.training import LabelTreeOfRun, TrainingOfRun, read_label_tree_of, summarise
 from ovaflow.report.trees_and_embeddings import read_embedding
 from ovaflow.settings.models import Report
-from ovaflow.storage.arrays import map_vector
+from ovaflow.storage.arrays import map_array
 from ovaflow.storage.artifact import checksum_of, open_artifact, parameters_of
 from ovaflow.storage.refusals import remake, text_of
 from ovaflow.storage.texts import read_json
@@ -158,7 +158,7 @@ def _read_predictions(folder, dataset):
 def _read_run(folder, dataset, counts, predictions, series):
     path = folder / "model.h5"
     with open_artifact(path, MODEL) as file:
-        trained = int(map_vector(file["trained"], bool).sum()) if "trained" in file else None
+        trained = int(map_array(file["trained"]).sum()) if "trained" in file else None
         parameters, checksum, version = parameters_of(file), checksum_of(file), text_of(file, "ovaflow_version")
     metrics = read_json(folder / "metrics.json", "metrics", checksum)
     if predictions.inputs.get("model") != checksum:

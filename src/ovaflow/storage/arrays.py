@@ -17,9 +17,6 @@ from ovaflow.storage.refusals import damaged
 
 PAGE = 4096
 
-LARGEST_ID = 2**31 - 1
-"""Of labels and features."""
-
 # bytes that stay in a core's own cache between two looks
 _BLOCK = 1 << 18
 _ROOM_FOR_METADATA = 1 << 16
@@ -101,21 +98,14 @@ def values_of(array):
     return np.frombuffer(pages, array.dtype, array.size, start).reshape(array.shape), pages
 
 
-def map_array(array, low=None, high=None, compare=True):
+def map_array(array, compare=True):
     """Map an array of an open artifact; processes share its pages, and a write changes the process's own page alone.
 
-    It is compared with its checksum, unless this process has done so already. Bounds guard kernels that index other
-    arrays with the values.
+    It is compared with its checksum, unless this process has done so already.
     """
     values, pages = values_of(array)
-
-    def check(block):
-        fits = (low is None or block.min() >= low) and (high is None or block.max() <= high)
-        if not fits:
-            raise damaged(array, f"{array.name} holds {block.min()} to {block.max()}")
-
     if compare:
-        _compare(array, _checksum(values, None if low is high is None else check))
+        _compare(array, _checksum(values))
         if pages is not None:
             # what is used of them comes from the page cache again
             pages.madvise(mmap.MADV_DONTNEED)
@@ -134,21 +124,6 @@ def _compare(array, checksum):
         raise damaged(array, f"values of {array.name} do not match their checksum")
 
 
-def map_vector(array, dtype, low=None, high=None, ndim=1, compare=True):
-    """Map an array that must be of some type; see :func:`map_array`."""
-    if array.dtype != dtype or array.ndim != ndim:
-        raise damaged(array, f"{array.name} is of type {array.dtype} with {array.ndim} axes")
-    return map_array(array, low, high, compare)
-
-
-def read_offsets(array, compare=True):
-    """Where parts of an array begin, mapped: int64 of shape (parts + 1,), from 0, never falling."""
-    offsets = map_vector(array, np.int64, compare=compare)
-    if not len(offsets) or offsets[0] != 0 or (offsets[1:] < offsets[:-1]).any():
-        raise damaged(array, f"{array.name} does not rise from 0")
-    return offsets
-
-
 def write_csr(group, matrix):
     """Store a matrix in a group."""
     group.attrs["n_columns"] = np.int64(matrix.n_columns)
@@ -158,28 +133,8 @@ def write_csr(group, matrix):
 
 def read_csr(group, compare=True):
     """Matrix of a group, mapped."""
-    n_columns, indptr = number_of(group, "n_columns", 0, LARGEST_ID), read_offsets(group["indptr"], compare)
-    data = map_vector(group["data"], np.float32, compare=compare)
-    indices = map_vector(group["indices"], np.int32, 0, n_columns - 1, compare=compare)
-    if not indptr[-1] == len(data) == len(indices):
-        raise damaged(group, f"{group.name}: arrays of different lengths")
-    return CSR(data, indices, indptr, n_columns)
-
-
-def amount_of(group, name="core_seconds"):
-    """Amount among the attributes of a group: finite, not negative."""
-    value = float(group.attrs[name])
-    if not 0 <= value < math.inf:
-        raise damaged(group, f"{name} is not an amount")
-    return value
-
-
-def number_of(group, name, low, high=2**62):
-    """Whole number among the attributes of a group."""
-    value = int(group.attrs[name])
-    if not low <= value <= high:
-        raise damaged(group, f"{name} is {value}, not from {low} to {high}")
-    return value
+    arrays = (map_array(group[name], compare) for name in ("data", "indices", "indptr"))
+    return CSR(*arrays, int(group.attrs["n_columns"]))
 
 
 def write_strings(group, name, strings):
@@ -191,12 +146,6 @@ def write_strings(group, name, strings):
     holder = group.create_group(name)
     create_array(holder, "utf8", np.frombuffer(block, np.uint8))
     create_array(holder, "offsets", offsets)
-
-
-def check_strings(group, name, *lengths):
-    """Refuse a file whose texts, if it has any, are of none of these numbers."""
-    if name in group and group[name]["offsets"].size - 1 not in lengths:
-        raise damaged(group, f"{group[name]['offsets'].size - 1:,} {name}, expected {lengths[-1]:,}")
 
 
 class Strings(Sequence):
@@ -230,7 +179,4 @@ def _decoded(content):
 
 def read_strings(group, name):
     """Texts stored by :func:`write_strings`."""
-    offsets, block = read_offsets(group[name]["offsets"]), map_vector(group[name]["utf8"], np.uint8)
-    if offsets[-1] != len(block):
-        raise damaged(group, f"{name}: arrays of different lengths")
-    return Strings(block, offsets)
+    return Strings(map_array(group[name]["utf8"]), map_array(group[name]["offsets"]))

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.storage.arrays import amount_of, create_array, map_array
+from ovaflow.storage.arrays import create_array, map_array
 from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact
 from ovaflow.storage.writing import write_atomically
 
@@ -73,7 +73,7 @@ class Parts:
         with open_artifact(path, KIND) as file:
             if inputs_of(file)["job"] != self._digest:
                 return None
-            self._before = max(self._before, amount_of(file))
+            self._before = max(self._before, float(file.attrs["core_seconds"]))
             columns = {
                 name: np.split(np.array(map_array(group["values"])), map_array(group["ends"])[:-1])
                 for name, group in file["pieces"].items()
