@@ -2,11 +2,12 @@
 
 import contextlib
 import io
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from forged import Forgery
+import h5py
 from tiny_table import write_table
 
 from ovaflow.cli import main
@@ -120,14 +121,19 @@ def content(path):
     if path.suffix != ".h5":
         text = re.sub(r'"\w*(seconds|rss_bytes|checksum)": [^,\n}]*', "", path.read_text())
         return re.sub(r"# checksum .*", "", text)
-    forgery, groups = Forgery(path), {}
-    for group, attributes in forgery.attributes.items():
-        groups |= {f"{group}/{name}": value for name, value in attributes.items()}
-    arrays = {name: array.tobytes() for name, array in forgery.arrays.items()}
-    return [
-        {name: value for name, value in found.items() if not re.search("seconds|rss_bytes", name)}
-        for found in (arrays, groups, forgery.parameters)
-    ]
+    values = {}
+
+    def add(name, item):
+        if isinstance(item, h5py.Dataset):
+            values[name] = item[()].tobytes()
+        values.update({f"{name}/{key}": value for key, value in item.attrs.items()})
+
+    with h5py.File(path) as file:
+        add("", file)
+        file.visititems(add)
+    values |= json.loads(values.pop("/parameters"))
+    varying = re.compile("seconds|rss_bytes|checksum|xxh3|/inputs")
+    return {name: value for name, value in values.items() if not varying.search(name)}
 
 
 def finish(path, rows, seed):

@@ -4,7 +4,7 @@ import hashlib
 
 import numpy as np
 import pytest
-from forged import flip, offset_of
+from damage import flip, offset_of
 
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError

@@ -1,18 +1,15 @@
 import contextlib
 import os
 
-import h5py
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ovaflow.console.errors import InputError
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage.arrays import (
     create_array,
     map_array,
-    map_vector,
     read_csr,
     read_into,
     read_strings,
@@ -82,48 +79,8 @@ def test_an_array_is_read_into_memory_that_is_there(stored, size):
     assert out.tolist() == list(range(size))
 
 
-def test_arrays_of_other_programs_are_read(tmp_path):
-    """Packed, of big-endian numbers, or whatever they like: types that kernels do not know are refused."""
+def test_compressed_arrays_of_other_programs_are_read(tmp_path):
     with create_artifact(tmp_path / "x.h5", "arrays") as file:
         file.create_dataset("packed", data=np.arange(5000), compression="gzip")
-        file.create_dataset("other", data=np.arange(5000, dtype=">i8"))
     with open_artifact(tmp_path / "x.h5", "arrays") as file:
-        assert map_vector(file["packed"], np.int64).tolist() == list(range(5000))
-        with pytest.raises(InputError, match="of type >i8"):
-            map_vector(file["other"], np.int64)
-    with h5py.File(tmp_path / "x.h5", "r+") as file:
-        del file["packed"].attrs["xxh3"]
-    with pytest.raises(InputError, match="attributes do not match"), open_artifact(tmp_path / "x.h5", "arrays"):
-        pass
-
-
-def test_values_out_of_bounds_are_refused(stored):
-    file = stored(lambda file: create_array(file, "values", np.arange(10_000)))
-    map_array(file["values"], 0, 9_999)
-    for bounds in ((1, None), (None, 9_998)):
-        with pytest.raises(InputError, match="/values holds 0 to 9999"):
-            map_array(file["values"], *bounds)
-
-
-@pytest.mark.parametrize(
-    ("name", "values", "said"),
-    [
-        ("data", np.ones(3, np.float32), "different lengths"),
-        ("data", np.ones(5), "type float64"),
-        ("indices", np.arange(-1, 4, dtype=np.int32), "holds -1 to 3"),
-        ("indptr", np.array([0, 2, 1, 3, 4, 5]), "does not rise from 0"),
-        ("indptr", np.array([0, 1, 2, 3, 4, 2**62]), "different lengths"),
-        ("indptr", np.zeros(0, np.int64), "does not rise from 0"),
-    ],
-)
-def test_arrays_that_do_not_fit_together_are_refused(stored, name, values, said):
-    arrays = dict(zip(("data", "indices", "indptr"), from_scipy(np.eye(5)).arrays, strict=True)) | {name: values}
-
-    def write(file):
-        group = file.create_group("X")
-        group.attrs["n_columns"] = 5
-        for key, array in arrays.items():
-            create_array(group, key, array)
-
-    with pytest.raises(InputError, match=said):
-        read_csr(stored(write)["X"])
+        assert map_array(file["packed"]).tolist() == list(range(5000))

@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from forged import flip, offset_of
+from damage import flip, offset_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp

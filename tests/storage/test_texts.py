@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from forged import flip
+from damage import flip
 from hypothesis import given
 from hypothesis import strategies as st
 

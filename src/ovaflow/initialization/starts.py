@@ -27,13 +27,7 @@ class StartInputs:
 
     @classmethod
     def of(cls, dataset, means, **more):
-        """Inputs from a dataset and what else the start needs; InputError if that is not of the dataset's size."""
-        of_features = [array for array in (means.x_mean, more.get("root")) if array is not None]
-        of_labels = [array for array in (means.counts, more.get("parents")) if array is not None]
-        features, labels = dataset.n_features, dataset.n_labels
-        if {*map(len, of_features)} != {features} or {*map(len, of_labels)} != {labels}:
-            said = f"means, root or label tree are not of its {features:,} features and {labels:,} labels"
-            raise InputError(said, path=dataset.path, remedy="make them again")
+        """Inputs from a dataset and what else the start needs."""
         return cls(means, dataset.n_documents, float(dataset.parameters["bias"]), **more)
 
     def within(self, labels):
