@@ -20,7 +20,7 @@ from ovaflow.sparse import jit
 from ovaflow.storage import parts
 from ovaflow.storage.arrays import create_array
 from ovaflow.storage.artifact import create_artifact
-from ovaflow.storage.writing import explained
+from ovaflow.storage.writing import explain_errors
 
 STEPS = [
     "means {here}/dataset.h5 --output={here}/means.h5",
@@ -193,7 +193,7 @@ sys.exit(main(sys.argv[1:]))
 
 def test_what_is_said_of_a_quota(tmp_path):
     with pytest.raises(InputError, match=r"a.h5: cannot be written: Disk quota exceeded; free some space"):
-        with explained(tmp_path / "a.h5"):
+        with explain_errors(tmp_path / "a.h5"):
             raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
 
 

@@ -30,7 +30,9 @@ def model(tmp_path):
     parameters = {"train": TRAIN, "prune": 0.0, "transform": {"bias": 1.0, "tfidf": True, "normalize": True}}
     names = Names(labels, [f"feature {j}" for j in range(d)], rng.random(d).astype(np.float32))
     weights = from_scipy(sp.csr_array(bits))
-    made = Model("memory", trained, np.arange(6), "", parameters, {"dataset": "x"}, weights=weights, given=names)
+    made = Model(
+        "memory", trained, np.arange(6), "", parameters, {"dataset": "x"}, weights=weights, names_in_memory=names
+    )
     save(tmp_path / "model.h5", made)
     return open_model(tmp_path / "model.h5")
 

@@ -95,7 +95,7 @@ def test_equal_weights_are_nearest_by_the_smaller_id():
 
 def predictor_of_texts(names, **transform):
     settings = {"bias": 0.0, "sublinear": True, "normalize": True, "token_pattern": TOKEN_PATTERN} | transform
-    given = {"parameters": {"transform": settings}, "given": Names([], names)}
+    given = {"parameters": {"transform": settings}, "names_in_memory": Names([], names)}
     return Predictor(Model(**common("one-vs-all") | given, weights=from_scipy(np.ones((L, len(names))))))
 
 

@@ -121,7 +121,7 @@ def model(tmp_path_factory):
     weights = from_scipy(W)
     path, names = tmp_path_factory.mktemp("model") / "model.h5", Names([str(j) for j in range(900)], [])
     parameters = {"transform": {"bias": 1.0}}
-    save_model(path, Model(path, trained, trained * 3, "", parameters, {}, weights=weights, given=names))
+    save_model(path, Model(path, trained, trained * 3, "", parameters, {}, weights=weights, names_in_memory=names))
     return path, X
 
 

@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 from ovaflow.storage import parts
 from ovaflow.storage.arrays import create_array, map_array
 from ovaflow.storage.artifact import create_artifact, open_artifact
-from ovaflow.storage.parts import Parts, digest_of, folder_of, parts_of, remove_parts, restored
+from ovaflow.storage.parts import Parts, digest_of, open_parts, parts_folder, remove_parts, restore
 
 PIECES = {7: [1.5, 2.5], 0: [], 2: [0.1] * 2000}
 
@@ -22,7 +22,7 @@ PIECES = {7: [1.5, 2.5], 0: [], 2: [0.1] * 2000}
 def output(tmp_path):
     """A file whose job was interrupted after three parts of a piece each."""
     for number, values in PIECES.items():
-        with parts_of(tmp_path / "3.h5", "digest") as opened:
+        with open_parts(tmp_path / "3.h5", "digest") as opened:
             opened.earlier()
             opened.keep(number, values=np.array(values), of=np.array([number]))
     return tmp_path / "3.h5"
@@ -40,7 +40,7 @@ def kept(output, digest="digest"):
 )
 def test_what_was_kept_is_there_again(tmp_path_factory, pieces):
     output = tmp_path_factory.mktemp("parts") / "0.h5"
-    with parts_of(output, "digest") as opened:
+    with open_parts(output, "digest") as opened:
         for number, values in pieces.items():
             opened.keep(number, values=values, more=values.astype(np.int32))
     found = Parts(output, "digest").earlier()
@@ -51,7 +51,7 @@ def test_what_was_kept_is_there_again(tmp_path_factory, pieces):
 
 
 def test_what_a_failing_job_holds_is_written(tmp_path):
-    with pytest.raises(KeyboardInterrupt), parts_of(tmp_path / "0.h5", "digest") as opened:  # noqa: PT012
+    with pytest.raises(KeyboardInterrupt), open_parts(tmp_path / "0.h5", "digest") as opened:  # noqa: PT012
         opened.keep(1, values=np.zeros(1))
         raise KeyboardInterrupt
     assert kept(tmp_path / "0.h5") == {1: [0]}
@@ -63,13 +63,13 @@ def test_they_are_written_every_few_seconds(tmp_path, monkeypatch):
         monkeypatch.setattr(parts, "SECONDS", -1.0 if number % 2 else 1000.0)
         opened.keep(number, values=np.zeros(1))
     assert sorted(kept(tmp_path / "0.h5")) == [0, 1, 2, 3]
-    assert len(os.listdir(folder_of(tmp_path / "0.h5"))) == 2
+    assert len(os.listdir(parts_folder(tmp_path / "0.h5"))) == 2
 
 
 def test_core_seconds_of_all_attempts(tmp_path):
     began, ours = time.process_time(), 0.0
     for number in range(3):
-        with parts_of(tmp_path / "0.h5", "digest") as opened:
+        with open_parts(tmp_path / "0.h5", "digest") as opened:
             opened.earlier()
             time.sleep(0.2)
             while opened.core_seconds < 0.1 * (number + 1):
@@ -83,7 +83,7 @@ def test_core_seconds_of_all_attempts(tmp_path):
 
 
 def test_a_damaged_part_is_made_again(output, capsys):
-    path = folder_of(output) / "0003.h5"
+    path = parts_folder(output) / "0003.h5"
     flip(path, offset_of(path, "pieces/values/values"))
     assert kept(output) == {7: [1.5, 2.5], 0: []}
     assert "0003.h5: damaged" in capsys.readouterr().err
@@ -91,7 +91,7 @@ def test_a_damaged_part_is_made_again(output, capsys):
 
 
 def test_parts_add_up_and_another_job_begins_again(output):
-    assert sorted(os.listdir(folder_of(output))) == ["0001.h5", "0002.h5", "0003.h5"]
+    assert sorted(os.listdir(parts_folder(output))) == ["0001.h5", "0002.h5", "0003.h5"]
     assert kept(output) == PIECES
     assert kept(output, "other") == {}
     assert kept(output) == {}
@@ -105,37 +105,37 @@ def read(path):
 @pytest.fixture
 def finished(output):
     """The same, whose job was continued and has written it."""
-    with parts_of(output, "digest"), create_artifact(output, "test") as file:
+    with open_parts(output, "digest"), create_artifact(output, "test") as file:
         create_array(file, "values", np.arange(5000))
     return output
 
 
 def test_a_finished_output_replaces_its_parts_and_comes_back(finished):
-    (kept,) = folder_of(finished).iterdir()
+    (kept,) = parts_folder(finished).iterdir()
     assert kept.samefile(finished)
     theirs, before = finished.read_bytes(), time.time()
     os.utime(kept, (0, 0))
     finished.unlink()
-    assert restored(finished, "digest", read)
+    assert restore(finished, "digest", read)
     assert kept.samefile(finished)
     assert finished.read_bytes() == theirs
     assert finished.stat().st_mtime > before - 1
     # also where it is still there
-    assert restored(finished, "digest", read)
+    assert restore(finished, "digest", read)
 
 
 def test_a_damaged_output_does_not_come_back(finished, capsys):
     flip(finished, offset_of(finished, "values"))
     finished.unlink()
-    assert not restored(finished, "digest", read)
+    assert not restore(finished, "digest", read)
     assert "digest.finished: damaged" in capsys.readouterr().err
-    assert os.listdir(folder_of(finished)) == []
+    assert os.listdir(parts_folder(finished)) == []
 
 
 def test_what_another_job_finished_is_removed(finished):
     finished.unlink()
-    assert not restored(finished, "other", read)
-    assert os.listdir(folder_of(finished)) == []
+    assert not restore(finished, "other", read)
+    assert os.listdir(parts_folder(finished)) == []
 
 
 def test_parts_stay_on_a_file_system_without_hard_links(output, monkeypatch):
@@ -143,7 +143,7 @@ def test_parts_stay_on_a_file_system_without_hard_links(output, monkeypatch):
         raise PermissionError
 
     monkeypatch.setattr(os, "link", refuse)
-    with parts_of(output, "digest"):
+    with open_parts(output, "digest"):
         output.touch()
     assert kept(output) == PIECES
 

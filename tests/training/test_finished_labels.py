@@ -15,7 +15,7 @@ from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.settings.models import GrowTrees, TrainLabels
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage import parts
-from ovaflow.storage.parts import Parts, parts_of
+from ovaflow.storage.parts import Parts, open_parts
 from ovaflow.training.shard_job import digest_of_shard, train_labels
 
 
@@ -54,7 +54,7 @@ def interrupted_after(count, monkeypatch):
 def train(dataset, inputs, training, output, threads):
     labels = np.arange(dataset.n_labels, dtype=np.int32)
     digest = digest_of_shard(labels, training, inputs, {}, "train-shard")
-    with parts_of(output, digest) as opened:
+    with open_parts(output, digest) as opened:
         return train_labels(dataset, inputs, labels, training, threads, "test", opened)
 
 
@@ -112,10 +112,10 @@ def test_trees_go_on_to_the_same_bytes(dataset, tmp_path, monkeypatch, capsys):
     forestry, numbers, threads = GrowTrees(trees=7), range(2, 7), 2
     theirs = grow_trees(dataset, numbers, forestry)
     for count in (2, 1):
-        with parts_of(tmp_path / "0.h5", "digest") as opened:
+        with open_parts(tmp_path / "0.h5", "digest") as opened:
             with pytest.raises(Interrupted), interrupted_after(count, monkeypatch):
                 grow_trees(dataset, numbers, forestry, threads, "test", opened)
-    with parts_of(tmp_path / "0.h5", "digest") as opened:
+    with open_parts(tmp_path / "0.h5", "digest") as opened:
         ours = grow_trees(dataset, numbers, forestry, threads, "test", opened)
     assert "test: continues, 3 of 5 trees were finished" in capsys.readouterr().err
     flat = [

@@ -12,7 +12,7 @@ import click
 from ovaflow.cli.options import FILE
 from ovaflow.cli.run import snakemake_on
 from ovaflow.console.errors import InputError
-from ovaflow.storage.parts import folder_of
+from ovaflow.storage.parts import parts_folder
 
 _RECORDS = Path(".snakemake/metadata")
 
@@ -55,7 +55,7 @@ def _left_over(config):
             logs = json.loads(record.read_text(encoding="utf-8"))["log"]
             # benchmark: of a rule is next to its log
             found |= {output, *logs, *(str(Path(log).with_suffix(".tsv")) for log in logs)}
-            found |= set(map(str, folder_of(output).glob("*")))
+            found |= set(map(str, parts_folder(output).glob("*")))
     return sorted(map(Path, found & untracked))
 
 

@@ -8,7 +8,7 @@ from ovaflow.data.download import download_dataset, download_file
 from ovaflow.data.prepare import prepare
 from ovaflow.data.source import Source
 from ovaflow.settings.models import Train
-from ovaflow.storage.writing import explained
+from ovaflow.storage.writing import explain_errors
 
 
 @click.command("download")
@@ -48,7 +48,7 @@ def prepare_command(settings, threads, output, **files):
     """Turn a dataset's source into dataset.h5."""
     if settings.format != "builtin" and files["train"] is None:
         raise click.UsageError(f"--format={settings.format} needs --train")
-    with explained(output):
+    with explain_errors(output):
         output.parent.mkdir(parents=True, exist_ok=True)
         prepared = prepare(Source(settings, **files), threads, output.parent)
     prepared.write(output)

@@ -23,7 +23,7 @@ from ovaflow.fastxml.model_file import open_model
 from ovaflow.fastxml.training import grow_trees, read_tree_shard, trees_of_shard, write_tree_shard
 from ovaflow.fingerprint import code_fingerprint
 from ovaflow.machine.pinning import pinned
-from ovaflow.storage.parts import digest_of, parts_of, remove_parts, restored
+from ovaflow.storage.parts import digest_of, open_parts, remove_parts, restore
 from ovaflow.storage.texts import write_json
 
 
@@ -45,9 +45,9 @@ def train_trees_command(dataset, shard, shards, threads, output, settings):
         near = bring_near(opened, pinning)
         pinning.tell(title)
         digest = digest_of(settings.recorded, list(numbers), opened.checksum, code_fingerprint("train-trees"))
-        if restored(output, digest, read_tree_shard):
+        if restore(output, digest, read_tree_shard):
             return
-        with parts_of(output, digest) as parts:
+        with open_parts(output, digest) as parts:
             grown = grow_trees(near, numbers, settings, threads, title, parts)
             pinning.check()
             pinning.tell(title)

@@ -32,7 +32,7 @@ from ovaflow.rembrandt.embedding import compute_embedding, read_embedding, write
 from ovaflow.rembrandt.joining import join_decoder
 from ovaflow.rembrandt.projection import decoder_of, open_projected, project, write_projected
 from ovaflow.rembrandt.tuning import read_tuned, tune, write_tuned
-from ovaflow.storage.parts import digest_of, parts_of, remove_parts, restored
+from ovaflow.storage.parts import digest_of, open_parts, remove_parts, restore
 from ovaflow.storage.texts import write_json
 
 
@@ -120,9 +120,9 @@ def train_decoder_command(projected, tuned, shard, shards, threads, output):
         labels = plan_decoder(counts, opened.decoder, shards)[shard]
         parameters = {**asdict(settings), "stored_threshold": 0.0, "method": "one-vs-all"}
         digest = digest_of(parameters, labels, opened.dataset.checksum, code_fingerprint("train-decoder"))
-        if restored(output, digest, read_shard):
+        if restore(output, digest, read_shard):
             return
-        with parts_of(output, digest) as parts:
+        with open_parts(output, digest) as parts:
             done = train_decoder(near, labels, settings, threads, title, parts)
             pinning.check()
             pinning.tell(title)

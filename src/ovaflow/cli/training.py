@@ -17,7 +17,7 @@ from ovaflow.machine.pinning import pinned
 from ovaflow.model.model_file import open_model
 from ovaflow.model.training_file import read_shard, write_shard
 from ovaflow.solver.problem import Status
-from ovaflow.storage.parts import parts_of, restored
+from ovaflow.storage.parts import open_parts, restore
 from ovaflow.training.plan import estimated_work, plan_shards, read_plan, write_plan
 from ovaflow.training.shard_job import digest_of_shard, train_labels
 
@@ -133,9 +133,9 @@ def train_shard_command(dataset, means, plan, root, label_tree, shard, earlier, 
         inputs = StartInputs.of(near, read_means(means, opened.checksum), **more)
         made_from |= {"dataset": opened.checksum}
         digest = digest_of_shard(labels, settings, inputs, made_from, "train-shard")
-        if restored(output, digest, read_shard):
+        if restore(output, digest, read_shard):
             return
-        with parts_of(output, digest) as parts:
+        with open_parts(output, digest) as parts:
             done = train_labels(near, inputs, labels, settings, threads, title, parts)
             pinning.check()
             pinning.tell(title)

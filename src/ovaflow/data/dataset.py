@@ -103,36 +103,36 @@ class Split:
 
 
 class Named:
-    """A dataset or a model whose names are ``given``, or else read from its file when they are asked for."""
+    """A dataset or a model whose names are in memory, or read from its file on demand."""
 
     kind: ClassVar[str]
     path: Path
-    given: Names | None
+    names_in_memory: Names | None
 
     @cached_property
     def label_names(self):
         """Names of the labels, in id order."""
-        return self._read("label_names") if self.given is None else self.given.labels
+        return self._read("label_names") if self.names_in_memory is None else self.names_in_memory.labels
 
     @cached_property
     def label_uris(self):
         """URIs of the labels, in id order; empty where they are of no subject vocabulary."""
-        return self._read("label_uris") if self.given is None else self.given.uris
+        return self._read("label_uris") if self.names_in_memory is None else self.names_in_memory.uris
 
     @cached_property
     def label_notations(self):
         """Notations of the labels, in id order, some empty; none where they are of no subject vocabulary."""
-        return self._read("label_notations") if self.given is None else self.given.notations
+        return self._read("label_notations") if self.names_in_memory is None else self.names_in_memory.notations
 
     @cached_property
     def feature_names(self):
         """Names of the features without the bias feature, in id order; empty when the source has none."""
-        return self._read("feature_names") if self.given is None else self.given.features
+        return self._read("feature_names") if self.names_in_memory is None else self.names_in_memory.features
 
     @property
     def names(self):
         """Names of labels and features, with the inverse document frequencies."""
-        return self.given or read_all_names(self.path, self.kind)
+        return self.names_in_memory or read_all_names(self.path, self.kind)
 
     def _read(self, name):
         return read_names(self.path, self.kind, name)
@@ -143,7 +143,7 @@ class Dataset(Named):
     """An open dataset file; matrices are mapped, not copied.
 
     ``parameters`` are the settings of the prepare step. The texts of ``test`` are not loaded, see :meth:`test_texts`.
-    ``given`` are the names of a dataset in memory; others read theirs when asked for.
+    Names of a dataset in memory come with it; others are read on demand.
     """
 
     path: Path
@@ -151,7 +151,7 @@ class Dataset(Named):
     test: Split
     checksum: str
     parameters: dict
-    given: Names | None = None
+    names_in_memory: Names | None = None
     kind: ClassVar[str] = KIND
 
     @property

@@ -24,7 +24,7 @@ from ovaflow.console.progress import Progress
 from ovaflow.data.catalogue import entry_of
 from ovaflow.data.readers.sparse_text import read_header
 from ovaflow.data.readers.streams import open_stream
-from ovaflow.storage.writing import explained, write_atomically, write_text
+from ovaflow.storage.writing import explain_errors, write_atomically, write_text
 
 TIMEOUT = (20, 60)
 """Seconds to connect, seconds between two reads."""
@@ -50,7 +50,7 @@ def download_file(url, path, sha256=None, record=None):
     expected = sha256.lower() if sha256 else read_record(record).get(path.name)
     if path.exists() and expected and pooch.file_hash(path) == expected:
         return
-    with explained(path), _working_in(path.with_name(f".{path.name}.download")) as work:
+    with explain_errors(path), _working_in(path.with_name(f".{path.name}.download")) as work:
         fetch_url(url, work / path.name, sha256 and expected)
         enforce_record(record, {path.name: work / path.name})
         _deliver(work / path.name, path)
@@ -69,7 +69,7 @@ def download_dataset(name, folder, catalogue=None, record=None):
     if all(path.exists() and pooch.file_hash(path) == recorded.get(path.name) for path in paths):
         return
     by_hand, refusals = folder / f"{name}.archive", []
-    with explained(folder / name), _working_in(folder / ".download") as work:
+    with explain_errors(folder / name), _working_in(folder / ".download") as work:
         attempts = [(source, f"source {k}", work / str(k) / name) for k, source in enumerate(entry.sources, 1)]
         if by_hand.exists():
             attempts = [(source, f"{by_hand} read as {origin}", by_hand) for source, origin, _ in attempts] + attempts

@@ -347,7 +347,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         estimator = cls(**cls._settings_of(model.parameters)).set_params(
             bias=model.bias, normalize=bool(model.transform.get("normalize", False))
         )
-        estimator.model_ = replace(model, given=model.names)
+        estimator.model_ = replace(model, names_in_memory=model.names)
         estimator.n_features_in_ = model.n_features - (model.bias != 0)
         estimator._hold(LabelForm.from_parameters(model.parameters.get("labels", {}), model.label_names))
         return estimator

@@ -55,7 +55,7 @@ def model_of(dataset, forest, parameters):
         parameters={"train": parameters, "transform": transform_of(dataset)},
         inputs={"dataset": dataset.checksum},
         forest=forest,
-        given=dataset.names,
+        names_in_memory=dataset.names,
     )
 
 

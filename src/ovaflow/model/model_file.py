@@ -32,7 +32,9 @@ class ModelFile(Named, ABC):
     # see :class:`ovaflow.data.dataset.Dataset`)
     parameters: dict
     inputs: dict  # ``dataset``: checksum of the dataset that the model was trained on
-    given: Names | None = field(default=None, kw_only=True)  # of a model in memory; others read theirs when asked for
+    names_in_memory: Names | None = field(
+        default=None, kw_only=True
+    )  # of a model in memory; others read theirs when asked for
     kind: ClassVar[str] = KIND
 
     @property
@@ -68,7 +70,7 @@ class ModelFile(Named, ABC):
     @cached_property
     def idf(self):
         """Inverse document frequencies of the transform, float32 of shape (d without bias,); None without tf-idf."""
-        return read_idf(self.path, KIND) if self.given is None else self.given.idf
+        return read_idf(self.path, KIND) if self.names_in_memory is None else self.names_in_memory.idf
 
     def instances(self, split):
         """Features of a dataset's instances as the model takes them."""

@@ -62,7 +62,7 @@ def read_npz(path, bias=1.0, normalize=True):
         raise InputError(
             f"not a sparse matrix of finite weights ({error})", path=path, remedy="write it with scipy.sparse.save_npz"
         ) from None
-    return Model(Path(path), trained, counts, "", parameters, inputs, weights=weights, given=names)
+    return Model(Path(path), trained, counts, "", parameters, inputs, weights=weights, names_in_memory=names)
 
 
 def _read_weights(path):

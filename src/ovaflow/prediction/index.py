@@ -208,7 +208,7 @@ def write_index(path, model):
 def open_index(model):
     """The panels next to a model, mapped; None without an index of this very model."""
     path = index_path(model.path)
-    if model.given is not None or not path.exists():
+    if model.names_in_memory is not None or not path.exists():
         return None
     with open_artifact(path, KIND) as file:
         if inputs_of(file).get("model") != model.checksum or parameters_of(file).get("scheme") != SCHEME:

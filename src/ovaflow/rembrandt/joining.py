@@ -60,7 +60,7 @@ def _model_of(dataset, projected, settings, solved):
         inputs={"dataset": dataset.checksum},
         projection=projected.projection,
         decoder=solved.weights.to_scipy().toarray(),
-        given=dataset.names,
+        names_in_memory=dataset.names,
     )
 
 

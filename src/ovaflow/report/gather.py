@@ -21,7 +21,7 @@ from ovaflow.report.trees_and_embeddings import read_embedding
 from ovaflow.settings.models import Report
 from ovaflow.storage.arrays import map_array
 from ovaflow.storage.artifact import checksum_of, open_artifact, parameters_of
-from ovaflow.storage.refusals import remake, text_of
+from ovaflow.storage.refusals import remake, text_attribute
 from ovaflow.storage.texts import read_json
 
 SHOWN = 8
@@ -159,7 +159,7 @@ def _read_run(folder, dataset, counts, predictions, series):
     path = folder / "model.h5"
     with open_artifact(path, MODEL) as file:
         trained = int(map_array(file["trained"]).sum()) if "trained" in file else None
-        parameters, checksum, version = parameters_of(file), checksum_of(file), text_of(file, "ovaflow_version")
+        parameters, checksum, version = parameters_of(file), checksum_of(file), text_attribute(file, "ovaflow_version")
     metrics = read_json(folder / "metrics.json", "metrics", checksum)
     if predictions.inputs.get("model") != checksum:
         raise InputError("of another model", path=folder / "predictions.h5", remedy=remake("predictions"))

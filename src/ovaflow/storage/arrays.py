@@ -13,7 +13,7 @@ import numpy as np
 from xxhash import xxh3_128
 
 from ovaflow.sparse.csr import CSR
-from ovaflow.storage.refusals import damaged
+from ovaflow.storage.refusals import damage_error
 
 PAGE = 4096
 
@@ -121,7 +121,7 @@ def read_into(array, out):
 
 def _compare(array, checksum):
     if raw_attribute(h5py.h5a.open(array.id, b"xxh3")) != checksum.encode():
-        raise damaged(array, f"values of {array.name} do not match their checksum")
+        raise damage_error(array, f"values of {array.name} do not match their checksum")
 
 
 def write_csr(group, matrix):

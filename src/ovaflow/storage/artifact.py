@@ -19,7 +19,7 @@ from xxhash import xxh3_128
 from ovaflow import __version__
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.storage.arrays import PAGE, NotFiniteError, raw_attribute, require_room, seal_array, values_of
-from ovaflow.storage.refusals import damaged, not_a, remake, stale, text_of
+from ovaflow.storage.refusals import damage_error, kind_error, remake, stale_error, text_attribute
 from ovaflow.storage.writing import write_atomically
 
 FORMAT_VERSION = 3
@@ -115,7 +115,7 @@ def open_artifact(path: StrPath, kind: str) -> Iterator[h5py.File]:
         try:
             yield file
         except KeyError as error:
-            raise damaged(file, error.args[0]) from None
+            raise damage_error(file, error.args[0]) from None
 
 
 def _opened(path: StrPath, kind: str) -> h5py.File:
@@ -126,48 +126,48 @@ def _opened(path: StrPath, kind: str) -> h5py.File:
         open(path, "rb").close()
         return h5py.File(path, "r", locking=False)
     except FileNotFoundError:
-        raise not_a(kind, path, "no such file") from None
+        raise kind_error(kind, path, "no such file") from None
     except OSError as error:
         if not error.errno:
-            raise not_a(kind, path) from None
+            raise kind_error(kind, path) from None
         remedy = "look at its permissions, or give another file"
         raise InputError(f"cannot be read: {error.strerror}", path=path, remedy=remedy) from None
 
 
 def _check(file: h5py.File, path: StrPath, kind: str) -> None:
     try:
-        found, version = text_of(file, "kind"), file.attrs["format_version"]
+        found, version = text_attribute(file, "kind"), file.attrs["format_version"]
     except _UNREADABLE:
-        raise not_a(kind, path) from None
+        raise kind_error(kind, path) from None
     if found != kind:
-        raise not_a(kind, path, f"expected {kind}, found {found}")
+        raise kind_error(kind, path, f"expected {kind}, found {found}")
     if version != FORMAT_VERSION:
         message = f"format version {version}, this ovaflow reads {FORMAT_VERSION}"
         raise InputError(message, path=path, remedy=remake(kind))
     try:
         intact = _checksum(file) == checksum_of(file)
     except _UNREADABLE as error:
-        raise damaged(file, error.args[0]) from None
+        raise damage_error(file, error.args[0]) from None
     if not intact:
-        raise damaged(file, "its attributes do not match their checksum")
+        raise damage_error(file, "its attributes do not match their checksum")
 
 
 def checksum_of(file: h5py.File) -> str:
     """Checksum that an open artifact carries: 32 hexadecimal digits."""
-    return text_of(file, "checksum")
+    return text_attribute(file, "checksum")
 
 
 def parameters_of(file: h5py.File) -> dict[str, Any]:
     """Settings that made an open artifact."""
-    return json.loads(text_of(file, "parameters"))
+    return json.loads(text_attribute(file, "parameters"))
 
 
 def inputs_of(file: h5py.File) -> dict[str, str]:
     """Checksums of what an open artifact was made from, by kind."""
-    return json.loads(text_of(file, "inputs"))
+    return json.loads(text_attribute(file, "inputs"))
 
 
 def require_input(file: h5py.File, kind: str, checksum: str | None) -> None:
     """Refuse an artifact that was made from another one of some kind; without a checksum any will do."""
     if checksum is not None and inputs_of(file).get(kind) != checksum:
-        raise stale(text_of(file, "kind"), file.filename, f"made from another {kind} file")
+        raise stale_error(text_attribute(file, "kind"), file.filename, f"made from another {kind} file")

@@ -48,7 +48,7 @@ class Parts:
     """
 
     def __init__(self, output=None, digest=""):
-        self._folder = None if output is None else folder_of(output)
+        self._folder = None if output is None else parts_folder(output)
         self._digest, self._held, self._written = digest, [], 0
         self._before, self._began, self._last = 0.0, time.process_time(), time.perf_counter()
 
@@ -113,14 +113,14 @@ def _unless_damaged(read, path):
 
 
 @contextlib.contextmanager
-def parts_of(output, digest):
+def open_parts(output, digest):
     """The :class:`Parts` of a job while it runs; its output replaces them, what is held when it fails is written."""
     parts = Parts(output, digest)
     try:
         yield parts
     finally:
         parts.write()
-    finished = folder_of(output) / f"{digest}.finished"
+    finished = parts_folder(output) / f"{digest}.finished"
     # on a file system without hard links the parts stay
     with contextlib.suppress(OSError):
         finished.unlink(missing_ok=True)
@@ -129,9 +129,9 @@ def parts_of(output, digest):
             path.unlink()
 
 
-def restored(output, digest, read):
+def restore(output, digest, read):
     """Whether the job finished before, so that its output is there again; what other jobs finished is removed."""
-    for finished in folder_of(output).glob("*.finished"):
+    for finished in parts_folder(output).glob("*.finished"):
         if finished.stem == digest and _unless_damaged(read, finished) is not None:
             with write_atomically(output) as temporary:
                 temporary.unlink()
@@ -144,7 +144,7 @@ def restored(output, digest, read):
     return False
 
 
-def folder_of(output):
+def parts_folder(output):
     """Where the parts of a file are: ``3.parts`` next to ``3.h5``."""
     return Path(output).with_suffix(".parts")
 
@@ -153,5 +153,5 @@ def remove_parts(outputs):
     """Remove the parts of outputs that are merged, and of those of another division into shards next to them."""
     for output in outputs:
         neighbours = [path for path in Path(output).parent.glob("*.parts") if re.fullmatch(r"\d+", path.stem)]
-        for folder in [folder_of(output), *neighbours]:
+        for folder in [parts_folder(output), *neighbours]:
             shutil.rmtree(folder, ignore_errors=True)

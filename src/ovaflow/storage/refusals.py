@@ -32,7 +32,7 @@ _MADE_BY = {
 }
 
 
-def made_by(kind: str) -> str:
+def producer(kind: str) -> str:
     """Who writes artifacts of a kind, such as `` (ovaflow means, rule compute_means)``; empty for unknown kinds."""
     command, rule = _MADE_BY.get(kind, (None, None))
     return f" (ovaflow {command}{rule and f', rule {rule}'})" if command else ""
@@ -40,26 +40,26 @@ def made_by(kind: str) -> str:
 
 def remake(kind: str) -> str:
     """What to do about an artifact that cannot be used."""
-    return f"delete it and make it again{made_by(kind)}"
+    return f"delete it and make it again{producer(kind)}"
 
 
-def not_a(kind: str, path: StrPath, message: str = "") -> InputError:
+def kind_error(kind: str, path: StrPath, message: str = "") -> InputError:
     """The error that says that a file is something else, which may be anybody's."""
-    remedy = f"give the path of a {kind} file{made_by(kind)}"
+    remedy = f"give the path of a {kind} file{producer(kind)}"
     return InputError(message or f"not a {kind} file, or damaged", path=path, remedy=remedy)
 
 
-def stale(kind: str, path: StrPath, message: str) -> InputError:
+def stale_error(kind: str, path: StrPath, message: str) -> InputError:
     """The error that says that a file was made from something else."""
-    return InputError(f"stale: {message}", path=path, remedy=f"make it again{made_by(kind)}")
+    return InputError(f"stale: {message}", path=path, remedy=f"make it again{producer(kind)}")
 
 
-def damaged(item: Any, message: object) -> InputError:
+def damage_error(item: Any, message: object) -> InputError:
     """The error that says what is wrong with the file of an open artifact, group or array."""
-    return InputError(f"damaged ({message})", path=item.file.filename, remedy=remake(text_of(item.file, "kind")))
+    return InputError(f"damaged ({message})", path=item.file.filename, remedy=remake(text_attribute(item.file, "kind")))
 
 
-def text_of(item: Any, name: str) -> str:
+def text_attribute(item: Any, name: str) -> str:
     """Text among the attributes of an open artifact."""
     value = item.attrs[name]
     return value.decode() if isinstance(value, bytes) else value

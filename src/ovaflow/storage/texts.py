@@ -6,7 +6,7 @@ from pathlib import Path
 from xxhash import xxh3_128
 
 from ovaflow.console.errors import InputError
-from ovaflow.storage.refusals import made_by, not_a, remake, stale
+from ovaflow.storage.refusals import kind_error, producer, remake, stale_error
 from ovaflow.storage.writing import write_text
 
 KEY = "checksum"
@@ -33,11 +33,11 @@ def read_json(path, kind, of=None):
         found = content.pop(KEY)
         told = found.partition(_OF)[2] or None
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise not_a(kind, path) from None
+        raise kind_error(kind, path) from None
     if found != _checksum(kind, content, told):
         raise _damaged(path, kind)
     if None not in (of, told) and of != told:
-        raise stale(kind, path, "it describes another model")
+        raise stale_error(kind, path, "it describes another model")
     return content
 
 
@@ -60,7 +60,7 @@ def read_lines(path, kind):
     """Lines that :func:`write_lines` wrote."""
     said, comment, checksum = _read(path, kind).rpartition(_COMMENT)
     if not comment:
-        raise not_a(kind, path)
+        raise kind_error(kind, path)
     if checksum != _digest(kind, said) + "\n":
         raise _damaged(path, kind)
     return said.split("\n")[:-1]
@@ -70,9 +70,9 @@ def _read(path, kind):
     try:
         return Path(path).read_bytes().decode("utf-8")
     except FileNotFoundError:
-        raise InputError("no such file", path=path, remedy=f"make it first{made_by(kind)}") from None
+        raise InputError("no such file", path=path, remedy=f"make it first{producer(kind)}") from None
     except UnicodeDecodeError:
-        raise not_a(kind, path) from None
+        raise kind_error(kind, path) from None
     except OSError as error:
         remedy = "look at its permissions, or give another file"
         raise InputError(f"cannot be read: {error.strerror}", path=path, remedy=remedy) from None

@@ -31,7 +31,7 @@ _ERRNO = re.compile(r"errno = (\d+)")
 def write_atomically(path: StrPath) -> Iterator[Path]:
     """Yield a temporary name; what is there when the block ends without an error is synced and becomes the file."""
     path = Path(path)
-    with explained(path):
+    with explain_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         _remove_stale(path)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
@@ -74,7 +74,7 @@ def _sync(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def explained(path: StrPath) -> Iterator[None]:
+def explain_errors(path: StrPath) -> Iterator[None]:
     """Turn errors of writing a file that a user can fix into one line that says how."""
     try:
         yield

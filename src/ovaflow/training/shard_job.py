@@ -74,7 +74,7 @@ def train_model(dataset, training, threshold, threads=1, earlier=None):
         parameters={"train": training.recorded, "prune": threshold, "transform": dataset.parameters},
         inputs={"dataset": dataset.checksum},
         weights=prune(done.weights, threshold),
-        given=dataset.names,
+        names_in_memory=dataset.names,
     )
 
 
