@@ -107,7 +107,7 @@ WRONG_FILES = {
     "HDF5 of another program": (lambda path: h5py.File(path, "w").close(), FOREIGN),
     "pipe": (lambda path: (path.unlink(), os.mkfifo(path)), "not a file"),
     "another kind": (another_kind, "expected means, found model; give the path of a means file"),
-    "old": (old, "format version 2, this ovaflow reads 3; delete it"),
+    "old": (old, "format version 2, but this ovaflow reads 3; delete it"),
     "damaged": (
         lambda path: flip(path, offset_of(path, "group/values") + 5000),
         "damaged (values of /group/values do not match their checksum); delete it and make it again (ovaflow means",

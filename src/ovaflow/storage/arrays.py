@@ -17,7 +17,7 @@ from ovaflow.storage.refusals import damage_error
 
 PAGE = 4096
 
-# bytes that stay in a core's own cache between two looks
+# bytes that stay in a core's own cache between hashing and checking
 _BLOCK = 1 << 18
 _ROOM_FOR_METADATA = 1 << 16
 
@@ -28,7 +28,7 @@ _CONTIGUOUS.set_obj_track_times(False)
 
 
 def require_room(file, nbytes):
-    """Raise the error of a full disk or a limit before HDF5 meets it, which does not survive it."""
+    """Raise the error of a full disk or of a limit before HDF5 meets it, which would crash."""
     handle, needed = file.id.get_vfd_handle(), nbytes + _ROOM_FOR_METADATA
     disk, limit = os.fstatvfs(handle), resource.getrlimit(resource.RLIMIT_FSIZE)[0]
     if needed > disk.f_bavail * disk.f_frsize:
@@ -40,7 +40,7 @@ def require_room(file, nbytes):
 def create_array(group, name, data=None, shape=None, dtype=None, infinite=False):
     """Store an array in a group, or make room for one that is written part by part; returns the h5py dataset.
 
-    Numbers that are not finite are refused, unless infinity has a meaning in this array.
+    Numbers that are not finite are refused unless infinity has a meaning in this array.
     """
     if data is not None:
         data = np.asarray(data, dtype, order="C")
@@ -53,29 +53,24 @@ def create_array(group, name, data=None, shape=None, dtype=None, infinite=False)
 
 
 class NotFiniteError(ValueError):
-    """An array to be written holds a number that is not finite."""
+    """A number that is not finite in an array to be written."""
 
 
 def seal_array(stored, values, infinite=False):
     """Write the checksum of an array's values, which must be finite."""
-
-    def check(block):
-        if not np.isfinite(block).all():
-            raise NotFiniteError(f"{stored.name[1:]} holds {block[~np.isfinite(block)][0]}")
-
-    checksum = _checksum(values, check if values.dtype.kind == "f" and not infinite else None)
-    stored.attrs["xxh3"] = np.bytes_(checksum)
-
-
-def _checksum(values, check=None):
-    digest, flat = xxh3_128(), values.reshape(-1)
-    length = _BLOCK // values.itemsize
-    for start in range(0, len(flat), length):
-        block = flat[start : start + length]
+    digest, must_be_finite = xxh3_128(), values.dtype.kind == "f" and not infinite
+    for block in _blocks(values):
         digest.update(block)
-        if check is not None:
-            check(block)
-    return digest.hexdigest()
+        if must_be_finite and not np.isfinite(block).all():
+            number = block[~np.isfinite(block)][0]
+            raise NotFiniteError(f"{stored.name[1:]} holds {number}")
+    stored.attrs["xxh3"] = np.bytes_(digest.hexdigest())
+
+
+def _blocks(values):
+    flat, length = values.reshape(-1), _BLOCK // values.itemsize
+    for start in range(0, len(flat), length):
+        yield flat[start : start + length]
 
 
 def raw_attribute(attribute):
@@ -87,25 +82,25 @@ def raw_attribute(attribute):
 
 
 def values_of(array):
-    """Values of an array in a file, and their map; small ones, and those that other programs packed, have none."""
+    """Values of an array in a file, and their map; small and compressed arrays have none."""
     offset = array.id.get_offset()
     if offset is None or array.nbytes < PAGE or offset % array.dtype.itemsize:
         return array[()], None
     start = offset % mmap.ALLOCATIONGRANULARITY
     # copy-on-write, since kernels are compiled for writable arrays only
-    length, access = array.nbytes + start, mmap.ACCESS_COPY
-    pages = mmap.mmap(h5py.h5i.get_file_id(array.id).get_vfd_handle(), length, access=access, offset=offset - start)
+    handle, length = h5py.h5i.get_file_id(array.id).get_vfd_handle(), array.nbytes + start
+    pages = mmap.mmap(handle, length, access=mmap.ACCESS_COPY, offset=offset - start)
     return np.frombuffer(pages, array.dtype, array.size, start).reshape(array.shape), pages
 
 
 def map_array(array, compare=True):
-    """Map an array of an open artifact; processes share its pages, and a write changes the process's own page alone.
+    """Map an array of an open artifact; processes share its pages, and a write changes only the process's own page.
 
-    It is compared with its checksum, unless this process has done so already.
+    It is compared with its checksum unless this process has done so already.
     """
     values, pages = values_of(array)
     if compare:
-        _compare(array, _checksum(values))
+        _compare(array, values)
         if pages is not None:
             # what is used of them comes from the page cache again
             pages.madvise(mmap.MADV_DONTNEED)
@@ -113,14 +108,17 @@ def map_array(array, compare=True):
 
 
 def read_into(array, out):
-    """Read an array of an open artifact into memory that is there already."""
+    """Read an array of an open artifact into memory that exists."""
     if array.size:
         array.read_direct(out)
-    _compare(array, _checksum(out))
+    _compare(array, out)
 
 
-def _compare(array, checksum):
-    if raw_attribute(h5py.h5a.open(array.id, b"xxh3")) != checksum.encode():
+def _compare(array, values):
+    digest = xxh3_128()
+    for block in _blocks(values):
+        digest.update(block)
+    if raw_attribute(h5py.h5a.open(array.id, b"xxh3")) != digest.hexdigest().encode():
         raise damage_error(array, f"values of {array.name} do not match their checksum")
 
 
@@ -149,7 +147,7 @@ def write_strings(group, name, strings):
 
 
 class Strings(Sequence):
-    """Texts stored by :func:`write_strings`, mapped; each is decoded when it is asked for."""
+    """Texts stored by :func:`write_strings`, mapped, each decoded on demand."""
 
     def __init__(self, block, offsets):
         self._block, self._offsets = block, offsets
@@ -159,7 +157,7 @@ class Strings(Sequence):
 
     def __getitem__(self, place):
         if isinstance(place, slice):
-            return [self[each] for each in range(*place.indices(len(self)))]
+            return [self[number] for number in range(*place.indices(len(self)))]
         place = range(len(self))[place]
         return _decoded(self._block[self._offsets[place] : self._offsets[place + 1]].tobytes())
 

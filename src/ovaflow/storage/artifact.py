@@ -6,7 +6,6 @@ stands for all attributes and arrays. Opening a file compares the last, reading 
 
 import contextlib
 import json
-import math
 import os
 import stat
 from collections.abc import Iterator
@@ -19,7 +18,14 @@ from xxhash import xxh3_128
 from ovaflow import __version__
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.storage.arrays import PAGE, NotFiniteError, raw_attribute, require_room, seal_array, values_of
-from ovaflow.storage.refusals import damage_error, kind_error, remake, stale_error, text_attribute
+from ovaflow.storage.refusals import (
+    damage_error,
+    kind_error,
+    read_error,
+    remake,
+    stale_error,
+    text_attribute,
+)
 from ovaflow.storage.writing import write_atomically
 
 FORMAT_VERSION = 3
@@ -40,11 +46,11 @@ def create_artifact(
 ) -> Iterator[h5py.File]:
     """Write an artifact, whole or not at all; the same content gives the same bytes.
 
-    Arrays go in by :func:`~ovaflow.storage.arrays.create_array`, finite numbers as attributes. ``parameters`` are the
-    settings that made the artifact, ``inputs`` the checksums of those it was made from, by kind.
+    Arrays are added by :func:`~ovaflow.storage.arrays.create_array`, finite numbers as attributes. ``parameters`` are
+    the settings that made the artifact, ``inputs`` the checksums of those it was made from, by kind.
     """
     about = {"kind": kind, "ovaflow_version": __version__}
-    about |= {name: _json(path, given) for name, given in (("parameters", parameters), ("inputs", inputs))}
+    about |= {"parameters": _json(path, parameters), "inputs": _json(path, inputs)}
     with write_atomically(path) as temporary:
         with h5py.File(temporary, "w", locking=False, **_LAYOUT) as file:
             try:
@@ -58,18 +64,18 @@ def create_artifact(
                 require_room(file, 0)
                 file.flush()
             except NotFiniteError as error:
-                raise _not_written(path, str(error)) from None
+                raise _write_error(path, str(error)) from None
             except (OSError, RuntimeError):
                 # HDF5 crashes if it cannot write its metadata when the file is closed
                 os.truncate(temporary, 0)
                 raise
 
 
-def _json(path: StrPath, given: dict[str, Any] | None) -> str:
+def _json(path: StrPath, settings: dict[str, Any] | None) -> str:
     try:
-        return json.dumps(given or {}, sort_keys=True, allow_nan=False)
+        return json.dumps(settings or {}, sort_keys=True, allow_nan=False)
     except ValueError:
-        raise _not_written(path, "a number among its settings is not finite") from None
+        raise _write_error(path, "a number among its settings is not finite") from None
 
 
 def _seal(path: StrPath, file: h5py.File) -> None:
@@ -80,17 +86,19 @@ def _seal(path: StrPath, file: h5py.File) -> None:
             seal_array(item, values_of(item)[0])
 
     file.visititems(seal)
-    if not all(math.isfinite(value) for value in file.attrs.values() if isinstance(value, float)):
-        raise _not_written(path, "a number among its attributes is not finite")
+    numbers = [value for value in file.attrs.values() if isinstance(value, float)]
+    if not np.isfinite(numbers).all():
+        raise _write_error(path, "a number among its attributes is not finite")
     file.attrs["checksum"] = np.bytes_(_checksum(file))
 
 
-def _not_written(path: StrPath, message: str) -> InputError:
-    return InputError(f"not written: {message}", path=path, remedy="look at the logs of the steps before, or lower C")
+def _write_error(path: StrPath, message: str) -> InputError:
+    remedy = "look at the logs of earlier steps, or lower C"
+    return InputError(f"not written: {message}", path=path, remedy=remedy)
 
 
 def _checksum(file: h5py.File) -> str:
-    """Of all attributes, the arrays' checksums among them."""
+    """Checksum of all attributes, including those of the arrays."""
     digest = xxh3_128()
 
     def add(name: bytes) -> None:
@@ -98,9 +106,8 @@ def _checksum(file: h5py.File) -> str:
         digest.update(b"%s\n" % name)
         for index in range(h5py.h5a.get_num_attrs(item)):
             attribute = h5py.h5a.open(item, index=index)
-            title = attribute.name
-            if title != b"checksum":
-                digest.update(b"%s %s\n" % (title, raw_attribute(attribute)))
+            if attribute.name != b"checksum":
+                digest.update(b"%s %s\n" % (attribute.name, raw_attribute(attribute)))
 
     add(b".")
     h5py.h5o.visit(file.id, add)
@@ -109,8 +116,8 @@ def _checksum(file: h5py.File) -> str:
 
 @contextlib.contextmanager
 def open_artifact(path: StrPath, kind: str) -> Iterator[h5py.File]:
-    """Open an artifact for reading; InputError if it is missing, damaged, of another kind or lacks what is asked."""
-    with _opened(path, kind) as file:
+    """Open an artifact for reading; InputError if it is missing, damaged, of another kind or incomplete."""
+    with _open_file(path, kind) as file:
         _check(file, path, kind)
         try:
             yield file
@@ -118,9 +125,9 @@ def open_artifact(path: StrPath, kind: str) -> Iterator[h5py.File]:
             raise damage_error(file, error.args[0]) from None
 
 
-def _opened(path: StrPath, kind: str) -> h5py.File:
+def _open_file(path: StrPath, kind: str) -> h5py.File:
     try:
-        # a pipe could be waited for without end
+        # opening a pipe could wait forever
         if not stat.S_ISREG(os.stat(path).st_mode):
             raise InputError("not a file", path=path, remedy="give the path of a file")
         open(path, "rb").close()
@@ -130,19 +137,18 @@ def _opened(path: StrPath, kind: str) -> h5py.File:
     except OSError as error:
         if not error.errno:
             raise kind_error(kind, path) from None
-        remedy = "look at its permissions, or give another file"
-        raise InputError(f"cannot be read: {error.strerror}", path=path, remedy=remedy) from None
+        raise read_error(path, error) from None
 
 
 def _check(file: h5py.File, path: StrPath, kind: str) -> None:
     try:
-        found, version = text_attribute(file, "kind"), file.attrs["format_version"]
+        kind_of_file, version = text_attribute(file, "kind"), file.attrs["format_version"]
     except _UNREADABLE:
         raise kind_error(kind, path) from None
-    if found != kind:
-        raise kind_error(kind, path, f"expected {kind}, found {found}")
+    if kind_of_file != kind:
+        raise kind_error(kind, path, f"expected {kind}, found {kind_of_file}")
     if version != FORMAT_VERSION:
-        message = f"format version {version}, this ovaflow reads {FORMAT_VERSION}"
+        message = f"format version {version}, but this ovaflow reads {FORMAT_VERSION}"
         raise InputError(message, path=path, remedy=remake(kind))
     try:
         intact = _checksum(file) == checksum_of(file)
@@ -153,7 +159,7 @@ def _check(file: h5py.File, path: StrPath, kind: str) -> None:
 
 
 def checksum_of(file: h5py.File) -> str:
-    """Checksum that an open artifact carries: 32 hexadecimal digits."""
+    """Checksum of an open artifact: 32 hexadecimal digits."""
     return text_attribute(file, "checksum")
 
 
@@ -168,6 +174,6 @@ def inputs_of(file: h5py.File) -> dict[str, str]:
 
 
 def require_input(file: h5py.File, kind: str, checksum: str | None) -> None:
-    """Refuse an artifact that was made from another one of some kind; without a checksum any will do."""
+    """Refuse an artifact that was made from another file of a kind; without a checksum any will do."""
     if checksum is not None and inputs_of(file).get(kind) != checksum:
         raise stale_error(text_attribute(file, "kind"), file.filename, f"made from another {kind} file")

@@ -2,8 +2,8 @@
 
 ``shards/3.parts/0007.h5`` holds labels or trees that were finished within some seconds, and is an artifact like the
 output. When one shard of a group fails, Snakemake removes the finished ones, too. So a finished output replaces its
-parts by a second name for itself, a hard link, until the outputs are merged. Two processes at the same output do each
-other no harm: what one of them finishes has the bytes that the other would give it.
+parts with a second name for itself, a hard link, until the outputs are merged. Two processes may write the same output:
+whatever either of them finishes has the same bytes.
 """
 
 import contextlib
@@ -26,11 +26,11 @@ from ovaflow.storage.writing import write_atomically
 KIND = "part"
 
 SECONDS = 5.0
-"""Between two parts."""
+"""Time between two parts."""
 
 
 def digest_of(*things):
-    """Hash of what a job depends on: arrays, and whatever is JSON-able."""
+    """Hash of what a job depends on: arrays, and values that JSON can hold."""
     digest = hashlib.blake2b(digest_size=16)
     for thing in things:
         if isinstance(thing, np.ndarray):
@@ -42,69 +42,73 @@ def digest_of(*things):
 
 
 class Parts:
-    """What a job has finished: pieces of the same named one-dimensional arrays each, by number.
+    """Finished pieces of a job, by number: each has the same named one-dimensional arrays.
 
     Without an output nothing is kept; pieces with another digest are removed.
     """
 
     def __init__(self, output=None, digest=""):
         self._folder = None if output is None else parts_folder(output)
-        self._digest, self._held, self._written = digest, [], 0
-        self._before, self._began, self._last = 0.0, time.process_time(), time.perf_counter()
+        self._digest, self._pending, self._last_number = digest, [], 0
+        self._earlier_seconds, self._start = 0.0, time.process_time()
+        self._last_write = time.perf_counter()
 
     @property
     def core_seconds(self):
-        """Processor time of the process since then, of this and of earlier attempts."""
-        return self._before + time.process_time() - self._began
+        """Processor time of this process since then, plus that of earlier attempts."""
+        return self._earlier_seconds + time.process_time() - self._start
 
     def earlier(self):
         """Pieces that earlier attempts finished: a dict of dicts of arrays."""
+        if self._folder is None:
+            return {}
         pieces = {}
-        for path in [] if self._folder is None else sorted(self._folder.glob("*.h5")):
-            self._written = max(self._written, int(path.stem))
-            found = _unless_damaged(self._read, path)
-            if found is None:
+        for path in sorted(self._folder.glob("*.h5")):
+            self._last_number = max(self._last_number, int(path.stem))
+            pieces_of_file = _read_unless_damaged(self._read, path)
+            if pieces_of_file is None:
                 path.unlink()
             else:
-                pieces |= found
+                pieces |= pieces_of_file
         return pieces
 
     def _read(self, path):
         with open_artifact(path, KIND) as file:
             if inputs_of(file)["job"] != self._digest:
                 return None
-            self._before = max(self._before, float(file.attrs["core_seconds"]))
-            columns = {
-                name: np.split(np.array(map_array(group["values"])), map_array(group["ends"])[:-1])
-                for name, group in file["pieces"].items()
-            }
-            numbers = map_array(file["numbers"]).tolist()
-        return {number: {name: of[row] for name, of in columns.items()} for row, number in enumerate(numbers)}
+            self._earlier_seconds = max(self._earlier_seconds, float(file.attrs["core_seconds"]))
+            pieces = {number: {} for number in map_array(file["numbers"]).tolist()}
+            for name, group in file["pieces"].items():
+                values, ends = np.array(map_array(group["values"])), map_array(group["ends"])
+                for piece, array in zip(pieces.values(), np.split(values, ends[:-1]), strict=True):
+                    piece[name] = array
+        return pieces
 
     def keep(self, number, **arrays):
-        """Keep a finished piece; every few seconds those that are held are written."""
+        """Keep a finished piece; pending pieces are written every few seconds."""
         if self._folder is not None:
-            self._held.append((number, arrays))
-            if time.perf_counter() - self._last > SECONDS:
+            self._pending.append((number, arrays))
+            if time.perf_counter() - self._last_write > SECONDS:
                 self.write()
 
     def write(self):
-        """Write what is held."""
-        if not self._held:
+        """Write pending pieces."""
+        if not self._pending:
             return
-        numbers, pieces = zip(*self._held, strict=True)
-        self._written += 1
-        with create_artifact(self._folder / f"{self._written:04d}.h5", KIND, inputs={"job": self._digest}) as file:
+        numbers, pieces = zip(*self._pending, strict=True)
+        self._last_number += 1
+        path = self._folder / f"{self._last_number:04d}.h5"
+        with create_artifact(path, KIND, inputs={"job": self._digest}) as file:
             create_array(file, "numbers", np.array(numbers))
             for name in pieces[0]:
                 group = file.create_group(f"pieces/{name}")
                 create_array(group, "values", np.concatenate([piece[name] for piece in pieces]))
                 create_array(group, "ends", np.cumsum([len(piece[name]) for piece in pieces]))
             file.attrs["core_seconds"] = self.core_seconds
-        self._held, self._last = [], time.perf_counter()
+        self._pending, self._last_write = [], time.perf_counter()
 
 
-def _unless_damaged(read, path):
+def _read_unless_damaged(read, path):
     try:
         return read(path)
     except InputError as error:
@@ -114,7 +118,7 @@ def _unless_damaged(read, path):
 
 @contextlib.contextmanager
 def open_parts(output, digest):
-    """The :class:`Parts` of a job while it runs; its output replaces them, what is held when it fails is written."""
+    """The :class:`Parts` of a job while it runs; its output replaces them; pending pieces survive a failure."""
     parts = Parts(output, digest)
     try:
         yield parts
@@ -130,9 +134,9 @@ def open_parts(output, digest):
 
 
 def restore(output, digest, read):
-    """Whether the job finished before, so that its output is there again; what other jobs finished is removed."""
+    """Whether the job finished before, so that its output exists again; outputs of other jobs are removed."""
     for finished in parts_folder(output).glob("*.finished"):
-        if finished.stem == digest and _unless_damaged(read, finished) is not None:
+        if finished.stem == digest and _read_unless_damaged(read, finished) is not None:
             with write_atomically(output) as temporary:
                 temporary.unlink()
                 os.link(finished, temporary)
@@ -145,12 +149,12 @@ def restore(output, digest, read):
 
 
 def parts_folder(output):
-    """Where the parts of a file are: ``3.parts`` next to ``3.h5``."""
+    """Folder of the parts of a file: ``3.parts`` next to ``3.h5``."""
     return Path(output).with_suffix(".parts")
 
 
 def remove_parts(outputs):
-    """Remove the parts of outputs that are merged, and of those of another division into shards next to them."""
+    """Remove the parts of merged outputs, and those that another division into shards left next to them."""
     for output in outputs:
         neighbours = [path for path in Path(output).parent.glob("*.parts") if re.fullmatch(r"\d+", path.stem)]
         for folder in [parts_folder(output), *neighbours]:

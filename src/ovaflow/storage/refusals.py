@@ -1,4 +1,4 @@
-"""What is said of an artifact that is not as it was written, and what makes it again."""
+"""Errors about artifacts that cannot be used, and how to make them again."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ _MADE_BY = {
 
 
 def producer(kind: str) -> str:
-    """Who writes artifacts of a kind, such as `` (ovaflow means, rule compute_means)``; empty for unknown kinds."""
+    """The command and rule that write a kind, as `` (ovaflow means, rule compute_means)``; empty for unknown kinds."""
     command, rule = _MADE_BY.get(kind, (None, None))
     return f" (ovaflow {command}{rule and f', rule {rule}'})" if command else ""
 
@@ -44,22 +44,29 @@ def remake(kind: str) -> str:
 
 
 def kind_error(kind: str, path: StrPath, message: str = "") -> InputError:
-    """The error that says that a file is something else, which may be anybody's."""
+    """The error of a file that is something else, perhaps another program's."""
     remedy = f"give the path of a {kind} file{producer(kind)}"
     return InputError(message or f"not a {kind} file, or damaged", path=path, remedy=remedy)
 
 
 def stale_error(kind: str, path: StrPath, message: str) -> InputError:
-    """The error that says that a file was made from something else."""
+    """The error of a file that was made from something else."""
     return InputError(f"stale: {message}", path=path, remedy=f"make it again{producer(kind)}")
 
 
 def damage_error(item: Any, message: object) -> InputError:
-    """The error that says what is wrong with the file of an open artifact, group or array."""
-    return InputError(f"damaged ({message})", path=item.file.filename, remedy=remake(text_attribute(item.file, "kind")))
+    """The error of a damaged file, of which an artifact, group or array is open."""
+    remedy = remake(text_attribute(item.file, "kind"))
+    return InputError(f"damaged ({message})", path=item.file.filename, remedy=remedy)
+
+
+def read_error(path: StrPath, error: OSError) -> InputError:
+    """The error of a file that the system does not let us read."""
+    remedy = "look at its permissions, or give another file"
+    return InputError(f"cannot be read: {error.strerror}", path=path, remedy=remedy)
 
 
 def text_attribute(item: Any, name: str) -> str:
-    """Text among the attributes of an open artifact."""
+    """A text attribute of an open artifact."""
     value = item.attrs[name]
     return value.decode() if isinstance(value, bytes) else value

@@ -1,4 +1,4 @@
-"""Text artifacts: JSON and tables that a later step reads, with a checksum of what they say."""
+"""Text artifacts: JSON and tables that a later step reads, with a checksum of their content."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from xxhash import xxh3_128
 
 from ovaflow.console.errors import InputError
-from ovaflow.storage.refusals import kind_error, producer, remake, stale_error
+from ovaflow.storage.refusals import kind_error, producer, read_error, remake, stale_error
 from ovaflow.storage.writing import write_text
 
 KEY = "checksum"
@@ -20,7 +20,7 @@ def write_json(path, kind, content, of=None):
     try:
         text = json.dumps(content | {KEY: _checksum(kind, content, of)}, indent=1, allow_nan=False)
     except ValueError as error:
-        remedy = "look at the logs of the steps before, and lower C if training diverged"
+        remedy = "look at the logs of earlier steps, and lower C if training diverged"
         raise InputError(f"not written: a number is not finite ({error})", path=path, remedy=remedy) from None
     write_text(path, text + "\n")
 
@@ -30,13 +30,13 @@ def read_json(path, kind, of=None):
     text = _read(path, kind)
     try:
         content = json.loads(text)
-        found = content.pop(KEY)
-        told = found.partition(_OF)[2] or None
+        checksum = content.pop(KEY)
+        described = checksum.partition(_OF)[2] or None
     except (ValueError, KeyError, TypeError, AttributeError):
         raise kind_error(kind, path) from None
-    if found != _checksum(kind, content, told):
-        raise _damaged(path, kind)
-    if None not in (of, told) and of != told:
+    if checksum != _checksum(kind, content, described):
+        raise _change_error(path, kind)
+    if None not in (of, described) and of != described:
         raise stale_error(kind, path, "it describes another model")
     return content
 
@@ -51,19 +51,19 @@ def _digest(kind, text):
 
 
 def write_lines(path, kind, lines):
-    """Write a table, its checksum in a comment at the end."""
+    """Write a table, with its checksum in a comment at the end."""
     text = "\n".join(lines) + "\n"
     write_text(path, f"{text}{_COMMENT}{_digest(kind, text)}\n")
 
 
 def read_lines(path, kind):
     """Lines that :func:`write_lines` wrote."""
-    said, comment, checksum = _read(path, kind).rpartition(_COMMENT)
+    content, comment, checksum = _read(path, kind).rpartition(_COMMENT)
     if not comment:
         raise kind_error(kind, path)
-    if checksum != _digest(kind, said) + "\n":
-        raise _damaged(path, kind)
-    return said.split("\n")[:-1]
+    if checksum != _digest(kind, content) + "\n":
+        raise _change_error(path, kind)
+    return content.split("\n")[:-1]
 
 
 def _read(path, kind):
@@ -74,10 +74,9 @@ def _read(path, kind):
     except UnicodeDecodeError:
         raise kind_error(kind, path) from None
     except OSError as error:
-        remedy = "look at its permissions, or give another file"
-        raise InputError(f"cannot be read: {error.strerror}", path=path, remedy=remedy) from None
+        raise read_error(path, error) from None
 
 
-def _damaged(path, kind):
-    message = "damaged, or changed by hand (its content does not match its checksum)"
+def _change_error(path, kind):
+    message = "damaged, or edited by hand (its content does not match its checksum)"
     return InputError(message, path=path, remedy=remake(kind))

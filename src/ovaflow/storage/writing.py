@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all; one that cannot be written is an error of one line."""
+"""Files are written whole or not at all; one that cannot be written is an error of one line."""
 
 import contextlib
 import errno
@@ -16,7 +16,7 @@ _PROCESS_START = time.time()
 _REMEDIES = {
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free some space, or choose another folder"),
     **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "allow writing in {folder}, or choose another folder"),
-    errno.EFBIG: "files may not be that large here (ulimit -f); raise the limit or choose another folder",
+    errno.EFBIG: "files may not be that large here (ulimit -f); raise the limit, or choose another folder",
     errno.ENAMETOOLONG: "choose a shorter name",
     errno.ENOTDIR: "a part of the path is a file; choose another folder",
     errno.EISDIR: "this is a folder; choose another name",
@@ -29,7 +29,7 @@ _ERRNO = re.compile(r"errno = (\d+)")
 
 @contextlib.contextmanager
 def write_atomically(path: StrPath) -> Iterator[Path]:
-    """Yield a temporary name; what is there when the block ends without an error is synced and becomes the file."""
+    """Yield a temporary path; its file is synced and renamed when the block ends without an error."""
     path = Path(path)
     with explain_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -57,12 +57,12 @@ def write_text(path: StrPath, text: str) -> None:
 
 def _remove_stale(path: Path) -> None:
     """Remove the temporary files that killed processes left: those older than this process."""
-    stale = re.compile(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}\.partial")
-    for found in path.parent.iterdir():
-        if stale.fullmatch(found.name):
+    name = re.compile(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}\.partial")
+    for neighbour in path.parent.iterdir():
+        if name.fullmatch(neighbour.name):
             with contextlib.suppress(FileNotFoundError):
-                if found.stat().st_mtime < _PROCESS_START:
-                    found.unlink()
+                if neighbour.stat().st_mtime < _PROCESS_START:
+                    neighbour.unlink()
 
 
 def _sync(path: Path) -> None:
@@ -75,24 +75,29 @@ def _sync(path: Path) -> None:
 
 @contextlib.contextmanager
 def explain_errors(path: StrPath) -> Iterator[None]:
-    """Turn errors of writing a file that a user can fix into one line that says how."""
+    """Turn those errors of writing a file that a user can fix into one line that says how."""
     try:
         yield
     except (OSError, RuntimeError) as error:
-        path = Path(path)
-        named = getattr(error, "filename", None)
-        # another file was read meanwhile
-        elsewhere = isinstance(named, str | os.PathLike) and path.parent not in (Path(named), Path(named).parent)
-        explanation = None if elsewhere else explanation_of(error, path)
-        if explanation is None:
+        explanation = explanation_of(error, path)
+        if explanation is None or _about_another_file(error, path):
             raise
         raise InputError(explanation[0], path=path, remedy=explanation[1]) from error
 
 
+def _about_another_file(error: Exception, path: StrPath) -> bool:
+    """Whether reading an input failed meanwhile."""
+    name = getattr(error, "filename", None)
+    if not isinstance(name, str | os.PathLike):
+        return False
+    return Path(path).parent not in (Path(name), Path(name).parent)
+
+
 def explanation_of(error: Exception, path: StrPath) -> tuple[str, str] | None:
-    """What is wrong and what to do; None where it is nothing that a user can fix."""
-    told = _ERRNO.search(str(error))
-    number = int(told[1]) if told else getattr(error, "errno", None)
+    """What is wrong and what to do; None for errors that a user cannot fix."""
+    message = _ERRNO.search(str(error))
+    number = int(message[1]) if message else getattr(error, "errno", None)
     if number not in _REMEDIES:
         return None
-    return f"cannot be written: {os.strerror(number)}", _REMEDIES[number].format(folder=Path(path).parent)
+    remedy = _REMEDIES[number].format(folder=Path(path).parent)
+    return f"cannot be written: {os.strerror(number)}", remedy
