@@ -66,7 +66,7 @@ def test_pruning_again(tmp_path, small_dataset, all_weights, cut):
 @pytest.mark.parametrize(
     ("parts", "changes", "message"),
     [
-        ([[0, 1], [2]], {}, r"no shard given has label 3 and 7 more .* train-shard"),
+        ([[0, 1], [2]], {}, r"8 labels of .*, the first 3, are in none of the shards; run train-shard"),
         ([ALL, [4]], {}, r"1\.h5: label 4 is also in .*0\.h5"),
         ([ALL[1:], [0]], {"inputs": {"dataset": "0"}}, "was not trained on"),
         ([ALL[1:], [0]], {"parameters": {"stored_threshold": 0.01, "C": 2.0}}, r"differs from .*0\.h5 in C"),

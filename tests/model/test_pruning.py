@@ -79,7 +79,7 @@ def test_the_file_fits_and_is_as_large_as_it_may(trained, tmp_path, share):
 
 
 def test_what_is_too_small_is_refused(trained, tmp_path):
-    with pytest.raises(InputError, match=r"without any weight it takes .* bytes, so it cannot be pruned to 1,000"):
+    with pytest.raises(InputError, match=r"takes .* bytes without any weight, so it cannot be pruned to 1,000"):
         prune_to_bytes(trained[0], 1000, tmp_path / "small.h5")
     assert not list(tmp_path.iterdir())
 

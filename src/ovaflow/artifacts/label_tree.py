@@ -6,12 +6,12 @@ Hamming distance of two label columns, |P_i| + |P_j| - 2 |P_i & P_j|, to the roo
 |P_i|. The tree is unique here: among edges of equal weight those to the root
 come first (short trees train in parallel), then those of smaller label ids.
 
-Two facts keep memory at O(l) whatever the number of co-occurring pairs. In the
+Two facts keep memory at O(l) for any number of co-occurring pairs. In the
 cycle root, i, j the heaviest edge belongs to no tree, so a pair counts only if
 it is lighter than the longer of its two root edges, that is if
 2 |P_i & P_j| > min(|P_i|, |P_j|). And the tree of a set of edges is the tree of
-any part's tree and the rest, so that edges are collected in a buffer of which,
-whenever it is full, only the tree's edges stay.
+any part's tree and the rest, so edges are collected in a buffer: whenever it is
+full, only the tree's edges stay.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ KIND = "label-tree"
 ROOT = -1
 """Parent of the labels that are children of the all-negative root."""
 _BUFFER = 1 << 22
-"""Edges that are held at a time, at 12 bytes each, or four for each label; the tree does not depend on it."""
+"""Edges in memory, at 12 bytes each, or four per label if that is more; the tree does not depend on it."""
 _LABELS_PER_STEP = 4096
 
 _ARRAYS = ("parent", "distance", "order", "subtree", "depth")
@@ -40,11 +40,11 @@ class LabelTree:
     """A spanning tree over labels, directed away from the all-negative root."""
 
     parent: np.ndarray  # ROOT for children of the root
-    distance: np.ndarray  # Hamming distance to the parent's label column; to the root, the number of positives
-    order: np.ndarray  # all labels depth first: parents before children, children of one parent ascending
-    subtree: np.ndarray  # number of the root's subtree that a label is in, ascending along `order`
+    distance: np.ndarray  # Hamming distance to the parent's column; to the root, the positives
+    order: np.ndarray  # all labels depth first: parents before children, siblings ascending
+    subtree: np.ndarray  # number of the label's subtree below the root, ascending along `order`
     depth: np.ndarray  # 1 for children of the root
-    star_cost: int  # of the tree in which all labels are children of the root: the number of (instance, label) pairs
+    star_cost: int  # if all labels were children of the root: the (instance, label) pairs
 
     @property
     def subtrees(self):
@@ -63,7 +63,7 @@ class LabelTree:
 
 
 def compute_label_tree(Y):
-    """Exact minimum spanning tree of the labels and the all-negative root, from the labels of each instance."""
+    """Exact minimum spanning tree of the labels and the all-negative root."""
     positives = transpose(Y)
     return _directed(*_spanning_edges(Y, positives), star_cost=int(positives.indptr[-1]))
 
@@ -94,8 +94,8 @@ def _spanning_edges(Y, positives):
 def _append_pairs(labels, label_starts, instances, starts, first, last, shared, head, tail, weight, size):
     """Append (i, j, |P_i| + |P_j| - 2 |P_i & P_j|) for j < i with 2 |P_i & P_j| > min(|P_i|, |P_j|).
 
-    Returns the label that it came to, which is less than last when the buffer
-    is too full for another label, and the number of edges.
+    Returns the next label, which is less than last when the buffer is too full
+    for another label, and the number of edges.
     """
     touched = np.empty(len(shared), np.int32)
     for i in range(first, last):
@@ -111,32 +111,33 @@ def _append_pairs(labels, label_starts, instances, starts, first, last, shared, 
                     touched[n_touched] = j
                     n_touched += 1
                 shared[j] += 1
-        own = starts[i + 1] - starts[i]
+        positives_i = starts[i + 1] - starts[i]
         for j in touched[:n_touched]:
-            other = starts[j + 1] - starts[j]
-            if 2 * shared[j] > min(own, other):
+            positives_j = starts[j + 1] - starts[j]
+            if 2 * shared[j] > min(positives_i, positives_j):
                 head[size], tail[size] = i, j
-                weight[size] = own + other - 2 * shared[j]
+                weight[size] = positives_i + positives_j - 2 * shared[j]
                 size += 1
             shared[j] = 0
     return last, size
 
 
 def _keep_tree(head, tail, weight, size, n_labels):
-    """Move the edges of the minimum spanning tree to the front; the number of them."""
-    chosen = np.empty(n_labels, np.int64)
+    """Move the edges of the minimum spanning tree to the front, and return their number."""
+    tree = np.empty(n_labels, np.int64)
     lightest_first = np.argsort(weight[:size], kind="stable")
-    found = _kruskal(lightest_first, head, tail, np.arange(n_labels + 1, dtype=np.int32), chosen)
+    leader = np.arange(n_labels + 1, dtype=np.int32)
+    tree_size = _kruskal(lightest_first, head, tail, leader, tree)
     for array in (head, tail, weight):
-        array[:found] = array[chosen[:found]]
-    return found
+        array[:tree_size] = array[tree[:tree_size]]
+    return tree_size
 
 
 @strict_kernel
-def _kruskal(order, head, tail, leader, chosen):
-    found = 0
+def _kruskal(order, head, tail, leader, tree):
+    tree_size = 0
     for edge in order:
-        if found == len(chosen):
+        if tree_size == len(tree):
             break
         a, b = head[edge], tail[edge]
         while leader[a] != a:
@@ -147,9 +148,9 @@ def _kruskal(order, head, tail, leader, chosen):
             b = leader[b]
         if a != b:
             leader[a] = b
-            chosen[found] = edge
-            found += 1
-    return found
+            tree[tree_size] = edge
+            tree_size += 1
+    return tree_size
 
 
 def _directed(head, tail, weight, star_cost):
@@ -169,7 +170,7 @@ def _directed(head, tail, weight, star_cost):
 
 @strict_kernel
 def _depth_first(neighbours, starts, parent, depth, subtree, order):
-    """Visit from the last vertex, the root, with a stack of its own: a path may be as long as l."""
+    """Visit from the last vertex, the root, with an explicit stack: a path may be as long as l."""
     root = len(parent) - 1
     parent[root] = root
     stack = np.empty(len(parent), np.int32)
@@ -206,7 +207,7 @@ def write_label_tree(path, tree, dataset):
 
 
 def read_label_tree(path, dataset=None):
-    """Read a label tree file; InputError if it is missing, foreign, or of another dataset file than this checksum."""
+    """Read a label tree file, made from the dataset file of this checksum if one is given."""
     with open_artifact(path, KIND) as file:
         require_input(file, "dataset", dataset)
         arrays = {name: map_array(file[name]) for name in _ARRAYS}

@@ -25,7 +25,7 @@ _ARRAYS = ("x_mean", "pp", "xp", "counts")
 class Means:
     """Means and their inner products, in float64; 0 for labels without positives."""
 
-    x_mean: np.ndarray  # of all n documents, shape (d,)
+    x_mean: np.ndarray  # mean of all n documents, shape (d,)
     pp: np.ndarray  # <p_mean, p_mean> of each label, shape (l,)
     xp: np.ndarray  # <x_mean, p_mean> of each label
     xx: float  # <x_mean, x_mean>
@@ -33,10 +33,10 @@ class Means:
 
 
 def compute_means(X, positives, threads=1, n_documents=None):
-    """Means of a training set, in one pass over X and one over the positives of each label, shape (l, n).
+    """Means of a training set, in one pass over X and one over the positives of each label, (l, n).
 
-    The first ``n_documents`` instances, by default all, have a part in the mean of all.
-    Blocks of labels run in parallel; each thread takes O(d) memory. The result does not depend on their number.
+    The mean of all instances is that of the first ``n_documents``, by default all. Blocks of labels
+    run in parallel; each thread takes O(d) memory. The result does not depend on their number.
     """
     n = X.n_rows if n_documents is None else n_documents
     x_mean = np.zeros(X.n_columns)
@@ -46,14 +46,16 @@ def compute_means(X, positives, threads=1, n_documents=None):
 
     def fill(block):
         first, last = block
-        _inner_products(*for_kernels(X).arrays, positives.indices, positives.indptr, first, last, x_mean, pp, xp)
+        arrays = (*for_kernels(X).arrays, positives.indices, positives.indptr)
+        _inner_products(*arrays, first, last, x_mean, pp, xp)
         return last - first
 
     with Progress("means", positives.n_rows, "labels") as progress, ThreadPoolExecutor(threads) as pool:
         for done in pool.map(fill, _blocks(positives.indptr, threads * _BLOCKS_PER_THREAD)):
             progress.advance(done)
     # not np.dot, whose order of addition depends on the number of BLAS threads
-    return Means(x_mean, pp, xp, float(np.square(x_mean).sum()), np.diff(positives.indptr).astype(np.int64))
+    xx = float(np.square(x_mean).sum())
+    return Means(x_mean, pp, xp, xx, np.diff(positives.indptr).astype(np.int64))
 
 
 def _blocks(indptr, n_blocks):
@@ -72,7 +74,7 @@ def _add_rows(data, indices, out):
 
 @kernel
 def _inner_products(data, indices, indptr, instances, starts, first, last, x_mean, pp, xp):
-    """pp = <p, p> and xp = <x_mean, p> with p = sum_{i in P} x_i / |P|, for the labels first to last."""
+    """pp = <p, p> and xp = <x_mean, p> with p = sum_{i in P} x_i / |P|, for labels first to last."""
     total = np.zeros(len(x_mean))
     for label in range(first, last):
         members = instances[starts[label] : starts[label + 1]]
@@ -102,7 +104,7 @@ def write_means(path, means, dataset):
 
 
 def read_means(path, dataset=None):
-    """Read a means file; InputError if it is missing, foreign, or of another dataset file than this checksum."""
+    """Read a means file, made from the dataset file of this checksum if one is given."""
     with open_artifact(path, KIND) as file:
         require_input(file, "dataset", dataset)
         arrays = {name: map_array(file[name]) for name in _ARRAYS}

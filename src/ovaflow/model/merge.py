@@ -19,7 +19,7 @@ from ovaflow.model.training_file import (
 )
 
 PIECE = 1 << 24
-"""Weights that are gathered before they are written: 128 MiB."""
+"""Weights gathered before they are written: 128 MiB."""
 
 NO_SHARD = -1
 
@@ -32,15 +32,15 @@ class _Plan:
     checksums: list
     shard: np.ndarray  # (l,) position in paths
     row: np.ndarray  # (l,) row in that shard
-    kept: np.ndarray  # (l,) weights left by pruning
+    sizes: np.ndarray  # (l,) number of weights after pruning
 
 
 def merge(shards, dataset, threshold, model_path, training_path, piece=PIECE):
-    """Join all shards of one training, ``piece`` weights at a time; the division into shards changes no byte."""
+    """Merge the shards of one training, ``piece`` weights at a time; any division gives the same bytes."""
     plan, trained, training = _survey([Path(path) for path in shards], dataset, threshold)
     write_model(
         model_path,
-        plan.kept,
+        plan.sizes,
         _pieces(plan, threshold, piece),
         dataset.n_features,
         trained,
@@ -50,11 +50,11 @@ def merge(shards, dataset, threshold, model_path, training_path, piece=PIECE):
         {"dataset": dataset.checksum},
     )
     write_training(training_path, training, training.parameters, training.inputs)
-    return int(plan.kept.sum())
+    return int(plan.sizes.sum())
 
 
 def _survey(paths, dataset, threshold):
-    """The plan, which labels are trained, and how the training went, from one look at every shard."""
+    """The plan, which labels are trained, and how training went, in one pass over the shards."""
     plan = _Plan(paths, [], *(np.full(dataset.n_labels, NO_SHARD, np.int64) for _ in range(3)))
     trained = np.zeros(dataset.n_labels, bool)
     statistics = {name: np.zeros(dataset.n_labels, dtype) for name, dtype in STATISTICS.items()}
@@ -64,16 +64,10 @@ def _survey(paths, dataset, threshold):
             shard = read_shard(path)
             first = first or shard
             _check_shard(shard, first, dataset, threshold)
-            taken = shard.labels[plan.shard[shard.labels] != NO_SHARD]
-            if len(taken):
-                raise InputError(
-                    f"label {taken[0]} is also in {paths[plan.shard[taken[0]]]}",
-                    path=path,
-                    remedy="give merge the shards of one plan, each once",
-                )
+            _check_duplicates(shard, plan)
             plan.shard[shard.labels] = number
             plan.row[shard.labels] = np.arange(len(shard.labels))
-            plan.kept[shard.labels] = kept_per_row(shard.weights, threshold)
+            plan.sizes[shard.labels] = kept_per_row(shard.weights, threshold)
             trained[shard.labels] = shard.trained
             for name, values in statistics.items():
                 values[shard.labels] = shard.statistics[name]
@@ -82,8 +76,10 @@ def _survey(paths, dataset, threshold):
             plan.checksums.append(shard.checksum)
             progress.advance()
     _check_cover(plan.shard, dataset)
-    figures = sum(seconds), len(paths), max(peaks)
-    return plan, trained, Training(statistics, *figures, parameters=first.parameters, inputs=first.inputs)
+    training = Training(
+        statistics, sum(seconds), len(paths), max(peaks), parameters=first.parameters, inputs=first.inputs
+    )
+    return plan, trained, training
 
 
 def _check_shard(shard, first, dataset, threshold):
@@ -93,24 +89,34 @@ def _check_shard(shard, first, dataset, threshold):
         raise InputError(
             f"weights below {stored:g} were not kept, so it cannot be pruned at {threshold:g}",
             path=shard.path,
-            remedy=f"prune at {stored:g} or more, or train again with --stored-threshold={threshold:g}",
+            remedy=f"prune at {stored:g} or more, or train with --stored-threshold={threshold:g}",
+        )
+
+
+def _check_duplicates(shard, plan):
+    duplicates = shard.labels[plan.shard[shard.labels] != NO_SHARD]
+    if len(duplicates):
+        other = plan.paths[plan.shard[duplicates[0]]]
+        raise InputError(
+            f"label {duplicates[0]} is also in {other}",
+            path=shard.path,
+            remedy="give merge the shards of one plan, each once",
         )
 
 
 def _check_cover(owners, dataset):
     missing = np.flatnonzero(owners == NO_SHARD)
     if len(missing):
-        more = f" and {len(missing) - 1:,} more" if len(missing) > 1 else ""
         raise InputError(
-            f"no shard given has label {missing[0]}{more} of {dataset.path}",
-            remedy="run train-shard for the missing shards of the plan and give all of them to merge",
+            f"{len(missing):,} labels of {dataset.path}, the first {missing[0]}, are in none of the shards",
+            remedy="run train-shard for the missing shards of the plan, and give all of them to merge",
         )
 
 
 def _pieces(plan, threshold, piece):
-    n_labels = len(plan.kept)
+    n_labels = len(plan.sizes)
     ends = np.zeros(n_labels + 1, np.int64)
-    np.cumsum(plan.kept, out=ends[1:])
+    np.cumsum(plan.sizes, out=ends[1:])
     low = 0
     with Progress("merging", n_labels, "labels") as progress:
         while low < n_labels:

@@ -22,14 +22,14 @@ ONE_VS_ALL = "one-vs-all"
 
 @dataclass(frozen=True)
 class ModelFile(Named, ABC):
-    """What every method keeps in its model file; names are loaded when asked for."""
+    """What every method keeps in its model file; names are loaded on demand."""
 
     path: Path
     trained: np.ndarray  # bool (l,); labels without a classifier are never predicted
-    counts: np.ndarray  # int64 (l,); training positives; names of labels do not count
+    counts: np.ndarray  # int64 (l,); training positives, without names of labels
     checksum: str
-    # ``train`` (settings of the training, ``method`` among them) and ``transform`` (parameters of the dataset,
-    # see :class:`ovaflow.data.dataset.Dataset`)
+    # ``train`` (settings of the training, among them ``method``) and ``transform`` (parameters of
+    # the dataset, see :class:`ovaflow.data.dataset.Dataset`)
     parameters: dict
     inputs: dict  # ``dataset``: checksum of the dataset that the model was trained on
     names_in_memory: Names | None = field(
@@ -49,7 +49,7 @@ class ModelFile(Named, ABC):
 
     @property
     def transform(self) -> dict[str, Any]:
-        """How features were made of what the dataset's source holds."""
+        """How features were made from the dataset's source."""
         return self.parameters.get("transform", {})
 
     @property
@@ -69,8 +69,10 @@ class ModelFile(Named, ABC):
 
     @cached_property
     def idf(self):
-        """Inverse document frequencies of the transform, float32 of shape (d without bias,); None without tf-idf."""
-        return read_idf(self.path, KIND) if self.names_in_memory is None else self.names_in_memory.idf
+        """Inverse document frequencies, float32 of shape (d without bias,); None without tf-idf."""
+        if self.names_in_memory is None:
+            return read_idf(self.path, KIND)
+        return self.names_in_memory.idf
 
     def instances(self, split):
         """Features of a dataset's instances as the model takes them."""
@@ -79,17 +81,16 @@ class ModelFile(Named, ABC):
     def require_dataset(self, dataset):
         """Refuse a dataset that it was not trained on."""
         if self.inputs.get("dataset") != dataset.checksum:
-            raise InputError(
-                f"was not trained on {dataset.path}", path=self.path, remedy="give the dataset that it was trained on"
-            )
+            remedy = "give the dataset that it was trained on"
+            raise InputError(f"was not trained on {dataset.path}", path=self.path, remedy=remedy)
 
 
 @dataclass(frozen=True)
 class Model(ModelFile):
     """An open model of one-vs-all; arrays are mapped."""
 
-    # CSR (l, d); one row per label, bias feature last where there is one. Those below ``parameters["prune"]`` are
-    # dropped
+    # (l, d); a row for each label, the bias feature last if there is one; weights below
+    # ``parameters["prune"]`` are dropped
     weights: CSR
 
     @property
@@ -115,9 +116,17 @@ def write_model(path, weights_per_label, pieces, n_features, trained, counts, na
 def save_model(path, model):
     """Write a model of one-vs-all that is in memory."""
     weights = model.weights
-    pieces = [(weights.data, weights.indices)]
-    given = np.diff(weights.indptr), pieces, weights.n_columns, model.trained, model.counts
-    write_model(path, *given, model.names, model.parameters, model.inputs)
+    write_model(
+        path,
+        np.diff(weights.indptr),
+        [(weights.data, weights.indices)],
+        weights.n_columns,
+        model.trained,
+        model.counts,
+        model.names,
+        model.parameters,
+        model.inputs,
+    )
 
 
 def write_common(file, trained, counts, names):
@@ -146,13 +155,14 @@ def method_of(path):
 
 def require_method(path, method, parts):
     """Refuse a model file of another method, which has no such parts."""
-    found = method_of(path)
-    if found != method:
-        raise InputError(f"a model of {found}, which has no {parts}", path=path, remedy=f"give a model of {method}")
+    method_of_file = method_of(path)
+    if method_of_file != method:
+        message = f"a model of {method_of_file}, which has no {parts}"
+        raise InputError(message, path=path, remedy=f"give a model of {method}")
 
 
 def require_finite(data, start, indptr, labels, path=None):
-    """Refuse weights, the first of them number ``start`` of all, that are not finite, by the label of their row."""
+    """Refuse weights that are not finite, naming the label; the first is number ``start`` of all."""
     finite = np.isfinite(data)
     if not finite.all():
         place = finite.argmin()
@@ -166,19 +176,19 @@ def require_finite(data, start, indptr, labels, path=None):
 
 def _write_weights(group, indptr, pieces, n_features):
     group.attrs["n_columns"] = np.int64(n_features)
-    dtypes = {"data": np.float32, "indices": np.int32}
-    stored = [create_array(group, name, shape=indptr[-1:], dtype=dtype) for name, dtype in dtypes.items()]
+    shape = indptr[-1:]
+    data = create_array(group, "data", shape=shape, dtype=np.float32)
+    indices = create_array(group, "indices", shape=shape, dtype=np.int32)
     create_array(group, "indptr", indptr)
     start = 0
     for piece in pieces:
         end = start + len(piece[0])
         require_finite(piece[0], start, indptr, range(len(indptr) - 1))
         if end > start:
-            for dataset, values in zip(stored, piece, strict=True):
-                dataset[start:end] = values
+            data[start:end], indices[start:end] = piece
         start = end
     if start != indptr[-1]:
-        raise ValueError(f"{indptr[-1]} weights announced, {start} given")
+        raise ValueError(f"{indptr[-1]} weights expected, {start} written")
 
 
 def open_model(path):

@@ -39,7 +39,8 @@ def kept_per_row(weights, threshold):
 
 def copy_kept(weights, rows, threshold, data, indices, starts):
     """Copy what pruning leaves of some rows to ``data`` and ``indices``, each row from its start."""
-    _copy_kept(*weights.arrays, np.asarray(rows, np.int64), np.float32(threshold), data, indices, starts)
+    rows = np.asarray(rows, np.int64)
+    _copy_kept(*weights.arrays, rows, np.float32(threshold), data, indices, starts)
 
 
 @strict_kernel
@@ -88,18 +89,19 @@ def threshold_for(weights, most):
     """The smallest threshold that leaves at most ``most`` weights, 0 where only zeros must go."""
     if np.count_nonzero(weights) <= most:
         return 0.0
-    largest_dropped = np.partition(np.abs(weights), len(weights) - 1 - most)[len(weights) - 1 - most]
+    place = len(weights) - 1 - most
+    largest_dropped = np.partition(np.abs(weights), place)[place]
     return float(np.nextafter(largest_dropped, np.float32(np.inf)))
 
 
 def prune_to_bytes(model, most_bytes, path):
     """Write a model pruned as little as a file size allows, to within three pages."""
-    rest = _bytes_beside_weights(model, Path(path).parent)
     # both arrays of weights begin at a page
-    most = (most_bytes - rest - 2 * PAGE) // _BYTES_OF_A_WEIGHT
+    least_bytes = _bytes_beside_weights(model, Path(path).parent) + 2 * PAGE
+    most = (most_bytes - least_bytes) // _BYTES_OF_A_WEIGHT
     if most < 0:
         raise InputError(
-            f"without any weight it takes {rest + 2 * PAGE:,} bytes, so it cannot be pruned to {most_bytes:,}",
+            f"takes {least_bytes:,} bytes without any weight, so it cannot be pruned to {most_bytes:,}",
             path=model.path,
             remedy="allow more bytes",
         )
@@ -120,7 +122,8 @@ def write_pruned(model, threshold, path):
 
 
 def _bytes_beside_weights(model, folder):
-    empty = CSR(np.empty(0, np.float32), np.empty(0, np.int32), np.zeros_like(model.weights.indptr), model.n_features)
+    indptr = np.zeros_like(model.weights.indptr)
+    empty = CSR(np.empty(0, np.float32), np.empty(0, np.int32), indptr, model.n_features)
     Path(folder).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         path = Path(scratch) / "empty.h5"

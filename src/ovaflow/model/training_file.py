@@ -1,4 +1,4 @@
-"""What training leaves: shard files, with the pruned weights of some labels, and how it went for all of them."""
+"""Files of training: shards with the pruned weights of some labels, and statistics of all labels."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,22 +74,22 @@ def read_shard(path):
         )
 
 
-def read_weights(path, known):
-    """Weights of a shard file; if its checksum is the one known, it has been read before and is not compared again."""
+def read_weights(path, checksum):
+    """Weights of a shard file, not compared again with their checksum if the file's is the one given."""
     with open_artifact(path, SHARD) as file:
-        return read_csr(file["weights"], compare=checksum_of(file) != known)
+        return read_csr(file["weights"], compare=checksum_of(file) != checksum)
 
 
 def require_alike(shard, first, dataset):
-    """Refuse a shard of another dataset, or whose settings or inputs are not those of the first one."""
+    """Refuse a shard of another dataset, or with other settings or inputs than the first one."""
     if shard.inputs.get("dataset") != dataset.checksum:
         raise InputError(f"was not trained on {dataset.path}", path=shard.path, remedy="train it again")
     ours, theirs = shard.parameters | shard.inputs, first.parameters | first.inputs
-    differing = sorted(name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name))
-    if differing:
-        raise InputError(
-            f"differs from {first.path} in {', '.join(differing)}", path=shard.path, remedy="train both alike"
-        )
+    names = sorted(ours.keys() | theirs.keys())
+    differences = ", ".join(name for name in names if ours.get(name) != theirs.get(name))
+    if differences:
+        message = f"differs from {first.path} in {differences}"
+        raise InputError(message, path=shard.path, remedy="train both alike")
 
 
 def write_statistics(group, statistics):
@@ -105,15 +105,15 @@ def read_statistics(group):
 class Training:
     """What a finished training took."""
 
-    # arrays (l,); see :data:`STATISTICS`; empty where no problem was solved for each label
+    # arrays (l,), see :data:`STATISTICS`; empty for methods without a problem per label
     statistics: dict
     core_seconds: float  # processor time of the solver, over all shards
     shards: int  # number of shards
     peak_rss_bytes: int  # largest resident memory of a shard's job
-    # arrays (T,); what is known of each tree, for methods that grow some
+    # arrays (T,): statistics of each tree, for methods that grow some
     trees: dict = field(default_factory=dict)
-    parameters: dict = field(default_factory=dict)  # settings of the training, of what was read from a file
-    inputs: dict = field(default_factory=dict)  # checksums of the artifacts used, by kind, of what was read from a file
+    parameters: dict = field(default_factory=dict)  # settings of the training
+    inputs: dict = field(default_factory=dict)  # checksums of the artifacts used, by kind
 
 
 def write_training(path, training, parameters, inputs):
