@@ -184,8 +184,8 @@ os.remove(sys.argv[-1].removeprefix("--output="))
 os.setuid(65534)
 sys.exit(main(sys.argv[1:]))
 """
-    words = [part.format(here=here) for part in STEPS[0].split()]
-    words[-1] = f"--output={closed}/means.h5"
+    words = [part.format(here=here) for part in STEPS[1].split()]
+    words[-1] = f"--output={closed}/shards.tsv"
     done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True)
     assert done.returncode == 2, done.stderr
     assert f"cannot be written: Permission denied; allow writing in {closed}" in done.stderr.splitlines()[-1]

@@ -100,6 +100,11 @@ def old(path):
         file.attrs["format_version"] = 2
 
 
+def edited(path):
+    with h5py.File(path, "r+") as file:
+        file["group"].attrs["n_columns"] = 8
+
+
 FOREIGN = "not a means file, or damaged; give the path of a means file (ovaflow means, rule compute_means)"
 WRONG_FILES = {
     "missing": (Path.unlink, "no such file; give the path of a means file"),
@@ -108,6 +113,7 @@ WRONG_FILES = {
     "pipe": (lambda path: (path.unlink(), os.mkfifo(path)), "not a file"),
     "another kind": (another_kind, "expected means, found model; give the path of a means file"),
     "old": (old, "format version 2, but this ovaflow reads 3; delete it"),
+    "edited": (edited, "damaged (its attributes do not match their checksum)"),
     "damaged": (
         lambda path: flip(path, offset_of(path, "group/values") + 5000),
         "damaged (values of /group/values do not match their checksum); delete it and make it again (ovaflow means",
