@@ -135,7 +135,7 @@ def test_the_same_dataset_needs_no_names(tmp_path):
 @pytest.mark.parametrize(
     ("labels", "features", "named", "expected"),
     [
-        (["a"], ["f"] * 4, False, "it has 4 features, .* has 3, and without names they cannot be matched"),
+        (["a"], ["f"] * 4, False, "has 4 features, .* has 3, and without names they cannot be matched"),
         (["x"], ["f", "g", "h"], True, "none of its 1 labels is one of the 2 of"),
         (["a"], ["x", "y"], True, "none of its 2 features is one of the 3 of"),
     ],

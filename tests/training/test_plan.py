@@ -14,8 +14,8 @@ from ovaflow.sparse.csr import from_scipy
 from ovaflow.training.plan import (
     cost_of_cuts,
     cut_edges,
+    divide_tree,
     estimated_work,
-    parts_of_tree,
     plan_shards,
     read_plan,
     sampling_error,
@@ -82,7 +82,7 @@ def test_shards_along_the_tree(Y, n_shards):
 def test_parts_fit_or_are_single_labels(Y, limit):
     tree, counts = compute_label_tree(from_scipy(Y)), Y.sum(0)
     work = estimated_work(counts)
-    part = parts_of_tree(tree, counts, work, limit)
+    part = divide_tree(tree, counts, work, limit)
     assert sorted(set(part)) == list(range(part.max() + 1))
     loads, sizes = np.bincount(part, weights=work), np.bincount(part)
     assert ((loads <= limit + 1e-6) | (sizes == 1)).all()
@@ -101,7 +101,7 @@ def test_cuts_cost_little_more_than_the_cheapest():
         tree, counts = compute_label_tree(from_scipy(Y)), Y.sum(0)
         work = estimated_work(counts)
         limit = max(work.max(), 0.5 * work.sum())
-        part = parts_of_tree(tree, counts, work, limit)
+        part = divide_tree(tree, counts, work, limit)
         cut = np.flatnonzero((tree.parent != ROOT) & (part != part[tree.parent]))
         ours += cost_of_cuts(tree, counts, cut)
         theirs += cheapest_cuts(tree, counts, work, limit)
@@ -127,7 +127,7 @@ def test_the_cheapest_branch_is_cut():
     # 0 is the root's child; 1 and 2 hang at it with as much work, and 2 is farther from its parent
     order, zeros = np.arange(3, dtype=np.int32), np.zeros(3, np.int32)
     tree = LabelTree(np.array([ROOT, 0, 0]), np.array([10, 1, 8]), order, zeros, np.array([1, 2, 2]), 30)
-    part = parts_of_tree(tree, np.array([10, 10, 10]), np.ones(3), 2.0)
+    part = divide_tree(tree, np.array([10, 10, 10]), np.ones(3), 2.0)
     assert part[0] == part[1] != part[2]
 
 
@@ -160,7 +160,7 @@ def test_the_file_gives_back_what_was_written(tmp_path):
     for shard, labels in enumerate(shards):
         again = read_plan(path, shard, 4)
         assert (again.dtype, again.tolist()) == (np.int32, labels.tolist())
-    with pytest.raises(InputError, match="4 labels are in it, and 5 in the dataset; run `ovaflow plan` again"):
+    with pytest.raises(InputError, match="divides 4 labels, but the dataset has 5; run `ovaflow plan` again"):
         read_plan(path, 0, 5)
 
 

@@ -59,14 +59,14 @@ def test_a_disk_that_takes_half_of_it(dataset, scratch, capsys):
             assert left_in(scratch) == []
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert "read where it is: File too large" in capsys.readouterr().err
+    assert "it is read in place: File too large" in capsys.readouterr().err
 
 
 def test_a_folder_that_is_missing_or_full(dataset, scratch, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(staging, "_SPARE", 1 << 62)
     for folder, reason in (
-        (scratch, "MB needed and some to spare"),
-        (tmp_path / "nowhere", "read where it is: No such file or directory"),
+        (scratch, "MB needed"),
+        (tmp_path / "nowhere", "it is read in place: No such file or directory"),
     ):
         with staged(dataset, folder) as place:
             assert place == dataset

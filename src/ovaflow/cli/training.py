@@ -99,7 +99,7 @@ def read_earlier(path, dataset, training=None):
     if training is not None:
         require_same_problem(model, training)
     earlier = match_model(model, dataset)
-    click.echo(earlier.words, err=True)
+    click.echo(earlier.summary, err=True)
     return earlier, {"earlier": model.checksum}
 
 

@@ -1,7 +1,8 @@
-"""The all-negative start: the solution of the problem without positives (OVA-Primal, Fang et al. 2019, sec. 3.3).
+"""The all-negative start: the solution of the problem without positives.
 
-It is solved once, from zero, and stopped early: at its optimum all instances are on the kink of the squared hinge,
-where Newton's method makes poor first steps (MSI sec. 3).
+OVA-Primal, Fang et al. 2019, sec. 3.3. It is solved once, from zero, and stopped early: at its
+optimum all instances are on the kink of the squared hinge, where Newton's method makes poor first
+steps (MSI sec. 3).
 """
 
 import numpy as np
@@ -17,17 +18,19 @@ from ovaflow.storage.artifact import create_artifact, open_artifact, parameters_
 
 KIND = "root"
 
-_DECIDING = ("C", "loss", "root_epsilon")
+_SETTINGS = ("C", "loss", "root_epsilon")
 
 
 def solve_root(X, training):
-    """Weights and Outcome of the problem in which every document is a negative: |g(w)| <= root_epsilon |g(0)|."""
+    """Weights and Outcome without positives, where |g(w)| <= root_epsilon |g(0)|."""
     settings = Settings.of(training)
     mean = np.bincount(X.indices, weights=X.data, minlength=X.n_columns) / max(X.n_rows, 1)
-    at_zero = gradient_norm_at_zero(settings.C, SLOPE_AT_ZERO[settings.loss], X.n_rows, 0, 0.0, 0.0, mean @ mean)
+    slope = SLOPE_AT_ZERO[settings.loss]
+    norm_at_zero = gradient_norm_at_zero(settings.C, slope, X.n_rows, 0, 0.0, 0.0, mean @ mean)
     work = make_workspace(X.n_rows, X.n_columns)
     work.weights[:] = 0.0
-    outcome = solve_label(X, np.empty(0, np.int32), training.root_epsilon * at_zero, work, settings)
+    positives = np.empty(0, np.int32)
+    outcome = solve_label(X, positives, training.root_epsilon * norm_at_zero, work, settings)
     return work.weights.copy(), outcome
 
 
@@ -42,7 +45,7 @@ class AllNegative(Start):
 
 
 def write_root(path, weights, outcome, training, dataset):
-    """Write the root file, with the settings it was solved with and the checksum of the dataset file."""
+    """Write the root file, with the solver's settings and the checksum of the dataset file."""
     with create_artifact(path, KIND, _settings_of(training), {"dataset": dataset}) as file:
         create_array(file, "weights", weights)
         for name, value in outcome._asdict().items():
@@ -50,15 +53,16 @@ def write_root(path, weights, outcome, training, dataset):
 
 
 def read_root(path, dataset, training):
-    """Weights of a root file; InputError if it was made from another dataset file or with other settings."""
+    """Weights of a root file; InputError if it is of another dataset file or of other settings."""
     with open_artifact(path, KIND) as file:
         require_input(file, "dataset", dataset)
-        made_with = parameters_of(file)
+        parameters = parameters_of(file)
         for name, value in _settings_of(training).items():
-            if (found := made_with.get(name)) != value:
-                raise InputError(f"solved with {name} {found}, not {value}", path, remedy="run `ovaflow root` again")
+            if parameters.get(name) != value:
+                message = f"solved with {name} {parameters.get(name)}, not {value}"
+                raise InputError(message, path, remedy="run `ovaflow root` again")
         return map_array(file["weights"])
 
 
 def _settings_of(training):
-    return {name: getattr(training, name) for name in _DECIDING}
+    return {name: getattr(training, name) for name in _SETTINGS}

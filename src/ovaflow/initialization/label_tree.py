@@ -1,4 +1,7 @@
-"""The label-tree start: each label begins at its parent's solution (OVA-Primal++, Fang et al. 2019, sec. 3.4-3.6)."""
+"""The label-tree start: each label begins at its parent's solution.
+
+OVA-Primal++, Fang et al. 2019, sec. 3.4-3.6.
+"""
 
 from threading import Lock
 
@@ -9,16 +12,16 @@ from ovaflow.initialization.start import Start
 
 
 class FromParent(Start):
-    """Labels whose parent is solved start there, before pruning; children of the root start at the root.
+    """Labels start at their parent's solution, before pruning, or at the root.
 
-    Each parent is solved, and kept, before :meth:`fill` of its children, which is called once for each. A solution is
-    held until the parent's last child has taken it.
+    Each parent is solved, and kept, before :meth:`fill` of its children, which is called once for
+    each. A solution stays in memory until the parent's last child has started.
     """
 
     def __init__(self, root, parents):
         self.parents = parents
         self._root = root
-        self._waiting = _children(parents, parents)
+        self._n_children = _children(parents, parents)
         self._solutions = {}
         self._lock = Lock()
 
@@ -31,28 +34,30 @@ class FromParent(Start):
         weights[:] = 0.0
         weights[features] = values
         with self._lock:
-            self._waiting[parent] -= 1
-            if not self._waiting[parent]:
+            self._n_children[parent] -= 1
+            if not self._n_children[parent]:
                 del self._solutions[parent]
 
     def resume(self, labels, solutions):
-        self._waiting = _children(self.parents[labels], self.parents)
-        self._solutions |= {label: solution for label, solution in solutions.items() if self._waiting[label]}
+        self._n_children = _children(self.parents[labels], self.parents)
+        for label, solution in solutions.items():
+            if self._n_children[label]:
+                self._solutions[label] = solution
 
     def keep(self, label, features, weights):
-        if not self._waiting[label]:
+        if not self._n_children[label]:
             return None
         self._solutions[label] = features.astype(np.int32), weights.copy()
         return self._solutions[label]
 
 
 def _children(above, parents):
-    """How many of some labels start at each label, by the parents of those labels."""
+    """How many of some labels start at each label, from the parents of those labels."""
     return np.bincount(above[above != ROOT], minlength=len(parents))
 
 
 def parents_within(parents, labels):
-    """Parents as a job of some labels uses them: ROOT where the parent, or the label itself, is solved elsewhere."""
+    """Parents within a job of some labels: ROOT where parent or label is solved elsewhere."""
     here = np.zeros(len(parents) + 1, bool)
     here[labels] = True
     # index -1, the root, is the last entry

@@ -15,8 +15,8 @@ def coefficients(pp, xp, xx, share, s, t):
 
     With rho the share of positives and r = t + (s - t) rho, the negatives'
     condition becomes <w, x_mean> = r, and [pp xp; xp xx] [u; v] = [s; r] is
-    solved by Cramer's rule. Where the means are parallel the least-squares
-    solution of least norm is taken; a mean of length zero adds nothing.
+    solved by Cramer's rule. Parallel means get the least-squares solution of
+    least norm; a mean of length zero adds nothing.
     """
     pp, xp, share = (np.atleast_1d(np.asarray(values, np.float64)) for values in (pp, xp, share))
     r = t + (s - t) * share
@@ -43,8 +43,8 @@ def _parallel(pp, xp, xx, r, s):
 class MeanSeparating(Start):
     """Start of each label from its means.
 
-    s and t are the wanted mean scores of positives and of negatives: 1 and -2 for the squared hinge, t = -3 for the
-    logistic loss.
+    s and t are the mean scores of positives and of negatives to aim at: 1 and -2 for the squared
+    hinge, t = -3 for the logistic loss.
     """
 
     def __init__(self, means, n, s=1.0, t=-2.0):

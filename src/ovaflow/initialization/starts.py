@@ -1,4 +1,4 @@
-"""The starts by the name that the config uses."""
+"""The starts by their names in the config."""
 
 from dataclasses import dataclass, replace
 
@@ -16,7 +16,7 @@ from ovaflow.initialization.start import Bias, Zero
 
 @dataclass(frozen=True)
 class StartInputs:
-    """What starts are made from, in addition to the settings."""
+    """What starts are made from, besides the settings."""
 
     means: Means
     n: int  # instances, without names of labels
@@ -27,16 +27,18 @@ class StartInputs:
 
     @classmethod
     def of(cls, dataset, means, **more):
-        """Inputs from a dataset and what else the start needs."""
+        """Inputs from a dataset, its means and what else the start needs."""
         return cls(means, dataset.n_documents, float(dataset.parameters["bias"]), **more)
 
     def within(self, labels):
-        """Inputs of a job that solves some of the labels: parents elsewhere are replaced by the root."""
-        return self if self.parents is None else replace(self, parents=parents_within(self.parents, labels))
+        """Inputs of a job of some labels: parents elsewhere are replaced by the root."""
+        if self.parents is None:
+            return self
+        return replace(self, parents=parents_within(self.parents, labels))
 
 
 def compute_start_inputs(dataset, training, threads=1, means=None, **more):
-    """Inputs of a training without artifacts of a workflow: whatever is needed and not given is computed now."""
+    """Inputs of a training outside a workflow: whatever is missing is computed now."""
     if training.needs_root:
         more["root"], _ = solve_root(dataset.documents.train.X, training)
     if training.needs_tree:
@@ -57,9 +59,9 @@ def _pretrained(training, inputs):
 
 
 _STARTS = {
-    "all-negative": lambda training, inputs: AllNegative(_given(inputs, "root")),
+    "all-negative": lambda training, inputs: AllNegative(_require(inputs, "root")),
     "bias": lambda training, inputs: Bias(training.bias_lambda, inputs.bias),
-    "label-tree": lambda training, inputs: FromParent(_given(inputs, "root"), _given(inputs, "parents")),
+    "label-tree": lambda training, inputs: FromParent(_require(inputs, "root"), _require(inputs, "parents")),
     "mean-separating": _mean_separating,
     "pretrained": _pretrained,
     "zero": lambda training, inputs: Zero(),
@@ -68,18 +70,18 @@ _STARTS = {
 STARTS = tuple(_STARTS)
 
 RANKING = ("mean-separating", "pretrained")
-"""Starts whose own scores choose the first working set; for the others the mean-separating start does."""
+"""Starts whose scores choose the first working set; for others the mean-separating start's do."""
 
 COLD = tuple(name for name in STARTS if name != "pretrained")
 """Starts that need no earlier model."""
 
 
-def _given(inputs, name):
-    found = getattr(inputs, name)
-    if found is None:
+def _require(inputs, name):
+    value = getattr(inputs, name)
+    if value is None:
         remedy = "give --root, and --label-tree for the start of that name"
         raise InputError(f"this start needs the {name} of the label tree", remedy=remedy)
-    return found
+    return value
 
 
 def make_start(training, inputs):
@@ -88,5 +90,5 @@ def make_start(training, inputs):
 
 
 def ranking_start(inputs):
-    """The start that chooses first working sets where the label's own start separates too little: MSI, sec. 4."""
+    """The start that chooses first working sets if the label's start separates too little: MSI, sec. 4."""
     return MeanSeparating(inputs.means, inputs.n, 1.0, -2.0)

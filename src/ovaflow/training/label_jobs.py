@@ -15,28 +15,29 @@ from ovaflow.sparse.csr import CSR, for_kernels
 
 
 class TrainedLabel(NamedTuple):
-    """What is kept of a solved label."""
+    """Weights and outcome of a solved label."""
 
     indices: np.ndarray  # ascending
     data: np.ndarray
     outcome: Outcome
-    seconds: float  # processor time; a label's share where labels are worked on together
+    seconds: float  # processor time; of labels solved together, a share
     solution: tuple | None = None  # features and weights before pruning, if other labels start there
 
 
 def unsolved(status, indices=(), data=()):
     """A label that the solver did not work on, with these weights."""
     outcome = Outcome(0, 0, 0, 0, 0, 0.0, 0.0, 0.0, status, 0)
-    return TrainedLabel(np.asarray(indices, np.int32), np.asarray(data, np.float32), outcome, 0.0)
+    indices, data = np.asarray(indices, np.int32), np.asarray(data, np.float32)
+    return TrainedLabel(indices, data, outcome, 0.0)
 
 
 def positive_costs(dataset, training):
     """Weight of each label's positives, that of negatives being 1, by their number in training.
 
-    Annotators leave labels out, rare ones most of all. With p_j the chance that label j was assigned where it is true,
-    (1/p_j) [s < 0] + (1 - 1/p_j) [s >= 0] over the observed positives is an unbiased estimate of the 0-1 loss. It is
-    (2/p_j - 1) [s < 0] and a constant; the loss takes the place of [s < 0]: PW-DiSMEC (Qaraei, Schultheis, Gupta and
-    Babbar 2021).
+    Annotators omit labels, rare ones most of all. With p_j the chance that label j was assigned where
+    it is true, (1/p_j) [s < 0] + (1 - 1/p_j) [s >= 0] over the observed positives is an unbiased
+    estimate of the 0-1 loss. It is (2/p_j - 1) [s < 0] and a constant; the loss takes the place of
+    [s < 0]: PW-DiSMEC (Qaraei, Schultheis, Gupta and Babbar 2021).
     """
     if training.weighting == "none":
         return np.ones(dataset.n_labels)
@@ -50,12 +51,12 @@ class LabelJobs:
     X: CSR
     positives: CSR  # shape (l, n)
     start: object
-    ranking: object  # chooses the first working set: the start, or the mean-separating one if that ranks better
-    positive_costs: np.ndarray  # what losses of each label's positives weigh
-    targets: np.ndarray  # what each label's gradient norm must reach, with L1 the violation
+    ranking: object  # chooses the first working set: the start, or the mean-separating start
+    positive_costs: np.ndarray  # weight of the losses of each label's positives
+    targets: np.ndarray  # gradient norm that each label must reach; with L1 the violation
     threshold: np.float32  # smaller weights are dropped
     alone: Newton  # how labels are solved one by one
-    fast_path: object | None  # None where every label is solved so
+    fast_path: object | None  # None if every label is solved so
 
     @classmethod
     def of(cls, dataset, inputs, training):
@@ -95,7 +96,7 @@ class LabelJobs:
         return self.fast_path.suits(counts, self.alone.n_documents)
 
     def keep_solution(self, label, weights):
-        """Hand the dense solution of a label to its start, where starts of other labels may need it."""
+        """Pass the dense solution of a label to the start if other labels may start there."""
         if self.start.parents is None:
             return None
         features = np.flatnonzero(weights)
@@ -107,35 +108,36 @@ class LabelSolver:
 
     def __init__(self, jobs):
         self._jobs, self._work, self._fast = jobs, None, None
-        self._seconds = {}  # of the labels in flight
+        self._seconds = {}  # of each label in flight
 
     def solve_from(self, queue):
-        """Labels of a queue as they are solved, each with its TrainedLabel, until there are no more."""
+        """Labels of a queue as they are solved, each with its TrainedLabel."""
         while True:
             label = queue.take(fast=False, held=len(self._seconds))
             if label is not None:
-                solved = [(label, self._solve_plainly(label))]
+                results = [(label, self._solve_plainly(label))]
             elif self._admit_from(queue):
-                solved = self._advance_all()
+                results = self._advance_all()
             elif queue.wait():
                 continue
             else:
                 return
-            for label, trained in solved:
+            for label, result in results:
                 queue.finish(label)
-                yield label, trained
+                yield label, result
 
     def _solve_plainly(self, label):
         jobs, positives = self._jobs, self._jobs.positives_of(label)
         if not len(positives):
             return unsolved(Status.NO_POSITIVES)
         self._work = self._work or jobs.alone.make_work()
-        weights, started = self._work.weights, time.thread_time()
+        weights, start = self._work.weights, time.thread_time()
         jobs.start.fill(label, jobs.X, positives, weights)
-        outcome = jobs.alone.solve(positives, jobs.targets[label], self._work, jobs.positive_costs[label])
+        target, cost = jobs.targets[label], jobs.positive_costs[label]
+        outcome = jobs.alone.solve(positives, target, self._work, cost)
         solution = jobs.keep_solution(label, weights)
         indices, data = large_weights(weights, jobs.threshold)
-        return TrainedLabel(indices, data, outcome, time.thread_time() - started, solution)
+        return TrainedLabel(indices, data, outcome, time.thread_time() - start, solution)
 
     def _admit_from(self, queue):
         """Fill the batch of the fast path; returns how many labels are in flight."""
@@ -145,26 +147,27 @@ class LabelSolver:
             if label is None:
                 break
             self._fast = self._fast or jobs.fast_path.make_solver(jobs.start, jobs.ranking)
-            began = time.thread_time()
-            self._fast.admit(label, jobs.positives_of(label), jobs.targets[label], jobs.positive_costs[label])
-            self._seconds[label] = time.thread_time() - began
+            positives, start = jobs.positives_of(label), time.thread_time()
+            self._fast.admit(label, positives, jobs.targets[label], jobs.positive_costs[label])
+            self._seconds[label] = time.thread_time() - start
         return len(self._seconds)
 
     def _advance_all(self):
-        """One pass over all instances for the labels in flight; those that it finishes."""
-        began = time.thread_time()
+        """One pass over all instances for the labels in flight; yields those that it finishes."""
+        start = time.thread_time()
         self._fast.screen()
-        share = (time.thread_time() - began) / len(self._seconds)
+        share = (time.thread_time() - start) / len(self._seconds)
         for label in list(self._seconds):
-            began = time.thread_time()
-            solved = self._fast.advance(label)
-            self._seconds[label] += share + time.thread_time() - began
-            if solved is not None:
-                yield label, self._finish(label, *solved)
+            start = time.thread_time()
+            solution = self._fast.advance(label)
+            self._seconds[label] += share + time.thread_time() - start
+            if solution is not None:
+                yield label, self._finish(label, *solution)
 
     def _finish(self, label, support, weights, outcome):
         solution = self._jobs.start.keep(label, support, weights)
-        kept, data = large_weights(weights, self._jobs.threshold)
-        indices = support[kept]
+        places, data = large_weights(weights, self._jobs.threshold)
+        indices = support[places]
         order = np.argsort(indices)
-        return TrainedLabel(indices[order], data[order], outcome, self._seconds.pop(label), solution)
+        seconds = self._seconds.pop(label)
+        return TrainedLabel(indices[order], data[order], outcome, seconds, solution)

@@ -1,8 +1,9 @@
 """Which labels belong together: shards that take about as long, parts of the label tree, and samples.
 
-Parts for shards are whole subtrees of the root, and of too large ones what costs least to cut off. A label whose edge
-is cut starts at the root instead of its parent, at the Hamming distance |P_j| instead of d_j, so that the cut costs
-|P_j| - d_j. In a minimum spanning tree that is never less than 1.
+Shards get whole subtrees of the root; from subtrees that are too large, the branches that cost least
+are cut off. A label whose edge is cut starts at the root instead of its parent, at the Hamming
+distance |P_j| instead of d_j, so that the cut costs |P_j| - d_j. In a minimum spanning tree that is
+never less than 1.
 """
 
 import heapq
@@ -17,9 +18,10 @@ from ovaflow.storage.texts import read_lines, write_lines
 PLAN = "plan"
 """Kind of file."""
 
-# Unit: what every label takes, however few its positives. Fitted to the seconds of each label of whole trainings of
-# tibkat (35,116 labels, 4.8 ms with one positive, 320 ms with a thousand), docstrings (0.8 and 14 ms), Bibtex,
-# Delicious and ALOI, mean-separating start; within a dataset most seconds are within a factor of 1.5 of it.
+# Unit: what every label takes, however few its positives. Fitted to the seconds of each label in
+# trainings of tibkat (35,116 labels, 4.8 ms with one positive, 320 ms with a thousand), docstrings
+# (0.8 and 14 ms), Bibtex, Delicious and ALOI with the mean-separating start; within a dataset most
+# seconds are within a factor of 1.5 of it.
 _GROWING_WORK = 0.5
 _EXPONENT = 0.6
 _UNTRAINED = 0.001
@@ -37,15 +39,17 @@ def estimated_work(counts):
 def plan_shards(work, n_shards, label_tree=None, counts=None):
     """Divide labels into shards of about equal work, the largest first to the least loaded shard.
 
-    The largest shard exceeds the mean by less than the largest unit: a label, or with a label tree (and the ``counts``
-    of positives) a part of it. Parts are whole subtrees of the root as far as they take no more than a shard of mean
-    size, or than the largest label, see :func:`parts_of_tree`. The labels of each shard are ascending, or depth first
-    along the tree; shards are empty when there are fewer units than shards.
+    The largest shard exceeds the mean by less than the largest unit: a label, or with a label tree
+    (and the ``counts`` of positives) a part of it. Parts are whole subtrees of the root if they take
+    no more than the mean shard or the largest label, see :func:`divide_tree`. The labels of each
+    shard are ascending, or depth first along the tree; shards are empty when there are fewer units
+    than shards.
     """
     work = np.asarray(work, np.float64)
     if label_tree is None:
         return _members(_assign(work, n_shards), np.arange(len(work)), n_shards)
-    part = parts_of_tree(label_tree, counts, work, max(work.sum() / n_shards, work.max(initial=0)))
+    limit = max(work.sum() / n_shards, work.max(initial=0))
+    part = divide_tree(label_tree, counts, work, limit)
     shard_of_part = _assign(np.bincount(part, weights=work), n_shards)
     return _members(shard_of_part[part], label_tree.order, n_shards)
 
@@ -67,11 +71,11 @@ def _members(shard_of_label, order, n_shards):
     return np.split(grouped, np.cumsum(np.bincount(shards, minlength=n_shards))[:-1])
 
 
-def parts_of_tree(tree, counts, work, limit):
-    """Divide the label tree into parts that take no more than a limit; returns the part of each label, without gaps.
+def divide_tree(tree, counts, work, limit):
+    """Divide the label tree into parts of limited work; returns the part of each label, without gaps.
 
-    A part that is too large gives up the branch that costs least for the work it takes away, among those within the
-    limit, until it fits. A single label may take more.
+    A part that is too large gives up the branch within the limit whose cut costs least for its work,
+    until it fits. A single label may take more.
     """
     top = tree.parent == ROOT
     members = np.split(tree.order, np.flatnonzero(np.diff(tree.subtree[tree.order])) + 1)
@@ -101,17 +105,17 @@ def _cut(labels, parent, costs, below, limit, top):
     while below[root] > limit and len(branches):
         candidates = branches[below[branches] <= max(limit, below[branches].min())]
         gains = np.minimum(below[candidates], below[root] - limit)
-        label = chosen = candidates[np.argmin(costs[candidates] / gains)]
-        top[chosen] = True
+        label = branch = candidates[np.argmin(costs[candidates] / gains)]
+        top[branch] = True
         while label != root:
             label = parent[label]
-            below[label] -= below[chosen]
-        branches = branches[~_in_branch(branches, parent, chosen)]
+            below[label] -= below[branch]
+        branches = branches[~_in_branch(branches, parent, branch)]
 
 
-def _in_branch(labels, parent, chosen):
+def _in_branch(labels, parent, branch):
     """Which labels, parents before children, belong to the branch of a label."""
-    inside = {int(chosen)}
+    inside = {int(branch)}
     for label, above in zip(labels.tolist(), parent[labels].tolist(), strict=True):
         if above in inside:
             inside.add(label)
@@ -133,8 +137,10 @@ def cost_of_cuts(tree, counts, cut):
 
 def write_plan(path, shards, work):
     """Write shards.tsv: one line per label, with its shard and its estimated work."""
-    lines = [f"{shard}\t{label}\t{work[label]:.6g}" for shard, labels in enumerate(shards) for label in labels]
-    write_lines(path, PLAN, ["shard\tlabel\twork", *lines])
+    lines = ["shard\tlabel\twork"]
+    for shard, labels in enumerate(shards):
+        lines += [f"{shard}\t{label}\t{work[label]:.6g}" for label in labels]
+    write_lines(path, PLAN, lines)
 
 
 def read_plan(path, shard, n_labels):
@@ -144,24 +150,25 @@ def read_plan(path, shard, n_labels):
 
 
 def read_shards(path, n_labels):
-    """Labels of all shards up to the last that has any."""
+    """Labels of each shard up to the last that is not empty."""
     shards = {}
     _, *lines = read_lines(path, PLAN)
     for line in lines:
         shard, label, _ = line.split("\t")
         shards.setdefault(int(shard), []).append(int(label))
     if len(lines) != n_labels:
-        said = f"{len(lines):,} labels are in it, and {n_labels:,} in the dataset"
-        raise InputError(said, path=path, remedy="run `ovaflow plan` again")
+        message = f"divides {len(lines):,} labels, but the dataset has {n_labels:,}"
+        raise InputError(message, path=path, remedy="run `ovaflow plan` again")
     return [np.array(shards.get(shard, ()), np.int32) for shard in range(max(shards, default=-1) + 1)]
 
 
 def stratified_sample(counts, n_labels, seed):
-    """Draw labels with positives, stratified by their number; all of them if there are no more than ``n_labels``.
+    """Draw labels with positives, stratified by their number; all if there are at most ``n_labels``.
 
-    Returns them from rare to frequent, and how many labels each represents. Time and weights of a label grow with its
-    positives, so frequent labels are sampled more densely than they occur (Cochran, Sampling Techniques, ch. 5). Each
-    stratum gives at least two, so that ``n_labels`` is met roughly.
+    Returns them from rare to frequent, and how many labels each represents. Time and weights of a
+    label grow with its positives, so frequent labels are sampled more densely than they occur
+    (Cochran, Sampling Techniques, ch. 5). Each stratum contributes at least two, so the sample has
+    only roughly ``n_labels``.
     """
     candidates = np.flatnonzero(counts)
     magnitudes = _magnitudes(counts[candidates])
@@ -170,25 +177,25 @@ def stratified_sample(counts, n_labels, seed):
     strata = [candidates[magnitudes == magnitude] for magnitude in np.unique(magnitudes)]
     generator = np.random.default_rng(seed)
     shares = np.array([len(stratum) * np.sqrt(counts[stratum].mean()) for stratum in strata])
-    wanted = np.maximum(np.rint(n_labels * shares / shares.sum()), 2).astype(np.int64)
-    drawn = [
-        generator.choice(stratum, min(size, len(stratum)), replace=False)
-        for stratum, size in zip(strata, wanted, strict=True)
-    ]
-    represented = [len(stratum) / len(own) for stratum, own in zip(strata, drawn, strict=True)]
-    return np.concatenate(drawn), np.repeat(represented, [len(own) for own in drawn])
+    sizes = np.maximum(np.rint(n_labels * shares / shares.sum()), 2).astype(np.int64)
+    samples, multiplicities = [], []
+    for stratum, size in zip(strata, sizes, strict=True):
+        sample = generator.choice(stratum, min(size, len(stratum)), replace=False)
+        samples.append(sample)
+        multiplicities.append(np.full(len(sample), len(stratum) / len(sample)))
+    return np.concatenate(samples), np.concatenate(multiplicities)
 
 
-def sampling_error(values, represented, counts):
-    """Standard error of ``represented @ values``, of a stratified sample whose labels have so many positives.
+def sampling_error(values, multiplicities, counts):
+    """Standard error of ``multiplicities @ values``, of a stratified sample by its labels' positives.
 
-    The variances within strata, with the correction for finite strata (Cochran, Sampling Techniques, eq. 5.12).
+    The variances within strata, corrected for finite strata (Cochran, Sampling Techniques, eq. 5.12).
     """
     strata, variance = _magnitudes(counts), 0.0
     for stratum in np.unique(strata):
-        own, weights = values[strata == stratum], represented[strata == stratum]
-        if len(own) > 1:
-            variance += weights.sum() * (weights[0] - 1.0) * own.var(ddof=1)
+        sample, multiplicity = values[strata == stratum], multiplicities[strata == stratum]
+        if len(sample) > 1:
+            variance += multiplicity.sum() * (multiplicity[0] - 1.0) * sample.var(ddof=1)
     return math.sqrt(variance)
 
 

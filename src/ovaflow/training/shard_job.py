@@ -1,4 +1,4 @@
-"""Training labels of a one-vs-all model: threads that take them from a common queue, and parts of what is finished."""
+"""Training labels of a one-vs-all model: threads share a queue, and finished labels are kept."""
 
 import sys
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ _NO_SOLUTION = np.empty(0, np.int32), np.empty(0, np.float32)
 
 @dataclass(frozen=True)
 class TrainedShard:
-    """Labels of a shard after training, in the order they were given."""
+    """Labels of a shard after training, in the order of the arguments."""
 
     weights: CSR  # shape (m, d)
     trained: np.ndarray  # whether a label has weights, shape (m,)
@@ -41,140 +41,147 @@ class TrainedShard:
 def train_labels(dataset, inputs, labels, training, threads=1, title="train", parts=None):
     """Train some labels of a dataset; the result does not depend on the threads.
 
-    With ``parts`` labels are kept as they are finished, and those that it holds already are not trained. InputError
-    if the weights of a label are not finite.
+    With ``parts`` finished labels are kept, and those of earlier attempts are not trained again.
+    InputError if the weights of a label are not finite.
     """
     parts = parts or Parts()
-    jobs, counts = LabelJobs.of(dataset, inputs.within(labels), training), inputs.means.counts[labels]
+    jobs = LabelJobs.of(dataset, inputs.within(labels), training)
+    counts = inputs.means.counts[labels]
     results, solutions = _earlier_labels(parts, labels, title)
-    results |= _taken_over(inputs.earlier, labels, dataset.counts[labels], training)
-    left = ~np.isin(labels, list(results))
-    jobs.start.resume(labels[left], solutions)
-    expected = dict(zip(labels[left].tolist(), estimated_work(counts[left]).tolist(), strict=True))
-    with Progress(title, len(expected), "labels", work=sum(expected.values())) as progress:
-        for label, trained in _on_threads(jobs, labels[left], counts[left], threads):
-            _require_finite(label, trained, dataset)
-            _keep_label(parts, label, trained)
-            results[label] = trained._replace(solution=None)
-            progress.advance(work=expected[label])
+    results |= _unchanged_labels(inputs.earlier, labels, dataset.counts[labels], training)
+    remaining = ~np.isin(labels, list(results))
+    jobs.start.resume(labels[remaining], solutions)
+    work = estimated_work(counts[remaining]).tolist()
+    work_by_label = dict(zip(labels[remaining].tolist(), work, strict=True))
+    with Progress(title, len(work), "labels", work=sum(work)) as progress:
+        for label, result in _on_threads(jobs, labels[remaining], counts[remaining], threads):
+            _require_finite(label, result, dataset)
+            _keep_label(parts, label, result)
+            results[label] = result._replace(solution=None)
+            progress.advance(work=work_by_label[label])
     core_seconds = parts.core_seconds
     parts.write()
-    return _assemble([results.pop(label) for label in labels.tolist()], counts, dataset.n_features, core_seconds)
+    in_order = [results.pop(label) for label in labels.tolist()]
+    return _assemble(in_order, counts, dataset.n_features, core_seconds)
 
 
 def train_model(dataset, training, threshold, threads=1, earlier=None):
-    """Train all labels of a dataset; the model is the one that shards of the same training are merged into."""
+    """Train all labels of a dataset; the model equals that of merged shards of the same training."""
     inputs = compute_start_inputs(dataset, training, threads, earlier=earlier)
-    done = train_labels(dataset, inputs, np.arange(dataset.n_labels, dtype=np.int32), training, threads)
+    labels = np.arange(dataset.n_labels, dtype=np.int32)
+    shard = train_labels(dataset, inputs, labels, training, threads)
     return Model(
         dataset.path,
-        done.trained,
+        shard.trained,
         dataset.counts,
         checksum="",
         parameters={"train": training.recorded, "prune": threshold, "transform": dataset.parameters},
         inputs={"dataset": dataset.checksum},
-        weights=prune(done.weights, threshold),
+        weights=prune(shard.weights, threshold),
         names_in_memory=dataset.names,
     )
 
 
-def digest_of_shard(labels, training, inputs, made_from, command):
-    """Digest of all that the weights of a shard depend on, with the code of the command that trains it."""
+def digest_of_shard(labels, training, inputs, checksums, command):
+    """Digest of all that the weights of a shard depend on, including the code of its command."""
     means = inputs.means
-    arrays = [labels, means.x_mean, means.pp, means.xp, np.array([means.xx, inputs.bias, inputs.n]), means.counts]
+    numbers = np.array([means.xx, inputs.bias, inputs.n])
+    arrays = [labels, means.x_mean, means.pp, means.xp, numbers, means.counts]
     arrays += [array for array in (inputs.root, inputs.parents) if array is not None]
-    return digest_of(training.recorded, made_from, code_fingerprint(command), *arrays)
+    return digest_of(training.recorded, checksums, code_fingerprint(command), *arrays)
 
 
-def _keep_label(parts, label, trained):
+def _keep_label(parts, label, result):
     """Keep a finished label; its weights before pruning too, if other labels start there."""
-    features, weights = trained.solution or _NO_SOLUTION
+    features, weights = result.solution or _NO_SOLUTION
     parts.keep(
         label,
-        indices=trained.indices,
-        data=trained.data,
-        outcome=np.array([*trained.outcome, trained.seconds]),
+        indices=result.indices,
+        data=result.data,
+        outcome=np.array([*result.outcome, result.seconds]),
         features=features,
         weights=weights,
     )
 
 
 def _earlier_labels(parts, labels, title):
-    """Results of the labels that earlier attempts finished, and the solutions that other labels may start from."""
-    results, solutions = {}, {}
-    for label, kept in parts.earlier().items():
-        *values, seconds = kept["outcome"].tolist()
-        outcome = Outcome(*(kind(value) for kind, value in zip(Outcome.__annotations__.values(), values, strict=True)))
-        results[label] = TrainedLabel(kept["indices"], kept["data"], outcome, seconds)
-        solutions[label] = kept["features"], kept["weights"]
+    """Results of labels that earlier attempts finished, and solutions where other labels may start."""
+    results, solutions, types = {}, {}, Outcome.__annotations__.values()
+    for label, piece in parts.earlier().items():
+        *values, seconds = piece["outcome"].tolist()
+        outcome = Outcome(*(kind(value) for kind, value in zip(types, values, strict=True)))
+        results[label] = TrainedLabel(piece["indices"], piece["data"], outcome, seconds)
+        solutions[label] = piece["features"], piece["weights"]
     if results:
-        print(f"{title}: continues, {len(results):,} of {len(labels):,} labels were finished", file=sys.stderr)
+        finished = f"{len(results):,} of {len(labels):,} labels were finished"
+        print(f"{title}: continues, {finished}", file=sys.stderr)
     return results, solutions
 
 
-def _require_finite(label, trained, dataset):
+def _require_finite(label, result, dataset):
     # pruning drops nan, but the objective still shows it
-    if not (np.isfinite(trained.outcome).all() and np.isfinite(trained.data).all()):
+    if not (np.isfinite(result.outcome).all() and np.isfinite(result.data).all()):
         raise InputError(
-            f"label {label}: its weights or their gradient are beyond what numbers of 32 bits hold",
+            f"label {label}: its weights or their gradient exceed the range of 32-bit numbers",
             path=dataset.path,
             remedy="prepare the dataset with normalize: true, or choose a smaller C",
         )
 
 
-def _taken_over(earlier, labels, counts, training):
+def _unchanged_labels(earlier, labels, counts, training):
     """Labels that keep the weights of the earlier model."""
     if earlier is None or training.initialization != "pretrained":
         return {}
-    kept = labels[earlier.taken_over(labels, counts, training.retrain)]
-    return {label: unsolved(Status.TAKEN_OVER, *earlier.weights_of(label)) for label in kept.tolist()}
+    unchanged = labels[earlier.keeps(labels, counts, training.retrain)].tolist()
+    return {label: unsolved(Status.TAKEN_OVER, *earlier.weights_of(label)) for label in unchanged}
 
 
 def _on_threads(jobs, labels, counts, threads):
-    """Labels as threads finish them; an error of a thread ends the others and is raised here."""
-    queue, finished = _queue_of(jobs, labels, counts, threads), SimpleQueue()
+    """Labels as threads finish them; an error of a thread stops the others and is raised here."""
+    queue, results = _queue_of(jobs, labels, counts, threads), SimpleQueue()
 
     def work():
         try:
             settle_thread()
-            for solved in LabelSolver(jobs).solve_from(queue):
-                finished.put(solved)
+            for result in LabelSolver(jobs).solve_from(queue):
+                results.put(result)
         except BaseException as error:
-            finished.put(error)
+            results.put(error)
 
     for _ in range(threads):
         # an interrupted process must not wait for labels that take minutes
         Thread(target=work, daemon=True).start()
     try:
         for _ in range(len(labels)):
-            solved = finished.get()
-            if isinstance(solved, BaseException):
-                raise solved
-            yield solved
+            result = results.get()
+            if isinstance(result, BaseException):
+                raise result
+            yield result
     finally:
         queue.stop()
 
 
 def _queue_of(jobs, labels, counts, threads):
-    fast = jobs.suits_fast_path(counts)
-    # no label waits for one that was finished earlier
-    parents = None if jobs.start.parents is None else parents_within(jobs.start.parents, labels)
-    # what takes longest must not be left for the end: frequent labels, and those with long paths below them
-    work = estimated_work(counts)
-    below = work if parents is None else _work_to_leaves(labels, work, parents)
+    fast, parents = jobs.suits_fast_path(counts), jobs.start.parents
+    # the longest work must not come last: frequent labels, and those with long paths below them
+    below = estimated_work(counts)
+    if parents is not None:
+        # no label waits for one that was finished earlier
+        parents = parents_within(parents, labels)
+        below = _work_to_leaves(labels, below, parents)
     order = np.argsort(-below, kind="stable")
     return LabelQueue(labels[order].tolist(), fast[order].tolist(), parents, threads)
 
 
 def _work_to_leaves(labels, work, parents):
     """Work on the longest path from each label down to a leaf."""
-    own = np.zeros(len(parents))
-    own[labels] = work
-    below = own.copy()
+    alone = np.zeros(len(parents))
+    alone[labels] = work
+    below = alone.copy()
     for label in parents_first(labels, parents)[::-1].tolist():
-        above = parents[label]
-        if above != ROOT:
-            below[above] = max(below[above], own[above] + below[label])
+        parent = parents[label]
+        if parent != ROOT:
+            below[parent] = max(below[parent], alone[parent] + below[label])
     return below[labels]
 
 
@@ -184,11 +191,11 @@ def _assemble(results, counts, d, core_seconds):
     statistics["positives"] = counts
     statistics["seconds"] = np.array([result.seconds for result in results])
     trained = statistics["status"] != Status.NO_POSITIVES
-    return TrainedShard(_joined(results, d), trained, statistics, core_seconds, peak_rss_bytes())
+    return TrainedShard(_join(results, d), trained, statistics, core_seconds, peak_rss_bytes())
 
 
-def _joined(results, d):
-    """Weights of all labels; each label's own are released as soon as they are copied."""
+def _join(results, d):
+    """Weights of all labels; those of each label are released once they are copied."""
     indptr = np.zeros(len(results) + 1, np.int64)
     np.cumsum([len(result.indices) for result in results], out=indptr[1:])
     data, indices = np.empty(indptr[-1], np.float32), np.empty(indptr[-1], np.int32)

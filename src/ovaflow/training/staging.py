@@ -1,7 +1,7 @@
-"""A copy of the dataset on a disk of the machine that trains, for file systems that are slow or far away.
+"""A copy of the dataset on a local disk of the machine that trains, for slow or remote file systems.
 
-The first job on a machine makes the copy, jobs that run at the same time share it, and the last one removes it. What
-killed jobs leave behind is removed by the next job.
+The first job on a machine makes the copy, concurrent jobs share it, and the last one removes it.
+Copies that killed jobs left are removed by the next job.
 """
 
 import contextlib
@@ -18,10 +18,10 @@ _SPARE = 1 << 28
 
 @contextlib.contextmanager
 def staged(path, scratch=None):
-    """The path to read a dataset from while the block runs: a copy in ``scratch``, made unless another job has done so.
+    """The path to read a dataset from while the block runs: a copy in the jobs' common ``scratch``.
 
-    The same folder is given to all jobs. Without one, or without room for a copy, it is ``path`` itself, which costs
-    only time and is reported.
+    Without a folder, or without room for a copy, it is ``path`` itself: that costs only time and is
+    reported.
     """
     if scratch is None:
         yield path
@@ -33,7 +33,7 @@ def staged(path, scratch=None):
         remove_unused(folder, ".h5")
         copy = SharedFile(folder / f"{name}.h5", lambda partial: _copy(path, partial))
     except OSError as error:
-        _say(f"no copy of {path} on {scratch}, read where it is: {error.strerror}")
+        _log(f"no copy of {path} on {scratch}, it is read in place: {error.strerror}")
         copy = None
     if copy is None:
         yield path
@@ -47,10 +47,10 @@ def staged(path, scratch=None):
 def _copy(source, partial):
     size, free = os.stat(source).st_size, shutil.disk_usage(partial.parent).free
     if free < size + _SPARE:
-        raise OSError(0, f"{free / 1e6:,.0f} MB free, {size / 1e6:,.0f} MB needed and some to spare")
+        raise OSError(0, f"{free / 1e6:,.0f} MB free, more than {size / 1e6:,.0f} MB needed")
     shutil.copyfile(source, partial)
-    _say(f"{size / 1e6:,.0f} MB copied to {partial.parent}")
+    _log(f"{size / 1e6:,.0f} MB copied to {partial.parent}")
 
 
-def _say(text):
+def _log(text):
     print(f"scratch: {text}", file=sys.stderr, flush=True)
