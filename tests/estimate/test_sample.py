@@ -13,7 +13,7 @@ from ovaflow.cli import main
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
 from ovaflow.estimate import summary
 from ovaflow.estimate.demand import Demand
-from ovaflow.estimate.sample import in_own_process
+from ovaflow.estimate.sample import in_separate_process
 from ovaflow.fastxml.training import read_tree_shard
 from ovaflow.model.merge import merge
 from ovaflow.model.training_file import read_shard
@@ -43,7 +43,7 @@ def assert_near(ours, theirs, threads):
 
 
 def test_memory_of_a_job_and_size_of_the_model(path, job, tmp_path):
-    sample = in_own_process("one-vs-all", dataset=str(path), settings={}, prune=0.05, n_labels=1000)
+    sample = in_separate_process("one-vs-all", dataset=str(path), settings={}, prune=0.05, n_labels=1000)
     shard = job("train-shard", "--threads=2")
     assert_near(sample.demand, read_shard(shard).peak_rss_bytes, 2)
     weights = merge([shard], open_dataset(path), 0.05, tmp_path / "model.h5", tmp_path / "training.h5")
@@ -52,7 +52,7 @@ def test_memory_of_a_job_and_size_of_the_model(path, job, tmp_path):
     assert sample.weights == pytest.approx(weights)
     figures = summary.summarize(sample, path, 1, 1)
     assert figures["model_bytes"] == pytest.approx((tmp_path / "model.h5").stat().st_size, rel=0.1)
-    few = in_own_process("one-vs-all", dataset=str(path), settings={}, prune=0.05, n_labels=40)
+    few = in_separate_process("one-vs-all", dataset=str(path), settings={}, prune=0.05, n_labels=40)
     assert few.weights == pytest.approx(weights, rel=0.2)
     # the machine's part is left when there is no error of sampling
     ours, theirs = (found.core_error / found.demand.core_seconds for found in (sample, few))
@@ -63,14 +63,14 @@ def test_memory_of_a_job_and_size_of_the_model(path, job, tmp_path):
 @pytest.mark.long
 def test_memory_of_another_problem(path, job):
     settings = {"regularization": "l1", "loss": "logistic"}
-    ours = in_own_process("one-vs-all", dataset=str(path), settings=settings, prune=0.05, n_labels=40).demand
+    ours = in_separate_process("one-vs-all", dataset=str(path), settings=settings, prune=0.05, n_labels=40).demand
     shard = job("train-shard", *(f"--{name}={value}" for name, value in settings.items()))
     assert_near(ours, read_shard(shard).peak_rss_bytes, 1)
 
 
 @pytest.mark.long
 def test_memory_of_growing_trees(path, job):
-    ours = in_own_process("fastxml", dataset=str(path), settings={"trees": 2}).demand
+    ours = in_separate_process("fastxml", dataset=str(path), settings={"trees": 2}).demand
     assert_near(ours, read_tree_shard(job("train-trees", "--trees=2", "--threads=2")).peak_rss_bytes, 2)
 
 

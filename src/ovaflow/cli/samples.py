@@ -9,7 +9,7 @@ from ovaflow.cli.training import earlier_option, read_earlier
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.estimate.demand import write_demand
-from ovaflow.estimate.sample import in_own_process
+from ovaflow.estimate.sample import in_separate_process
 from ovaflow.estimate.summary import describe, summarize
 from ovaflow.settings.models import GrowTrees, Train, TrainLabels
 from ovaflow.settings.steps import STEPS
@@ -54,13 +54,13 @@ def estimate_command(
     open_dataset(dataset)
     settings["C"] = with_chosen(Train(C=settings["C"]), {"C": chosen_C}).C
     if method == "fastxml":
-        sample = in_own_process(method, dataset=str(dataset), settings=_of(GrowTrees, settings))
+        sample = in_separate_process(method, dataset=str(dataset), settings=_of(GrowTrees, settings))
     else:
         stored = Train(prune=prune).stored_threshold if stored_threshold is None else stored_threshold
         if prune < stored:
             said = f"a model pruned at {prune:g} needs weights below the stored threshold {stored:g}"
             raise InputError(said, remedy=f"give --stored-threshold={prune:g}")
-        sample = in_own_process(
+        sample = in_separate_process(
             method,
             dataset=str(dataset),
             settings=_of(TrainLabels, settings) | {"stored_threshold": stored},

@@ -1,1 +1,1 @@
-"""What training takes, from a small sample, and what its jobs ask a scheduler for."""
+"""Time and memory of a training, from a small sample, and what its jobs request."""

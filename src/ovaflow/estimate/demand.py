@@ -1,6 +1,6 @@
-"""What a job asks a scheduler for: memory and time.
+"""What a job requests from a scheduler: memory and time.
 
-Snakemake's driver asks for every job of every run, so nothing imported here compiles kernels.
+Snakemake's driver calls this for every job of every run, so nothing imported here compiles kernels.
 """
 
 import math
@@ -18,12 +18,12 @@ from ovaflow.storage.texts import read_json, read_lines, write_json
 
 _KIND = "estimate"
 _MARGIN = 1.25
-_SCHEDULER = 200_000_000  # bytes of the scheduler's processes, which count with the job
+_SCHEDULER = 200_000_000  # bytes of the scheduler's processes, which count as the job's
 _SLOWER = 2.0
 
 
 class Request(NamedTuple):
-    """What a job asks for: megabytes and minutes."""
+    """What a job requests: megabytes and minutes."""
 
     mem_mb: int
     runtime: int
@@ -31,40 +31,42 @@ class Request(NamedTuple):
 
 @dataclass(frozen=True)
 class Demand:
-    """What training all labels, or trees, takes, whatever the number of jobs and threads."""
+    """Time and memory of training all labels or trees, for any number of jobs and threads."""
 
-    core_seconds: float  # of processor time, of all labels or trees
-    job_seconds: float  # of a job before its first label and after its last
-    job_bytes: int  # of a job, whatever it trains
-    thread_bytes: int  # of each of its threads
-    result_bytes: float  # weights, or trees, of all jobs
+    core_seconds: float  # processor time of all labels or trees
+    job_seconds: float  # time of a job before its first label and after its last
+    job_bytes: int  # memory of a job, whatever it trains
+    thread_bytes: int  # memory of each of its threads
+    result_bytes: float  # weights or trees of all jobs
 
     def bytes_of(self, share, threads, pretrained=False):
         """Peak memory of a job that trains a share of all."""
         results = share * self.result_bytes
-        # they are copied when they are joined, when no thread works any more
+        # joining copies them, when no thread works any more
         peak = self.job_bytes + max(threads * self.thread_bytes + results, 2 * results)
-        # an earlier model is taken to have as many weights
-        return peak + (results if pretrained else 0)
+        if pretrained:
+            # an earlier model is assumed to have as many weights
+            peak += results
+        return peak
 
     def seconds_of(self, share, threads):
         """Wall time of a job that trains a share of all, on an idle machine."""
         return self.job_seconds + share * self.core_seconds / threads
 
     def request(self, share, threads, pretrained=False):
-        """What a job that trains a share of all asks for: a margin above its memory, twice its time."""
+        """Request of a job that trains a share of all: a margin above its memory, twice its time."""
         memory = _MARGIN * self.bytes_of(share, threads, pretrained) + _SCHEDULER
         minutes = _SLOWER * self.seconds_of(share, threads) / 60
         return Request(100 * math.ceil(memory / 1e8), math.ceil(minutes) + 1)
 
 
 def write_demand(path, demand):
-    """Write an estimate, as JSON."""
+    """Write an estimate as JSON."""
     write_json(path, _KIND, vars(demand))
 
 
 def _read_once(read):
-    """Read a file again only after it was written again; FileNotFoundError if there is none yet."""
+    """Read a file again only after it was rewritten; FileNotFoundError if there is none yet."""
     read_version = lru_cache(lambda path, version: read(path))
     return wraps(read)(lambda path: read_version(path, os.stat(path).st_mtime_ns))
 
@@ -84,12 +86,12 @@ def shares_of_work(plan):
     work = defaultdict(float)
     try:
         for line in read_lines(plan, "plan")[1:]:
-            shard, _, more = line.split("\t")
-            work[int(shard)] += float(more)
+            shard, _, work_of_label = line.split("\t")
+            work[int(shard)] += float(work_of_label)
     except ValueError as error:
         raise InputError(f"not a plan ({error})", path=plan, remedy=remake("plan")) from None
     total = sum(work.values()) or 1.0
-    return {shard: of_shard / total for shard, of_shard in work.items()}
+    return {shard: work_of_shard / total for shard, work_of_shard in work.items()}
 
 
 class Shape(NamedTuple):
@@ -106,9 +108,14 @@ def shape_of(path):
     """Shape of a dataset file."""
     with h5py.File(path) as file:
         X, Y = file["train/X"], file["train/Y"]
-        return Shape(len(X["indptr"]) - 1, int(X.attrs["n_columns"]), int(Y.attrs["n_columns"]), len(Y["indices"]))
+        return Shape(
+            instances=len(X["indptr"]) - 1,
+            features=int(X.attrs["n_columns"]),
+            labels=int(Y.attrs["n_columns"]),
+            positives=len(Y["indices"]),
+        )
 
 
 def dense_megabytes(columns, **rows):
-    """Megabytes of float32 matrices with so many columns, and rows for instances, features, labels."""
+    """Megabytes of float32 matrices with common columns and rows for instances, features, labels."""
     return 4 * columns * sum(rows.values()) / 1e6

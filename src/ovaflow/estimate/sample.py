@@ -1,4 +1,4 @@
-"""Training a sample of the labels, or a tree, in a process of its own: its time and its memory."""
+"""Training a sample of the labels, or a tree, in a separate process: its time and memory."""
 
 import json
 import signal
@@ -33,82 +33,85 @@ _REPEATS = 5
 _FEW = 50
 _NORMAL = 1.96  # quantile of 97.5 %
 _BUSY = 0.05
-"""Standard deviation of the processor time of the same work: between runs on two busy cores it was 4.5 %."""
+"""Standard deviation of the processor time of equal work: 4.5 % between runs on two busy cores."""
 
 _OBJECTS = 1000
-"""Bytes that Python's objects of a solved label take besides its weights."""
+"""Bytes of a solved label's Python objects besides its weights."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What some labels, or a tree, took, and what all of them take."""
+    """What a sample says about the training of all labels or trees."""
 
-    solved: int  # labels or trees
-    of: int
+    solved: int  # labels or trees of the sample
+    of: int  # all of them
     demand: Demand
-    model_bytes: float  # of the weights or trees in the model
-    weights: float  # their number
+    model_bytes: float  # weights or trees in the model
+    weights: float  # number of weights
     core_error: float | None = None  # half of a 95 % interval of core_seconds; unknown from one tree
 
 
 def sample_labels(dataset, settings, prune, n_labels, seed=0, earlier=None):
-    """Solve some labels of a dataset file, one after the other, with the settings of a training (a dict).
+    """Solve some labels of a dataset file, one by one, with the settings of a training (a dict).
 
-    Weights below ``prune`` are not in the model; ``earlier`` is the path of a model for the pretrained start.
+    Weights below ``prune`` are not in the model; ``earlier`` is the path of a model for the
+    pretrained start.
     """
     training, opened = TrainLabels(**settings), open_dataset(dataset)
-    began = time.process_time()
-    earlier = None if earlier is None else match_model(open_model(earlier), opened)
+    start = time.process_time()
+    if earlier is not None:
+        earlier = match_model(open_model(earlier), opened)
     inputs = compute_start_inputs(opened, training, earlier=earlier)
-    elsewhere, counts = time.process_time() - began, inputs.means.counts
+    # other jobs of a workflow compute the inputs
+    input_seconds, counts = time.process_time() - start, inputs.means.counts
     if not counts.any():
-        raise InputError(
-            "no label has positives", path=dataset, remedy="give a dataset whose training instances have labels"
-        )
-    # the first labels touch new memory and read cold caches, so these are the frequent ones, which represent few
-    labels, represented = (found[::-1] for found in stratified_sample(counts, n_labels, seed))
-    # the way up to the root comes with a label that starts at its parent's solution
-    filled = np.concatenate([labels, _company(labels, counts, seed)])
-    solved = filled if inputs.parents is None else with_ancestors(filled, inputs.parents)
-    train_labels(opened, inputs, labels[[0, -1]] if len(labels) > 1 else labels, training, title="warm up")
-    job_seconds = time.process_time() - elsewhere
-    setup, job_bytes = _shared(lambda: LabelJobs.of(opened, inputs, training), opened)
-    done, seconds = _repeated(lambda: train_labels(opened, inputs, solved, training, title="sample"))
-    spent = done.statistics["seconds"]
-    core = spent[: len(labels)] * max(seconds - setup, 0) / (spent.sum() or 1)
-    stored, kept = (
-        float(represented @ rows[: len(labels)])
-        for rows in (np.diff(done.weights.indptr), kept_per_row(done.weights, prune))
-    )
+        remedy = "give a dataset whose training instances have labels"
+        raise InputError("no label has positives", path=dataset, remedy=remedy)
+    # the first labels touch new memory and cold caches: let them be the frequent ones, whose
+    # multiplicities are small
+    labels, multiplicities = (array[::-1] for array in stratified_sample(counts, n_labels, seed))
+    n, solved = len(labels), np.concatenate([labels, _company(labels, counts, seed)])
+    if inputs.parents is not None:
+        # a label that starts at its parent's solution needs the path up to the root
+        solved = with_ancestors(solved, inputs.parents)
+    train_labels(opened, inputs, np.unique(labels[[0, -1]]), training, title="warm up")
+    job_seconds = time.process_time() - input_seconds
+    setup_seconds, job_bytes = _measure_setup(lambda: LabelJobs.of(opened, inputs, training), opened)
+    shard, seconds = _repeat(lambda: train_labels(opened, inputs, solved, training, title="sample"))
+    thread_seconds = shard.statistics["seconds"]
+    core = thread_seconds[:n] * max(seconds - setup_seconds, 0) / (thread_seconds.sum() or 1)
+    stored = float(multiplicities @ np.diff(shard.weights.indptr)[:n])
+    weights = float(multiplicities @ kept_per_row(shard.weights, prune)[:n])
     demand = Demand(
-        core_seconds=float(represented @ core),
+        core_seconds=float(multiplicities @ core),
         job_seconds=job_seconds,
         job_bytes=job_bytes,
         thread_bytes=max(0, peak_rss_bytes() - job_bytes),
         result_bytes=8 * stored + _OBJECTS * opened.n_labels,
     )
-    error = _NORMAL * np.hypot(sampling_error(core, represented, counts[labels]), _BUSY * demand.core_seconds)
-    return Sample(len(labels), int(np.count_nonzero(counts)), demand, 8 * kept, kept, float(error))
+    sampling = sampling_error(core, multiplicities, counts[labels])
+    error = _NORMAL * float(np.hypot(sampling, _BUSY * demand.core_seconds))
+    return Sample(n, int(np.count_nonzero(counts)), demand, 8 * weights, weights, error)
 
 
 def _company(labels, counts, seed):
-    """Labels solved after the sample, so that its last ones share each pass over all instances as in a training.
+    """Labels solved after the sample, so that its last ones share passes over all instances.
 
-    They pay for passes with few labels in flight, of which a sample has as many as a whole shard.
+    They bear the cost of passes with few labels in flight, of which a sample has as many as a shard.
     """
     others = np.setdiff1d(np.flatnonzero(counts), labels)
     return np.random.default_rng(seed).choice(others, min(WIDTH, len(others)), replace=False)
 
 
 def sample_trees(dataset, settings):
-    """Grow a tree of a dataset file with the settings of a forest (a dict), or a few small ones."""
+    """Grow a tree of a dataset file with the settings of a forest (a dict)."""
     forestry, opened = GrowTrees(**settings), open_dataset(dataset)
     first = np.arange(min(_FEW, opened.train.X.n_rows))
     few = opened.train.take(first)
     grow_trees(replace(opened, train=few), [0], forestry, title="warm up")
     job_seconds = time.process_time()
-    _, job_bytes = _shared(lambda: gains_of(forestry, opened), opened)
-    grown, seconds = _repeated(lambda: grow_trees(opened, [0], forestry, title="sample"))
+    _, job_bytes = _measure_setup(lambda: gains_of(forestry, opened), opened)
+    grown, seconds = _repeat(lambda: grow_trees(opened, [0], forestry, title="sample"))
     forest = grown.forest
     arrays = forest.children, forest.sizes, *forest.separators.arrays, *forest.distributions.arrays
     tree_bytes = sum(array.nbytes for array in arrays)
@@ -119,66 +122,67 @@ def sample_trees(dataset, settings):
         thread_bytes=max(0, peak_rss_bytes() - job_bytes),
         result_bytes=float(forestry.trees * tree_bytes),
     )
-    numbers = len(forest.separators.data) + len(forest.distributions.data)
-    return Sample(1, forestry.trees, demand, demand.result_bytes, float(forestry.trees * numbers))
+    weights = len(forest.separators.data) + len(forest.distributions.data)
+    return Sample(1, forestry.trees, demand, demand.result_bytes, float(forestry.trees * weights))
 
 
-def _shared(make, dataset):
-    """Processor seconds of making what all threads share, and the process's memory with it and the dataset."""
-    began = time.process_time()
-    made = make()
-    seconds = time.process_time() - began
+def _measure_setup(make, dataset):
+    """Processor seconds of making what all threads share, and memory with it and the dataset."""
+    start = time.process_time()
+    setup = make()
+    seconds = time.process_time() - start
     for array in (*dataset.train.X.arrays, *dataset.train.Y.arrays):
-        # mapped: its pages count once they are read
+        # mapped pages count once they are read
         array.max(initial=0)
     rss = psutil.Process().memory_info().rss
-    del made
+    del setup
     return seconds, rss
 
 
-def _repeated(train):
-    """What is trained, and processor seconds; what is short is trained again, for its first time finds cold caches."""
-    spent = []
-    while sum(spent) < _STEADY and len(spent) < _REPEATS:
-        began = time.process_time()
-        done = train()
-        spent.append(time.process_time() - began)
-    return done, float(np.mean(spent[1:] or spent))
+def _repeat(train):
+    """Result and processor seconds; a short training is repeated, as the first has cold caches."""
+    seconds = []
+    while sum(seconds) < _STEADY and len(seconds) < _REPEATS:
+        start = time.process_time()
+        result = train()
+        seconds.append(time.process_time() - start)
+    return result, float(np.mean(seconds[1:] or seconds))
 
 
 _SAMPLES = {"one-vs-all": sample_labels, "fastxml": sample_trees}
 
 
-def in_own_process(method, **arguments):
-    """Sample in a process of its own, whose memory is that of a job."""
-    asked = json.dumps({"method": method, **arguments})
+def in_separate_process(method, **arguments):
+    """Sample in a separate process, whose memory is that of a job."""
+    request = json.dumps({"method": method, **arguments})
     command = [sys.executable, "-P", "-m", "ovaflow.estimate.sample"]
 
     def ignore_interrupts():
-        # Ctrl-C reaches both processes; this one says so, and ends the other
+        # Ctrl-C reaches both processes; the parent reports it and ends the child
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     for _ in range(2):
-        done = subprocess.run(command, input=asked, stdout=subprocess.PIPE, text=True, preexec_fn=ignore_interrupts)
-        if done.returncode:
-            raise click.exceptions.Exit(done.returncode)
-        found = json.loads(done.stdout)
-        # kernels that had to be compiled took time and memory; now they are there
-        if not found.pop("compiled"):
+        child = subprocess.run(command, input=request, stdout=subprocess.PIPE, text=True, preexec_fn=ignore_interrupts)
+        if child.returncode:
+            raise click.exceptions.Exit(child.returncode)
+        sample = json.loads(child.stdout)
+        # compiling kernels took time and memory; the next attempt only loads them
+        if not sample.pop("compiled"):
             break
-    return Sample(**found | {"demand": Demand(**found["demand"])})
+    sample["demand"] = Demand(**sample["demand"])
+    return Sample(**sample)
 
 
-def _answer():
-    asked = json.load(sys.stdin)
+def _main():
+    arguments = json.load(sys.stdin)
     try:
-        with install_recorder("numba:compile") as compiled:
-            found = _SAMPLES[asked.pop("method")](**asked)
+        with install_recorder("numba:compile") as compilations:
+            sample = _SAMPLES[arguments.pop("method")](**arguments)
     except InputError as error:
         print(f"ovaflow: error: {error}", file=sys.stderr)
         sys.exit(2)
-    print(json.dumps(asdict(found) | {"compiled": bool(compiled.buffer)}))
+    print(json.dumps(asdict(sample) | {"compiled": bool(compilations.buffer)}))
 
 
 if __name__ == "__main__":
-    _answer()
+    _main()

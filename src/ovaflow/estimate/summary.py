@@ -1,4 +1,4 @@
-"""What a sample says of the whole training, on this machine, and how many jobs it suggests."""
+"""Figures of a whole training on this machine from a sample, and a number of jobs to use."""
 
 import math
 
@@ -17,12 +17,12 @@ _LABEL = 17
 
 
 def summarize(sample, dataset, threads, shards, unit="labels"):
-    """Figures of a training in some jobs of some threads, for JSON: seconds of an idle machine, bytes, numbers."""
+    """Figures of a training, for JSON: seconds on an idle machine, bytes, numbers."""
     demand, cores = sample.demand, read_allowance().cores
     at_a_time = max(1, min(shards, cores // threads))
     job_seconds = demand.seconds_of(1 / shards, min(threads, cores))
     suggested_shards, suggested_threads = suggest(demand, cores, _memory())
-    asked = demand.request(1 / suggested_shards, suggested_threads)
+    request = demand.request(1 / suggested_shards, suggested_threads)
     return {
         f"sampled_{unit}": sample.solved,
         unit: sample.of,
@@ -40,40 +40,41 @@ def summarize(sample, dataset, threads, shards, unit="labels"):
         "shards": shards,
         "suggested_shards": suggested_shards,
         "suggested_threads": suggested_threads,
-        "suggested_mem_mb": asked.mem_mb,
-        "suggested_runtime": asked.runtime,
+        "suggested_mem_mb": request.mem_mb,
+        "suggested_runtime": request.runtime,
     }
 
 
 def _other_bytes(dataset):
     """Bytes of a model file besides its weights or trees: mostly names, which are the dataset's."""
-    sizes = [_FILE]
     with h5py.File(dataset) as file:
-        sizes.append(_LABEL * int(file["train/Y"].attrs["n_columns"]))
-        for name in ("label_names", "feature_names", "idf"):
-            if name in file:
-                found = file[name]
-                sizes += [array.nbytes for array in (found.values() if isinstance(found, h5py.Group) else [found])]
-    return sum(sizes)
+        size = _FILE + _LABEL * int(file["train/Y"].attrs["n_columns"])
+        for name in ("label_names", "feature_names"):
+            size += sum(array.nbytes for array in file.get(name, {}).values())
+        if "idf" in file:
+            size += file["idf"].nbytes
+    return size
 
 
 def _memory():
-    """Bytes that jobs may take together."""
-    limit = read_allowance().memory
-    return min(psutil.virtual_memory().total, math.inf if limit is None else limit)
+    """Bytes that all jobs may take together."""
+    limit, total = read_allowance().memory, psutil.virtual_memory().total
+    return total if limit is None else min(total, limit)
 
 
 def suggest(demand, cores, memory):
-    """Numbers of jobs and threads: jobs of ten minutes at most, one on each core if that is worth their start.
+    """Numbers of jobs and threads: jobs of at most ten minutes, one per core if the start-up pays.
 
-    Where so many jobs do not fit into memory, each has more threads, which share all but their own arrays.
+    If so many jobs do not fit into memory, each has more threads, which share most arrays.
     """
     threads = 1
     while True:
         at_a_time = max(1, cores // threads)
-        worthwhile = min(at_a_time, int(demand.core_seconds / (threads * _WORTHWHILE * demand.job_seconds)))
+        start_up = threads * _WORTHWHILE * demand.job_seconds
+        worthwhile = min(at_a_time, int(demand.core_seconds / start_up))
+        by_time = math.ceil(demand.core_seconds / threads / _LONG_JOB)
         by_results = math.ceil(demand.result_bytes / _RESULTS_OF_A_JOB)
-        shards = max(1, math.ceil(demand.core_seconds / threads / _LONG_JOB), worthwhile, by_results)
+        shards = max(1, by_time, worthwhile, by_results)
         if shards > at_a_time:
             shards = at_a_time * math.ceil(shards / at_a_time)
         together = min(shards, at_a_time) * demand.bytes_of(1 / shards, threads)
@@ -83,7 +84,7 @@ def suggest(demand, cores, memory):
 
 
 def describe(figures, unit="labels"):
-    """The figures as lines of a name and a text, for a person."""
+    """The figures as lines of a name and a text, for people."""
     which = f"{unit} with positives" if unit == "labels" else unit
     jobs = f"{figures['shards']:,} jobs" if figures["shards"] > 1 else "one job"
     threads = f"{figures['threads']} threads" if figures["threads"] > 1 else "one thread"
@@ -109,6 +110,6 @@ def describe(figures, unit="labels"):
 
 
 def _interval(figures):
-    """The error of the core time, where a sample has one."""
+    """The error of the core time, if a sample has one."""
     error = figures["core_seconds_error"]
     return f" ± {100 * error / figures['core_seconds']:.0f} %" if error else ""
