@@ -4,7 +4,7 @@
 import atexit
 
 from ovaflow.cli.run import end_by_signals, sign_in
-from ovaflow.methods import METHODS
+from ovaflow.steps import METHODS
 from snakemake.utils import min_version
 
 min_version("9.0")
@@ -19,9 +19,9 @@ include: "workflow/rules/data.smk"
 include: "workflow/rules/artifacts.smk"
 
 
-for method in METHODS.values():
+for method in METHODS:
 
-    include: f"workflow/rules/{method.rules}"
+    include: f"workflow/rules/{method.replace('-', '_')}.smk"
 
 
 include: "workflow/rules/predict.smk"

@@ -8,11 +8,12 @@ from pathlib import Path
 import click
 
 from ovaflow import estimators
-from ovaflow.cli import COMMANDS, group
+from ovaflow.cli import GROUPS, group
 from ovaflow.estimators.base import LabelClassifier
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.settings import models
 from ovaflow.settings.schema import legal_values, schema_at
+from ovaflow.steps import STEPS
 
 FOLDER = Path(__file__).parents[1] / "reference"
 _MADE = "<!-- written by docs/make/reference.py; edit the code instead -->\n\n"
@@ -73,11 +74,13 @@ def commands_page():
         "files in, files out. The exit status is 0 on success, 2 if the input is wrong (one line says where, what, and "
         "what to do), 1 if something else failed, 130 after Ctrl-C, of a run 143 after SIGTERM. "
         "`ovaflow COMMAND --help` prints the same "
-        "help.\n\n| command | what it does |\n| --- | --- |\n"
+        "help.\n"
     ]
-    parts += [f"| [{name}](#ovaflow-{name}) | {said} |\n" for name, said in COMMANDS.items()]
+    for title, names in GROUPS.items():
+        parts.append(f"\n| {title.lower()} | |\n| --- | --- |\n")
+        parts += [f"| [{name}](#ovaflow-{name}) | {STEPS[name].help} |\n" for name in names]
     context = click.Context(group, info_name="ovaflow")
-    for name in COMMANDS:
+    for name in (*GROUPS["Commands"], *GROUPS["Steps of the pipeline"]):
         parts.append(_command(group.get_command(context, name), f"ovaflow {name}", context, "##"))
     return "".join(parts)
 

@@ -20,7 +20,16 @@ from pathlib import Path
 _PACKAGE = Path(__file__).parent
 _MODULE = re.compile(r"ovaflow(\.\w+)+$")
 
-_SILENT = ("__init__.py", "cli/__init__.py", "console/", "fingerprint.py", "machine/", "settings/", "workflow.py")
+_SILENT = (
+    "__init__.py",
+    "cli/__init__.py",
+    "console/",
+    "fingerprint.py",
+    "machine/",
+    "settings/",
+    "steps.py",
+    "workflow.py",
+)
 """Modules of which nothing reaches an artifact but the version's name: they speak, or place a job on its machine."""
 
 _BY_FUNCTION = "cli/"

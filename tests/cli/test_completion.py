@@ -14,7 +14,7 @@ from pathlib import Path
 import pyte
 import pytest
 
-from ovaflow.cli import COMMANDS
+from ovaflow.steps import STEPS
 
 
 def seen(command, typed, **options):
@@ -88,5 +88,5 @@ print(*(each.value for each in group.shell_complete(click.Context(group), "")))
 print(*(name for name in sys.modules if name.startswith(("numba", "numpy"))))"""
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     names, loaded = done.stdout.splitlines()
-    assert set(COMMANDS) <= set(names.split())
+    assert set(STEPS) <= set(names.split())
     assert loaded == ""

@@ -5,11 +5,12 @@ import click
 import pytest
 
 from ovaflow import cli
-from ovaflow.cli import COMMANDS, main
+from ovaflow.cli import main
 from ovaflow.console.errors import InputError
+from ovaflow.steps import STEPS
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", STEPS)
 def test_every_command_has_help(name, capsys):
     assert main([name, "--help"]) == 0
     assert "Usage: ovaflow " + name in capsys.readouterr().out

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ovaflow.console.errors import InputError
-from ovaflow.settings import steps
+from ovaflow.settings import inputs
 from ovaflow.settings.chains import earlier_model, sweeps_of, swept_name
 from ovaflow.settings.config import require_files, resolve
 from ovaflow.settings.models import NAME, Predict
@@ -37,7 +37,7 @@ def test_a_sweep_becomes_one_run_per_value():
     assert [swept.runs[name].initialization for name in names] == ["zero", "pretrained", "pretrained"]
     earlier = [earlier_model(swept, "mine", name) for name in names]
     assert earlier == [None, "results/mine/dismec.C-0.1/model.h5", "results/mine/dismec.C-1/model.h5"]
-    assert f"--sweep=dismec={','.join(names)}" in steps.sweep_options(swept)
+    assert f"--sweep=dismec={','.join(names)}" in inputs.sweep_options(swept)
 
 
 def test_train_settings_reach_the_runs_of_a_sweep():
@@ -57,7 +57,9 @@ def test_another_value_leaves_the_runs_below_it_as_they_are():
     few, many = (settings({"a": {"sweep": {"C": values}}}) for values in ([0.1, 1, 3], [0.1, 1, 2, 3]))
     for name in ("a.C-0.1", "a.C-1"):
         assert few.runs[name] == many.runs[name]
-        assert steps.of("train-shard", few, "mine", name) == steps.of("train-shard", many, "mine", name)
+        assert inputs.parameters_of("train-shard", few, "mine", name) == inputs.parameters_of(
+            "train-shard", many, "mine", name
+        )
     assert earlier_model(few, "mine", "a.C-3") != earlier_model(many, "mine", "a.C-3")
 
 
@@ -83,8 +85,10 @@ def later(name):
 def test_a_run_starts_from_a_run_of_a_sweep_or_from_a_file(name, expected):
     chained = settings({"a": SWEEP, "b": later(name)})
     assert earlier_model(chained, "more", "b") == expected
-    assert steps.start_files(chained, "more", "b") == {"earlier": expected}
-    assert {"initialization": "pretrained", "t": -2.0}.items() <= steps.of("train-shard", chained, "more", "b").items()
+    assert inputs.start_files(chained, "more", "b") == {"earlier": expected}
+    assert {"initialization": "pretrained", "t": -2.0}.items() <= inputs.parameters_of(
+        "train-shard", chained, "more", "b"
+    ).items()
 
 
 @pytest.mark.parametrize(

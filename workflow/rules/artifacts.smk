@@ -12,7 +12,7 @@ rule warm_up:
         "logs/warm-up.tsv"
     params:
         options=warm_up_options(),
-        code=steps.code_of("warm-up"),
+        code=kernel_fingerprint(),
     resources:
         mem_mb=900,
         kernels=1000,
@@ -33,7 +33,7 @@ rule compute_means:
     benchmark:
         "logs/{dataset}/means.tsv"
     params:
-        code=steps.code_of("means"),
+        code=code_fingerprint("means"),
     resources:
         mem_mb=megabytes(1),
         kernels=1,
@@ -53,7 +53,7 @@ rule compute_label_tree:
     benchmark:
         "logs/{dataset}/label-tree.tsv"
     params:
-        code=steps.code_of("label-tree"),
+        code=code_fingerprint("label-tree"),
     resources:
         mem_mb=megabytes(0.5),
     conda:

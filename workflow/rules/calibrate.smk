@@ -12,7 +12,7 @@ rule hold_out_instances:
     benchmark:
         "logs/{dataset}/held-out-{share}/hold-out.tsv"
     params:
-        code=steps.code_of("hold-out"),
+        code=code_fingerprint("hold-out"),
     resources:
         mem_mb=megabytes(2),
     conda:
@@ -36,7 +36,7 @@ rule calibrate_scores:
     benchmark:
         "logs/{dataset}/{run}/calibrate.tsv"
     params:
-        code=steps.code_of("calibrate"),
+        code=code_fingerprint("calibrate"),
     resources:
         mem_mb=calibrating_megabytes,
     conda:
@@ -67,7 +67,7 @@ rule measure_calibration:
         "logs/{dataset}/{run}/calibration-curve.tsv"
     params:
         options=settings_of("calibration-curve"),
-        code=steps.code_of("calibration-curve"),
+        code=code_fingerprint("calibration-curve"),
     threads: threads_of_run
     resources:
         mem_mb=megabytes(2),

@@ -11,7 +11,8 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.catalogue import files_of, read_catalogue
 from ovaflow.data.readers.streams import matching, parts_of
 from ovaflow.estimate.demand import dense_megabytes, read_demand, shape_of, shares_of_work
-from ovaflow.settings import chains, paths, steps
+from ovaflow.fingerprint import code_fingerprint, kernel_fingerprint
+from ovaflow.settings import chains, inputs, paths
 from ovaflow.settings.config import load, require_files, resolve
 from ovaflow.settings.models import ROLES, SEVERAL, listed
 from ovaflow.workflow import code_alone, published_results
@@ -49,7 +50,7 @@ MODEL = Path(paths.MODEL).name
 PANEL = 1 << 16  # labels of an index that are made at a time
 RUN_OF_EMBEDDING = paths.embeddings(SETTINGS)
 RUN_OF_PROBLEM = {
-    steps.problem_of(SETTINGS, dataset, run): chains.first_run_of(SETTINGS, run)
+    inputs.problem_of(SETTINGS, dataset, run): chains.first_run_of(SETTINGS, run)
     for dataset in SETTINGS.datasets
     for run in SETTINGS.runs_of("one-vs-all")
 }
@@ -132,7 +133,7 @@ def options_of_files(wildcards, input):
 
 def warm_up_options():
     """Options of the warm-up; as before where that has compiled all that the runs need, since runs may be left out."""
-    wanted, marker = steps.warm_up_options(SETTINGS), Path(paths.WARMED_UP)
+    wanted, marker = inputs.warm_up_options(SETTINGS), Path(paths.WARMED_UP)
     before = marker.read_text(encoding="utf-8").split() if marker.exists() else []
     return before if set(wanted) <= set(before) else wanted
 
@@ -149,12 +150,12 @@ def contents_of_folders(wildcards):
 
 def files_of_preparation(wildcards):
     """The same, and what says which features were chosen for it."""
-    return raw_files(wildcards) | steps.chosen_features(SETTINGS, wildcards.dataset)
+    return raw_files(wildcards) | inputs.chosen_features(SETTINGS, wildcards.dataset)
 
 
 def chosen_C(wildcards):
     """What says which C was chosen, for the run or for runs that pose the same problem."""
-    return steps.chosen_C(SETTINGS, wildcards.dataset, run_by(wildcards))
+    return inputs.chosen_C(SETTINGS, wildcards.dataset, run_by(wildcards))
 
 
 def options_of(names, input):
@@ -164,7 +165,7 @@ def options_of(names, input):
 
 @cache
 def _settings(subcommand, dataset, run):
-    return steps.as_options(steps.of(subcommand, SETTINGS, dataset, run))
+    return inputs.as_options(inputs.parameters_of(subcommand, SETTINGS, dataset, run))
 
 
 def run_by(wildcards):
@@ -256,7 +257,7 @@ def threads_of_run(wildcards):
 @cache
 def start_files(dataset, run):
     """What the start of a run needs besides the means."""
-    return steps.start_files(SETTINGS, dataset, run)
+    return inputs.start_files(SETTINGS, dataset, run)
 
 
 def tree_file(wildcards):
@@ -268,7 +269,7 @@ def tree_file(wildcards):
 @cache
 def estimate_file(dataset, run):
     """Estimate from a sample of labels, shared by runs that pose the same problem and by the folds of a dataset."""
-    problem = steps.problem_of(SETTINGS, dataset, run)
+    problem = inputs.problem_of(SETTINGS, dataset, run)
     return paths.ESTIMATE.format(dataset=dataset.partition("/")[0], problem=problem)
 
 

@@ -56,7 +56,7 @@ rule choose_features:
         files=options_of_files,
         contents=contents_of_folders,
         options=settings_of("choose-features"),
-        code=steps.code_of("choose-features"),
+        code=code_fingerprint("choose-features"),
     threads: 4
     resources:
         mem_mb=reading_megabytes,
@@ -82,7 +82,7 @@ rule prepare_dataset:
         files=options_of_files,
         contents=contents_of_folders,
         options=settings_of("prepare"),
-        code=steps.code_of("prepare"),
+        code=code_fingerprint("prepare"),
     threads: 2
     resources:
         mem_mb=reading_megabytes,

@@ -32,7 +32,7 @@ rule evaluate_predictions:
         "logs/{dataset}/{run}/evaluate.tsv"
     params:
         options=settings_of("evaluate"),
-        code=steps.code_of("evaluate"),
+        code=code_fingerprint("evaluate"),
     resources:
         mem_mb=megabytes(1, models=False),
     conda:

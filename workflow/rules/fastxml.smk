@@ -36,7 +36,7 @@ rule train_trees:
         "logs/{dataset}/{run}/train-trees.{shard}.tsv"
     params:
         options=settings_of("train-trees", "plan"),
-        code=steps.code_of("train-trees"),
+        code=code_fingerprint("train-trees"),
     threads: threads_of_run
     resources:
         mem_mb=memory_of(asked_by_trees),
@@ -65,7 +65,7 @@ rule merge_trees:
         "logs/{dataset}/{run}/merge-trees.tsv"
     params:
         shards=shards_in_shell,
-        code=steps.code_of("merge-trees"),
+        code=code_fingerprint("merge-trees"),
     resources:
         mem_mb=megabytes(2),
     conda:
@@ -95,7 +95,7 @@ rule measure_trees:
         "logs/{dataset}/{run}/tree-curve.tsv"
     params:
         options=settings_of("tree-curve"),
-        code=steps.code_of("tree-curve"),
+        code=code_fingerprint("tree-curve"),
     threads: threads_of_run
     resources:
         mem_mb=megabytes(2),

@@ -10,7 +10,7 @@ rule predict_labels:
         "logs/{dataset}/{run}/predict.tsv"
     params:
         options=settings_of("predict"),
-        code=steps.code_of("predict"),
+        code=code_fingerprint("predict"),
     threads: threads_of_run
     resources:
         mem_mb=megabytes(1.4),

@@ -12,7 +12,7 @@ rule embed_labels:
         "logs/{dataset}/embed.{embedding}.tsv"
     params:
         options=settings_of("embed"),
-        code=steps.code_of("embed"),
+        code=code_fingerprint("embed"),
     threads: lambda wildcards: train_of(run_by(wildcards)).threads
     resources:
         mem_mb=embedding_megabytes,
@@ -37,7 +37,7 @@ rule project_instances:
         "logs/{dataset}/{run}/project.tsv"
     params:
         options=settings_of("project"),
-        code=steps.code_of("project"),
+        code=code_fingerprint("project"),
     threads: threads_of_run
     resources:
         mem_mb=projecting_megabytes,
@@ -64,7 +64,7 @@ rule tune_decoder:
         "logs/{dataset}/{run}/tune-decoder.tsv"
     params:
         options=settings_of("tune-decoder"),
-        code=steps.code_of("tune-decoder"),
+        code=code_fingerprint("tune-decoder"),
     threads: threads_of_run
     resources:
         mem_mb=tuning_megabytes,
@@ -90,7 +90,7 @@ rule train_decoder:
         "logs/{dataset}/{run}/train-decoder.{shard}.tsv"
     params:
         options=settings_of("plan"),
-        code=steps.code_of("train-decoder"),
+        code=code_fingerprint("train-decoder"),
     threads: threads_of_run
     resources:
         mem_mb=decoding_megabytes,
@@ -119,7 +119,7 @@ rule join_decoder:
         "logs/{dataset}/{run}/join-decoder.tsv"
     params:
         shards=shards_in_shell,
-        code=steps.code_of("join-decoder"),
+        code=code_fingerprint("join-decoder"),
     resources:
         mem_mb=megabytes(2),
     conda:
@@ -148,7 +148,7 @@ rule describe_embedding:
     benchmark:
         "logs/{dataset}/{run}/describe-embedding.tsv"
     params:
-        code=steps.code_of("describe-embedding"),
+        code=code_fingerprint("describe-embedding"),
     threads: threads_of_run
     resources:
         mem_mb=megabytes(6),

@@ -1,5 +1,5 @@
-CHOICES = [steps.chosen_features(SETTINGS, dataset) for dataset in SETTINGS.datasets] + [
-    steps.chosen_C(SETTINGS, dataset, run) for dataset in SETTINGS.datasets for run in SETTINGS.runs_of("one-vs-all")
+CHOICES = [inputs.chosen_features(SETTINGS, dataset) for dataset in SETTINGS.datasets] + [
+    inputs.chosen_C(SETTINGS, dataset, run) for dataset in SETTINGS.datasets for run in SETTINGS.runs_of("one-vs-all")
 ]
 
 
@@ -28,9 +28,9 @@ rule write_report:
         "logs/report.tsv"
     params:
         folders=lambda wildcards, input: list(dict.fromkeys(str(Path(path).parent) for path in input.runs)),
-        options=[*settings_of("report")({}), *steps.sweep_options(SETTINGS)],
+        options=[*settings_of("report")({}), *inputs.sweep_options(SETTINGS)],
         choices=lambda wildcards, input: [f"--choice={path}" for path in input.get("choices", [])],
-        code=steps.code_of("report"),
+        code=code_fingerprint("report"),
         published=crc32(published_results().read_bytes()),
     resources:
         mem_mb=megabytes(1, base=600, models=False),

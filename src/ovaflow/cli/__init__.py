@@ -10,47 +10,14 @@ from click.shell_completion import CompletionItem
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
 from ovaflow.machine.limits import hold_libraries
-from ovaflow.methods import METHODS
+from ovaflow.steps import STEPS
 from ovaflow.storage.writing import explanation_of
 
-_MODULES = {
-    "train": ("run", "From a file of texts and labels to a model and a report."),
-    "run": ("run", "Run the pipeline: from a config file to the report."),
-    "download": ("data", "Fetch a public dataset or a file."),
-    "prepare": ("data", "Turn a dataset's source into dataset.h5."),
-    "choose-features": ("tuning", "Choose blocks of features on held-out instances."),
-    "choose-c": ("tuning", "Choose C on held-out instances."),
-    "hold-out": ("data", "Set training instances aside, for calibration."),
-    "means": ("training", "Compute the means that starting points need."),
-    "label-tree": ("training", "Compute the minimum spanning tree over labels."),
-    "root": ("training", "Solve the problem without positives."),
-    "estimate": ("samples", "Say what training will take: time, memory, model size."),
-    "plan": ("training", "Divide the labels into shards of equal work."),
-    "train-shard": ("training", "Train the labels of one shard."),
-    "merge": ("models", "Join trained shards into one model."),
-    "prune": ("models", "Prune a model to a given size."),
-    "convert": ("models", "Convert a model to the npz of SciPy and PECOS, or back."),
-    "predict": ("predict", "Find the best labels of texts, features or a test set."),
-    "calibrate": ("evaluating", "Turn scores into probabilities, from held-out instances."),
-    "explain": ("explain", "Say which words push labels up and down."),
-    "index": ("models", "Write an index that makes scoring single texts fast."),
-    "evaluate": ("evaluating", "Measure a model on a labelled file, or on the test set."),
-    "serve": ("serve", "Answer over HTTP, with a page."),
-    "calibration-curve": ("evaluating", "Measure probabilities and thresholds."),
-    "prune-curve": ("evaluating", "Measure a model pruned at larger thresholds."),
-    "report": ("report", "Write the report page."),
-    "warm-up": ("warm_up", "Compile every kernel once."),
-    "benchmark": ("samples", "Measure the solver."),
-    "clean": ("clean", "List or remove results that a config no longer has."),
-    "snakefile": ("run", "Print where the workflow's Snakefile is."),
-} | {
-    name: (method.replace("-", "_"), command.help)
-    for method, family in METHODS.items()
-    for name, command in family.commands.items()
+GROUPS = {
+    "Commands": [name for name, step in STEPS.items() if step.for_people],
+    "Steps of the pipeline": [name for name, step in STEPS.items() if not step.for_people],
 }
-"""Module and short help of each command; those of a method are in the module of its name."""
-
-COMMANDS = {name: said for name, (_, said) in _MODULES.items()}
+"""Names of subcommands, as ``ovaflow --help`` lists them."""
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C."""
@@ -58,22 +25,24 @@ INTERRUPTED = 130
 
 class _LazyGroup(click.Group):
     def list_commands(self, context):
-        return list(COMMANDS)
+        return list(STEPS)
 
     def get_command(self, context, name):
-        if name not in COMMANDS:
+        if name not in STEPS:
             return None
-        module = importlib.import_module(f"ovaflow.cli.{_MODULES[name][0]}")
+        module = importlib.import_module(f"ovaflow.cli.{STEPS[name].module}")
         return getattr(module, f"{name.replace('-', '_')}_command")
 
     def shell_complete(self, context, incomplete):
         # names alone, without loading the commands
-        found = [CompletionItem(name, help=said) for name, said in COMMANDS.items() if name.startswith(incomplete)]
-        return found + click.Command.shell_complete(self, context, incomplete)
+        names = [name for name in STEPS if name.startswith(incomplete)]
+        items = [CompletionItem(name, help=STEPS[name].help) for name in names]
+        return items + click.Command.shell_complete(self, context, incomplete)
 
     def format_commands(self, context, formatter):
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        for title, names in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, STEPS[name].help) for name in names])
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -83,7 +52,7 @@ def group():
 
 
 def main(arguments=None):
-    """Run the command line: 0 done, 1 failed, 2 something given by the user is wrong."""
+    """Run the command line; status 0 is success, 1 failure, 2 a mistake of the user."""
     # before any library is loaded
     hold_libraries()
     try:
@@ -109,8 +78,9 @@ def main(arguments=None):
     except OSError as error:
         name = error.filename or "input/output"
         explanation = explanation_of(error, name)
-        said, status = ("; ".join(explanation), 2) if explanation else (error.strerror or error, 1)
-        return _complain(f"{name}: {said}", status)
+        if explanation:
+            return _complain(f"{name}: {'; '.join(explanation)}", 2)
+        return _complain(f"{name}: {error.strerror or error}", 1)
 
 
 def _complain(message, status):

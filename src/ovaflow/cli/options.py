@@ -7,9 +7,9 @@ import click
 from pydantic import ValidationError
 from pydantic_core import PydanticUndefined
 
+from ovaflow.settings.inputs import model_of, settings_read
 from ovaflow.settings.models import Section, Train
 from ovaflow.settings.schema import explain, legal_values, schema_at
-from ovaflow.settings.steps import STEPS
 from ovaflow.storage.texts import read_json
 
 FILE = click.Path(dir_okay=False, path_type=Path)
@@ -106,28 +106,29 @@ def require_shard(shard, shards):
         raise click.UsageError(f"shard {shard} of {shards}; the last is {shards - 1}")
 
 
-def reads(subcommand):
-    """Decorator: options of all settings that a subcommand reads; it takes them as one object, ``settings``."""
-    step = STEPS[subcommand]
+def reads(step):
+    """Decorator: options of all settings that a step reads; the command takes them as one object, ``settings``."""
+    reads = settings_read(step)
+    model = model_of(reads)
 
     def decorate(command):
-        chosen = [name for name in CHOSEN if name in step.reads]
+        may_be_auto = [name for name in CHOSEN if name in reads.fields]
 
         @functools.wraps(command)
-        def with_settings(**given):
-            files = {name: given.pop(f"chosen_{name}") for name in chosen}
-            said = {name: _several(given.pop(name)) for name in step.reads}
-            said = {name: value for name, value in said.items() if value is not None}
+        def with_settings(**arguments):
+            files = {name: arguments.pop(f"chosen_{name}") for name in may_be_auto}
+            values = {name: _several(arguments.pop(name)) for name in reads.fields}
+            values = {name: value for name, value in values.items() if value is not None}
             try:
-                settings = step.model.model_validate(said)
+                settings = model.model_validate(values)
             except ValidationError as error:
-                raise click.UsageError(explain(error, said, step.model)) from None
-            return command(**given, settings=with_chosen(settings, files))
+                raise click.UsageError(explain(error, values, model)) from None
+            return command(**arguments, settings=with_chosen(settings, files))
 
-        for name in chosen:
+        for name in may_be_auto:
             with_settings = chosen_option(name)(with_settings)
-        for field in reversed(step.reads):
-            with_settings = option(step.model, field, step.options.get(field))(with_settings)
+        for field in reversed(reads.fields):
+            with_settings = option(model, field, reads.options.get(field))(with_settings)
         return with_settings
 
     return decorate

@@ -70,7 +70,7 @@ def project_command(dataset, embedding, threads, output, settings):
     found = read_embedding(embedding, opened.checksum)
     projection, features = project(opened, found.embedding, settings, threads)
     decoder = decoder_of(opened.train.Y, settings.decoder)
-    parameters = found.parameters | settings.felt | {"decoder": decoder}
+    parameters = found.parameters | settings.relevant | {"decoder": decoder}
     seconds = found.core_seconds + time.process_time() - started
     peak = max(found.peak_rss_bytes, peak_rss_bytes())
     write_projected(output, opened, projection, features, parameters, seconds, peak)

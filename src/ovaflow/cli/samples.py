@@ -11,8 +11,8 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.estimate.demand import write_demand
 from ovaflow.estimate.sample import in_separate_process
 from ovaflow.estimate.summary import describe, summarize
+from ovaflow.settings.inputs import settings_read
 from ovaflow.settings.models import GrowTrees, Train, TrainLabels
-from ovaflow.settings.steps import STEPS
 from ovaflow.training.benchmark import benchmark_solver
 
 _seed = number("--seed", 0, "Seed of the sample.", least=0)
@@ -20,8 +20,8 @@ _seed = number("--seed", 0, "Seed of the sample.", least=0)
 
 def _settings_of_both(command):
     """Every setting of a training, as the commands that train take it."""
-    read = dict.fromkeys(STEPS["train-trees"].reads, GrowTrees)
-    read |= {name: TrainLabels for name in STEPS["train-shard"].reads if name != "stored_threshold"}
+    read = dict.fromkeys(settings_read("train-trees").fields, GrowTrees)
+    read |= {name: TrainLabels for name in settings_read("train-shard").fields if name != "stored_threshold"}
     for name, model in reversed(read.items()):
         command = option(model, name)(command)
     return command
@@ -96,7 +96,7 @@ def benchmark_command():
 @number("--labels", 200, "Size of the sample.")
 @_seed
 @THREADS
-@reads("benchmark solver")
+@reads("benchmark")
 @earlier_option
 @click.option("--reference", is_flag=True, help="Use the plain solver, one label at a time.")
 def solver(dataset, labels, seed, threads, earlier, reference, settings):

@@ -11,15 +11,15 @@ import numpy as np
 from ovaflow.cli import group
 from ovaflow.console.progress import Progress, silence
 from ovaflow.data.dataset import Split, write_dataset
-from ovaflow.methods import METHODS
 from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import REGULARIZATIONS
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.sparse.jit import cache_directory
+from ovaflow.steps import METHODS, warm_up_of
 
 
 def _method_options(command):
-    for name in (name for name, method in METHODS.items() if method.warm_up):
+    for name in filter(warm_up_of, METHODS):
         command = click.option(f"--{name}", is_flag=True, help=f"Also compile those of {name}.")(command)
     return command
 
@@ -88,4 +88,4 @@ def _steps(problems, methods):
             yield f"{_TRAIN} --loss={loss} --regularization={regularization} --initialization={start}"
     yield from _AFTER
     for method in methods:
-        yield from METHODS[method].warm_up
+        yield from warm_up_of(method)

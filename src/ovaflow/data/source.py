@@ -11,8 +11,8 @@ from pathlib import Path
 from ovaflow.console.errors import InputError
 from ovaflow.data.readers.streams import matching, parts_of
 from ovaflow.data.readers.texts import check_beginning
+from ovaflow.settings.inputs import settings_of
 from ovaflow.settings.models import COLUMN_FORMATS, SEVERAL, PrepareSource, listed
-from ovaflow.settings.steps import read_by
 
 _ROLES = ("train", "train_labels", "test", "test_labels", "labels", "vocabulary")
 
@@ -80,7 +80,7 @@ def check_beginnings(config):
     for name, entry in config.datasets.items():
         if entry.format not in SEVERAL or entry.format == "annif":
             continue
-        settings = read_by("prepare", config, name, format=entry.format)
+        settings = settings_of("prepare", config, name)
         for location in chain.from_iterable(listed(each) for each in (entry.train, entry.test) if each is not None):
             for path in filter(Path.is_file, map(Path, glob(location) or [location])):
                 check_beginning(settings, path)

@@ -6,7 +6,7 @@ from scipy.special import expit
 from ovaflow.evaluation.ranking import f1, find_hits, ratio
 from ovaflow.prediction.predictions import method_of_model
 from ovaflow.prediction.sigmoids import common_lines
-from ovaflow.settings.paths import BEST
+from ovaflow.settings.models import HELD_OUT_TOP_K
 
 BINS = 15
 """Of equal width, as in Guo et al. 2017."""
@@ -20,7 +20,7 @@ def calibration_curve(model, calibration, dataset, k, threads=1):
     model.require_dataset(dataset)
     method = method_of_model(model)
     method.load_kernels()
-    ids, scores = method.predict(model, model.instances(dataset.test), max(k, BEST), threads, quiet=False)
+    ids, scores = method.predict(model, model.instances(dataset.test), max(k, HELD_OUT_TOP_K), threads, quiet=False)
     hits = find_hits(ids, dataset.test.Y)
     return {
         "calibration": calibration.checksum,

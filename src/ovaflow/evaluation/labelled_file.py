@@ -16,8 +16,7 @@ from ovaflow.evaluation.annif import averages, indicator
 from ovaflow.evaluation.calibration_curve import automatic
 from ovaflow.evaluation.metrics import PLACES
 from ovaflow.prediction.sources import BATCH, format_named, weighs_columns
-from ovaflow.settings.models import PrepareSource
-from ovaflow.settings.paths import BEST
+from ovaflow.settings.models import HELD_OUT_TOP_K, PrepareSource
 from ovaflow.sparse.csr import CSR, from_scipy
 
 FORMATS = ("csv", "jsonl", "parquet", "text-tsv", "annif", "svmlight", "xmc-text")
@@ -58,7 +57,7 @@ def answer(predictor, path, settings, threads=1):
     read = _read_features if settings.format in ("svmlight", "xmc-text") else _read_texts
     found, rows, given = [], [], []
     for X, labels, counts in read(predictor, path, settings):
-        found.append(predictor.top_k(X, min(BEST, predictor.n_labels), threads))
+        found.append(predictor.top_k(X, min(HELD_OUT_TOP_K, predictor.n_labels), threads))
         rows += labels
         given += counts
     if not any(rows):

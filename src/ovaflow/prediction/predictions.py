@@ -7,7 +7,7 @@ from importlib import import_module
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.methods import METHODS
+from ovaflow.methods import MODULES
 from ovaflow.model.model_file import method_of
 from ovaflow.storage.arrays import create_array, map_array
 from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact
@@ -16,13 +16,13 @@ KIND = "predictions"
 
 
 def method_named(name, path):
-    if name not in METHODS:
+    if name not in MODULES:
         raise InputError(
             f"a model of {name}, which this ovaflow does not know",
             path=path,
             remedy="use the ovaflow that wrote it, or a newer one",
         )
-    return import_module(METHODS[name].model)
+    return import_module(MODULES[name])
 
 
 def method_of_model(model):

@@ -104,10 +104,10 @@ class Embedding:
     def made_with(self, settings):
         """What the embedding depends on: the settings, with the ridge that was chosen."""
         if settings.embedding == NONE:
-            return settings.felt
+            return settings.relevant
         errors = {f"{ridge:g}": error for ridge, error in self.held_out_errors.items()}
         chosen = {"ridge": float(self.ridge)} | ({"held_out_errors": errors} if errors else {})
-        return settings.felt | chosen
+        return settings.relevant | chosen
 
 
 class _Problem:

@@ -78,7 +78,7 @@ def project_in_memory(dataset, embedding, settings, projecting, threads=1):
     """The projected training instances as if read from a file, but for the checksum."""
     projection, features = project(dataset, embedding, projecting, threads)
     decoder = decoder_of(dataset.train.Y, projecting.decoder)
-    parameters = {"bias": 1.0} | embedding.made_with(settings) | projecting.felt | {"decoder": decoder}
+    parameters = {"bias": 1.0} | embedding.made_with(settings) | projecting.relevant | {"decoder": decoder}
     split = Split(full_matrix(features), dataset.train.Y)
     return Projected(
         Dataset(dataset.path, split, split, "", parameters),

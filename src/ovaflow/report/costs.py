@@ -11,6 +11,7 @@ from ovaflow.report.drawing import MARKERS, NAMED, draw, logarithmic, series
 from ovaflow.report.tables import Column, Row, make_table, metric, table_of_runs
 from ovaflow.report.training import cg_per_label, newton_per_label
 from ovaflow.settings.models import HELD_OUT
+from ovaflow.steps import STEPS
 
 MIB = 1 << 20
 METRIC = "P@1"
@@ -125,13 +126,6 @@ def show_cost(anchor, results):
 
 DOWNLOADS = "download"
 """Folder of the benchmark files of downloads, and their step."""
-
-STEPS = (
-    f"{DOWNLOADS} prepare hold-out means label-tree estimate plan root train-shard train-trees embed project "
-    "tune-decoder train-decoder merge merge-trees join-decoder predict index calibrate evaluate "
-    "calibration-curve prune-curve tree-curve describe-embedding"
-).split()
-"""In the workflow's order."""
 
 _ORDER = {step.replace("-", " "): place for place, step in enumerate(STEPS)}
 

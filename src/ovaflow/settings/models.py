@@ -1,8 +1,8 @@
 """Every setting, once: name, type, default, bounds and one sentence.
 
 Sections are what a config file says. Classes named by a verb are what one step of the pipeline reads: the config fills
-them, the rule's parameters are their :meth:`Section.felt`, options of the subcommand are made of their fields, and
-the code gets the object itself.
+them, the rule's parameters are their :attr:`Section.relevant` settings, options of the subcommand are made of their
+fields, and the code gets the object itself.
 """
 
 import re
@@ -24,11 +24,13 @@ from pydantic import (
     model_validator,
 )
 
-from ovaflow.methods import METHODS
+from ovaflow.steps import METHODS, STEPS
 
 NAME = r"^[A-Za-z0-9_][A-Za-z0-9._-]*$"
 HELD_OUT = "held-out-"
 """Folders of what is trained without held-out instances begin like this."""
+HELD_OUT_TOP_K = 100
+"""Labels of each held-out instance whose scores are kept."""
 RESERVED = frozenset({"dataset.h5", "means.h5", "label_tree.h5", "embeddings", "report.html"})
 ROLES = ("train", "test", "labels", "vocabulary", "train_labels", "test_labels")
 TEXT_FORMATS = ("text-tsv", "jsonl", "csv", "parquet", "annif")
@@ -107,7 +109,7 @@ Weighting = Literal["none", "propensity"]
 if TYPE_CHECKING:
     MethodName = str
 else:
-    MethodName = Literal[tuple(METHODS)]
+    MethodName = Literal[METHODS]
 
 
 def setting(default: Any, sentence: str, **bounds: Any) -> Any:
@@ -140,14 +142,19 @@ class Section(BaseModel):
         return value
 
     @property
-    def felt(self) -> dict[str, Any]:
+    def relevant(self) -> dict[str, Any]:
         """Settings that the result depends on, given the others: what rules compare and artifacts record."""
         return self._without()
 
     @property
+    def files(self) -> dict[str, str]:
+        """Settings that are paths of files, which rules take as inputs."""
+        return {}
+
+    @property
     def recorded(self) -> dict[str, Any]:
-        """The same, with the method, as artifacts record it."""
-        return {"method": self.method_trained} | self.felt
+        """The relevant settings with the method, as artifacts record them."""
+        return {"method": self.method_trained} | self.relevant
 
     def _without(self, *unused: str) -> dict[str, Any]:
         return {name: value for name, value in self if name not in unused}
@@ -182,21 +189,26 @@ class Source(Section):
     train_labels: Location | None = setting(None, "npz: labels of the training file")
     test_labels: Location | None = setting(None, "npz: labels of the test file")
 
+    @property
+    def has_test(self) -> bool:
+        """Whether there is a test file."""
+        return self.test is not None
+
     @model_validator(mode="after")
     def _one_source(self) -> Self:
         if self.source is None and (self.format is None or self.train is None):
             raise ValueError("needs either source (builtin or catalogue) or both format and train")
-        own = [key for key in ("format", *ROLES) if getattr(self, key) is not None]
-        if self.source is not None and own:
-            raise ValueError(f"source: {self.source} excludes {', '.join(own)}")
+        excluded = [key for key in ("format", *ROLES) if getattr(self, key) is not None]
+        if self.source is not None and excluded:
+            raise ValueError(f"source: {self.source} excludes {', '.join(excluded)}")
         if self.vocabulary is not None and (self.labels is not None or self.format not in (None, *TEXT_FORMATS)):
             raise ValueError("vocabulary goes with texts, and excludes labels")
         for role in ("train", "test"):
             paths = getattr(self, role)
             if isinstance(paths, list) and (self.format not in SEVERAL or any(map(is_address, paths))):
                 raise ValueError(f"{role}: only for texts a list, of paths and not of addresses")
-            given = getattr(self, f"{role}_labels") is not None
-            if given != (self.format == "npz" and getattr(self, role) is not None):
+            has_labels = getattr(self, f"{role}_labels") is not None
+            if has_labels != (self.format == "npz" and paths is not None):
                 raise ValueError(f"{role}_labels goes with format: npz and {role}, which needs it")
         return self
 
@@ -285,6 +297,15 @@ class Prepare(Section):
         "keep", "instances without labels: keep, as negatives of all labels, or drop, in training and test"
     )
 
+    @property
+    def files(self) -> dict[str, str]:
+        files = {}
+        if self.stop_words and not is_language(self.stop_words):
+            files["stop_words"] = self.stop_words
+        if self.label_map:
+            files["label_map"] = self.label_map
+        return files
+
     @model_validator(mode="after")
     def _a_weight_per_column(self) -> Self:
         columns = self.text_column.count(",") + 1
@@ -295,28 +316,43 @@ class Prepare(Section):
         return self
 
 
+_SETTINGS_OF_TEXTS = ("features", "stop_words", "label_names", "language", "min_df", "max_df", "max_features")
+_SETTINGS_OF_COLUMNS = ("text_column", "labels_column", "column_weights", "id_column")
+
+
 class PrepareSource(Prepare):
     """What ``ovaflow prepare`` reads."""
 
-    format: Literal["builtin"] | Format = setting(..., "builtin needs no files")
+    format: Annotated[Literal["builtin"] | Format, BeforeValidator(lambda name: name or "builtin")] = setting(
+        ..., "builtin needs no files"
+    )
+    has_test: bool = setting(False, "whether there is a test file")
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether the instances are texts."""
+        return self.format in ("builtin", *TEXT_FORMATS)
 
     @property
     def weighs(self) -> bool:
         """Whether features are weighted by tf-idf."""
-        return self.tfidf if isinstance(self.tfidf, bool) else self.format in ("builtin", *TEXT_FORMATS)
+        return self.tfidf if isinstance(self.tfidf, bool) else self.has_texts
 
     @property
-    def felt(self) -> dict[str, Any]:
-        texts = self.format in ("builtin", *TEXT_FORMATS)
-        unused: tuple[str, ...] = (
-            () if texts else ("features", "stop_words", "label_names", "language", "min_df", "max_df", "max_features")
-        )
-        unused += () if texts or self.weighs else ("sublinear",)
-        unused += (
-            () if self.format in COLUMN_FORMATS else ("text_column", "labels_column", "column_weights", "id_column")
-        )
-        unused += () if self.format in TEXT_FORMATS and self.format != "annif" else ("label_separator",)
-        unused += () if self.format in TEXT_FORMATS else ("label_map", "html")
+    def relevant(self) -> dict[str, Any]:
+        unused = {"has_test"}
+        if not self.has_texts:
+            unused.update(_SETTINGS_OF_TEXTS)
+        if not (self.has_texts or self.weighs):
+            unused.add("sublinear")
+        if self.format not in COLUMN_FORMATS:
+            unused.update(_SETTINGS_OF_COLUMNS)
+        if self.format not in (*COLUMN_FORMATS, "text-tsv"):
+            unused.add("label_separator")
+        if self.format not in TEXT_FORMATS:
+            unused.update(("label_map", "html"))
+        if self.has_test:
+            unused.update(("test_fraction", "seed"))
         return self._without(*unused) | {"tfidf": self.weighs}
 
 
@@ -351,10 +387,15 @@ class Tune(Comparison):
     candidates: Candidates = Field(default_factory=Candidates, description="what is chosen from")
 
 
+def _candidates_of(name: str) -> BeforeValidator:
+    """Candidates of one setting, from those of all or from one or several."""
+    return BeforeValidator(lambda given: getattr(given, name) if isinstance(given, Candidates) else listed(given))
+
+
 class FeatureCandidates(Comparison):
     """How blocks of features are compared."""
 
-    candidates: Annotated[list[Candidate], BeforeValidator(listed)] = setting(
+    candidates: Annotated[list[Candidate], _candidates_of("features")] = setting(
         Candidates().features, "blocks of features to compare, such as words+pairs"
     )
 
@@ -372,6 +413,10 @@ class Evaluate(Section):
     propensity_b: float = setting(
         1.5, "B of the propensities (Jain et al. 2016); 0.4 for Wikipedia, 2.6 for Amazon data", ge=0
     )
+
+
+def _unused_propensities(weighting: str) -> tuple[str, ...]:
+    return () if weighting == "propensity" else tuple(Evaluate.model_fields)
 
 
 class Solve(Section):
@@ -442,17 +487,18 @@ class TrainLabels(Evaluate, Solve):
         return self.initialization == "label-tree"
 
     @property
-    def felt(self) -> dict[str, Any]:
-        unused = {name for names in STARTS.values() for name in names} - set(STARTS[self.initialization])
-        unused |= set() if self.weighting == "propensity" else {"propensity_a", "propensity_b"}
-        named = dict(self) | {"t": self.negative_score}
-        return {name: value for name, value in named.items() if name not in unused}
+    def relevant(self) -> dict[str, Any]:
+        unused = set().union(*STARTS.values()) - set(STARTS[self.initialization])
+        settings = self._without(*unused, *_unused_propensities(self.weighting))
+        if "t" in settings:
+            settings["t"] = self.negative_score
+        return settings
 
 
 class ChooseC(Comparison, TrainLabels):
     """What the choice of C reads."""
 
-    candidates: Annotated[list[AboveZero], BeforeValidator(listed)] = setting(Candidates().C, "values of C to compare")
+    candidates: Annotated[list[AboveZero], _candidates_of("C")] = setting(Candidates().C, "values of C to compare")
 
 
 class FastXML(Section):
@@ -478,8 +524,8 @@ class GrowTrees(Evaluate, FastXML):
     weighting: Weighting = _WEIGHTING
 
     @property
-    def felt(self) -> dict[str, Any]:
-        return self._without(*(() if self.weighting == "propensity" else ("propensity_a", "propensity_b")))
+    def relevant(self) -> dict[str, Any]:
+        return self._without(*_unused_propensities(self.weighting))
 
 
 def _several(value: float | list[float] | None) -> tuple[float, ...]:
@@ -506,7 +552,7 @@ class Embed(Section):
         return _several(self.ridge)
 
     @property
-    def felt(self) -> dict[str, Any]:
+    def relevant(self) -> dict[str, Any]:
         return {"embedding": "none"} if self.embedding == "none" else dict(self)
 
 
@@ -524,8 +570,10 @@ class Project(Section):
     seed: int = _SEED
 
     @property
-    def felt(self) -> dict[str, Any]:
-        return self._without(*(("random_features", "bandwidth", "seed") if self.features == "linear" else ()))
+    def relevant(self) -> dict[str, Any]:
+        if self.features == "linear":
+            return self._without("random_features", "bandwidth", "seed")
+        return self._without()
 
 
 class TuneDecoder(Section):
@@ -619,7 +667,7 @@ class Run(Predict, Train, FastXML, Rembrandt, Method):
 
     @model_validator(mode="after")
     def _keys_of_its_method(self) -> Self:
-        foreign = sorted(self.model_fields_set & _foreign(self.method))
+        foreign = sorted((self.model_fields_set & Run.model_fields.keys()) - _keys_of(self.method))
         if foreign:
             raise ValueError(f"{foreign[0]} is not a setting of method: {self.method}")
         if self.sweep is not None and "C" in self.model_fields_set:
@@ -628,11 +676,14 @@ class Run(Predict, Train, FastXML, Rembrandt, Method):
 
 
 @cache
-def _foreign(method: str) -> frozenset[str]:
-    """Keys of a run that mean nothing to its method."""
-    row, section = METHODS[method], Config.model_fields.get(METHODS[method].section)
-    own = getattr(section.annotation, "model_fields", {}) if section else {}
-    return frozenset(Run.model_fields) - {"method", "shards", "threads", *Predict.model_fields, *row.keys, *own}
+def _keys_of(method: str) -> frozenset[str]:
+    """Keys that a run of a method may set: those that its steps read, and those of all runs."""
+    keys = {"method", "shards", "threads", *Predict.model_fields}
+    for step in STEPS.values():
+        if step.method == method and step.settings is not None:
+            keys |= set(step.settings.fields or globals()[step.settings.model].model_fields)
+    # what has a start may start from another run
+    return frozenset(keys | {"pretrained", "sweep"} if "initialization" in keys else keys)
 
 
 class SweptRun(Run):
@@ -657,16 +708,22 @@ class Config(Section):
     evaluate: Evaluate = Field(default_factory=Evaluate, description="defaults of all datasets")
     report: Report = Field(default_factory=Report, description="the report page")
 
+    def entry_of(self, dataset: str) -> Dataset:
+        """The entry of a dataset, or of the one that a fold is held out of."""
+        return self.datasets[dataset.split("/")[0]]
+
     def section(self, name: str, dataset: str | None = None, run: str | None = None) -> Any:
-        """A section, with the own keys of a dataset (or of what is held out of it) or of a run in the first place."""
+        """A section with the keys that a dataset or a run sets otherwise."""
         section: Section = getattr(self, name)
         entry: Section = section
         if name in ("prepare", "evaluate") and dataset is not None:
-            entry = self.datasets[dataset.split("/")[0]]
+            entry = self.entry_of(dataset)
         elif name not in ("prepare", "evaluate", "report", "tune") and run is not None:
             entry = self.runs[run]
-        own = {key: getattr(entry, key) for key in entry.model_fields_set & type(section).model_fields.keys()}
-        return type(section).model_validate(section.model_dump() | own)
+        overridden = {key: getattr(entry, key) for key in entry.model_fields_set & type(section).model_fields.keys()}
+        if name == "predict" and dataset is not None and dataset not in self.datasets:  # a fold
+            overridden["top_k"] = HELD_OUT_TOP_K
+        return type(section).model_validate(section.model_dump() | overridden)
 
     def train_of(self, run: str) -> Train:
         """Train settings of a run."""

@@ -5,8 +5,8 @@ import re
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from ovaflow.methods import METHODS
-from ovaflow.settings.models import HELD_OUT, ROLES, Config, Embed, is_address, is_language
+from ovaflow.settings.models import HELD_OUT, ROLES, Config, Embed, is_address
+from ovaflow.steps import STEPS
 
 DOWNLOADS = "downloads"
 DOWNLOADED = f"{DOWNLOADS}/{{dataset}}/{{role}}/{{file}}"
@@ -38,33 +38,23 @@ LABELS = f"{_RUN}/labels.csv"
 CALIBRATION = f"{_RUN}/calibration.h5"
 CALIBRATION_CURVE = f"{_RUN}/calibration.json"
 PRUNE_CURVE = f"{_RUN}/prune.json"
-TREE_CURVE = f"{_RUN}/{METHODS['fastxml'].measured}"
-EMBEDDING_CURVE = f"{_RUN}/{METHODS['rembrandt'].measured}"
-
-BEST = 100
-"""Labels of each held-out instance whose scores are kept."""
+TREE_CURVE = f"{_RUN}/{STEPS['tree-curve'].figure}"
+EMBEDDING_CURVE = f"{_RUN}/{STEPS['describe-embedding'].figure}"
 
 
 def raw_files(config: Config, dataset: str) -> dict[str, str | list[str]]:
     """Files that a dataset of one's own is made from, by role; a list where the config has one."""
     entry = config.datasets[dataset]
-    found: dict[str, str | list[str]] = {}
+    files: dict[str, str | list[str]] = {}
     for role in ROLES:
         location = getattr(entry, role)
         if isinstance(location, list):
-            found[role] = [os.path.normpath(each) for each in location]
+            files[role] = [os.path.normpath(each) for each in location]
         elif location is not None and is_address(location):
-            found[role] = DOWNLOADED.format(dataset=dataset, role=role, file=download_name(location))
+            files[role] = DOWNLOADED.format(dataset=dataset, role=role, file=download_name(location))
         elif location is not None:
-            found[role] = os.path.normpath(location)
-    return found | settings_files(config, dataset)
-
-
-def settings_files(config: Config, dataset: str) -> dict[str, str]:
-    """The files of stop words and of new names of labels, where there are any."""
-    prepare = config.section("prepare", dataset)
-    given = {"stop_words": prepare.stop_words, "label_map": prepare.label_map}
-    return {name: path for name, path in given.items() if path and not (name == "stop_words" and is_language(path))}
+            files[role] = os.path.normpath(location)
+    return files | config.section("prepare", dataset).files
 
 
 def download_name(address: str) -> str:
@@ -94,11 +84,13 @@ def for_each(template: str, config: Config, runs: Any) -> list[str]:
 
 def figure_files(config: Config) -> list[str]:
     """Files that are made for the report's figures alone."""
-    solved = config.runs_of("one-vs-all")
-    wanted = {
-        PRUNE_CURVE: solved if config.report.prune_thresholds else [],
-    } | {f"{_RUN}/{method.measured}": config.runs_of(name) for name, method in METHODS.items() if method.measured}
-    return [path for template, runs in wanted.items() for path in for_each(template, config, runs)]
+    files = []
+    if config.report.prune_thresholds:
+        files += for_each(PRUNE_CURVE, config, config.runs_of("one-vs-all"))
+    for step in STEPS.values():
+        if step.figure:
+            files += for_each(f"{_RUN}/{step.figure}", config, config.runs_of(step.method))
+    return files
 
 
 def calibrated_runs(config: Config) -> list[str]:

@@ -3,39 +3,15 @@
 from typing import Any
 
 from ovaflow.console.errors import InputError, StrPath
-
-_MADE_BY = {
-    "features": ("choose-features", "choose_features"),
-    "C": ("choose-c", "choose_C"),
-    "dataset": ("prepare", "prepare_dataset"),
-    "means": ("means", "compute_means"),
-    "label-tree": ("label-tree", "compute_label_tree"),
-    "root": ("root", "compute_root"),
-    "plan": ("plan", "plan_shards"),
-    "shard": ("train-shard", "train_shard"),
-    "tree-shard": ("train-trees", "train_trees"),
-    "embedding": ("embed", "embed_labels"),
-    "projected": ("project", "project_instances"),
-    "tuned": ("tune-decoder", "tune_decoder"),
-    "model": ("merge", "merge_shards"),
-    "training": ("merge", "merge_shards"),
-    "index": ("index", ""),
-    "predictions": ("predict", "predict_labels"),
-    "metrics": ("evaluate", "evaluate_predictions"),
-    "analysis": ("evaluate", "evaluate_predictions"),
-    "calibration": ("calibrate", "calibrate_scores"),
-    "calibration-curve": ("calibration-curve", "measure_calibration"),
-    "estimate": ("estimate", "estimate_training"),
-    "prune-curve": ("prune-curve", "measure_pruning"),
-    "tree-curve": ("tree-curve", "measure_trees"),
-    "embedding-description": ("describe-embedding", "describe_embedding"),
-}
+from ovaflow.steps import STEPS
 
 
 def producer(kind: str) -> str:
     """The command and rule that write a kind, as `` (ovaflow means, rule compute_means)``; empty for unknown kinds."""
-    command, rule = _MADE_BY.get(kind, (None, None))
-    return f" (ovaflow {command}{rule and f', rule {rule}'})" if command else ""
+    for name, step in STEPS.items():
+        if kind in step.makes:
+            return f" (ovaflow {name}, rule {step.rule})" if step.rule else f" (ovaflow {name})"
+    return ""
 
 
 def remake(kind: str) -> str:

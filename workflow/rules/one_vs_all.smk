@@ -17,7 +17,7 @@ rule choose_C:
         "logs/{dataset}/choose-c.{problem}.tsv"
     params:
         options=settings_of("choose-c"),
-        code=steps.code_of("choose-c"),
+        code=code_fingerprint("choose-c"),
     threads: 4
     resources:
         mem_mb=megabytes(5),
@@ -41,7 +41,7 @@ rule plan_shards:
     params:
         tree=lambda wildcards, input: options_of(tree_file(wildcards), input),
         options=settings_of("plan"),
-        code=steps.code_of("plan"),
+        code=code_fingerprint("plan"),
     resources:
         mem_mb=megabytes(0.5),
     conda:
@@ -63,7 +63,7 @@ rule compute_root:
     params:
         chosen=lambda wildcards, input: options_of(chosen_C(wildcards), input),
         options=settings_of("root"),
-        code=steps.code_of("root"),
+        code=code_fingerprint("root"),
     resources:
         mem_mb=megabytes(2),
         kernels=1,
@@ -116,7 +116,7 @@ rule train_shard:
     params:
         starts=shard_starts,
         options=settings_of("train-shard"),
-        code=steps.code_of("train-shard"),
+        code=code_fingerprint("train-shard"),
     threads: threads_of_run
     resources:
         mem_mb=memory_of(asked_by_shard),
@@ -147,7 +147,7 @@ rule merge_shards:
     params:
         shards=shards_in_shell,
         options=settings_of("merge"),
-        code=steps.code_of("merge"),
+        code=code_fingerprint("merge"),
     resources:
         mem_mb=merging_megabytes,
     conda:

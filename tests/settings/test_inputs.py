@@ -1,10 +1,17 @@
 """What each step depends on, and the options that its command is given."""
 
+import re
+from pathlib import Path
+
 import pytest
 
-from ovaflow.settings import paths, steps
+from ovaflow.settings import inputs, paths
 from ovaflow.settings.config import resolve
+from ovaflow.settings.models import HELD_OUT_TOP_K
+from ovaflow.steps import STEPS
+from ovaflow.storage.refusals import producer
 
+ROOT = Path(__file__).parents[2]
 MINE = {"mine": {"format": "csv", "train": "a b'c;d.csv.gz", "propensity_a": 0.6}}
 
 
@@ -14,7 +21,7 @@ def settings(datasets=MINE, runs=None, **sections):
 
 def options(step, run=None, dataset="mine", **sections):
     config = settings(runs={"a": run or {}}, **sections)
-    return steps.as_options(steps.of(step, config, dataset, "a"))
+    return inputs.as_options(inputs.parameters_of(step, config, dataset, "a"))
 
 
 PROBLEM = ["--C=1.0", "--loss=squared-hinge", "--regularization=l2", "--weighting=none", "--epsilon=0.01"]
@@ -102,46 +109,50 @@ def test_settings_that_a_step_depends_on(step, run, sections, expected):
 
 def test_features_are_chosen_for_texts_alone_and_C_where_it_is_auto():
     config = settings({"texts": MINE["mine"], "counts": FEATURES["mine"]}, prepare={"features": "auto"})
-    assert steps.chosen_features(config, "texts") == {"chosen_features": "results/texts/features.json"}
-    assert steps.chosen_features(config, "counts") == {}
-    assert not any("features" in option for option in steps.as_options(steps.of("prepare", config, "counts")))
+    assert inputs.chosen_features(config, "texts") == {"chosen_features": "results/texts/features.json"}
+    assert inputs.chosen_features(config, "counts") == {}
+    assert not any(
+        "features" in option for option in inputs.as_options(inputs.parameters_of("prepare", config, "counts"))
+    )
     config = settings(runs={"a": {"C": "auto"}, "b": {}})
     chosen = "results/mine/C/squared-hinge-l2-none-Cauto-epsilon0.01-stored0.01.json"
-    assert steps.start_files(config, "mine", "a")["chosen_C"] == chosen
-    assert steps.start_files(config, "mine/held-out-0.2", "a")["chosen_C"] == chosen
-    assert "chosen_C" not in steps.start_files(config, "mine", "b")
+    assert inputs.start_files(config, "mine", "a")["chosen_C"] == chosen
+    assert inputs.start_files(config, "mine/held-out-0.2", "a")["chosen_C"] == chosen
+    assert "chosen_C" not in inputs.start_files(config, "mine", "b")
 
 
 def test_stop_words_in_a_file_are_a_file_of_the_dataset():
     for source, options, files in (("german", ["--stop-words=german"], {}), ("./x.txt", [], {"stop_words": "./x.txt"})):
         config = settings(prepare={"stop_words": source})
-        found = steps.as_options(steps.of("prepare", config, "mine"))
-        assert [option for option in found if "stop" in option] == options
+        parameters = inputs.as_options(inputs.parameters_of("prepare", config, "mine"))
+        assert [option for option in parameters if "stop" in option] == options
         assert {name: path for name, path in paths.raw_files(config, "mine").items() if name != "train"} == files
 
 
 def test_new_names_of_labels_are_a_file_of_the_dataset():
     config = settings(prepare={"label_map": "map.csv"})
-    assert not any("map" in option for option in steps.as_options(steps.of("prepare", config, "mine")))
+    assert "label_map" not in inputs.parameters_of("prepare", config, "mine")
     assert paths.raw_files(config, "mine")["label_map"] == "map.csv"
 
 
 def test_a_fold_is_trained_as_its_dataset_and_more_labels_are_kept():
     config = settings(runs={"a": {"weighting": "propensity"}}, predict={"calibrate": 0.1})
     fold = paths.fold_of(config, "mine", "a")
-    assert steps.of("train-shard", config, fold, "a") == steps.of("train-shard", config, "mine", "a")
-    assert steps.of("predict", config, fold, "a") == {"top_k": paths.BEST}
+    assert inputs.parameters_of("train-shard", config, fold, "a") == inputs.parameters_of(
+        "train-shard", config, "mine", "a"
+    )
+    assert inputs.parameters_of("predict", config, fold, "a") == {"top_k": HELD_OUT_TOP_K}
 
 
 def test_kernels_of_all_runs():
     runs = {"a": {}, "b": {"loss": "logistic", "regularization": "l1"}, "c": FASTXML, "d": REMBRANDT}
     expected = ["--problem=logistic/l1", "--problem=squared-hinge/l2", "--fastxml", "--rembrandt"]
-    assert steps.warm_up_options(settings(runs=runs)) == expected
+    assert inputs.warm_up_options(settings(runs=runs)) == expected
 
 
 def test_starts_need_root_tree_or_model():
     runs = {name: {"initialization": name} for name in ("zero", "all-negative", "label-tree")} | {"old": OLD}
-    found = {run: steps.start_files(settings(runs=runs), "mine", run) for run in runs}
+    found = {run: inputs.start_files(settings(runs=runs), "mine", run) for run in runs}
     assert found == {
         "zero": {},
         "all-negative": {"root": "results/mine/all-negative/root.h5"},
@@ -154,12 +165,28 @@ def test_runs_that_pose_the_same_problem_share_an_estimate():
     others = {"prune": 0.001, "C": 2, "loss": "logistic", "regularization": "l1", "epsilon": 0.1}
     runs = {"a": {}, "zero": {"initialization": "zero"}, "pruned": {"prune": 0.1}}
     config = settings(runs=runs | {key: {key: value} for key, value in others.items()})
-    problem = steps.problem_of(config, "mine", "a")
-    assert [run for run in config.runs if steps.problem_of(config, "mine", run) == problem] == list(runs)
+    problem = inputs.problem_of(config, "mine", "a")
+    assert [run for run in config.runs if inputs.problem_of(config, "mine", run) == problem] == list(runs)
 
 
 def test_a_sweep_has_the_problem_of_its_first_run_and_a_fold_that_of_its_dataset():
     config = settings(runs={"a": {"sweep": {"C": [0.3, 1, 3]}}, "b": {"C": 0.3}})
-    found = {steps.problem_of(config, dataset, run) for run in config.runs for dataset in ("mine", "mine/held-out-0.2")}
+    found = {
+        inputs.problem_of(config, dataset, run) for run in config.runs for dataset in ("mine", "mine/held-out-0.2")
+    }
     assert found == {"squared-hinge-l2-none-C0.3-epsilon0.01-stored0.01"}
-    assert "propensity-0.6-1.5" in steps.problem_of(settings(runs={"a": {"weighting": "propensity"}}), "mine", "a")
+    assert "propensity-0.6-1.5" in inputs.problem_of(settings(runs={"a": {"weighting": "propensity"}}), "mine", "a")
+
+
+def test_rules_of_the_table_are_those_of_the_workflow():
+    files = (ROOT / "workflow" / "rules").glob("*.smk")
+    written = {rule for file in files for rule in re.findall(r"^rule (\w+):", file.read_text(), re.MULTILINE)}
+    ours = {step.rule for step in STEPS.values() if step.rule}
+    assert written - ours == {"download_dataset", "download_file", "estimate_trees"}
+    assert ours <= written
+
+
+def test_what_cannot_be_used_says_who_makes_it():
+    assert producer("means") == " (ovaflow means, rule compute_means)"
+    assert producer("index") == " (ovaflow index)"
+    assert producer("no-such") == ""

@@ -1,0 +1,116 @@
+"""What a step reads of a config: settings, as options of its command, and files that other steps make."""
+
+from typing import Any
+
+from ovaflow.settings import models, paths
+from ovaflow.settings.chains import earlier_model, first_run_of, sweeps_of
+from ovaflow.settings.models import Config, Section
+from ovaflow.steps import METHODS, STEPS, Reads, warm_up_of
+
+
+def settings_read(step: str) -> Reads:
+    """The settings that a step reads, all of its fields named."""
+    reads = STEPS[step].settings
+    if reads is None:
+        raise ValueError(f"{step} reads no settings")
+    fields = reads.fields or tuple(model_of(reads).model_fields)
+    return reads._replace(fields=tuple(name for name in fields if name not in reads.without))
+
+
+def model_of(reads: Reads) -> type[Section]:
+    """The model of the settings that a step reads."""
+    return getattr(models, reads.model)
+
+
+def settings_of(step: str, config: Config, dataset: str | None = None, run: str | None = None) -> Any:
+    """The settings of a step, filled from a config."""
+    reads = settings_read(step)
+    holders = [config.section(name, dataset, run) for name in reads.sections]
+    if run is not None:
+        holders.append(config.runs[run])
+    if dataset is not None:
+        holders.append(config.entry_of(dataset))
+    values = {}
+    for name in model_of(reads).model_fields:
+        for holder in holders:
+            if hasattr(holder, name):
+                values[name] = getattr(holder, name)
+                break
+    return model_of(reads).model_validate(values)
+
+
+def parameters_of(step: str, config: Config, dataset: str | None = None, run: str | None = None) -> dict[str, Any]:
+    """Settings that the results of a step depend on, by their names as options; files are inputs instead."""
+    settings, reads = settings_of(step, config, dataset, run), settings_read(step)
+    parameters = {}
+    for name in reads.fields:
+        value = settings.relevant.get(name)
+        if value is not None and name not in settings.files:
+            parameters[reads.options.get(name, name)] = value
+    return parameters
+
+
+def as_options(parameters: dict[str, Any]) -> list[str]:
+    """Settings as options, such as ``["--C=1.0", "--no-normalize"]``; lists are given value by value."""
+    options = []
+    for name, value in parameters.items():
+        dashed = name.replace("_", "-")
+        if isinstance(value, list):
+            options += [f"--{dashed}={each}" for each in value]
+        elif isinstance(value, bool) and name != "tfidf":
+            options.append(f"--{dashed}" if value else f"--no-{dashed}")
+        else:
+            options.append(f"--{dashed}={str(value).lower() if isinstance(value, bool) else value}")
+    return options
+
+
+def problem_of(config: Config, dataset: str, run: str) -> str:
+    """Name of the problem that a run, or the first in its chain, poses; all runs that pose it share one estimate."""
+    labels = settings_of("train-shard", config, dataset, first_run_of(config, run))
+    propensities = f"-{labels.propensity_a:g}-{labels.propensity_b:g}" if labels.weighting != "none" else ""
+    C = labels.C if isinstance(labels.C, str) else f"{labels.C:g}"
+    tail = f"C{C}-epsilon{labels.epsilon:g}-stored{labels.stored_threshold:g}"
+    return f"{labels.loss}-{labels.regularization}-{labels.weighting}{propensities}-{tail}"
+
+
+def chosen_C(config: Config, dataset: str, run: str) -> dict[str, str]:
+    """The file with the choice for ``C: auto``, by option; runs of the same problem and folds of a dataset share it."""
+    if config.train_of(run).C != "auto":
+        return {}
+    problem = problem_of(config, dataset, run)
+    return {"chosen_C": paths.CHOSEN_C.format(dataset=dataset.partition("/")[0], problem=problem)}
+
+
+def chosen_features(config: Config, dataset: str) -> dict[str, str]:
+    """The file with the choice for ``features: auto`` of a dataset of texts, by option."""
+    prepare = settings_of("prepare", config, dataset)
+    if not prepare.has_texts or prepare.features != "auto":
+        return {}
+    return {"chosen_features": paths.CHOSEN_FEATURES.format(dataset=dataset)}
+
+
+def start_files(config: Config, dataset: str, run: str) -> dict[str, str]:
+    """Files that the training of a run needs besides the means, by option."""
+    labels = settings_of("train-shard", config, dataset, run)
+    files = {}
+    if labels.needs_root:
+        files["root"] = paths.ROOT.format(dataset=dataset, run=run)
+    if labels.needs_tree:
+        files["label_tree"] = paths.LABEL_TREE.format(dataset=dataset)
+    files |= chosen_C(config, dataset, run)
+    earlier = earlier_model(config, dataset, run)
+    if earlier is not None:
+        files["earlier"] = earlier
+    return files
+
+
+def warm_up_options(config: Config) -> list[str]:
+    """Options of ``ovaflow warm-up``: the kernels that the runs need."""
+    trains = [config.train_of(run) for run in config.runs_of("one-vs-all")]
+    problems = sorted({f"--problem={train.loss}/{train.regularization}" for train in trains})
+    return problems + [f"--{method}" for method in METHODS if warm_up_of(method) and config.runs_of(method)]
+
+
+def sweep_options(config: Config) -> list[str]:
+    """The sweeps as options of ``ovaflow report``."""
+    return [f"--sweep={name}={','.join(runs)}" for name, runs in sweeps_of(config).items()]
