@@ -50,25 +50,26 @@ def read_idf(path, kind):
         return map_array(file["idf"]) if "idf" in file else None
 
 
-_OF_LABELS, _OF_SUBJECTS = "label_names", ("label_uris", "label_notations")
+_FIELDS = {
+    "label_names": "labels",
+    "feature_names": "features",
+    "label_uris": "uris",
+    "label_notations": "notations",
+}
+"""Fields of :class:`Names` by their names in artifacts."""
 
 
 def read_all_names(path, kind):
     """All :class:`Names` of an artifact."""
-    labels, features, uris, notations = (
-        read_names(path, kind, name) for name in (_OF_LABELS, "feature_names", *_OF_SUBJECTS)
-    )
-    return Names(labels, features, read_idf(path, kind), uris, notations)
+    names = {key: read_names(path, kind, name) for name, key in _FIELDS.items()}
+    return Names(**names, idf=read_idf(path, kind))
 
 
 def write_names(file, names):
-    """Write names into an artifact."""
-    write_strings(file, _OF_LABELS, names.labels)
-    for name, strings in (
-        ("feature_names", names.features),
-        *zip(_OF_SUBJECTS, (names.uris, names.notations), strict=True),
-    ):
-        if len(strings):
+    """Write names into an artifact; labels always, even if there are none."""
+    for name, key in _FIELDS.items():
+        strings = getattr(names, key)
+        if key == "labels" or len(strings):
             write_strings(file, name, strings)
     if names.idf is not None:
         create_array(file, "idf", np.asarray(names.idf, np.float32))
@@ -112,22 +113,22 @@ class Named:
     @cached_property
     def label_names(self):
         """Names of the labels, in id order."""
-        return self._read("label_names") if self.names_in_memory is None else self.names_in_memory.labels
+        return self._read("label_names")
 
     @cached_property
     def label_uris(self):
         """URIs of the labels, in id order; empty where they are of no subject vocabulary."""
-        return self._read("label_uris") if self.names_in_memory is None else self.names_in_memory.uris
+        return self._read("label_uris")
 
     @cached_property
     def label_notations(self):
         """Notations of the labels, in id order, some empty; none where they are of no subject vocabulary."""
-        return self._read("label_notations") if self.names_in_memory is None else self.names_in_memory.notations
+        return self._read("label_notations")
 
     @cached_property
     def feature_names(self):
         """Names of the features without the bias feature, in id order; empty when the source has none."""
-        return self._read("feature_names") if self.names_in_memory is None else self.names_in_memory.features
+        return self._read("feature_names")
 
     @property
     def names(self):
@@ -135,7 +136,9 @@ class Named:
         return self.names_in_memory or read_all_names(self.path, self.kind)
 
     def _read(self, name):
-        return read_names(self.path, self.kind, name)
+        if self.names_in_memory is None:
+            return read_names(self.path, self.kind, name)
+        return getattr(self.names_in_memory, _FIELDS[name])
 
 
 @dataclass(frozen=True)
