@@ -6,9 +6,6 @@ import time
 import numpy as np
 import pytest
 from damage import flip, offset_of
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 
 from ovaflow.storage import parts
 from ovaflow.storage.arrays import create_array, map_array
@@ -30,24 +27,6 @@ def output(tmp_path):
 
 def kept(output, digest="digest"):
     return {number: piece["values"].tolist() for number, piece in Parts(output, digest).earlier().items()}
-
-
-@settings(max_examples=25)
-@given(
-    st.dictionaries(
-        st.integers(0, 2**40), hnp.arrays(np.float32, st.integers(0, 5), elements=st.integers(-9, 9)), max_size=6
-    )
-)
-def test_what_was_kept_is_there_again(tmp_path_factory, pieces):
-    output = tmp_path_factory.mktemp("parts") / "0.h5"
-    with open_parts(output, "digest") as opened:
-        for number, values in pieces.items():
-            opened.keep(number, values=values, more=values.astype(np.int32))
-    found = Parts(output, "digest").earlier()
-    assert list(found) == list(pieces)
-    for number, values in pieces.items():
-        assert found[number]["values"].tobytes() == values.tobytes()
-        assert found[number]["more"].dtype == np.int32
 
 
 def test_what_a_failing_job_holds_is_written(tmp_path):

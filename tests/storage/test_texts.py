@@ -2,9 +2,7 @@
 
 import json
 
-import numpy as np
 import pytest
-from damage import flip
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,22 +28,6 @@ def test_lines_come_back(tmp_path_factory, lines):
     path = tmp_path_factory.mktemp("lines") / "shards.tsv"
     write_lines(path, "plan", ["header", *lines])
     assert read_lines(path, "plan") == ["header", *lines]
-
-
-def test_every_bit_of_json_counts_or_changes_nothing(tmp_path):
-    path = tmp_path / "metrics.json"
-    write_json(path, "metrics", FIGURES)
-    harmless = 0
-    for place, bit in np.ndindex(path.stat().st_size, 8):
-        flip(path, place, bit)
-        try:
-            assert read_json(path, "metrics") == FIGURES
-            harmless += 1
-        except InputError as error:
-            assert "damaged" in str(error)  # noqa: PT017
-        flip(path, place, bit)
-    # the e of a power may be large, so may the digits of \u00df, and several last digits mean the same float
-    assert harmless <= 6
 
 
 @pytest.mark.parametrize("text", ["", "[1]", "{}", '{"checksum": 3}', "\ud800"])

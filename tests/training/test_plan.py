@@ -169,25 +169,16 @@ some_counts = st.lists(st.integers(0, 5000), min_size=1, max_size=200).map(np.ar
 
 @given(some_counts, st.integers(2, 60), st.integers(0, 3))
 def test_a_sample_represents_every_magnitude(counts, n_labels, seed):
-    labels, represented = stratified_sample(counts, n_labels, seed)
+    labels, multiplicities = stratified_sample(counts, n_labels, seed)
     assert len(set(labels)) == len(labels)
     assert (counts[labels] > 0).all()
     magnitudes = np.log2(np.maximum(counts, 1)).astype(int)
-    ours = np.bincount(magnitudes[labels], represented, 13)
+    ours = np.bincount(magnitudes[labels], multiplicities, 13)
     np.testing.assert_allclose(ours, np.bincount(magnitudes[counts > 0], minlength=13))
     again = stratified_sample(counts, n_labels, seed)[0]
     assert again.tolist() == labels.tolist()
-    every, represented = stratified_sample(counts, len(counts), 0)
-    assert (sorted(every), set(represented)) == (np.flatnonzero(counts).tolist(), {1.0} if counts.any() else set())
-
-
-def test_totals_of_samples_are_near():
-    rng = np.random.default_rng(1)
-    counts = np.minimum(rng.zipf(1.6, 8000), 3000)
-    theirs = counts**0.6 * rng.lognormal(0, 0.5, 8000)
-    for seed in range(50):
-        labels, represented = stratified_sample(counts, 200, seed)
-        assert represented @ theirs[labels] == pytest.approx(theirs.sum(), rel=0.2)
+    every, multiplicities = stratified_sample(counts, len(counts), 0)
+    assert (sorted(every), set(multiplicities)) == (np.flatnonzero(counts).tolist(), {1.0} if counts.any() else set())
 
 
 def test_intervals_hold_the_total_as_often_as_they_say():
@@ -198,8 +189,8 @@ def test_intervals_hold_the_total_as_often_as_they_say():
     for n_labels in (100, 1000):
         ours = []
         for seed in range(300):
-            labels, represented = stratified_sample(counts, n_labels, seed)
-            error = 1.96 * sampling_error(values[labels], represented, counts[labels])
-            ours.append(abs(represented @ values[labels] - theirs) <= error)
+            labels, multiplicities = stratified_sample(counts, n_labels, seed)
+            error = 1.96 * sampling_error(values[labels], multiplicities, counts[labels])
+            ours.append(abs(multiplicities @ values[labels] - theirs) <= error)
         assert 0.92 <= np.mean(ours) <= 0.98
     assert sampling_error(values, np.ones(8000), counts) == 0
