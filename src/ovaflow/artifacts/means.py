@@ -51,8 +51,8 @@ def compute_means(X, positives, threads=1, n_documents=None):
         return last - first
 
     with Progress("means", positives.n_rows, "labels") as progress, ThreadPoolExecutor(threads) as pool:
-        for done in pool.map(fill, _blocks(positives.indptr, threads * _BLOCKS_PER_THREAD)):
-            progress.advance(done)
+        for n_labels in pool.map(fill, _blocks(positives.indptr, threads * _BLOCKS_PER_THREAD)):
+            progress.advance(n_labels)
     # not np.dot, whose order of addition depends on the number of BLAS threads
     xx = float(np.square(x_mean).sum())
     return Means(x_mean, pp, xp, xx, np.diff(positives.indptr).astype(np.int64))

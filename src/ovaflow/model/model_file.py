@@ -32,9 +32,8 @@ class ModelFile(Named, ABC):
     # the dataset, see :class:`ovaflow.data.dataset.Dataset`)
     parameters: dict
     inputs: dict  # ``dataset``: checksum of the dataset that the model was trained on
-    names_in_memory: Names | None = field(
-        default=None, kw_only=True
-    )  # of a model in memory; others read theirs when asked for
+    # of a model in memory; others read their names on demand
+    names_in_memory: Names | None = field(default=None, kw_only=True)
     kind: ClassVar[str] = KIND
 
     @property

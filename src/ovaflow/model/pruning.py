@@ -32,9 +32,9 @@ def prune(weights, threshold):
 
 def kept_per_row(weights, threshold):
     """Number of weights of each row that pruning leaves: int64 (m,)."""
-    kept = np.empty(weights.n_rows, np.int64)
-    _count_kept(weights.data, weights.indptr, np.float32(threshold), kept)
-    return kept
+    counts = np.empty(weights.n_rows, np.int64)
+    _count_kept(weights.data, weights.indptr, np.float32(threshold), counts)
+    return counts
 
 
 def copy_kept(weights, rows, threshold, data, indices, starts):
@@ -66,12 +66,12 @@ def _keeps(weight, threshold):
 
 
 @strict_kernel
-def _count_kept(data, indptr, threshold, kept):
-    for row in range(len(kept)):
+def _count_kept(data, indptr, threshold, counts):
+    for row in range(len(counts)):
         count = 0
         for k in range(indptr[row], indptr[row + 1]):
             count += _keeps(data[k], threshold)
-        kept[row] = count
+        counts[row] = count
 
 
 @strict_kernel

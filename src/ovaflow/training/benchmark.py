@@ -12,10 +12,10 @@ from ovaflow.training.shard_job import train_labels
 
 
 def benchmark_solver(dataset, n_labels, seed, threads, training, earlier=None):
-    """Train random labels (with the label-tree start whole subtrees, so perhaps a few more); means over them.
+    """Train random labels, with the label-tree start whole subtrees; means over them.
 
-    ``ms_per_label`` is threads times wall time, ``cpu_ms_per_label`` processor time; a full pass is a product with all
-    of X.
+    ``ms_per_label`` is threads times wall time, ``cpu_ms_per_label`` processor time; a full pass is
+    a product with all of X.
     """
     inputs = compute_start_inputs(dataset, training, threads, earlier=earlier)
     means = inputs.means
@@ -24,11 +24,11 @@ def benchmark_solver(dataset, n_labels, seed, threads, training, earlier=None):
     else:
         labels = sample_subtrees(means.counts, inputs.parents, n_labels, seed)
     by_count = labels[np.argsort(means.counts[labels])]
-    train_labels(dataset, inputs, by_count[[0, -1]] if len(labels) > 1 else labels, training, title="warm up")
+    train_labels(dataset, inputs, np.unique(by_count[[0, -1]]), training, title="warm up")
     wall, cpu = time.perf_counter(), time.process_time()
-    done = train_labels(dataset, inputs, labels, training, threads, title="benchmark")
+    shard = train_labels(dataset, inputs, labels, training, threads, title="benchmark")
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    mean = {name: float(values.mean()) for name, values in done.statistics.items()}
+    mean = {name: float(values.mean()) for name, values in shard.statistics.items()}
     return {
         "ms_per_label": 1e3 * threads * wall / len(labels),
         "cpu_ms_per_label": 1e3 * cpu / len(labels),
@@ -36,10 +36,10 @@ def benchmark_solver(dataset, n_labels, seed, threads, training, earlier=None):
         "cg_per_label": mean["cg_steps"],
         "full_passes_per_label": mean["full_passes"],
         "objective_per_label": mean["objective"],
-        "nonzeros_per_label": len(done.weights.data) / len(labels),
+        "nonzeros_per_label": len(shard.weights.data) / len(labels),
         "peak_rss_bytes": peak_rss_bytes(),
         "labels": len(labels),
-        "not_converged": int((done.statistics["status"] != Status.CONVERGED).sum()),
+        "not_converged": int((shard.statistics["status"] != Status.CONVERGED).sum()),
         "threads": threads,
         "initialization": training.initialization,
         "C": training.C,
@@ -51,18 +51,18 @@ def benchmark_solver(dataset, n_labels, seed, threads, training, earlier=None):
 
 
 def sample_labels(counts, n_labels, seed):
-    """Random labels with positives, ascending; all of them where there are fewer than ``n_labels``."""
+    """Random labels with positives, ascending; all if there are at most ``n_labels``."""
     candidates = np.flatnonzero(counts)
-    chosen = np.random.default_rng(seed).choice(candidates, min(n_labels, len(candidates)), replace=False)
-    return np.sort(chosen)
+    size = min(n_labels, len(candidates))
+    return np.sort(np.random.default_rng(seed).choice(candidates, size, replace=False))
 
 
 def sample_subtrees(counts, parents, n_labels, seed):
-    """Labels with positives of random subtrees of the root, ascending; subtrees are added until there are so many."""
+    """Labels with positives of random subtrees of the root, at least ``n_labels`` if possible, ascending."""
     top = np.arange(len(parents))
     while (parents[top] != ROOT).any():
         top = np.where(parents[top] == ROOT, top, parents[top])
     members = np.bincount(top[counts > 0], minlength=len(parents))
-    drawn = np.random.default_rng(seed).permutation(np.flatnonzero(members))
-    enough = np.searchsorted(np.cumsum(members[drawn]), n_labels) + 1
-    return np.flatnonzero(np.isin(top, drawn[:enough]) & (counts > 0))
+    subtrees = np.random.default_rng(seed).permutation(np.flatnonzero(members))
+    enough = np.searchsorted(np.cumsum(members[subtrees]), n_labels) + 1
+    return np.flatnonzero(np.isin(top, subtrees[:enough]) & (counts > 0))

@@ -159,7 +159,8 @@ def read_shards(path, n_labels):
     if len(lines) != n_labels:
         message = f"divides {len(lines):,} labels, but the dataset has {n_labels:,}"
         raise InputError(message, path=path, remedy="run `ovaflow plan` again")
-    return [np.array(shards.get(shard, ()), np.int32) for shard in range(max(shards, default=-1) + 1)]
+    n_shards = max(shards, default=-1) + 1
+    return [np.array(shards.get(shard, ()), np.int32) for shard in range(n_shards)]
 
 
 def stratified_sample(counts, n_labels, seed):

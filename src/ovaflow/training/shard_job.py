@@ -186,9 +186,9 @@ def _work_to_leaves(labels, work, parents):
 
 
 def _assemble(results, counts, d, core_seconds):
-    outcomes = [result.outcome for result in results]
-    statistics = {name: np.array([getattr(outcome, name) for outcome in outcomes]) for name in Outcome._fields}
-    statistics["positives"] = counts
+    statistics = {"positives": counts}
+    for name in Outcome._fields:
+        statistics[name] = np.array([getattr(result.outcome, name) for result in results])
     statistics["seconds"] = np.array([result.seconds for result in results])
     trained = statistics["status"] != Status.NO_POSITIVES
     return TrainedShard(_join(results, d), trained, statistics, core_seconds, peak_rss_bytes())
