@@ -86,7 +86,7 @@ def test_labels_and_features_are_matched_by_name(tmp_path):
     assert np.array_equal(ours[[0, 3]], theirs.astype(np.float32))
     separating = starts(dataset, None, initialization="mean-separating")
     assert np.array_equal(ours[[1, 2]], separating[[1, 2]])
-    assert match_model(model, dataset).words == (
+    assert match_model(model, dataset).summary == (
         "2 of 4 labels start from the earlier model, the others mean-separating; "
         "5 of its features are known, 4 are dropped; new: 1 (x); gone: 1 (c)"
     )

@@ -143,5 +143,5 @@ def test_numbers_that_are_not_finite_are_refused(n):
     dataset = random_dataset(n=n)
     inputs = compute_start_inputs(dataset, TrainLabels())
     dataset.train.X.data[:] = np.nan
-    with pytest.raises(InputError, match="label 0: its weights or their gradient are beyond"):
+    with pytest.raises(InputError, match="label 0: its weights or their gradient exceed the range"):
         train_labels(dataset, inputs, np.arange(3), TrainLabels())
