@@ -1,10 +1,8 @@
-"""Hashes of what ovaflow's own code computes: they tell which results and compiled kernels are of older code.
+"""Hashes of the code that each step executes: they tell which results and compiled kernels are of older code.
 
-A module counts with its parsed code, without comments, layout, docstrings, the types of arguments and the texts of
-messages: strings in ``raise`` statements and in calls that say something, or set to variables that end only there.
-Where that is in doubt, a string counts. Of the command line each function counts by itself, with what it imports, so
-that commands share modules and no fingerprints. Parsing every module takes seconds, so the digests are kept in the
-cache folder, under a name made from the bytes of all sources.
+Comments, layout and docstrings do not count. Of the command line each function counts by itself, since commands of one
+module make different files. Parsing the package takes a second, so the hashes are kept in the cache folder, under a
+name made from the bytes of all sources.
 """
 
 import ast
@@ -12,13 +10,13 @@ import hashlib
 import json
 import os
 import re
-from collections import defaultdict
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 _PACKAGE = Path(__file__).parent
 _MODULE = re.compile(r"ovaflow(\.\w+)+$")
+_EMPTY_FIELD = re.compile(r"(, )?\b\w+=(\[\]|None)")
 
 _SILENT = (
     "__init__.py",
@@ -32,209 +30,121 @@ _SILENT = (
 )
 """Modules of which nothing reaches an artifact but the version's name: they speak, or place a job on its machine."""
 
-_BY_FUNCTION = "cli/"
-"""Modules that count function by function."""
-
-_SPEAKERS = {"InputError", "Progress", "echo", "fail", "print", "warn"}
-"""Functions that say something; texts given to them count no more than those of errors that are raised."""
-
-_SAID = {"description", "help", "metavar", "remedy", "short_help"}
-"""Arguments that say something, of any function."""
-
-_LEFT_OUT = {"ctx", "kind", "returns", "type_comment"}
-"""Fields of parsed code that change no result: they follow from others, or are types of functions."""
+_COMMANDS = "cli/"
+_KERNELS = "kernels"
 
 
-@cache
+def cache_folder():
+    """Folder of what all jobs share: ``$OVAFLOW_CACHE`` or ``~/.cache/ovaflow``."""
+    return Path(os.environ.get("OVAFLOW_CACHE") or Path.home() / ".cache" / "ovaflow")
+
+
 def kernel_fingerprint():
     """Hash, 32 hexadecimal digits, of every module that compiles kernels and of all that those modules import."""
-    # commands run kernels of others, and the one that warms up knows every method
-    imports = {name: imported for name, (_, imported) in _modules().items() if not name.startswith("cli/")}
-    users = [name for name, imported in imports.items() if "sparse/jit.py" in imported]
-    return _digest(_closure(users))
+    return _fingerprints()[_KERNELS]
+
+
+def code_fingerprint(subcommand):
+    """Hash, 32 hexadecimal digits, of the function of a subcommand and of all that it imports, templates included."""
+    return _fingerprints()[subcommand]
 
 
 @cache
-def code_fingerprint(subcommand):
-    """Hash, 32 hexadecimal digits, of the function of a subcommand, all that it imports and their templates.
-
-    A rule of the workflow carries the fingerprint of its subcommand, so that a change of the code re-runs exactly the
-    steps that execute it.
-    """
-    end = f":{subcommand.replace('-', '_')}_command"
-    found = [name for name in _modules() if name.endswith(end)]
-    if not found:
-        raise ValueError(f"no subcommand {subcommand!r}")
-    return _digest(_closure(found))
-
-
-def _digest(names):
-    folders = {(_PACKAGE / name).parent / "templates" for name in names if ":" not in name}
-    templates = sorted(path for folder in folders for path in folder.glob("*") if path.is_file())
-    digest = hashlib.blake2b(digest_size=16)
-    for name in sorted(names):
-        digest.update(f"{name}\0{_modules()[name][0]}\0".encode())
-    for path in templates:
-        digest.update(path.relative_to(_PACKAGE).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()
+def _fingerprints():
+    paths = [path for path in sorted(_PACKAGE.rglob("*")) if path.is_file() and path.suffix != ".pyc"]
+    files = {path.relative_to(_PACKAGE).as_posix(): path.read_bytes() for path in paths}
+    kept = cache_folder() / f"code-{_hash(files)}.json"
+    with suppress(OSError, ValueError):
+        return json.loads(kept.read_bytes())
+    fingerprints = _compute(files)
+    # a cache that cannot be written costs each command a second
+    with suppress(OSError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        partial = kept.with_suffix(f".{os.getpid()}")
+        partial.write_text(json.dumps(fingerprints))
+        partial.replace(kept)
+    return fingerprints
 
 
-def _closure(names):
-    reached, waiting = set(), list(names)
+def _compute(files):
+    parts = {}
+    for name in files:
+        if name.endswith(".py"):
+            parts |= _parts_of(name, files[name])
+    # commands run kernels of others, and the one that warms up knows every method
+    modules = {name: used for name, (_, used) in parts.items() if not name.startswith(_COMMANDS)}
+    starts = {_KERNELS: [name for name, used in modules.items() if "sparse/jit.py" in used]}
+    for name in parts:
+        if name.endswith("_command"):
+            starts[name.partition(":")[2].removesuffix("_command").replace("_", "-")] = [name]
+    return {title: _hash(_reached_from(names, parts, files)) for title, names in starts.items()}
+
+
+def _reached_from(names, parts, files):
+    """Code of some parts and of all that they use, and the templates beside it."""
+    reached, waiting = {}, list(names)
     while waiting:
         name = waiting.pop()
         if name not in reached and not name.startswith(_SILENT):
-            reached.add(name)
-            waiting.extend(_modules()[name][1])
-    return reached
+            reached[name], used = parts[name]
+            waiting += used
+    folders = {f"{name.rpartition('/')[0]}/templates" for name in reached}
+    return reached | {name: files[name] for name in files if name.rpartition("/")[0] in folders}
 
 
-@cache
-def _modules():
-    """Digest of its code and imported modules, of each module's path below the package."""
-    sources = {path.relative_to(_PACKAGE).as_posix(): path.read_bytes() for path in sorted(_PACKAGE.rglob("*.py"))}
-    digest = hashlib.blake2b(digest_size=16)
-    for name, source in sources.items():
-        digest.update(b"%b\0%d\0%b" % (name.encode(), len(source), source))
-    folder = Path(os.environ.get("OVAFLOW_CACHE") or Path.home() / ".cache" / "ovaflow")
-    kept = folder / f"code-{digest.hexdigest()}.json"
-    with suppress(OSError, ValueError):
-        return json.loads(kept.read_bytes())
-    modules = {}
-    for name, source in sources.items():
-        modules |= _functions(name, source) if name.startswith(_BY_FUNCTION) else {name: _parsed(source)}
-    # a cache that cannot be written costs each command two seconds
-    with suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-        written = kept.with_suffix(f".{os.getpid()}")
-        written.write_text(json.dumps(modules))
-        written.replace(kept)
-    return modules
+def _hash(contents):
+    return hashlib.blake2b(repr(sorted(contents.items())).encode(), digest_size=16).hexdigest()
 
 
-def _parsed(source):
-    tree = ast.parse(source)
-    return _hashed(tree, _only_said(tree)), sorted(name for names in _imports(tree).values() for name in names)
+def _parts_of(name, source):
+    """Code of a module and the parts that it uses; of a module of commands, those of each function and variable."""
+    tree = _WithoutDocstrings().visit(ast.parse(source))
+    imports = _imports_of(tree)
+    if not name.startswith(_COMMANDS):
+        return {name: (_text_of(tree), set(imports.values()))}
+    definitions = {_title_of(node): node for node in tree.body}
+    known = imports | {title: f"{name}:{title}" for title in definitions}
+    parts = {}
+    for title, node in definitions.items():
+        words = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+        parts[known[title]] = _text_of(node), {known[word] for word in words & known.keys()}
+    return parts
 
 
-def _hashed(node, words):
-    return hashlib.blake2b(_code(node, words).encode(), digest_size=16).hexdigest()
+def _text_of(tree):
+    # newer versions of Python have more fields, and leave out those that are empty
+    return _EMPTY_FIELD.sub("", ast.dump(tree)).replace("(, ", "(")
 
 
-def _imports(tree):
-    """Sources that a tree imports, by the name that they have in it."""
-    found = {}
+class _WithoutDocstrings(ast.NodeTransformer):
+    def visit_Expr(self, node):
+        is_text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        return None if is_text else node
+
+
+def _title_of(node):
+    target = node.targets[0] if isinstance(node, ast.Assign) else node
+    return getattr(target, "id", getattr(target, "name", None))
+
+
+def _imports_of(tree):
+    """Parts that a module imports, by the name that they have in it."""
+    imports = {}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found |= {(alias.asname or alias.name).split(".")[0]: _sources_of(alias.name) for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            found |= {alias.asname or alias.name: _sources_of(f"{node.module}.{alias.name}") for alias in node.names}
+        if isinstance(node, ast.ImportFrom):
+            imports |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _MODULE.match(node.value):
             # the table of methods names their modules, which are imported when they are used
-            found[node.value] = _sources_of(node.value)
-    return found
+            imports[node.value] = node.value
+    parts = {name: _part_of(dotted) for name, dotted in imports.items()}
+    return {name: part for name, part in parts.items() if part}
 
 
-def _functions(name, source):
-    """Digest and imports of each function and variable of a module, such as ``"cli/models.py:merge_command"``."""
-    tree = ast.parse(source)
-    words, own = _only_said(tree), {}
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) or _assigned(node):
-            own.setdefault(getattr(node, "name", None) or _assigned(node), []).append(node)
-    imported = _imports(tree)
-    found = {}
-    for title, nodes in own.items():
-        used = {each.id for node in nodes for each in ast.walk(node) if isinstance(each, ast.Name)} - {title}
-        reached = {source for word in used & imported.keys() for source in imported[word]}
-        reached |= {source for node in nodes for names in _imports(node).values() for source in names}
-        reached |= {f"{name}:{word}" for word in used & own.keys()}
-        found[f"{name}:{title}"] = "".join(_hashed(node, words) for node in nodes), sorted(reached)
-    return found
-
-
-def _sources_of(dotted):
-    """Sources that an import of a name executes, those of the packages around it first."""
-    package, *parts = dotted.split(".")
-    if package != _PACKAGE.name:
-        return []
-    names = ["__init__.py"]
-    for depth in range(1, len(parts) + 1):
-        base = "/".join(parts[:depth])
-        names += [f"{base}/__init__.py", f"{base}.py"]
-    names = [name for name in names if (_PACKAGE / name).is_file()]
-    by_function = names[-1].startswith(_BY_FUNCTION) and not names[-1].endswith("__init__.py")
-    return [*names[:-1], f"{names[-1]}:{parts[-1]}"] if by_function else names
-
-
-def _code(node, words, context=None):
-    """What parsed code computes, as text; in contexts that are ``words`` without the strings."""
-    if isinstance(node, list):
-        return f"[{','.join(filter(None, (_code(each, words, context) for each in node)))}]"
-    if not isinstance(node, ast.AST):
-        return repr(node)
-    if _is_docstring(node) or (isinstance(node, ast.keyword) and node.arg in _SAID):
-        return ""
-    if context in words and isinstance(node, ast.JoinedStr | ast.Constant) and _is_text(node):
-        return ""
-    context = _context_in(node, context)
-    left_out = _LEFT_OUT | {ast.arg: {"annotation"}, ast.Assert: {"msg"}}.get(type(node), set())
-    # empty fields are left out, since newer versions of Python have more of them
-    fields = {name: value for name, value in ast.iter_fields(node) if value not in (None, []) and name not in left_out}
-    inside = ",".join(f"{name}={_code(value, words, context)}" for name, value in fields.items())
-    return f"{type(node).__name__}({inside})"
-
-
-def _context_in(node, context):
-    """Where values below a node go: ``"raise"`` and ``"say()"``, into a variable (its name), or elsewhere (None)."""
-    if isinstance(node, ast.Raise):
-        return "raise"
-    if isinstance(node, ast.keyword) and node.arg in _SAID:
-        return "say()"
-    if not isinstance(node, ast.Call):
-        return context or _assigned(node)
-    name = getattr(node.func, "id", getattr(node.func, "attr", ""))
-    if name.lstrip("_") in _SPEAKERS or context == "raise":
-        return "say()"
-    return context if name in ("format", "join") else None
-
-
-def _only_said(tree):
-    """Contexts in which strings are for people: messages, and variables that end nowhere else.
-
-    Only variables of functions, and those private to the module, can be seen to end nowhere else.
-    """
-    uses, elsewhere = defaultdict(set), set()
-
-    def visit(node, context, local):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            uses[node.id].add(context)
-        elif isinstance(node, ast.Global | ast.Nonlocal):
-            elsewhere.update(node.names)
-        elif isinstance(node, ast.ClassDef):
-            elsewhere.update(map(_assigned, node.body))
-        elif not local and not (_assigned(node) or "_").startswith("_"):
-            elsewhere.add(_assigned(node))
-        context, local = _context_in(node, context), local or isinstance(node, ast.FunctionDef)
-        for child in ast.iter_child_nodes(node):
-            visit(child, context, local)
-
-    visit(tree, None, False)
-    words, before = uses.keys() - elsewhere, None
-    while words != before:
-        before, words = words, {name for name in words if uses[name] <= {"raise", "say()", *words}}
-    return {"raise", "say()", *words}
-
-
-def _assigned(node):
-    """The one variable that a statement sets."""
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
-    return targets[0].id if len(targets) == 1 and isinstance(targets[0], ast.Name) else None
-
-
-def _is_docstring(node):
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and _is_text(node.value)
-
-
-def _is_text(constant):
-    return isinstance(constant, ast.JoinedStr) or isinstance(constant.value, str)
+def _part_of(dotted):
+    package, *words = dotted.split(".")
+    for depth in (len(words), len(words) - 1) if package == _PACKAGE.name else ():
+        base = "/".join(words[:depth])
+        for file in (f"{base}.py", f"{base}/__init__.py"):
+            if (_PACKAGE / file).is_file():
+                return f"{file}:{words[-1]}" if file.startswith(_COMMANDS) else file
+    return None

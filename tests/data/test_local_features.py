@@ -1,5 +1,4 @@
 import os
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -7,8 +6,7 @@ from synthetic import topics
 
 from ovaflow.data.dataset import bring_near, open_dataset, write_dataset
 from ovaflow.initialization.starts import compute_start_inputs
-from ovaflow.machine.limits import read_allowance
-from ovaflow.machine.pinning import Pinning, pinned
+from ovaflow.machine.pinning import NOT_PINNED, pinned
 from ovaflow.settings.models import TrainLabels
 from ovaflow.training.shard_job import train_labels
 
@@ -32,12 +30,11 @@ def sys_of_two(tmp_path):
     return tmp_path / "sys"
 
 
-def test_training_on_the_copy_changes_no_bit(dataset, sys_of_two, tmp_path, monkeypatch):
-    monkeypatch.setattr("ovaflow.machine.pinning.read_allowance", lambda: replace(read_allowance(), nodes={0, 1}))
+def test_training_on_the_copy_changes_no_bit(dataset, sys_of_two, tmp_path):
     training, labels = TrainLabels(), np.arange(10)
     inputs = compute_start_inputs(dataset, training)
     theirs = train_labels(dataset, inputs, labels, training)
-    with pinned(1, tmp_path, sys_of_two) as place:
+    with pinned(1, "job", tmp_path, sys_of_two) as place:
         near = bring_near(dataset, place)
         (copy,) = tmp_path.glob("*/*.copy")
         assert copy.name == f"{dataset.checksum}-features-node0.copy"
@@ -52,4 +49,4 @@ def test_training_on_the_copy_changes_no_bit(dataset, sys_of_two, tmp_path, monk
 
 
 def test_without_a_place_the_file_is_read(dataset):
-    assert bring_near(dataset, Pinning()) is dataset
+    assert bring_near(dataset, NOT_PINNED) is dataset

@@ -45,19 +45,15 @@ CASES = {
 
 
 @pytest.mark.parametrize(("cgroup", "mounts", "limits", "expected"), CASES.values(), ids=CASES)
-def test_control_groups(tmp_path, cgroup, mounts, limits, expected):
+def test_control_groups(tmp_path, monkeypatch, cgroup, mounts, limits, expected):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(8)))
     files = {f"sys/fs/cgroup/{name}": text for name, text in limits.items()}
-    files["proc/self/status"] = "Name:\tpython\nCpus_allowed_list:\t0-7\nMems_allowed_list:\t0-1"
     for name, text in (files | {"proc/self/cgroup": cgroup, "proc/self/mountinfo": mounts}).items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(f"{text}\n" if text else "")
-    found = read_allowance(tmp_path / "proc")
-    assert (found.cores, found.memory, found.memory_left) == expected
-    assert (found.cpus, found.nodes) == (set(range(8)), {0, 1})
+    allowance = read_allowance(tmp_path / "proc")
+    assert (allowance.cores, allowance.memory, allowance.memory_left) == expected
 
 
 def test_this_process():
-    before = os.sched_getaffinity(0)
-    allowance = read_allowance()
-    assert allowance.cpus == before
-    assert 1 <= allowance.cores <= len(before)
+    assert 1 <= read_allowance().cores <= len(os.sched_getaffinity(0))

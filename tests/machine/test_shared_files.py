@@ -1,58 +1,43 @@
 """Files that the first of some jobs makes and the last removes: nobody waits for one that uses it."""
 
-import fcntl
-import os
 import select
 import subprocess
 import sys
 
 import pytest
 
-from ovaflow.machine.shared_files import SharedFile, open_locked, remove_unused
+from ovaflow.machine.shared_files import SharedFile, private_folder
 
 JOB = """
-import fcntl, sys
-from pathlib import Path
+import sys
 from ovaflow.machine.shared_files import SharedFile
-how, flock = sys.argv[2], fcntl.flock
-def say(word):
-    print(word, flush=True)
-def slow(handle, mode):
-    if how == "slow" and mode == fcntl.LOCK_EX:
-        say("looked")
-        sys.stdin.readline()
-    flock(handle, mode)
 def make(partial):
-    say("making")
-    if how == "hang":
+    print("making", flush=True)
+    if sys.argv[2] == "slow":
         sys.stdin.readline()
     partial.write_text("content")
-fcntl.flock = slow
 shared = SharedFile(sys.argv[1], make)
-fcntl.flock, how = flock, ""
-say(shared.path.read_text())
+print(shared.path.read_text(), flush=True)
 sys.stdin.readline()
 shared.release()
 """
-"""Says what it does; a slow one pauses before each lock that excludes others."""
 
 
 class Job:
+    """A process that says what it does; a slow one makes the file when told to go on."""
+
     def __init__(self, path, how="quick"):
         command = [sys.executable, "-c", JOB, path, how]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
 
-    def said(self):
-        """The next word; a minute means that it waits for somebody."""
+    def next_word(self):
+        """What it says next; a minute means that it waits for somebody."""
         assert select.select([self.process.stdout], [], [], 60)[0], "waits forever"
         return self.process.stdout.readline().decode().strip()
 
-    def go_on(self):
-        self.process.stdin.write(b"\n")
-
     def end(self):
-        self.go_on()
-        self.process.wait()
+        self.process.communicate(b"\n")
+        assert self.process.returncode == 0
 
     def kill(self):
         self.process.kill()
@@ -73,60 +58,39 @@ def job(tmp_path):
 
 
 def left(folder):
-    return sorted(path.name for path in folder.iterdir() if path.suffix != ".lock")
+    return sorted(path.name for path in folder.iterdir() if path.name != "copies.lock")
 
 
-def test_made_once_and_removed_by_the_last(job, tmp_path):
-    first = job()
-    assert (first.said(), first.said()) == ("making", "content")
-    second = job()
-    assert second.said() == "content"
-    first.end()
-    assert left(tmp_path) == ["a.copy"]
-    second.end()
-    assert os.listdir(tmp_path) == []
-
-
-def test_jobs_that_look_before_any_locks_are_all_ready_before_any_ends(job, tmp_path):
-    jobs = [job(how="slow") for _ in range(3)]
-    assert [each.said() for each in jobs] == ["looked"] * 3
+def test_jobs_that_start_together_use_one_file_which_the_last_removes(job, tmp_path):
+    jobs = [job() for _ in range(3)]
+    words = [each.next_word() for each in jobs]
+    assert sorted(words) == ["content", "content", "making"]
+    assert jobs[words.index("making")].next_word() == "content"
     for each in jobs:
-        each.go_on()
-    said = []
-    for each in jobs:
-        said.append(each.said())
-        # one that waited for a file that was removed meanwhile locks again
-        while said[-1] in ("looked", "making"):
-            if said[-1] == "looked":
-                each.go_on()
-            said.append(each.said())
-    assert sorted(said) == ["content"] * 3 + ["making"]
-    for each in jobs:
+        assert left(tmp_path) == ["a.copy"]
         each.end()
-    assert os.listdir(tmp_path) == []
+    assert left(tmp_path) == []
 
 
 def test_one_killed_while_it_makes_the_file_is_replaced(job, tmp_path):
-    first = job(how="hang")
-    assert first.said() == "making"
+    killed = job(how="slow")
+    assert killed.next_word() == "making"
     waiting = job()
-    first.kill()
-    assert waiting.said() == "making"
+    killed.kill()
+    assert waiting.next_word() == "making"
     waiting.end()
-    assert os.listdir(tmp_path) == []
+    assert left(tmp_path) == []
 
 
-def test_what_killed_jobs_left_is_removed(job, tmp_path):
-    killed, half, living = job("killed"), job("half", "hang"), job("living")
-    assert (killed.said(), half.said(), living.said()) == ("making", "making", "making")
-    assert (killed.said(), living.said()) == ("content", "content")
-    for each in (killed, half):
-        each.kill()
-    (tmp_path / "half.partial").touch()
-    remove_unused(tmp_path, ".copy")
-    assert sorted(os.listdir(tmp_path)) == ["living.copy", "living.copy.lock"]
-    living.end()
-    assert os.listdir(tmp_path) == []
+def test_the_next_job_removes_what_killed_jobs_left(job, tmp_path):
+    for name in ("living", "killed"):
+        started = job(name)
+        assert [started.next_word(), started.next_word()] == ["making", "content"]
+    started.kill()
+    (tmp_path / "partial.copy").touch()
+    assert left(tmp_path) == ["killed.copy", "living.copy", "partial.copy"]
+    assert job("living").next_word() == "content"
+    assert left(tmp_path) == ["living.copy"]
 
 
 def test_one_that_cannot_be_made_leaves_nothing(tmp_path):
@@ -136,15 +100,16 @@ def test_one_that_cannot_be_made_leaves_nothing(tmp_path):
 
     with pytest.raises(OSError, match="no room"):
         SharedFile(tmp_path / "a.copy", refuse)
-    assert os.listdir(tmp_path) == []
+    assert left(tmp_path) == []
 
 
-def test_locks_are_shared_by_readers_and_waited_for_with_patience(tmp_path):
-    readers = [open_locked(tmp_path / "a", fcntl.LOCK_SH) for _ in range(2)]
-    for patience in (None, 0.2):
-        mode = fcntl.LOCK_EX | (fcntl.LOCK_NB if patience is None else 0)
-        with pytest.raises(BlockingIOError):
-            open_locked(tmp_path / "a", mode, patience)
-    for handle in readers:
-        os.close(handle)
-    os.close(open_locked(tmp_path / "a", fcntl.LOCK_EX, 0.2))
+def test_the_folder_is_private(tmp_path):
+    folder = private_folder(tmp_path)
+    assert folder.stat().st_mode & 0o777 == 0o700
+    folder.chmod(0o777)
+    with pytest.raises(PermissionError, match="not a private folder"):
+        private_folder(tmp_path)
+    folder.rmdir()
+    folder.symlink_to(tmp_path)
+    with pytest.raises(PermissionError, match="not a private folder"):
+        private_folder(tmp_path)

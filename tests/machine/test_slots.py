@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ovaflow.machine.pinning import choose
-from ovaflow.machine.shared_files import private_folder
 from ovaflow.machine.topology import Node, read_topology
 
 HOLDER = """
@@ -59,15 +58,15 @@ def test_more_threads_than_a_node_has_cores(two_sockets):
 
 def test_neighbours_are_taken_by_distance():
     far = {0: {0: 10, 1: 32, 2: 16}, 1: {0: 32, 1: 10, 2: 32}, 2: {0: 16, 1: 32, 2: 10}}
-    nodes = [Node(number, ((3 * number,), (3 * number + 1,), (3 * number + 2,)), 1, far[number]) for number in range(3)]
+    nodes = [Node(number, ((3 * number,), (3 * number + 1,), (3 * number + 2,)), far[number]) for number in range(3)]
     assert choose(nodes, set(range(9)), 5) == [0, 1, 2, 6, 7]
 
 
 @given(st.sets(st.integers(0, 15)), st.integers(1, 17))
 def test_any_choice_is_free_and_of_one_node_where_that_fits(free, threads):
     nodes = [
-        Node(0, tuple((core, core + 8) for core in range(4)), 1, {0: 10, 1: 21}),
-        Node(1, tuple((core, core + 8) for core in range(4, 8)), 1, {0: 21, 1: 10}),
+        Node(0, tuple((core, core + 8) for core in range(4)), {0: 10, 1: 21}),
+        Node(1, tuple((core, core + 8) for core in range(4, 8)), {0: 21, 1: 10}),
     ]
     chosen = choose(nodes, free, threads)
     assert free.issuperset(chosen)
@@ -78,15 +77,3 @@ def test_any_choice_is_free_and_of_one_node_where_that_fits(free, threads):
         assert len(touched) == threads
     if max(cores) >= threads:
         assert len({core // 4 for core in touched}) == 1
-
-
-def test_the_folder_is_private(tmp_path):
-    folder = private_folder(tmp_path)
-    assert folder.stat().st_mode & 0o777 == 0o700
-    folder.chmod(0o777)
-    with pytest.raises(PermissionError, match="not a private folder"):
-        private_folder(tmp_path)
-    folder.rmdir()
-    folder.symlink_to(tmp_path)
-    with pytest.raises(PermissionError, match="not a private folder"):
-        private_folder(tmp_path)

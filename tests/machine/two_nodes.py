@@ -21,7 +21,7 @@ SIZE = PAGES * mmap.PAGESIZE
 
 def work():
     """Read the node's copy into memory of the job's own, say which CPU and node it has, and wait."""
-    with pinned(1) as pinning:
+    with pinned(1, "job") as pinning:
         copy = pinning.share("features", SIZE, lambda memory: memory.write(b"x" * SIZE))
         private = bytes(copy)
         print(*pinning.cpus, *pinning.nodes, private[-1:].decode(), flush=True)
@@ -37,7 +37,8 @@ class Job:
         self.process = subprocess.Popen(command, text=True, **pipes)
 
     def wait_until_placed(self):
-        """Wait for the line that says where the job is."""
+        """Wait for the line that says where the job is, after the one of the log."""
+        assert self.process.stdout.readline().startswith("job: node ")
         cpu, node, content = self.process.stdout.readline().split()
         assert content == "x"
         self.cpu, self.node = int(cpu), int(node)

@@ -47,7 +47,7 @@ rule train_trees:
     wildcard_constraints:
         run=one_of(SETTINGS.runs_of("fastxml")),
     shell:
-        "OVAFLOW_MEMORY={resources.mem_mb} ovaflow train-trees {input.dataset:q} --shard={wildcards.shard}"
+        "ovaflow train-trees {input.dataset:q} --shard={wildcards.shard}"
         " {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
 
 

@@ -127,7 +127,7 @@ rule train_shard:
     wildcard_constraints:
         run=one_of(SETTINGS.runs_of("one-vs-all")),
     shell:
-        "OVAFLOW_MEMORY={resources.mem_mb} ovaflow train-shard {input.dataset:q} --means={input.means:q}"
+        "ovaflow train-shard {input.dataset:q} --means={input.means:q}"
         " --plan={input.plan:q} --shard={wildcards.shard} {params.starts:q} {params.options:q} --threads={threads}"
         " --output={output:q} > {log:q} 2>&1"
 

@@ -100,7 +100,7 @@ rule train_decoder:
     wildcard_constraints:
         run=one_of(SETTINGS.runs_of("rembrandt")),
     shell:
-        "OVAFLOW_MEMORY={resources.mem_mb} ovaflow train-decoder {input.projected:q} --tuned={input.tuned:q}"
+        "ovaflow train-decoder {input.projected:q} --tuned={input.tuned:q}"
         " --shard={wildcards.shard} {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
 
 

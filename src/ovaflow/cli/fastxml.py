@@ -39,18 +39,14 @@ def train_trees_command(dataset, shard, shards, threads, output, settings):
     """Grow one shard of the trees of a FastXML model on DATASET (dataset.h5)."""
     require_shard(shard, shards)
     title, numbers = f"shard {shard}", trees_of_shard(settings.trees, shards, shard)
-    with pinned(threads) as pinning:
+    with pinned(threads, title) as pinning:
         opened = open_dataset(dataset)
-        pinning.confine()
         near = bring_near(opened, pinning)
-        pinning.tell(title)
         digest = digest_of(settings.recorded, list(numbers), opened.checksum, code_fingerprint("train-trees"))
         if restore(output, digest, read_tree_shard):
             return
         with open_parts(output, digest) as parts:
             grown = grow_trees(near, numbers, settings, threads, title, parts)
-            pinning.check()
-            pinning.tell(title)
             write_tree_shard(output, numbers, grown, settings.recorded, {"dataset": opened.checksum})
     nodes = len(grown.forest.children)
     click.echo(f"{title}: {len(numbers)} trees, {nodes:,} nodes, {clock(grown.core_seconds)} of core time")

@@ -110,12 +110,10 @@ def train_decoder_command(projected, tuned, shard, shards, threads, output):
     """Train one shard of the decoder on PROJECTED (by ovaflow project)."""
     require_shard(shard, shards)
     title = f"shard {shard}"
-    with pinned(threads) as pinning:
+    with pinned(threads, title) as pinning:
         opened = open_projected(projected)
         settings = read_tuned(tuned, opened).decoding
-        pinning.confine()
         near = replace(opened, dataset=bring_near(opened.dataset, pinning))
-        pinning.tell(title)
         counts = np.diff(opened.dataset.positives.indptr)
         labels = plan_decoder(counts, opened.decoder, shards)[shard]
         parameters = {**asdict(settings), "stored_threshold": 0.0, "method": "one-vs-all"}
@@ -124,8 +122,6 @@ def train_decoder_command(projected, tuned, shard, shards, threads, output):
             return
         with open_parts(output, digest) as parts:
             done = train_decoder(near, labels, settings, threads, title, parts)
-            pinning.check()
-            pinning.tell(title)
             inputs = {"dataset": opened.dataset.checksum}
             figures = done.weights, done.trained, done.statistics
             write_shard(output, labels, *figures, parameters, inputs, done.core_seconds, done.peak_rss_bytes)

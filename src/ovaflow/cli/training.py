@@ -118,7 +118,7 @@ def read_earlier(path, dataset, training=None):
 def train_shard_command(dataset, means, plan, root, label_tree, shard, earlier, threads, output, settings):
     """Train the labels of one shard of DATASET (dataset.h5)."""
     title = f"shard {shard}"
-    with pinned(threads) as pinning:
+    with pinned(threads, title) as pinning:
         opened = open_dataset(dataset)
         earlier, made_from = read_earlier(earlier, opened, settings)
         labels = read_plan(plan, shard, opened.n_labels)
@@ -127,9 +127,7 @@ def train_shard_command(dataset, means, plan, root, label_tree, shard, earlier, 
             more["root"] = read_root(root, opened.checksum, settings)
         if label_tree is not None:
             more["parents"] = read_label_tree(label_tree, opened.checksum).parent
-        pinning.confine()
         near = bring_near(opened, pinning)
-        pinning.tell(title)
         inputs = StartInputs.of(near, read_means(means, opened.checksum), **more)
         made_from |= {"dataset": opened.checksum}
         digest = digest_of_shard(labels, settings, inputs, made_from, "train-shard")
@@ -137,8 +135,6 @@ def train_shard_command(dataset, means, plan, root, label_tree, shard, earlier, 
             return
         with open_parts(output, digest) as parts:
             done = train_labels(near, inputs, labels, settings, threads, title, parts)
-            pinning.check()
-            pinning.tell(title)
             figures = done.weights, done.trained, done.statistics
             write_shard(output, labels, *figures, settings.recorded, made_from, done.core_seconds, done.peak_rss_bytes)
     status = done.statistics["status"]

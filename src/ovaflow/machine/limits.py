@@ -8,8 +8,6 @@ from pathlib import Path
 
 import psutil
 
-from ovaflow.machine.topology import parse_list
-
 _UNLIMITED = 1 << 60
 """Version 1 of control groups says "no limit" with a number near 2^63."""
 
@@ -18,8 +16,6 @@ _UNLIMITED = 1 << 60
 class Allowance:
     """Limits of this process; None where there is none but the machine's."""
 
-    cpus: frozenset
-    nodes: frozenset  # that it may have memory of
     cores: int  # CPUs that threads can keep busy
     memory: int | None  # bytes
     memory_left: int | None  # bytes that are free or hold cached files
@@ -27,16 +23,11 @@ class Allowance:
 
 def read_allowance(proc="/proc"):
     """Limits of this process, from its affinity and its control groups (version 1 and 2)."""
-    proc = Path(proc)
-    status = dict(line.split(":", 1) for line in (proc / "self/status").read_text(errors="replace").splitlines())
-    cpus, nodes = (frozenset(parse_list(status.get(f"{name}_allowed_list", ""))) for name in ("Cpus", "Mems"))
-    groups = list(_groups(proc))
+    groups = list(_groups(Path(proc)))
     quota = min((_quota(group) for group in groups), default=math.inf)
     limits = [limit for group in groups for limit in _memory_limits(group)]
     return Allowance(
-        cpus,
-        nodes,
-        max(1, math.ceil(min(quota, len(cpus)))),
+        max(1, math.ceil(min(quota, len(os.sched_getaffinity(0))))),
         min((limit for limit, _ in limits), default=None),
         min((max(0, limit - used) for limit, used in limits), default=None),
     )

@@ -14,7 +14,6 @@ class Node:
 
     number: int  # there may be gaps
     cores: tuple  # of CPUs, SMT siblings together
-    memory: int  # bytes; 0 where the node has CPUs alone
     distances: dict  # relative latency of the memory of each node
 
     @property
@@ -25,16 +24,16 @@ class Node:
     def within(self, cpus):
         """The same node with only these of its CPUs."""
         left = (tuple(cpu for cpu in core if cpu in cpus) for core in self.cores)
-        return Node(self.number, tuple(core for core in left if core), self.memory, self.distances)
+        return Node(self.number, tuple(core for core in left if core), self.distances)
 
 
-def read_topology(sys="/sys", proc="/proc"):
+def read_topology(sys="/sys"):
     """Nodes of this machine by number; a single one where the kernel lists none."""
     devices = Path(sys) / "devices/system"
     folders = {int(path.name[4:]): path for path in devices.glob("node/node[0-9]*")}
     if not folders:
         online = parse_list(_text(devices / "cpu/online")) or [0]
-        return [Node(0, _cores(devices, online), _kilobytes(Path(proc) / "meminfo", "MemTotal:"), {0: NEAR})]
+        return [Node(0, _cores(devices, online), {0: NEAR})]
     numbers = sorted(folders)
     return [_node(devices, number, folders[number], numbers) for number in numbers]
 
@@ -44,7 +43,7 @@ def _node(devices, number, folder, numbers):
     # a node whose distance the kernel does not give is as far as any neighbour
     distances = dict.fromkeys(numbers, 2 * NEAR) | {number: NEAR} | dict(zip(numbers, map(int, words), strict=False))
     cores = _cores(devices, parse_list(_text(folder / "cpulist")))
-    return Node(number, cores, _kilobytes(folder / "meminfo", "MemTotal:"), distances)
+    return Node(number, cores, distances)
 
 
 def _cores(devices, cpus):

@@ -10,7 +10,7 @@ import shutil
 import sys
 
 from ovaflow.data.dataset import KIND
-from ovaflow.machine.shared_files import SharedFile, private_folder, remove_unused
+from ovaflow.machine.shared_files import SharedFile, private_folder
 from ovaflow.storage.artifact import checksum_of, open_artifact
 
 _SPARE = 1 << 28
@@ -29,9 +29,7 @@ def staged(path, scratch=None):
     with open_artifact(path, KIND) as file:
         name = checksum_of(file)
     try:
-        folder = private_folder(scratch)
-        remove_unused(folder, ".h5")
-        copy = SharedFile(folder / f"{name}.h5", lambda partial: _copy(path, partial))
+        copy = SharedFile(private_folder(scratch) / f"{name}.h5", lambda partial: _copy(path, partial))
     except OSError as error:
         _log(f"no copy of {path} on {scratch}, it is read in place: {error.strerror}")
         copy = None
