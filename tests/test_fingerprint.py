@@ -3,8 +3,8 @@
 import pytest
 
 from ovaflow import fingerprint
-from ovaflow.cli import COMMANDS
 from ovaflow.fingerprint import code_fingerprint, kernel_fingerprint
+from ovaflow.steps import STEPS as SUBCOMMANDS
 
 FILES = {
     "__init__.py": '__version__ = "1"\n',
@@ -102,4 +102,4 @@ def test_without_a_cache_they_are_the_same(package, monkeypatch):
 
 def test_every_subcommand_has_one():
     fingerprint._fingerprints.cache_clear()
-    assert len({code_fingerprint(name) for name in COMMANDS}) == len(COMMANDS)
+    assert len({code_fingerprint(name) for name in SUBCOMMANDS}) == len(SUBCOMMANDS)

@@ -153,23 +153,10 @@ def test_changed_code_runs_what_executes_it(elsewhere, module):
         path.write_text(source)
 
 
-WORDS = [
-    (r'^( *)"""(?=\w)', r'\1"""Put in another way. '),
-    (r'InputError\((\s*)(f?")', r'InputError(\1"in other words, " \2'),
-    (r'\b(help|description)=(f?")', r'\1="In other words, " \2'),
-    (r"\Z", "# the end\n"),
-]
-
-
-def test_reworded_code_and_another_way_to_estimate_run_nothing(elsewhere):
-    counts = [0] * len(WORDS)
+def test_comments_docstrings_and_another_way_to_estimate_run_nothing(elsewhere):
     for path in elsewhere.checkout.glob("src/ovaflow/**/*.py"):
-        source = path.read_text()
-        for i, (before, after) in enumerate(WORDS):
-            source, found = re.subn(before, after, source, flags=re.MULTILINE)
-            counts[i] += found
-        path.write_text(source + "\nCHANGED = True\n" * (path.parent.name == "estimate"))
-    assert min(counts) > 100
+        source = re.sub(r'^( *)"""(?=\w)', r'\1"""In other words: ', path.read_text(), flags=re.MULTILINE)
+        path.write_text(f"{source}# the end\n" + "CHANGED = True\n" * (path.parent.name == "estimate"))
     assert elsewhere.jobs() == {}
 
 
