@@ -49,6 +49,6 @@ def test_sources_features_and_settings_in_words():
     assert words.endswith("rows scaled to unit length; bias feature of value 1")
     names = {"source": {"counts": {"label_names_without_features": 0}}}
     assert transform_words(settings | names) == f"{words}; labels also learn from their names"
-    assert transform_words({}) == "feature values as given; rows not scaled; no bias feature"
+    assert transform_words({}) == "feature values as in the source; rows not scaled; no bias feature"
     nested = {"train": {"C": 1.0, "t": -2.0}, "prune": 0.01, "x": None}
     assert dict(flatten(nested)) == {"C": "1", "t": "-2", "prune": "0.01", "x": "none"}

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
-from ovaflow.report.costs import find_benchmarks, pareto, read_jobs, show_resources, show_trade_offs
+from ovaflow.report.costs import Point, pareto, read_jobs, show_resources, show_trade_offs
 from ovaflow.report.drawing import logarithmic
 
 HEADER = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
@@ -15,7 +15,7 @@ HEADER = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load
 
 @given(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), max_size=30))
 def test_pareto_front_against_all_pairs(points):
-    ours = [points[place] for place in pareto(points)]
+    ours = [points[place] for place in pareto([Point(None, *point) for point in points])]
 
     def beaten(cost, quality):
         return any((c <= cost and q >= quality) and (c, q) != (cost, quality) for c, q in points)
@@ -70,8 +70,8 @@ def test_resources_of_each_step(tmp_path):
     write_benchmark(tmp_path / "mine" / "means.tsv", 0.5, memory="-", cpu="NA")
     for shard in range(3):
         write_benchmark(tmp_path / "mine" / "msi" / f"train-shard.{shard}.tsv", 2 + shard, memory=f"{100 + shard}")
-    found = find_benchmarks([tmp_path / "results" / "mine" / "msi"], tmp_path)
-    tables = show_resources("mine", SimpleNamespace(jobs=read_jobs(found)))
+    jobs = read_jobs([tmp_path / "results" / "mine" / "msi"], tmp_path)
+    tables = show_resources("mine", SimpleNamespace(jobs=jobs))
     means, shards = tables["each"].rows
     assert [row.name for row in (means, shards)] == ["means", "train shard"]
     # run, jobs, wall time, CPU time, longest, peak memory, read, written
@@ -86,6 +86,7 @@ def test_downloads_and_jobs_of_the_second_training_are_apart(tmp_path):
     names = "means.tsv", "msi/merge.tsv", "held-out-0.2/means.tsv", "held-out-0.2/msi/merge.tsv", "../download/mine.tsv"
     for path in names:
         write_benchmark(tmp_path / "mine" / path, 1)
-    found = find_benchmarks([tmp_path / "mine" / name for name in ("msi", "dismec")], tmp_path)
-    assert {name: len(files) for name, files in found} == {"": 2, "msi": 1, "dismec": 0, "held-out-0.2": 2}
-    assert list(read_jobs(found))[:2] == [("", "download"), ("", "means")]
+    jobs = read_jobs([tmp_path / "mine" / name for name in ("msi", "dismec")], tmp_path)
+    shared, again = [("", "download"), ("", "means")], [("held-out-0.2", "means"), ("held-out-0.2", "merge")]
+    assert [(each.run, each.step) for each in jobs] == [*shared, ("msi", "merge"), *again]
+    assert all(len(each.figures) == 1 for each in jobs)

@@ -22,8 +22,8 @@ HEADER = "dataset\tmethod\tP@1\tP@3\tP@5\tsource\tnote\n"
 
 
 def test_metric_columns_in_order():
-    found = {"recall@1": 0, "P@10": 0, "P@5": 0, "macro-F1@5": 0, "instances": 3}, {"nDCG@1": 0}
-    runs = [SimpleNamespace(metrics=metrics) for metrics in found]
+    metrics = {"recall@1": 0, "P@10": 0, "P@5": 0, "macro-F1@5": 0, "instances": 3}, {"nDCG@1": 0}
+    runs = [SimpleNamespace(metrics=each) for each in metrics]
     titles = [[f"{column.group}{column.title}" for column in metric_columns(runs, of)] for of in (FAMILIES, FURTHER)]
     assert titles == [["P@5", "P@10", "nDCG@1", "recall@1"], ["macro-F1@5"]]
 
@@ -36,14 +36,14 @@ def test_published_results(tmp_path):
     assert [entry.method for entry in entries] == ["B", "A"]
     assert entries[0].metrics == {"P@1": pytest.approx(0.903)}
     assert (entries[0].source, entries[0].note) == ('"table 2', "k = 50")
-    for text, said in (
+    for text, message in (
         ("name\tvalue\n", "line 1"),
         (HEADER + "a\tb\tx\t\t\t\t\n", "line 2.*could not convert"),
         ("", "line 1: unknown columns"),
         ("\xff", "not valid UTF-8"),
     ):
         path.write_bytes(text.encode("latin-1"))
-        with pytest.raises(InputError, match=said):
+        with pytest.raises(InputError, match=message):
             read_published(path)
 
 
@@ -63,31 +63,31 @@ def test_remarks_against_one_instance_at_a_time():
     hits = find_hits(ids, Y)
     metrics = {f"P@{k}": precision(hits, k) for k in (1, 3, 5)} | {"recall@5": recall(hits, Y, 5)}
     run = SimpleNamespace(name="one", metrics=metrics)
-    told = " ".join(remarks(SimpleNamespace(test=count_assigned(dataset, known), shown=[run])))
+    sentences = " ".join(remarks(SimpleNamespace(test=count_assigned(dataset, known), shown=[run])))
 
     possible = [row for row in range(200) if any(1 <= j <= 6 for j in assigned[row])]
     none = sum(not labels for labels in assigned)
-    assert f"{200 - len(possible)} of 200 test instances" in told
-    assert f"{none} were given no label, {200 - len(possible) - none} only labels that occur in no" in told
+    assert f"{200 - len(possible)} of 200 test instances" in sentences
+    assert f"{none} have no label at all, {200 - len(possible) - none} only labels that occur in no" in sentences
     theirs = [100 * np.mean([np.isin(ids[row, :k], assigned[row]) for row in possible]) for k in (1, 3, 5)]
-    assert f"Among the other {len(possible)} P@1/3/5 is {'/'.join(f'{value:.1f}' for value in theirs)}." in told
+    assert f"Among the other {len(possible)} P@1/3/5 is {'/'.join(f'{value:.1f}' for value in theirs)}." in sentences
     pairs = [(row, j) for row, labels in enumerate(assigned) for j in labels]
     unknown, found = sum(j > 6 for _, j in pairs), np.mean([j in ids[row] for row, j in pairs])
-    assert f"{unknown} of the {len(pairs)} labels assigned" in told
+    assert f"{unknown} of the {len(pairs)} labels assigned" in sentences
     of_others = np.mean([j in ids[row] for row, j in pairs if j <= 6])
-    assert f"of all that were assigned, {100 * found:.1f} % are among the first five; of the others, " in told
-    assert told.endswith(f"{100 * of_others:.1f} %.")
+    assert f"of all labels assigned, {100 * found:.1f} % are among the first five; of those in training, " in sentences
+    assert sentences.endswith(f"{100 * of_others:.1f} %.")
 
 
 def test_nothing_is_said_of_few_instances_without_labels():
     Y = from_scipy(np.eye(200, dtype=np.float32)[:, :199])
     dataset = SimpleNamespace(test=SimpleNamespace(Y=Y), parameters={})
     run = SimpleNamespace(name="one", metrics={"P@1": 0.5, "P@3": 0.3, "P@5": 0.2, "recall@5": 0.4})
-    told = remarks(SimpleNamespace(test=count_assigned(dataset, np.ones(199, bool)), shown=[run]))
-    assert [text[:57] for text in told] == ["Of the labels of a test instance, 40.0 % are on average a"]
+    sentences = remarks(SimpleNamespace(test=count_assigned(dataset, np.ones(199, bool)), shown=[run]))
+    assert [text[:57] for text in sentences] == ["Of the labels of a test instance, 40.0 % are on average a"]
     runs = [
         SimpleNamespace(name=f"run{number}", metrics=run.metrics | {"P@1": quality, "recall@5": quality})
         for number, quality in enumerate((0.1, 0.2, 0.4, 0.3))
     ]
-    (told,) = remarks(SimpleNamespace(test=count_assigned(dataset, np.ones(199, bool)), shown=runs))
-    assert "10.0 % (run0), 40.0 % (run2) are on average" in told
+    (sentences,) = remarks(SimpleNamespace(test=count_assigned(dataset, np.ones(199, bool)), shown=runs))
+    assert "10.0 % (run0), 40.0 % (run2) are on average" in sentences

@@ -1,8 +1,9 @@
-"""The sections Data, Model card and Settings: what was learned from, what was made of it, and with which settings."""
+"""The sections Data, Model card and Settings."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from ovaflow.report.tables import Column, Row, make_table, metric
 from ovaflow.sparse.csr import nonzeros_of_rows
 
 FEW = 5
-"""Labels with at most so many training positives are called rare."""
+"""Labels with at most this many training positives are rare."""
 
 FORMATS = {
     "builtin": "docstrings of the standard library and of the Python packages installed along with ovaflow",
@@ -29,16 +30,23 @@ FORMATS = {
 _ON_THE_CARD = ("_instances", "_without_labels", "_without_features")
 
 SCORES = {
-    "one-vs-all": "Scores put the labels of an instance in order. A score is the margin of a label’s own classifier, "
-    "not a probability: one below 0 may well be right. Probabilities need predict: calibrate.",
-    "one-vs-all, logistic": "A score is the log-odds that a label’s own classifier gives, as reliable as the training "
-    "data make it.",
+    "one-vs-all": "Scores rank the labels of an instance. A score is the margin of the label’s own classifier, not a "
+    "probability: a label with a score below 0 may well be right. For probabilities, set predict: calibrate.",
+    "one-vs-all, logistic": "A score is the log-odds by the label’s own classifier, as reliable as the training data.",
     "fastxml": "A score of FastXML is the share of the label in the leaves that an instance reaches, averaged over "
     "all trees; it is not the probability of the label, and labels outside these leaves cannot be predicted.",
-    "rembrandt": "A score of Rembrandt is that of a decoder on the embedded instance; scores can be compared only "
-    "within a run.",
+    "rembrandt": "A score of Rembrandt comes from a decoder on the embedded instance; only scores of the same run can "
+    "be compared.",
 }
 """What a score means, by method."""
+
+
+class Fact(NamedTuple):
+    """A figure of a dataset."""
+
+    title: str
+    figure: str
+    remark: str
 
 
 @dataclass(frozen=True)
@@ -46,9 +54,11 @@ class Card:
     """What a reader should know about a dataset."""
 
     name: str
+    n_train: int  # instances
+    n_test: int
     counts: np.ndarray  # training positives of each label
     known: np.ndarray  # labels that models can predict: those without positives may be known by their names
-    facts: list  # triples of title, figure and remark
+    facts: list
     source: list  # provenance, pairs of name and words
     transform: str  # how features were made
 
@@ -59,11 +69,20 @@ def make_card(name, dataset):
     dataset = dataset.documents
     counts, parameters = dataset.counts, dataset.parameters
     source = list(source_words(parameters.get("source", {})))
-    return Card(name, counts, known, _facts(dataset, counts), source, transform_words(parameters))
+    return Card(
+        name,
+        dataset.train.X.n_rows,
+        dataset.test.X.n_rows,
+        counts,
+        known,
+        _facts(dataset, counts),
+        source,
+        transform_words(parameters),
+    )
 
 
 def source_words(source):
-    """Where a dataset is from, as pairs of name and words."""
+    """Where a dataset comes from, as pairs of name and words."""
     if source.get("format"):
         yield "format", FORMATS[source["format"]]
     for role, file in source.get("files", {}).items():
@@ -72,7 +91,7 @@ def source_words(source):
         yield "text column", source["text_column"]
     for name, number in source.get("counts", {}).items():
         if number and not name.endswith(_ON_THE_CARD):
-            # the built-in dataset also has the version of Python there
+            # the built-in dataset has the version of Python there, too
             yield name.replace("_", " "), number if isinstance(number, str) else wording.count(number)
 
 
@@ -80,19 +99,18 @@ def _facts(dataset, counts):
     train, test, bias = dataset.train, dataset.test, dataset.parameters.get("bias", 0) != 0
     trained = int((counts > 0).sum())
     storage = "training mean; rows stored in full" if dataset.parameters.get("dense") else "training mean"
+    rare, mean = _rare(counts) / max(trained, 1), len(train.Y.indices) / max(trained, 1)
+    untrained = f"{dataset.n_labels - trained:,} without training positives"
+    with_bias = "and a bias feature" if bias else "no bias feature"
     return [
-        ("training instances", wording.count(train.X.n_rows), _gaps(train, bias)),
-        ("test instances", wording.count(test.X.n_rows), _gaps(test, bias)),
-        ("features", wording.count(dataset.n_features - bias), "and a bias feature" if bias else "no bias feature"),
-        ("labels", wording.count(dataset.n_labels), f"{dataset.n_labels - trained:,} without training positives"),
-        ("nonzeros per instance", wording.decimal(_mean(train.X) - bias), storage),
-        ("labels per instance", wording.decimal(_mean(train.Y)), f"test {wording.decimal(_mean(test.Y))}"),
-        ("positives per label", wording.decimal(len(train.Y.indices) / max(trained, 1)), "training mean"),
-        (
-            f"labels with ≤ {FEW} positives",
-            f"{wording.percent(_rare(counts) / max(trained, 1), 1)} %",
-            "of those with any",
-        ),
+        Fact("training instances", wording.count(train.X.n_rows), _gaps(train, bias)),
+        Fact("test instances", wording.count(test.X.n_rows), _gaps(test, bias)),
+        Fact("features", wording.count(dataset.n_features - bias), with_bias),
+        Fact("labels", wording.count(dataset.n_labels), untrained),
+        Fact("nonzeros per instance", wording.decimal(_mean(train.X) - bias), storage),
+        Fact("labels per instance", wording.decimal(_mean(train.Y)), f"test {wording.decimal(_mean(test.Y))}"),
+        Fact("positives per label", wording.decimal(mean), "training mean"),
+        Fact(f"labels with ≤ {FEW} positives", f"{wording.percent(rare, 1)} %", "of those with any"),
     ]
 
 
@@ -109,37 +127,39 @@ def _gaps(split, bias):
 def transform_words(parameters):
     """How features were made, from the settings in the dataset file."""
     bias = parameters.get("bias", 0)
-    named = "label_names_without_features" in parameters.get("source", {}).get("counts", {})
-    return "; ".join(
-        (
-            _tfidf_words(parameters) if parameters.get("tfidf") else "feature values as given",
-            "rows scaled to unit length" if parameters.get("normalize") else "rows not scaled",
-            f"bias feature of value {bias:g}" if bias else "no bias feature",
-            *["labels also learn from their names"] * named,
-        )
-    )
+    words = [
+        _tfidf_words(parameters) if parameters.get("tfidf") else "feature values as in the source",
+        "rows scaled to unit length" if parameters.get("normalize") else "rows not scaled",
+        f"bias feature of value {bias:g}" if bias else "no bias feature",
+    ]
+    if "label_names_without_features" in parameters.get("source", {}).get("counts", {}):
+        words.append("labels also learn from their names")
+    return "; ".join(words)
 
 
 def _tfidf_words(parameters):
-    blocks = parameters.get("features")
-    details = [" and ".join(block.replace("=", " ") for block in blocks)] if blocks else []
+    details = []
+    if parameters.get("features"):
+        details.append(" and ".join(block.replace("=", " ") for block in parameters["features"]))
     if parameters.get("left_out"):
         details.append(f"without {len(parameters['left_out']):,} stop words")
-    if max(weights := parameters.get("column_weights") or [1.0]) != min(weights):
+    weights = parameters.get("column_weights") or [1.0]
+    if max(weights) != min(weights):
         details.append(f"columns weighted {', '.join(f'{weight:g}' for weight in weights)}")
     if parameters.get("sublinear"):
         details.append("ln(1 + tf)")
     if parameters.get("min_df") is not None:
-        details.append(f"terms in at least {_frequency(parameters['min_df'])} the training texts")
+        details.append(f"terms in at least {_frequency(parameters['min_df'])} of the training texts")
     if parameters.get("max_df") not in (None, 1.0):
-        details.append(f"in at most {_frequency(parameters['max_df'])} them")
+        details.append(f"in at most {_frequency(parameters['max_df'])} of them")
     if parameters.get("max_features"):
         details.append(f"the {parameters['max_features']:,} most frequent")
-    return "tf-idf, vocabulary and idf from the training set alone" + (f" ({', '.join(details)})" if details else "")
+    brackets = f" ({', '.join(details)})" if details else ""
+    return f"tf-idf, vocabulary and idf from the training set only{brackets}"
 
 
 def _frequency(bound):
-    return f"{100 * bound:g} % of" if isinstance(bound, float) else f"{bound:,} of"
+    return f"{100 * bound:g} %" if isinstance(bound, float) else f"{bound:,}"
 
 
 def show_data(anchor, results):
@@ -150,10 +170,10 @@ def show_data(anchor, results):
 def draw_ranks(name, counts):
     """Draw training positives of the labels by rank, both axes logarithmic."""
     caption = "Labels by number of training positives: few are frequent, most are rare."
-    return draw(name, "Training positives of the labels by rank", caption, partial(_paint_ranks, counts))
+    return draw(name, "Training positives of the labels by rank", caption, _paint_ranks, counts)
 
 
-def _paint_ranks(counts, axes):
+def _paint_ranks(axes, counts):
     ranked = np.sort(counts[counts > 0])[::-1]
     changes = np.flatnonzero(np.diff(ranked, prepend=-1, append=-1))
     corners = np.union1d(changes[:-1], changes[1:] - 1)
@@ -176,7 +196,7 @@ def show_model_card(anchor, results):
 
 MODELS = (
     Column("method", lambda run: run.summary or wording.MISSING),
-    Column("labels", lambda run: run.trained, wording.count, hint="that have a classifier, if each label has its own"),
+    Column("labels", lambda run: run.trained, wording.count, hint="with a classifier, where each label has its own"),
     Column("model", metric("model_bytes"), wording.size, unit="bytes"),
     Column("written, UTC", lambda run: datetime.fromtimestamp(run.written, UTC).strftime("%Y-%m-%d %H:%M")),
     Column("by ovaflow", lambda run: run.version or wording.MISSING),
@@ -196,26 +216,33 @@ def limits(results):
     sentences = []
     if rare:
         trained = wording.count(int((counts > 0).sum()))
-        sentences.append(f"{wording.count(rare)} of {trained} labels have at most {FEW} training instances.")
-        run = next((run for run in results.runs if run.analysis and run.analysis["groups"]), None)
-        tail = run and next((group for group in run.analysis["groups"] if group["name"] == "tail"), None)
-        if tail and tail["true"]:
-            sentences[0] += (
-                f" {run.name} finds {wording.percent(tail['recall'], 0)} % of their occurrences in the test set among "
-                f"its first {run.analysis['k']} labels: the figures above are mostly those of frequent labels."
-            )
+        sentence = f"{wording.count(rare)} of {trained} labels have at most {FEW} training instances."
+        sentences.append(sentence + _recall_of_tail(results.runs))
     if unknown:
         sentences.append(f"{wording.count(unknown)} labels have no training instance and are never predicted.")
     if results.test.unseen:
         sentences.append(f"{wording.count(results.test.unseen)} true labels of test instances never occur in training.")
-    sentences += dict.fromkeys(SCORES[kind] for run in results.runs if (kind := _kind(run)) in SCORES)
+    kinds = dict.fromkeys(map(_kind, results.runs))
+    sentences += [SCORES[kind] for kind in kinds if kind in SCORES]
     return [
         *sentences,
         f"The first {results.runs[0].metrics.get('top_k')} labels are always predicted, however low their scores: "
-        "without calibrated thresholds a model never says that nothing fits.",
-        "A model knows only the words of its training texts: other languages, other subjects and words coined "
-        "since then mean nothing to it. It repeats what annotators did, including their omissions and habits.",
+        "without calibrated thresholds a model never says that no label fits.",
+        "A model knows only the words of its training texts, not other languages, other subjects or new words. "
+        "It repeats what annotators did, including their omissions and habits.",
     ]
+
+
+def _recall_of_tail(runs):
+    """A sentence on how the first analysed run finds rare labels; empty where the test set has none."""
+    run = next((run for run in runs if run.analysis and run.analysis["groups"]), None)
+    for group in run.analysis["groups"] if run else ():
+        if group["name"] == "tail" and group["true"]:
+            return (
+                f" {run.name} finds {wording.percent(group['recall'], 0)} % of their occurrences in the test set among "
+                f"its first {run.analysis['k']} labels: the figures above are mostly those of frequent labels."
+            )
+    return ""
 
 
 def _rare(counts):

@@ -2,6 +2,7 @@
 
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from ovaflow.report import wording
 from ovaflow.report.tables import Column, Row, make_table
@@ -11,35 +12,47 @@ from ovaflow.storage.texts import read_json
 _METRICS = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@3", "PSP@5")
 
 
+class Choice(NamedTuple):
+    """A choice between candidates."""
+
+    kind: str  # features or C
+    title: str
+    comparison: dict  # content of the file
+
+
 def read_choices(folder, paths):
-    """Those of the files that belong to the dataset of a folder: kind and content."""
-    own = sorted((path for path in paths if folder in path.resolve().parents), reverse=True)
-    kinds = ["features" if path.name == Path(CHOSEN_FEATURES).name else "C" for path in own]
-    return [(kind, path.stem, read_json(path, kind)) for kind, path in zip(kinds, own, strict=True)]
+    """Choices whose files are in a dataset's folder."""
+    inside = [path for path in paths if folder in path.resolve().parents]
+    return [_read(path) for path in sorted(inside, reverse=True)]
+
+
+def _read(path):
+    if path.name == Path(CHOSEN_FEATURES).name:
+        return Choice("features", "Features", read_json(path, "features"))
+    # the file of a C is named after the problem that its runs pose
+    problem = path.stem.partition("-Cauto")[0].removesuffix("-none").replace("-", " ")
+    return Choice("C", f"C ({problem})", read_json(path, "C"))
 
 
 def show(anchor, results):
     """A table of the candidates of each choice."""
-    return [_view(*choice) for choice in results.choices]
+    return [_view(choice) for choice in results.choices]
 
 
-def _view(kind, name, found):
-    def row_of(candidate, cells):
-        chosen = candidate["candidate"] == found["chosen"]
-        return Row(_words(candidate["candidate"]), cells, hint="chosen" if chosen else "")
+def _view(choice):
+    comparison = choice.comparison
 
-    columns = (*_quality(found["metric"]), *_COLUMNS)
-    # the file of a C is named after the problem that its runs pose
-    title = (
-        "Features"
-        if kind == "features"
-        else f"C ({name.partition('-Cauto')[0].removesuffix('-none').replace('-', ' ')})"
-    )
+    def row_of(entry, cells):
+        chosen = entry["candidate"] == comparison["chosen"]
+        return Row(_words(entry["candidate"]), cells, hint="chosen" if chosen else "")
+
+    columns = [*_quality(comparison["metric"]), *_COLUMNS]
+    candidates = comparison["candidates"]
     return {
-        "title": title,
-        "metric": found["metric"],
-        "instances": found["instances"],
-        "table": make_table(f"Choice of {title}", kind, columns, found["candidates"], row_of),
+        "title": choice.title,
+        "metric": comparison["metric"],
+        "instances": comparison["instances"],
+        "table": make_table(f"Choice of {choice.title}", choice.kind, columns, candidates, row_of),
     }
 
 
@@ -52,18 +65,19 @@ def _quality(metric):
     return [Column(name, partial(_metric, name), wording.percent, best=max) for name in names]
 
 
-def _metric(name, candidate):
-    return candidate["metrics"][name]
+def _metric(name, entry):
+    return entry["metrics"][name]
 
 
-def _difference(candidate):
-    if not candidate["error"]:
+def _difference(entry):
+    if not entry["error"]:
         return ""
-    return f"{100 * candidate['difference']:+.1f} ± {200 * candidate['error']:.1f}"
+    return f"{100 * entry['difference']:+.1f} ± {200 * entry['error']:.1f}"
 
 
+_FROM_CHOSEN = "from the chosen one on the same instances, and two standard errors"
 _COLUMNS = (
-    Column("difference", _difference, hint="from the chosen one on the same instances, and two standard errors"),
-    Column("instances", lambda candidate: candidate["held_out"], wording.count, "tried", "held-out instances"),
-    Column("time", lambda candidate: candidate["seconds"], wording.duration, "tried", "processor time"),
+    Column("difference", _difference, hint=_FROM_CHOSEN),
+    Column("instances", lambda entry: entry["held_out"], wording.count, "tried", "held-out instances"),
+    Column("time", lambda entry: entry["seconds"], wording.duration, "tried", "processor time"),
 )

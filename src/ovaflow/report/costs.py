@@ -2,9 +2,10 @@
 
 import csv
 import math
-from functools import partial
+from collections.abc import Callable
 from operator import attrgetter
 from pathlib import Path
+from typing import NamedTuple
 
 from ovaflow.report import wording
 from ovaflow.report.drawing import MARKERS, NAMED, draw, logarithmic, series
@@ -19,22 +20,31 @@ METRIC = "P@1"
 _TIME = "processor time of the solver"
 _milliseconds = attrgetter("predict_milliseconds")
 _memory = metric("train_peak_rss_bytes")
-
-
 _seconds, _bytes, _nonzeros = metric("train_seconds"), metric("model_bytes"), metric("nonzeros")
 
+
+class Price(NamedTuple):
+    """What accuracy is weighed against."""
+
+    key: str  # ends the figure's id
+    words: str
+    axis: str
+    caption: str
+    value: Callable  # of a run
+    unit: int = 1  # of the axis
+
+
 PRICES = (
-    ("training", "training time", "training, core-seconds", f"Training time: {_TIME}.", _seconds, 1),
-    ("size", "model size", "model file, MiB", "Size of the model file.", _bytes, MIB),
-    (
+    Price("training", "training time", "training, core-seconds", f"Training time: {_TIME}.", _seconds),
+    Price("size", "model size", "model file, MiB", "Size of the model file.", _bytes, MIB),
+    Price(
         "prediction",
         "prediction time",
         "prediction, ms per instance",
         "Wall time of scoring, per instance.",
         _milliseconds,
-        1,
     ),
-    (
+    Price(
         "memory",
         "memory",
         "peak memory of a training job, MiB",
@@ -43,43 +53,64 @@ PRICES = (
         MIB,
     ),
 )
-"""What accuracy is weighed against: key, words, axis, caption, function of a run, and unit of the axis."""
+
+
+class Point(NamedTuple):
+    """A run's place in a figure of accuracy against a price."""
+
+    run: object
+    cost: float
+    quality: float  # in %
 
 
 def show_trade_offs(anchor, results):
     """Accuracy against each price that at least two runs have."""
-    drawn = []
-    for key, words, axis, caption, price, unit in PRICES:
-        known = [(run, price(run), run.metrics.get(METRIC)) for run in results.runs]
-        points = [(run, cost / unit, 100 * quality) for run, cost, quality in known if cost and quality is not None]
+    drawings = []
+    for price in PRICES:
+        points = _points(results.runs, price)
         if len(points) > 1:
-            front = pareto([point[1:] for point in points])
-            names = ", ".join(wording.plain(points[place][0].name, 40) for place in front)
-            line = f"On the dashed line, from cheap to accurate: {names}." if len(front) > 1 else f"Best: {names}."
-            paint = partial(_paint, points, front, axis)
-            drawn.append(draw(f"{anchor}.against-{key}", f"Accuracy and {words}", f"{caption} {line}", paint))
-    if not drawn:
+            drawings.append(_draw(anchor, price, points))
+    if not drawings:
         return None
-    return {"runs": results.shown, "figures": drawn, "hidden": len(results.runs) - len(results.shown)}
+    return {"runs": results.shown, "figures": drawings, "hidden": len(results.runs) - len(results.shown)}
+
+
+def _points(runs, price):
+    points = []
+    for run in runs:
+        cost, quality = price.value(run), run.metrics.get(METRIC)
+        if cost and quality is not None:
+            points.append(Point(run, cost / price.unit, 100 * quality))
+    return points
+
+
+def _draw(anchor, price, points):
+    front = pareto(points)
+    names = ", ".join(wording.plain(points[place].run.name, 40) for place in front)
+    best = f"Best: {names}."
+    if len(front) > 1:
+        best = f"On the dashed line, from cheap to accurate: {names}."
+    title, caption = f"Accuracy and {price.words}", f"{price.caption} {best}"
+    return draw(f"{anchor}.against-{price.key}", title, caption, _paint, points, front, price.axis)
 
 
 def pareto(points):
-    """Places of the points (cost, quality) that no other beats in both ways, from the cheapest to the best."""
+    """Places of the points that no other beats in both cost and quality, from the cheapest to the best."""
     front = []
-    for place in sorted(range(len(points)), key=lambda place: (points[place][0], -points[place][1])):
-        if not front or points[place][1] > points[front[-1]][1]:
+    for place in sorted(range(len(points)), key=lambda place: (points[place].cost, -points[place].quality)):
+        if not front or points[place].quality > points[front[-1]].quality:
             front.append(place)
     return front
 
 
-def _paint(points, front, axis, axes):
-    axes.set(xscale="log", xlabel=axis, ylabel=f"{METRIC} in %")
-    x, y = ([points[place][side] for place in front] for side in (1, 2))
+def _paint(axes, points, front, label):
+    axes.set(xscale="log", xlabel=label, ylabel=f"{METRIC} in %")
+    x, y = [points[place].cost for place in front], [points[place].quality for place in front]
     axes.plot(x, y, color=NAMED["muted"], drawstyle="steps-post", linestyle=(0, (4, 3)), linewidth=1.1)
     for place, (run, cost, quality) in enumerate(points):
-        shown = run.series is not None
-        marker = MARKERS[run.series % len(MARKERS)] if shown else "."
-        colour = series(run.series) if shown else NAMED["muted"]
+        colour, marker = NAMED["muted"], "."
+        if run.series is not None:
+            colour, marker = series(run.series), MARKERS[run.series % len(MARKERS)]
         axes.plot([cost], [quality], color=colour, marker=marker, markersize=7, linestyle="none")
         axes.keep(run.name, x=[cost], y=[quality], Pareto_front=["yes" if place in front else "no"])
     axes.margins(0.12, 0.16)
@@ -88,7 +119,7 @@ def _paint(points, front, axis, axes):
 
 
 def _widen(axes):
-    """Show at least a factor of two across and a percentage point up, so that similar points look similar."""
+    """Show at least a factor of two across and a percentage point upwards: similar points should look similar."""
     low, high = axes.get_xlim()
     if high < 2 * low:
         middle = (low * high) ** 0.5
@@ -120,8 +151,11 @@ COSTS = (
 def show_cost(anchor, results):
     """What each run cost, without the columns that no run recorded."""
     runs = results.runs
-    known = [column._replace(best=min) for column in COSTS if any(column.value(run) is not None for run in runs)]
-    return {"table": table_of_runs("Cost", runs, known)}
+    columns = []
+    for column in COSTS:
+        if any(column.value(run) is not None for run in runs):
+            columns.append(column._replace(best=min))
+    return {"table": table_of_runs("Cost", runs, columns)}
 
 
 DOWNLOADS = "download"
@@ -130,29 +164,35 @@ DOWNLOADS = "download"
 _ORDER = {step.replace("-", " "): place for place, step in enumerate(STEPS)}
 
 
-def find_benchmarks(run_folders, folder):
-    """Benchmark files of a dataset: pairs of a run and its sorted files.
+class Jobs(NamedTuple):
+    """The jobs of a step of a run."""
 
-    ``folder`` is laid out as {dataset}/... and {dataset}/{run}/... . The empty run has what all runs share,
-    held-out-0.2 what was trained without these instances.
+    run: str  # empty for what all runs share, held-out-0.2 for what was trained without these instances
+    step: str
+    figures: list  # of each job, by their names in Snakemake's benchmark files
+
+
+def read_jobs(run_folders, folder):
+    """Jobs of a dataset, the steps of a run in the workflow's order; none without a folder of benchmark files.
+
+    ``folder`` is laid out as {dataset}/... and {dataset}/{run}/... .
     """
+    if not folder:
+        return []
     dataset = run_folders[0].parent.name
     base = Path(folder) / dataset
     held_out = [path.name for path in sorted(base.glob(f"{HELD_OUT}*")) if path.is_dir()]
-    found = {"": [*Path(folder, DOWNLOADS).glob(f"{dataset}.*tsv"), *base.glob("*.tsv")]}
-    found |= {name: (base / name).rglob("*.tsv") for name in [run.name for run in run_folders] + held_out}
-    return [(name, sorted(files)) for name, files in found.items()]
-
-
-def read_jobs(found):
-    """Figures of all jobs of each (run, step), the steps of a run in the workflow's order."""
+    paths = {"": [*Path(folder, DOWNLOADS).glob(f"{dataset}.*tsv"), *base.glob("*.tsv")]}
+    for name in [run.name for run in run_folders] + held_out:
+        paths[name] = (base / name).rglob("*.tsv")
     jobs = {}
-    for run, paths in found:
-        for path in sorted(paths, key=lambda path: _place(step_of(path))):
+    for run, files in paths.items():
+        for path in sorted(files, key=lambda path: (_place(step_of(path)), path)):
             with open(path, encoding="utf-8", newline="") as file:
-                figures = [_known(line) for line in csv.DictReader(file, delimiter="\t")]
-            jobs.setdefault((run, step_of(path)), []).extend(figures)
-    return jobs
+                figures = [_figures(line) for line in csv.DictReader(file, delimiter="\t")]
+            step = step_of(path)
+            jobs.setdefault((run, step), Jobs(run, step, [])).figures.extend(figures)
+    return [*jobs.values()]
 
 
 def step_of(path):
@@ -164,24 +204,24 @@ def _place(step):
     return _ORDER.get(step, len(_ORDER))
 
 
-def _known(line):
+def _figures(line):
     """The figures of a job that Snakemake measured."""
-    given = {name: line.get(name) for name in ("s", "cpu_time", "max_rss", "io_in", "io_out")}
-    return {name: float(value) for name, value in given.items() if value not in (None, "-", "NA")}
+    fields = {name: line.get(name) for name in ("s", "cpu_time", "max_rss", "io_in", "io_out")}
+    return {name: float(text) for name, text in fields.items() if text not in (None, "-", "NA")}
 
 
 def _column(title, name, join, text, group, hint="", unit="", scale=1):
-    """A column that joins a figure of the jobs of (key, jobs)."""
+    """A column that joins a figure of :class:`Jobs`."""
 
-    def value(item):
-        values = [job[name] for job in item[1] if name in job]
+    def value(jobs):
+        values = [figures[name] for figures in jobs.figures if name in figures]
         return join(values) * scale if values else None
 
     return Column(title, value, text, group, hint, unit)
 
 
 RESOURCES = (
-    Column("jobs", lambda item: len(item[1]), wording.count),
+    Column("jobs", lambda jobs: len(jobs.figures), wording.count),
     _column("wall time", "s", math.fsum, wording.duration, "sum", unit="s"),
     _column("CPU time", "cpu_time", math.fsum, wording.duration, "sum", unit="s"),
     _column("longest", "s", max, wording.duration, "one job", unit="s"),
@@ -196,24 +236,25 @@ def show_resources(anchor, results):
     jobs = results.jobs
     if not jobs:
         return None
-    by_step = dict(sorted(jobs.items(), key=lambda item: _place(item[0][1])))
-    columns = [Column("run", lambda item: item[0][0] or "shared"), *RESOURCES]
+    by_step = sorted(jobs, key=lambda each: _place(each.step))
+    columns = [Column("run", lambda each: each.run or "shared"), *RESOURCES]
     title = "Resources of each step of each run"
     return {
-        "by_run": _sums("run", jobs, 0),
-        "by_step": _sums("step", by_step, 1),
-        "each": make_table(title, "step", columns, jobs.items(), lambda item, cells: Row(item[0][1], cells)),
+        "by_run": _sums("run", jobs),
+        "by_step": _sums("step", by_step),
+        "each": make_table(title, "step", columns, jobs, lambda each, cells: Row(each.step, cells)),
     }
 
 
-def _sums(by, jobs, part):
-    """Table of all jobs with the same part of their key, and of all jobs together."""
-    members = {}
-    for key, figures in jobs.items():
-        members.setdefault(key[part], []).extend(figures)
-    everything = "all together", [job for figures in jobs.values() for job in figures]
+def _sums(by, jobs):
+    """Table of all jobs of the same run or step, and of all jobs together."""
+    sums = {}
+    for each in jobs:
+        name = getattr(each, by) or "shared by all runs"
+        sums.setdefault(name, Jobs(name, name, [])).figures.extend(each.figures)
+    total = Jobs("all together", "", [figures for each in jobs for figures in each.figures])
 
-    def row_of(item, cells):
-        return Row(item[0] or "shared by all runs", cells, kind="total" if item is everything else "")
+    def row_of(each, cells):
+        return Row(each.run, cells, kind="total" if each is total else "")
 
-    return make_table(f"Resources by {by}", by, RESOURCES, [*members.items(), everything], row_of)
+    return make_table(f"Resources by {by}", by, RESOURCES, [*sums.values(), total], row_of)

@@ -3,8 +3,8 @@
 import io
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import matplotlib
@@ -23,7 +23,7 @@ NAMED = {"ink": "#000001", "muted": "#000002", "line": "#000003", "accent": "#00
 """Stand-ins for the page's colours: in the SVG they become its CSS variables."""
 
 MARKERS = "osD^vPXd"
-"""Markers of runs, by number; the page's legends show the same ones."""
+"""Markers of runs, by number; the page's legends show the same."""
 
 DASHED, DOTTED = (0, (5, 2)), (0, (1.5, 1.5))
 
@@ -31,7 +31,10 @@ QUANTILES = 0.05, 0.95
 """Ends of a band, as in the figures of the MSI paper."""
 
 FEWEST = 3
-"""Labels without which nothing is drawn."""
+"""Groups of fewer labels are not drawn."""
+
+BINS_PER_DECADE = 5
+"""Groups of labels between 10 and 100 positives, and so on."""
 
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SERIES = [f"#0001{number:02x}" for number in range(8)]
@@ -76,6 +79,15 @@ class Drawing:
         return csv_link(self.columns, self.rows)
 
 
+class FigureOfRuns(NamedTuple):
+    """A figure that several runs share."""
+
+    key: str  # ends its id on the page
+    title: str
+    caption: str
+    paint: Callable  # draws into axes, given these and the runs
+
+
 class Plot(Axes):
     """Axes that also keep the figures behind what they show."""
 
@@ -86,44 +98,50 @@ class Plot(Axes):
         super().__init__(*args, **kwargs)
 
     def keep(self, series, **columns):
-        """Keep the figures behind a line, all of one length; ``x`` and ``y`` are named as the axes are in the end."""
+        """Keep the figures behind a line, all of one length; ``x`` and ``y`` take the names of the axes."""
         names = [column.replace("_", " ") for column in columns]
         for values in zip(*columns.values(), strict=True):
             self.kept.append({"series": wording.plain(series)} | dict(zip(names, values, strict=True)))
 
 
-def draw(name, title, caption, paint):
-    """Draw a figure; ``paint`` draws into a :class:`Plot` and has it keep the figures."""
+def draw(name, title, caption, paint, *content):
+    """Draw a figure: ``paint(axes, *content)`` draws into a :class:`Plot` and has it keep the figures."""
     with matplotlib.rc_context(_STYLE | {"svg.hashsalt": name}):
         canvas = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
         axes = canvas.add_subplot(axes_class=Plot)
-        paint(axes)
+        paint(axes, *content)
         for axis, set_scale in ((axes.xaxis, axes.set_xscale), (axes.yaxis, axes.set_yscale)):
-            # without a positive number a logarithmic axis cannot be drawn
+            # a logarithmic axis needs a positive number
             if axis.get_scale() == "log" and not np.isfinite(axis.get_minpos()):
                 set_scale("linear")
-        written = io.StringIO()
-        canvas.savefig(written, format="svg", transparent=True, metadata={"Date": None})
+        file = io.StringIO()
+        canvas.savefig(file, format="svg", transparent=True, metadata={"Date": None})
     columns = list(dict.fromkeys(column for row in axes.kept for column in row))
     rows = [[row.get(column) for column in columns] for row in axes.kept]
     titles = {"x": axes.get_xlabel(), "y": axes.get_ylabel()}
-    label = escape(_in_words(title, axes))
-    svg = _inline(written.getvalue()).replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
-    return Drawing(name, title, caption, Markup(svg), [titles.get(column, column) for column in columns], rows)
+    headings = [titles.get(column, column) for column in columns]
+    label = escape(_description(title, axes))
+    svg = _inline(file.getvalue()).replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
+    return Drawing(name, title, caption, Markup(svg), headings, rows)
 
 
 def draw_all(anchor, runs, figures):
-    """Draw figures of runs, each given as key, title, caption, and what paints the runs into axes."""
-    return [
-        draw(f"{anchor}.{key}", title, caption, partial(paint, runs=runs)) for key, title, caption, paint in figures
-    ]
+    """Draw each :class:`FigureOfRuns`; none where there are no runs."""
+    drawings = []
+    for key, title, caption, paint in figures if runs else ():
+        drawings.append(draw(f"{anchor}.{key}", title, caption, paint, runs))
+    return drawings
 
 
-def _in_words(title, axes):
-    """A figure for those who do not see it."""
-    series = list(dict.fromkeys(row["series"] for row in axes.kept))
-    shown = f"{', '.join(series[:8])}{' and others' if len(series) > 8 else ''}"
-    return f"{title}. {axes.get_ylabel()} against {axes.get_xlabel()}" + (f": {shown}." if shown else ".")
+def _description(title, axes):
+    """A figure in words, for screen readers."""
+    sentence = f"{title}. {axes.get_ylabel()} against {axes.get_xlabel()}"
+    names = list(dict.fromkeys(row["series"] for row in axes.kept))
+    if names:
+        sentence += f": {', '.join(names[:8])}"
+    if len(names) > 8:
+        sentence += " and others"
+    return f"{sentence}."
 
 
 def _inline(svg):
@@ -144,9 +162,9 @@ def series(number):
 
 
 def line(axes, run, x, y, name=None, keep=True, **style):
-    """Draw a run's line in its colour with its markers, and keep the figures behind it unless the caller does."""
+    """Draw a run's line with its colour and markers, and keep the figures behind it unless the caller does."""
     x, y = list(x), list(y)
-    # where lines coincide, markers of earlier runs show behind those of later ones
+    # where lines coincide, the markers of earlier runs are larger and show behind later ones
     size = max(4.0, 6.5 - 0.9 * run.series)
     marked = {"marker": MARKERS[run.series % len(MARKERS)], "markersize": size, "markevery": max(1, len(x) // 8)}
     axes.plot(x, y, **{"color": series(run.series), "linewidth": 1.5} | marked | style)
@@ -166,30 +184,34 @@ def thousands(axis):
 
 
 def values_axis(axes, name, values):
-    """Make the x axis logarithmic, with a tick at each of the values."""
+    """Make the x axis logarithmic with a tick at each value."""
     axes.set(xscale="log", xlabel=name, xticks=values)
     axes.set_xticklabels([f"{value:g}" for value in values])
     axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 def logarithmic(axis):
-    """Label a logarithmic axis that has its final limits: powers of ten, 2 and 5 times these, or even steps."""
+    """Label a logarithmic axis by its limits: powers of ten, 2 and 5 times these, or even steps."""
     low, high = axis.get_view_interval()
-    powers = LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,), numticks=10)
-    axis.set_major_locator(powers if high > 5 * low else MaxNLocator(5))
+    multiples = (1, 2, 5) if high < 100 * low else (1,)
+    locator = LogLocator(subs=multiples, numticks=10) if high > 5 * low else MaxNLocator(5)
+    axis.set_major_locator(locator)
     axis.set_major_formatter(plain_logarithm)
     axis.set_minor_formatter(NullFormatter())
 
 
 def plain_logarithm(value, _=None):
-    """Number at a tick: ``0.01``, ``1,000``, or ``10⁻⁶`` where zeros would be many."""
+    """Number at a tick: ``0.01``, ``1,000``, or ``10⁻⁶`` instead of many zeros."""
     if value >= 1:
         return f"{value:,.10g}"
-    return f"{value:g}" if value >= 1e-3 else f"10⁻{str(-round(math.log10(value))).translate(_RAISED)}"
+    if value >= 1e-3:
+        return f"{value:g}"
+    exponent = str(-round(math.log10(value)))
+    return f"10⁻{exponent.translate(_RAISED)}"
 
 
 class Band(NamedTuple):
-    """A quantity over labels at several places x: median or mean, and the quantiles around it."""
+    """A quantity of labels at several x: median or mean, and the quantiles around it."""
 
     x: np.ndarray
     middle: np.ndarray
@@ -197,26 +219,22 @@ class Band(NamedTuple):
     high: np.ndarray
 
 
-def band(x, groups, middle=np.median):
-    """Sum up a group of values at each place; groups of too few values are left out."""
-    known = [(place, values) for place, values in zip(x, groups, strict=True) if len(values) >= FEWEST]
-    rows = [(place, middle(values), *np.quantile(values, QUANTILES)) for place, values in known]
+def by_positives(positives, values, middle=np.median):
+    """Sum up values of labels with similar numbers of positives, at the geometric mean of these."""
+    bins = np.floor(BINS_PER_DECADE * np.log10(np.maximum(positives, 1)) + 1e-9).astype(np.int64)
+    rows = []
+    for number in np.unique(bins):
+        group = values[bins == number]
+        if len(group) >= FEWEST:
+            mean = np.exp(np.log(positives[bins == number]).mean())
+            rows.append((mean, middle(group), *np.quantile(group, QUANTILES)))
     return Band(*np.array(rows, np.float64).reshape(-1, 4).T)
 
 
-def by_positives(positives, values, middle=np.median, bins_per_decade=5):
-    """Sum up values of labels with similar numbers of positives, at the geometric mean of these."""
-    bins = np.floor(bins_per_decade * np.log10(np.maximum(positives, 1)) + 1e-9).astype(np.int64)
-    members = [np.flatnonzero(bins == number) for number in np.unique(bins)]
-    places = [float(np.exp(np.log(positives[group]).mean())) for group in members]
-    return band(places, [values[group] for group in members], middle)
-
-
-def paint_bands(band_of, finish, axes, runs):
-    """Draw a band of each run, then let ``finish`` set up the axes."""
+def paint_bands(axes, runs, band_of):
+    """Draw the band of each run."""
     for run in runs:
         x, middle, low, high = band_of(run)
         axes.fill_between(x, low, high, color=series(run.series), alpha=0.13, linewidth=0)
         line(axes, run, x, middle, keep=False)
         axes.keep(run.name, x=x, y=middle, **{"5 %": low, "95 %": high})
-    finish(axes, runs)

@@ -1,7 +1,11 @@
 """The section on rare and frequent labels: which are found and which are missed, from analysis.json."""
 
+from collections.abc import Callable
 from functools import partial
 from operator import itemgetter
+from typing import NamedTuple
+
+import numpy as np
 
 from ovaflow.report import wording
 from ovaflow.report.drawing import draw, line, side_by_side
@@ -32,38 +36,57 @@ MEASURES = {
     "part of P@{k}": _part,
     "part of PSP@{k}": _psp_part,
 }
-"""What is said of a group of labels."""
+"""Figures of a group of labels, by heading."""
+
+
+class FigureOfGroups(NamedTuple):
+    """A figure by groups of labels."""
+
+    key: str  # ends its id on the page
+    title: str
+    caption: str
+    groups: str  # deciles or bins
+    measure: Callable  # of a group
+    ylabel: str
+
 
 _PARTS = "What hits on labels of each decile contribute to {metric}; together they make up the run’s {metric}."
-_DECILE = "decile of the labels, rarest first"
+_XLABELS = {"deciles": "decile of the labels, rarest first", "bins": "training positives of the label"}
 FIGURES = (
-    (
+    FigureOfGroups(
         "decile-1",
         "Recall by decile",
-        "Of the true labels of each decile, the share that was predicted. It falls to the left: rare labels are found "
-        "less often.",
-        ("deciles", _recall, "recall@{k} in %", _DECILE),
+        "Share of the true labels of each decile that was predicted. It falls to the left: rare labels are found less "
+        "often.",
+        "deciles",
+        _recall,
+        "recall@{k} in %",
     ),
-    (
+    FigureOfGroups(
         "decile-2",
         "Parts of P@{k} by decile",
         _PARTS.format(metric="P@{k}"),
-        ("deciles", _part, "part of P@{k} in %", _DECILE),
+        "deciles",
+        _part,
+        "part of P@{k} in %",
     ),
-    (
+    FigureOfGroups(
         "decile-3",
         "Parts of PSP@{k} by decile",
         _PARTS.format(metric="PSP@{k}") + " Hits on rare labels count more here.",
-        ("deciles", _psp_part, "part of PSP@{k} in %", _DECILE),
+        "deciles",
+        _psp_part,
+        "part of PSP@{k} in %",
     ),
-    (
+    FigureOfGroups(
         "recall",
         "Recall by training positives",
         "Recall by the number of training positives: how many examples a label needs to be found.",
-        ("bins", _recall, "recall@{k} in %", "training positives of the label"),
+        "bins",
+        _recall,
+        "recall@{k} in %",
     ),
 )
-"""Key, title, caption, and what is drawn of which groups, with the names of the axes."""
 
 
 def show(anchor, results):
@@ -71,74 +94,81 @@ def show(anchor, results):
     runs = [run for run in results.runs if run.analysis and run.analysis["groups"]]
     if not runs:
         return None
-    shown, analysis = [run for run in runs if run.series is not None], runs[0].analysis
-    k = analysis["k"]
-    figures = [
-        draw(f"{anchor}.{key}", title.format(k=k), caption.format(k=k), partial(_paint, shown, k, *drawn))
-        for key, title, caption, drawn in FIGURES
-        if shown
-    ]
+    analysis = runs[0].analysis
+    k, shown = analysis["k"], [run for run in runs if run.series is not None]
+    deciles = []
+    for heading, measure in MEASURES.items():
+        deciles.append(results_table(f"{heading.format(k=k)} by decile", runs, "deciles", {heading: measure}))
     return {
         "runs": shown,
         "k": k,
         "sizes": sizes_table(analysis["groups"], "group"),
         "groups": results_table("Head, torso and tail", runs, "groups", MEASURES),
         "decile_sizes": sizes_table(analysis["deciles"], "decile"),
-        "deciles": [
-            results_table(f"{heading.format(k=k)} by decile", runs, "deciles", {heading: measure})
-            for heading, measure in MEASURES.items()
-        ],
-        "figures": figures,
+        "deciles": deciles,
+        "figures": [_draw(anchor, figure, shown, k) for figure in FIGURES] if shown else [],
     }
 
 
 def sizes_table(groups, corner):
     """How many labels each group has, and how often they occur."""
     labels, true = (sum(group[name] for group in groups) for name in ("labels", "true"))
-    tested, one_digit = "true in the test set", partial(wording.percent, digits=1)
+    tests, one_digit = "true in the test set", partial(wording.percent, digits=1)
+
+    def share_of_labels(group):
+        return group["labels"] / labels
+
+    def share_of_true(group):
+        return group["true"] / true if true else None
+
     columns = [
         Column("training positives", range_words),
         Column("number", itemgetter("labels"), wording.count, "labels"),
-        Column("share, %", lambda group: group["labels"] / labels, one_digit, "labels", unit="fraction"),
-        Column("number", itemgetter("true"), wording.count, tested, "labels of test instances, counted once each"),
-        Column("share, %", lambda group: group["true"] / true if true else None, one_digit, tested, unit="fraction"),
+        Column("share, %", share_of_labels, one_digit, "labels", unit="fraction"),
+        Column("number", itemgetter("true"), wording.count, tests, "pairs of a test instance and a label"),
+        Column("share, %", share_of_true, one_digit, tests, unit="fraction"),
     ]
     return make_table(f"Labels by {corner}", corner, columns, groups, lambda group, cells: Row(group["name"], cells))
 
 
 def results_table(title, runs, name, measures):
-    """Results of the runs in each of the groups of a name, runs below one another."""
-    first = runs[0].analysis
-
-    def column(heading, measure, place, group):
-        return Column(
-            group["name"],
-            lambda run: measure(run.analysis[name][place]),
-            wording.percent,
-            heading.format(k=first["k"]),
-            f"{range_words(group)} training positives",
-            "fraction",
-            max,
-        )
-
-    columns = [
-        column(*measure, place, group) for measure in measures.items() for place, group in enumerate(first[name])
-    ]
+    """Results of each run in the groups of its analysis with this name."""
+    analysis = runs[0].analysis
+    columns = []
+    for heading, measure in measures.items():
+        for place, group in enumerate(analysis[name]):
+            columns.append(_column(heading.format(k=analysis["k"]), measure, name, place, group))
     return table_of_runs(title, runs, columns)
 
 
-def _paint(runs, k, name, measure, ylabel, xlabel, axes):
-    titles = [group.get("name") or range_words(group) for group in runs[0].analysis[name]]
+def _column(heading, measure, name, place, group):
+    def value(run):
+        return measure(run.analysis[name][place])
+
+    hint = f"{range_words(group)} training positives"
+    return Column(group["name"], value, wording.percent, heading, hint, "fraction", max)
+
+
+def _draw(anchor, figure, runs, k):
+    title, caption = figure.title.format(k=k), figure.caption.format(k=k)
+    return draw(f"{anchor}.{figure.key}", title, caption, _paint, runs, figure, k)
+
+
+def _paint(axes, runs, figure, k):
+    names = [group.get("name") or range_words(group) for group in runs[0].analysis[figure.groups]]
     # runs with the same figures stay visible next to one another
     shifts = side_by_side(len(runs), min(0.16, 0.6 / len(runs)))
     for run, shift in zip(runs, shifts, strict=True):
-        values = [measure(group) for group in run.analysis[name]]
-        known = [place for place, value in enumerate(values) if value is not None]
-        percent = [100 * values[place] for place in known]
-        line(axes, run, [place + shift for place in known], percent, keep=False, linewidth=1.3, markevery=1)
-        axes.keep(run.name, x=[titles[place] for place in known], y=percent)
-    axes.set(xlabel=xlabel, ylabel=ylabel.format(k=k), xticks=range(len(titles)))
-    crowded = sum(map(len, titles)) > 24
-    axes.set_xticklabels(titles, rotation=32 if crowded else 0, ha="right" if crowded else "center")
+        values = [figure.measure(group) for group in run.analysis[figure.groups]]
+        places = [place for place, value in enumerate(values) if value is not None]
+        percents = [100 * values[place] for place in places]
+        line(axes, run, np.array(places) + shift, percents, keep=False, linewidth=1.3, markevery=1)
+        axes.keep(run.name, x=[names[place] for place in places], y=percents)
+    axes.set(xlabel=_XLABELS[figure.groups], ylabel=figure.ylabel.format(k=k), xticks=range(len(names)))
+    if sum(map(len, names)) > 24:
+        axes.set_xticklabels(names, rotation=32, ha="right")
+    else:
+        axes.set_xticklabels(names)
     axes.grid(axis="x", visible=False)
-    axes.set_ylim(0, None if any(line.get_ydata().any() for line in axes.lines if len(line.get_ydata())) else 1)
+    highest = max((line.get_ydata().max(initial=0) for line in axes.lines), default=0)
+    axes.set_ylim(0, None if highest else 1)

@@ -1,4 +1,4 @@
-"""What the page is made from: the artifacts of all runs, dataset by dataset."""
+"""Reading the artifacts of all runs, dataset by dataset."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,23 +32,23 @@ _FIRST = ("method", "initialization")
 
 @dataclass(frozen=True)
 class Run:
-    """A trained and evaluated model; what its method does not keep is None."""
+    """A trained and evaluated model; None stands for what its method does not record."""
 
     name: str
-    series: int | None  # its number among the runs that figures show, for colour and marker
+    series: int | None  # its number among the runs in figures, for colour and marker
     metrics: dict
     settings: dict  # of the model, by name, in words
     summary: str  # method and starting point
     trained: int | None  # labels with a classifier
-    version: str  # of ovaflow that wrote the model
-    written: float  # when, in seconds since 1970
+    version: str  # of the ovaflow that wrote the model
+    written: float  # in seconds since 1970
     analysis: dict | None  # analysis.json
     training: TrainingOfRun | None
-    trees: dict | None  # by statistic, arrays of one number per tree
+    trees: dict | None  # statistics, arrays of one number per tree
     tree_curve: list  # points of trees.json: number of trees and metrics
     label_tree: LabelTreeOfRun | None
     embedding: dict | None  # embedding.json, with names of labels
-    calibration: dict | None  # calibration.json, with what calibration.h5 says
+    calibration: dict | None  # calibration.json and calibration.h5
     pruning: list  # points of prune.json: threshold, metrics and size
 
     def per_label(self, value):
@@ -68,7 +68,7 @@ class Run:
 
 @dataclass(frozen=True)
 class DatasetResults:
-    """Everything about a dataset and its runs."""
+    """A dataset and its runs."""
 
     card: cards.Card
     runs: list
@@ -79,9 +79,9 @@ class DatasetResults:
     failures: dict | None
     trust: dict | None  # labels that the same run predicts best and worst
     published: list
-    jobs: dict  # figures of the jobs of each (run, step)
+    jobs: list  # of costs.Jobs
     sweeps: dict  # runs by sweep
-    choices: list  # kind, name and content of what was chosen on held-out instances
+    choices: list  # of choices.Choice
     settings: Report
 
     @property
@@ -91,9 +91,9 @@ class DatasetResults:
 
 
 def gather(folders, published=(), benchmarks=None, seed=0, sweeps=None, settings=None, choices=()):
-    """Read every run, dataset by dataset in the order in which they first occur.
+    """Read every run, dataset by dataset in order of their first run.
 
-    ``folders`` are results/{dataset}/{run}, ``benchmarks`` the folder of :func:`ovaflow.report.costs.find_benchmarks`,
+    ``folders`` are results/{dataset}/{run}, ``benchmarks`` the folder of :func:`ovaflow.report.costs.read_jobs`,
     ``sweeps`` the names of the runs of each sweep, and ``choices`` files of ``ovaflow choose-features`` and
     ``choose-c``; ``seed`` draws the test documents.
     """
@@ -106,7 +106,7 @@ def gather(folders, published=(), benchmarks=None, seed=0, sweeps=None, settings
     ]
 
 
-def _gather_dataset(folder, run_folders, published, benchmarks, seed, wanted_sweeps, settings, choices):
+def _gather_dataset(folder, run_folders, published, benchmarks, seed, sweeps, settings, choices):
     opened = open_dataset(folder / "dataset.h5")
     card, dataset = cards.make_card(folder.name, opened), opened.documents
     metrics = [read_json(run / "metrics.json", "metrics") for run in run_folders]
@@ -132,15 +132,15 @@ def _gather_dataset(folder, run_folders, published, benchmarks, seed, wanted_swe
         failures=examples.describe_failures(documents, shown, settings.examples),
         trust=examples.describe_trust(documents, shown),
         published=quality.results_for(published, folder.name),
-        jobs=costs.read_jobs(costs.find_benchmarks(run_folders, benchmarks)) if benchmarks else {},
-        sweeps=read_sweeps(wanted_sweeps, runs),
+        jobs=costs.read_jobs(run_folders, benchmarks),
+        sweeps=read_sweeps(sweeps, runs),
         choices=read_choices(folder, choices),
         settings=settings,
     )
 
 
 def choose_shown(metrics, methods):
-    """Number the runs that figures show, in order: the first, the best of each method and others; None for the rest."""
+    """Number the runs in figures: the first, the best of each method and the next best; None for the others."""
     best = sorted(range(len(metrics)), key=lambda place: (place > 0, -(metrics[place].get("P@1") or 0)))
     of_methods = {methods[place]: place for place in reversed(best)}.values()
     chosen = sorted(sorted(best, key=lambda place: place not in of_methods)[:SHOWN])
@@ -165,16 +165,16 @@ def _read_run(folder, dataset, counts, predictions, series):
         raise InputError("of another model", path=folder / "predictions.h5", remedy=remake("predictions"))
     recorded = _read_training(folder, dataset)
     training = summarise(recorded) if recorded and recorded.statistics else None
-    evaluated = ("top_k", "propensity_a", "propensity_b")
-    settings = _settings(parameters | {name: metrics[name] for name in evaluated if name in metrics})
-    tree_curve, pruned = (
-        (_read_json_of(checksum, folder / f"{name}.json", kind) or {"points": []})["points"]
-        for name, kind in (("trees", "tree-curve"), ("prune", "prune-curve"))
-    )
+    for name in ("top_k", "propensity_a", "propensity_b"):
+        if name in metrics:
+            parameters[name] = metrics[name]
+    settings = _settings(parameters)
+    prune_curve = _read_json_of(checksum, folder / "prune.json", "prune-curve")
+    tree_curve = _read_json_of(checksum, folder / "trees.json", "tree-curve")
     return Run(
         name=folder.name,
         series=series,
-        # of a test set without labels nothing was measured, where the file says 0
+        # without labels in the test set the zeros of the file mean nothing
         metrics={name: value for name, value in metrics.items() if "@" not in name or len(dataset.test.Y.indices)},
         settings=settings,
         summary=", ".join(settings[name] for name in _FIRST if name in settings),
@@ -184,18 +184,18 @@ def _read_run(folder, dataset, counts, predictions, series):
         analysis=_read_json_of(checksum, folder / "analysis.json", "analysis"),
         training=training,
         trees=recorded and recorded.trees,
-        tree_curve=tree_curve,
+        tree_curve=tree_curve["points"] if tree_curve else [],
         label_tree=read_label_tree_of(folder, settings, counts, dataset.checksum),
         embedding=read_embedding(folder, dataset.label_names),
         calibration=read_calibration_of(folder, checksum),
-        pruning=pruning.drawable(pruned),
+        pruning=pruning.drawable(prune_curve["points"]) if prune_curve else [],
     )
 
 
 def _read_json_of(model, path, kind):
-    """What a file says of a model; None where there is none, or it is of another model."""
-    found = read_json(path, kind) if path.exists() else {}
-    return found if found.get("model") == model else None
+    """Content of a file about a model; None where there is none, or it is about another model."""
+    content = read_json(path, kind) if path.exists() else {}
+    return content if content.get("model") == model else None
 
 
 def _read_training(folder, dataset):
@@ -209,9 +209,9 @@ def _read_training(folder, dataset):
 
 
 def _settings(parameters):
-    """Nested settings by their innermost names, method and start first; the dataset card has those of the features."""
-    pairs = dict(flatten({name: value for name, value in parameters.items() if name != "transform"}))
-    return {name: pairs[name] for name in (*_FIRST, *pairs) if name in pairs}
+    """Nested settings by their innermost names, method and start first, without those of the features."""
+    values = dict(flatten({name: value for name, value in parameters.items() if name != "transform"}))
+    return {name: values[name] for name in (*_FIRST, *values) if name in values}
 
 
 def flatten(parameters):
@@ -219,5 +219,7 @@ def flatten(parameters):
     for name, value in parameters.items():
         if isinstance(value, dict):
             yield from flatten(value)
+        elif value is None:
+            yield name, "none"
         else:
-            yield name, f"{value:g}" if isinstance(value, float) else "none" if value is None else str(value)
+            yield name, f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,4 +1,4 @@
-"""The page: one HTML file that needs nothing else."""
+"""The page: a single HTML file."""
 
 import base64
 import hashlib
@@ -34,7 +34,7 @@ from ovaflow.report.drawing import MARKERS
 PACKAGES = ("numba", "llvmlite", "numpy", "scipy", "scikit-learn", "h5py", "pyarrow", "snakemake")
 
 VARIABLES = ("OVAFLOW_NUMA", "NUMBA_CPU_NAME", "NUMBA_DISABLE_JIT", "LANG")
-"""Variables of the environment that change how fast something runs or how it looks, and hold nothing secret."""
+"""Environment variables that change speed or appearance and hold no secrets."""
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -44,7 +44,7 @@ class PageSection(NamedTuple):
 
     key: str  # names its macro in sections.html.j2 and ends its anchor
     title: str
-    show: Callable  # of the dataset's anchor and DatasetResults: what the macro shows, or nothing to leave it out
+    show: Callable  # from the dataset's anchor and DatasetResults: content for the macro, or nothing to leave it out
 
 
 def _gathered(name):
@@ -76,29 +76,25 @@ SECTIONS = (
 
 
 def render(all_results, machine=(), software=(), written=""):
-    """Write the page of some datasets' results: the same HTML for the same arguments.
+    """The page about some datasets' results: the same HTML for the same arguments.
 
-    ``machine`` and ``software`` are pairs of name and value for the foot of the page, ``written`` says when.
+    ``machine`` and ``software`` are pairs of name and value for the foot of the page, ``written`` is its date.
     """
     anchors = anchors_of([results.card.name for results in all_results])
     table, notes = quality.overview(all_results)
     script = (_TEMPLATES / "page.js").read_text(encoding="utf-8")
-    return (
-        _environment()
-        .get_template("page.html.j2")
-        .render(
-            views=[_view(anchor, results) for anchor, results in zip(anchors, all_results, strict=True)],
-            links={results.card.name: anchor for anchor, results in zip(anchors, all_results, strict=True)},
-            n_runs=sum(len(results.runs) for results in all_results),
-            overview=table,
-            remarks=[(results.card.name, quality.remarks(results)) for results in all_results],
-            notes=notes,
-            script=Markup(script),
-            script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-            machine=machine,
-            software=software,
-            written=written,
-        )
+    template = _environment().get_template("page.html.j2")
+    return template.render(
+        views=[_view(anchor, results) for anchor, results in zip(anchors, all_results, strict=True)],
+        links={results.card.name: anchor for anchor, results in zip(anchors, all_results, strict=True)},
+        n_runs=sum(len(results.runs) for results in all_results),
+        overview=table,
+        notes=notes,
+        script=Markup(script),
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        machine=machine,
+        software=software,
+        written=written,
     )
 
 
@@ -118,18 +114,19 @@ def _environment():
 
 def _view(anchor, results):
     """What the templates show of a dataset: the sections that have something to show."""
-    shown = [(section, section.show(anchor, results)) for section in SECTIONS]
-    sections = [(section, content) for section, content in shown if content]
+    contents = {section: section.show(anchor, results) for section in SECTIONS}
+    sections = [(section, content) for section, content in contents.items() if content]
     return {
         "anchor": anchor,
         "results": results,
+        "remarks": quality.remarks(results),
         "sections": sections,
         "has": {section.key for section, _ in sections},
     }
 
 
 def anchors_of(names):
-    """Anchors of datasets, different from one another; by their names, so that links to a part of the page last."""
+    """Anchors of datasets, all different; made of their names, so that links to a part of the page last."""
     anchors = []
     for number, name in enumerate(names, 1):
         anchor = slug(name) or f"dataset-{number}"
@@ -138,7 +135,7 @@ def anchors_of(names):
 
 
 def slug(name):
-    """A name of at most 60 small letters, digits and dashes."""
+    """A name of at most 60 lower-case letters, digits and dashes."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60].strip("-")
 
 
@@ -154,7 +151,7 @@ def describe_machine():
 
 
 def describe_software():
-    """Versions of what computed the results, and what the environment sets."""
+    """Versions of the software, and variables of the environment."""
     versions = [("ovaflow", __version__), ("Python", platform.python_version())]
     versions += [(package, version(package)) for package in PACKAGES]
     return versions + [(name, os.environ[name]) for name in VARIABLES if name in os.environ]

@@ -1,8 +1,17 @@
-"""The section Pruning: quality and size of a run's model at larger thresholds, from prune.json."""
+"""The section Pruning: quality and size of a model at larger thresholds, from prune.json."""
 
 import numpy as np
 
-from ovaflow.report.drawing import DASHED, DOTTED, draw_all, line, logarithmic, side_by_side, values_axis
+from ovaflow.report.drawing import (
+    DASHED,
+    DOTTED,
+    FigureOfRuns,
+    draw_all,
+    line,
+    logarithmic,
+    side_by_side,
+    values_axis,
+)
 
 STYLES = {"P@1": "-", "P@3": DASHED, "P@5": DOTTED}
 
@@ -22,10 +31,10 @@ def show(anchor, results):
 def _paint_precision(axes, runs):
     for run, factor in zip(runs, _factors(runs), strict=True):
         for metric, style in STYLES.items():
-            known = [(point["prune"], 100 * point[metric]) for point in run.pruning if metric in point]
-            x, y = np.array(known).reshape(-1, 2).T
-            marked = {"markevery": 1} if metric == "P@1" else {"marker": None}
-            line(axes, run, factor * x, y, keep=False, linestyle=style, **marked)
+            points = [(point["prune"], 100 * point[metric]) for point in run.pruning if metric in point]
+            x, y = np.array(points).reshape(-1, 2).T
+            markers = {"markevery": 1} if metric == "P@1" else {"marker": None}
+            line(axes, run, factor * x, y, keep=False, linestyle=style, **markers)
             axes.keep(f"{run.name}, {metric}", x=x, y=y)
     _threshold_axis(axes, runs)
     axes.set(ylabel="P@k in %")
@@ -34,7 +43,8 @@ def _paint_precision(axes, runs):
 
 def _paint_size(axes, runs):
     for run, factor in zip(runs, _factors(runs), strict=True):
-        x, y = np.array([(point["prune"], point["model_bytes"] / (1 << 20)) for point in run.pruning]).T
+        x = np.array([point["prune"] for point in run.pruning])
+        y = [point["model_bytes"] / (1 << 20) for point in run.pruning]
         line(axes, run, factor * x, y, keep=False, markevery=1)
         axes.keep(run.name, x=x, y=y)
     _threshold_axis(axes, runs)
@@ -43,21 +53,22 @@ def _paint_size(axes, runs):
 
 
 def _factors(runs):
-    """Factors that draw runs next to one another on a logarithmic axis, since many have the same figures."""
+    """Factors that put runs with the same figures next to one another on a logarithmic axis."""
     return 1.05 ** side_by_side(len(runs), 1)
 
 
 def _threshold_axis(axes, runs):
-    values_axis(axes, "prune threshold", sorted({point["prune"] for run in runs for point in run.pruning}))
+    thresholds = {point["prune"] for run in runs for point in run.pruning}
+    values_axis(axes, "prune threshold", sorted(thresholds))
 
 
 FIGURES = (
-    (
+    FigureOfRuns(
         "precision",
         "Precision by prune threshold",
         "P@1 (solid), P@3 (dashed) and P@5 (dotted) of the model pruned further: where the lines are flat, smaller "
         "models are as good (DiSMEC, fig. 5). Measured on at most 20,000 test instances.",
         _paint_precision,
     ),
-    ("size", "Model size by prune threshold", "Size of the same models (DiSMEC, fig. 5).", _paint_size),
+    FigureOfRuns("size", "Model size by prune threshold", "Size of the same models (DiSMEC, fig. 5).", _paint_size),
 )

@@ -71,9 +71,9 @@ def _published(path, number, line):
 
 
 def results_for(published, dataset):
-    """Published results of a dataset, whatever the case of its name, best P@1 first."""
-    ours = [entry for entry in published if entry.dataset.casefold() == dataset.casefold()]
-    return sorted(ours, key=lambda entry: -entry.metrics.get("P@1", 0))
+    """Published results of a dataset, ignoring the case of its name, best P@1 first."""
+    entries = [entry for entry in published if entry.dataset.casefold() == dataset.casefold()]
+    return sorted(entries, key=lambda entry: -entry.metrics.get("P@1", 0))
 
 
 def _metric(family, k):
@@ -111,20 +111,21 @@ def overview(all_results):
 
 
 class Assigned(NamedTuple):
-    """Labels that were assigned to the test instances."""
+    """Labels assigned to the test instances."""
 
     instances: int
-    labels: int  # (instance, label) pairs, with those that prepare left out
-    unknown: int  # of labels that no model knows
-    unseen: int  # those of the unknown that prepare did not leave out
+    labels: int  # (instance, label) pairs, including those that prepare left out
+    unknown: int  # pairs whose label no model knows
+    unseen: int  # unknown pairs that prepare did not leave out
     hopeless: int  # instances without a label that a model knows
-    unlabelled: int | None  # those of them that were given no label at all; None where that was not counted
+    unlabelled: int | None  # of these, instances without any label; None if not counted
 
 
 _NAMED = 3
-"""Runs that a sentence tells figures of; of more, the first and the best."""
+"""A sentence has figures of at most this many runs, otherwise of the first and the best."""
+
 _HOPELESS = 0.01
-"""Share of instances without a known label above which the overview says what P@k is among the others."""
+"""With a larger share of instances without a known label, the overview has P@k of the others."""
 
 
 def count_assigned(dataset, known):
@@ -135,13 +136,13 @@ def count_assigned(dataset, known):
     instances = np.repeat(np.arange(Y.n_rows), np.diff(Y.indptr))
     hopeless = Y.n_rows - len(np.unique(instances[known[Y.indices]]))
     unlabelled = int((np.diff(Y.indptr) == 0).sum()) - counts.get("test_with_unknown_labels_only", 0)
-    counted = not left_out or "test_with_unknown_labels_only" in counts
-    total = len(Y.indices) + left_out
-    return Assigned(Y.n_rows, total, unseen + left_out, unseen, hopeless, unlabelled if counted else None)
+    if left_out and "test_with_unknown_labels_only" not in counts:
+        unlabelled = None
+    return Assigned(Y.n_rows, len(Y.indices) + left_out, unseen + left_out, unseen, hopeless, unlabelled)
 
 
 def remarks(results):
-    """What a reader of the overview should know of the test instances of a dataset, in sentences."""
+    """What a reader of the overview should know about a dataset's test instances, in sentences."""
     runs = [run for run in results.shown if run.metrics.get("recall@5") is not None]
     if not runs:
         return []
@@ -157,37 +158,46 @@ def _hopeless(test, runs):
     why = ""
     if test.unlabelled is not None:
         others = test.hopeless - test.unlabelled
-        why = f": {test.unlabelled:,} were given no label, {others:,} only labels that occur in no training instance"
+        why = f": {test.unlabelled:,} have no label at all, {others:,} only labels that occur in no training instance"
     share, others = test.hopeless / test.instances, test.instances - test.hopeless
     yield (
         f"{test.hopeless:,} of {test.instances:,} test instances ({wording.percent(share, 1)} %) have no label that a "
         f"model can know{why}. No prediction can be right for them, and P@k counts them as wrong."
     )
     if others:
-        found = ["/".join(wording.percent(run.metrics[f"P@{k}"] / (1 - share), 1) for k in PLACES) for run in runs]
-        yield f"Among the other {others:,} P@{'/'.join(map(str, PLACES))} is {_each(runs, found)}."
+        figures = []
+        for run in runs:
+            percents = [wording.percent(run.metrics[f"P@{k}"] / (1 - share), 1) for k in PLACES]
+            figures.append("/".join(percents))
+        yield f"Among the other {others:,} P@{'/'.join(map(str, PLACES))} is {_each(runs, figures)}."
 
 
 def _recall(test, runs):
     of_known = _each(runs, [f"{wording.percent(run.metrics['recall@5'], 1)} %" for run in runs])
     which = " that occur in training" if test.unknown > test.unseen else ""
-    told = (
+    sentence = (
         f"Of the labels of a test instance{which}, {of_known} are on average among the first five predictions "
         "(recall@5): a person who indexes need not look for these."
     )
     if not test.unknown:
-        return told
-    hits = [5 * test.instances * run.metrics["P@5"] for run in runs]
-    # averages of labels, not of instances: how many of its labels are unknown is not kept of an instance
-    of_all, of_others = (
-        _each(runs, [f"{wording.percent(amount / whole if whole else None, 1)} %" for amount in hits])
-        for whole in (test.labels, test.labels - test.unknown)
-    )
+        return sentence
+    # averages over labels, not over instances: the number of unknown labels of each instance is not kept
+    of_all = _share_of_hits(test, runs, test.labels)
+    of_others = _share_of_hits(test, runs, test.labels - test.unknown)
     return (
-        f"{told} But {test.unknown:,} of the {test.labels:,} labels assigned to test instances "
-        f"({wording.percent(test.unknown / test.labels, 1)} %) occur in no training instance, so nobody can learn "
-        f"them: of all that were assigned, {of_all} are among the first five; of the others, {of_others}."
+        f"{sentence} But {test.unknown:,} of the {test.labels:,} labels assigned to test instances "
+        f"({wording.percent(test.unknown / test.labels, 1)} %) occur in no training instance, so they cannot be "
+        f"learned: of all labels assigned, {of_all} are among the first five; of those in training, {of_others}."
     )
+
+
+def _share_of_hits(test, runs, labels):
+    """Hits among the first five predictions, as a share of so many labels."""
+    shares = []
+    for run in runs:
+        hits = 5 * test.instances * run.metrics["P@5"]
+        shares.append(f"{wording.percent(hits / labels if labels else None, 1)} %")
+    return _each(runs, shares)
 
 
 def _each(runs, figures):
@@ -208,9 +218,12 @@ def show(anchor, results):
 
 def metric_columns(runs, families):
     """Columns of the metrics that any of the runs has, family by family."""
-    names = {tuple(name.split("@")) for run in runs for name in run.metrics if "@" in name}
-    found = sorted((families.index(family), int(k)) for family, k in names if family in families)
-    return [_metric(families[place], k) for place, k in found]
+    names = {name for run in runs for name in run.metrics if "@" in name}
+    columns = []
+    for family in families:
+        places = sorted(int(name.partition("@")[2]) for name in names if name.startswith(f"{family}@"))
+        columns += [_metric(family, k) for k in places]
+    return columns
 
 
 def show_published(anchor, results):
@@ -219,14 +232,14 @@ def show_published(anchor, results):
         return None
     columns = [
         *(_metric("P", k)._replace(title=f"P@{k}", group="") for k in PLACES),
-        Column("source", lambda each: each.source if isinstance(each, Published) else "this report"),
-        Column("caveat", lambda each: each.caveat if isinstance(each, Published) else each.summary),
+        Column("source", lambda result: result.source if isinstance(result, Published) else "this report"),
+        Column("caveat", lambda result: result.caveat if isinstance(result, Published) else result.summary),
     ]
 
-    def row_of(each, cells):
-        if isinstance(each, Published):
-            return Row(each.method, cells, kind="theirs")
-        return Row(each.name, cells, each.series)
+    def row_of(result, cells):
+        if isinstance(result, Published):
+            return Row(result.method, cells, kind="theirs")
+        return Row(result.name, cells, result.series)
 
-    everything = [*results.runs, *results.published]
-    return {"table": make_table("Comparison with published results", "method", columns, everything, row_of)}
+    compared = [*results.runs, *results.published]
+    return {"table": make_table("Comparison with published results", "method", columns, compared, row_of)}

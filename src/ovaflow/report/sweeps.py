@@ -1,7 +1,5 @@
 """The section Sweeps: what each value of C changes in quality and cost."""
 
-from functools import partial
-
 from ovaflow.report import wording
 from ovaflow.report.drawing import MARKERS, draw, series, values_axis
 from ovaflow.report.tables import Column, Row, make_table, metric
@@ -51,10 +49,10 @@ def _table(sweep, runs):
 
 def _draw(name, runs):
     caption = "Quality by C: beyond its peak the classifiers overfit the training data."
-    return draw(name, "Metrics by C", caption, partial(_paint, runs))
+    return draw(name, "Metrics by C", caption, _paint, runs)
 
 
-def _paint(runs, axes):
+def _paint(axes, runs):
     for number, name in enumerate(METRICS):
         measured = [run for run in runs if name in run.metrics]
         x, y = [_value(run) for run in measured], [100 * run.metrics[name] for run in measured]

@@ -1,4 +1,4 @@
-"""Tables: cells in words with the figures behind them, the best ones marked, and all of it as CSV inside the page."""
+"""Tables: cells in words with the figures behind them, the best ones marked, and a CSV file inside the page."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ from urllib.parse import quote
 from ovaflow.report import wording
 
 LONGEST = 300  # characters of a text in a CSV file
-FORMULA = ("=", "+", "-", "@")  # beginnings of a text that spreadsheets take for a formula
+FORMULA = ("=", "+", "-", "@")  # a text that begins so is a formula to spreadsheets
 
 
 @dataclass(frozen=True)
@@ -31,17 +31,23 @@ class Column(NamedTuple):
     """A column of a table: its heading, and how its cells come from what the rows are about."""
 
     title: str
-    value: Callable  # of what a row is about: a figure, or words
+    value: Callable  # figure or words for what a row is about
     text: Callable | None = None  # puts the figure into words
-    group: str = ""  # neighbours of one group share a heading above
+    group: str = ""  # adjacent columns of one group share a heading above
     hint: str = ""
-    unit: str = ""  # of the figures in the CSV file
+    unit: str = ""  # in the CSV file
     best: Callable | None = None  # max or min, where the best cell is marked
 
     @property
     def words(self):
         """Whether the column holds words, not numbers."""
         return self.text is None
+
+    @property
+    def heading(self):
+        """The column's name in the CSV file."""
+        unit = self.unit and f"[{self.unit}]"
+        return " ".join(filter(None, (self.group, self.title, unit)))
 
 
 @dataclass(frozen=True)
@@ -67,12 +73,14 @@ class Table:
     @property
     def csv(self):
         """Link to the table as a CSV file, figures in full."""
-        headings = [" ".join(filter(None, (c.group, c.title, c.unit and f"[{c.unit}]"))) for c in self.columns]
-        hinted = any(row.hint for row in self.rows)
-        lines = [
-            [row.name, *([row.hint] if hinted else []), *(_figure_of(each) for each in row.cells)] for row in self.rows
-        ]
-        return csv_link([self.corner, *(["of"] if hinted else []), *headings], lines)
+        names = [self.corner]
+        lines = [[row.name] for row in self.rows]
+        if any(row.hint for row in self.rows):
+            names += ["of"]
+            lines = [[row.name, row.hint] for row in self.rows]
+        for line, row in zip(lines, self.rows, strict=True):
+            line += map(_figure_of, row.cells)
+        return csv_link(names + [column.heading for column in self.columns], lines)
 
     @property
     def groups(self):
@@ -81,16 +89,18 @@ class Table:
         return spans if any(name for name, _ in spans) else []
 
 
-def _figure_of(each):
-    if each.text == wording.MISSING:
+def _figure_of(cell):
+    if cell.text == wording.MISSING:
         return None
-    return each.text if each.value is None else each.value
+    return cell.text if cell.value is None else cell.value
 
 
 def make_table(title, corner, columns, items, row_of):
     """One row per item; ``row_of`` makes it from the item and its cells."""
-    made = [_cells(column, items) for column in columns]
-    rows = [row_of(item, [cells[place] for cells in made]) for place, item in enumerate(items)]
+    cells = [_cells(column, items) for column in columns]
+    rows = []
+    for place, item in enumerate(items):
+        rows.append(row_of(item, [column[place] for column in cells]))
     return Table(corner, list(columns), rows, title)
 
 
@@ -109,26 +119,34 @@ def _cells(column, items):
     if column.words:
         return [Cell(value) for value in values]
     texts = [column.text(value) for value in values]
-    known = {value: text for value, text in zip(values, texts, strict=True) if text != wording.MISSING}
-    # all that read the same are as good; where all do, none is best
-    winner = known[column.best(known)] if column.best and len(set(known.values())) > 1 else None
-    return [
-        Cell(text, None if text == wording.MISSING else value, best=text == winner)
-        for value, text in zip(values, texts, strict=True)
-    ]
+    best = _best_text(column, values, texts)
+    cells = []
+    for value, text in zip(values, texts, strict=True):
+        cells.append(Cell(text) if text == wording.MISSING else Cell(text, value, best=text == best))
+    return cells
+
+
+def _best_text(column, values, texts):
+    """Text of the best cells; None where all read the same."""
+    recorded = dict(zip(values, texts, strict=True))
+    recorded = {value: text for value, text in recorded.items() if text != wording.MISSING}
+    if not column.best or len(set(recorded.values())) < 2:
+        return None
+    return recorded[column.best(recorded)]
 
 
 def csv_link(columns, rows):
-    """Address that holds a CSV file: percent-encoded, so harmless in an attribute."""
+    """Data URL of a CSV file: percent-encoded, so harmless in an attribute."""
     return "data:text/csv;charset=utf-8," + quote(csv_of(columns, rows), safe=",")
 
 
 def csv_of(columns, rows):
-    """CSV of numbers in full and texts as the page shows them; one that a spreadsheet would run gets an apostrophe."""
-    written = io.StringIO()
-    table = csv.writer(written, lineterminator="\n")
-    table.writerows([[_csv_cell(value) for value in row] for row in (columns, *rows)])
-    return written.getvalue()
+    """CSV of numbers in full and texts as on the page; one that is a formula to a spreadsheet gets an apostrophe."""
+    file = io.StringIO()
+    table = csv.writer(file, lineterminator="\n")
+    for row in (columns, *rows):
+        table.writerow(map(_csv_cell, row))
+    return file.getvalue()
 
 
 def _csv_cell(value):

@@ -1,7 +1,7 @@
-"""The section on training: how many labels were solved, in how many steps, from where; and label trees."""
+"""The section Training: how many labels were solved, in how many steps; and label trees."""
 
+from collections import Counter
 from dataclasses import dataclass
-from functools import partial
 from operator import attrgetter
 
 import numpy as np
@@ -9,16 +9,25 @@ from matplotlib.ticker import MaxNLocator, MultipleLocator
 
 from ovaflow.artifacts.label_tree import read_label_tree
 from ovaflow.report import wording
-from ovaflow.report.drawing import by_positives, draw, draw_all, line, logarithmic, paint_bands, series
+from ovaflow.report.drawing import (
+    FigureOfRuns,
+    by_positives,
+    draw,
+    draw_all,
+    line,
+    logarithmic,
+    paint_bands,
+    series,
+)
 from ovaflow.report.tables import Column, table_of_runs
 from ovaflow.solver.problem import Status
 from ovaflow.training.plan import cost_of_cuts, cut_edges, read_shards
 
 TOLERANCE = 1e-6
-"""Relative rounding allowed between the gradient norm and its target."""
+"""Relative rounding allowed when the gradient norm is compared with its target."""
 
 MOST_STEPS = 40
-"""Labels with more Newton steps are drawn together."""
+"""Labels with more Newton steps are drawn as if they had so many."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +37,7 @@ class TrainingOfRun:
     trained: int  # labels with a classifier
     untrained: int
     reached: int  # trained labels whose final gradient norm is within the target
-    endings: dict  # numbers of the others by what the solver says of them
+    endings: dict  # number of the others by their status in words
     worst_ratio: float | None  # largest gradient norm over its target
     positives: np.ndarray  # of the trained labels, shape (trained,), like the next three
     newton_steps: np.ndarray
@@ -55,49 +64,48 @@ def cg_per_label(run):
 def summarise(recorded):
     """Sum up the statistics of labels that the training file holds."""
     trained = np.asarray(recorded.statistics["positives"]) > 0
-    of = {name: np.asarray(values)[trained] for name, values in recorded.statistics.items()}
-    norm, target = of["gradient_norm"], of["gradient_target"]
+    statistics = {name: np.asarray(values)[trained] for name, values in recorded.statistics.items()}
+    norm, target = statistics["gradient_norm"], statistics["gradient_target"]
     reached = norm <= target * (1 + TOLERANCE)
     ratios = norm[target > 0] / target[target > 0]
     return TrainingOfRun(
         trained=int(trained.sum()),
         untrained=int((~trained).sum()),
         reached=int(reached.sum()),
-        endings=_endings(of["status"][~reached]),
+        endings=_endings(statistics["status"][~reached]),
         worst_ratio=float(ratios.max()) if len(ratios) else None,
-        **{name: of[name] for name in ("positives", "newton_steps", "cg_steps", "seconds")},
-        halvings_per_label=_mean(of["line_search_halvings"]),
+        positives=statistics["positives"],
+        newton_steps=statistics["newton_steps"],
+        cg_steps=statistics["cg_steps"],
+        seconds=statistics["seconds"],
+        halvings_per_label=_mean(statistics["line_search_halvings"]),
     )
 
 
 def _endings(status):
-    codes, amounts = np.unique(status, return_counts=True)
-    known = {int(each): each.name.replace("_", " ").lower() for each in Status}
-    return {known.get(int(code), f"status {code}"): int(amount) for code, amount in zip(codes, amounts, strict=True)}
+    names = {int(each): each.name.replace("_", " ").lower() for each in Status}
+    counts = Counter(status.tolist())
+    return {names.get(code, f"status {code}"): counts[code] for code in sorted(counts)}
 
 
 def _mean(array):
     return float(np.mean(array)) if len(array) else None
 
 
-def _of(name):
-    return attrgetter(f"training.{name}")
+def _labels(title, name, hint):
+    return Column(title, attrgetter(f"training.{name}"), wording.count, "labels", hint)
+
+
+def _decimal(title, name, group, hint):
+    return Column(title, attrgetter(f"training.{name}"), wording.decimal, group, hint)
 
 
 STATUS = (
-    Column(
-        "reached the target",
-        _of("reached"),
-        wording.count,
-        "labels",
-        "gradient norm at or below the stopping rule's bound",
-    ),
-    Column(
-        "stopped above it", _of("above"), wording.count, "labels", "the solver gave up before the stopping rule was met"
-    ),
-    Column("no positives", _of("untrained"), wording.count, "labels", "no classifier, never predicted"),
-    Column("worst", _of("worst_ratio"), wording.decimal, "|g| / target", "largest ratio over the trained labels"),
-    Column("halvings", _of("halvings_per_label"), wording.decimal, "line search", "halved steps per label"),
+    _labels("reached the target", "reached", "gradient norm within the stopping rule's bound"),
+    _labels("stopped above it", "above", "the solver gave up before the stopping rule was met"),
+    _labels("no positives", "untrained", "no classifier, never predicted"),
+    _decimal("worst", "worst_ratio", "|g| / target", "largest ratio over the trained labels"),
+    _decimal("halvings", "halvings_per_label", "line search", "halved steps per label"),
 )
 
 
@@ -107,16 +115,17 @@ class LabelTreeOfRun:
 
     subtrees: int
     height: int
-    star_cost: int  # Hamming distance of all labels from the root
-    total_cost: int  # and from their parents
+    star_cost: int  # sum of Hamming distances of labels from the root
+    total_cost: int  # sum of Hamming distances of labels from their parents
     cuts: int  # labels that started at the root because their parent is in another shard
     cut_cost: int  # Hamming distance that this added
 
 
 def read_label_tree_of(folder, settings, counts, dataset):
-    """The label tree of a run; None where the run starts otherwise, or its files are not kept."""
+    """The label tree of a run; None where the run has another start, or the files are gone."""
     tree_path, plan_path = folder.parent / "label_tree.h5", folder / "shards.tsv"
-    if settings.get("initialization") != "label-tree" or not (tree_path.exists() and plan_path.exists()):
+    exist = tree_path.exists() and plan_path.exists()
+    if settings.get("initialization") != "label-tree" or not exist:
         return None
     tree = read_label_tree(tree_path, dataset)
     cut = cut_edges(tree, read_shards(plan_path, len(counts)))
@@ -133,13 +142,14 @@ def _share_saved(run):
     return 1 - tree.total_cost / tree.star_cost if tree.star_cost else None
 
 
+_CUT = "labels that start at the root because their parent is in another shard"
 LABEL_TREES = (
     _tree("subtrees", "subtrees", "label tree", "labels that start at the root, the problem without positives"),
     _tree("height", "height", "label tree", "edges on the longest path down from the root"),
-    _tree("from the root", "star_cost", "Hamming distance", "of all labels, if each started at the root"),
-    _tree("from parents", "total_cost", "Hamming distance", "of all labels from the label that they start at"),
+    _tree("from the root", "star_cost", "Hamming distance", "sum over labels, if each started at the root"),
+    _tree("from parents", "total_cost", "Hamming distance", "sum over labels, each from the label it starts at"),
     Column("saved", _share_saved, wording.percent, "%", "of the Hamming distance from the root"),
-    _tree("edges cut", "cuts", "by shards", "labels that start at the root because their parent is in another shard"),
+    _tree("edges cut", "cuts", "by shards", _CUT),
     _tree("cost", "cut_cost", "by shards", "Hamming distance added for these labels"),
 )
 """Label trees of the runs side by side."""
@@ -157,17 +167,17 @@ def show(anchor, results):
         "status": table_of_runs("Training", solved, STATUS),
         "trees": table_of_runs("Label trees", trees, LABEL_TREES) if trees else None,
         "newton": draw_newton_steps(f"{anchor}.newton", shown) if shown else None,
-        "figures": draw_all(anchor, shown, FIGURES) if shown else [],
+        "figures": draw_all(anchor, shown, FIGURES),
     }
 
 
 def draw_newton_steps(name, runs):
     """Draw the share of labels by number of Newton steps."""
     caption = "Trained labels by number of Newton steps: the farther left, the better the start."
-    return draw(name, "Labels by number of Newton steps", caption, partial(_paint_newton_steps, runs))
+    return draw(name, "Labels by number of Newton steps", caption, _paint_newton_steps, runs)
 
 
-def _paint_newton_steps(runs, axes):
+def _paint_newton_steps(axes, runs):
     last = min(MOST_STEPS, max(int(run.training.newton_steps.max(initial=1)) for run in runs))
     edges = np.arange(last + 2) - 0.5
     for run in runs:
@@ -176,9 +186,14 @@ def _paint_newton_steps(runs, axes):
         axes.stairs(shares, edges, color=series(run.series), linewidth=1.6)
         line(axes, run, range(last + 1), shares, linestyle="none", markevery=shares > 0.5)
     axes.set(xlabel="Newton steps", ylabel="labels in %", xlim=(-0.5, last + 0.5))
-    axes.xaxis.set_major_locator(MultipleLocator(10) if last == MOST_STEPS else MaxNLocator(8, integer=True))
-    axes.xaxis.set_major_formatter(lambda step, _: f"{step:.0f}" + ("+" if step == MOST_STEPS else ""))
+    locator = MultipleLocator(10) if last == MOST_STEPS else MaxNLocator(8, integer=True)
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(_step_number)
     axes.grid(axis="x", visible=False)
+
+
+def _step_number(step, _position):
+    return f"{step:.0f}+" if step == MOST_STEPS else f"{step:.0f}"
 
 
 def histogram(steps, last):
@@ -186,53 +201,48 @@ def histogram(steps, last):
     return np.bincount(np.minimum(steps, last), minlength=last + 1) / max(len(steps), 1)
 
 
-def _newton_of(run):
+def _newton_by_positives(run):
     return by_positives(run.training.positives, run.training.newton_steps, np.mean)
 
 
-def _milliseconds_of(run):
+def _milliseconds_by_positives(run):
     return by_positives(run.training.positives, 1000 * run.training.seconds)
 
 
-def newton_axes(axes, runs):
-    """Newton steps by training positives."""
-    _positives(axes)
+def _paint_newton(axes, runs):
+    paint_bands(axes, runs, _newton_by_positives)
+    _positives_axis(axes)
     axes.set(ylabel="Newton steps")
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_locator(MaxNLocator(6, integer=True))
 
 
-def seconds_axes(axes, runs):
-    """Time by training positives."""
-    _positives(axes)
-    milliseconds(axes)
-
-
-def _positives(axes):
-    axes.set(xscale="log", xlabel="training positives of the label")
-    logarithmic(axes.xaxis)
-
-
-def milliseconds(axes):
-    """A logarithmic axis of milliseconds."""
+def _paint_milliseconds(axes, runs):
+    paint_bands(axes, runs, _milliseconds_by_positives)
+    _positives_axis(axes)
     axes.set(yscale="log", ylabel="ms")
     logarithmic(axes.yaxis)
 
 
+def _positives_axis(axes):
+    axes.set(xscale="log", xlabel="training positives of the label")
+    logarithmic(axes.xaxis)
+
+
 FIGURES = (
-    (
+    FigureOfRuns(
         "newton-by-positives",
         "Newton steps by training positives of the label",
-        "Newton steps of a label by its training positives, as it was trained: a flat line means that rare labels need "
-        "no more steps than frequent ones (mean, and 5 to 95 % of the labels; MSI, fig. 7, left).",
-        partial(paint_bands, _newton_of, newton_axes),
+        "Newton steps of a label by its training positives: a flat line means that rare labels need as many steps as "
+        "frequent ones (mean, and 5 to 95 % of the labels; MSI, fig. 7, left).",
+        _paint_newton,
     ),
-    (
+    FigureOfRuns(
         "seconds-by-positives",
         "Time of a label by its training positives",
-        "Time of a label by its training positives, as it was trained; most labels are rare, so the left end decides "
+        "Time to train a label by its training positives; most labels are rare, so the left end matters most "
         "(median, and 5 to 95 % of the labels; MSI, fig. 7, right).",
-        partial(paint_bands, _milliseconds_of, seconds_axes),
+        _paint_milliseconds,
     ),
 )
 """Figures of all labels."""

@@ -1,11 +1,11 @@
 "use strict";
-// Tables sort by a click on a column's heading; without this script they are plain tables.
+// Tables are sorted by a click on a column's heading.
 for (const table of document.querySelectorAll("table.sortable")) {
   const body = table.tBodies[0];
-  const given = [...body.rows];
+  const original = [...body.rows];
   const heads = [...table.querySelectorAll("tr.heads > th")];
-  const sorted = given.filter((row) => !row.classList.contains("total"));
-  const totals = given.filter((row) => row.classList.contains("total"));
+  const sorted = original.filter((row) => !row.classList.contains("total"));
+  const totals = original.filter((row) => row.classList.contains("total"));
 
   const key = (row, place) => {
     const cell = row.cells[place];
@@ -29,13 +29,13 @@ for (const table of document.querySelectorAll("table.sortable")) {
       const known = sorted.filter((row) => keys.get(row) !== null);
       const numbers = known.length > 0 && known.every((row) => typeof keys.get(row) === "number");
       const now = head.getAttribute("aria-sort");
-      // figures: highest first; a second click turns them round, a third one brings the given order back
+      // figures: highest first; a second click reverses them, a third restores the original order
       const order = numbers ? ["descending", "ascending", "none"] : ["ascending", "descending", "none"];
       const next = order[(order.indexOf(now) + 1) % 3];
       heads.forEach((other) => other.setAttribute("aria-sort", "none"));
       head.setAttribute("aria-sort", next);
       const sign = next === "ascending" ? 1 : -1;
-      const rows = next === "none" ? given : [
+      const rows = next === "none" ? original : [
         ...known.sort((a, b) => sign * compare(keys.get(a), keys.get(b))),
         ...sorted.filter((row) => keys.get(row) === null),
         ...totals,
@@ -44,5 +44,5 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
-// what is folded is printed, too
+// folded parts are printed, too
 addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((each) => { each.open = true; }));
