@@ -3,8 +3,8 @@
 # snakemake --cores all --configfile my.yaml        your own data and runs
 import atexit
 
-from ovaflow.cli.run import end_by_signals, sign_in
 from ovaflow.steps import METHODS
+from ovaflow.workflow import end_by_signals, record_owner
 from snakemake.utils import min_version
 
 min_version("9.0")
@@ -43,11 +43,16 @@ rule all:
 
 
 onstart:
+    jobs = list(workflow.dag.needrun_jobs())
     # for the logger, which shows one line for each rule of each dataset and run
-    logger.info("", extra={"stage_names": {job.jobid: stage_of(job) for job in workflow.dag.needrun_jobs()}})
-    if left_out := runs_left_out():
-        logger.warning(left_out)
-    sign_in()
+    logger.info("", extra={"stage_names": {job.jobid: stage_of(job) for job in jobs}})
+    others = paths.other_runs(SETTINGS)
+    if others and Path(paths.REPORT).exists() and any(job.rule.name == "write_report" for job in jobs):
+        names = ", ".join(others[:5]) + ", ..." * (len(others) > 5)
+        logger.warning(
+            f"{paths.REPORT} will be about this config alone, without {names}; a folder for each config keeps its report"
+        )
+    record_owner()
     end_by_signals(workflow.local_exec)
 
 

@@ -1,11 +1,19 @@
-"""Where the workflow's own files are: next to the source in a checkout, inside the package in a wheel."""
+"""The workflow's own files, next to the source or inside the package, and the Snakemake that runs in a folder."""
 
+import contextlib
 import os
+import signal
+import socket
 from pathlib import Path
+from typing import Any
 
+import psutil
+
+from ovaflow.console.ending import end_with
 from ovaflow.console.errors import InputError, StrPath
 
 _PACKAGE = Path(__file__).parent
+_OWNER = Path(".snakemake/ovaflow.pid")
 
 
 def published_results() -> Path:
@@ -31,3 +39,44 @@ def code_alone(folder: StrPath) -> Path:
         made.symlink_to(_PACKAGE)
         made.replace(link)
     return link.parent
+
+
+def record_owner() -> None:
+    """Record which Snakemake runs in this folder, since its locks do not tell."""
+    _OWNER.write_text(f"{socket.gethostname()} {os.getpid()}", encoding="utf-8")
+
+
+def owner() -> int | None:
+    """Process of the Snakemake that runs in this folder, 0 if it has ended; None if unknown or on another machine."""
+    host, process = _OWNER.read_text(encoding="utf-8").split() if _OWNER.exists() else ("", "")
+    if host != socket.gethostname():
+        return None
+    with contextlib.suppress(psutil.NoSuchProcess):
+        if "snakemake" in " ".join(psutil.Process(int(process)).cmdline()):
+            return int(process)
+    return 0
+
+
+def end_by_signals(jobs_are_local: bool) -> None:
+    """Let SIGINT and SIGTERM end the jobs of this machine, for which Snakemake would wait, and then it as Ctrl-C does.
+
+    Jobs elsewhere are left to Snakemake: it cancels them on SIGINT and waits for them on SIGTERM.
+    """
+    signal.signal(signal.SIGINT, _end_jobs if jobs_are_local else _interrupt)
+    if jobs_are_local:
+        signal.signal(signal.SIGTERM, _end_jobs)
+
+
+def _end_jobs(number: int, frame: Any) -> None:
+    # first, so that the jobs that now end do not count as failed
+    end_with(128 + number)
+    for shell in psutil.Process().children():
+        with contextlib.suppress(psutil.NoSuchProcess):
+            for process in shell.children(recursive=True):
+                process.terminate()
+    _interrupt(number, frame)
+
+
+def _interrupt(number: int, frame: Any) -> None:
+    end_with(128 + number)
+    raise KeyboardInterrupt

@@ -11,6 +11,7 @@ from collections import Counter
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 
 from ovaflow.console.ending import end_with, interrupted
+from ovaflow.workflow import owner
 from snakemake_logger_plugin_ovaflow.failures import Failures, hear_executors
 from snakemake_logger_plugin_ovaflow.stages import Stage
 
@@ -140,9 +141,6 @@ def _of_lock(text):
     """Snakemake's words, or those of a run that finds another one in its folder."""
     if "Error: Directory cannot be locked" not in text:
         return text
-    # loaded here: Snakemake imports plugins for every job
-    from ovaflow.cli.run import owner
-
     process = owner()
     if not process:
         return text

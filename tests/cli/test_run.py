@@ -73,15 +73,15 @@ def test_values_that_are_not_given_are_left_to_the_defaults():
         config_for("a.csv", 3, label_separator="")
 
 
-def test_only_what_a_person_changed_is_kept(tmp_path):
+def test_a_config_that_differs_is_replaced_only_by_force(tmp_path):
     path = tmp_path / "new" / "a.yaml"
-    write_config(path, config_for("a.csv", 3))
-    write_config(path, config_for("a.csv", 4))
-    assert load(path)["train"] == {"shards": 4}
-    path.write_text(path.read_text().replace("4", "5"))
-    with pytest.raises(InputError, match="somebody has changed it"):
+    for _ in range(2):
         write_config(path, config_for("a.csv", 3))
-    assert load(path)["train"] == {"shards": 5}
+    with pytest.raises(InputError, match=r"ovaflow run .*/a\.yaml; or replace it: --force"):
+        write_config(path, config_for("a.csv", 4))
+    assert load(path)["train"] == {"shards": 3}
+    write_config(path, config_for("a.csv", 4), force=True)
+    assert load(path)["train"] == {"shards": 4}
 
 
 @pytest.mark.parametrize(("arguments", "named"), [(["my.yaml", "--dry-run"], "tiny"), (["-n"], "docstrings")])
@@ -105,6 +105,7 @@ def test_a_misspelled_option_is_refused_before_anything_is_written(tmp_path, mon
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
     # almost --dry-run, and Snakemake's
     assert main(["train", "a.csv", "--dryrun", "--print-config"]) == 0
+    assert main(["train", "a.csv", "--no-such", "--print-config"]) == 2
 
 
 @pytest.mark.parametrize("name", ["results", ".snakemake"])

@@ -7,7 +7,7 @@ import pytest
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
-from ovaflow.estimate.demand import Demand, dense_megabytes, read_demand, shape_of, shares_of_work, write_demand
+from ovaflow.estimate.demand import Demand, read_demand, shape_of, shares_of_work, write_demand
 from ovaflow.storage.texts import write_json
 from ovaflow.training.plan import write_plan
 
@@ -53,4 +53,3 @@ def test_shape_of_a_dataset(path):
     dataset = open_dataset(path)
     X, Y = dataset.train.X, dataset.train.Y
     assert shape_of(path) == (X.n_rows, X.n_columns, Y.n_columns, len(Y.data))
-    assert dense_megabytes(100, instances=20_000, labels=5000) == 10

@@ -1,4 +1,61 @@
 # From a source to dataset.h5. Downloads stay where Snakemake runs: compute nodes rarely reach the internet.
+from ovaflow.data.readers.streams import matching, parts_of
+from ovaflow.settings.models import SEVERAL
+
+
+def raw_files(wildcards):
+    """Files that a dataset is made from; a module's prefix does not apply to the user's own."""
+    files, several = paths.raw_files(SETTINGS, wildcards.dataset), roles_of_several(wildcards)
+    for role, location in files.items():
+        if role in several and not is_downloaded(location):
+            files[role] = [local(part) for each in listed(location) for part in parts(each)]
+        elif not is_downloaded(location):
+            files[role] = local(location)
+    return files
+
+
+def roles_of_several(wildcards):
+    """Roles that may have several files in the format of a dataset."""
+    return SEVERAL.get(SETTINGS.datasets[wildcards.dataset].format, ())
+
+
+def parts(location):
+    """Files of a location; the location itself where none exists any more, of which require_files has warned."""
+    try:
+        return list(map(str, matching(location)))
+    except InputError:
+        return [location]
+
+
+def is_downloaded(path):
+    """Whether this is a file that a rule fetches."""
+    return str(path).startswith(f"{paths.DOWNLOADS}/")
+
+
+def options_of_files(wildcards, input):
+    """Files that a dataset is made from as options; of several files the pattern or the folder that the config names."""
+    locations = paths.raw_files(SETTINGS, wildcards.dataset)
+    options = dict(input.items())
+    for role in roles_of_several(wildcards):
+        if role in locations and not is_downloaded(locations[role]):
+            options[role] = locations[role]
+    return file_options(options)
+
+
+def contents_of_folders(wildcards):
+    """Names, sizes and times of what is in folders of documents, whose own times do not change with their content."""
+    entry = SETTINGS.datasets[wildcards.dataset]
+    locations = [entry.train, entry.test] if entry.format == "annif" else []
+    contents = []
+    for location in filter(None, locations):
+        for part in (part for each in listed(location) for part in parts_of(each) if part.exists()):
+            contents.append(f"{part} {part.stat().st_size} {part.stat().st_mtime_ns}")
+    return f"{crc32(' '.join(contents).encode()):08x}"
+
+
+def reading_megabytes(wildcards, input, attempt):
+    """Memory of a job that reads raw files."""
+    return attempt * requests.of_reading(input, input.size_mb)
 
 
 rule download_dataset:
@@ -71,7 +128,8 @@ rule choose_features:
 
 rule prepare_dataset:
     input:
-        unpack(files_of_preparation),
+        unpack(raw_files),
+        unpack(lambda wildcards: inputs.chosen_features(SETTINGS, wildcards.dataset)),
     output:
         paths.DATASET,
     log:

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from ovaflow.cli.options import FILE
-from ovaflow.cli.run import snakemake_on
+from ovaflow.cli.run import snakemake_command
 from ovaflow.console.errors import InputError
 from ovaflow.storage.parts import parts_folder
 
@@ -44,7 +44,7 @@ def clean_command(config, remove):
 
 def _left_over(config):
     """Files that Snakemake made here and the config does not make, their logs as well."""
-    listing = [*snakemake_on(config), "--list-untracked"]
+    listing = [*snakemake_command(config), "--list-untracked"]
     done = subprocess.run(listing, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise InputError(f"Snakemake does not list what it made: {done.stderr.strip()}", path=config)

@@ -1,21 +1,16 @@
-"""The whole workflow on a config file or on one table, and how Snakemake is stopped and continued."""
+"""The whole workflow, on a config file or on one table."""
 
-import contextlib
 import difflib
-import hashlib
 import os
 import re
-import signal
-import socket
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import click
-import psutil
 import yaml
 
-from ovaflow.console.ending import end_with
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.data.readers.streams import matching
 from ovaflow.data.source import check_beginnings
@@ -23,9 +18,7 @@ from ovaflow.machine.limits import read_allowance
 from ovaflow.settings import paths
 from ovaflow.settings.config import load, resolve
 from ovaflow.settings.models import NAME, RESERVED
-from ovaflow.workflow import snakefile
-
-_OWNER = Path(".snakemake/ovaflow.pid")
+from ovaflow.workflow import owner, snakefile
 
 # a profile may say how many jobs there are at a time
 _TELLS_CORES = re.compile(r"(--cores|--jobs|--profile|--workflow-profile)(=|$)|-[cj]").match
@@ -47,20 +40,27 @@ def run_command(config, options):
 
 def become_snakemake(config, options):
     """Run the pipeline in the current folder: Snakemake takes this process over, with its signals and its terminal."""
+    command = pipeline_command(config, options)
+    if any(Path(".snakemake/locks").glob("*")) and owner() == 0:
+        # of a process of this machine that was killed
+        subprocess.run([*command, "--unlock"], check=False)
+    sys.stdout.flush()
+    os.execv(sys.executable, command)
+
+
+def pipeline_command(config, options):
+    """Command line of Snakemake, on as many cores as there are unless the options say otherwise."""
     _require_folders()
-    command = snakemake_on(config)
+    command = snakemake_command(config)
     if not any(map(_TELLS_CORES, options)):
         command += ["--cores", "all"]
-    if _owner_was_killed():
-        subprocess.run([*command, "--unlock", *options], check=False)
-    sys.stdout.flush()
-    os.execv(sys.executable, [*command, *options])
+    return [*command, *options]
 
 
-def snakemake_on(config):
-    """The beginning of a command line of Snakemake; of a wrong config one line, before Snakemake sees it."""
+def snakemake_command(config):
+    """The beginning of a command line of Snakemake; a wrong config is one line, before Snakemake reads it."""
     workflow = snakefile()
-    # -P: what is in the folder is not a Python module
+    # -P: Python does not import what is in the folder
     command = [sys.executable, "-P", "-m", "snakemake", "--snakefile", str(workflow)]
     if config is None:
         return command
@@ -69,57 +69,12 @@ def snakemake_on(config):
 
 
 def _require_folders():
-    """Refuse a place where the pipeline cannot write, before Snakemake finds out."""
+    """Refuse a place where the pipeline cannot write, before Snakemake fails there."""
     for path in (Path(), Path(".snakemake"), Path("results"), Path("logs")):
         if path.exists() and not path.is_dir():
             raise InputError("must be a folder", path=path, remedy="rename this file, or use another folder")
         if path.exists() and not os.access(path, os.W_OK | os.X_OK):
             raise InputError("not writable", path=path.resolve(), remedy="allow writing there, or use another folder")
-
-
-def sign_in():
-    """Write down which Snakemake runs in this folder, since its locks do not tell."""
-    _OWNER.write_text(f"{socket.gethostname()} {os.getpid()}", encoding="utf-8")
-
-
-def _owner_was_killed():
-    """Whether Snakemake's locks are those of a process of this machine that is gone."""
-    return any(Path(".snakemake/locks").glob("*")) and owner() == 0
-
-
-def owner():
-    """The Snakemake of this machine that runs here, 0 if it is gone; None if nothing tells, or it was elsewhere."""
-    host, number = _OWNER.read_text(encoding="utf-8").split() if _OWNER.exists() else ("", 0)
-    if host != socket.gethostname():
-        return None
-    with contextlib.suppress(psutil.NoSuchProcess):
-        return int(number) if "snakemake" in " ".join(psutil.Process(int(number)).cmdline()) else 0
-    return 0
-
-
-def end_by_signals(jobs_are_here):
-    """Let SIGINT and SIGTERM end the jobs of this machine, for which Snakemake would wait, and then it as Ctrl-C does.
-
-    Jobs elsewhere are Snakemake's: it cancels them on SIGINT and waits for them on SIGTERM.
-    """
-    signal.signal(signal.SIGINT, _end_jobs if jobs_are_here else _interrupt)
-    if jobs_are_here:
-        signal.signal(signal.SIGTERM, _end_jobs)
-
-
-def _end_jobs(number, frame):
-    # first, so that the jobs that now end do not count as failed
-    end_with(128 + number)
-    for shell in psutil.Process().children():
-        with contextlib.suppress(psutil.NoSuchProcess):
-            for process in shell.children(recursive=True):
-                process.terminate()
-    _interrupt(number, frame)
-
-
-def _interrupt(number, frame):
-    end_with(128 + number)
-    raise KeyboardInterrupt
 
 
 @click.command("snakefile")
@@ -145,7 +100,6 @@ FORMATS = {
 """Formats by the endings of names."""
 
 _PACKED = ("gz", "bz2", "xz", "zst")
-_MARK = "# unchanged since ovaflow train wrote it: "
 RUN = "msi"
 
 
@@ -168,10 +122,10 @@ def name_of(path: StrPath) -> str:
 
 def config_for(data: StrPath, shards: int, **entry: str | None) -> str:
     """YAML of one dataset and one run; keys of the dataset's entry without a value are left out."""
-    first: dict[str, str | None] = {"format": entry.pop("format", None) or format_of(data), "train": str(data)}
-    entry = first | entry
+    dataset = {"format": entry.pop("format", None) or format_of(data), "train": str(data)}
+    dataset |= {key: value for key, value in entry.items() if value is not None}
     config = {
-        "datasets": {name_of(data): {key: value for key, value in entry.items() if value is not None}},
+        "datasets": {name_of(data): dataset},
         "runs": {RUN: {"method": "one-vs-all", "initialization": "mean-separating"}},
         "train": {"shards": shards},
     }
@@ -184,44 +138,30 @@ def config_for(data: StrPath, shards: int, **entry: str | None) -> str:
     )
 
 
-def _refuse_misspelled(options):
-    """Refuse an option that Snakemake does not know if it is almost one of ours."""
-    context = click.get_current_context()
-    ours = [name for option in context.command.params for name in option.opts]
-    for name in (option.partition("=")[0] for option in options):
-        close = difflib.get_close_matches(name, ours, n=1, cutoff=0.8) if name.startswith("--") else []
-        if close and name not in _options_of_snakemake():
-            raise click.NoSuchOption(name, possibilities=close, ctx=context)
-
-
-def _options_of_snakemake():
+def _refuse_unknown(options):
+    """Refuse an option that neither this command nor Snakemake has, before a config file is written."""
     # loaded here: it takes a second
     from snakemake.cli import get_argument_parser
 
-    return re.findall(r"--[\w-]+", get_argument_parser().format_help())
+    context = click.get_current_context()
+    known = [name for option in context.command.params for name in option.opts]
+    for word in get_argument_parser().parse_known_args(list(options))[1]:
+        name = word.partition("=")[0]
+        raise click.NoSuchOption(name, possibilities=difflib.get_close_matches(name, known), ctx=context)
 
 
-def _marked(text: str) -> str:
-    """With a last line that shows whether somebody has changed the file."""
-    return f"{text}{_MARK}{hashlib.sha256(text.encode()).hexdigest()[:16]}\n"
-
-
-_CHANGED = "somebody has changed it since it was written"
-
-
-def is_changed(path: Path) -> bool:
-    """Whether somebody has written or changed a config file."""
-    written = path.read_text(encoding="utf-8") if path.exists() else ""
-    return written != "" and written != _marked(written.rpartition(_MARK)[0])
-
-
-def write_config(path: Path, text: str) -> None:
-    """Write a config file, also over an earlier one, but not over one that somebody has written or changed."""
-    if is_changed(path):
-        remedy = f"run what it says: ovaflow run {path}; or delete it"
-        raise InputError(_CHANGED, path=path, remedy=remedy)
+def write_config(path: Path, text: str, force: bool = False) -> None:
+    """Write a config file, but not over a different one, which a person may have edited."""
+    require_same(path, text, force)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(_marked(text), encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
+
+
+def require_same(path: Path, text: str, force: bool = False) -> None:
+    """Refuse to replace a config file that differs, unless that is forced."""
+    if not force and path.exists() and path.read_text(encoding="utf-8") != text:
+        remedy = f"run it as it is: ovaflow run {path}; or replace it: --force"
+        raise InputError("differs from the config of this command", path=path, remedy=remedy)
 
 
 _FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
@@ -234,30 +174,31 @@ _DATA = click.Path(path_type=Path)
 @click.option(
     "--text-column",
     multiple=True,
-    help="csv, jsonl, parquet: column of the text, or several: title,abstract; repeatable.",
+    help="Text column of csv, jsonl and parquet, or several: title,abstract; repeatable.",
 )
-@click.option("--labels-column", multiple=True, help="csv, jsonl, parquet: column of the labels; repeatable.")
-@click.option("--label-separator", help="What separates two labels.")
+@click.option("--labels-column", multiple=True, help="Their column of labels; repeatable.")
+@click.option("--label-separator", help="Separator between labels.")
 @click.option(
     "--format",
     "format_",
     type=click.Choice(sorted({"annif", *FORMATS.values()})),
-    help="Needed if the name does not tell; annif where there is a vocabulary.",
+    help="Format of DATA; by default from its name, and annif with a vocabulary.",
 )
-@click.option("--test", type=_DATA, help="Test file; otherwise a fifth of the instances is set aside.")
-@click.option("--labels", type=_FILE, help="Label names, one per line in id order, for formats with ids.")
-@click.option("--vocabulary", type=_FILE, help="Subject vocabulary whose subjects are the labels: SKOS, or Annif's.")
-@click.option("--language", help="Language of the subjects' names; needed if the vocabulary has several.")
+@click.option("--test", type=_DATA, help="Test file; by default a fifth of the instances is set aside.")
+@click.option("--labels", type=_FILE, help="Label names, one per line in order of their ids.")
+@click.option("--vocabulary", type=_FILE, help="Subject vocabulary whose subjects are the labels: SKOS or Annif's.")
+@click.option("--language", help="Language of the subjects' names, if the vocabulary has several.")
 @click.option(
     "--output",
     type=click.Path(path_type=Path, file_okay=False),
     default=".",
-    help="Folder of config and results.  [default: this folder]",
+    help="Folder of the config and the results.  [default: the current folder]",
 )
-@click.option("--cores", type=click.IntRange(1), help="CPUs to use.  [default: all that this process may use]")
+@click.option("--cores", type=click.IntRange(1), help="CPUs to use.  [default: all available]")
 @click.option("--dry-run", is_flag=True, help="Print the config file and the jobs that would run.")
-@click.option("--print-config", is_flag=True, help="Print the config file alone.")
-def train_command(data, options, output, cores, dry_run, print_config, format_, **entry):
+@click.option("--print-config", is_flag=True, help="Print only the config file.")
+@click.option("--force", is_flag=True, help="Replace a config file that differs.")
+def train_command(data, options, output, cores, dry_run, print_config, force, format_, **entry):
     """Train on DATA, a file of texts and labels or a pattern of several, from raw file to model and report.
 
     Writes a config file, NAME.yaml, and does what `ovaflow run NAME.yaml` does; called again, it continues where it
@@ -268,41 +209,52 @@ def train_command(data, options, output, cores, dry_run, print_config, format_, 
 
     Options after DATA that this command does not know go to Snakemake.
     """  # noqa: D301
-    _refuse_misspelled(options)
-    if more := [each for each in options if Path(each).suffix == data.suffix and Path(each).is_file()]:
-        raise click.UsageError(
-            f"{data} and {more[0]}: give one DATA; several are a pattern in quotes, '*{data.suffix}'"
-        )
-    here = output.resolve() == Path.cwd()
+    if options:
+        _refuse_unknown(options)
+    others = [option for option in options if Path(option).suffix == data.suffix and Path(option).is_file()]
+    if others:
+        message = f"{data} and {others[0]}: give one DATA; several are a pattern in quotes, '*{data.suffix}'"
+        raise click.UsageError(message)
     for location in filter(None, (data, entry["test"])):
         if not matching(location)[0].exists():
             raise InputError("no such file", path=location, remedy=f"paths are relative to {Path.cwd()}")
-    entry |= {key: ",".join(entry[key]) or None for key in ("text_column", "labels_column")}
-    entry |= {"format": format_ or ("annif" if entry["vocabulary"] else None), "train": data}
-    # paths in a config are relative to the folder where it is run
-    seen = {key: str(path if here else path.resolve()) for key, path in entry.items() if isinstance(path, Path)}
+    entry["train"] = data
+    entry["format"] = format_ or ("annif" if entry["vocabulary"] else None)
+    for key in ("text_column", "labels_column"):
+        entry[key] = ",".join(entry[key]) or None
+    if output.resolve() != Path.cwd():
+        # paths in a config are relative to the folder where it is run
+        entry |= {key: path.resolve() for key, path in entry.items() if isinstance(path, Path)}
+    entry = {key: value if value is None else str(value) for key, value in entry.items()}
     cores = cores or read_allowance().cores
     # at least as many shards as cores keep them busy
-    text = config_for(data, max(8, cores), **entry | seen)
-    name = name_of(data)
-    config = output / f"{name}.yaml"
-    changed = dry_run and is_changed(config)
-    if changed:
-        click.echo(f"{config}: {_CHANGED}; these are the jobs of: ovaflow run {config}", err=True)
-    elif dry_run or print_config:
+    text = config_for(data, max(8, cores), **entry)
+    if dry_run or print_config:
         click.echo(text, nl=dry_run)
     if print_config:
         return
+    name = name_of(data)
+    path = output / f"{name}.yaml"
     options = [f"--cores={cores}", *options]
     if dry_run:
-        # a file without a name, for the process that this one becomes
-        unnamed = os.memfd_create("config", flags=0)
-        os.write(unnamed, text.encode())
-        os.chdir(output if output.is_dir() else ".")
-        judged = config.name if changed else f"/proc/self/fd/{unnamed}"
-        become_snakemake(judged, ["--dry-run", "--quiet", "rules", "host", *options])
-    write_config(config, text)
+        require_same(path, text, force)
+        _show_jobs(text, output, options)
+        return
+    write_config(path, text, force)
     model = output / paths.MODEL.format(dataset=name, run=RUN)
-    click.echo(f"config: {config}\nlabels of a text, afterwards: ovaflow predict --model {model} --text ...")
+    click.echo(f"config: {path}\nto predict labels of a text later: ovaflow predict --model {model} --text ...")
     os.chdir(output)
-    become_snakemake(config.name, options)
+    become_snakemake(path.name, options)
+
+
+def _show_jobs(text, folder, options):
+    """Let Snakemake print the jobs of a config that is not written."""
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml", encoding="utf-8") as config:
+        config.write(text)
+        config.flush()
+        os.chdir(folder if folder.is_dir() else ".")
+        command = pipeline_command(config.name, ["--dry-run", "--quiet", "rules", "host", *options])
+        sys.stdout.flush()
+        status = subprocess.run(command, check=False).returncode
+    if status:
+        raise click.exceptions.Exit(status)

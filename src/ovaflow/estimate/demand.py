@@ -111,8 +111,3 @@ def shape_of(path):
             labels=int(Y.attrs["n_columns"]),
             positives=len(Y["indices"]),
         )
-
-
-def dense_megabytes(columns, **rows):
-    """Megabytes of float32 matrices with common columns and rows for instances, features, labels."""
-    return 4 * columns * sum(rows.values()) / 1e6

@@ -2,6 +2,7 @@
 
 import os
 import re
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -91,6 +92,13 @@ def figure_files(config: Config) -> list[str]:
         if step.figure:
             files += for_each(f"{_RUN}/{step.figure}", config, config.runs_of(step.method))
     return files
+
+
+def other_runs(config: Config) -> list[str]:
+    """Finished runs in this folder that a config does not have, such as ``docstrings/msi``."""
+    finished = {str(path) for path in Path().glob(METRICS.format(dataset="*", run="*"))}
+    others = sorted(finished - set(for_each(METRICS, config, config.runs)))
+    return [str(Path(*Path(path).parts[1:-1])) for path in others]
 
 
 def calibrated_runs(config: Config) -> list[str]:

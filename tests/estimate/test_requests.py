@@ -1,0 +1,56 @@
+"""Memory that jobs request, against the arrays that they hold."""
+
+import numpy as np
+import pytest
+
+from ovaflow.estimate import requests
+from ovaflow.estimate.demand import Shape
+from ovaflow.prediction import index
+from ovaflow.settings.models import Rembrandt, Train
+
+SHAPE = Shape(instances=200_000, features=50_000, labels=30_000, positives=400_000)
+ONE_LABEL_EACH = SHAPE._replace(positives=SHAPE.instances)
+
+
+def megabytes(*shape):
+    return np.broadcast_to(np.float32(0), shape).nbytes / 1e6
+
+
+def test_reading_a_compressed_file_takes_a_multiple_of_it():
+    assert requests.of_reading(["a.csv"], 1000) == 550 + 2000
+    assert requests.of_reading(["a.csv", "b.csv.zst"], 1000) == 550 + 5000
+
+
+def test_merging_holds_a_panel_of_an_index():
+    assert requests.PANEL == index.PANEL
+    few, many = requests.of_merging(requests.PANEL, 1000), requests.of_merging(10 * requests.PANEL, 1000)
+    assert few - 650 > 0.4 * 1000 > many - 650 - 200
+
+
+@pytest.mark.parametrize("embedding", ["rembrandt", "none"])
+def test_an_embedding_has_a_row_per_label_and_is_fitted_to_instances(embedding):
+    settings = Rembrandt(embedding=embedding, rank=100)
+    columns = SHAPE.features if embedding == "none" else 100
+    held = megabytes(SHAPE.labels, columns) + 2 * megabytes(SHAPE.instances, columns)
+    assert held < requests.of_embedding(SHAPE, 0, settings, 1) < 2.5 * held + 1000
+    assert requests.of_embedding(SHAPE, 0, settings, 8) > requests.of_embedding(SHAPE, 0, settings, 1)
+
+
+@pytest.mark.parametrize("features", ["linear", "gaussian"])
+def test_projected_instances_have_a_column_per_feature(features):
+    settings = Rembrandt(rank=100, features=features, random_features=4000)
+    held = megabytes(SHAPE.instances, 4000 if features == "gaussian" else 100)
+    assert held < requests.of_projecting(SHAPE, 0, settings) < 3 * held + 1000
+
+
+def test_softmax_takes_more_than_a_loss_per_label():
+    projected, train = SHAPE._replace(features=120), Train()
+    logistic = requests.of_decoding(projected, Rembrandt(), train)
+    softmax = requests.of_decoding(ONE_LABEL_EACH._replace(features=120), Rembrandt(), train)
+    assert logistic > megabytes(SHAPE.instances, 120)
+    assert softmax > megabytes(100 * SHAPE.labels, 120) > logistic
+    assert requests.of_decoding(projected, Rembrandt(decoder="softmax"), train) == softmax
+
+
+def test_calibrating_holds_scores():
+    assert requests.of_calibrating(0, 10) - requests.of_calibrating(0, 0) >= 10
