@@ -12,7 +12,7 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 
 from ovaflow.console.ending import end_with, interrupted
 from ovaflow.workflow import owner
-from snakemake_logger_plugin_ovaflow.failures import Failures, hear_executors
+from snakemake_logger_plugin_ovaflow.failures import Failures, log_reasons_of_groups
 from snakemake_logger_plugin_ovaflow.stages import Stage
 
 _EVERY = 30.0  # seconds between two lines of a running stage
@@ -27,21 +27,22 @@ class LogHandler(LogHandlerBase):
     writes_to_file = has_filter = has_formatter = needs_rulegraph = False
 
     def __post_init__(self):
-        given = self.common_settings
+        settings = self.common_settings
+        options = settings.dryrun, settings.verbose, settings.printshellcmds, settings.debug_dag
         # where this is False, Snakemake shows its own messages
-        self.writes_to_stream = not (given.dryrun or given.verbose or given.printshellcmds or given.debug_dag)
-        self._stream = sys.stdout if given.stdout else sys.stderr
+        self.writes_to_stream = not any(options)
+        self._stream = sys.stdout if settings.stdout else sys.stderr
         self._names, self._stages, self._of_job, self._jobs = {}, {}, {}, 0
         self._failures, self._ended, self._slurm_name = Failures(), threading.Event(), None
-        hear_executors()
+        log_reasons_of_groups()
         threading.Thread(target=self._tick, daemon=True).start()
 
     def emit(self, record):
-        """Show an event, or what it means for the stages."""
-        take = getattr(self, f"_on_{getattr(record, 'event', None) or 'message'}", None)
+        """Show an event, or its effect on the stages."""
+        handle = getattr(self, f"_on_{getattr(record, 'event', None) or 'message'}", None)
         try:
-            if take is not None and self.writes_to_stream:
-                take(record)
+            if handle is not None and self.writes_to_stream:
+                handle(record)
         except Exception:
             self.handleError(record)
 
@@ -50,20 +51,21 @@ class LogHandler(LogHandlerBase):
         if self._jobs and not self._ended.is_set():
             done = sum(stage.finished for stage in self._stages.values())
             repeated = self._failures.causes.total() - len(self._failures.causes)
-            self._say(f"{repeated:,} more failures had the same reasons" if repeated else "")
-            how, then = "Done", ""
+            if repeated:
+                self._print(f"{repeated:,} more failures had the same reasons")
+            end, hint = "Done", ""
             if done < self._jobs:
-                how, then = "Interrupted" if interrupted() else "Stopped", "; the same command continues"
-            if how == "Stopped" and self._failures.are_mistakes:
-                then = ". Correct what is said above; what is finished is kept"
+                end, hint = "Interrupted" if interrupted() else "Stopped", "; the same command continues"
+            if end == "Stopped" and self._failures.are_mistakes:
+                hint = ". Correct what is said above; what is finished is kept"
                 end_with(2)
-            self._say(f"{how}: {done:,} of {self._jobs:,} jobs{then}")
+            self._print(f"{end}: {done:,} of {self._jobs:,} jobs{hint}")
         self._ended.set()
         super().close()
 
     def _on_run_info(self, record):
         self._expect({rule: jobs for rule, jobs in record.stats.items() if rule != "total"})
-        self._say(f"{self._jobs:,} job{'s' * (self._jobs > 1)} to do")
+        self._print(f"{self._jobs:,} job{'s' * (self._jobs > 1)} to do")
 
     def _expect(self, jobs):
         self._stages = {name: Stage(name, number) for name, number in jobs.items() if name != "all"}
@@ -81,22 +83,22 @@ class LogHandler(LogHandlerBase):
         if stage is not None:
             stage.finish(record.job_id)
             if stage.finished == stage.jobs:
-                self._say(stage.line(max(map(len, self._stages))))
+                self._print(stage.line(max(map(len, self._stages))))
 
     def _on_job_error(self, record):
         if record.jobid in self._of_job:
             self._of_job.pop(record.jobid).end(record.jobid)
         # jobs of a group are reported with their group, and a job that a signal ended has not failed
         if not record.indent and not interrupted():
-            self._say(self._failures.of_job(record))
+            self._print(self._failures.of_job(record))
 
     def _on_group_error(self, record):
         if not interrupted():
-            self._say(self._failures.of_group(record))
+            self._print(self._failures.of_group(record))
 
     def _on_error(self, record):
         if not self._failures.explains(record.getMessage()):
-            self._say(_of_lock(record.getMessage()))
+            self._print(_about_lock(record.getMessage()))
 
     def _on_message(self, record):
         text = str(record.msg or "").strip()
@@ -108,7 +110,7 @@ class LogHandler(LogHandlerBase):
             self._names = record.stage_names if self._jobs else {}
             self._expect(Counter(self._names.values()))
         elif record.levelno >= logging.WARNING or not self._jobs or text.startswith(("Complete log", "Elapsed")):
-            self._say("" if text.startswith(_NO_NEWS) else text)
+            self._print("" if text.startswith(_NO_NEWS) else text)
 
     def _tick(self):
         while not self._ended.wait(_EVERY):
@@ -117,28 +119,30 @@ class LogHandler(LogHandlerBase):
                 for stage in self._stages.values():
                     stage.count()
                     if any(time.time() - record.created > _EVERY for record in stage.running.values()):
-                        self._say(stage.line(max(map(len, self._stages))))
-                self._say(waiting)
+                        self._print(stage.line(max(map(len, self._stages))))
+                self._print(waiting)
 
-    def _say(self, text):
+    def _print(self, text):
         if text:
             print(text, file=self._stream, flush=True)
 
 
 def _why_jobs_wait(name):
-    """How many jobs of this name are in Slurm's queue, and its words for why; empty if none is."""
+    """The number of jobs of this name in Slurm's queue, and its words for why; empty if there are none."""
     if name is None:
         return ""
-    asked = ["squeue", "--me", "--noheader", "--states=PENDING", f"--name={name}", "--format=%r"]
+    command = ["squeue", "--me", "--noheader", "--states=PENDING", f"--name={name}", "--format=%r"]
     with contextlib.suppress(OSError, subprocess.SubprocessError):
-        reasons = Counter(subprocess.run(asked, capture_output=True, text=True, timeout=_EVERY).stdout.splitlines())
-        told = (f"{jobs} job{'s' * (jobs > 1)} ({reason})" for reason, jobs in reasons.most_common())
-        return f"in Slurm's queue: {', '.join(told)}" if reasons else ""
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_EVERY)
+        reasons = Counter(done.stdout.splitlines())
+        jobs = [f"{count} job{'s' * (count > 1)} ({reason})" for reason, count in reasons.most_common()]
+        if jobs:
+            return f"in Slurm's queue: {', '.join(jobs)}"
     return ""
 
 
-def _of_lock(text):
-    """Snakemake's words, or those of a run that finds another one in its folder."""
+def _about_lock(text):
+    """Snakemake's words; if another run has locked the folder, ours."""
     if "Error: Directory cannot be locked" not in text:
         return text
     process = owner()

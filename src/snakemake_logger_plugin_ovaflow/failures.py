@@ -7,8 +7,8 @@ from pathlib import Path
 
 _STATUS = re.compile(r"returned non-zero exit status \d+|died with <Signals\.\w+: \d+>")
 _OF_SCHEDULER = re.compile(r"^(?:slurm\S+|srun|sbatch): error: .*", re.MULTILINE)
-_FINAL = re.compile("Batch job submission failed: (Invalid|Requested|Memory specification|CPU count|User's group)")
 _LOG = re.compile(r"^ *log: (.+?)( \(check log file\(s\) for error details\))?$", re.MULTILINE)
+_LAST_LINES = 10
 
 
 class Failures:
@@ -18,43 +18,50 @@ class Failures:
         self.causes = Counter()
         self._statuses = set()
         self._status = None
-        # by group, in the order in which they fail: groups are sent side by side
+        # by group, in the order in which they fail: groups are submitted side by side
         self.reasons = defaultdict(deque)
 
     @property
     def are_mistakes(self):
-        """Whether commands alone failed, each because something given by the user is wrong."""
+        """Whether only commands failed, each because of a mistake of the user."""
         return self._statuses == {"returned non-zero exit status 2"}
 
     def explains(self, text):
         """Whether Snakemake's words about a command are shown with the failure of its job."""
         status = _STATUS.search(text)
-        self._status = f"the command {status[0]}" if status else None
-        self._statuses |= {status[0]} if status else set()
+        self._status = None
+        if status:
+            self._status = f"the command {status[0]}"
+            self._statuses.add(status[0])
         return status is not None or "At least one job did not complete successfully" in text
 
     def of_job(self, record):
-        return self._told([vars(record)], [record.rule_msg, self._status], record.log[:1], record.log[1:])
+        """Lines about a job; empty if its cause was shown before."""
+        messages = [record.rule_msg, self._status]
+        return self._lines([vars(record)], messages, record.log[:1], record.log[1:])
 
     def of_group(self, record):
-        """Jobs that were sent together and failed: those that are the cause, if the group's log tells, or all."""
+        """Lines about the jobs of a group that are the cause, if the group's log tells them, or about all."""
         jobs = {log: job for job in record.job_error_info for log in job["log"]}
-        named = [match for path in record.aux_logs for match in _LOG.findall(_read(path)) if match[0] in jobs]
-        # those that failed; if the group was killed from outside, the one that was begun last
-        logs = list(dict.fromkeys(log for log, failed in named if failed)) or [log for log, _ in named[-1:]]
+        begun = [match for path in record.aux_logs for match in _LOG.findall(_read(path))]
+        begun = [(log, failed) for log, failed in begun if log in jobs]
+        # those that failed; if the group was killed from outside, the one that began last
+        logs = list(dict.fromkeys(log for log, failed in begun if failed))
+        logs = logs or [log for log, _ in begun[-1:]]
         reasons = self.reasons[record.groupid]
-        said = [reasons.popleft()] if reasons else []
-        return self._told([jobs[log] for log in logs or jobs], said, logs, record.aux_logs)
+        messages = [reasons.popleft()] if reasons else []
+        return self._lines([jobs[log] for log in logs or jobs], messages, logs, record.aux_logs)
 
-    def _told(self, jobs, messages, logs, aux_logs):
-        said = "\n".join(filter(None, messages))
-        # the script that a scheduler is handed is Snakemake's own call, as long as a page
-        lines = [line.strip() for line in re.sub(r" --wrap=.*", " --wrap=...", said).splitlines()]
-        lines += dict.fromkeys(line for path in aux_logs for line in _OF_SCHEDULER.findall(_read(path)))
+    def _lines(self, jobs, messages, logs, aux_logs):
+        # the script for a scheduler is Snakemake's own call, a page long
+        text = re.sub(r" --wrap=.*", " --wrap=...", "\n".join(filter(None, messages)))
+        lines = [line.strip() for line in text.splitlines()]
+        for path in aux_logs:
+            lines += dict.fromkeys(_OF_SCHEDULER.findall(_read(path)))
         for path in logs:
-            lines += [line.rstrip() for line in _read(path).splitlines() if line.strip()][-10:]
+            lines += [line.rstrip() for line in _read(path).splitlines() if line.strip()][-_LAST_LINES:]
         self._status = None
-        # one reason may be told of many calls
+        # calls with other numbers may fail for the same reason
         cause = re.sub(r"\d+", "", "\n".join(line for line in lines if not line.startswith("sbatch ")))
         self.causes[cause] += 1
         if self.causes[cause] > 1:
@@ -69,24 +76,16 @@ def _read(path):
 
 
 @functools.cache
-def hear_executors():
-    """Log what an executor says of a group, which Snakemake 9 drops (snakemake-executor-plugin-slurm, issue 456).
-
-    A job that Slurm refuses for what it asks for is not sent again: it would ask for the same, or for more.
-    """
+def log_reasons_of_groups():
+    """Log what an executor says of a group, which Snakemake 9 drops (snakemake-executor-plugin-slurm, issue 456)."""
     # loaded here: Snakemake imports plugins for every job
-    from snakemake.jobs import GroupJob, Job
+    from snakemake.jobs import GroupJob
     from snakemake.logging import logger
 
-    def heard(kind, log_error):
-        def log_and_hear(job, msg=None, **details):
-            if kind is GroupJob:
-                logger.error(msg, extra={"of_group": job.groupid})
-            if _FINAL.search(msg or ""):
-                job.attempt = job.restart_times + 1
-            log_error(job, msg, **details)
+    log_error = GroupJob.log_error
 
-        return log_and_hear
+    def log_reason_and_error(group, msg=None, **details):
+        logger.error(msg, extra={"of_group": group.groupid})
+        log_error(group, msg, **details)
 
-    for kind in (Job, GroupJob):
-        kind.log_error = heard(kind, kind.log_error)
+    GroupJob.log_error = log_reason_and_error

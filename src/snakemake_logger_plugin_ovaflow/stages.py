@@ -1,4 +1,4 @@
-"""How far the stages of a run are, by the files and logs of their jobs."""
+"""Progress of the stages of a run, by the files and logs of their jobs."""
 
 import re
 import time
@@ -42,18 +42,22 @@ class Stage:
         self.finished += 1
         record = self.end(jobid)
         self.began = self.began or record.created
-        remarks = [line for line in _written(record) if line.startswith("remark: ")]
-        said = [line for line in _written(record) if line not in remarks]
-        self.summary = "\n  ".join([*(said[-1:] if self.jobs == 1 else [f"{self.jobs:,} jobs"]), *remarks])
+        lines = _written(record)
+        remarks = [line for line in lines if line.startswith("remark: ")]
+        results = [line for line in lines if line not in remarks][-1:]
+        if self.jobs > 1:
+            results = [f"{self.jobs:,} jobs"]
+        self.summary = "\n  ".join([*results, *remarks])
 
     def line(self, width):
-        """What a person reads, the name in a column of that width."""
-        said = self.summary if self.finished == self.jobs else self._progress()
-        elapsed = max(time.time() - self.began, 0.0) if self.began else 0.0
+        """A line for a person, the name in a column of that width."""
         if self.finished == self.jobs:
             # other stages may have had the cores in between
-            elapsed = self.worked
-        return f"{self.name:<{width}} {clock(elapsed):>13}  {said}".rstrip()
+            text, elapsed = self.summary, self.worked
+        else:
+            text = self._progress()
+            elapsed = max(time.time() - self.began, 0.0) if self.began else 0.0
+        return f"{self.name:<{width}} {clock(elapsed):>13}  {text}".rstrip()
 
     def _progress(self):
         records = list(self.running.values())
@@ -67,8 +71,13 @@ class Stage:
         self.count()
         shares = [_share(record) for record in records]
         done, share = self.finished + shares.count(1.0), (self.finished + sum(shares)) / self.jobs
-        left = f", about {clock(self.worked * (1 / share - 1))} left" if share > 0.01 else ""
-        return f"{done:,}/{self.jobs:,} jobs{left if any(map(_is_at_work, records)) else ', waiting'}"
+        if not any(map(_is_at_work, records)):
+            left = ", waiting"
+        elif share > 0.01:
+            left = f", about {clock(self.worked * (1 / share - 1))} left"
+        else:
+            left = ""
+        return f"{done:,}/{self.jobs:,} jobs{left}"
 
 
 def _is_at_work(record):
