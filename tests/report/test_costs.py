@@ -71,14 +71,12 @@ def test_resources_of_each_step(tmp_path):
     for shard in range(3):
         write_benchmark(tmp_path / "mine" / "msi" / f"train-shard.{shard}.tsv", 2 + shard, memory=f"{100 + shard}")
     jobs = read_jobs([tmp_path / "results" / "mine" / "msi"], tmp_path)
-    tables = show_resources("mine", SimpleNamespace(jobs=jobs))
-    means, shards = tables["each"].rows
-    assert [row.name for row in (means, shards)] == ["means", "train shard"]
-    # run, jobs, wall time, CPU time, longest, peak memory, read, written
-    assert [cell.value for cell in means.cells] == [None, 1, 0.5, None, 0.5, None, 1 << 20, None]
-    assert [cell.value for cell in shards.cells] == [None, 3, 9.0, 4.5, 4.0, 102 << 20, 3 << 20, None]
-    *by_run, total = tables["by_run"].rows
-    assert [row.name for row in by_run] == ["shared by all runs", "msi"]
+    table = show_resources("mine", SimpleNamespace(jobs=jobs))["by_step"]
+    means, shards, total = table.rows
+    assert [row.name for row in table.rows] == ["means", "train shard", "all together"]
+    # jobs, wall time, CPU time, longest, peak memory, read, written
+    assert [cell.value for cell in means.cells] == [1, 0.5, None, 0.5, None, 1 << 20, None]
+    assert [cell.value for cell in shards.cells] == [3, 9.0, 4.5, 4.0, 102 << 20, 3 << 20, None]
     assert [cell.value for cell in total.cells] == [4, 9.5, 4.5, 4.0, 102 << 20, 4 << 20, None]
 
 

@@ -77,7 +77,7 @@ def reader(page):
 
 
 def test_page_is_well_formed_and_asks_for_nothing_from_anywhere(page, reader):
-    assert reader.tags.count("svg") == 12
+    assert reader.tags.count("svg") == 10
     ids = [value for _, name, value in reader.attributes if name == "id"]
     assert len(ids) == len(set(ids))
     links = [value[1:] for tag, name, value in reader.attributes if tag == "a" and name == "href" and value[0] == "#"]
@@ -177,8 +177,8 @@ def test_run_of_another_method_without_statistics(runs, tmp_path):
         pass
     with open_artifact(model, "model") as file:
         checksum = checksum_of(file)
-    found = read_predictions(predictions)
-    write_predictions(predictions, replace(found, inputs=found.inputs | {"model": checksum}))
+    ours = read_predictions(predictions)
+    write_predictions(predictions, replace(ours, inputs=ours.inputs | {"model": checksum}))
     write_json(metrics, "metrics", read_json(metrics, "metrics"))
     text = "".join(Reader(render(gather([copy / "msi", copy / "dismec"]))).text)
     assert "fastxml" in text

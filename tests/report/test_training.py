@@ -1,4 +1,4 @@
-"""Training statistics, bands and prune curves, as the page shows them."""
+"""Training statistics and prune curves, as the page shows them."""
 
 import json
 import re
@@ -7,13 +7,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ovaflow.cli import main
 from ovaflow.model.training_file import Training
 from ovaflow.report import training
-from ovaflow.report.drawing import FEWEST, by_positives, draw, logarithmic, plain_logarithm
+from ovaflow.report.drawing import draw, logarithmic, plain_logarithm
 from ovaflow.report.gather import gather
 from ovaflow.report.page import render
 from ovaflow.solver.problem import Status
@@ -37,20 +35,6 @@ def test_training_statistics_are_honest():
     assert (training.newton_per_label(run), training.cg_per_label(run), ours.halvings_per_label) == (6, 10, 1)
     assert np.isnan(ours.worst_ratio)
     assert training.histogram(ours.newton_steps, 7)[[4, 6, 7]] == pytest.approx([1 / 3] * 3)
-
-
-@given(st.lists(st.tuples(st.integers(1, 10_000), st.floats(0, 100)), min_size=1, max_size=200))
-def test_bands_hold_the_quantiles_of_each_group(labels):
-    positives, values = (np.array(column) for column in zip(*labels, strict=True))
-    ours = by_positives(positives, values)
-    groups = {}
-    for count, value in labels:
-        groups.setdefault(int(np.floor(5 * np.log10(count) + 1e-9)), []).append(value)
-    large = [groups[key] for key in sorted(groups) if len(groups[key]) >= FEWEST]
-    theirs = np.reshape([np.quantile(group, [0.05, 0.5, 0.95]) for group in large], (-1, 3))
-    drawn = np.array([ours.low, ours.middle, ours.high]).T
-    assert drawn == pytest.approx(theirs)
-    assert (np.diff(ours.x) > 0).all()
 
 
 def test_the_section_on_pruning_shows_larger_thresholds(runs, tmp_path):

@@ -12,8 +12,6 @@ from ovaflow.console.errors import InputError
 from ovaflow.initialization.label_tree import parents_within
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.training.plan import (
-    cost_of_cuts,
-    cut_edges,
     divide_tree,
     estimated_work,
     plan_shards,
@@ -56,6 +54,19 @@ def test_work_grows_with_positives():
     work = estimated_work([0, 1, 10, 1000])
     assert (np.diff(work) > 0).all()
     assert work[0] < 0.1 < work[1]
+
+
+def cut_edges(tree, shards):
+    """Labels whose parent is in another shard, from the labels of each shard."""
+    shard_of = np.empty(len(tree.parent), np.int64)
+    for shard, labels in enumerate(shards):
+        shard_of[labels] = shard
+    return np.flatnonzero((tree.parent != ROOT) & (shard_of != shard_of[tree.parent]))
+
+
+def cost_of_cuts(tree, counts, cut):
+    """Sum of |P_j| - d_j over the labels cut off: they start at the root instead of their parents."""
+    return int((counts[cut] - tree.distance[cut]).sum())
 
 
 @given(label_matrices, st.integers(1, 12))

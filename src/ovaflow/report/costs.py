@@ -232,29 +232,17 @@ RESOURCES = (
 
 
 def show_resources(anchor, results):
-    """What the jobs took, by run, by step and both."""
-    jobs = results.jobs
-    if not jobs:
+    """What the jobs of each step took, and all of them."""
+    if not results.jobs:
         return None
-    by_step = sorted(jobs, key=lambda each: _place(each.step))
-    columns = [Column("run", lambda each: each.run or "shared"), *RESOURCES]
-    title = "Resources of each step of each run"
-    return {
-        "by_run": _sums("run", jobs),
-        "by_step": _sums("step", by_step),
-        "each": make_table(title, "step", columns, jobs, lambda each, cells: Row(each.step, cells)),
-    }
+    total = Jobs("", "all together", [])
+    steps = {}
+    for jobs in sorted(results.jobs, key=lambda jobs: _place(jobs.step)):
+        steps.setdefault(jobs.step, Jobs("", jobs.step, [])).figures.extend(jobs.figures)
+        total.figures.extend(jobs.figures)
 
+    def row_of(jobs, cells):
+        return Row(jobs.step, cells, kind="total" if jobs is total else "")
 
-def _sums(by, jobs):
-    """Table of all jobs of the same run or step, and of all jobs together."""
-    sums = {}
-    for each in jobs:
-        name = getattr(each, by) or "shared by all runs"
-        sums.setdefault(name, Jobs(name, name, [])).figures.extend(each.figures)
-    total = Jobs("all together", "", [figures for each in jobs for figures in each.figures])
-
-    def row_of(each, cells):
-        return Row(each.run, cells, kind="total" if each is total else "")
-
-    return make_table(f"Resources by {by}", by, RESOURCES, [*sums.values(), total], row_of)
+    table = make_table("Resources by step", "step", RESOURCES, [*steps.values(), total], row_of)
+    return {"by_step": table}

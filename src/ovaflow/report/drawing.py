@@ -26,15 +26,8 @@ MARKERS = "osD^vPXd"
 """Markers of runs, by number; the page's legends show the same."""
 
 DASHED, DOTTED = (0, (5, 2)), (0, (1.5, 1.5))
-
-QUANTILES = 0.05, 0.95
-"""Ends of a band, as in the figures of the MSI paper."""
-
-FEWEST = 3
-"""Groups of fewer labels are not drawn."""
-
-BINS_PER_DECADE = 5
-"""Groups of labels between 10 and 100 positives, and so on."""
+STYLES = {"P@1": "solid", "P@3": DASHED, "P@5": DOTTED}
+"""Lines of metrics."""
 
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SERIES = [f"#0001{number:02x}" for number in range(8)]
@@ -208,33 +201,3 @@ def plain_logarithm(value, _=None):
         return f"{value:g}"
     exponent = str(-round(math.log10(value)))
     return f"10⁻{exponent.translate(_RAISED)}"
-
-
-class Band(NamedTuple):
-    """A quantity of labels at several x: median or mean, and the quantiles around it."""
-
-    x: np.ndarray
-    middle: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-
-
-def by_positives(positives, values, middle=np.median):
-    """Sum up values of labels with similar numbers of positives, at the geometric mean of these."""
-    bins = np.floor(BINS_PER_DECADE * np.log10(np.maximum(positives, 1)) + 1e-9).astype(np.int64)
-    rows = []
-    for number in np.unique(bins):
-        group = values[bins == number]
-        if len(group) >= FEWEST:
-            mean = np.exp(np.log(positives[bins == number]).mean())
-            rows.append((mean, middle(group), *np.quantile(group, QUANTILES)))
-    return Band(*np.array(rows, np.float64).reshape(-1, 4).T)
-
-
-def paint_bands(axes, runs, band_of):
-    """Draw the band of each run."""
-    for run in runs:
-        x, middle, low, high = band_of(run)
-        axes.fill_between(x, low, high, color=series(run.series), alpha=0.13, linewidth=0)
-        line(axes, run, x, middle, keep=False)
-        axes.keep(run.name, x=x, y=middle, **{"5 %": low, "95 %": high})

@@ -2,18 +2,8 @@
 
 import numpy as np
 
-from ovaflow.report.drawing import (
-    DASHED,
-    DOTTED,
-    FigureOfRuns,
-    draw_all,
-    line,
-    logarithmic,
-    side_by_side,
-    values_axis,
-)
-
-STYLES = {"P@1": "-", "P@3": DASHED, "P@5": DOTTED}
+from ovaflow.report import drawing
+from ovaflow.report.drawing import STYLES, FigureOfRuns, draw_all, line
 
 
 def drawable(points):
@@ -49,17 +39,17 @@ def _paint_size(axes, runs):
         axes.keep(run.name, x=x, y=y)
     _threshold_axis(axes, runs)
     axes.set(yscale="log", ylabel="MiB")
-    logarithmic(axes.yaxis)
+    drawing.logarithmic(axes.yaxis)
 
 
 def _factors(runs):
     """Factors that put runs with the same figures next to one another on a logarithmic axis."""
-    return 1.05 ** side_by_side(len(runs), 1)
+    return 1.05 ** drawing.side_by_side(len(runs), 1)
 
 
 def _threshold_axis(axes, runs):
     thresholds = {point["prune"] for run in runs for point in run.pruning}
-    values_axis(axes, "prune threshold", sorted(thresholds))
+    drawing.values_axis(axes, "prune threshold", sorted(thresholds))
 
 
 FIGURES = (

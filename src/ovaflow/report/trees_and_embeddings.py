@@ -6,11 +6,9 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 from ovaflow.report import wording
-from ovaflow.report.drawing import DASHED, DOTTED, NAMED, FigureOfRuns, draw_all, line, logarithmic, series
+from ovaflow.report.drawing import NAMED, STYLES, FigureOfRuns, draw_all, line, logarithmic, series
 from ovaflow.report.tables import Column, table_of_runs
 from ovaflow.storage.texts import read_json
-
-STYLES = {"P@1": "solid", "P@3": DASHED, "P@5": DOTTED}
 
 
 def _mean(title, name, text, group, hint=""):

@@ -122,19 +122,6 @@ def _in_branch(labels, parent, branch):
     return np.isin(labels, list(inside))
 
 
-def cut_edges(tree, shards):
-    """Labels whose parent is in another shard, from the labels of each shard."""
-    shard_of = np.empty(len(tree.parent), np.int64)
-    for shard, labels in enumerate(shards):
-        shard_of[labels] = shard
-    return np.flatnonzero((tree.parent != ROOT) & (shard_of != shard_of[tree.parent]))
-
-
-def cost_of_cuts(tree, counts, cut):
-    """Sum of |P_j| - d_j over the labels cut off: they start at the root instead of their parents."""
-    return int((counts[cut] - tree.distance[cut]).sum())
-
-
 def write_plan(path, shards, work):
     """Write shards.tsv: one line per label, with its shard and its estimated work."""
     lines = ["shard\tlabel\twork"]
