@@ -40,8 +40,8 @@ def test_they_are_written_every_few_seconds(tmp_path, monkeypatch):
     opened = Parts(tmp_path / "0.h5", "digest")
     for number in range(4):
         monkeypatch.setattr(parts, "SECONDS", -1.0 if number % 2 else 1000.0)
-        opened.keep(number, values=np.zeros(1))
-    assert sorted(kept(tmp_path / "0.h5")) == [0, 1, 2, 3]
+        opened.keep(number, values=np.full(number, number))
+    assert kept(tmp_path / "0.h5") == {number: [number] * number for number in range(4)}
     assert len(os.listdir(parts_folder(tmp_path / "0.h5"))) == 2
 
 
