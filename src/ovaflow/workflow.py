@@ -1,19 +1,23 @@
 """The workflow's own files, next to the source or inside the package, and the Snakemake that runs in a folder."""
 
+import atexit
 import contextlib
 import os
 import signal
 import socket
+import sys
 from pathlib import Path
 from typing import Any
 
 import psutil
 
-from ovaflow.console.ending import end_with
 from ovaflow.console.errors import InputError, StrPath
 
 _PACKAGE = Path(__file__).parent
 _OWNER = Path(".snakemake/ovaflow.pid")
+_BY_SIGNAL = {128 + signal.SIGINT, 128 + signal.SIGTERM}
+
+_status: int | None = None
 
 
 def published_results() -> Path:
@@ -80,3 +84,22 @@ def _end_jobs(number: int, frame: Any) -> None:
 def _interrupt(number: int, frame: Any) -> None:
     end_with(128 + number)
     raise KeyboardInterrupt
+
+
+def end_with(status: int) -> None:
+    """Let this process end with a status, the first that is given; Snakemake alone knows only 0 and 1."""
+    global _status
+    if _status is None:
+        _status = status
+        atexit.register(_leave)
+
+
+def interrupted() -> bool:
+    """Whether a signal ends this process."""
+    return _status in _BY_SIGNAL
+
+
+def _leave() -> None:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(_status or 0)

@@ -4,7 +4,7 @@ from ovaflow.console.errors import InputError
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("arguments", "expected"),
     [
         ({"message": "no JSON"}, "no JSON"),
         ({"message": "no JSON", "path": "a"}, "a: no JSON"),
@@ -13,5 +13,5 @@ from ovaflow.console.errors import InputError
         ({"message": "two\nlines", "path": "a\x1b[2Kb"}, "a\\x1b[2Kb: two lines"),
     ],
 )
-def test_an_error_is_one_line(given, expected):
-    assert str(InputError(**given)) == expected
+def test_an_error_is_one_line(arguments, expected):
+    assert str(InputError(**arguments)) == expected

@@ -3,7 +3,7 @@ import os
 
 import pytest
 
-from ovaflow.machine.pinning import NOT_PINNED, OFF, pinned, settle_thread
+from ovaflow.machine.pinning import NOT_PINNED, VARIABLE, pin_thread, pinned
 
 
 @pytest.fixture
@@ -28,10 +28,10 @@ def only_on(cpu):
 
 
 @pytest.mark.parametrize(
-    ("switch", "line"), [("", "job: one NUMA node: not pinned\n"), ("off", f"job: {OFF}=off: not pinned\n")]
+    ("switch", "line"), [("", "job: one NUMA node: not pinned\n"), ("off", f"job: {VARIABLE}=off: not pinned\n")]
 )
 def test_one_node_or_off_costs_nothing(fake_sys, tmp_path, monkeypatch, capsys, switch, line):
-    monkeypatch.setenv(OFF, switch)
+    monkeypatch.setenv(VARIABLE, switch)
     # memory without CPUs is no place for a job
     for number, cpus in enumerate(["0-7", "8" if switch else ""]):
         fake_sys.node(number, cpus, 1000, "10 21")
@@ -77,15 +77,15 @@ def test_threads_on_several_nodes_have_a_cpu_each(two_nodes, tmp_path, capsys):
     sys, (first, second) = two_nodes
     with pinned(2, "job", tmp_path, sys) as pinning:
         assert (pinning.cpus, pinning.nodes) == ([first, second], [0, 1])
-        settle_thread()
+        pin_thread()
         assert os.sched_getaffinity(0) == {first}
-        settle_thread()
+        pin_thread()
         assert os.sched_getaffinity(0) == {second}
         # none is near to all threads
         assert pinning.share("x", 100, None) is None
     assert capsys.readouterr().out.startswith("job: nodes 0-1 of 2, CPUs ")
     before = os.sched_getaffinity(0)
-    settle_thread()
+    pin_thread()
     assert os.sched_getaffinity(0) == before
 
 

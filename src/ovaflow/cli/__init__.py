@@ -9,7 +9,7 @@ from click.shell_completion import CompletionItem
 
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
-from ovaflow.machine.limits import hold_libraries
+from ovaflow.machine.limits import limit_libraries
 from ovaflow.steps import STEPS
 from ovaflow.storage.writing import explanation_of
 
@@ -54,7 +54,7 @@ def group():
 def main(arguments=None):
     """Run the command line; status 0 is success, 1 failure, 2 a mistake of the user."""
     # before any library is loaded
-    hold_libraries()
+    limit_libraries()
     try:
         # what click hands back where a command ends with a status of its own; commands return nothing
         return group.main(arguments, prog_name="ovaflow", standalone_mode=False) or 0

@@ -20,7 +20,7 @@ from ovaflow.steps import METHODS, warm_up_of
 
 def _method_options(command):
     for name in filter(warm_up_of, METHODS):
-        command = click.option(f"--{name}", is_flag=True, help=f"Also compile those of {name}.")(command)
+        command = click.option(f"--{name}", is_flag=True, help=f"Also compile the kernels of {name}.")(command)
     return command
 
 
@@ -38,17 +38,17 @@ def _method_options(command):
 def warm_up_command(problems, **methods):
     """Compile the kernels of training and prediction by running these steps on made-up instances.
 
-    Otherwise each of the jobs that start together would compile them.
+    Jobs that start together would otherwise each compile them.
     """
     with tempfile.TemporaryDirectory() as folder:
         _write_tiny_dataset(Path(folder) / "dataset.h5")
         Path(folder, "texts.tsv").write_text("sea\tsalt water\nhill\tgreen grass\n" * 9)
-        wanted = [name for name in METHODS if methods.get(name.replace("-", "_"))]
-        steps = list(_steps(problems, wanted))
+        chosen = [name for name in METHODS if methods.get(name.replace("-", "_"))]
+        steps = list(_steps(problems, chosen))
         click.echo("compiling kernels, once for this machine and this version", err=True)
         with Progress("compiling", len(steps), "steps") as progress:
             for step in steps:
-                # nobody needs to know about six made-up labels
+                # what a step says of made-up instances interests nobody
                 with silence(), contextlib.redirect_stdout(io.StringIO()):
                     group.main([word.format(folder) for word in step.split()], standalone_mode=False)
                 progress.advance()

@@ -7,12 +7,15 @@ StrPath = str | os.PathLike[str]
 
 
 class InputError(Exception):
-    """Something given by the user is wrong: one line with the file, its line counted from 1, and what to do."""
+    """A mistake of the user, in one line: the file, its line counted from 1, what is wrong and what to do."""
 
     def __init__(
         self, message: object, path: StrPath | None = None, line: int | None = None, remedy: str | None = None
     ) -> None:
-        where = "" if path is None else f"{path}: " if line is None else f"{path}, line {line}: "
-        text = " ".join(f"{where}{message}{'' if remedy is None else f'; {remedy}'}".split())
-        # a name or a file's content may hold what a terminal would obey
-        super().__init__("".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text))
+        place = "" if path is None else f"{path}: "
+        if line is not None:
+            place = f"{path}, line {line}: "
+        ending = "" if remedy is None else f"; {remedy}"
+        text = " ".join(f"{place}{message}{ending}".split())
+        # names and contents of files may hold control characters, which a terminal would obey
+        super().__init__("".join(each if each.isprintable() else ascii(each)[1:-1] for each in text))

@@ -12,7 +12,7 @@ _SILENT = contextvars.ContextVar("silent", default=False)
 
 @contextlib.contextmanager
 def silence(silent: bool = True) -> Iterator[None]:
-    """Let the steps that this thread takes meanwhile say nothing (False: speak); other threads go on as they are."""
+    """Show no progress of this thread meanwhile (False: show it); other threads are not affected."""
     token = _SILENT.set(silent)
     try:
         yield
@@ -33,11 +33,11 @@ def clock(seconds: float) -> str:
 
 
 class Progress:
-    """Tells how far a long step is and how long it will still take.
+    """Shows how far a long step is and how long it will still take.
 
     ``total`` is 0 where it is unknown. Where units differ, ``work`` is what all
-    take together, in any measure, and decides about share and time left. A log gets a line ``every`` so many
-    seconds, a terminal one that is refreshed each 0.2 s.
+    of them take, in any measure; share and time left follow from it. A log gets
+    a line ``every`` so many seconds, a terminal a line refreshed every 0.2 s.
     """
 
     def __init__(

@@ -24,7 +24,7 @@ from ovaflow.fastxml.assignment import RESOLUTION, seed_of
 from ovaflow.fastxml.forest import Forest, join_trees, read_forest, write_forest
 from ovaflow.fastxml.growing import Rules, grow_tree, make_scratch
 from ovaflow.machine.limits import peak_rss_bytes
-from ovaflow.machine.pinning import settle_thread
+from ovaflow.machine.pinning import pin_thread
 from ovaflow.solver.losses import LOGISTIC
 from ovaflow.solver.problem import Settings
 from ovaflow.sparse.csr import CSR
@@ -136,7 +136,7 @@ def grow_trees(dataset, numbers, settings, threads=1, title="grow", parts=None):
     if grown:
         print(f"{title}: continues, {len(grown)} of {len(numbers)} trees were finished", file=sys.stderr)
     left = [number for number in numbers if number not in grown]
-    pool = ThreadPoolExecutor(threads, initializer=settle_thread)
+    pool = ThreadPoolExecutor(threads, initializer=pin_thread)
     with Progress(title, len(left), "trees") as progress:
         try:
             for growing in as_completed([pool.submit(grow, number) for number in left]):

@@ -105,7 +105,7 @@ ONE_THREAD = dict.fromkeys(
 """Environment that keeps libraries from starting threads of their own."""
 
 
-def hold_libraries():
+def limit_libraries():
     """Limit libraries that are loaded from now on, also by child processes, to one thread.
 
     Otherwise BLAS would start a thread on every CPU of the machine as soon as NumPy is imported.

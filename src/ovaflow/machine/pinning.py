@@ -18,10 +18,11 @@ from ovaflow.machine.limits import read_allowance
 from ovaflow.machine.shared_files import SharedFile, open_locked, private_folder
 from ovaflow.machine.topology import format_list, free_memory, read_topology
 
-OFF = "OVAFLOW_NUMA"
-"""``off`` in this variable of the environment leaves everything to the kernel."""
+VARIABLE = "OVAFLOW_NUMA"
+"""``off`` in this variable of the environment turns pinning off."""
 
-_OF_A_NODE = 0.9
+_LARGEST_COPY = 0.9
+"""Share of the free memory."""
 
 
 class Pinning:
@@ -30,7 +31,7 @@ class Pinning:
     def __init__(self, note, cpus=(), nodes=(), folder=None, sys="/sys"):
         self.note, self.cpus, self.nodes = note, cpus, nodes
         self._folder, self._sys = folder, sys
-        self.seats = itertools.cycle(cpus)  # for threads
+        self.next_cpus = itertools.cycle(cpus)  # for threads
         self._copy = None
 
     def share(self, name, size, fill):
@@ -62,11 +63,11 @@ class Pinning:
     def _require_room(self, path, size):
         files = os.statvfs(path.parent)
         left = min(files.f_bavail * files.f_frsize, free_memory(self.nodes[0], self._sys))
-        if size > _OF_A_NODE * left:
+        if size > _LARGEST_COPY * left:
             raise OSError(0, f"only {left / 1e6:,.0f} MB are free there")
-        of_group = read_allowance().memory_left
-        if of_group is not None and size > of_group:
-            raise OSError(0, f"only {of_group / 1e6:,.0f} MB are left to this job")
+        limit = read_allowance().memory_left
+        if limit is not None and size > limit:
+            raise OSError(0, f"only {limit / 1e6:,.0f} MB are left to this job")
 
     def release(self):
         """Give up the copy, which the last job of the node removes."""
@@ -76,33 +77,33 @@ class Pinning:
 
 NOT_PINNED = Pinning("not pinned")
 
-_present = NOT_PINNED
+_current = NOT_PINNED
 
 
-def settle_thread():
+def pin_thread():
     """Pin the calling thread to a CPU of its own, where the threads of the job are on several nodes."""
-    if len(_present.nodes) > 1:
-        os.sched_setaffinity(0, [next(_present.seats)])
+    if len(_current.nodes) > 1:
+        os.sched_setaffinity(0, [next(_current.next_cpus)])
 
 
 @contextlib.contextmanager
 def pinned(threads, title, folder=None, sys="/sys"):
     """Yield the :class:`Pinning` of some threads, held until the block or the process ends, and log it."""
-    global _present
+    global _current
     with contextlib.ExitStack() as stack:
-        _present = _take(threads, stack, folder, sys)
-        print(f"{title}: {_present.note}", flush=True)
+        _current = _take(threads, stack, folder, sys)
+        print(f"{title}: {_current.note}", flush=True)
         try:
-            yield _present
+            yield _current
         finally:
-            _present.release()
-            _present = NOT_PINNED
+            _current.release()
+            _current = NOT_PINNED
 
 
 def _take(threads, stack, folder, sys):
     nodes = [node for node in read_topology(sys) if node.cores]
-    if os.environ.get(OFF) == "off":
-        return Pinning(f"{OFF}=off: not pinned")
+    if os.environ.get(VARIABLE) == "off":
+        return Pinning(f"{VARIABLE}=off: not pinned")
     if len(nodes) < 2:
         return Pinning("one NUMA node: not pinned")
     allowed = os.sched_getaffinity(0)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ovaflow.machine.pinning import settle_thread
+from ovaflow.machine.pinning import pin_thread
 from ovaflow.sparse.csr import for_kernels, transpose
 from ovaflow.sparse.panel import WIDTH, panel_product
 
@@ -21,7 +21,7 @@ _ROWS = 8192
 @contextmanager
 def in_blocks(threads):
     """``map`` over threads that take blocks, with BLAS held to one thread in each."""
-    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads, initializer=settle_thread) as pool:
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads, initializer=pin_thread) as pool:
         yield pool.map
 
 

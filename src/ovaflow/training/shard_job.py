@@ -14,7 +14,7 @@ from ovaflow.fingerprint import code_fingerprint
 from ovaflow.initialization.label_tree import parents_first, parents_within
 from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.machine.limits import peak_rss_bytes
-from ovaflow.machine.pinning import settle_thread
+from ovaflow.machine.pinning import pin_thread
 from ovaflow.model.model_file import Model
 from ovaflow.model.pruning import prune
 from ovaflow.solver.problem import Outcome, Status
@@ -142,7 +142,7 @@ def _on_threads(jobs, labels, counts, threads):
 
     def work():
         try:
-            settle_thread()
+            pin_thread()
             for result in LabelSolver(jobs).solve_from(queue):
                 results.put(result)
         except BaseException as error:
