@@ -10,8 +10,7 @@ from collections import Counter
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 
-from ovaflow.workflow import end_with, interrupted
-from ovaflow.workflow import owner
+from ovaflow.workflow import end_with, interrupted, owner
 from snakemake_logger_plugin_ovaflow.failures import Failures, log_reasons_of_groups
 from snakemake_logger_plugin_ovaflow.stages import Stage
 

@@ -40,12 +40,12 @@ def test_kernels_are_compiled(option, capsys):
 
 
 def test_jobs_compile_none_of_them_again(tmp_path):
-    made = topics(n=3000, d=800, n_labels=40)
-    names = [f"label {j}" for j in range(made.n_labels)]
-    write_dataset(tmp_path / "dataset.h5", made.train, made.train, names, [], {"bias": 1.0})
+    data = topics(n=3000, d=800, n_labels=40)
+    names = [f"label {j}" for j in range(data.n_labels)]
+    write_dataset(tmp_path / "dataset.h5", data.train, data.train, names, [], {"bias": 1.0})
     # Numba says what it stores
     environment = os.environ | {"NUMBA_DEBUG_CACHE": "1"}
     command, pipes = [sys.executable, "-c", PROGRAM], {"capture_output": True, "text": True, "check": True}
-    done = subprocess.run(command, input=JOBS.strip(), cwd=tmp_path, env=environment, **pipes)
-    assert "data loaded from" in done.stdout
-    assert [line for line in done.stdout.splitlines() if "saved to" in line] == []
+    process = subprocess.run(command, input=JOBS.strip(), cwd=tmp_path, env=environment, **pipes)
+    assert "data loaded from" in process.stdout
+    assert [line for line in process.stdout.splitlines() if "saved to" in line] == []

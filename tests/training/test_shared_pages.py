@@ -36,18 +36,18 @@ def test_two_jobs_share_the_mapped_features(folder):
     data = folder / "dataset.h5"
     common = ["train-shard", data, f"--means={folder / 'means.h5'}", f"--plan={folder / 'plan.tsv'}"]
     commands = [[*common, f"--shard={shard}", f"--output={folder / str(shard)}.h5"] for shard in (0, 1)]
-    # neither waits for the other's kernels; solved so exactly that there is time to look
+    # compiles what both need; then they solve so exactly that there is time to look
     assert main([str(word) for word in commands[0]]) == 0
     commands = [[*command, "--epsilon=1e-6"] for command in commands]
     environment = os.environ | {"OVAFLOW_NUMA": "off"}
     jobs = [subprocess.Popen([sys.executable, "-m", "ovaflow", *command], env=environment) for command in commands]
     resident, shares, end = (0, 0), (0, 0), time.monotonic() + PATIENCE
     try:
-        # each has all of the features, and together they have them once; one is seen before the other, which may grow
+        # each has all features, and both together once; the second is looked at later, when it may have grown
         while min(resident) <= 3000 or sum(shares) > 1.1 * max(resident):
-            seen = f"resident {resident} and shares of {shares} KiB"
-            assert time.monotonic() < end, f"the jobs never shared their features: {seen}"
-            assert {job.poll() for job in jobs} == {None}, f"a job ended before both shared their features: {seen}"
+            state = f"resident {resident} and shares of {shares} KiB"
+            assert time.monotonic() < end, f"the jobs never shared their features: {state}"
+            assert {job.poll() for job in jobs} == {None}, f"a job ended before both shared their features: {state}"
             resident, shares = zip(*(features_of(job.pid, data) for job in jobs), strict=True)
     finally:
         for job in jobs:
