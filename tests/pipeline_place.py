@@ -1,14 +1,15 @@
 """A folder in which tests run the pipeline."""
 
-import json
+import contextlib
+import io
 import os
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
-from functools import cache
 from pathlib import Path
+
+import snakemake.cli
 
 import ovaflow
 
@@ -18,85 +19,71 @@ SOURCE = Path(ovaflow.__file__).parents[1]
 """Where these tests import ovaflow from: kernels are compiled for each place."""
 
 
-@cache
-def server():
-    """The process whose forks run Snakemake on this checkout."""
-    environment = os.environ | {"PYTHONPATH": str(SOURCE)}
-    command = [sys.executable, "-P", str(ROOT / "tests" / "snakemake_server.py")]
-    return subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-
-QUICK = ROOT / "tests" / "quick_jobs"
-
-
-@cache
-def job_server():
-    """The process whose forks run the jobs of quick runs, as long as this one lives, and its address."""
-    environment, command = os.environ | {"PYTHONPATH": str(SOURCE)}, [sys.executable, "-P", str(QUICK / "server.py")]
-    process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    return process, process.stdout.readline().strip()
-
-
-def quick_jobs():
-    """Environment of a run whose jobs are forks of one process."""
-    return {"PYTHONPATH": f"{QUICK}{os.pathsep}{SOURCE}", "OVAFLOW_JOBS": job_server()[1]}
-
-
 class Place:
     """A folder in which Snakemake runs the pipeline."""
 
-    def __init__(self, folder, checkout=ROOT):
-        self.folder, self.checkout = folder, checkout
+    snakefile = ROOT / "Snakefile"
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def options(self, *arguments):
+        """Options of Snakemake here."""
+        return ["--snakefile", str(self.snakefile), "--cores", "2", *arguments]
 
     def command(self, *arguments):
-        """Command line of Snakemake here, called as by a user who did not activate the virtual environment."""
-        snakefile = str(self.checkout / "Snakefile")
-        return [sys.executable, "-m", "snakemake", "--snakefile", snakefile, "--cores", "2", *arguments]
-
-    def quick_snakemake(self, *arguments, **options):
-        """The same with jobs that are forks of one process, which saves most of their time."""
-        return self.snakemake(*arguments, **options, **quick_jobs())
+        """Command line of Snakemake, called without activating the virtual environment."""
+        return [sys.executable, "-m", "snakemake", *self.options(*arguments)]
 
     def environment(self, **variables):
         """Environment of a run: no virtual environment on PATH."""
-        keep = {key: value for key, value in os.environ.items() if key.startswith(("OVAFLOW_", "HOME", "LANG", "LC_"))}
-        source = SOURCE if self.checkout == ROOT else self.checkout / "src"
-        return keep | {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(source)} | variables
+        names = ("OVAFLOW_", "HOME", "LANG", "LC_", "TMPDIR")
+        kept = {name: value for name, value in os.environ.items() if name.startswith(names)}
+        return kept | {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(SOURCE)} | variables
 
     def snakemake(self, *arguments, status=0, configfile="my.yaml", **variables):
         """Run Snakemake, with variables in its environment, and return what it wrote."""
-        given = ["--configfile", configfile] if configfile else []
-        command, environment = self.command(*arguments, *given), self.environment(**variables)
-        with tempfile.NamedTemporaryFile(suffix=".log") as file:
-            if self.checkout == ROOT:
-                asked = {"arguments": command[3:], "folder": str(self.folder), "written": file.name}
-                print(json.dumps(asked | {"environment": environment}), file=server().stdin, flush=True)
-                ended = int(server().stdout.readline())
-            else:
-                ended = subprocess.run(
-                    command, cwd=self.folder, env=environment, stdout=file, stderr=subprocess.STDOUT
-                ).returncode
-            written = Path(file.name).read_text(encoding="utf-8")
-        assert ended == status, written
-        return written
+        config = ["--configfile", configfile] if configfile else []
+        done = subprocess.run(
+            self.command(*arguments, *config),
+            cwd=self.folder,
+            env=self.environment(**variables),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        assert done.returncode == status, done.stdout
+        return done.stdout
+
+    def dry_run(self, *arguments, configfile="my.yaml"):
+        """Return what Snakemake writes in a dry run, in this process: most of a run's time is its start."""
+        config = ["--configfile", configfile] if configfile else []
+        written = io.StringIO()
+        with contextlib.chdir(self.folder), contextlib.redirect_stdout(written):
+            with contextlib.redirect_stderr(written), contextlib.suppress(SystemExit):
+                snakemake.cli.main([*self.options("--dry-run", *arguments), *config])
+        return written.getvalue()
 
     def jobs(self, *arguments):
-        """What a dry run would do: numbers of jobs by rule and by run, of which some have none."""
-        blocks = re.findall(
-            # those of a group are indented
-            r"^( *)(?:local)?rule (\w+):\n((?:\1    .*\n)*)",
-            self.snakemake("--dry-run", *arguments),
-            re.MULTILINE,
-        )
-        jobs = {}
-        for _, rule, details in blocks:
-            run = re.search(r"^ +wildcards: .*\brun=([^,\n]+)", details, re.MULTILINE)
-            if rule != "all":
-                of_run = jobs.setdefault(run and run[1], {})
-                of_run[rule] = of_run.get(rule, 0) + 1
-        return jobs
+        """Numbers of jobs of a dry run by run and rule; the jobs of the datasets are those of None."""
+        return jobs_in(self.dry_run(*arguments))
 
-    def copy(self, folder, checkout=None):
+    def copy(self, folder):
         """The same place with all results, elsewhere."""
         shutil.copytree(self.folder, folder, dirs_exist_ok=True)
-        return Place(folder, checkout or self.checkout)
+        return type(self)(folder)
+
+
+def jobs_in(written):
+    """Numbers of jobs that a dry run lists, by run and rule."""
+    # those of a group are indented
+    rules = re.findall(r"^( *)(?:local)?rule (\w+):\n((?:\1    .*\n)*)", written, re.MULTILINE)
+    jobs = {}
+    for _, rule, details in rules:
+        run = re.search(r"^ +wildcards: .*\brun=([^,\n]+)", details, re.MULTILINE)
+        if rule != "all":
+            of_run = jobs.setdefault(run and run[1], {})
+            of_run[rule] = of_run.get(rule, 0) + 1
+    if not jobs:
+        assert "Nothing to be done" in written, written
+    return jobs

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from pipeline_place import SOURCE, quick_jobs
+from pipeline_place import SOURCE
 
 
 @pytest.fixture(scope="session")
@@ -25,8 +25,6 @@ def shell(tools):
     environment = keep | {"PATH": f"{tools}:/usr/bin:/bin", "PYTHONPATH": str(SOURCE), "COLUMNS": "80"}
 
     def run(code, folder, **options):
-        if code.startswith("ovaflow run ") and "env" not in options:
-            options["env"] = environment | quick_jobs()
         command = ["bash", "-euo", "pipefail", "-c", code]
         together = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
         return subprocess.run(command, cwd=folder, **{"env": environment, **together, **options})

@@ -51,11 +51,11 @@ def test_the_nastiest_legal_names_at_once(place):
     write_table(folder / " -rf *.csv", rows=60, separator=SEPARATOR, columns=COLUMNS)
     train, test = f"{folder.name}/ -rf *.csv", f"./{folder.name}//../{folder.name}/-t.csv"
     shutil.copy(place.folder / train, folder / "-t.csv")
-    named = {"text_column": COLUMNS[0], "labels_column": COLUMNS[1], "label_separator": SEPARATOR}
-    datasets = {DATASET: {"format": "csv", "train": train, "test": test, **named, "min_df": 1}}
+    columns = {"text_column": COLUMNS[0], "labels_column": COLUMNS[1], "label_separator": SEPARATOR}
+    datasets = {DATASET: {"format": "csv", "train": train, "test": test, **columns, "min_df": 1}}
     quick = {"train": {"shards": 1}, "report": {"examples": 1, "prune_thresholds": []}}
     write_config(place.folder / "my.yaml", datasets=datasets, runs={RUN: {"initialization": "zero"}}, **quick)
-    place.quick_snakemake()
+    place.snakemake()
     dataset = open_dataset(place.folder / "results" / DATASET / "dataset.h5")
     assert dataset.label_names == sorted(f"topic {j}" for j in range(10))
     assert (place.folder / "results" / DATASET / RUN / "metrics.json").exists()
@@ -74,10 +74,10 @@ def test_secrets_of_addresses_are_nowhere(place, monkeypatch):
         datasets = {"tiny": {"format": "csv", "train": address, "label_separator": "|"}}
         write_config(place.folder / "my.yaml", datasets=datasets)
         monkeypatch.setenv("OVAFLOW_T", secret)
-        said = place.snakemake("--printshellcmds", "--verbose", "results/tiny/dataset.h5")
+        written = place.snakemake("--printshellcmds", "--verbose", "results/tiny/dataset.h5")
     assert server.asked == [f"/records.csv?token={secret}"]
-    assert "token=${OVAFLOW_T}" in said
+    assert "token=${OVAFLOW_T}" in written
     files = [path for path in place.folder.rglob("*") if path.is_file()]
     assert any(".snakemake" in path.parts for path in files)
-    assert secret not in said + "".join(map(str, files))
+    assert secret not in written + "".join(map(str, files))
     assert not [path for path in files if secret.encode() in path.read_bytes()]

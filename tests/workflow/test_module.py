@@ -16,11 +16,7 @@ PAGE = ROOT / "docs" / "how-to" / "use-in-another-workflow.md"
 class OthersPlace(Place):
     """A folder of somebody else's workflow."""
 
-    def command(self, *arguments):
-        """Command line of Snakemake on the workflow of this folder."""
-        command = super().command(*arguments)
-        command[command.index("--snakefile") + 1] = "Snakefile"
-        return command
+    snakefile = "Snakefile"
 
 
 @pytest.fixture
@@ -35,17 +31,17 @@ def others(tmp_path):
 
 
 def test_a_module_runs_to_the_report(others):
-    written = others.quick_snakemake("--logger", "ovaflow", configfile=None)
+    written = others.snakemake("--logger", "ovaflow", configfile=None)
     assert "\novaflow_train_shard" in written
     assert "localrules" not in written
     metrics = others.folder / "labels/results/tiny/msi/metrics.json"
     assert json.loads(metrics.read_text())["P@1"] > 0.9
-    made = {path.name for path in others.folder.iterdir()}
-    assert made == {".snakemake", "Snakefile", "config.yaml", "original.csv", "records.csv", "labels"}
+    names = {path.name for path in others.folder.iterdir()}
+    assert names == {".snakemake", "Snakefile", "config.yaml", "original.csv", "records.csv", "labels"}
     page = (others.folder / "labels/results/report.html").read_text()
     # it has found the running times below the prefix
     assert "train shard" in page
-    assert others.snakemake("--dry-run", configfile=None).count("Nothing to be done") == 1
+    assert "Nothing to be done" in others.dry_run(configfile=None)
 
 
 def test_every_step_keeps_to_the_prefix(others):
@@ -63,7 +59,7 @@ def test_every_step_keeps_to_the_prefix(others):
     config["labels"]["datasets"]["far"] = {"source": "catalogue", "name": "eurlex-4k"}
     config["labels"]["datasets"]["web"] = {"format": "csv", "train": "https://example.org/a.csv"}
     (others.folder / "config.yaml").write_text(yaml.safe_dump(config))
-    written = others.snakemake("--dry-run", "--printshellcmds", configfile=None)
+    written = others.dry_run("--printshellcmds", configfile=None)
     commands = [line for line in written.splitlines() if line.startswith("Shell command: ovaflow ")]
     assert len({line.split()[3] for line in commands}) > 20
     folders = ("results/", "logs/", "downloads/")

@@ -49,7 +49,7 @@ def more(finished, tmp_path_factory):
         "swept.C-1": PLANNED,
         "swept.C-2": {"plan_shards": 1, **TRAINED},
     }
-    place.quick_snakemake()
+    place.snakemake()
     return place
 
 
@@ -171,9 +171,9 @@ def test_a_profile_groups_the_shards_of_runs_that_start_from_each_other(more, pr
 def test_a_model_from_elsewhere(more):
     run = {"initialization": "pretrained", "pretrained": "old.h5"}
     write(more, new=run)
-    assert "runs.new.pretrained: no run and no file old.h5; paths are relative to" in more.snakemake("-n", status=2)
+    assert "runs.new.pretrained: no run and no file old.h5; paths are relative to" in more.dry_run()
     (more.folder / "old.h5").touch()
-    assert "--earlier=old.h5" in more.snakemake("-n", "--printshellcmds")
+    assert "--earlier=old.h5" in more.dry_run("--printshellcmds")
 
 
 def test_estimate_and_benchmark_start_from_a_model(more, capsys):

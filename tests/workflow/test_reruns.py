@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from pipeline_place import ROOT, Place, jobs_in
 from tiny_table import CONFIG, write_config, write_table
 
 from ovaflow.cli import main
@@ -30,8 +31,8 @@ def runs(msi, dismec):
 
 def done(msi, dismec, **others):
     """Jobs of both runs, and of the report and others, which belong to no run."""
-    found = {None: REPORT[None] | others, "msi": msi, "dismec": dismec}
-    return {run: jobs for run, jobs in found.items() if jobs}
+    jobs_by_run = {None: REPORT[None] | others, "msi": msi, "dismec": dismec}
+    return {run: jobs for run, jobs in jobs_by_run.items() if jobs}
 
 
 PREPARED = done(PLANNED, PLANNED, prepare_dataset=1, compute_means=1, estimate_training=1)
@@ -102,7 +103,7 @@ def test_a_large_table_with_another_time_runs_nothing(place):
     first, *rows = table.read_text(encoding="utf-8").splitlines()
     table.write_text("\n".join([f"{first},remark", *(f"{row},{'x' * 10_000}" for row in rows)]), encoding="utf-8")
     assert table.stat().st_size > 2_000_000
-    place.quick_snakemake("results/tiny/means.h5")
+    place.snakemake("results/tiny/means.h5")
     table.touch()
     assert place.jobs("results/tiny/means.h5") == {}
     with open(table, "a", encoding="utf-8") as file:
@@ -120,52 +121,55 @@ def test_what_was_deleted_is_made_again(finished, tmp_path, file, expected):
 def test_what_a_new_report_leaves_out_is_said(finished, tmp_path):
     place = finished.copy(tmp_path)
     write_config(place.folder / "my.yaml", runs={"msi": MSI})
-    said = "results/report.html will be about this config alone, without tiny/dismec; "
-    assert said in place.quick_snakemake("results/report.html")
+    remark = "results/report.html will be about this config alone, without tiny/dismec; "
+    assert remark in place.snakemake("results/report.html")
 
 
-@pytest.fixture(scope="module")
-def elsewhere(finished, tmp_path_factory):
-    """The finished run, of a checkout that tests may change."""
-    folder = tmp_path_factory.mktemp("elsewhere")
+@pytest.fixture
+def checkout(tmp_path):
+    """A copy of the code, for tests to change."""
     for part in ("src", "workflow", "config", "profiles"):
-        there = folder / "checkout" / part
-        shutil.copytree(finished.checkout / part, there, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(finished.checkout / "Snakefile", folder / "checkout")
-    return finished.copy(folder / "place", folder / "checkout")
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / part, tmp_path / part, ignore=ignored)
+    shutil.copy(ROOT / "Snakefile", tmp_path)
+    return tmp_path
+
+
+def jobs_with(checkout, finished):
+    """Jobs of the finished run with other code."""
+    other = Place(finished.folder)
+    other.snakefile = checkout / "Snakefile"
+    return jobs_in(other.snakemake("--dry-run", PYTHONPATH=str(checkout / "src")))
 
 
 CODE = {
-    "training/plan.py": done(PLANNED, PLANNED),
     "solver/newton.py": done(TRAINED, TRAINED, warm_up=1),
     "model/merge.py": done(MERGED, MERGED),
 }
 
 
 @pytest.mark.parametrize("module", CODE)
-def test_changed_code_runs_what_executes_it(elsewhere, module):
-    path = elsewhere.checkout / "src" / "ovaflow" / module
-    source = path.read_text()
-    path.write_text(source + "\n\nCHANGED = True\n")
-    try:
-        assert elsewhere.jobs() == CODE[module]
-    finally:
-        path.write_text(source)
+def test_changed_code_runs_what_executes_it(checkout, finished, module):
+    with open(checkout / "src" / "ovaflow" / module, "a", encoding="utf-8") as file:
+        file.write("\n\nCHANGED = True\n")
+    assert jobs_with(checkout, finished) == CODE[module]
 
 
-def test_comments_docstrings_and_another_way_to_estimate_run_nothing(elsewhere):
-    for path in elsewhere.checkout.glob("src/ovaflow/**/*.py"):
-        source = re.sub(r'^( *)"""(?=\w)', r'\1"""In other words: ', path.read_text(), flags=re.MULTILINE)
-        path.write_text(f"{source}# the end\n" + "CHANGED = True\n" * (path.parent.name == "estimate"))
-    assert elsewhere.jobs() == {}
+def test_comments_docstrings_and_another_way_to_estimate_run_nothing(checkout, finished):
+    docstring = re.compile(r'^( *)"""(?=\w)', re.MULTILINE)
+    for path in checkout.glob("src/ovaflow/**/*.py"):
+        source = docstring.sub(r'\1"""In other words: ', path.read_text())
+        changed = "CHANGED = True\n" * (path.parent.name == "estimate")
+        path.write_text(f"{source}# the end\n{changed}")
+    assert jobs_with(checkout, finished) == {}
 
 
 def test_a_run_with_a_new_name_is_moved_and_one_that_is_gone_is_removed(finished, tmp_path, monkeypatch, capsys):
     place = finished.copy(tmp_path / "place")
     monkeypatch.chdir(place.folder)
     write_config("my.yaml", runs={"renamed": MSI})
-    own = Path("results/tiny/dismec/mine.txt")
-    own.touch()
+    mine = Path("results/tiny/dismec/mine.txt")
+    mine.touch()
     part = Path("results/tiny/dismec/shards/0.parts/0001.h5")
     part.parent.mkdir()
     part.touch()
@@ -173,16 +177,16 @@ def test_a_run_with_a_new_name_is_moved_and_one_that_is_gone_is_removed(finished
         Path(kind, "tiny/msi").rename(Path(kind, "tiny/renamed"))
     place.snakemake("--touch", "--forceall")
     assert place.jobs() == {}
-    # their settings are known by the new name, too
+    # their settings are known by the new name as well
     write_config("my.yaml", runs={"renamed": MSI | {"C": 2}})
     assert place.jobs()["renamed"] == TRAINED
     write_config("my.yaml", runs={"renamed": MSI})
     for removed in (False, True):
         assert main(["clean", "my.yaml", *["--remove"] * removed]) == 0
-        told = capsys.readouterr().out
-        assert re.findall(r"^(\S+): \d+ files, ", told, re.MULTILINE) == ["logs/tiny/dismec", "results/tiny/dismec"]
+        listed = capsys.readouterr().out
+        assert re.findall(r"^(\S+): \d+ files, ", listed, re.MULTILINE) == ["logs/tiny/dismec", "results/tiny/dismec"]
         assert removed != Path("results/tiny/dismec/model.h5").exists()
-    assert list(Path("results/tiny/dismec").rglob("*")) == [own]
+    assert list(Path("results/tiny/dismec").rglob("*")) == [mine]
     assert Path("results/tiny/renamed/model.h5").exists()
     assert main(["clean", "my.yaml"]) == 0
     assert "nothing is left over" in capsys.readouterr().out

@@ -48,7 +48,7 @@ def test_results(finished):
 def test_jobs_ask_for_the_memory_they_take_and_little_more(finished):
     blocks = re.findall(
         r"^ *benchmark: (\S+)\n(?: +.*\n)*? +resources: .*\bmem_mb=(\d+)",
-        finished.snakemake("--dry-run", "--forceall"),
+        finished.dry_run("--forceall"),
         re.MULTILINE,
     )
     assert len(blocks) == 19
@@ -75,10 +75,7 @@ def test_snakemakes_own_report_holds_the_page_and_each_runs_figures(finished, tm
 
 
 def test_the_catalogue_runs_the_same_workflow(place):
-    command = place.command
-    place.command = lambda *arguments: [
-        str(ROOT / "workflow" / "Snakefile") if part.endswith("/Snakefile") else part for part in command(*arguments)
-    ]
+    place.snakefile = ROOT / "workflow" / "Snakefile"
     assert place.jobs() == JOBS
 
 
@@ -86,14 +83,13 @@ def test_pairs_of_matrices(place):
     roles = ("train", "test", "train_labels", "test_labels")
     for role in roles:
         (place.folder / f"{role}.npz").touch()
-    write_config(
-        place.folder / "my.yaml", datasets={"pairs": {"format": "npz"} | {role: f"{role}.npz" for role in roles}}
-    )
-    written = place.snakemake("results/pairs/dataset.h5", "--dry-run", "--printshellcmds")
+    entry = {"format": "npz"} | {role: f"{role}.npz" for role in roles}
+    write_config(place.folder / "my.yaml", datasets={"pairs": entry})
+    written = place.dry_run("results/pairs/dataset.h5", "--printshellcmds")
     assert all(f" --{role.replace('_', '-')}={role}.npz" in written for role in roles)
 
 
-def test_a_wrong_config_is_said_in_one_line(place):
+def test_a_mistake_in_the_config_is_one_line(place):
     write_config(place.folder / "my.yaml", datasets={"a": {"format": "csv", "train": "missing.csv"}})
     written = place.snakemake("--dry-run", status=2)
     (line,) = [line for line in written.splitlines() if not line.startswith("Using workflow specific profile")]
@@ -102,7 +98,7 @@ def test_a_wrong_config_is_said_in_one_line(place):
 
 
 def test_values_on_the_command_line(place):
-    written = place.snakemake("--dry-run", "--printshellcmds", "--config", "train={C: 2, shards: 1}")
+    written = place.dry_run("--printshellcmds", "--config", "train={C: 2, shards: 1}")
     assert "--C=2.0" in written
     assert "--shards=1" in written
 
@@ -112,4 +108,4 @@ def test_examples_are_ready_to_run(place, example):
     for path in re.findall(r"\bdata/[\w./-]*\w", example.read_text()):
         (place.folder / path).parent.mkdir(parents=True, exist_ok=True)
         (place.folder / path).touch()
-    assert "write_report" in place.snakemake("--dry-run", configfile=str(example))
+    assert "rule write_report" in place.dry_run(configfile=str(example))
