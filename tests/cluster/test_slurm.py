@@ -5,7 +5,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -17,10 +16,11 @@ from tiny_table import write_config
 pytestmark = [pytest.mark.workflow, pytest.mark.cluster, pytest.mark.timeout(900)]
 
 HERE = Path(__file__).parent
-TESTS = HERE.parent
-MODEL = "results/tiny/msi/model.h5"
+MODEL, OTHER_MODEL = (f"results/tiny/{run}/model.h5" for run in ("msi", "dismec"))
+SHARDS_ALONE = ("--group-components", "shards.{run}=1")
+SHARDS_IN_PAIRS = ("--group-components", "shards.{run}=2")
 
-# what a shard does when it has written its file and not yet renamed it, if there is a file shard-K beside this one
+# what a shard does when it has written its file and not yet renamed it, if a file RUN-SHARD beside this one says so
 HOOK = """
 import os, sys, time
 from pathlib import Path
@@ -29,24 +29,25 @@ fsync = os.fsync
 
 
 def act(handle):
-    shard = [option.removeprefix("--shard=") for option in sys.argv if option.startswith("--shard=")]
-    trick = Path(__file__).with_name(f"shard-{shard[0] if shard else None}")
-    what = trick.read_text() if sys.argv[1:2] == ["train-shard"] and trick.exists() else ""
+    (output,) = [Path(word.partition("=")[2]) for word in sys.argv if word.startswith("--output=")]
+    trick = Path(__file__).with_name(f"{output.parts[-3]}-{output.stem}")
+    what = trick.read_text() if trick.exists() else ""
     if what == "hang":
         trick.unlink()
-        told = trick.with_suffix(".partial")
-        told.write_text(os.environ["SLURM_JOB_ID"])
-        told.rename(trick.with_suffix(".hanging"))
+        partial = trick.with_suffix(".partial")
+        partial.write_text(os.environ["SLURM_JOB_ID"])
+        partial.rename(trick.with_suffix(".hanging"))
         time.sleep(600)
     if what == "grow":
-        held = bytearray(os.urandom(1 << 20)) * 450
+        memory = bytearray(os.urandom(1 << 20)) * 450
         time.sleep(5)
     if what == "fail":
-        raise OSError(f"shard {shard[0]} fails as it was told")
+        raise OSError("this shard fails as it was told")
     fsync(handle)
 
 
-os.fsync = act
+if sys.orig_argv[4:5] == ["train-shard"]:
+    os.fsync = act
 """
 
 
@@ -75,10 +76,10 @@ def cluster():
 class ClusterPlace(Place):
     """A folder in which Snakemake runs the pipeline on the cluster."""
 
-    def command(self, *arguments):
-        """Command line, with the profile as it is, and by its name."""
-        command = [part for part in super().command() if part not in ("--cores", "2")]
-        return [*command, "--workflow-profile=slurm", "--slurm-init-seconds-before-status-checks=1", *arguments]
+    def options(self, *arguments):
+        """Options of Snakemake, with the profile as it is, and by its name."""
+        often = "--slurm-init-seconds-before-status-checks=1"
+        return ["--snakefile", str(self.snakefile), "--workflow-profile=slurm", often, *arguments]
 
     def log(self):
         """What Snakemake wrote to its own log file in the last run."""
@@ -86,42 +87,80 @@ class ClusterPlace(Place):
 
     def environment(self, **variables):
         """As on one machine, with the hook and a folder for local copies."""
-        hook = self.folder / "hook"
+        hook, scratch = self.folder / "hook", self.folder / "scratch"
         hook.mkdir(exist_ok=True)
-        (hook / "sitecustomize.py").write_text(HOOK)
-        scratch = self.folder / "scratch"
         scratch.mkdir(exist_ok=True)
-        own = {"PYTHONPATH": f"{hook}:{SOURCE}", "OVAFLOW_SCRATCH": str(scratch)}
-        return super().environment() | own | variables
+        (hook / "sitecustomize.py").write_text(HOOK)
+        ours = {"PYTHONPATH": f"{hook}:{SOURCE}", "OVAFLOW_SCRATCH": str(scratch)}
+        return super().environment() | ours | variables
 
     def tell(self, shard, what):
-        """Tell a shard what to do at its end."""
+        """Tell a shard, such as msi-0, what to do at its end."""
         (self.folder / "hook").mkdir(exist_ok=True)
-        (self.folder / "hook" / f"shard-{shard}").write_text(what)
+        (self.folder / "hook" / shard).write_text(what)
+
+    def start(self, *arguments):
+        """Snakemake in the background."""
+        return subprocess.Popen(
+            self.command(*arguments, "--configfile", "my.yaml"),
+            cwd=self.folder,
+            env=self.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def wait_until_it_hangs(self, shard, process):
+        """Slurm's job of a shard that hangs: its process says which."""
+        path, deadline = self.folder / "hook" / f"{shard}.hanging", time.monotonic() + 400
+        while not path.exists():
+            assert process.poll() is None, process.communicate()[0]
+            assert time.monotonic() < deadline, f"no {path}"
+            time.sleep(0.1)
+        job = path.read_text()
+        path.unlink()
+        return job
 
 
 def make_untrained(finished, folder):
-    """A place where all is done but one run's two shards and what follows; the model that they should give."""
+    """A place where all is done but the shards of both runs and their models, and these models."""
     place = ClusterPlace(finished.copy(folder).folder)
-    model = (place.folder / MODEL).read_bytes()
-    (place.folder / MODEL).unlink()
-    shutil.rmtree(place.folder / "results/tiny/msi/shards")
-    return place, model
+    models = []
+    for model in (MODEL, OTHER_MODEL):
+        models.append((place.folder / model).read_bytes())
+        (place.folder / model).unlink()
+        shutil.rmtree((place.folder / model).with_name("shards"))
+    return place, models
 
 
 @pytest.fixture
 def untrained(cluster, finished, tmp_path):
-    return make_untrained(finished, tmp_path / "place")
+    place, models = make_untrained(finished, tmp_path / "place")
+    return place, models[0]
 
 
 @pytest.fixture(scope="module")
-def over_its_time(cluster, finished, tmp_path_factory):
-    """A run one of whose shards takes longer than its minute, begun early, since Slurm ends it within two."""
-    place, model = make_untrained(finished, tmp_path_factory.mktemp("over") / "place")
-    place.tell(1, "hang")
-    process = start(place, "--group-components", "shards.{run}=1", "--set-resources", "train_shard:runtime=attempt")
-    yield place, model, process
-    process.kill()
+def struck(cluster, finished, tmp_path_factory):
+    """A run whose shards are sent again for four reasons, which goes on beside other tests."""
+    place, models = make_untrained(finished, tmp_path_factory.mktemp("struck") / "place")
+    place.tell("msi-0", "grow")
+    for shard in ("msi-1", "dismec-0", "dismec-1"):
+        place.tell(shard, "hang")
+    # one shard has a minute, and Slurm ends it within two
+    minutes = "attempt if wildcards.run == 'dismec' and wildcards.shard == '1' else 10"
+    resources = ("--set-resources", f"train_shard:runtime={minutes}")
+    process = place.start(MODEL, OTHER_MODEL, *SHARDS_ALONE, *resources)
+    try:
+        subprocess.run(["scancel", place.wait_until_it_hangs("msi-1", process)], check=True)
+        restarted = place.wait_until_it_hangs("dismec-0", process)
+        # the node comes back when its slurmd registers again
+        down = ["state=down", "reason=test", f"nodename={squeue(restarted, '%N')}"]
+        subprocess.run(["scontrol", "update", *down], check=True)
+        yield place, models, process, restarted
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def submitted(place):
@@ -136,192 +175,135 @@ def squeue(jobs, form):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def asked(jobs):
-    """Cores, megabytes and minutes that Slurm jobs asked for."""
+def requests_of(jobs):
+    """Cores, memory and minutes that Slurm jobs asked for."""
     lines = squeue(",".join(jobs), "%i %C %m %l").splitlines()
     return {job: tuple(values) for job, *values in map(str.split, lines)}
 
 
-def wait_for(path, process):
-    deadline = time.monotonic() + 400
-    while not path.exists():
-        assert process.poll() is None, process.communicate()[0]
-        assert time.monotonic() < deadline, f"no {path}"
-        time.sleep(0.1)
-
-
-def start(place, *arguments):
-    """Snakemake in the background."""
-    arguments = place.command(MODEL, "--configfile", "my.yaml", *arguments)[3:]
-    return subprocess.Popen(
-        [sys.executable, "-P", TESTS / "snakemake_server.py", *arguments],
-        cwd=place.folder,
-        env=place.environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
-
-
-def hanging(place, shard, process):
-    """Slurm's job of a shard that hangs: its process says which."""
-    told = place.folder / "hook" / f"shard-{shard}.hanging"
-    wait_for(told, process)
-    return told.read_text()
-
-
-@pytest.mark.usefixtures("over_its_time")
-def test_the_whole_run_with_groups(cluster, place, finished):
+@pytest.mark.usefixtures("struck")
+def test_the_whole_run_with_groups(place, finished):
     place = ClusterPlace(place.folder)
-    write_config(place.folder / "my.yaml", runs={"msi": {"initialization": "mean-separating"}}, train={"shards": 4})
+    config = {"runs": {"msi": {"initialization": "mean-separating"}}, "train": {"shards": 4}}
+    write_config(place.folder / "my.yaml", report={"prune_thresholds": []}, **config)
     written = place.snakemake()
     jobs = submitted(place)
     alone = ["estimate_training", "merge_shards", "prepare_dataset", "warm_up", "write_report"]
-    assert sorted(jobs.values()) == sorted(["start", "shards", "end", "end", *alone])
+    assert sorted(jobs.values()) == sorted(["start", "shards", "end", *alone])
     assert (place.folder / MODEL).read_bytes() == (finished.folder / MODEL).read_bytes()
     # four shards one after the other: the cores and the memory of one, the minutes of all
-    requests = asked(jobs)
-    (shards,) = [requests[job] for job, name in jobs.items() if name == "shards"]
-    assert shards == ("1", "500M", "8:00")
+    requests = requests_of(jobs)
+    by_name = {name: requests[job] for job, name in jobs.items()}
+    assert by_name["shards"] == ("1", "500M", "8:00")
     # small steps ask for minutes
-    assert {minutes for job, (_, _, minutes) in requests.items() if jobs[job] == "end"} <= {"5:00", "10:00"}
-    logs = [(place.folder / f"logs/tiny/msi/train-shard.{shard}.log").read_text() for shard in range(4)]
-    assert sum("copied to" in log for log in logs) >= 1
+    assert by_name["end"][2] == "10:00"
+    logs = place.folder.glob("logs/tiny/msi/train-shard.*.log")
+    assert any("copied to" in log.read_text() for log in logs)
     assert not list((place.folder / "scratch").rglob("*.h5"))
     assert written.splitlines()[-1].startswith("The report is ready: ")
 
 
-def test_a_cancelled_shard_is_sent_again_and_one_without_memory_asks_for_more(untrained):
-    place, model = untrained
-    place.tell(0, "grow")
-    place.tell(1, "hang")
-    process = start(place, "--group-components", "shards.{run}=1")
-    subprocess.run(["scancel", hanging(place, 1, process)], check=True)
-    written, _ = process.communicate(timeout=600)
-    assert process.returncode == 0, written
-    assert (place.folder / MODEL).read_bytes() == model
-    assert "exceeded memory limit" in written
-    shards = [job for job, name in submitted(place).items() if name == "shards"]
-    assert sorted(memory for _, memory, _ in asked(shards).values()) == ["1000M", "1000M", "500M", "500M"]
-
-
 def test_of_a_group_the_failing_shard_is_named_and_its_log_shown(untrained):
-    place, model = untrained
-    place.tell(1, "fail")
-    written = place.snakemake(MODEL, "--retries=0", "--group-components", "shards.{run}=2", status=1)
+    place, _ = untrained
+    place.tell("msi-1", "fail")
+    written = place.snakemake(MODEL, "--retries=0", *SHARDS_IN_PAIRS, status=1)
     (failed,) = re.findall(r"FAILED: .*", written)
     assert failed == "FAILED: train_shard: results/tiny/msi/shards/1.h5"
     assert "  SLURM-job '" in written
-    assert "  ovaflow: error: input/output: shard 1 fails as it was told" in written
+    assert "  ovaflow: error: input/output: this shard fails as it was told" in written
     assert "  log: logs/tiny/msi/train-shard.1.log" in written
     assert re.search(r"  log: /.*/logs/slurm/group_shards\.msi_train_shard/\d+\.log", written)
-    assert "fails as it was told" in (place.folder / "logs/tiny/msi/train-shard.1.log").read_text()
+    log = place.folder / "logs/tiny/msi/train-shard.1.log"
+    assert "fails as it was told" in log.read_text()
     assert not list(place.folder.glob("results/tiny/msi/shards/?.h5"))
-    (place.folder / "hook" / "shard-1").unlink()
-    place.snakemake(MODEL, "--group-components", "shards.{run}=2")
-    assert (place.folder / MODEL).read_bytes() == model
 
 
 REFUSALS = {
-    "more cores than a node has": (
-        ["--cores=8", "--set-resources", "train_shard:in_turn=0", "--config", "train={shards: 8}"],
+    "more memory than a node has": (
+        ("--set-resources", "train_shard:mem_mb=100000"),
         {},
         "Requested node configuration is not available",
     ),
-    "no such partition": (
-        ["--group-components", "shards.{run}=1", "start=1"],
-        {"SBATCH_PARTITION": "nowhere"},
-        "Invalid partition name specified",
-    ),
+    "no such partition": ((), {"SBATCH_PARTITION": "nowhere"}, "Invalid partition name specified"),
 }
 
 
 @pytest.mark.parametrize(("options", "variables", "reason"), REFUSALS.values(), ids=REFUSALS)
-def test_a_job_that_slurm_refuses_is_told_once(untrained, options, variables, reason):
+def test_a_job_that_slurm_refuses_is_reported_once(untrained, options, variables, reason):
     place, _ = untrained
-    written = place.snakemake(MODEL, "--quiet", "host", *options, status=1, **variables)
+    arguments = (MODEL, "--quiet", "host", *SHARDS_IN_PAIRS, *options)
+    written = place.snakemake(*arguments, status=1, **variables)
     assert len(re.findall("FAILED: ", written)) == 1
     assert written.count(f"sbatch: error: Batch job submission failed: {reason}") == 1
     assert f"sbatch: error: Batch job submission failed: {reason}" in place.log()
     assert "the log is empty" not in written
 
 
-def test_why_a_job_waits_is_told(untrained, cluster):
+def test_why_a_job_waits_is_shown(untrained):
     place, _ = untrained
     subprocess.run(["scontrol", "update", "partitionname=other", "maxtime=1"], check=True)
-    process = start(place, "--set-resources", "train_shard:runtime=5", "--default-resources", "slurm_partition=other")
-    told = []
+    resources = ("--set-resources", "train_shard:runtime=5")
+    process = place.start(MODEL, *resources, "--default-resources", "slurm_partition=other")
+    lines = []
     for line in process.stdout:
-        told.append(line)
+        lines.append(line)
         if "in Slurm's queue" in line:
             process.send_signal(signal.SIGINT)
     process.wait(timeout=60)
     subprocess.run(["scontrol", "update", "partitionname=other", "maxtime=infinite"], check=True)
-    assert "in Slurm's queue: 1 job (PartitionTimeLimit)\n" in told
+    assert "in Slurm's queue: 1 job (PartitionTimeLimit)\n" in lines
 
 
-def test_the_driver_killed_and_the_run_continued(untrained):
+def test_the_driver_is_stopped_and_killed_and_the_run_continued(untrained):
     place, model = untrained
-    place.tell(1, "hang")
-    process = start(place, "--group-components", "shards.{run}=2")
-    job = hanging(place, 1, process)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
-    subprocess.run(["scancel", job], check=True)
-    place.snakemake("--unlock", MODEL)
-    place.snakemake(MODEL, "--group-components", "shards.{run}=2")
-    assert (place.folder / MODEL).read_bytes() == model
-    assert list(submitted(place).values()) == ["shards", "merge_shards"]
-    assert not list(place.folder.rglob("*.parts"))
-
-
-def test_the_driver_stopped_by_sigterm_and_the_run_continued(untrained):
-    place, model = untrained
-    place.tell(1, "hang")
-    process = start(place, "--group-components", "shards.{run}=1")
-    job = hanging(place, 1, process)
+    place.tell("msi-1", "hang")
+    process = place.start(MODEL, *SHARDS_IN_PAIRS)
+    job = place.wait_until_it_hangs("msi-1", process)
+    # it waits for the jobs that run
     process.terminate()
     subprocess.run(["scancel", job], check=True)
     written, _ = process.communicate(timeout=400)
     assert process.returncode == 1, written
     assert not (place.folder / MODEL).exists()
-    place.snakemake(MODEL)
+    place.tell("msi-1", "hang")
+    process = place.start(MODEL, *SHARDS_IN_PAIRS)
+    job = place.wait_until_it_hangs("msi-1", process)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    subprocess.run(["scancel", job], check=True)
+    place.snakemake("--unlock", MODEL)
+    place.snakemake(MODEL, *SHARDS_IN_PAIRS)
     assert (place.folder / MODEL).read_bytes() == model
-    assert sorted(submitted(place).values()) == ["merge_shards", "shards"]
-
-
-def test_shards_of_a_node_that_goes_down_are_started_anew(untrained):
-    place, model = untrained
-    place.tell(1, "hang")
-    process = start(place, "--group-components", "shards.{run}=1")
-    job = hanging(place, 1, process)
-    node = squeue(job, "%N")
-    # it comes back when its slurmd registers again
-    subprocess.run(["scontrol", "update", f"nodename={node}", "state=down", "reason=test"], check=True)
-    written, _ = process.communicate(timeout=600)
-    assert process.returncode == 0, written
-    told = subprocess.run(["scontrol", "show", "job", job], capture_output=True, text=True, check=True).stdout
-    assert "Restarts=1" in told
-    assert (place.folder / MODEL).read_bytes() == model
-
-
-def test_a_shard_over_its_time_asks_for_more(over_its_time):
-    place, model, process = over_its_time
-    written, _ = process.communicate(timeout=600)
-    assert process.returncode == 0, written
-    assert "TIMEOUT" in written
-    assert (place.folder / MODEL).read_bytes() == model
-    shards = [job for job, name in submitted(place).items() if name == "shards"]
-    assert sorted(minutes for _, _, minutes in asked(shards).values()) == ["1:00", "1:00", "2:00"]
+    assert list(submitted(place).values()) == ["shards", "merge_shards"]
+    assert not list(place.folder.rglob("*.parts"))
 
 
 def test_any_scheduler_that_takes_a_script(untrained):
     place, model = untrained
-    submit = "sbatch --parsable --cpus-per-task={threads} --mem={resources.mem_mb} --time={resources.runtime}"
-    options = [f"--cluster-generic-submit-cmd={submit}", "--group-components", "shards.{run}=2"]
+    submit = "sbatch --parsable --cpus-per-task={threads} --mem={resources.mem_mb}"
+    submit += " --time={resources.runtime}"
+    options = [f"--cluster-generic-submit-cmd={submit}", *SHARDS_IN_PAIRS]
     generic = Place(place.folder)
-    written = generic.snakemake(MODEL, "--workflow-profile=cluster-generic", "--printshellcmds", *options)
+    profile = "--workflow-profile=cluster-generic"
+    written = generic.snakemake(MODEL, profile, "--printshellcmds", *options)
     assert (place.folder / MODEL).read_bytes() == model
-    sent = re.findall(r"external jobid '(\d+)'", written)
-    assert sorted(asked(sent).values()) == [("1", "650M", "5:00"), ("2", "1000M", "2:00")]
+    jobs = re.findall(r"external jobid '(\d+)'", written)
+    assert sorted(requests_of(jobs).values()) == [("1", "650M", "5:00"), ("2", "1000M", "2:00")]
+
+
+def test_shards_are_sent_again_with_more_memory_and_time(struck):
+    place, models, process, restarted = struck
+    written, _ = process.communicate(timeout=600)
+    assert process.returncode == 0, written
+    assert [(place.folder / model).read_bytes() for model in (MODEL, OTHER_MODEL)] == models
+    assert "exceeded memory limit" in written
+    assert "TIMEOUT" in written
+    shards = [job for job, name in submitted(place).items() if name == "shards"]
+    requests = [(memory, minutes) for _, memory, minutes in requests_of(shards).values()]
+    # too little memory, cancelled, and too little time
+    again = [("1000M", "10:00"), ("1000M", "10:00"), ("1000M", "2:00")]
+    assert sorted(requests) == sorted([*again, ("500M", "1:00"), *3 * [("500M", "10:00")]])
+    # when a node goes down, Slurm itself starts its jobs anew
+    command = ["scontrol", "show", "job", restarted]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "Restarts=1" in shown

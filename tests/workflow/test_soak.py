@@ -1,4 +1,4 @@
-"""Many re-runs with changes of the config leave no files, folders, locks, shared memory or processes behind.
+"""Runs with other configs in one folder leave no files, locks, shared memory or processes behind.
 
 ``OVAFLOW_SOAK=20`` in the environment makes more of them than the usual ones.
 """
@@ -18,21 +18,19 @@ RERUNS = int(os.environ.get("OVAFLOW_SOAK", "3"))
 
 pytestmark = [pytest.mark.workflow, pytest.mark.kills, pytest.mark.timeout(300 + 120 * RERUNS)]
 
-CONFIGS = (
-    {"runs": {"tree": {"initialization": "label-tree"}}, "train": {"shards": 2}},
-    {"runs": {"msi": {"C": 2}, "forest": {"method": "fastxml", "trees": 4}}, "train": {"shards": 1}},
-)
+CONFIGS = ({"initialization": "label-tree"}, {"method": "fastxml", "trees": 4})
 
 
 def files(folder):
-    """Files below a folder; of Snakemake's own log of each call, none."""
-    found = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
-    return {str(path) for path in found if path.parts[:2] != (".snakemake", "log")}
+    """Files below a folder, without Snakemake's log of each call."""
+    paths = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    return {str(path) for path in paths if path.parts[:2] != (".snakemake", "log")}
 
 
 def shared_memory():
-    """Files of ovaflow in shared memory, apart from the lock file of each CPU, of which there is a fixed number."""
-    return {path.name for path in private_folder().iterdir() if not re.fullmatch(r"cpu\d+\.lock", path.name)}
+    """Files of ovaflow in shared memory, apart from the lock file of each CPU."""
+    names = {path.name for path in private_folder().iterdir()}
+    return {name for name in names if not re.fullmatch(r"cpu\d+\.lock", name)}
 
 
 def locks(folder):
@@ -53,16 +51,18 @@ def test_reruns_leave_nothing_behind(finished, tmp_path):
     temporary = tmp_path / "tmp"
     temporary.mkdir()
     place = finished.copy(tmp_path / "place")
-    before, seen = shared_memory(), set()
-    for number, config in islice(enumerate(cycle(CONFIGS)), RERUNS):
-        write_config(place.folder / "my.yaml", report={"prune_thresholds": []}, **config)
+    shared_before, seen = shared_memory(), set()
+    for number, run in islice(enumerate(cycle(CONFIGS)), RERUNS):
+        name = run.get("method", "tree")
+        train, report = {"shards": 1}, {"prune_thresholds": []}
+        write_config(place.folder / "my.yaml", runs={name: run}, train=train, report=report)
         place.snakemake(TMPDIR=str(temporary))
         assert files(temporary) == set()
         assert locks(place.folder) == []
         assert processes(place.folder) == []
-        there = files(place.folder)
-        assert not [name for name in there if ".partial" in name]
+        present = files(place.folder)
+        assert not [path for path in present if ".partial" in path]
         # once each config has run, none leaves a file of a new name
-        assert number < len(CONFIGS) or there <= seen
-        seen |= there
-    assert shared_memory() - before == set()
+        assert number < len(CONFIGS) or present <= seen
+        seen |= present
+    assert shared_memory() - shared_before == set()

@@ -14,44 +14,58 @@ pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
 
 
 def ovaflow_run(place, *arguments):
-    return [sys.executable, "-m", "ovaflow", "run", "my.yaml", "--cores=2", *arguments]
+    """Run the pipeline as people do, to its end."""
+    command = [sys.executable, "-m", "ovaflow", "run", "my.yaml", "--cores=2", *arguments]
+    options = {"cwd": place.folder, "env": place.environment(), "text": True}
+    return subprocess.run(command, capture_output=True, check=False, **options)
 
 
 @pytest.fixture
-def started(place):
-    """Starts a run in a session of its own; kernels are compiled again, so that it has something to do for a while."""
+def start(place):
+    """Starts Snakemake in a session of its own.
+
+    Kernels are compiled again, so that its first job lasts for a while.
+    """
     processes = []
 
-    def start(command):
-        (place.folder / "kernels").mkdir(exist_ok=True)
-        environment = place.environment(OVAFLOW_CACHE=str(place.folder / "kernels"))
-        options = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "start_new_session": True}
-        processes.append(subprocess.Popen(command, cwd=place.folder, env=environment, **options))
+    def start():
+        (place.folder / "kernels").mkdir()
+        process = subprocess.Popen(
+            place.command("--configfile", "my.yaml"),
+            cwd=place.folder,
+            env=place.environment(OVAFLOW_CACHE=str(place.folder / "kernels")),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        processes.append(process)
         log, deadline = place.folder / "logs" / "warm-up.log", time.monotonic() + 120
         while not (log.exists() and jobs_in(place.folder)):
-            assert processes[-1].poll() is None
+            assert process.poll() is None
             assert time.monotonic() < deadline
             time.sleep(0.1)
-        return processes[-1]
+        return process
 
     yield start
     for process in processes:
-        for each in jobs_in(place.folder):
-            each.kill()
+        for job in jobs_in(place.folder):
+            job.kill()
         process.kill()
         process.wait()
 
 
 def jobs_in(folder):
     """Jobs of ovaflow that work in a folder."""
-    found = []
+    jobs = []
     for process in psutil.process_iter():
         try:
-            if process.cwd() == str(folder) and process.cmdline()[1:4] == ["-P", "-m", "ovaflow"]:
-                found.append(process)
+            words = process.cmdline()
+            if process.cwd() == str(folder) and words[1:4] == ["-P", "-m", "ovaflow"]:
+                jobs.append(process)
         except psutil.Error:
             continue
-    return found
+    return jobs
 
 
 def test_a_failure_says_why(place):
@@ -66,8 +80,8 @@ def test_a_failure_says_why(place):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_to_snakemake_ends_the_jobs(place, started, number):
-    process = started(place.command("--configfile", "my.yaml"))
+def test_a_signal_to_snakemake_ends_the_jobs(place, start, number):
+    process = start()
     jobs = jobs_in(place.folder)
     assert jobs
     process.send_signal(number)
@@ -81,32 +95,28 @@ def test_a_signal_to_snakemake_ends_the_jobs(place, started, number):
     assert not list(place.folder.glob(".snakemake/locks/*"))
 
 
-def test_a_second_run_names_the_first(place, started):
-    process = started(ovaflow_run(place))
-    options = {"cwd": place.folder, "env": place.environment(), "capture_output": True, "text": True}
-    second = subprocess.run(ovaflow_run(place), check=False, **options)
+def test_a_second_run_names_the_first_and_unlocks_what_a_killed_one_left(place, start):
+    process = start()
+    second = ovaflow_run(place)
     assert second.returncode == 2
-    said = f"another run (process {process.pid}) uses this folder; wait for it, or use another folder"
-    assert second.stderr.splitlines()[-1] == f"ovaflow: error: {said}"
+    assert second.stderr.splitlines()[-1] == (
+        f"ovaflow: error: another run (process {process.pid}) uses this folder; wait for it, or use another folder"
+    )
     assert "--unlock" not in second.stderr
-
-
-def test_what_a_killed_snakemake_has_locked_is_unlocked(place, started):
-    process = started(ovaflow_run(place))
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     assert list(place.folder.glob(".snakemake/locks/*"))
-    # of one that may still run elsewhere only Snakemake's own message tells
+    # one of another machine may still run, so there is only Snakemake's own message
     owner = place.folder / ".snakemake" / "ovaflow.pid"
-    ours = owner.read_text()
-    for text in (f"elsewhere {process.pid}", ours):
-        owner.write_text(text)
-        command = ovaflow_run(place, "results/tiny/dataset.h5")
-        done = subprocess.run(
-            command, cwd=place.folder, env=place.environment(), capture_output=True, text=True, check=False
-        )
-        assert done.returncode == (0 if text == ours else 1), done.stderr
-        assert ("--unlock" in done.stderr) == (text != ours)
+    here = owner.read_text()
+    owner.write_text(f"elsewhere {process.pid}")
+    elsewhere = ovaflow_run(place, "results/tiny/dataset.h5")
+    assert elsewhere.returncode == 1
+    assert "--unlock" in elsewhere.stderr
+    owner.write_text(here)
+    continued = ovaflow_run(place, "results/tiny/dataset.h5")
+    assert continued.returncode == 0, continued.stderr
+    assert "--unlock" not in continued.stderr
 
 
 def test_no_cores_are_refused(place):
