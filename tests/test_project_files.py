@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 CONFIGS = [ROOT / "config" / "config.yaml", *sorted((ROOT / "config" / "examples").glob("*.yaml"))]
 
 
-def test_all_files_tell_the_same_version():
+def test_all_files_have_the_same_version():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert project["version"] == citation["version"] == ovaflow.__version__
@@ -76,17 +76,17 @@ def test_conda_and_pip_install_the_same_packages():
     assert conda == pip | {"python": project["requires-python"], "pip": ""}
     pinned = dict(line.split("==") for line in (ROOT / "envs" / "constraints.txt").read_text().splitlines())
     versions = {canonicalize_name(name): version for name, version in pinned.items()}
-    for name, wanted in pip.items():
-        assert Requirement(f"{name}{wanted}").specifier.contains(versions[canonicalize_name(name)]), name
+    for name, specifier in pip.items():
+        assert Requirement(f"{name}{specifier}").specifier.contains(versions[canonicalize_name(name)]), name
 
 
 def test_every_job_has_a_conda_environment():
     for path in (ROOT / "workflow" / "rules").glob("*.smk"):
         rules = re.split(r"^rule ", path.read_text(), flags=re.MULTILINE)[1:]
         for rule in rules:
-            found = re.search(r'^    conda:\n        "(.*)"$', rule, re.MULTILINE)
-            assert found is not None, rule.partition(":")[0]
-            assert (path.parent / found[1]).resolve() == ROOT / "envs" / "ovaflow.yaml"
+            conda = re.search(r'^    conda:\n        "(.*)"$', rule, re.MULTILINE)
+            assert conda is not None, rule.partition(":")[0]
+            assert (path.parent / conda[1]).resolve() == ROOT / "envs" / "ovaflow.yaml"
 
 
 def test_another_python_finds_the_code_and_nothing_else(tmp_path):
@@ -95,7 +95,7 @@ def test_another_python_finds_the_code_and_nothing_else(tmp_path):
     for _ in range(2):
         folder = code_alone(tmp_path / "made")
     assert [path.name for path in folder.iterdir()] == ["ovaflow"]
-    # without its own packages, as an environment that has none of them
+    # an environment that has none of its packages
     script = (
         "import ovaflow.fingerprint, sys; print(ovaflow.__file__, [name for name in sys.modules if 'numpy' in name])"
     )

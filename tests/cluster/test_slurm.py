@@ -42,7 +42,7 @@ def act(handle):
         memory = bytearray(os.urandom(1 << 20)) * 450
         time.sleep(5)
     if what == "fail":
-        raise OSError("this shard fails as it was told")
+        raise OSError("this shard fails as planned")
     fsync(handle)
 
 
@@ -82,7 +82,7 @@ class ClusterPlace(Place):
         return ["--snakefile", str(self.snakefile), "--workflow-profile=slurm", often, *arguments]
 
     def log(self):
-        """What Snakemake wrote to its own log file in the last run."""
+        """Snakemake's log file of the last run."""
         return max((self.folder / ".snakemake" / "log").iterdir()).read_text()
 
     def environment(self, **variables):
@@ -210,11 +210,11 @@ def test_of_a_group_the_failing_shard_is_named_and_its_log_shown(untrained):
     (failed,) = re.findall(r"FAILED: .*", written)
     assert failed == "FAILED: train_shard: results/tiny/msi/shards/1.h5"
     assert "  SLURM-job '" in written
-    assert "  ovaflow: error: input/output: this shard fails as it was told" in written
+    assert "  ovaflow: error: input/output: this shard fails as planned" in written
     assert "  log: logs/tiny/msi/train-shard.1.log" in written
     assert re.search(r"  log: /.*/logs/slurm/group_shards\.msi_train_shard/\d+\.log", written)
     log = place.folder / "logs/tiny/msi/train-shard.1.log"
-    assert "fails as it was told" in log.read_text()
+    assert "fails as planned" in log.read_text()
     assert not list(place.folder.glob("results/tiny/msi/shards/?.h5"))
 
 

@@ -31,15 +31,15 @@ def name_of(page):
 def blocks_of(page):
     """Blocks of a page, in order."""
     text = page.read_text(encoding="utf-8")
-    found = []
+    blocks = []
     for match in _BLOCK.finditer(text):
         language, _, rest = match["info"].strip().partition(" ")
         title = re.search(r'title="([^"]*)"', rest)
         mark = _MARK.search(text[: match.start()])
         line = text.count("\n", 0, match.start()) + 1
         kind, reason = (mark["kind"], mark["reason"]) if mark else (None, None)
-        found.append(Block(line, language, title[1] if title else "", match["code"], kind, reason))
-    return found
+        blocks.append(Block(line, language, title[1] if title else "", match["code"], kind, reason))
+    return blocks
 
 
 def prose_of(page):
@@ -54,15 +54,15 @@ def same_output(expected, written):
     Decimals may differ by two hundredths, bars and runs of spaces do not count, ``…`` stands for anything on a line, a
     line of ``…`` for any lines.
     """
-    wanted, lines = _lines(expected), _lines(written)
-    while wanted:
-        if wanted[0] == "…":
-            wanted.pop(0)
-            if not wanted:
+    shown, lines = _lines(expected), _lines(written)
+    while shown:
+        if shown[0] == "…":
+            shown.pop(0)
+            if not shown:
                 return True
-            while lines and not _same_line(wanted[0], lines[0]):
+            while lines and not _same_line(shown[0], lines[0]):
                 lines.pop(0)
-        if not lines or not _same_line(wanted.pop(0), lines.pop(0)):
+        if not lines or not _same_line(shown.pop(0), lines.pop(0)):
             return False
     return not lines
 
@@ -73,11 +73,18 @@ def _lines(text):
 
 
 def _same_line(expected, written):
-    places = [re.escape(piece) for piece in re.split(r"(?:[+-]?\d+\.\d+(?:e-?\d+)?|…)", expected)]
-    wanted = re.findall(r"[+-]?\d+\.\d+(?:e-?\d+)?|…", expected)
-    groups = [r"(.*?)" if each == "…" else r"([+-]?\d+\.\d+(?:e-?\d+)?)" for each in wanted]
-    match = re.fullmatch("".join(a + b for a, b in zip(places, [*groups, ""], strict=True)), written)
+    number = r"[+-]?\d+\.\d+(?:e-?\d+)?"
+    pattern, values = "", []
+    for piece in re.split(f"({number}|…)", expected):
+        if piece == "…":
+            pattern += ".*?"
+        elif re.fullmatch(number, piece):
+            pattern += f"({number})"
+            values.append(float(piece))
+        else:
+            pattern += re.escape(piece)
+    match = re.fullmatch(pattern, written)
     if match is None:
         return False
-    pairs = [(a, b) for a, b in zip(wanted, match.groups(), strict=True) if a != "…"]
-    return all(abs(float(a) - float(b)) <= 0.02 * max(1.0, abs(float(a))) for a, b in pairs)
+    pairs = zip(values, map(float, match.groups()), strict=True)
+    return all(abs(a - b) <= 0.02 * max(1.0, abs(a)) for a, b in pairs)

@@ -9,7 +9,7 @@ import sys
 from docs.pages import ROOT
 
 
-def ran(*arguments):
+def run_script(*arguments):
     """What the script prints."""
     command = [sys.executable, ROOT / "docs" / "random_splits.py", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -20,8 +20,8 @@ def test_splits_divide_all_instances(tmp_path):
     (tmp_path / "train.txt").write_text("\n".join(["20 30 3", *instances[:20]]))
     with gzip.open(tmp_path / "test.txt.gz", "wt") as file:
         file.write("\n".join(["10 30 3", *instances[20:], ""]))
-    ran(tmp_path / "splits", 3, 22, tmp_path / "train.txt", tmp_path / "test.txt.gz")
-    seen = set()
+    run_script(tmp_path / "splits", 3, 22, tmp_path / "train.txt", tmp_path / "test.txt.gz")
+    test_sets = set()
     for split in range(3):
         train, test = (
             gzip.decompress((tmp_path / "splits" / f"{split}-{name}.txt.gz").read_bytes()).decode().splitlines()
@@ -29,8 +29,8 @@ def test_splits_divide_all_instances(tmp_path):
         )
         assert (train[0], test[0]) == ("22 30 3", "8 30 3")
         assert sorted(train[1:] + test[1:]) == sorted(instances)
-        seen.add(frozenset(test[1:]))
-    assert len(seen) == 3
+        test_sets.add(frozenset(test[1:]))
+    assert len(test_sets) == 3
 
 
 def test_mean_of_runs(tmp_path):
@@ -38,5 +38,5 @@ def test_mean_of_runs(tmp_path):
     paths = [tmp_path / f"{i}.json" for i in range(3)]
     for path, value in zip(paths, values, strict=True):
         path.write_text(json.dumps({"P@1": value, "P@3": 0.3, "P@5": 0.2}))
-    ours = [float(number) for number in re.findall(r"\d+\.\d+", ran("mean", *paths))]
+    ours = [float(number) for number in re.findall(r"\d+\.\d+", run_script("mean", *paths))]
     assert ours == [55, 5, 30, 0, 20, 0]

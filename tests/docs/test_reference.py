@@ -40,12 +40,12 @@ def test_links_lead_somewhere(page):
 def anchors(page):
     """Anchors of a page's headings, as code hosts and MkDocs make them."""
     text = re.sub(r"^(```|~~~).*?^\1", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
-    seen, found = Counter(), set()
+    counts, slugs = Counter(), set()
     for title in re.findall(r"^#{1,6} (.*)$", text, re.MULTILINE):
         slug = re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-")
-        found.add(slug if not seen[slug] else f"{slug}_{seen[slug]}")
-        seen[slug] += 1
-    return found
+        slugs.add(f"{slug}_{counts[slug]}" if counts[slug] else slug)
+        counts[slug] += 1
+    return slugs
 
 
 def test_readme_stays_short():

@@ -20,7 +20,7 @@ SIZE = PAGES * mmap.PAGESIZE
 
 
 def work():
-    """Read the node's copy into memory of the job's own, say which CPU and node it has, and wait."""
+    """Read the node's copy into private memory, print the CPU and the node, and wait."""
     with pinned(1, "job") as pinning:
         copy = pinning.share("features", SIZE, lambda memory: memory.write(b"x" * SIZE))
         private = bytes(copy)

@@ -39,7 +39,7 @@ def test_a_module_runs_to_the_report(others):
     names = {path.name for path in others.folder.iterdir()}
     assert names == {".snakemake", "Snakefile", "config.yaml", "original.csv", "records.csv", "labels"}
     page = (others.folder / "labels/results/report.html").read_text()
-    # it has found the running times below the prefix
+    # running times are read below the prefix
     assert "train shard" in page
     assert "Nothing to be done" in others.dry_run(configfile=None)
 

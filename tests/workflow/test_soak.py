@@ -51,7 +51,7 @@ def test_reruns_leave_nothing_behind(finished, tmp_path):
     temporary = tmp_path / "tmp"
     temporary.mkdir()
     place = finished.copy(tmp_path / "place")
-    shared_before, seen = shared_memory(), set()
+    shared_before, earlier = shared_memory(), set()
     for number, run in islice(enumerate(cycle(CONFIGS)), RERUNS):
         name = run.get("method", "tree")
         train, report = {"shards": 1}, {"prune_thresholds": []}
@@ -63,6 +63,6 @@ def test_reruns_leave_nothing_behind(finished, tmp_path):
         present = files(place.folder)
         assert not [path for path in present if ".partial" in path]
         # once each config has run, none leaves a file of a new name
-        assert number < len(CONFIGS) or present <= seen
-        seen |= present
+        assert number < len(CONFIGS) or present <= earlier
+        earlier |= present
     assert shared_memory() - shared_before == set()

@@ -28,8 +28,9 @@ def train(place, *arguments, status=0):
 def test_a_table_is_all_that_a_person_needs(place, monkeypatch, capsys):
     (place.folder / "my.yaml").unlink()
     write_table(place.folder / "records.csv", columns=("title", "subjects"))
-    given = ["records.csv", "--text-column=title", "--labels-column=subjects", "--label-separator=|", "--cores=2"]
-    written = train(place, *given, "--until", "prepare_dataset")
+    columns = ["--text-column=title", "--labels-column=subjects", "--label-separator=|"]
+    arguments = ["records.csv", *columns, "--cores=2"]
+    written = train(place, *arguments, "--until", "prepare_dataset")
     assert "--model results/records/msi/model.h5 --text" in written
     assert (place.folder / "results/records/dataset.h5").is_file()
     config = place.folder / "records.yaml"
@@ -37,10 +38,10 @@ def test_a_table_is_all_that_a_person_needs(place, monkeypatch, capsys):
     assert settings["datasets"]["records"]["train"] == "records.csv"
     config.write_text(config.read_text().replace("shards: 8", "shards: 2"))
     monkeypatch.chdir(place.folder)
-    assert main(["train", *given]) == 2
+    assert main(["train", *arguments]) == 2
     assert "run it as it is: ovaflow run records.yaml" in capsys.readouterr().err
     assert "shards: 2" in config.read_text()
-    train(place, *given, "--force", "--until", "prepare_dataset")
+    train(place, *arguments, "--force", "--until", "prepare_dataset")
     assert "shards: 8" in config.read_text()
 
 
