@@ -97,20 +97,6 @@ def test_changed_data(finished, tmp_path):
     assert place.jobs() == PREPARED
 
 
-def test_a_large_table_with_another_time_runs_nothing(place):
-    table = place.folder / "records.csv"
-    # beyond the size from which Snakemake goes by times alone unless it is told otherwise
-    first, *rows = table.read_text(encoding="utf-8").splitlines()
-    table.write_text("\n".join([f"{first},remark", *(f"{row},{'x' * 10_000}" for row in rows)]), encoding="utf-8")
-    assert table.stat().st_size > 2_000_000
-    place.snakemake("results/tiny/means.h5")
-    table.touch()
-    assert place.jobs("results/tiny/means.h5") == {}
-    with open(table, "a", encoding="utf-8") as file:
-        file.write("\nword11 word12,topic 1,x")
-    assert place.jobs("results/tiny/means.h5") == {None: {"prepare_dataset": 1, "compute_means": 1}}
-
-
 @pytest.mark.parametrize(("file", "expected"), [("model.h5", done(MERGED, {})), ("metrics.json", done(EVALUATED, {}))])
 def test_what_was_deleted_is_made_again(finished, tmp_path, file, expected):
     place = finished.copy(tmp_path)
