@@ -74,21 +74,21 @@ class Done:
     """How a command ended."""
 
     status: int
-    said: str
+    written: str
 
     @property
     def refused(self):
-        """Whether it said one line and ended with status 2."""
-        lines = [line for line in self.said.splitlines() if line.startswith("ovaflow: error: ")]
-        return self.status == 2 and len(lines) == 1 and "Traceback" not in self.said
+        """Whether it wrote one line of error and ended with status 2."""
+        errors = re.findall("^ovaflow: error: ", self.written, re.MULTILINE)
+        return self.status == 2 and len(errors) == 1 and "Traceback" not in self.written
 
 
 def run(*words):
     """Call the command line here."""
-    out, said = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(said):
+    out, errors = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
         status = main([str(word) for word in words])
-    return Done(status, said.getvalue())
+    return Done(status, errors.getvalue())
 
 
 class Folder:
@@ -103,7 +103,8 @@ class Folder:
     def words(self, step, **instead):
         """Arguments of a step, some files replaced."""
         names = dict.fromkeys(re.findall(r"\{(\w+)\}", step))
-        return [word.format(**{name: instead.get(name, self[name]) for name in names}) for word in step.split()]
+        paths = {name: instead.get(name, self[name]) for name in names}
+        return [word.format(**paths) for word in step.split()]
 
 
 def inputs_of_step(step):
@@ -141,10 +142,10 @@ def finish(path, rows, seed):
     folder = Folder(path)
     folder.path.mkdir()
     write_table(folder.path / "records.csv", rows)
-    made = f"prepare --format=csv --train={folder.path}/records.csv --label-separator=| --seed={seed}".split()
-    done = run(*made, f"--output={folder['dataset']}")
-    assert done.status == 0, done.said
+    prepare = f"prepare --format=csv --train={folder.path}/records.csv --label-separator=|".split()
+    done = run(*prepare, f"--seed={seed}", f"--output={folder['dataset']}")
+    assert done.status == 0, done.written
     for step in STEPS:
         done = run(*folder.words(step))
-        assert done.status == 0, (step, done.said)
+        assert done.status == 0, (step, done.written)
     return folder

@@ -65,7 +65,7 @@ class Bench:
         """The outcome on undamaged files."""
         if step not in self._sound:
             done, self._sound[step] = self.outcome(step)
-            assert done.status == 0, done.said
+            assert done.status == 0, done.written
         return self._sound[step]
 
     def judge(self, name, step):
@@ -75,8 +75,8 @@ class Bench:
         if done.status == 0:
             assert written == self.sound(step), f"{step}: another outcome, and nothing was said"
             return "harmless"
-        assert done.refused, f"{step}: {done.status}, {done.said}"
-        assert self.folder[name].name in done.said, done.said
+        assert done.refused, f"{step}: {done.status}, {done.written}"
+        assert self.folder[name].name in done.written, done.written
         assert not written, f"{step} wrote {list(written)} in spite of it"
         return "found"
 

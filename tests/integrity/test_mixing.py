@@ -26,10 +26,10 @@ def outputs(step, folder):
 def test_another_datasets_artifacts_are_refused(finished, other, tmp_path, step, name):
     done = run(*finished.words(step, **outputs(step, tmp_path), **{name: other[name]}))
     if (step.split()[0], name) in LEGAL:
-        assert done.status == 0, done.said
+        assert done.status == 0, done.written
         return
-    assert done.refused, done.said
-    assert str(finished.path) in done.said or str(other.path) in done.said
+    assert done.refused, done.written
+    assert str(finished.path) in done.written or str(other.path) in done.written
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and path.parent.suffix != ".parts"]
 
 
@@ -42,7 +42,7 @@ def stronger(finished, tmp_path_factory):
         if step.split()[0] in ("root", "train-shard", "merge", "predict", "evaluate") and "held" not in step:
             more = ["--C=3"] if step.split()[0] in ("root", "train-shard") else []
             done = run(*folder.words(step), *more)
-            assert done.status == 0, done.said
+            assert done.status == 0, done.written
     return folder
 
 
@@ -62,7 +62,7 @@ def test_another_runs_artifacts_are_refused(finished, stronger, tmp_path, comman
     step = next(step for step in STEPS if step.split()[0] == command and f"{{{name}}}" in step)
     done = run(*finished.words(step, **outputs(step, tmp_path), **{name: stronger[name]}))
     assert done.refused
-    assert said in done.said
+    assert said in done.written
 
 
 @pytest.fixture
@@ -91,8 +91,8 @@ REPORTED = {
 @pytest.mark.parametrize("name", REPORTED)
 def test_the_report_refuses_them(mixed, tmp_path, name):
     done = run("report", mixed(name).path / "msi", f"--output={tmp_path / 'report.html'}")
-    assert done.refused, done.said
-    assert REPORTED[name] in done.said
+    assert done.refused, done.written
+    assert REPORTED[name] in done.written
 
 
 def test_the_report_passes_over_what_was_measured_elsewhere(mixed, tmp_path):
@@ -103,7 +103,7 @@ def test_the_report_passes_over_what_was_measured_elsewhere(mixed, tmp_path):
         for name in measured if remove else []:
             folder[name].unlink()
         found = run("report", folder.path / "msi", f"--output={tmp_path / 'report.html'}")
-        assert found.status == 0, found.said
+        assert found.status == 0, found.written
         pages.append(page(tmp_path / "report.html"))
     assert pages[0] == pages[1]
 

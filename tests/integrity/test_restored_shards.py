@@ -12,10 +12,10 @@ def test_the_same_file_without_training(step, finished, tmp_path):
     shutil.copytree(finished.path, folder.path)
     words = folder.words(step)
     output = folder.path / words[-1].removeprefix("--output=")
-    assert run(*words).said.count("finished earlier") == 0
+    assert run(*words).written.count("finished earlier") == 0
     theirs = output.read_bytes()
     output.unlink()
-    assert f"{output}: finished earlier" in run(*words).said
+    assert f"{output}: finished earlier" in run(*words).written
     # with processor time and memory of the job that trained it
     assert output.read_bytes() == theirs
     assert output.stat().st_nlink == 2
