@@ -33,7 +33,7 @@ from ovaflow.sparse.csr import row_dot
 from ovaflow.sparse.jit import kernel, strict_kernel
 from ovaflow.sparse.panel import WIDTH
 
-KEPT_MARGIN = 0.01
+NEAR_MARGIN = 0.01
 """How far below -1 the score of a negative may lie for it to stay after the first solution."""
 
 _NEGLIGIBLE = 1e-3
@@ -196,24 +196,25 @@ def screen_all(screen, batch):
 
 @kernel
 def _collect(c, n, stripe, first, last, screen, batch):
-    """Candidates of one label in one stripe: as many as are wanted at first, later all that may violate.
+    """Candidates of one label in one stripe: a first working set's worth, later all that may violate.
 
     Where too many may, the bias of a poor working set has risen; the highest
     bounds are then enough to bring it back, and the label is not finished.
     """
-    bounds, found, have = batch.bounds[c], batch.candidates[c], batch.n_candidates[c]
+    bounds, candidates, before = batch.bounds[c], batch.candidates[c], batch.n_candidates[c]
     add_rare(screen, batch.support[c, : batch.n_support[c]], batch.weights[c], stripe, bounds)
     count = last - first
     if batch.state[c] == ADMITTED:
-        wanted = first_rows(n, batch.n_positives[c])
+        limit = first_rows(n, batch.n_positives[c])
     else:
-        batch.n_candidates[c] = collect_above(bounds, count, np.float32(-1.0), first, found, have)
-        wanted = 2 * _limit(c, n, batch)
-        if batch.exhaustive[c] or batch.n_candidates[c] - have <= wanted * count / n:
+        after = collect_above(bounds, count, np.float32(-1.0), first, candidates, before)
+        batch.n_candidates[c] = after
+        limit = 2 * _limit(c, n, batch)
+        if batch.exhaustive[c] or after - before <= limit * count / n:
             return
         batch.cut[c] = True
-    threshold = threshold_for(bounds, count, wanted * count / n, batch.histogram)
-    batch.n_candidates[c] = collect_above(bounds, count, threshold, first, found, have)
+    threshold = threshold_for(bounds, count, limit * count / n, batch.histogram)
+    batch.n_candidates[c] = collect_above(bounds, count, threshold, first, candidates, before)
 
 
 @kernel
@@ -270,14 +271,14 @@ def _add_violators(c, X, batch, local):
     have = batch.n_rows[c]
     candidates = batch.candidates[c, : batch.n_candidates[c]]
     scores = local.work.scores
-    found = batch.rows[c, have:]
-    count = violators(X, candidates, batch.rows[c, :have], local, found, scores)
+    rows = batch.rows[c, have:]
+    count = violators(X, candidates, batch.rows[c, :have], local, rows, scores)
     limit = _limit(c, len(X.indptr) - 1, batch)
     complete = count <= limit and not batch.cut[c]
     # so few of the highest bounds violate that the bias is right again: leave out no candidate from here on
     batch.exhaustive[c] |= count <= limit
     if count > limit:
-        count = _keep_highest(found, scores, count, limit, batch.histogram)
+        count = _keep_highest(rows, scores, count, limit, batch.histogram)
     batch.n_rows[c] = have + count
     return count, complete
 
@@ -285,23 +286,24 @@ def _add_violators(c, X, batch, local):
 @kernel
 def _drop_far_rows(c, X, batch, local):
     """Leave out negatives with <w, x_i> < -1 - margin; the check finds those that matter after all."""
-    kept = batch.n_positives[c]
-    for r in range(kept, batch.n_rows[c]):
+    n_rows = batch.n_positives[c]
+    for r in range(n_rows, batch.n_rows[c]):
         i = batch.rows[c, r]
-        batch.rows[c, kept] = i
-        kept += row_dot(X.data, X.indices, X.indptr[i], X.indptr[i + 1], local.dense) > -1.0 - KEPT_MARGIN
-    batch.n_rows[c] = kept
+        batch.rows[c, n_rows] = i
+        score = row_dot(X.data, X.indices, X.indptr[i], X.indptr[i + 1], local.dense)
+        n_rows += score > -1.0 - NEAR_MARGIN
+    batch.n_rows[c] = n_rows
 
 
 @strict_kernel
-def _keep_highest(found, scores, count, limit, histogram):
-    """Keep about ``limit`` of the found, those of the highest scores; returns their number."""
+def _keep_highest(rows, scores, count, limit, histogram):
+    """Keep about ``limit`` of the rows, those of the highest scores; returns their number."""
     threshold = threshold_for(scores, count, limit, histogram)
-    kept = 0
+    n_highest = 0
     for e in range(count):
-        found[kept] = found[e]
-        kept += scores[e] > threshold
-    return kept
+        rows[n_highest] = rows[e]
+        n_highest += scores[e] > threshold
+    return n_highest
 
 
 @kernel

@@ -49,14 +49,15 @@ def minimise_l1(columns, target, work, settings, largest=np.inf):
     """
     order = np.empty(len(work.weights), np.int32)
     first_active = active = _fill_slopes(work, settings.loss)
-    kept, violation, largest = _survey(columns, largest, order, work, settings.C)
+    n_movable, violation, largest = _survey(columns, largest, order, work, settings.C)
     newton = passes = halvings = 0
     status = CONVERGED
     while violation > target:
         if newton == settings.max_newton:
             status = ITERATION_LIMIT
             break
-        passes += _fill_step(columns, order[:kept], active, settings.inner_tolerance * violation, work, settings)
+        tolerance = settings.inner_tolerance * violation
+        passes += _fill_step(columns, order[:n_movable], active, tolerance, work, settings)
         length, halved = _search(work, settings)
         newton += 1
         halvings += halved
@@ -65,7 +66,7 @@ def minimise_l1(columns, target, work, settings, largest=np.inf):
             break
         advance(work, np.float32(length))
         active = _fill_slopes(work, settings.loss)
-        kept, violation, largest = _survey(columns, largest, order, work, settings.C)
+        n_movable, violation, largest = _survey(columns, largest, order, work, settings.C)
     objective = _length(work.weights) + settings.C * total_loss(work, settings.loss)
     return Outcome(newton, passes, halvings, first_active, active, objective, violation, target, status, 1 + newton)
 
@@ -101,7 +102,7 @@ def _survey(columns, largest_before, order, work, C):
     Returns their number, the sum of all violations, and the largest.
     """
     margin = 1.0 - largest_before / len(work.scores)
-    kept, total, largest = 0, 0.0, 0.0
+    n_movable, total, largest = 0, 0.0, 0.0
     for j in range(len(work.weights)):
         slope, curvature = _column_sums(columns, j, work)
         work.gradient[j] = C * slope
@@ -110,9 +111,9 @@ def _survey(columns, largest_before, order, work, C):
         violation = violation_of(work.weights[j], C * slope)
         total += violation
         largest = max(largest, violation)
-        order[kept] = j
-        kept += work.weights[j] != 0 or abs(C * slope) >= margin
-    return kept, total, largest
+        order[n_movable] = j
+        n_movable += work.weights[j] != 0 or abs(C * slope) >= margin
+    return n_movable, total, largest
 
 
 @kernel

@@ -138,17 +138,17 @@ def add_rare(screen, features, weights, stripe, bounds):
 
 
 @strict_kernel
-def collect_above(bounds, count, threshold, first, found, n_found):
-    """Append {i : bounds_i > threshold} to found; returns the new length."""
+def collect_above(bounds, count, threshold, first, instances, length):
+    """Append {i : bounds_i > threshold} to a list of instances; returns its new length."""
     for i in range(count):
-        found[n_found] = first + i
-        n_found += bounds[i] > threshold
-    return n_found
+        instances[length] = first + i
+        length += bounds[i] > threshold
+    return length
 
 
 @strict_kernel
-def threshold_for(values, count, wanted, histogram):
-    """A number that about ``wanted`` of the values exceed, the largest always among them; from a sample of them."""
+def threshold_for(values, count, n_above, histogram):
+    """A number that about ``n_above`` of the values exceed, the largest always among them; from a sample of them."""
     step = max(1, count // 4096)
     low = high = values[0]
     for i in range(0, count, step):
@@ -163,7 +163,7 @@ def threshold_for(values, count, wanted, histogram):
         # false for nan, which overflow of huge features can bring here
         if 0 <= place < len(histogram):
             histogram[int(place)] += 1
-    left = wanted
+    left = n_above
     fullest = len(histogram) - 1
     while left > 0 and fullest >= 0:
         left -= histogram[fullest] * step

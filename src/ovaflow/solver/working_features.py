@@ -239,21 +239,22 @@ def _fill_gradient(X, features, n_rows, count, view, scratch, settings):
 @kernel
 def _add_features(bias, count, scratch):
     """Take in features, those of the largest gradients above 1 first; returns how many."""
-    found, sizes, n_found = np.empty(len(scratch.weights), np.int32), np.empty(len(scratch.weights), np.float32), 0
+    candidates = np.empty(len(scratch.weights), np.int32)
+    sizes, n_candidates = np.empty(len(scratch.weights), np.float32), 0
     for j in range(len(scratch.weights)):
         size = abs(scratch.gradient[j])
         if size > 1 and not scratch.chosen[j]:
-            found[n_found] = j
-            sizes[n_found] = size
-            n_found += 1
+            candidates[n_candidates] = j
+            sizes[n_candidates] = size
+            n_candidates += 1
     limit, threshold, added = max(FIRST, count), np.float64(0.0), 0
-    if n_found > limit:
-        threshold = threshold_for(sizes, n_found, limit, np.zeros(1024, np.int64))
+    if n_candidates > limit:
+        threshold = threshold_for(sizes, n_candidates, limit, np.zeros(1024, np.int64))
     has_bias = bias >= 0
-    for e in range(n_found):
+    for e in range(n_candidates):
         if sizes[e] > threshold:
-            scratch.chosen[found[e]] = True
-            scratch.features[count - has_bias + added] = found[e]
+            scratch.chosen[candidates[e]] = True
+            scratch.features[count - has_bias + added] = candidates[e]
             added += 1
     if has_bias:
         scratch.features[count + added - 1] = bias

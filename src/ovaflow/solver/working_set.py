@@ -137,14 +137,14 @@ def _renumber(indices, filled, local):
 
 
 @kernel
-def violators(X, candidates, rows, local, found, scores):
+def violators(X, candidates, rows, local, instances, scores):
     """{i in candidates, not in the working set : <w, x_i> > -1} and their scores; returns their number."""
     for i in rows:
         local.member[i] = True
     count = 0
     for i in candidates:
         if not local.member[i]:
-            found[count] = i
+            instances[count] = i
             scores[count] = row_dot(X.data, X.indices, X.indptr[i], X.indptr[i + 1], local.dense)
             count += scores[count] > -1.0
     for i in rows:

@@ -13,7 +13,7 @@ from ovaflow.training.shard_job import train_model
 
 _ENOUGH, _ROUNDS = 600, 10
 """Held-out instances that are enough, and most rounds to get there."""
-_SHOWN = ("P@1", "P@3", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@3", "PSP@5")
+_METRICS = ("P@1", "P@3", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@3", "PSP@5")
 
 
 class Trial(NamedTuple):
@@ -43,12 +43,12 @@ def try_on(dataset, training, metric, threads):
     inverse = dataset.inverse_propensity(training.propensity_a, training.propensity_b)
     metrics = ranking_metrics(ids, dataset.test.Y, inverse)
     scores = ranking.scores_of_instances(metric, ids, dataset.test.Y, inverse)
-    return Trial(scores, {name: metrics[name] for name in _SHOWN}, seconds)
+    return Trial(scores, {name: metrics[name] for name in _METRICS}, seconds)
 
 
-def nothing_found(n):
+def failed_trial(n):
     """The trial of a candidate that finds no label of n instances."""
-    return Trial(np.zeros(n), dict.fromkeys(_SHOWN, 0.0), 0.0)
+    return Trial(np.zeros(n), dict.fromkeys(_METRICS, 0.0), 0.0)
 
 
 def compare(rounds, attempt, candidates):
@@ -90,20 +90,20 @@ def summary(trials, chosen):
     entries = []
     for candidate, rounds in trials.items():
         difference, error = _difference(trials[chosen], rounds)
-        weights = [len(trial.scores) for trial in rounds]
-        metrics = {
-            name: float(np.average([trial.metrics[name] for trial in rounds], weights=weights)) for name in _SHOWN
+        entry = {
+            "candidate": candidate,
+            "rounds": len(rounds),
+            "held_out": sum(len(trial.scores) for trial in rounds),
+            "difference": difference,
+            "error": error,
+            "seconds": sum(trial.seconds for trial in rounds),
+            "metrics": {name: _mean_of(name, rounds) for name in _METRICS},
         }
-        seconds = sum(trial.seconds for trial in rounds)
-        entries.append(
-            {
-                "candidate": candidate,
-                "rounds": len(rounds),
-                "held_out": sum(weights),
-                "difference": difference,
-                "error": error,
-                "seconds": seconds,
-                "metrics": metrics,
-            }
-        )
+        entries.append(entry)
     return {"chosen": chosen, "candidates": entries}
+
+
+def _mean_of(metric, rounds):
+    """Mean of a metric over all held-out instances."""
+    weights = [len(trial.scores) for trial in rounds]
+    return float(np.average([trial.metrics[metric] for trial in rounds], weights=weights))

@@ -13,7 +13,7 @@ from ovaflow.data.labels import NamedLabels
 from ovaflow.data.prepare import training_instances
 from ovaflow.data.vocabulary import NoTermsError, learn
 from ovaflow.settings.models import TrainLabels
-from ovaflow.tuning.comparison import compare, folds, nothing_found, summary, try_on
+from ovaflow.tuning.comparison import compare, failed_trial, folds, summary, try_on
 
 KIND = "features"
 
@@ -41,13 +41,14 @@ def choose_features(source, settings, threads=1):
                 try:
                     trial = try_on(_dataset(sample, part, blocks, written), training, settings.metric, threads)
                 except NoTermsError:
-                    trial = nothing_found(len(part[1]))
+                    trial = failed_trial(len(part[1]))
             progress.advance()
             return trial
 
         pieces = _PIECES if without_spaces(instance.text for instance in sample) else ()
-        trials, chosen = compare(rounds, attempt, list(dict.fromkeys([*settings.candidates, *pieces])))
-    return {"metric": settings.metric, "instances": len(sample)} | summary(trials, chosen)
+        candidates = list(dict.fromkeys([*settings.candidates, *pieces]))
+        trials, best = compare(rounds, attempt, candidates)
+    return {"metric": settings.metric, "instances": len(sample)} | summary(trials, best)
 
 
 def _hash(instance):
@@ -70,10 +71,10 @@ def _dataset(sample, part, settings, written=None):
     train = with_label_names(Split(X, Y), names, transform, None, others) if settings.label_names else Split(X, Y)
     named = train.X.n_rows - X.n_rows
     parameters = {"bias": settings.bias, "normalize": settings.normalize, "named_labels": named}
-    given = Names(names, transform.feature_names, transform.idf)
-    return Dataset(Path("held-out"), train, Split(X_test, Y_test), "", parameters, given)
+    in_memory = Names(names, transform.feature_names, transform.idf)
+    return Dataset(Path("held-out"), train, Split(X_test, Y_test), "", parameters, in_memory)
 
 
 def _known(labels, written):
-    given = map(str, labels)
-    return list(given) if written is None else [label for label in given if label in written]
+    labels = list(map(str, labels))
+    return labels if written is None else [label for label in labels if label in written]
