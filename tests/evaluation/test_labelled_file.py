@@ -117,7 +117,7 @@ def test_every_format_has_the_same_answer(folder, opened, tmp_path):
         ("new.parquet", {"text_column": "topic", "labels_column": "of"}),
     ):
         ours = answer(predictor, tmp_path / name, reading_of(predictor.model, tmp_path / name, **chosen))
-        for field in ("ids", "scores", "given"):
+        for field in ("ids", "scores", "n_true"):
             assert np.array_equal(getattr(ours, field), getattr(theirs, field)), name
         assert np.array_equal(ours.Y.indices, theirs.Y.indices)
 
@@ -134,7 +134,7 @@ def test_a_file_of_features(tmp_path):
     theirs = predictor.top_k(predictor.from_features([{0: 2, 1: 3}, {3: 5}]), 3)
     assert np.array_equal(ours.ids, theirs[0])
     assert np.array_equal(ours.scores, theirs[1])
-    assert (ours.Y.indices.tolist(), ours.given.tolist()) == ([0, 2], [2, 1])
+    assert (ours.Y.indices.tolist(), ours.n_true.tolist()) == ([0, 2], [2, 1])
     path.write_text("0 1:2 9:3\n")
     with pytest.raises(InputError, match="9 features, the model has 4"):
         answer(predictor, path, reading_of(predictor.model, path))

@@ -1,4 +1,4 @@
-"""Where a run is good and where it fails: what metrics.json says in one number each, label by label."""
+"""Where a run is good and where it fails, by label and by group of labels."""
 
 import numpy as np
 
@@ -11,20 +11,19 @@ STARTS = (0, 1, 2, 5, 10, 50, 100, 1000)
 """Smallest number of training positives of each group, 0 first."""
 
 NAMES = {0: "unseen", 1: "tail", 6: "torso", 101: "head"}
-"""Fewest training positives of a group and its name."""
+"""Names of the groups by their fewest training positives."""
 
 BINS = (1, 2, 3, 6, 11, 21, 51, 101, 201, 501, 1001, 10001, 100001)
-"""Fewest training positives of each bin, finer."""
+"""Fewest training positives of each bin."""
 
 WORST = 20
 """Failures of each kind that are listed."""
 
-
 ENOUGH = 10
-"""Test positives from which on figures of a single label say something."""
+"""Fewest test positives of a label whose own figures mean something."""
 
 TRUSTED = 10
-"""Labels that are listed as the best and as the worst."""
+"""Labels listed as the best, and as the worst."""
 
 
 def decile_starts(counts):
@@ -50,64 +49,72 @@ def decile_starts(counts):
 
 def _tallies(ids, hits, Y):
     """How often each label is true, predicted and a hit: three arrays (l,)."""
-    return [np.bincount(labels, minlength=Y.n_columns) for labels in (Y.indices, ids[ids >= 0], ids[hits])]
+    occurrences = Y.indices, ids[ids >= 0], ids[hits]
+    return [np.bincount(labels, minlength=Y.n_columns) for labels in occurrences]
 
 
 def results_of_labels(predictions, dataset):
-    """Rows of all labels after their head: how often each is true, among the first 5 predictions, and right there."""
+    """Head and rows of labels.csv: how often each is true, among the first 5 predictions, and right there."""
     Y, ids = dataset.test.Y, predictions.ids[:, : max(PLACES)]
     tallies = _tallies(ids, find_hits(ids, Y), Y)
     uris = dataset.label_uris if len(dataset.label_uris) else [""] * dataset.n_labels
     yield "label", "uri", "training_documents", "test_positives", "predicted", "hits", "precision", "recall"
     rows = zip(dataset.label_names, uris, dataset.counts.tolist(), *(each.tolist() for each in tallies), strict=True)
-    for *named, true, predicted, found in rows:
-        shares = [round(found / whole, 4) if whole else "" for whole in (predicted, true)]
-        yield [*named, true, predicted, found, *shares]
+    for *row, true, predicted, right in rows:
+        precision = round(right / predicted, 4) if predicted else ""
+        recall = round(right / true, 4) if true else ""
+        yield [*row, true, predicted, right, precision, recall]
+
+
+def _entry(label, true, predicted, right):
+    """Figures of a label, from the :func:`_tallies` of all."""
+    return {
+        "label": label,
+        "true": int(true[label]),
+        "predicted": int(predicted[label]),
+        "found": int(right[label]),
+    }
 
 
 def best_and_worst(ids, hits, Y, amount):
-    """Of labels with at least :data:`ENOUGH` test positives, those of the largest and of the smallest F1."""
-    true, predicted, found = _tallies(ids, hits, Y)
+    """Labels of the largest and of the smallest F1, of those with at least :data:`ENOUGH` test positives."""
+    true, predicted, right = _tallies(ids, hits, Y)
     enough = np.flatnonzero(true >= ENOUGH)
-    f1 = 2 * found[enough] / (true + predicted)[enough]
+    f1 = 2 * right[enough] / (true + predicted)[enough]
     order = enough[np.lexsort((-true[enough], -f1))]
     amount = min(amount, (len(order) + 1) // 2)
-    sides = {"best": order[:amount], "worst": order[amount:][::-1][:amount]}
-    return {
-        "enough": len(enough),
-        **{
-            side: [
-                {"label": j, "true": int(true[j]), "predicted": int(predicted[j]), "found": int(found[j])}
-                for j in labels.tolist()
-            ]
-            for side, labels in sides.items()
-        },
-    }
+
+    def entries(labels):
+        return [_entry(label, true, predicted, right) for label in labels.tolist()]
+
+    worst = order[amount:][::-1][:amount]
+    return {"enough": len(enough), "best": entries(order[:amount]), "worst": entries(worst)}
 
 
 def frequency_groups(ids, hits, Y, counts, k, starts, inverse):
     """Results by group of labels with similar counts; precision and psp add up to P@k and PSP@k."""
     first, hit = ids[:, :k], hits[:, :k]
-    tested, predicted, found = _tallies(first, hit, Y)
+    true, predicted, right = _tallies(first, hit, Y)
     group = np.searchsorted(starts, counts, "right") - 1
-    gains, best = np.bincount(group, found * inverse, len(starts)), best_gains(Y, inverse, k).sum()
+    gains, best = np.bincount(group, right * inverse, len(starts)), best_gains(Y, inverse, k).sum()
     rows = []
     for g, start in enumerate(starts):
         members = group == g
-        true, said, right = (int(amounts[members].sum()) for amounts in (tested, predicted, found))
-        row = {
+        if not members.any():
+            continue
+        found, positives = int(right[members].sum()), int(true[members].sum())
+        rows.append({
             "from": start,
             "to": starts[g + 1] - 1 if g + 1 < len(starts) else None,
             "labels": int(members.sum()),
-            "true": true,
-            "predicted": said,
-            "hits": right,
-            "recall": ratio(right, true),
-            "precision": ratio(right, first.size),
-            "coverage": ratio((found[members] > 0).sum(), (tested[members] > 0).sum()),
+            "true": positives,
+            "predicted": int(predicted[members].sum()),
+            "hits": found,
+            "recall": ratio(found, positives),
+            "precision": ratio(found, first.size),
+            "coverage": ratio((right[members] > 0).sum(), (true[members] > 0).sum()),
             "psp": ratio(gains[g], best),
-        }
-        rows += [row] if row["labels"] else []
+        })  # fmt: skip
     return rows
 
 
@@ -123,19 +130,17 @@ def sure_and_wrong(ids, scores, hits, n_true, amount):
 
 
 def often_missed(ids, hits, Y, amount):
-    """Labels that are missed in the most instances, with how often they are true and found."""
-    true = np.bincount(Y.indices, minlength=Y.n_columns)
-    found = np.bincount(ids[hits], minlength=Y.n_columns)
-    missed = true - found
+    """Labels that are missed in the most instances: how often they are true, and found."""
+    true, _, right = _tallies(ids, hits, Y)
+    missed = true - right
     order = np.argsort(-missed, kind="stable")[:amount]
-    return [
-        {"label": int(label), "true": int(true[label]), "found": int(found[label])} for label in order if missed[label]
-    ]
+    labels = order[missed[order] > 0]
+    return [{"label": int(j), "true": int(true[j]), "found": int(right[j])} for j in labels]
 
 
 def confused(ids, hits, Y, amount):
-    """Pairs of labels, one of which is predicted where the other is true, most above what chance would give first."""
-    # of an instance with m labels the first min(m, k) predictions count: a wrong one takes the place of a missed label
+    """Pairs of a missed and a wrongly predicted label, those that exceed chance most first."""
+    # an instance with m labels has min(m, k) places: a wrong prediction there takes the place of a missed label
     missed, wrong = _pairs(ids, hits, Y)
     if not len(missed):
         return []
@@ -157,8 +162,8 @@ def _pairs(ids, hits, Y):
     wrong = ~hits & (ids >= 0) & (np.arange(ids.shape[1]) < n_true[:, None])
     rows = np.repeat(np.arange(len(ids)), n_true)
     predicted = (np.arange(len(ids))[:, None] * Y.n_columns + ids)[hits]
-    open_ = ~np.isin(rows * Y.n_columns + Y.indices, predicted)
-    missed, rows = Y.indices[open_].astype(np.int64), rows[open_]
+    absent = ~np.isin(rows * Y.n_columns + Y.indices, predicted)
+    missed, rows = Y.indices[absent].astype(np.int64), rows[absent]
     amounts = wrong.sum(axis=1)
     starts = np.concatenate([[0], np.cumsum(amounts)])
     each = amounts[rows]
@@ -167,24 +172,24 @@ def _pairs(ids, hits, Y):
 
 
 def evaluate_groups(predictions, dataset, model, a, b):
-    """Results by training frequency at 5 places, or fewer where fewer labels were predicted."""
-    k, _, grouped = _grouping(predictions, dataset, model, a, b)
-    return {"k": k, "groups": grouped(STARTS)}
+    """Results by training frequency at 5 places, or as many as were predicted."""
+    k, _, groups = _grouping(predictions, dataset, model, a, b)
+    return {"k": k, "groups": groups(STARTS)}
 
 
 def analyse(predictions, dataset, model, a, b):
     """Results by training frequency, and failures, as a dict for JSON; propensities have the constants a and b."""
-    k, hits, grouped = _grouping(predictions, dataset, model, a, b)
+    k, hits, groups = _grouping(predictions, dataset, model, a, b)
     Y, ids, scores = dataset.test.Y, predictions.ids[:, :k], predictions.scores[:, :k]
     starts, deciles = decile_starts(dataset.counts)
     names = [f"{first}" if first == last else f"{first}–{last}" for first, last in deciles]
-    by_decile = [group for group in grouped((0, *starts)) if group["from"]]
+    by_decile = [group for group in groups((0, *starts)) if group["from"]]
     return {
         "model": model.checksum,
         "k": k,
-        "groups": [{"name": NAMES[group["from"]], **group} for group in grouped(tuple(NAMES))],
+        "groups": [{"name": NAMES[group["from"]], **group} for group in groups(tuple(NAMES))],
         "deciles": [{"name": name, **group} for name, group in zip(names, by_decile, strict=True)],
-        "bins": [group for group in grouped((0, *BINS)) if group["from"]],
+        "bins": [group for group in groups((0, *BINS)) if group["from"]],
         "wrong": sure_and_wrong(ids, scores, hits, np.diff(Y.indptr), WORST),
         "trust": best_and_worst(ids, hits, Y, TRUSTED),
         "missed": often_missed(ids, hits, Y, WORST),
@@ -193,7 +198,7 @@ def analyse(predictions, dataset, model, a, b):
 
 
 def _grouping(predictions, dataset, model, a, b):
-    """Number of places, hits there, and a function that groups labels by the smallest counts of the groups."""
+    """Number of places, hits there, and a function of the groups' smallest counts."""
     check_inputs(predictions, dataset, model)
     Y, k = dataset.test.Y, min(max(PLACES), predictions.ids.shape[1])
     ids = predictions.ids[:, :k]

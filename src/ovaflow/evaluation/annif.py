@@ -1,6 +1,6 @@
-"""What ``annif eval`` prints: all predicted labels of an instance are taken as assigned, the first k in metrics at k.
+"""The metrics of ``annif eval``: all predicted labels of an instance count as assigned, in metrics at k the first k.
 
-Averages are those of scikit-learn, where nothing can be divided 0; instances without labels have an NDCG of 1.
+Averages are scikit-learn's, with 0 for 0 / 0; instances without labels have an NDCG of 1.
 """
 
 import warnings
@@ -14,18 +14,23 @@ _AVERAGES = {"doc avg": "samples", "subj avg": "macro", "weighted subj avg": "we
 
 
 def annif_metrics(ids, Y):
-    """Metrics by the names that Annif has for them, of predictions as :mod:`ovaflow.evaluation.ranking` takes them."""
-    true, whole = Y.to_scipy() > 0, indicator(ids, Y)
-    found = {}
+    """Metrics by Annif's names, of predictions as in :mod:`ovaflow.evaluation.ranking`."""
+    true, predicted = Y.to_scipy() > 0, indicator(ids, Y)
+    metrics = {}
     for name, average in _AVERAGES.items():
-        for metric, value in zip(("Precision", "Recall", "F1 score"), averages(true, whole, average), strict=False):
-            found[f"{metric} ({name})"] = float(value)
+        precision, recall, f1 = averages(true, predicted, average)
+        metrics[f"Precision ({name})"] = float(precision)
+        metrics[f"Recall ({name})"] = float(recall)
+        metrics[f"F1 score ({name})"] = float(f1)
     hits = find_hits(ids, Y)
-    found["F1@5"] = float(averages(true, indicator(ids[:, :5], Y), "samples")[2])
-    found |= {"NDCG": _ndcg(hits, Y)} | {f"NDCG@{k}": _ndcg(hits[:, :k], Y, k) for k in (5, 10)}
-    found |= {f"Precision@{k}": float(averages(true, indicator(ids[:, :k], Y), "samples")[0]) for k in (1, 3, 5)}
+    metrics["F1@5"] = float(averages(true, indicator(ids[:, :5], Y), "samples")[2])
+    metrics["NDCG"] = _ndcg(hits, Y)
+    for k in (5, 10):
+        metrics[f"NDCG@{k}"] = _ndcg(hits[:, :k], Y, k)
+    for k in (1, 3, 5):
+        metrics[f"Precision@{k}"] = float(averages(true, indicator(ids[:, :k], Y), "samples")[0])
     true_positives, assigned = int(hits.sum()), int((ids >= 0).sum())
-    return found | {
+    return metrics | {
         "True positives": true_positives,
         "False positives": assigned - true_positives,
         "False negatives": len(Y.indices) - true_positives,
@@ -35,24 +40,24 @@ def annif_metrics(ids, Y):
 
 def indicator(ids, Y):
     """Predictions as an indicator, bool (n, l)."""
-    given = ids >= 0
-    indptr = np.concatenate([[0], np.cumsum(given.sum(axis=1))])
-    return sp.csr_array((np.ones(indptr[-1], bool), ids[given], indptr), shape=(Y.n_rows, Y.n_columns))
+    assigned = ids >= 0
+    indptr = np.concatenate([[0], np.cumsum(assigned.sum(axis=1))])
+    return sp.csr_array((np.ones(indptr[-1], bool), ids[assigned], indptr), shape=(Y.n_rows, Y.n_columns))
 
 
 def averages(true, assigned, average):
-    """Precision, recall and F1 of two indicators, as scikit-learn averages them; of each label with None."""
-    # scikit-learn takes a second to load
+    """Precision, recall and F1 of two indicators, with scikit-learn's averages; None: for each label."""
+    # loading scikit-learn takes a second
     from sklearn.metrics import precision_recall_fscore_support
 
     with warnings.catch_warnings():
-        # scikit-learn warns wherever it divides by zero
+        # scikit-learn warns whenever it divides by zero
         warnings.simplefilter("ignore")
         return precision_recall_fscore_support(true, assigned, average=average)[:3]
 
 
 def _ndcg(hits, Y, k=None):
-    """Mean of DCG / ideal DCG; without k the ideal has all labels of the instance."""
+    """Mean of DCG / ideal DCG; without k, the ideal has all labels of the instance."""
     counts = np.diff(Y.indptr)
     discounts = 1 / np.log2(np.arange(2, 2 + max(hits.shape[1], counts.max(initial=0))))
     ideal = np.concatenate([[0], np.cumsum(discounts)])[counts if k is None else np.minimum(counts, k)]

@@ -1,4 +1,4 @@
-"""How reliable probabilities are, and what thresholds are worth, on the test instances."""
+"""How reliable probabilities are, and how good thresholds are, on the test instances."""
 
 import numpy as np
 from scipy.special import expit
@@ -12,11 +12,11 @@ BINS = 15
 """Of equal width, as in Guo et al. 2017."""
 
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
-"""Probabilities from which on labels might be assigned without a person."""
+"""Least probabilities of labels that might be assigned without a person."""
 
 
 def calibration_curve(model, calibration, dataset, k, threads=1):
-    """Compare probabilities of the best k labels of test instances with the truth, and ways to choose labels."""
+    """Compare probabilities of the best k labels with the truth, and ways to choose labels."""
     model.require_dataset(dataset)
     method = method_of_model(model)
     method.load_kernels()
@@ -32,8 +32,8 @@ def calibration_curve(model, calibration, dataset, k, threads=1):
 
 
 def _probabilities(model, calibration, ids, scores, hits):
-    known = ids >= 0
-    labels, values, true = ids[known], scores[known].astype(np.float64), hits[known]
+    predicted = ids >= 0
+    labels, values, true = ids[predicted], scores[predicted].astype(np.float64), hits[predicted]
     slope, intercept = common_lines(calibration.parameters["common"], model.counts)
     ways = {
         "score as log-odds": expit(values),
@@ -44,7 +44,7 @@ def _probabilities(model, calibration, ids, scores, hits):
 
 
 def automatic(probabilities, hits, positives):
-    """What labels of at least a probability are worth, if they are assigned without a person: one dict per level."""
+    """How good labels of at least each probability are, if they are assigned without a person: one dict per level."""
     rows = []
     for level in LEVELS:
         chosen = probabilities >= np.float32(level)

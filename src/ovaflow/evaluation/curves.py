@@ -1,4 +1,4 @@
-"""Quality of a model pruned further and further (DiSMEC, fig. 5), or of fewer of its trees (FastXML, fig. 1)."""
+"""Quality of a model pruned further and further (DiSMEC, fig. 5), or of its first trees (FastXML, fig. 1)."""
 
 from dataclasses import replace
 
@@ -15,28 +15,28 @@ from ovaflow.prediction.top_k import load_kernels, predict_top_k
 _BYTES_OF_A_WEIGHT = 8
 
 MOST_INSTANCES = 20_000
-"""Of a prune curve, spread evenly over the test instances: differences between its points need no more."""
+"""Test instances of a prune curve, evenly spaced: differences between its points need no more."""
 
 MOST_POINTS = 24
-"""Up to so many trees each number is a point of its own."""
+"""Points of a tree curve; with fewer trees, every number of trees is one."""
 
 
 def prune_curve(model, dataset, thresholds, a, b, threads=1):
     """Size and quality at the model's own threshold and those above, ascending, on a sample of the test instances."""
     model.require_dataset(dataset)
-    own = model.parameters["prune"]
-    wanted = sorted({own, *(float(threshold) for threshold in thresholds if threshold > own)})
+    smallest = model.parameters["prune"]
+    thresholds = sorted({smallest} | {float(each) for each in thresholds if each > smallest})
     n = dataset.test.X.n_rows
     few = min(n, MOST_INSTANCES)
     test, inverse = dataset.test.take(np.arange(few) * n // max(few, 1)), dataset.inverse_propensity(a, b)
     load_kernels()
     points, pruned, panels = [], model, open_index(model)
-    with Progress("prune", len(wanted), "thresholds") as progress:
-        for threshold in wanted:
-            if threshold > own:
+    with Progress("prune", len(thresholds), "thresholds") as progress:
+        for threshold in thresholds:
+            if threshold > smallest:
                 pruned, panels = replace(pruned, weights=prune(pruned.weights, threshold)), None
-            measured = _measure(pruned, test, inverse, threads, panels)
-            points.append({"prune": threshold, **_sizes(model, pruned), **measured})
+            quality = _measure(pruned, test, inverse, threads, panels)
+            points.append({"prune": threshold, **_sizes(model, pruned), **quality})
             progress.advance()
     return {"model": model.checksum, "instances": few, "points": points}
 
@@ -48,7 +48,7 @@ def _sizes(model, pruned):
 
 
 def quality_of(model, dataset, a, b, threads=1):
-    """P@k and PSP@k of a model of one-vs-all on the test instances."""
+    """P@k and PSP@k of a one-vs-all model on the test instances."""
     model.require_dataset(dataset)
     return _measure(model, dataset.test, dataset.inverse_propensity(a, b), threads)
 
@@ -59,7 +59,7 @@ def _measure(model, test, inverse, threads, panels=None):
 
 
 def tree_curve(model, dataset, a, b, threads=1):
-    """Quality of the first trees, more and more of them, from one pass over the test instances."""
+    """Quality of growing numbers of trees, from one pass over the test instances."""
     model.require_dataset(dataset)
     amounts = _amounts(model.forest.n_trees)
     inverse = dataset.inverse_propensity(a, b)
@@ -71,7 +71,7 @@ def tree_curve(model, dataset, a, b, threads=1):
 
 
 def _amounts(n_trees):
-    """All numbers of trees if there are few, otherwise spaced wider and wider, always with the last."""
+    """All numbers of trees if there are few, otherwise ever wider steps to the last."""
     steps = range(1, n_trees + 1)
     if n_trees <= MOST_POINTS:
         return list(steps)
@@ -80,5 +80,6 @@ def _amounts(n_trees):
 
 def _quality(ids, Y, inverse):
     hits = ranking.find_hits(ids, Y)
+    precision = {f"P@{k}": ranking.precision(hits, k) for k in PLACES}
     scored = {f"PSP@{k}": ranking.propensity_scored_precision(ids, hits, Y, inverse, k) for k in PLACES}
-    return {f"P@{k}": ranking.precision(hits, k) for k in PLACES} | scored
+    return precision | scored

@@ -1,4 +1,4 @@
-"""An embedding described: its spectrum, quality by rank, and which labels lie close together."""
+"""Description of an embedding: spectrum, quality by rank, and nearest labels."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from ovaflow.rembrandt.projection import Projection
 from ovaflow.sparse.csr import rows_of
 
 MOST_INSTANCES = 5000
-"""Test instances on which ranks are measured, a random sample where there are more."""
+"""Test instances that ranks are measured on; a random sample if there are more."""
 
 RANKS = 8
 LABELS, NEIGHBOURS = 12, 5
@@ -32,14 +32,14 @@ def describe_embedding(embedding, dataset, threads=1):
 
 
 def _scaled(embedding):
-    """V Sigma, whose inner products are those of the predicted labels; V itself where nothing was decomposed."""
+    """V Sigma, whose inner products are those of the predicted labels; V if nothing was decomposed."""
     if not len(embedding.eigenvalues) or not embedding.vectors.shape[1]:
         return embedding.vectors
     return embedding.vectors * np.sqrt(np.maximum(embedding.eigenvalues, 0)).astype(np.float32)
 
 
 def _quality_by_rank(embedding, dataset, counts, threads):
-    """P@k of the first dimensions with a least-squares decoder, so that one embedding tells all ranks."""
+    """P@k of the first dimensions with a least-squares decoder: one embedding shows all ranks."""
     if not embedding.ordered:
         return []
     rows = np.arange(dataset.test.X.n_rows)
@@ -72,11 +72,11 @@ def nearest_labels(vectors, counts):
     drawn = np.random.default_rng(0).choice(len(counts), size, replace=False, p=chances / chances.sum())
     lengths = np.sqrt(np.square(vectors).sum(axis=1))
     units = np.where(chances[:, None] > 0, vectors / np.maximum(lengths, 1e-30)[:, None], 0)
-    found = []
+    entries = []
     for label in drawn[np.argsort(-counts[drawn], kind="stable")].tolist():
         cosines = np.where(chances > 0, (units * units[label]).sum(axis=1), -np.inf)
         cosines[label] = -np.inf
         order = np.argsort(-cosines, kind="stable")[:NEIGHBOURS].tolist()
         nearest = [[other, float(cosines[other])] for other in order if np.isfinite(cosines[other])]
-        found.append({"label": label, "nearest": nearest})
-    return found
+        entries.append({"label": label, "nearest": nearest})
+    return entries

@@ -1,4 +1,4 @@
-"""A model on a labelled file that it was not prepared with: what it predicts, and how much of that is right."""
+"""A model on a labelled file other than its dataset: what it predicts, and how much of that is right."""
 
 import itertools
 from collections import Counter
@@ -21,51 +21,52 @@ from ovaflow.sparse.csr import CSR, from_scipy
 
 FORMATS = ("csv", "jsonl", "parquet", "text-tsv", "annif", "svmlight", "xmc-text")
 _BEST_OF_RECORD = 5
-"""Labels of each record that are taken as predicted where there are no thresholds."""
+"""Labels of each record that count as predicted without thresholds."""
 
 
 class Answers(NamedTuple):
-    """The best labels of each record, by a model, and those that it has."""
+    """The labels that a model predicts for each record, and the true ones."""
 
-    ids: np.ndarray  # int32 (n, K); by falling score, -1 where there is none
+    ids: np.ndarray  # int32 (n, K); by descending score, -1 for none
     scores: np.ndarray  # float32 (n, K)
     Y: CSR  # (n, l); of the labels that the model knows
-    given: np.ndarray  # int64 (n,); labels of each record, unknown ones included
+    n_true: np.ndarray  # int64 (n,); labels of each record, including unknown ones
 
     @property
     def known(self):
-        """Labels of each record that the model knows."""
+        """Number of labels of each record that the model knows."""
         return np.diff(self.Y.indptr)
 
 
 def reading_of(model, path, **chosen):
-    """How a file is read, as settings of the prepare step: as the model's data was, but for what is chosen."""
+    """Settings to read a file: those of the model's data, except what is chosen."""
     source = model.transform.get("source", {})
-    own = source.get("format")
-    asked = {name: value for name, value in chosen.items() if value is not None}
+    options = {name: value for name, value in chosen.items() if value is not None}
     columns = {name: source[name] for name in ("text_column", "labels_column", "label_separator") if name in source}
-    named = own if own == "annif" else format_named(str(path)) or own
+    file_format = source.get("format")
+    if file_format != "annif":
+        file_format = format_named(str(path)) or file_format
     weights = model.transform["column_weights"] if weighs_columns(model) else []
-    settings = {"format": named, "column_weights": weights} | columns | asked
+    settings = {"format": file_format, "column_weights": weights} | columns | options
     if settings["format"] not in FORMATS:
-        raise InputError("the name does not tell the format", path=path, remedy="give it with --format")
+        raise InputError("unknown format", path=path, remedy="give it with --format")
     return PrepareSource.model_construct(**settings)
 
 
 def answer(predictor, path, settings, threads=1):
-    """What a model predicts for the records of a file, beside their labels."""
+    """Predictions of a model for the records of a file, and their labels."""
     read = _read_features if settings.format in ("svmlight", "xmc-text") else _read_texts
-    found, rows, given = [], [], []
+    predictions, rows, n_true = [], [], []
     for X, labels, counts in read(predictor, path, settings):
-        found.append(predictor.top_k(X, min(HELD_OUT_TOP_K, predictor.n_labels), threads))
+        predictions.append(predictor.top_k(X, min(HELD_OUT_TOP_K, predictor.n_labels), threads))
         rows += labels
-        given += counts
+        n_true += counts
     if not any(rows):
-        what = "no record has a label" if not any(given) else "no label of any record is one of the model's"
+        what = "no record has a label" if not any(n_true) else "no label of any record is one of the model's"
         remedy = "check --labels-column and --label-separator" if read is _read_texts else "check the file"
         raise InputError(what, path=path, remedy=remedy)
-    ids, scores = map(np.concatenate, zip(*found, strict=True))
-    return Answers(ids, scores, _matrix(rows, predictor.n_labels), np.array(given))
+    ids, scores = map(np.concatenate, zip(*predictions, strict=True))
+    return Answers(ids, scores, _matrix(rows, predictor.n_labels), np.array(n_true))
 
 
 def _matrix(rows, n_labels):
@@ -76,7 +77,7 @@ def _matrix(rows, n_labels):
 
 
 def _read_texts(predictor, path, settings):
-    """Batches of features, ids of the labels that are known, and numbers of all labels."""
+    """Batches of features, known labels of each record, and the number of all its labels."""
     instances = read_annif(path, Counter()) if settings.format == "annif" else read_texts(settings, path)
     numbers = _numbers_of(predictor.model)
     while batch := list(itertools.islice(instances, BATCH)):
@@ -85,7 +86,7 @@ def _read_texts(predictor, path, settings):
 
 
 def _numbers_of(model):
-    """Ids of labels by what records may call them: URIs, names, and numbers if the model's data has these."""
+    """Labels by their URIs and names, and by their numbers if the model's data has these."""
     numbers = {name: label for marks in (model.label_names, model.label_uris) for label, name in enumerate(marks)}
     if "labels" in model.transform.get("source", {}).get("files", {}):
         numbers |= {str(label): label for label in range(model.n_labels)}
@@ -108,67 +109,66 @@ def _read_features(predictor, path, settings):
 def measure(answers, calibration):
     """Numbers of records and labels, and metrics, by name; those of ``calibration`` where there is one.
 
-    Known labels are those that the model knows. P@k is over records with a known label, what thresholds choose over
-    those with any label: of the others nobody knows what is right.
+    Known labels are those that the model knows. P@k is over records with a known label, the F1 of thresholds over
+    those with any label: what is right for the others is unknown.
     """
-    given, known, Y = answers.given, answers.known, answers.Y
+    n_true, known, Y = answers.n_true, answers.known, answers.Y
     hits = ranking.find_hits(answers.ids, Y)
-    labelled = given > 0
-    found = {
-        "records": len(given),
+    labelled = n_true > 0
+    metrics = {
+        "records": len(n_true),
         "records without labels": int((~labelled).sum()),
         "records with a known label": int((known > 0).sum()),
-        "records with an unknown label": int((given > known).sum()),
-        "labels": int(given.sum()),
-        "unknown labels": int((given - known).sum()),
+        "records with an unknown label": int((n_true > known).sum()),
+        "labels": int(n_true.sum()),
+        "unknown labels": int((n_true - known).sum()),
         **{f"P@{k}": ranking.precision(hits[known > 0], k) for k in PLACES},
         "recall@5 of known labels": ranking.recall(hits, Y, 5),
-        "recall@5 of all labels": float((hits[labelled, :5].sum(axis=1) / given[labelled]).mean()),
+        "recall@5 of all labels": float((hits[labelled, :5].sum(axis=1) / n_true[labelled]).mean()),
     }
     if calibration is not None:
         chosen = calibration.chosen(answers.ids, answers.scores)
         true, assigned = _indicators(answers, chosen)
         for name, average in (("micro-F1", "micro"), ("document-averaged F1", "samples")):
-            found[f"{name} at the thresholds"] = float(averages(true, assigned, average)[2])
-    return found
+            metrics[f"{name} at the thresholds"] = float(averages(true, assigned, average)[2])
+    return metrics
 
 
 def by_probability(answers, calibration):
-    """What labels of at least a probability are worth, on records with labels; as :func:`automatic`."""
-    labelled = answers.given > 0
+    """How good labels of at least each probability are, on records with labels; as :func:`automatic`."""
+    labelled = answers.n_true > 0
     hits = ranking.find_hits(answers.ids, answers.Y)[labelled]
     probabilities = calibration.probabilities(answers.ids, answers.scores)[labelled]
     return automatic(probabilities, hits, len(answers.Y.indices))
 
 
 def by_label(answers, model, calibration):
-    """Rows of a table of labels that a record has or is predicted to have, after its head."""
-    ids, scores = answers.ids, answers.scores
-    first = np.arange(ids.shape[1]) < _BEST_OF_RECORD
-    chosen = (ids >= 0) & first if calibration is None else calibration.chosen(ids, scores)
+    """Head and rows of a table of all labels that are true or predicted for a record."""
+    chosen = (answers.ids >= 0) & (np.arange(answers.ids.shape[1]) < _BEST_OF_RECORD)
+    if calibration is not None:
+        chosen = calibration.chosen(answers.ids, answers.scores)
     true, assigned = _indicators(answers, chosen)
     positives, predicted = (np.asarray(matrix.sum(axis=0)).ravel() for matrix in (true, assigned))
-    measured = np.stack(averages(true, assigned, None)[:3], axis=1)
-    uris = model.label_uris
-    yield [
-        "label",
-        *["uri"] * (len(uris) > 0),
-        *["positives", "predicted", "precision", "recall", "F1"],
-        *["threshold"] * (calibration is not None),
-    ]
-    for j in np.flatnonzero(positives + predicted):
-        defined = predicted[j], positives[j], 1
-        yield [
-            model.label_names[j],
-            *([uris[j]] if len(uris) else []),
-            *[int(positives[j]), int(predicted[j])],
-            *[f"{value:.4f}" if some else "" for value, some in zip(measured[j], defined, strict=True)],
-            *([] if calibration is None else [f"{calibration.thresholds[j]:.6g}"]),
-        ]
+    precision, recall, f1 = (np.char.mod("%.4f", values) for values in averages(true, assigned, None))
+    columns = {"label": model.label_names, "uri": model.label_uris}
+    if not len(model.label_uris):
+        del columns["uri"]
+    columns |= {
+        "positives": positives,
+        "predicted": predicted,
+        "precision": np.where(predicted, precision, ""),
+        "recall": np.where(positives, recall, ""),
+        "F1": f1,
+    }
+    if calibration is not None:
+        columns["threshold"] = np.char.mod("%.6g", calibration.thresholds)
+    yield [*columns]
+    for label in np.flatnonzero(positives + predicted):
+        yield [values[label] for values in columns.values()]
 
 
 def _indicators(answers, chosen):
     """True and chosen labels of the records that have any: bool (m, l)."""
-    labelled = answers.given > 0
+    labelled = answers.n_true > 0
     assigned = indicator(np.where(chosen, answers.ids, -1), answers.Y)
     return (answers.Y.to_scipy() > 0)[labelled], assigned[labelled]

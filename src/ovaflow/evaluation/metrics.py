@@ -8,7 +8,7 @@ from ovaflow.evaluation import ranking
 PLACES = (1, 3, 5)
 
 STEPS = ("newton_steps", "cg_steps")
-"""Statistics of the labels that are added up, where the method has them."""
+"""Statistics whose sums over labels are metrics, if the method has them."""
 
 
 def evaluate(predictions, dataset, model, training, a, b):
@@ -63,8 +63,10 @@ def require_training_of(model, training):
     settings = model.parameters.get("train", {})
     differing = [name for name, value in training.parameters.items() if settings.get(name, value) != value]
     if differing or training.inputs.get("dataset") not in (None, model.inputs.get("dataset")):
-        what = f"a training with another {differing[0]}" if differing else "a training on another dataset"
-        raise InputError(f"the statistics are from {what}", path=model.path, remedy="give the training.h5 next to it")
+        training = f"a training with another {differing[0]}" if differing else "a training on another dataset"
+        raise InputError(
+            f"the statistics are from {training}", path=model.path, remedy="give the training.h5 next to it"
+        )
 
 
 def check_inputs(predictions, dataset, model):

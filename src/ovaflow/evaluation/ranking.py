@@ -13,8 +13,7 @@ def find_hits(ids, Y):
     """Which predictions are true: bool (n, K)."""
     rows = np.arange(Y.n_rows, dtype=np.int64)
     true = np.repeat(rows, np.diff(Y.indptr)) * Y.n_columns + Y.indices
-    found = np.isin(rows[:, None] * Y.n_columns + ids, true)
-    return found & (ids >= 0)
+    return np.isin(rows[:, None] * Y.n_columns + ids, true) & (ids >= 0)
 
 
 def precision(hits, k):
@@ -38,7 +37,7 @@ def ndcg(hits, Y, k):
 
 
 def scores_of_instances(metric, ids, Y, inverse):
-    """What each instance contributes to P@k, nDCG@k or PSP@k, of which the mean is the metric."""
+    """What each instance contributes to P@k, nDCG@k or PSP@k; the mean is the metric."""
     name, k = metric.split("@")
     hits, k = find_hits(ids, Y), int(k)
     if name == "P":
