@@ -19,4 +19,4 @@ def test_the_page_has_a_section_of_sweeps(runs, tmp_path, capsys):
     page = output.read_text(encoding="utf-8")
     assert all(part in page for part in ("Sweep <bdi>mine</bdi>", "Metrics by C"))
     assert main([*arguments, "--sweep=mine"]) == 2
-    assert "expected NAME=RUN,RUN and so on" in capsys.readouterr().err
+    assert "expected NAME=RUN,RUN with all runs of a sweep" in capsys.readouterr().err

@@ -233,7 +233,7 @@ def test_files_must_be_there_or_what_was_prepared_from_them(tmp_path, monkeypatc
     assert resolve({"datasets": several}, DEFAULTS).datasets["mine"].text_column == "a,b"
     for wrong in ({"format": "npz"}, {"train": ["a.csv", "https://example.org/b.csv"]}):
         with pytest.raises(
-            InputError, match=r"datasets\.mine: train: only for texts a list, of paths and not of addres"
+            InputError, match=r"datasets\.mine: train: a list is only for texts, and of paths rather than addres"
         ):
             resolve({"datasets": {"mine": several["mine"] | wrong}}, DEFAULTS)
 

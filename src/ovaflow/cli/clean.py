@@ -1,4 +1,4 @@
-"""What was made for runs and datasets that the config no longer has."""
+"""``ovaflow clean``."""
 
 import base64
 import contextlib
@@ -19,12 +19,12 @@ _RECORDS = Path(".snakemake/metadata")
 
 @click.command("clean")
 @click.argument("config", type=FILE)
-@click.option("--remove", is_flag=True, help="Delete them.")
+@click.option("--remove", is_flag=True, help="Remove them, too.")
 def clean_command(config, remove):
-    """List what the pipeline has made here for runs, datasets and settings that CONFIG no longer has.
+    """List the pipeline's results in this folder that CONFIG does not produce.
 
-    Those of other configs that were run in this folder are among them. Files that the pipeline did not write are never
-    listed or removed; downloads stay.
+    Results of other configs in this folder are among them. Files that the pipeline did not write and downloads are
+    neither listed nor removed.
     """
     folders = defaultdict(list)
     for path in _left_over(config):
@@ -43,20 +43,20 @@ def clean_command(config, remove):
 
 
 def _left_over(config):
-    """Files that Snakemake made here and the config does not make, their logs as well."""
+    """Files that Snakemake made here and that the config does not, with their logs."""
     listing = [*snakemake_command(config), "--list-untracked"]
     done = subprocess.run(listing, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise InputError(f"Snakemake does not list what it made: {done.stderr.strip()}", path=config)
-    untracked, found = set(done.stdout.splitlines()), set()
+    untracked, files = set(done.stdout.splitlines()), set()
     for record in filter(Path.is_file, _RECORDS.rglob("*")):
         output = _name_of(record)
         if output in untracked and output.startswith("results/"):
             logs = json.loads(record.read_text(encoding="utf-8"))["log"]
             # benchmark: of a rule is next to its log
-            found |= {output, *logs, *(str(Path(log).with_suffix(".tsv")) for log in logs)}
-            found |= set(map(str, parts_folder(output).glob("*")))
-    return sorted(map(Path, found & untracked))
+            files |= {output, *logs, *(str(Path(log).with_suffix(".tsv")) for log in logs)}
+            files |= set(map(str, parts_folder(output).glob("*")))
+    return sorted(map(Path, files & untracked))
 
 
 def _name_of(record):

@@ -12,7 +12,7 @@ from ovaflow.storage.writing import explain_errors
 
 
 @click.command("download")
-@click.option("--dataset", help="Name of a dataset of the catalogue.")
+@click.option("--dataset", help="Name in the catalogue.")
 @click.option("--catalogue", type=click.Path(dir_okay=False), help="Catalogue; ovaflow's own by default.")
 @click.option("--url", help="Address (http or https) of a single file to fetch instead.")
 @click.option("--sha256", help="Checksum that the single file must have.")
@@ -23,7 +23,7 @@ from ovaflow.storage.writing import explain_errors
     help="Checksums, recorded at the first download and enforced afterwards; OUTPUT.sha256 by default.",
 )
 def download_command(dataset, catalogue, url, sha256, output, record):
-    """Download a dataset or a file, unless it is there already with the recorded checksum."""
+    """Download a dataset or a file, unless it exists with the recorded checksum."""
     if (dataset is None) == (url is None):
         raise click.UsageError("give either --dataset or --url")
     if dataset and sha256:
@@ -38,7 +38,7 @@ def download_command(dataset, catalogue, url, sha256, output, record):
 @reads("prepare")
 @source_files("--train", "Training instances")
 @click.option("--train-labels", type=FILE, help="Labels of the training instances (npz).")
-@source_files("--test", "Test instances (by default a share of the training ones)")
+@source_files("--test", "Test instances (by default a share of the training instances)")
 @click.option("--test-labels", type=FILE, help="Labels of the test instances (npz).")
 @click.option("--labels", type=FILE, help="Label names, one per line in id order; texts then have ids as labels.")
 @click.option("--vocabulary", type=FILE, help="Subject vocabulary, whose URIs or names texts have as labels.")
@@ -63,8 +63,8 @@ _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 @click.command("hold-out")
 @DATASET
 @click.option("--fraction", default=0.2, show_default=True, type=_SHARE, help="Share of the training instances.")
-@number("--seed", 0, "Another seed draws other instances.", least=0)
-@output("Dataset file to write, whose test instances they are.")
+@number("--seed", 0, "Seed of the draw.", least=0)
+@output("Dataset file to write; its test instances are those held out.")
 def hold_out_command(dataset, fraction, seed, output):
     """Set training instances of DATASET (dataset.h5) aside, for calibration."""
     opened = open_dataset(dataset)

@@ -26,13 +26,13 @@ def output(text):
 
 
 def source_files(name, text):
-    """A file of instances, a pattern of several, or several times a file."""
+    """A file of instances, a pattern of several, or several files."""
     return click.option(
         name,
         type=click.Path(path_type=Path),
         multiple=True,
-        callback=lambda _context, _option, given: _several(given),
-        help=f"{text}; of texts also a pattern such as 'exports/*.csv', and repeatable.",
+        callback=lambda _context, _option, paths: _one_or_several(paths),
+        help=f"{text}; for texts also a pattern such as 'exports/*.csv', and repeatable.",
     )
 
 
@@ -54,10 +54,10 @@ class Value(click.ParamType):
 
     def convert(self, value, param, context):
         """The value as the model keeps it; as :meth:`click.ParamType.convert`."""
-        listed = self.schema.get("type") == "array"
+        listed = [value] if self.schema.get("type") == "array" else value
         try:
-            found = getattr(self.model.model_validate({self.field: [value] if listed else value}), self.field)
-            return found[0] if isinstance(found, list) else found
+            valid = getattr(self.model.model_validate({self.field: listed}), self.field)
+            return valid[0] if isinstance(valid, list) else valid
         except ValidationError:
             self.fail(f"{value!r} is not {legal_values(_entry(self.schema))}.", param, context)
 
@@ -65,35 +65,47 @@ class Value(click.ParamType):
 def _entry(schema):
     """Schema of one value, where there may be several or none."""
     parts = [part for part in schema.get("anyOf", [schema]) if part.get("type") not in ("null", "array")]
-    return (parts[0] if len(parts) == 1 else {"anyOf": parts}) if parts else schema["items"]
+    if not parts:
+        return schema["items"]
+    return parts[0] if len(parts) == 1 else {"anyOf": parts}
 
 
 def option(model, field, name=None, **more):
     """A click option made of a field: its name, legal values, default and sentence."""
     schema, info = schema_at(model, [field]), model.model_fields[field]
     parts = schema.get("anyOf", [schema])
-    said, _, otherwise = info.description.partition("; null: ")
-    dashed = (name or field).replace("_", "-")
-    declared = f"--{dashed}/--no-{dashed}" if schema.get("type") == "boolean" else f"--{dashed}"
+    sentence, _, default = info.description.partition("; null: ")
     # names of formats and of constants stay as they are
-    first = said.split()[0]
-    said = said[:1].upper() + said[1:] if first.isalpha() and len(first) > 1 else said
-    given = {"help": f"{said}.", "show_default": True}
-    if schema.get("type") != "boolean":
-        enum = [each for part in parts for each in part.get("enum", [part["const"]] if "const" in part else [])]
-        enum += ["true", "false"] if enum and {"type": "boolean"} in parts else []
-        numbers = any(part.get("type") in ("number", "integer", "array") for part in parts)
-        given["type"] = click.Choice(enum) if enum and not numbers else Value(model, field, schema)
-    if any(part.get("type") == "array" for part in parts):
-        given |= {"multiple": True, "help": f"{given['help'][:-1]}; repeatable."}
+    first = sentence.split()[0]
+    if first.isalpha() and len(first) > 1:
+        sentence = sentence[:1].upper() + sentence[1:]
+    several = any(part.get("type") == "array" for part in parts)
+    attributes = {"help": f"{sentence}; repeatable." if several else f"{sentence}.", "show_default": True}
+    declaration = "--" + (name or field).replace("_", "-")
+    if schema.get("type") == "boolean":
+        declaration += f"/--no-{declaration[2:]}"
+    else:
+        attributes |= {"type": _type_of(model, field, schema, parts), "multiple": several}
     if info.default is PydanticUndefined:
-        given["required"] = True
+        attributes["required"] = True
     elif info.default is not None:
-        several = given.get("multiple") and not isinstance(info.default, list)
-        given["default"] = [info.default] if several else info.default
-    elif otherwise:
-        given["help"] += f"  [default: {otherwise}]"
-    return click.option(declared, field, **given | more)
+        one_of_several = several and not isinstance(info.default, list)
+        attributes["default"] = [info.default] if one_of_several else info.default
+    elif default:
+        attributes["help"] += f"  [default: {default}]"
+    return click.option(declaration, field, **attributes | more)
+
+
+def _type_of(model, field, schema, parts):
+    words = []
+    for part in parts:
+        words += part.get("enum", [part["const"]] if "const" in part else [])
+    numbers = any(part.get("type") in ("number", "integer", "array") for part in parts)
+    if numbers or not words:
+        return Value(model, field, schema)
+    if {"type": "boolean"} in parts:
+        words += ["true", "false"]
+    return click.Choice(words)
 
 
 THREADS = option(Train, "threads", help="Number of threads; results do not depend on it.")
@@ -101,7 +113,7 @@ SHARDS = option(Train, "shards", default=1)
 
 
 def require_shard(shard, shards):
-    """Refuse the number of a shard that there is not."""
+    """Refuse an unknown shard number."""
     if shard >= shards:
         raise click.UsageError(f"shard {shard} of {shards}; the last is {shards - 1}")
 
@@ -117,7 +129,7 @@ def reads(step):
         @functools.wraps(command)
         def with_settings(**arguments):
             files = {name: arguments.pop(f"chosen_{name}") for name in may_be_auto}
-            values = {name: _several(arguments.pop(name)) for name in reads.fields}
+            values = {name: _one_or_several(arguments.pop(name)) for name in reads.fields}
             values = {name: value for name, value in values.items() if value is not None}
             try:
                 settings = model.model_validate(values)
@@ -139,27 +151,30 @@ CHOSEN = ("features", "C")
 
 
 def chosen_option(name):
-    """The file that says what was chosen where a setting is ``auto``."""
-    text = f"What `ovaflow choose-{name.lower()}` wrote, for --{name}=auto."
+    """The file with the choice for a setting that is ``auto``."""
+    text = f"Output of `ovaflow choose-{name.lower()}`, for --{name}=auto."
     return click.option(f"--chosen-{name}", f"chosen_{name}", type=FILE, help=text)
 
 
 def with_chosen(settings, files):
-    """Settings with what was chosen in the place of each ``auto``."""
-    found = {}
+    """Settings with each ``auto`` replaced by the choice in its file."""
+    choices = {}
     for name, path in files.items():
         if getattr(settings, name) == "auto":
             if path is None:
                 raise click.UsageError(f"--{name}=auto needs --chosen-{name}")
             chosen = read_json(path, name)["chosen"]
-            found[name] = chosen.split("+") if isinstance(chosen, str) else chosen
-    return settings.model_copy(update=found)
+            choices[name] = chosen.split("+") if isinstance(chosen, str) else chosen
+    return settings.model_copy(update=choices)
 
 
-def _several(value):
+def _one_or_several(value):
+    """One value of a repeatable option, or a list; None if there is none."""
     if not isinstance(value, tuple):
         return value
-    return list(value) if len(value) > 1 else value[0] if value else None
+    if len(value) > 1:
+        return list(value)
+    return value[0] if value else None
 
 
 def scratch_option(command):

@@ -13,10 +13,10 @@ from ovaflow.storage.writing import write_text
 from ovaflow.workflow import published_results
 
 
-def _sweeps(context, parameter, given):
-    sweeps = dict(text.partition("=")[::2] for text in given)
+def _sweeps(context, parameter, values):
+    sweeps = dict(value.partition("=")[::2] for value in values)
     if not all(name and runs for name, runs in sweeps.items()):
-        raise click.BadParameter("expected NAME=RUN,RUN and so on")
+        raise click.BadParameter("expected NAME=RUN,RUN with all runs of a sweep")
     return {name: runs.split(",") for name, runs in sweeps.items()}
 
 
@@ -47,7 +47,7 @@ def _sweeps(context, parameter, given):
     "choices",
     multiple=True,
     type=FILE,
-    help="What choose-features or choose-c wrote, below the folder of its dataset; repeatable.",
+    help="Output of choose-features or choose-c, in the folder of its dataset; repeatable.",
 )
 @reads("report")
 @output("The page to write, such as results/report.html.")

@@ -19,10 +19,11 @@ _seed = number("--seed", 0, "Seed of the sample.", least=0)
 
 
 def _settings_of_both(command):
-    """Every setting of a training, as the commands that train take it."""
-    read = dict.fromkeys(settings_read("train-trees").fields, GrowTrees)
-    read |= {name: TrainLabels for name in settings_read("train-shard").fields if name != "stored_threshold"}
-    for name, model in reversed(read.items()):
+    """Every setting of a training of labels or trees."""
+    models = dict.fromkeys(settings_read("train-trees").fields, GrowTrees)
+    models |= dict.fromkeys(settings_read("train-shard").fields, TrainLabels)
+    del models["stored_threshold"]
+    for name, model in reversed(models.items()):
         command = option(model, name)(command)
     return command
 
@@ -33,7 +34,7 @@ _METHOD = click.Choice(["one-vs-all", "fastxml"])
 @click.command("estimate")
 @DATASET
 @click.option("--method", type=_METHOD, default="one-vs-all", show_default=True, help="Kind of model.")
-@number("--labels", 300, "About how many labels to solve.", least=2)
+@number("--labels", 300, "Approximate size of the sample of labels.", least=2)
 @THREADS
 @option(Train, "shards")
 @option(Train, "prune")
@@ -42,14 +43,14 @@ _METHOD = click.Choice(["one-vs-all", "fastxml"])
 @chosen_option("C")
 @earlier_option
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON instead.")
-@click.option("--output", type=FILE, help="JSON file to write for a run, instead of a suggestion.")
+@click.option("--output", type=FILE, help="JSON file to write for the workflow; no suggestion is printed then.")
 def estimate_command(
     dataset, method, labels, threads, shards, prune, stored_threshold, earlier, as_json, output, chosen_C, **settings
 ):
-    """Say what training on DATASET (dataset.h5) will take: time, memory, size of the model.
+    """Estimate what training on DATASET (dataset.h5) will take: time, memory and size of the model.
 
-    A random sample of the labels is solved, or one tree is grown, in a process of its own, and what that took is scaled
-    up. ± is the range of 95 of 100 samples. A machine that is busier during the training than now takes longer.
+    A random sample of the labels is solved, or one tree is grown, in a separate process, and its cost is scaled up.
+    ± is the range of 95 of 100 samples. A machine that is busier during the training than now takes longer.
     """
     open_dataset(dataset)
     settings["C"] = with_chosen(Train(C=settings["C"]), {"C": chosen_C}).C
@@ -58,8 +59,8 @@ def estimate_command(
     else:
         stored = Train(prune=prune).stored_threshold if stored_threshold is None else stored_threshold
         if prune < stored:
-            said = f"a model pruned at {prune:g} needs weights below the stored threshold {stored:g}"
-            raise InputError(said, remedy=f"give --stored-threshold={prune:g}")
+            message = f"a model pruned at {prune:g} needs weights below the stored threshold {stored:g}"
+            raise InputError(message, remedy=f"give --stored-threshold={prune:g}")
         sample = in_separate_process(
             method,
             dataset=str(dataset),

@@ -92,7 +92,7 @@ earlier_option = click.option(
 
 
 def read_earlier(path, dataset, training=None):
-    """Match an earlier model with a dataset and say how much of it fits."""
+    """Match an earlier model with a dataset and print how much of it fits."""
     if path is None:
         return None, {}
     model = open_model(path)
@@ -107,7 +107,7 @@ def read_earlier(path, dataset, training=None):
 @DATASET
 @MEANS
 @click.option("--plan", type=FILE, required=True, help="Table of shards, by ovaflow plan.")
-@click.option("--root", type=FILE, help="Solution without positives, by ovaflow root, for starts that need it.")
+@click.option("--root", type=FILE, help="Solution without positives, by ovaflow root, for the starts that need it.")
 @click.option("--label-tree", type=FILE, help="Label tree, by ovaflow label-tree, for the start of that name.")
 @click.option("--shard", type=click.IntRange(0), required=True, help="Number of the shard.")
 @reads("train-shard")
@@ -122,13 +122,13 @@ def train_shard_command(dataset, means, plan, root, label_tree, shard, earlier, 
         opened = open_dataset(dataset)
         earlier, made_from = read_earlier(earlier, opened, settings)
         labels = read_plan(plan, shard, opened.n_labels)
-        more = {"earlier": earlier}
+        starts = {"earlier": earlier}
         if root is not None:
-            more["root"] = read_root(root, opened.checksum, settings)
+            starts["root"] = read_root(root, opened.checksum, settings)
         if label_tree is not None:
-            more["parents"] = read_label_tree(label_tree, opened.checksum).parent
+            starts["parents"] = read_label_tree(label_tree, opened.checksum).parent
         near = bring_near(opened, pinning)
-        inputs = StartInputs.of(near, read_means(means, opened.checksum), **more)
+        inputs = StartInputs.of(near, read_means(means, opened.checksum), **starts)
         made_from |= {"dataset": opened.checksum}
         digest = digest_of_shard(labels, settings, inputs, made_from, "train-shard")
         if restore(output, digest, read_shard):
@@ -138,10 +138,10 @@ def train_shard_command(dataset, means, plan, root, label_tree, shard, earlier, 
             figures = done.weights, done.trained, done.statistics
             write_shard(output, labels, *figures, settings.recorded, made_from, done.core_seconds, done.peak_rss_bytes)
     status = done.statistics["status"]
-    counted = {
+    counts = {
         "taken over": (status == Status.TAKEN_OVER).sum(),
         "not converged": np.isin(status, (Status.ITERATION_LIMIT, Status.LINE_SEARCH_FAILED)).sum(),
     }
-    more = "".join(f", {number:,} labels {said}" for said, number in counted.items() if number)
+    others = "".join(f", {count:,} labels {outcome}" for outcome, count in counts.items() if count)
     time = clock(done.core_seconds)
-    click.echo(f"{title}: {len(labels):,} labels, {len(done.weights.data):,} weights, {time} of core time{more}")
+    click.echo(f"{title}: {len(labels):,} labels, {len(done.weights.data):,} weights, {time} of core time{others}")

@@ -1,4 +1,4 @@
-"""Runs that start from others: a sweep becomes one run per value, and each run may name an earlier model."""
+"""Runs that start from others: a sweep becomes one run per value, and a run may name an earlier model."""
 
 import re
 from pathlib import Path
@@ -9,35 +9,31 @@ from ovaflow.settings.models import Config, SweptRun
 
 
 def expand_sweeps(config: Config, path=None) -> Config:
-    """Put one run per value in the place of each sweep, ascending, each starting from the one before.
+    """Replace each sweep by one run per value, ascending, each starting from the one before.
 
     The first run of a sweep starts as the sweep says. A value that is added later leaves the runs below it as they are.
     """
     runs: dict[str, object] = {}
     for name, run in config.runs.items():
-        for own, entry in _expanded(name, run, config.train_of(name).epsilon):
-            if own in runs or (own != name and own in config.runs):
-                raise InputError(f"runs.{name}.sweep: makes a run {own}, which has that name already", path=path)
-            runs[own] = entry
+        for swept, entry in _expanded(name, run, config.train_of(name).epsilon):
+            if swept in runs or (swept != name and swept in config.runs):
+                raise InputError(f"runs.{name}.sweep: the name of its run {swept} is taken", path=path)
+            runs[swept] = entry
     return config.model_copy(update={"runs": runs})
 
 
 def _expanded(name, run, epsilon):
     if run.sweep is None:
         return [(name, run)]
-    said = run.model_dump(include=run.model_fields_set - {"sweep"})
-    expanded, earlier = [], None
+    settings = run.model_dump(include=run.model_fields_set - {"sweep"}) | {"of": name}
+    expanded = []
     for C in sorted(run.sweep.C):
-        start = {} if earlier is None else _from_neighbour(earlier, epsilon)
-        earlier = swept_name(name, C)
-        swept = said | {"of": name} | start | {"C": C}
-        expanded.append((earlier, SweptRun.model_validate(swept)))
+        if expanded:
+            # a start so near the solution may satisfy the stopping rule before the label has left it
+            neighbour = {"initialization": "pretrained", "pretrained": expanded[-1][0]}
+            settings |= neighbour | {"epsilon": epsilon / 10}
+        expanded.append((swept_name(name, C), SweptRun.model_validate(settings | {"C": C})))
     return expanded
-
-
-def _from_neighbour(earlier, epsilon):
-    # a start so near the solution may satisfy the stopping rule before the label has left it
-    return {"initialization": "pretrained", "pretrained": earlier, "epsilon": epsilon / 10}
 
 
 def swept_name(name: str, C: float) -> str:
@@ -55,12 +51,12 @@ def sweeps_of(config: Config) -> dict[str, list[str]]:
 
 
 def first_run_of(config: Config, run: str) -> str:
-    """The run that a chain of runs begins with."""
+    """The first run of a chain."""
     return _chain(config, run)[-1]
 
 
 def _chain(config, run):
-    """A run, the run that it starts from, and so on; ends with a run that is in it already."""
+    """A run, the run that it starts from, and so on; a circle ends with the run that closes it."""
     chain = [run]
     while (earlier := config.runs[chain[-1]].pretrained) in config.runs and chain[-1] not in chain[:-1]:
         chain.append(earlier)

@@ -1,4 +1,4 @@
-"""From config files to settings: defaults, what the user says otherwise, and the files that must be there."""
+"""From config files to settings: defaults, the user's values, and the files that must exist."""
 
 import difflib
 import sys
@@ -33,11 +33,11 @@ def load(path) -> dict:
 
 class _EachKeyOnce(yaml.SafeLoader):
     def construct_mapping(self, node, deep=False):
-        seen = set()
-        for key, _ in node.value:
-            if key.value in seen and isinstance(key, yaml.ScalarNode):
+        keys = set()
+        for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
+            if key.value in keys:
                 raise yaml.MarkedYAMLError(problem=f"the key {key.value!r} appears twice", problem_mark=key.start_mark)
-            seen.add(key.value if isinstance(key, yaml.ScalarNode) else None)
+            keys.add(key.value)
         return super().construct_mapping(node, deep)
 
 
@@ -74,13 +74,15 @@ def _merge(defaults, config):
 
 def _downloaded(entry, key, catalogue):
     name = entry.name or key
-    given = catalogue(name)
-    roles = ("train", "train_labels", "test", "test_labels") if given["format"] == "npz" else ("train", "test")
-    files = [paths.CATALOGUE.format(name=name, file=file) for file in given["files"]]
-    propensities = {key: given[key] for key in ("propensity_a", "propensity_b")}
-    own = {key: getattr(entry, key) for key in entry.model_fields_set - {"source", "name"}}
-    said = {"format": given["format"], **dict(zip(roles, files, strict=True))}
-    return Dataset.model_validate({**propensities, **own, **said})
+    published = catalogue(name)
+    roles = ("train", "test")
+    if published["format"] == "npz":
+        roles = ("train", "train_labels", "test", "test_labels")
+    files = [paths.CATALOGUE.format(name=name, file=file) for file in published["files"]]
+    settings = {key: published[key] for key in ("propensity_a", "propensity_b")}
+    settings |= entry.model_dump(include=entry.model_fields_set - {"source", "name"})
+    settings |= {"format": published["format"], **dict(zip(roles, files, strict=True))}
+    return Dataset.model_validate(settings)
 
 
 def _made_from(prepared, role, path):
@@ -96,14 +98,14 @@ def _made_from(prepared, role, path):
 
 
 def require_files(config: Config) -> None:
-    """Refuse a config whose files are not there; warn where what was prepared from them is."""
+    """Refuse a config whose files are missing; only warn where the dataset made from them exists."""
     for dataset in config.datasets:
         prepared = Path(paths.DATASET.format(dataset=dataset))
         files = paths.raw_files(config, dataset).items()
-        for role, path in ((role, path) for role, several in files for path in listed(several)):
+        for role, path in ((role, path) for role, locations in files for path in listed(locations)):
             several = role in SEVERAL.get(config.datasets[dataset].format, ())
-            there = several and (Path(path).is_dir() or glob(path))
-            if path.startswith(f"{paths.DOWNLOADS}/") or Path(path).is_file() or there:
+            exists = Path(path).is_file() or (several and (Path(path).is_dir() or glob(path)))
+            if exists or path.startswith(f"{paths.DOWNLOADS}/"):
                 continue
             message = f"datasets.{dataset}.{role}: no such file: {path}"
             if not _made_from(prepared, role, path):

@@ -50,7 +50,7 @@ STARTS = {
 """Settings that each start reads."""
 
 NEGATIVE_SCORE = {"squared-hinge": -2.0, "logistic": -3.0}
-"""t where it is not given: mean score of the negatives that the mean-separating start aims at (MSI, sec. 4)."""
+"""Default of t by loss: mean score of the negatives in the mean-separating start (MSI, sec. 4)."""
 
 STORED_THRESHOLD = 0.01
 """Shards keep all weights of at least this size, so that pruning more needs no training."""
@@ -68,7 +68,7 @@ def is_address(location: str) -> bool:
 
 
 def is_language(stop_words: str) -> bool:
-    """Whether stop words are those of a language, and not in a file."""
+    """Whether stop words are those of a language rather than of a file."""
     return re.fullmatch("[a-z]+", stop_words) is not None
 
 
@@ -117,7 +117,7 @@ def setting(default: Any, sentence: str, **bounds: Any) -> Any:
     return Field(default, description=sentence, **bounds)
 
 
-# of several models each
+# in several models each
 _INITIALIZATION = setting("mean-separating", "where the solver starts")
 _WEIGHTING = setting("none", "weight of positives; propensity: more for rare labels, which annotators miss most often")
 _SEED = setting(0, "seed of all random draws", ge=0, lt=2**63)
@@ -132,7 +132,7 @@ class Section(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _as_written(cls, value: Any, info: ValidationInfo) -> Any:
-        """Command lines and YAML's ``1e-2`` give texts where numbers are meant; ``true`` is not a number."""
+        """Numbers from texts, which command lines and YAML's ``1e-2`` give; ``true`` is not a number."""
         annotation = str(cls.model_fields[str(info.field_name)].annotation)
         if isinstance(value, str) and not ("str" in annotation or "Literal" in annotation):
             return _scalar(value)
@@ -206,7 +206,7 @@ class Source(Section):
         for role in ("train", "test"):
             paths = getattr(self, role)
             if isinstance(paths, list) and (self.format not in SEVERAL or any(map(is_address, paths))):
-                raise ValueError(f"{role}: only for texts a list, of paths and not of addresses")
+                raise ValueError(f"{role}: a list is only for texts, and of paths rather than addresses")
             has_labels = getattr(self, f"{role}_labels") is not None
             if has_labels != (self.format == "npz" and paths is not None):
                 raise ValueError(f"{role}_labels goes with format: npz and {role}, which needs it")
@@ -253,27 +253,25 @@ class Prepare(Section):
 
     features: Literal["auto"] | Annotated[list[Block], BeforeValidator(listed), Field(min_length=1)] = setting(
         DEFAULT_FEATURES,
-        "what texts are turned into, side by side: words, pairs of neighbouring words, prefixes: 6 (of longer words), "
-        "stems: finnish, characters: [4, 5] (inside words); auto: what is best on held-out training instances",
+        "features of texts, side by side: words, pairs of neighbouring words, prefixes: 6 (of longer words), "
+        "stems: finnish, characters: [4, 5] (inside words); auto: the best on held-out training instances",
     )
     stop_words: Text | None = setting(
-        None, "words to leave out of texts: a language, such as german, or the path of a file with one per line"
+        None, "words left out of texts: a language, such as german, or the path of a file with one per line"
     )
     column_weights: Annotated[list[AboveZero], BeforeValidator(listed)] = setting(
-        [], "what a word in each of the text columns counts; []: all are one text"
+        [], "weight of a word in each text column; []: all columns are one text"
     )
-    label_names: bool = setting(True, "train on the name of each label, too, as one more text of that label")
-    language: Text | None = setting(
-        None, "language of the names that a subject vocabulary gives to labels; null: the only one that it has"
-    )
+    label_names: bool = setting(True, "also train on the name of each label, as one more text with that label")
+    language: Text | None = setting(None, "language of the labels' names in a subject vocabulary; null: its only one")
     tfidf: Literal["auto"] | bool = setting(
         "auto", "weight features by tf-idf; auto: for texts, not for ready-made features"
     )
     min_df: Frequency = setting(
-        2, "drop terms found in fewer training texts; a number of texts or, with a decimal point, a share"
+        2, "drop terms that occur in fewer training texts; a number of texts or, with a decimal point, a share"
     )
     max_df: Frequency = setting(
-        0.5, "drop terms found in more training texts; a number of texts or, with a decimal point, a share"
+        0.5, "drop terms that occur in more training texts; a number of texts or, with a decimal point, a share"
     )
     max_features: Positive | None = setting(None, "keep only the most frequent terms; null: all")
     sublinear: bool = setting(True, "use ln(1 + count) instead of a term's count in a text")
@@ -281,17 +279,15 @@ class Prepare(Section):
     bias: float = setting(1.0, "value of the bias feature appended to each instance; 0: none", ge=0)
     test_fraction: float = setting(0.2, "share of instances set aside for testing if there is no test file", gt=0, lt=1)
     seed: int = setting(0, "seed of the split if there is no test file", ge=0)
-    html: bool = setting(
-        False, "texts: leave out HTML tags, and read its entities as the characters that they stand for"
-    )
+    html: bool = setting(False, "texts: remove HTML tags and decode HTML entities")
     text_column: ColumnNames = setting("text", "csv, jsonl, parquet: column of the text, or several: title,abstract")
     labels_column: ColumnNames = setting("labels", "csv, jsonl, parquet: column of the labels, or several")
     id_column: Text | None = setting(
-        None, "csv, jsonl, parquet: column of the records' ids, which the report names; null: id, where there is one"
+        None, "csv, jsonl, parquet: column of record ids, which the report shows; null: id, if that column exists"
     )
     label_separator: Text = setting(",", "texts: separator between labels")
     label_map: Text | None = setting(
-        None, "texts: file of two columns, an old name of a label and the new one; an empty new one drops the label"
+        None, "texts: file of two columns, old and new label name; an empty new name drops the label"
     )
     unlabelled: Literal["keep", "drop"] = setting(
         "keep", "instances without labels: keep, as negatives of all labels, or drop, in training and test"
@@ -363,7 +359,7 @@ class Candidates(Section):
         ["words", "words+prefixes=6", "words+pairs", "words+pairs+prefixes=6"], "blocks of features"
     )
     C: Annotated[list[AboveZero], BeforeValidator(listed), Field(min_length=1)] = setting(
-        [0.1, 0.3, 1.0, 3.0, 10.0], "values of C, of which those next to better ones are tried"
+        [0.1, 0.3, 1.0, 3.0, 10.0], "values of C; only neighbours of better ones are tried"
     )
 
 
@@ -371,20 +367,20 @@ class Comparison(Section):
     """How candidates are compared."""
 
     metric: Literal["P@1", "P@3", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@3", "PSP@5"] = setting(
-        "nDCG@5", "what auto chooses by"
+        "nDCG@5", "metric by which auto chooses"
     )
     instances: int | None = setting(
         None,
-        "training instances that candidates are compared on, at most; null: 3,000 for features, 12,000 for C",
+        "most training instances on which candidates are compared; null: 3,000 for features, 12,000 for C",
         ge=2,
     )
-    held_out: float = setting(0.1, "share of these instances that is set aside to measure candidates", gt=0, lt=1)
+    held_out: float = setting(0.1, "share of these instances set aside to measure candidates", gt=0, lt=1)
 
 
 class Tune(Comparison):
-    """How ``features: auto`` and ``C: auto`` are chosen; test instances play no part."""
+    """How ``features: auto`` and ``C: auto`` are chosen, without test instances."""
 
-    candidates: Candidates = Field(default_factory=Candidates, description="what is chosen from")
+    candidates: Candidates = Field(default_factory=Candidates, description="candidates of features and C")
 
 
 def _candidates_of(name: str) -> BeforeValidator:
@@ -446,8 +442,8 @@ class Solve(Section):
     )
     retrain: Literal["all", "changed", "new"] = setting(
         "all",
-        "pretrained start: which labels to train, the others keep the earlier model's weights; "
-        "changed: those whose number of positives differs, and new ones; new: those the model lacks",
+        "pretrained start: labels to train; the others keep the earlier model's weights; "
+        "changed: those whose number of positives differs, and new ones; new: those that the model lacks",
     )
 
     @property
@@ -536,9 +532,10 @@ def _several(value: float | list[float] | None) -> tuple[float, ...]:
 class Embed(Section):
     """How labels are embedded."""
 
-    rank: Positive = setting(100, "number of dimensions labels are embedded in; more: better and slower")
+    rank: Positive = setting(100, "number of dimensions of the label embedding; more: better and slower")
     embedding: Literal["rembrandt", "compressed-sensing", "pca", "plst", "none"] = setting(
-        "rembrandt", "rembrandt, or a baseline of the paper: random, of the features, of the labels alone, none"
+        "rembrandt",
+        "rembrandt, or a baseline of the paper: compressed-sensing (random), pca (features), plst (labels), none",
     )
     oversampling: int = setting(20, "extra dimensions while the embedding is computed", ge=0)
     passes: Positive = setting(1, "subspace iterations that compute the embedding")
@@ -588,7 +585,7 @@ class TuneDecoder(Section):
     )
     held_out: float = setting(
         0.1,
-        "share of the instances used to choose C and the end of softmax; 0: it is solved to the end",
+        "share of the instances on which C and the end of softmax are chosen; 0: softmax is solved to the end",
         ge=0,
         lt=1,
     )
@@ -597,7 +594,7 @@ class TuneDecoder(Section):
     @model_validator(mode="after")
     def _instances_to_choose_on(self) -> Self:
         if len(self.candidates) > 1 and not self.held_out:
-            raise ValueError("decoder_C: several are chosen from on held-out instances, and held_out is 0")
+            raise ValueError("decoder_C: choosing from several needs held-out instances, and held_out is 0")
         return self
 
     @property
@@ -625,7 +622,7 @@ class Predict(Section):
 class Report(Section):
     """The page at the end."""
 
-    examples: int = setting(10, "number of test documents shown with predicted and true labels", ge=0)
+    examples: int = setting(10, "number of test documents shown with their predicted and true labels", ge=0)
     prune_thresholds: list[AboveZero] = setting(
         [0.05, 0.1, 0.2, 0.3, 0.5], "thresholds at which models pruned further are measured; []: none"
     )
@@ -659,11 +656,11 @@ class Method(Section):
 
 
 class Dataset(Evaluate, Prepare, Source):
-    """A dataset: its source, and what it sets otherwise than ``prepare`` and ``evaluate`` do."""
+    """A dataset: its source, and its own values of keys of ``prepare`` and ``evaluate``."""
 
 
 class Run(Predict, Train, FastXML, Rembrandt, Method):
-    """A run: its method, and what it sets otherwise than ``train``, ``fastxml``, ``rembrandt`` and ``predict`` do."""
+    """A run: its method, and its own values of keys of ``train``, ``fastxml``, ``rembrandt`` and ``predict``."""
 
     @model_validator(mode="after")
     def _keys_of_its_method(self) -> Self:
@@ -703,7 +700,7 @@ class Config(Section):
     train: Train = Field(default_factory=Train, description="defaults of all runs")
     fastxml: FastXML = Field(default_factory=FastXML, description="defaults of all runs with method: fastxml")
     rembrandt: Rembrandt = Field(default_factory=Rembrandt, description="defaults of all runs with method: rembrandt")
-    tune: Tune = Field(default_factory=Tune, description="how auto is chosen")
+    tune: Tune = Field(default_factory=Tune, description="how auto settings are chosen")
     predict: Predict = Field(default_factory=Predict, description="defaults of all runs")
     evaluate: Evaluate = Field(default_factory=Evaluate, description="defaults of all datasets")
     report: Report = Field(default_factory=Report, description="the report page")
@@ -756,5 +753,5 @@ class Config(Section):
                 raise ValueError(f"runs.{name}: retrain keeps weights of one C, sweep changes it")
             if run.pretrained is not None and self.section("predict", run=name).calibrate:
                 raise ValueError(
-                    f"runs.{name}: calibrate needs retrain: all, weights that are kept may have seen what is held out"
+                    f"runs.{name}: calibrate needs retrain: all; kept weights may have seen held-out instances"
                 )

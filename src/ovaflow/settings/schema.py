@@ -1,4 +1,4 @@
-"""Legal values of settings, mistakes in one line, and the JSON schema that editors read."""
+"""Legal values of settings, mistakes in one line, and the JSON schema for editors."""
 
 import difflib
 import json
@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from ovaflow.settings.models import Config
 
 REPLACED_WHOLE = ("datasets", "runs")
-"""Sections of a config file that take the place of the defaults'."""
+"""Sections of a config file that replace those of the defaults."""
 
 _TYPES = {
     "integer": "a whole number",
@@ -36,9 +36,9 @@ def legal_values(schema: dict) -> str:
         return f"a list, each entry {legal_values(schema['items'])}"
     if schema.get("type") == "string" and schema.get("minLength"):
         return "a text that is not empty"
-    said = [f"{word} {schema[key]:g}" for key, word in _BOUNDS.items() if key in schema]
-    entries = " with at least one entry" if schema.get("minProperties") else ""
-    return _TYPES.get(schema.get("type", ""), "another value") + (f" {' and '.join(said)}" if said else "") + entries
+    bounds = [f"{word} {schema[key]:g}" for key, word in _BOUNDS.items() if key in schema]
+    text = " ".join([_TYPES.get(schema.get("type", ""), "another value"), " and ".join(bounds)]).rstrip()
+    return f"{text} with at least one entry" if schema.get("minProperties") else text
 
 
 def schema_at(model: type[BaseModel], keys: list) -> dict:
@@ -58,10 +58,13 @@ def schema_at(model: type[BaseModel], keys: list) -> dict:
 _FIRST = {"extra_forbidden": 0, "value_error": 1}
 
 
-def explain(error: ValidationError, given: dict, model: type[BaseModel] = Config) -> str:
-    """A complaint of pydantic, unknown keys and our own rules first: where, what is wrong, and what would be legal."""
+def explain(error: ValidationError, content: dict, model: type[BaseModel] = Config) -> str:
+    """The first complaint of pydantic in one line: where, what is wrong, and what would be legal.
+
+    Unknown keys and the rules of :mod:`ovaflow.settings.models` come first.
+    """
     complaint = min(error.errors(), key=lambda entry: _FIRST.get(entry["type"], len(_FIRST)))
-    keys, value = _locate(complaint["loc"], given)
+    keys, value = _locate(complaint["loc"], content)
     where, kind = ".".join(map(str, keys)), complaint["type"]
     if kind == "extra_forbidden":
         known = list(schema_at(model, keys[:-1])["properties"])
@@ -79,8 +82,8 @@ def explain(error: ValidationError, given: dict, model: type[BaseModel] = Config
     return f"{where}: found {_shown(value)}, expected {expected}"
 
 
-def _locate(loc, given):
-    keys, value = [], given
+def _locate(loc, content):
+    keys, value = [], content
     for key in loc:
         if not isinstance(value, dict) or key not in value:
             break
