@@ -38,7 +38,7 @@ def test_sources_features_and_settings_in_words():
     }
     source["counts"]["python"] = "3.11.7"  # of the built-in dataset
     assert list(source_words(source)) == [
-        ("format", "texts with their labels, CSV"),
+        ("format", "csv"),
         ("test labels", "a.txt, 2.00 KiB, sha256 " + "f" * 64),
         ("tokens", "12,345"),
         ("python", "3.11.7"),

@@ -30,7 +30,7 @@ def test_training_statistics_are_honest():
     }
     ours = training.summarise(Training(statistics, 2.0, 1, 1 << 20))
     assert (ours.trained, ours.untrained, ours.reached, ours.above) == (3, 1, 1, 2)
-    assert ours.endings == {"line search failed": 1, "status 77": 1}
+    assert ours.endings == "1 line search failed, 1 status 77"
     run = SimpleNamespace(training=ours)
     assert (training.newton_per_label(run), training.cg_per_label(run), ours.halvings_per_label) == (6, 10, 1)
     assert np.isnan(ours.worst_ratio)

@@ -15,18 +15,6 @@ from ovaflow.sparse.csr import nonzeros_of_rows
 FEW = 5
 """Labels with at most this many training positives are rare."""
 
-FORMATS = {
-    "builtin": "docstrings of the standard library and of the Python packages installed along with ovaflow",
-    "xmc-text": "sparse features in the text format of the XMC repository",
-    "svmlight": "sparse features in svmlight format",
-    "text-tsv": "texts with their labels, tab-separated",
-    "jsonl": "texts with their labels, JSON Lines",
-    "csv": "texts with their labels, CSV",
-    "parquet": "texts with their labels, Parquet",
-    "annif": "a document corpus of Annif",
-    "npz": "sparse features and labels in NumPy files",
-}
-
 _ON_THE_CARD = ("_instances", "_without_labels", "_without_features")
 
 SCORES = {
@@ -84,7 +72,7 @@ def make_card(name, dataset):
 def source_words(source):
     """Where a dataset comes from, as pairs of name and words."""
     if source.get("format"):
-        yield "format", FORMATS[source["format"]]
+        yield "format", source["format"]
     for role, file in source.get("files", {}).items():
         yield role.replace("_", " "), f"{file['name']}, {wording.size(file['bytes'])}, sha256 {file['sha256']}"
     if source.get("text_column"):

@@ -26,7 +26,7 @@ class TrainingOfRun:
     trained: int  # labels with a classifier
     untrained: int
     reached: int  # trained labels whose final gradient norm is within the target
-    endings: dict  # number of the others by their status in words
+    endings: str  # statuses of the others in words
     worst_ratio: float | None  # largest gradient norm over its target
     newton_steps: np.ndarray  # of the trained labels
     cg_steps: np.ndarray
@@ -69,8 +69,8 @@ def summarise(recorded):
 
 def _endings(status):
     names = {int(each): each.name.replace("_", " ").lower() for each in Status}
-    counts = Counter(status.tolist())
-    return {names.get(code, f"status {code}"): counts[code] for code in sorted(counts)}
+    counts = Counter(names.get(code, f"status {code}") for code in status.tolist())
+    return ", ".join(f"{count:,} {name}" for name, count in sorted(counts.items()))
 
 
 def _mean(array):
@@ -88,6 +88,7 @@ def _decimal(title, name, group, hint):
 STATUS = (
     _labels("reached the target", "reached", "gradient norm within the stopping rule's bound"),
     _labels("stopped above it", "above", "the solver gave up before the stopping rule was met"),
+    Column("because", attrgetter("training.endings"), group="labels", hint="statuses of these"),
     _labels("no positives", "untrained", "no classifier, never predicted"),
     _decimal("worst", "worst_ratio", "|g| / target", "largest ratio over the trained labels"),
     _decimal("halvings", "halvings_per_label", "line search", "halved steps per label"),
