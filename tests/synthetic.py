@@ -4,7 +4,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ovaflow.data.dataset import Dataset, Split
-from ovaflow.model.model_file import Names, open_model, write_model
+from ovaflow.model.model_file import Names, write_model
+from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.sparse.csr import from_scipy
 
 
@@ -33,4 +34,4 @@ def write_weights(path, dataset, weights, **parameters):
     names = Names(dataset.label_names, dataset.feature_names)
     parameters = {"transform": dataset.parameters} | parameters
     write_model(path, *parts, names, parameters, {"dataset": dataset.checksum})
-    return open_model(path)
+    return OneVsAll.open(path)

@@ -4,7 +4,7 @@ import numpy as np
 
 from ovaflow.artifacts.means import compute_means
 from ovaflow.initialization.starts import StartInputs
-from ovaflow.prediction.top_k import load_kernels, predict_top_k
+from ovaflow.model.top_k import load_kernels, predict_top_k
 from ovaflow.settings.models import TrainLabels
 from ovaflow.training.shard_job import train_labels
 from peers.interface import Peer

@@ -20,7 +20,7 @@ from matplotlib.ticker import NullLocator, PercentFormatter
 from scipy.sparse import csr_array
 
 from ovaflow.data.dataset import open_dataset
-from ovaflow.model.model_file import open_model
+from ovaflow.model.one_vs_all import OneVsAll
 
 FIGURES = Path(__file__).parents[1] / "figures"
 INK, LINE = "#7d858f", "#7d858f55"
@@ -78,7 +78,7 @@ def data_flow():
 
 def mean_separating(folder):
     """Scores of a label's instances at its start and at the optimum."""
-    dataset, model = open_dataset(folder / "dataset.h5"), open_model(folder / "mean-separating" / "model.h5")
+    dataset, model = open_dataset(folder / "dataset.h5"), OneVsAll.open(folder / "mean-separating" / "model.h5")
     X, Y = dataset.train.X.to_scipy(), csr_array(dataset.train.Y.to_scipy()).tocsc()
     label = int(np.argmin(np.abs(np.diff(Y.indptr) - 300)))
     positives = np.zeros(X.shape[0], bool)

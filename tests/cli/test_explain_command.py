@@ -61,12 +61,12 @@ def test_words_of_a_text_add_up_to_the_score(model, capsys):
     predictor = Predictor.open(model)
     theirs = predictor.scores(predictor.from_texts([text]), [1, 2])[0]
     for ours, score in zip(answer["labels"], theirs, strict=True):
-        parts = [word["adds"] for side in ("up", "down") for word in ours[side]]
+        parts = [word["contribution"] for side in ("up", "down") for word in ours[side]]
         assert math.fsum([*parts, ours["bias"], ours["others"]]) == pytest.approx(score, abs=1e-6)
     ours = answer["labels"][0]
     assert (ours["name"], ours["id"]) == ("Kaffee & Tee", 1)
     assert "probability" not in ours
-    places = {word["word"]: [text[start:end] for start, end in word["places"]] for word in ours["up"] + ours["down"]}
+    places = {word["feature"]: [text[start:end] for start, end in word["spans"]] for word in ours["up"] + ours["down"]}
     assert places["café"] == ["CAFE\u0301"]
     assert places["strasse"] == ["STRASSE"]
 
@@ -93,11 +93,11 @@ def test_a_label_alone(model, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "90")
     assert main(["explain", f"--model={model}", "--label=tee", "--top=2", "--json"]) == 0
     (label,) = json.loads(capsys.readouterr().out)["labels"]
-    assert {word["word"] for word in label["up"]} <= {"blatt", "kanne", "tasse", "tee"}
+    assert {word["feature"] for word in label["up"]} <= {"blatt", "kanne", "tasse", "tee"}
     assert label["positives"] == 40
     assert all(near["name"] != "Tee" for near in label["nearest"])
     assert main(["explain", f"--model={model}", "--label=tee", "--top=2"]) == 0
-    assert all(word["word"] in capsys.readouterr().out for word in label["up"][:1])
+    assert all(word["feature"] in capsys.readouterr().out for word in label["up"][:1])
 
 
 RECORDS = """id,text,labels
@@ -147,7 +147,7 @@ def test_html_is_read_without_tags_and_explained_in_its_places(tmp_path, capsys)
     capsys.readouterr()
     assert main(["explain", str(model.path), "--text", text, "--label=Coffee", "--json"]) == 0
     (label,) = json.loads(capsys.readouterr().out)["labels"]
-    places = {word["word"]: [text[start:end] for start, end in word["places"]] for word in label["up"]}
+    places = {word["feature"]: [text[start:end] for start, end in word["spans"]] for word in label["up"]}
     assert places == {"roasted": ["Roast<i>ed"], "coffee": ["coff&#101;e"]}
 
 

@@ -9,6 +9,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import rdflib
+from ovaflow.serving.answers import find_labels
+from ovaflow.serving.answers import predict as predicted
 from rdflib.namespace import OWL, RDF, SKOS
 
 from ovaflow.cli import main
@@ -17,13 +19,10 @@ from ovaflow.data.dataset import open_dataset, read_all_names
 from ovaflow.data.readers.annif import read_annif
 from ovaflow.data.readers.streams import parts_of
 from ovaflow.data.subjects import read_vocabulary
-from ovaflow.model.model_file import save_model
-from ovaflow.serving.answers import find_labels
-from ovaflow.serving.answers import predict as predicted
 from ovaflow.serving.schemas import requests_within
 from ovaflow.serving.served_model import open_served_model
 from ovaflow.settings.models import TrainLabels
-from ovaflow.training.shard_job import train_model
+from ovaflow.training.whole_model import train_model
 
 CATS, DOGS, OLD = (f"http://example.org/{name}" for name in ("cats", "dogs", "old"))
 TSV = f"black cats\t<{CATS}>\nno subjects here\ncats and dogs \t<{DOGS}> {CATS}\t\n\n"
@@ -165,7 +164,7 @@ def test_predictions_and_the_service_carry_uris(tmp_path, capsys):
     (tmp_path / "a.tsv").write_text(f"black cats\t{CATS}\nbarking dogs\t{DOGS}\n" * 5)
     files = [f"--train={tmp_path / 'a.tsv'}", f"--test={tmp_path / 'a.tsv'}", f"--vocabulary={tmp_path / 'v.tsv'}"]
     assert main(["prepare", "--format=annif", *files, f"--output={tmp_path / 'd.h5'}"]) == 0
-    save_model(tmp_path / "m.h5", train_model(open_dataset(tmp_path / "d.h5"), TrainLabels(), 0.0))
+    train_model(open_dataset(tmp_path / "d.h5"), TrainLabels(), 0.0).save(tmp_path / "m.h5")
     capsys.readouterr()
     predict = ["predict", f"--model={tmp_path / 'm.h5'}", "--text=a cat, two cats", "--top-k=1"]
     assert main([*predict, "--output-format=jsonl"]) == main([*predict, "--output-format=csv"]) == 0

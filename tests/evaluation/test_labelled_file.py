@@ -14,11 +14,10 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.calibration_curve import LEVELS
 from ovaflow.evaluation.labelled_file import answer, by_label, by_probability, measure, reading_of
-from ovaflow.model.model_file import save_model
 from ovaflow.prediction.calibration import Calibration, read_calibration, write_calibration
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.settings.models import TrainLabels
-from ovaflow.training.shard_job import train_model
+from ovaflow.training.whole_model import train_model
 
 COLUMNS = ("title", "subjects")
 SLOPE, THRESHOLD = 2.0, -0.4
@@ -41,7 +40,7 @@ def folder(tmp_path_factory):
         columns = ["--text-column=title", "--labels-column=subjects", "--label-separator=|"]
         prepared = ["prepare", "--format=csv", f"--train={place}/train.csv", *columns]
         assert main([*prepared, f"--output={place}/dataset.h5"]) == 0
-        save_model(place / "model.h5", train_model(open_dataset(place / "dataset.h5"), TrainLabels(), 0.0))
+        train_model(open_dataset(place / "dataset.h5"), TrainLabels(), 0.0).save(place / "model.h5")
         model = Predictor.open(place / "model.h5").model
         values = np.full(model.n_labels, SLOPE), np.zeros(model.n_labels), np.full(model.n_labels, THRESHOLD)
         write_calibration(place / "calibration.h5", Calibration(*values, {}, {"model": model.checksum}))
@@ -127,7 +126,7 @@ def test_a_file_of_features(tmp_path):
     (tmp_path / "train.svm").write_text("".join(lines))
     prepared = f"prepare --format=svmlight --train={tmp_path}/train.svm --output={tmp_path}/dataset.h5"
     assert main(prepared.split()) == 0
-    save_model(tmp_path / "model.h5", train_model(open_dataset(tmp_path / "dataset.h5"), TrainLabels(), 0.0))
+    train_model(open_dataset(tmp_path / "dataset.h5"), TrainLabels(), 0.0).save(tmp_path / "model.h5")
     predictor, path = Predictor.open(tmp_path / "model.h5"), tmp_path / "new.svm"
     path.write_text("0,9 1:2 2:3\n2 4:5\n")
     ours = answer(predictor, path, reading_of(predictor.model, path))

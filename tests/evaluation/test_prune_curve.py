@@ -11,7 +11,7 @@ from synthetic import write_weights
 from ovaflow.cli import main
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
 from ovaflow.evaluation.curves import prune_curve
-from ovaflow.model.model_file import open_model
+from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.sparse.csr import from_scipy
 
 N, D, L = 80, 300, 40
@@ -36,7 +36,7 @@ def write_pruned(path, dataset, weights, threshold):
 
 
 def test_each_point_against_dense_weights(folder, capsys):
-    model, dataset = open_model(folder / "model.h5"), open_dataset(folder / "dataset.h5")
+    model, dataset = OneVsAll.open(folder / "model.h5"), open_dataset(folder / "dataset.h5")
     output = folder / "prune.json"
     arguments = [str(model.path), f"--dataset={dataset.path}", f"--output={output}"]
     assert main(["prune-curve", *arguments, "--threshold=0.005"]) == 0
@@ -64,7 +64,7 @@ def test_each_point_against_dense_weights(folder, capsys):
 
 def test_a_sample_of_the_instances(folder, monkeypatch):
     monkeypatch.setattr("ovaflow.evaluation.curves.MOST_INSTANCES", 30)
-    model, dataset = open_model(folder / "model.h5"), open_dataset(folder / "dataset.h5")
+    model, dataset = OneVsAll.open(folder / "model.h5"), open_dataset(folder / "dataset.h5")
     ours = prune_curve(model, dataset, [], 0.55, 1.5)
     rows = np.arange(30) * N // 30
     ids, _ = naive.top_k(

@@ -12,7 +12,7 @@ from ovaflow.evaluation.ranking import find_hits, precision
 from ovaflow.fastxml.merging import merge_trees, shape_of
 from ovaflow.fastxml.model_file import predict_trees
 from ovaflow.fastxml.training import grow_trees, trees_of_shard, write_tree_shard
-from ovaflow.model.model_file import open_model
+from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.training_file import read_training
 from ovaflow.prediction.predictions import open_any_model, predict_test_set
 from ovaflow.settings.models import GrowTrees
@@ -134,7 +134,7 @@ def test_the_model_file(dataset, whole):
     assert len(trees["seconds"]) == 6
     assert model.nonzeros == trees["nonzeros"].sum() + len(model.forest.distributions.data)
     with pytest.raises(InputError, match="a model of fastxml"):
-        open_model(whole)
+        OneVsAll.open(whole)
     assert model.label_names == dataset.label_names
 
 

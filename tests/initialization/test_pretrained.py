@@ -12,7 +12,8 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
 from ovaflow.initialization.pretrained import match_model, places_of
 from ovaflow.initialization.starts import compute_start_inputs, make_start
-from ovaflow.model.model_file import Names, open_model, write_model
+from ovaflow.model.model_file import Names, write_model
+from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.settings.models import TrainLabels
 from ovaflow.sparse.csr import from_scipy
 
@@ -49,7 +50,7 @@ def model_at(path, labels, features, bias=1.0, named=True, trained=None, dataset
         {"transform": {"bias": bias}},
         {"dataset": dataset},
     )
-    return open_model(path)
+    return OneVsAll.open(path)
 
 
 def starts(dataset, model, **settings):

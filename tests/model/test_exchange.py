@@ -9,9 +9,8 @@ import scipy.sparse as sp
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Names
-from ovaflow.model.model_file import Model, open_model
-from ovaflow.model.model_file import save_model as save
 from ovaflow.model.npz_file import read_npz
+from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.sparse.csr import from_scipy
 
 TRAIN = {"method": "one-vs-all", "C": 1.0, "loss": "squared-hinge"}
@@ -30,11 +29,12 @@ def model(tmp_path):
     parameters = {"train": TRAIN, "prune": 0.0, "transform": {"bias": 1.0, "tfidf": True, "normalize": True}}
     names = Names(labels, [f"feature {j}" for j in range(d)], rng.random(d).astype(np.float32))
     weights = from_scipy(sp.csr_array(bits))
-    made = Model(
-        "memory", trained, np.arange(6), "", parameters, {"dataset": "x"}, weights=weights, names_in_memory=names
+    arrays = {"trained": trained, "counts": np.arange(6), "weights": weights}
+    made = OneVsAll(
+        "memory", checksum="", parameters=parameters, inputs={"dataset": "x"}, names_in_memory=names, **arrays
     )
-    save(tmp_path / "model.h5", made)
-    return open_model(tmp_path / "model.h5")
+    made.save(tmp_path / "model.h5")
+    return OneVsAll.open(tmp_path / "model.h5")
 
 
 def contents(model):
@@ -52,8 +52,8 @@ def test_there_and_back(model, tmp_path):
     theirs = sp.load_npz(tmp_path / "other.npz")
     np.testing.assert_array_equal(theirs.toarray(), model.weights.to_scipy().toarray())
     convert(tmp_path / "other.npz", f"--output={tmp_path / 'back.h5'}")
-    assert contents(open_model(tmp_path / "back.h5")) == contents(model)
-    assert open_model(tmp_path / "back.h5").checksum == model.checksum
+    assert contents(OneVsAll.open(tmp_path / "back.h5")) == contents(model)
+    assert OneVsAll.open(tmp_path / "back.h5").checksum == model.checksum
 
 
 def test_weights_that_another_program_changed(model, tmp_path):
@@ -61,7 +61,7 @@ def test_weights_that_another_program_changed(model, tmp_path):
     negated = -sp.load_npz(tmp_path / "other.npz")
     sp.save_npz(tmp_path / "other.npz", negated)
     convert(tmp_path / "other.npz", f"--like={model.path}", f"--output={tmp_path / 'back.h5'}")
-    ours = open_model(tmp_path / "back.h5")
+    ours = OneVsAll.open(tmp_path / "back.h5")
     np.testing.assert_array_equal(ours.weights.to_scipy().toarray(), negated.toarray())
     assert contents(ours)[1:] == contents(model)[1:]
 
@@ -70,7 +70,7 @@ def test_a_matrix_of_scipy_is_a_model(tmp_path):
     weights = sp.random_array((5, 7), density=0.6, rng=np.random.default_rng(0), format="csr")
     sp.save_npz(tmp_path / "w.npz", weights)
     convert(tmp_path / "w.npz", "--bias=0", "--no-normalize", f"--output={tmp_path / 'model.h5'}")
-    ours = open_model(tmp_path / "model.h5")
+    ours = OneVsAll.open(tmp_path / "model.h5")
     np.testing.assert_array_equal(ours.weights.to_scipy().toarray(), weights.toarray().astype(np.float32))
     assert ours.label_names == list("01234")
     assert ours.parameters["transform"]["bias"] == 0

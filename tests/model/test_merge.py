@@ -8,11 +8,11 @@ from damage import flip, offset_of
 
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
+from ovaflow.model.index import open_index
 from ovaflow.model.merge import merge
-from ovaflow.model.model_file import open_model
+from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.pruning import prune
 from ovaflow.model.training_file import read_training
-from ovaflow.prediction.index import open_index
 
 N_LABELS, N_FEATURES = 11, 7
 ALL = list(range(N_LABELS))
@@ -27,7 +27,7 @@ SPLITS = [
 
 def _merge(tmp_path, shards, dataset, threshold=0.01, **options):
     merge(shards, dataset, threshold, tmp_path / "model.h5", tmp_path / "training.h5", **options)
-    return open_model(tmp_path / "model.h5")
+    return OneVsAll.open(tmp_path / "model.h5")
 
 
 @pytest.mark.parametrize("piece", [1, 10, 1 << 20])
@@ -92,10 +92,10 @@ def test_command(tmp_path, small_dataset, all_weights, cut, capsys, monkeypatch)
     shards = [str(path) for path in cut(*SPLITS[1])]
     files = [f"--dataset={small_dataset.path}", f"--output={tmp_path / 'm.h5'}", f"--statistics={tmp_path / 't.h5'}"]
     assert main(["merge", *shards, *files]) == 0
-    assert open_index(open_model(tmp_path / "m.h5")) is None
+    assert open_index(OneVsAll.open(tmp_path / "m.h5")) is None
     monkeypatch.setattr("ovaflow.cli.models.INDEX_PAYS", 1)
     assert main(["merge", *shards, *files]) == 0
-    assert open_index(open_model(tmp_path / "m.h5")) is not None
+    assert open_index(OneVsAll.open(tmp_path / "m.h5")) is not None
     assert f"11 labels, {len(all_weights.data)} weights" in capsys.readouterr().out
     assert main(["merge", shards[0], *files]) == 2
     assert "train-shard" in capsys.readouterr().err

@@ -12,11 +12,11 @@ from synthetic import topics
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset, write_dataset
-from ovaflow.model.model_file import open_model, save_model
+from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.pruning import kept_per_row, prune, prune_to_bytes, threshold_for
 from ovaflow.settings.models import TrainLabels
 from ovaflow.sparse.csr import CSR, from_scipy
-from ovaflow.training.shard_job import train_model
+from ovaflow.training.whole_model import train_model
 
 FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)
 THRESHOLDS = st.sampled_from([0.0, 0.01, 0.25, 0.5, 1.0, 2.0])
@@ -46,8 +46,8 @@ def trained(tmp_path_factory):
     names = [f"label {j}" for j in range(25)]
     write_dataset(folder / "dataset.h5", made.train, replace(made.test, texts=[]), names, [], made.parameters)
     dataset = open_dataset(folder / "dataset.h5")
-    save_model(folder / "model.h5", train_model(dataset, TrainLabels(stored_threshold=0.0), 0.0))
-    return open_model(folder / "model.h5"), folder
+    train_model(dataset, TrainLabels(stored_threshold=0.0), 0.0).save(folder / "model.h5")
+    return OneVsAll.open(folder / "model.h5"), folder
 
 
 @given(arrays(np.float32, st.integers(0, 60), elements=FLOATS | EVEN), st.integers(0, 70))
@@ -68,7 +68,7 @@ def test_the_file_fits_and_is_as_large_as_it_may(trained, tmp_path, share):
     whole = model.path.stat().st_size
     most, path = int(share * whole), tmp_path / "small.h5"
     prune_to_bytes(model, most, path)
-    ours = open_model(path)
+    ours = OneVsAll.open(path)
     assert path.stat().st_size <= most
     assert path.stat().st_size > most - 4 * 4096 or ours.nonzeros == model.nonzeros
     dense = model.weights.to_scipy().toarray()
@@ -95,4 +95,4 @@ def test_on_the_command_line(trained, tmp_path, capsys):
     assert main(["prune", *arguments]) == 2
     assert main(["prune", *arguments, "--max-bytes=ten"]) == 2
     assert main(["prune", *arguments, "--threshold=0.2"]) == 0
-    assert np.abs(open_model(tmp_path / "small.h5").weights.data).min() >= np.float32(0.2)
+    assert np.abs(OneVsAll.open(tmp_path / "small.h5").weights.data).min() >= np.float32(0.2)

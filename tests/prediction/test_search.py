@@ -13,8 +13,7 @@ from hypothesis.extra.numpy import arrays
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Names
-from ovaflow.model.model_file import Model, open_model, save_model
-from ovaflow.prediction.index import (
+from ovaflow.model.index import (
     build_panel,
     error_bound,
     index_path,
@@ -23,8 +22,9 @@ from ovaflow.prediction.index import (
     panel_ranges,
     write_index,
 )
+from ovaflow.model.one_vs_all import OneVsAll
+from ovaflow.model.top_k import SCANS, predict_top_k, scan, scores_of, search_index, sort_all
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.prediction.top_k import SCANS, predict, predict_top_k, scan, scores_of, search_index, sort_all
 from ovaflow.sparse.csr import from_scipy, rows_of
 
 # whole numbers: float32 sums are exact and ties are frequent
@@ -121,7 +121,7 @@ def model(tmp_path_factory):
     weights = from_scipy(W)
     path, names = tmp_path_factory.mktemp("model") / "model.h5", Names([str(j) for j in range(900)], [])
     parameters = {"transform": {"bias": 1.0}}
-    save_model(path, Model(path, trained, trained * 3, "", parameters, {}, weights=weights, names_in_memory=names))
+    OneVsAll(path, trained, trained * 3, "", parameters, {}, weights=weights, names_in_memory=names).save(path)
     return path, X
 
 
@@ -155,13 +155,13 @@ def test_one_by_one_together_and_from_disk(model):
     mapped = Predictor.open(path)
     assert open_index(mapped.model) is not None
     assert same(mapped.top_k(X, 7), together)
-    assert same(predict(mapped.model, X, 7, 2, quiet=True), together)
+    assert same(mapped.model.top_k(X, 7, 2), together)
     index_path(path).unlink()
 
 
 def test_the_index_of_another_model_is_not_used(model):
     path, _ = model
-    opened = open_model(path)
+    opened = OneVsAll.open(path)
     write_index(index_path(path), opened)
     assert open_index(replace(opened, checksum="another")) is None
     assert open_index(opened) is not None

@@ -7,10 +7,9 @@ from sklearn.linear_model import LogisticRegression
 
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
-from ovaflow.model.model_file import open_model
-from ovaflow.rembrandt import model_file
+from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.rembrandt.decoder import Decoding, train_decoder
-from ovaflow.rembrandt.model_file import predict_embedded
+from ovaflow.rembrandt.model_file import EmbeddingModel, predict_embedded
 from ovaflow.rembrandt.projection import open_projected
 
 STEPS = """
@@ -33,7 +32,7 @@ def run(dataset, folder, shards=1, threads=1, features="", tune="", kind="rembra
     steps = [*STEPS.strip().splitlines(), *(SHARD.replace("{shard}", str(shard)) for shard in range(shards)), JOIN]
     for step in steps:
         assert main(step.format(**given).split()) == 0
-    return model_file.open_model(folder / "model.h5")
+    return EmbeddingModel.open(folder / "model.h5")
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +94,7 @@ def test_what_a_decoder_is_not_for(multilabel, decoded, tmp_path):
     with pytest.raises(InputError, match="one label each; set decoder: auto, or logistic"):
         train_decoder(open_projected(tmp_path / "p.h5"), np.arange(30, dtype=np.int32), Decoding(1.0, 0.1, None, 0))
     with pytest.raises(InputError, match="rembrandt"):
-        open_model(decoded.path)
+        OneVsAll.open(decoded.path)
 
 
 def test_softmax_is_refused_before_labels_are_embedded(multilabel, multiclass, tmp_path, capsys):

@@ -13,7 +13,7 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.data.tokens import TOKEN_PATTERN
 from ovaflow.evaluation.calibration_curve import automatic, reliability
 from ovaflow.prediction.calibration import Calibration, read_calibration, write_calibration
-from ovaflow.prediction.explanation import contributions
+from ovaflow.prediction.explanation import Explanation, contributions
 from ovaflow.prediction.predictions import open_any_model, read_predictions
 from ovaflow.report import examples, frequency
 from ovaflow.report.gather import gather
@@ -95,7 +95,9 @@ def test_pieces_are_the_text_and_marks_speak_for_labels(runs, predictor):
         (text,) = dataset.test_texts([row])
         labels = predicted[row]
         true = set(dataset.test.Y.indices[slice(*dataset.test.Y.indptr[row : row + 2])].tolist())
-        pieces = examples.cut_text(predictor, text, examples.parts_of(predictor, dataset.test.X, row, labels), true)
+        pieces = examples.cut_text(
+            predictor, text, examples.explain_labels(predictor, dataset.test.X, row, labels), true
+        )
         assert "".join(piece.text for piece in pieces) == text
         x = rows_of(dataset.test.X, np.array([row]))
         theirs = {label: dict(contributions(predictor, x, int(label)).up) for label in labels.tolist()}
@@ -110,8 +112,8 @@ def test_pieces_are_the_text_and_marks_speak_for_labels(runs, predictor):
 
 
 def test_words_of_a_prediction_are_the_strongest(predictor):
-    parts = {0: 0.5, 1: -0.4, 2: 0.01, 3: 0.3, 4: 0.2, 5: 0.1, 6: 0.05, 7: -0.3, 8: -0.2}
-    up, down = examples.words_of(predictor, parts)
+    listed = [(0, 0.5), (3, 0.3), (4, 0.2), (5, 0.1), (6, 0.05), (2, 0.01)], [(1, -0.4), (7, -0.3), (8, -0.2)]
+    up, down = examples.words_of(predictor, Explanation(0, 0.26, 0.0, *listed, 0.0))
     names = predictor.feature_names
     assert up == [(names[0], 0.5), (names[3], 0.3), (names[4], 0.2), (names[5], 0.1)]
     assert down == [(names[1], -0.4), (names[7], -0.3)]

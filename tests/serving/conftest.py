@@ -7,11 +7,10 @@ from running_service import running_service
 
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
-from ovaflow.model.model_file import save_model
 from ovaflow.prediction.calibration import Calibration, write_calibration
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.settings.models import TrainLabels
-from ovaflow.training.shard_job import train_model
+from ovaflow.training.whole_model import train_model
 
 URI = "http://example.org/{}".format
 TEXTS = ["black cats purr", "cats purr loudly", "dogs bark loudly", "black dogs bark", "birds sing"]
@@ -71,5 +70,5 @@ def library(tmp_path_factory):
     (folder / "animals.csv").write_text("uri,label_en,notation\n" + "".join(names))
     prepared = f"prepare --format=annif --train={folder}/train.tsv --vocabulary={folder}/animals.csv --min-df=1"
     assert main([*prepared.split(), "--max-df=1.0", f"--output={folder}/dataset.h5"]) == 0
-    save_model(folder / "model.h5", train_model(open_dataset(folder / "dataset.h5"), TrainLabels(), 0.0))
+    train_model(open_dataset(folder / "dataset.h5"), TrainLabels(), 0.0).save(folder / "model.h5")
     return folder / "model.h5"

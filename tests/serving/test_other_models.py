@@ -10,10 +10,9 @@ from running_service import exchange, running_service
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.data.readers.texts import FIELD
-from ovaflow.model.model_file import save_model
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.settings.models import TrainLabels
-from ovaflow.training.shard_job import train_model
+from ovaflow.training.whole_model import train_model
 
 
 class UnixConnection(http.client.HTTPConnection):
@@ -83,7 +82,7 @@ def test_text_columns_with_weights(tmp_path):
     (tmp_path / "train.csv").write_text("title,body,labels\n" + "".join(rows))
     prepared = "--text-column=title,body --column-weights=2 --column-weights=1"
     assert main(f"prepare --format=csv --train={tmp_path}/train.csv {prepared} --output={tmp_path}/d.h5".split()) == 0
-    save_model(tmp_path / "model.h5", train_model(open_dataset(tmp_path / "d.h5"), TrainLabels(), 0.0))
+    train_model(open_dataset(tmp_path / "d.h5"), TrainLabels(), 0.0).save(tmp_path / "model.h5")
     predictor = Predictor.open(tmp_path / "model.h5")
     columns = {"body": "c1 d0", "title": "a1 b"}
     X = predictor.from_texts([f"a1 b{FIELD}c1 d0"])

@@ -10,10 +10,10 @@ from ovaflow.cli import main
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Dataset, Names, Split, write_dataset
 from ovaflow.initialization.pretrained import match_model, require_same_problem
-from ovaflow.model.model_file import open_model, save_model
+from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.settings.models import TrainLabels
 from ovaflow.sparse.csr import from_scipy, rows_of
-from ovaflow.training.shard_job import train_model
+from ovaflow.training.whole_model import train_model
 
 L, OLD_L = 30, 24
 WARM = {"initialization": "pretrained"}
@@ -83,7 +83,7 @@ def test_added_labels_are_those_of_a_training_from_scratch(models, tmp_path, cap
     names = "dataset", "means", "shards", "shard", "model", "statistics", "earlier"
     files = {name: tmp_path / f"{name}.h5" for name in names}
     write_dataset(files["dataset"], grown.train, grown.test, grown.label_names, grown.feature_names, grown.parameters)
-    save_model(files["earlier"], earlier)
+    earlier.save(files["earlier"])
     train = "train-shard {dataset} --means={means} --plan={shards} --earlier={earlier} --output={shard} --shard=0"
     train += " --initialization=pretrained --retrain=new"
     steps = [
@@ -97,7 +97,7 @@ def test_added_labels_are_those_of_a_training_from_scratch(models, tmp_path, cap
     assert f"{OLD_L} labels taken over" in capsys.readouterr().out
     assert main([*train.format(**files).split(), "--C=2"]) == 2
     assert "its labels were trained with C 1.0, new ones would be with 2.0" in capsys.readouterr().err
-    ours, old, theirs = (weights(model) for model in (open_model(files["model"]), earlier, scratch))
+    ours, old, theirs = (weights(model) for model in (OneVsAll.open(files["model"]), earlier, scratch))
     in_memory = weights(retrained(grown, earlier, "new"))
     assert len(old) < len(ours) == L
     for name in ours:

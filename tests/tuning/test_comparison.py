@@ -10,10 +10,9 @@ from ovaflow.cli import main
 from ovaflow.data.dataset import Dataset, Names, Split, open_dataset
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.metrics import ranking_metrics
-from ovaflow.prediction.top_k import predict
 from ovaflow.settings.models import ChooseC, TrainLabels
 from ovaflow.sparse.csr import from_scipy
-from ovaflow.training.shard_job import train_model
+from ovaflow.training.whole_model import train_model
 from ovaflow.tuning import comparison
 from ovaflow.tuning.comparison import Trial, compare, folds, summary
 from ovaflow.tuning.cost import choose_C
@@ -99,7 +98,7 @@ def test_figures_of_a_choice_are_those_of_models_trained_directly():
             train, test = (dataset.train.take(np.sort(sample[part])) for part in (fit, held))
             part = replace(dataset, train=train, test=test)
             model = train_model(part, TrainLabels(C=each["candidate"], epsilon=0.01), 0.01)
-            directly.append(ranking_metrics(predict(model, test.X, 5, 1, quiet=True)[0], test.Y, np.ones(8))["P@1"])
+            directly.append(ranking_metrics(model.top_k(test.X, 5)[0], test.Y, np.ones(8))["P@1"])
             labelled.append(np.count_nonzero(np.diff(test.Y.indptr)))
         assert each["metrics"]["P@1"] == pytest.approx(np.average(directly, weights=labelled), abs=1e-12)
 

@@ -6,7 +6,7 @@ import pytest
 from tiny_table import CONFIG, write_config
 
 from ovaflow.cli import main
-from ovaflow.model.model_file import open_model
+from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.prediction.calibration import read_calibration
 from ovaflow.storage.artifact import inputs_of, open_artifact
 
@@ -68,7 +68,7 @@ def test_trees_and_embeddings(more):
 
 def test_a_calibration(more):
     run = more.folder / "results" / "tiny" / "msi"
-    assert read_calibration(run / "calibration.h5", open_model(run / "model.h5")).parameters["fraction"] == 0.3
+    assert read_calibration(run / "calibration.h5", OneVsAll.open(run / "model.h5")).parameters["fraction"] == 0.3
     raw, _, ours = json.loads((run / "calibration.json").read_text())["probabilities"]
     assert ours["log_loss"] < raw["log_loss"]
 
@@ -76,7 +76,7 @@ def test_a_calibration(more):
 def test_each_run_of_a_sweep_starts_from_its_neighbour(more):
     results = more.folder / "results" / "tiny"
     with open_artifact(results / "swept.C-2" / "shards" / "0.h5", "shard") as file:
-        assert inputs_of(file)["earlier"] == open_model(results / "swept.C-1" / "model.h5").checksum
+        assert inputs_of(file)["earlier"] == OneVsAll.open(results / "swept.C-1" / "model.h5").checksum
     log = (more.folder / "logs" / "tiny" / "swept.C-2" / "train-shard.0.log").read_text()
     assert "10 of 10 labels start from the earlier model" in log
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ovaflow.cli.options import FILE, OF_DATASET, THREADS, option, output, reads
-from ovaflow.cli.predict import calibration_of, open_predictor
+from ovaflow.cli.predict import open_predictor
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.analysis import analyse, evaluate_groups, results_of_labels
 from ovaflow.evaluation.annif import annif_metrics
@@ -19,10 +19,10 @@ from ovaflow.evaluation.curves import prune_curve
 from ovaflow.evaluation.labelled_file import FORMATS, answer, by_label, by_probability, measure, reading_of
 from ovaflow.evaluation.metrics import evaluate
 from ovaflow.evaluation.ranking import find_hits
-from ovaflow.model.model_file import open_model
+from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.training_file import read_training
 from ovaflow.prediction.calibrate import calibrate, require_parts_of_one
-from ovaflow.prediction.calibration import read_calibration, write_calibration
+from ovaflow.prediction.calibration import calibration_of, read_calibration, write_calibration
 from ovaflow.prediction.predictions import open_any_model, read_predictions
 from ovaflow.settings.models import Report
 from ovaflow.storage.texts import write_json
@@ -58,9 +58,9 @@ def evaluate_command(data, models, dataset, threads, labels, settings, table, **
     """
     of_file = {name: options.pop(name) for name in ("format", "text_column", "labels_column", "label_separator")}
     if dataset is None:
-        given = [name for name, value in {**options, "metrics": table}.items() if value is not None]
-        if misplaced := [name for name in given if name != "output"]:
-            raise click.UsageError(f"--{misplaced[0]} goes with --dataset")
+        for name, value in {**options, "metrics": table}.items():
+            if value is not None and name != "output":
+                raise click.UsageError(f"--{name} goes with --dataset")
         _evaluate_file(data, models, labels, options["output"], threads, **of_file)
         return
     lacking = [name for name in ("training", "output") if options[name] is None]
@@ -90,20 +90,23 @@ def _evaluate_file(path, models, labels, output, threads, **chosen):
     if labels and len(models) > 1:
         raise click.UsageError("--labels goes with one --model")
     predictors = [open_predictor(model, [path]) for model in models]
-    calibrations = [calibration_of(predictor.model, None) for predictor in predictors]
-    found = [answer(predictor, path, reading_of(predictor.model, path, **chosen), threads) for predictor in predictors]
-    each = list(zip(models, found, calibrations, strict=True))
+    calibrations = [calibration_of(predictor.model) for predictor in predictors]
+    answers, metrics, levels = [], {}, {}
+    for model, predictor, calibration in zip(models, predictors, calibrations, strict=True):
+        reading = reading_of(predictor.model, path, **chosen)
+        answers.append(answer(predictor, path, reading, threads))
+        metrics[model] = measure(answers[-1], calibration)
+        if calibration is not None:
+            levels[model] = by_probability(answers[-1], calibration)
     console = Console(highlight=False)
-    metrics = {model: measure(*measured) for model, *measured in each}
     console.print(_metrics_table(metrics))
-    levels = {model: by_probability(*measured) for model, *measured in each if measured[1] is not None}
     if levels:
         console.print(_levels_table(levels, len(models) > 1))
     if output:
-        told = [{"model": str(model), "metrics": metrics[model], "automatic": levels.get(model)} for model in models]
-        write_json(output, "evaluation", {"models": told})
+        entries = [{"model": str(model), "metrics": metrics[model], "automatic": levels.get(model)} for model in models]
+        write_json(output, "evaluation", {"models": entries})
     if labels:
-        _write_labels(labels, by_label(found[0], predictors[0].model, calibrations[0]))
+        _write_labels(labels, by_label(answers[0], predictors[0].model, calibrations[0]))
         chosen = "the best 5 of each record" if calibrations[0] is None else "labels that reach their thresholds"
         click.echo(f"{labels}: {chosen} are taken as predicted")
 
@@ -196,7 +199,7 @@ def calibration_curve_command(model, calibration, dataset, settings, threads, ou
 @output("Curve to write, prune.json.")
 def prune_curve_command(model, dataset, prune_thresholds, settings, threads, output):
     """Measure quality and size of MODEL (model.h5) pruned at larger thresholds, on the test instances."""
-    opened = open_model(model), open_dataset(dataset)
+    opened = OneVsAll.open(model), open_dataset(dataset)
     curve = prune_curve(*opened, prune_thresholds, settings.propensity_a, settings.propensity_b, threads)
     write_json(output, "prune-curve", curve)
     for point in curve["points"]:

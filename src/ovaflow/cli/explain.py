@@ -12,16 +12,17 @@ from rich.table import Table
 from rich.text import Text
 
 from ovaflow.cli.options import FILE, number
-from ovaflow.cli.predict import calibration_of, open_predictor
+from ovaflow.cli.predict import open_predictor
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
+from ovaflow.prediction.calibration import calibration_of
 from ovaflow.prediction.explanation import (
     contributions,
+    describe_label,
     find_labels,
-    nearest_labels,
+    label_entry,
     shown_name,
-    strongest_features,
-    words_in_text,
+    spans_in_text,
 )
 from ovaflow.prediction.predictor import without_words
 from ovaflow.prediction.sources import remark_on_columns
@@ -45,18 +46,18 @@ def explain_command(paths, model, text, dataset, row, names, labels, top, calibr
     For a text or a test instance: what each word adds to the labels' scores. For labels alone: their strongest words
     and nearest labels, and with --dataset the training records that they were learnt from.
     """
-    given = [*([model] if model else []), *paths]
-    if given:
-        predictor = open_predictor(given[0], given[1:])
-    if len(given) != 1:
+    models = [*([model] if model else []), *paths]
+    if models:
+        predictor = open_predictor(models[0], models[1:])
+    if len(models) != 1:
         raise click.UsageError("give one MODEL")
     chosen = find_labels(predictor, names)
-    calibrated = calibration_of(predictor.model, calibration)
+    sigmoids = calibration_of(predictor.model, calibration)
     if text is None and row is None:
         if not chosen:
             raise click.UsageError("nothing to explain: give --text, --dataset and --row, or --label")
-        opened = None if dataset is None else _open_own(predictor, dataset)
-        answers, show = [_label(predictor, opened, label, top) for label in chosen], show_label
+        opened = None if dataset is None else _open_dataset_of(predictor.model, dataset)
+        answers, show = [_described(predictor, opened, label, top) for label in chosen], show_label
     else:
         text, x = _instance(predictor, text, dataset, row)
         if text is not None and without_words(predictor, x):
@@ -65,9 +66,10 @@ def explain_command(paths, model, text, dataset, row, names, labels, top, calibr
             click.echo(f"ovaflow: {remark}", err=True)
         if not chosen:
             chosen = [label for label in predictor.top_k(x, labels)[0][0] if label >= 0]
-        places = words_in_text(predictor, text) if text is not None else []
-        answers = [_explained(predictor, x, label, top, places, calibrated) for label in chosen]
-        answers, show = [{"text": text, "labels": answers}], show_instance
+        spans = spans_in_text(predictor, text) if text is not None else {}
+        explanations = [contributions(predictor, x, label, top) for label in chosen]
+        entries = [explanation.as_dict(predictor, spans, sigmoids) for explanation in explanations]
+        answers, show = [{"text": text, "labels": entries}], show_instance
     if as_json:
         click.echo(json.dumps(answers[0] if show is show_instance else {"labels": answers}, ensure_ascii=False))
         return
@@ -83,7 +85,7 @@ def _instance(predictor, text, dataset, row):
     if text is not None:
         text = click.get_text_stream("stdin").read() if text == "-" else text
         return text, predictor.from_texts([text])
-    opened = _open_own(predictor, dataset)
+    opened = _open_dataset_of(predictor.model, dataset)
     n = opened.test.X.n_rows
     if row >= n:
         raise InputError(f"no test instance {row}: there are {n:,}, from 0", path=dataset)
@@ -92,44 +94,16 @@ def _instance(predictor, text, dataset, row):
     return (texts[0] if texts else None), rows_of(opened.test.X, np.array([row]))
 
 
-def _open_own(predictor, path):
-    """The dataset that the model was trained on."""
+def _open_dataset_of(model, path):
     opened = open_dataset(path)
-    if opened.checksum != predictor.model.inputs.get("dataset"):
-        remedy = "give the model and the dataset that it was trained on"
-        raise InputError(f"was not trained on {path}", path=predictor.model.path, remedy=remedy)
+    model.require_dataset(opened)
     return opened
 
 
-def _explained(predictor, x, label, top, places, calibration):
-    explanation = contributions(predictor, x, label, top)
-    answer = _identity(predictor, label) | {"score": explanation.score}
-    if calibration is not None:
-        answer["probability"] = float(calibration.probabilities([label], [explanation.score])[0])
-    for side in ("up", "down"):
-        features = getattr(explanation, side)
-        answer[side] = _words(predictor, features, "adds")
-        for word, (feature, _) in zip(answer[side], features, strict=True):
-            word["places"] = [[start, end] for start, end, found in places if found == feature]
-    return answer | {"bias": explanation.bias, "others": explanation.others}
-
-
-def _label(predictor, dataset, label, top):
-    strongest = strongest_features(predictor, label, top)
-    nearest = [
-        _identity(predictor, other) | {"cosine": cosine} for other, cosine in nearest_labels(predictor, label, top)
-    ]
-    return (
-        _identity(predictor, label)
-        | {
-            "positives": int(predictor.model.counts[label]),
-            "up": _words(predictor, strongest.up, "weight"),
-            "down": _words(predictor, strongest.down, "weight"),
-            "bias": strongest.bias,
-            "nearest": nearest,
-        }
-        | ({} if dataset is None else {"records": _records(dataset, label, top)})
-    )
+def _described(predictor, dataset, label, top):
+    positives = {"positives": int(predictor.model.counts[label])}
+    entry = label_entry(predictor, label) | positives | describe_label(predictor, label, top, top)
+    return entry if dataset is None else entry | {"records": _records(dataset, label, top)}
 
 
 _WORDS_OF_RECORD = 8
@@ -149,17 +123,6 @@ def _records(dataset, label, top):
     ]
 
 
-def _identity(predictor, label):
-    uris = predictor.label_uris
-    known = {"uri": uris[label]} if len(uris) else {}
-    return {"name": shown_name(predictor, label), "id": int(label)} | known
-
-
-def _words(predictor, features, value):
-    names = predictor.feature_names
-    return [{"word": names[j] if names else f"feature {j}", value: found} for j, found in features]
-
-
 _BAR = 12
 """Characters of the longest bar."""
 
@@ -176,7 +139,7 @@ def show_instance(console, answer):
         console.print(_heading(explained, outcome))
         if answer["text"]:
             console.print(_marked(answer["text"], explained), soft_wrap=False)
-        console.print(_two_sides(explained, "adds", ("pushed up by", "pushed down by")))
+        console.print(_two_sides(explained, "contribution", ("pushed up by", "pushed down by")))
         console.print(f"bias {explained['bias']:+.3f}, other words {explained['others']:+.3f}", style="dim")
 
 
@@ -185,7 +148,8 @@ def show_label(console, answer):
     console.print()
     console.print(_heading(answer, f"{answer['positives']:,} training positives, bias {answer['bias']:+.3f}"))
     console.print(_two_sides(answer, "weight", ("strongest for it", "strongest against it")))
-    console.print(_table("nearest labels", [(each["name"], each["cosine"]) for each in answer["nearest"]], "cyan", ""))
+    nearest = [(shown_name(each), each["cosine"]) for each in answer["nearest"]]
+    console.print(_table("nearest labels", nearest, "cyan", ""))
     if "records" in answer:
         _show_records(console, answer)
 
@@ -203,11 +167,11 @@ def _show_records(console, answer):
 
 def _heading(answer, outcome):
     uri = ("  ", (answer["uri"], "dim")) if "uri" in answer else ()
-    return Text.assemble((_plain(answer["name"]), "bold"), "  ", (outcome, "cyan"), *uri)
+    return Text.assemble((_plain(shown_name(answer)), "bold"), "  ", (outcome, "cyan"), *uri)
 
 
 def _two_sides(answer, value, titles):
-    sides = {side: [(each["word"], each[value]) for each in answer[side]] for side in _STYLES}
+    sides = {side: [(each["feature"], each[value]) for each in answer[side]] for side in _STYLES}
     longest = max((abs(number) for rows in sides.values() for _, number in rows), default=0)
     grid = Table.grid(padding=(0, 4))
     tables = zip(titles, sides, strict=True)
@@ -232,7 +196,7 @@ def _marked(text, explained):
     marked = Text(_plain(text))
     for side, style in _STYLES.items():
         for each in explained[side]:
-            for start, end in each["places"]:
+            for start, end in each["spans"]:
                 marked.stylize(f"bold {style}", start, end)
     return marked
 

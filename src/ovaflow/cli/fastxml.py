@@ -19,7 +19,7 @@ from ovaflow.console.progress import clock
 from ovaflow.data.dataset import bring_near, open_dataset
 from ovaflow.evaluation.curves import tree_curve
 from ovaflow.fastxml.merging import merge_trees
-from ovaflow.fastxml.model_file import open_model
+from ovaflow.fastxml.model_file import ForestModel
 from ovaflow.fastxml.training import grow_trees, read_tree_shard, trees_of_shard, write_tree_shard
 from ovaflow.fingerprint import code_fingerprint
 from ovaflow.machine.pinning import pinned
@@ -72,7 +72,7 @@ def merge_trees_command(shards, dataset, output, statistics):
 @output("Curve to write, trees.json.")
 def tree_curve_command(model, dataset, settings, threads, output):
     """Measure the quality of MODEL (model.h5, of fastxml) by number of trees, on the test instances."""
-    opened = open_model(model), open_dataset(dataset)
+    opened = ForestModel.open(model), open_dataset(dataset)
     curve = tree_curve(*opened, settings.propensity_a, settings.propensity_b, threads)
     write_json(output, "tree-curve", curve)
     for point in curve["points"]:

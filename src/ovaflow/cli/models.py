@@ -9,11 +9,12 @@ from ovaflow.cli.options import FILE, OF_DATASET, STATISTICS, THREADS, option, o
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.curves import quality_of
+from ovaflow.model.index import INDEX_PAYS, index_path, write_index
 from ovaflow.model.merge import merge
-from ovaflow.model.model_file import open_model, save_model
+from ovaflow.model.model_file import LabelWeights
 from ovaflow.model.npz_file import read_npz, write_npz
+from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.pruning import prune_to_bytes, write_pruned
-from ovaflow.prediction.index import INDEX_PAYS, index_path, write_index
 from ovaflow.settings.models import Evaluate, Prepare, Train
 from ovaflow.storage.parts import remove_parts
 
@@ -29,7 +30,7 @@ def merge_command(shards, dataset, settings, output, statistics):
     opened = open_dataset(dataset)
     n_weights = merge(shards, opened, settings.prune, output, statistics)
     if n_weights >= INDEX_PAYS:
-        write_index(index_path(output), open_model(output))
+        write_index(index_path(output), LabelWeights.open(output))
     remove_parts(shards)
     size = output.stat().st_size
     click.echo(f"{output}: {opened.n_labels:,} labels, {n_weights:,} weights, {size / 1e6:,.1f} MB")
@@ -59,7 +60,7 @@ def prune_command(model, max_bytes, prune, dataset, threads, output):
     """Drop the smallest weights of MODEL (model.h5) until its file fits into a number of bytes."""
     if (max_bytes is None) == (prune is None):
         raise click.UsageError("give either --max-bytes or --threshold")
-    opened = open_model(model)
+    opened = OneVsAll.open(model)
     measured = open_dataset(dataset) if dataset is not None else None
     by_size = max_bytes is not None
     pruned = prune_to_bytes(opened, max_bytes, output) if by_size else write_pruned(opened, prune, output)
@@ -74,32 +75,32 @@ def prune_command(model, max_bytes, prune, dataset, threads, output):
         click.echo(", ".join(f"{name} {100 * before[name]:.2f} -> {100 * after[name]:.2f}" for name in before))
 
 
-_WRITERS = {"model": save_model, "npz": write_npz}
-
-
 @click.command("convert")
 @click.argument("source", type=FILE)
-@click.option("--to", type=click.Choice(list(_WRITERS)), default="model", show_default=True, help="Format to write.")
+@click.option("--to", type=click.Choice(["model", "npz"]), default="model", show_default=True, help="Format to write.")
 @click.option(
     "--like", type=FILE, help="Model of the same labels and features, to take names and all but the weights from."
 )
-@option(Prepare, "bias", help="Of an npz of others: value of the last column's feature.")
-@option(Prepare, "normalize", help="Of an npz of others: instances had length 1.")
+@option(Prepare, "bias", help="For an npz from another program: value of the last column's feature.")
+@option(Prepare, "normalize", help="For an npz from another program: instances had length 1.")
 @click.option("--output", type=FILE, required=True, help="File to write.")
 def convert_command(source, to, like, bias, normalize, output):
     """Convert the model SOURCE, a model.h5 or an npz, to the npz that SciPy and PECOS read and write, or back.
 
     Weights are the same to the last bit.
     """
-    model = read_npz(source, bias, normalize) if _is_zip(source) else open_model(source)
+    model = read_npz(source, bias, normalize) if _is_zip(source) else OneVsAll.open(source)
     if like is not None:
-        model = _named_like(model, open_model(like))
-    _WRITERS[to](output, model)
+        model = _named_like(model, OneVsAll.open(like))
+    if to == "npz":
+        write_npz(output, model)
+    else:
+        model.save(output)
     click.echo(f"{output}: {model.n_labels:,} labels, {model.n_features:,} features, {model.nonzeros:,} weights")
 
 
 def _is_zip(path):
-    # also one that is cut short; of a file that is not there open_model tells
+    # also one that is cut short; opening it tells of a missing file
     if not path.is_file():
         return False
     with path.open("rb") as file:
@@ -108,9 +109,9 @@ def _is_zip(path):
 
 def _named_like(model, other):
     if (model.n_labels, model.n_features) != (other.n_labels, other.n_features):
-        said = f"{model.n_labels:,} labels and {model.n_features:,} features"
+        shape = f"{model.n_labels:,} labels and {model.n_features:,} features"
         remedy = f"give --like a model of as many; {other.path} has {other.n_labels:,} and {other.n_features:,}"
-        raise InputError(said, path=model.path, remedy=remedy)
+        raise InputError(shape, path=model.path, remedy=remedy)
     return replace(other, weights=model.weights)
 
 
@@ -123,5 +124,5 @@ def index_command(model):
     An index of an earlier model is ignored.
     """
     path = index_path(model)
-    write_index(path, open_model(model))
+    write_index(path, LabelWeights.open(model))
     click.echo(f"{path}: {path.stat().st_size / 1e6:,.1f} MB")

@@ -13,7 +13,7 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.machine.limits import memory_left
 from ovaflow.model.model_file import method_of
 from ovaflow.prediction.answers import Csv, JoinedCsv, JsonLines, Table, XmcText, labels_of
-from ovaflow.prediction.calibration import FILE_NAME, read_calibration
+from ovaflow.prediction.calibration import FILE_NAME, calibration_of
 from ovaflow.prediction.predictions import open_any_model, predict_test_set, write_predictions
 from ovaflow.prediction.predictor import Predictor, remark_on_memory, without_words
 from ovaflow.prediction.sources import (
@@ -82,7 +82,7 @@ def predict_command(inputs, model, texts, dataset, top_k, threads, output, **opt
             raise click.UsageError("missing MODEL")
         model, *inputs = inputs
     if dataset is not None:
-        if inputs or texts or output is None or _given(options, _OF_RAW):
+        if inputs or texts or output is None or _any_set(options, _OF_RAW):
             raise click.UsageError("a dataset goes with a model, --output, --top-k and --threads alone")
         _predict_dataset(model, dataset, top_k, threads, output)
     elif inputs or texts:
@@ -91,8 +91,8 @@ def predict_command(inputs, model, texts, dataset, top_k, threads, output, **opt
         raise click.UsageError("nothing to predict: give --text, a file, - for standard input, or --dataset")
 
 
-def _given(options, names):
-    """Whether one of some options is given; a bar may be 0."""
+def _any_set(options, names):
+    """Whether one of some options is set; a minimum may be 0."""
     return any(options[name] is not None and options[name] is not False for name in names)
 
 
@@ -121,8 +121,8 @@ def _predict_raw(
     **options,
 ):
     predictor = open_predictor(model, inputs)
-    if _given(options, _CALIBRATED):
-        options["calibration"] = calibration_of(predictor.model, options["calibration"], needed=True)
+    if _any_set(options, _CALIBRATED):
+        options["calibration"] = _calibration_of(predictor.model, options["calibration"])
     column = text_column or text_column_of(predictor.model)
     formats = [format or format_of(str(path), predictor.takes_text) for path in inputs]
     sources = [
@@ -135,12 +135,13 @@ def _predict_raw(
     quiet = not inputs or (output is None and sys.stdout.isatty())
     with _destination(output) as out, Progress("predicting", 0, "instances", quiet=quiet) as progress:
         out.write(writer.head)
-        strange = empty = 0
+        unknown = empty = 0
         for batch in _batches(predictor, texts, sources):
-            strange += 0 if batch.texts is None else without_words(predictor, batch.X)
-            shown = batch.texts or [None] * len(batch.names)
-            found = labels_of(predictor, batch.X, top_k, threads, **options)
-            rows = zip(batch.names, shown, found, strict=True)
+            if batch.texts is not None:
+                unknown += without_words(predictor, batch.X)
+            texts_or_none = batch.texts or [None] * len(batch.names)
+            predictions = labels_of(predictor, batch.X, top_k, threads, **options)
+            rows = zip(batch.names, texts_or_none, predictions, strict=True)
             for number, (name, text, labels) in enumerate(rows, progress.done + 1):
                 empty += not labels
                 out.write(writer.write(number, name, text, labels))
@@ -149,12 +150,12 @@ def _predict_raw(
         if isinstance(writer, XmcText):
             out.seek(0)
             out.write(writer.first_line(progress.done))
-    if strange:
-        said = "have no word that the model knows: what is predicted fits any text"
-        click.echo(f"ovaflow: {strange:,} of {progress.done:,} texts {said}", err=True)
+    if unknown:
+        remark = "have no word that the model knows: what is predicted fits any text"
+        click.echo(f"ovaflow: {unknown:,} of {progress.done:,} texts {remark}", err=True)
     if empty and isinstance(writer, Csv):
-        kept = "is kept, so they have no line; --joined gives each a row"
-        click.echo(f"ovaflow: no label of {empty:,} of {progress.done:,} instances {kept}", err=True)
+        remark = "is kept, so they have no line; --joined gives each a row"
+        click.echo(f"ovaflow: no label of {empty:,} of {progress.done:,} instances {remark}", err=True)
 
 
 def _batches(predictor, texts, sources):
@@ -185,15 +186,15 @@ def _is_model(path):
         return False
 
 
-def calibration_of(model, path, needed=False):
-    """The calibration of a model from a file, by default the one next to the model; None if there is none."""
-    beside = model.path.with_name(FILE_NAME)
-    if path is not None or beside.exists():
-        return read_calibration(path or beside, model)
-    if needed:
-        remedy = "set predict: {calibrate: 0.2} in the config and run again"
-        raise InputError("no calibration, which probabilities and thresholds need", path=beside, remedy=remedy)
-    return None
+def _calibration_of(model, path):
+    calibration = calibration_of(model, path)
+    if calibration is None:
+        raise InputError(
+            "no calibration, which probabilities and thresholds need",
+            path=model.path.with_name(FILE_NAME),
+            remedy="set predict: {calibrate: 0.2} in the config and run again",
+        )
+    return calibration
 
 
 def _writer(name, output, predictor, probabilities, titled, mark):

@@ -67,12 +67,12 @@ def embed_command(dataset, for_softmax, threads, output, settings):
 def project_command(dataset, embedding, threads, output, settings):
     """Project the training instances of DATASET (dataset.h5) into an embedding."""
     opened, started = open_dataset(dataset), time.process_time()
-    found = read_embedding(embedding, opened.checksum)
-    projection, features = project(opened, found.embedding, settings, threads)
+    file = read_embedding(embedding, opened.checksum)
+    projection, features = project(opened, file.embedding, settings, threads)
     decoder = decoder_of(opened.train.Y, settings.decoder)
-    parameters = found.parameters | settings.relevant | {"decoder": decoder}
-    seconds = found.core_seconds + time.process_time() - started
-    peak = max(found.peak_rss_bytes, peak_rss_bytes())
+    parameters = file.parameters | settings.relevant | {"decoder": decoder}
+    seconds = file.core_seconds + time.process_time() - started
+    peak = max(file.peak_rss_bytes, peak_rss_bytes())
     write_projected(output, opened, projection, features, parameters, seconds, peak)
     click.echo(f"{output}: {len(features):,} instances with {features.shape[1]:,} features, for a {decoder} decoder")
 
@@ -89,8 +89,8 @@ def tune_decoder_command(projected, dataset, embedding, threads, output, setting
     opened, source = open_projected(projected), open_dataset(dataset)
     if opened.source != source.checksum:
         raise InputError(f"was not made from {dataset}", path=projected, remedy="run `ovaflow project`")
-    found = read_embedding(embedding, source.checksum).embedding
-    tuned = tune(opened, source, found, settings, threads)
+    vectors = read_embedding(embedding, source.checksum).embedding
+    tuned = tune(opened, source, vectors, settings, threads)
     write_tuned(output, tuned, opened)
     for C, loss in tuned.losses.items():
         click.echo(f"C {C:g}: loss {loss:.4f} on held-out instances")

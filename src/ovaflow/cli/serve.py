@@ -64,8 +64,8 @@ def serve_command(context, models, calibration, host, port, unix_socket, allowed
 def _named(models):
     """Paths of models by their names."""
     named = {}
-    for given in models:
-        name, equals, path = ("", "", given) if Path(given).exists() else given.rpartition("=")
+    for model in models:
+        name, equals, path = ("", "", model) if Path(model).exists() else model.rpartition("=")
         # a link that is switched to the newest model keeps its name
         name = name if equals else _default_name(Path(os.path.abspath(path)))
         if not _NAME.fullmatch(name):

@@ -14,7 +14,7 @@ from ovaflow.initialization.all_negative import read_root, solve_root, write_roo
 from ovaflow.initialization.pretrained import match_model, require_same_problem
 from ovaflow.initialization.starts import StartInputs
 from ovaflow.machine.pinning import pinned
-from ovaflow.model.model_file import open_model
+from ovaflow.model.model_file import LabelWeights
 from ovaflow.model.training_file import read_shard, write_shard
 from ovaflow.solver.problem import Status
 from ovaflow.storage.parts import open_parts, restore
@@ -95,7 +95,7 @@ def read_earlier(path, dataset, training=None):
     """Match an earlier model with a dataset and print how much of it fits."""
     if path is None:
         return None, {}
-    model = open_model(path)
+    model = LabelWeights.open(path)
     if training is not None:
         require_same_problem(model, training)
     earlier = match_model(model, dataset)

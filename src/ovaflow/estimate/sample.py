@@ -20,7 +20,7 @@ from ovaflow.initialization.label_tree import with_ancestors
 from ovaflow.initialization.pretrained import match_model
 from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.machine.limits import peak_rss_bytes
-from ovaflow.model.model_file import open_model
+from ovaflow.model.model_file import LabelWeights
 from ovaflow.model.pruning import kept_per_row
 from ovaflow.settings.models import GrowTrees, TrainLabels
 from ovaflow.sparse.panel import WIDTH
@@ -60,7 +60,7 @@ def sample_labels(dataset, settings, prune, n_labels, seed=0, earlier=None):
     training, opened = TrainLabels(**settings), open_dataset(dataset)
     start = time.process_time()
     if earlier is not None:
-        earlier = match_model(open_model(earlier), opened)
+        earlier = match_model(LabelWeights.open(earlier), opened)
     inputs = compute_start_inputs(opened, training, earlier=earlier)
     # other jobs of a workflow compute the inputs
     input_seconds, counts = time.process_time() - start, inputs.means.counts

@@ -20,8 +20,8 @@ from ovaflow.data.dataset import Dataset, Names, Split
 from ovaflow.data.normalize import fill_rows, finish, is_dense
 from ovaflow.estimators.labels import CLASSES, LabelForm, Labels, Matrix
 from ovaflow.evaluation.ranking import find_hits, precision
-from ovaflow.model.model_file import ONE_VS_ALL, ModelFile
-from ovaflow.prediction.predictions import method_named, open_any_model
+from ovaflow.model.model_file import ONE_VS_ALL, Model
+from ovaflow.prediction.predictions import open_any_model
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.settings.models import Prepare, Section
 from ovaflow.settings.schema import explain
@@ -56,7 +56,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         Columns of X.
     feature_names_in_ : ndarray of str
         Where X was a data frame.
-    model_ : ovaflow.model.model_file.ModelFile
+    model_ : ovaflow.model.model_file.Model
         What :meth:`save` writes.
     """
 
@@ -134,7 +134,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         return instances, from_scipy(sp.vstack([Y.to_scipy(), labels]))
 
     @abstractmethod
-    def _train(self, dataset: Dataset) -> ModelFile:
+    def _train(self, dataset: Dataset) -> Model:
         """The model of a dataset."""
 
     def _hold(self, form: LabelForm) -> None:
@@ -318,7 +318,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         parameters = self.model_.parameters | {"labels": self._form.parameters}
-        method_named(self.method, path).save_model(path, replace(self.model_, parameters=parameters))
+        replace(self.model_, parameters=parameters).save(path)
 
     @classmethod
     def load(cls, path: StrPath) -> Self:

@@ -10,12 +10,13 @@ from ovaflow.estimators.labels import Labels, Matrix
 from ovaflow.fastxml.merging import train_forest
 from ovaflow.fastxml.model_file import METHOD as FASTXML
 from ovaflow.initialization.pretrained import match_model, require_same_problem
-from ovaflow.model.model_file import Model, ModelFile, open_model
+from ovaflow.model.model_file import Model
+from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.rembrandt.joining import train_embedding_model
 from ovaflow.rembrandt.model_file import METHOD as REMBRANDT
 from ovaflow.rembrandt.projection import SOFTMAX
 from ovaflow.settings.models import ChooseC, Embed, GrowTrees, Project, Train, TrainLabels, TuneDecoder
-from ovaflow.training.shard_job import train_model
+from ovaflow.training.whole_model import train_model
 from ovaflow.tuning.cost import choose_C
 
 
@@ -76,7 +77,7 @@ class OneVsAllClassifier(LabelClassifier):
     propensity_b: float = 1.5
     prune: float = 0.01
 
-    def _train(self, dataset: Dataset) -> ModelFile:
+    def _train(self, dataset: Dataset) -> Model:
         train = self._part(Train)
         labels = self._part(TrainLabels).model_copy(update={"stored_threshold": train.stored_threshold})
         if labels.C == "auto":
@@ -90,8 +91,8 @@ class OneVsAllClassifier(LabelClassifier):
         model = self.pretrained
         if model is None:
             raise ValueError("initialization='pretrained' needs pretrained: a path, or model_ of a fitted classifier")
-        if not isinstance(model, Model):
-            model = open_model(model)
+        if not isinstance(model, OneVsAll):
+            model = OneVsAll.open(model)
         require_same_problem(model, labels)
         return match_model(model, dataset)
 
@@ -158,7 +159,7 @@ class FastXMLClassifier(LabelClassifier):
     method = FASTXML
     neutral = 0.5
 
-    def _train(self, dataset: Dataset) -> ModelFile:
+    def _train(self, dataset: Dataset) -> Model:
         return train_forest(dataset, self._part(GrowTrees), self._part(Train).threads)
 
 
@@ -216,7 +217,7 @@ class RembrandtClassifier(LabelClassifier):
 
     method = REMBRANDT
 
-    def _train(self, dataset: Dataset) -> ModelFile:
+    def _train(self, dataset: Dataset) -> Model:
         parts = self._part(Embed), self._part(Project), self._part(TuneDecoder)
         return train_embedding_model(dataset, *parts, self._part(Train).threads)
 

@@ -4,7 +4,6 @@ import numpy as np
 from scipy.special import expit
 
 from ovaflow.evaluation.ranking import f1, find_hits, ratio
-from ovaflow.prediction.predictions import method_of_model
 from ovaflow.prediction.sigmoids import common_lines
 from ovaflow.settings.models import HELD_OUT_TOP_K
 
@@ -18,9 +17,9 @@ LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 def calibration_curve(model, calibration, dataset, k, threads=1):
     """Compare probabilities of the best k labels with the truth, and ways to choose labels."""
     model.require_dataset(dataset)
-    method = method_of_model(model)
-    method.load_kernels()
-    ids, scores = method.predict(model, model.instances(dataset.test), max(k, HELD_OUT_TOP_K), threads, quiet=False)
+    model.prepare()
+    instances, amount = model.instances(dataset.test), max(k, HELD_OUT_TOP_K)
+    ids, scores = model.top_k(instances, amount, threads, quiet=False)
     hits = find_hits(ids, dataset.test.Y)
     return {
         "calibration": calibration.checksum,

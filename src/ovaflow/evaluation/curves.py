@@ -8,9 +8,9 @@ from ovaflow.console.progress import Progress
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.metrics import PLACES
 from ovaflow.fastxml.model_file import predict_trees
+from ovaflow.model.index import open_index
 from ovaflow.model.pruning import prune
-from ovaflow.prediction.index import open_index
-from ovaflow.prediction.top_k import load_kernels, predict_top_k
+from ovaflow.model.top_k import predict_top_k
 
 _BYTES_OF_A_WEIGHT = 8
 
@@ -29,7 +29,7 @@ def prune_curve(model, dataset, thresholds, a, b, threads=1):
     n = dataset.test.X.n_rows
     few = min(n, MOST_INSTANCES)
     test, inverse = dataset.test.take(np.arange(few) * n // max(few, 1)), dataset.inverse_propensity(a, b)
-    load_kernels()
+    model.prepare()
     points, pruned, panels = [], model, open_index(model)
     with Progress("prune", len(thresholds), "thresholds") as progress:
         for threshold in thresholds:

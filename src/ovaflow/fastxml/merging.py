@@ -7,7 +7,7 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.fastxml.forest import join_trees
-from ovaflow.fastxml.model_file import ForestModel, save_model
+from ovaflow.fastxml.model_file import ForestModel
 from ovaflow.fastxml.training import grow_trees, read_tree_shard
 from ovaflow.model.training_file import Training, require_alike, write_training
 from ovaflow.sparse.jit import strict_kernel
@@ -65,7 +65,7 @@ def merge_trees(shards, dataset, model_path, training_path):
     places = _places(opened, dataset)
     trees = [opened[shard].forest.tree(place) for shard, place in places]
     forest, parameters = join_trees(trees, dataset.n_features, dataset.n_labels), opened[0].parameters
-    save_model(model_path, model_of(dataset, forest, parameters))
+    model_of(dataset, forest, parameters).save(model_path)
     shapes = [shape_of(tree, parameters["max_leaf"]) for tree in trees]
     statistics = {name: np.array([shape[name] for shape in shapes]) for name in shapes[0]}
     statistics["seconds"] = np.array([opened[shard].seconds[place] for shard, place in places])

@@ -12,7 +12,7 @@ import numpy as np
 
 from ovaflow.console.progress import Progress
 from ovaflow.fastxml.forest import Forest, read_forest, write_forest
-from ovaflow.model.model_file import KIND, ModelFile, read_common, require_method, write_common
+from ovaflow.model.model_file import KIND, Model, read_common, require_method, write_common
 from ovaflow.sparse.best import NO_LABEL, insert_label
 from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.jit import strict_kernel
@@ -26,7 +26,7 @@ BLOCK = 512
 
 
 @dataclass(frozen=True)
-class ForestModel(ModelFile):
+class ForestModel(Model):
     """An open model of trees; arrays are mapped."""
 
     forest: Forest
@@ -44,28 +44,34 @@ class ForestModel(ModelFile):
         """Number of the separators' weights and of the leaves' scores."""
         return len(self.forest.separators.data) + len(self.forest.distributions.data)
 
+    @property
+    def nonlinear(self):
+        return "a label's score is the mean of the leaves an instance falls into"
 
-def open_model(path):
-    require_method(path, METHOD, "trees")
-    with open_artifact(path, KIND) as file:
-        return ForestModel(**read_common(file, path), forest=read_forest(file["forest"]))
+    @classmethod
+    def open(cls, path):
+        require_method(path, METHOD, "trees")
+        with open_artifact(path, KIND) as file:
+            return cls(**read_common(file, path), forest=read_forest(file["forest"]))
 
+    def save(self, path):
+        with create_artifact(path, KIND, self.parameters, self.inputs) as file:
+            write_forest(file.create_group("forest"), self.forest)
+            write_common(file, self.trained, self.counts, self.names)
 
-def save_model(path, model):
-    with create_artifact(path, KIND, model.parameters, model.inputs) as file:
-        write_forest(file.create_group("forest"), model.forest)
-        write_common(file, model.trained, model.counts, model.names)
+    def prepare(self):
+        row = CSR(np.ones(1, np.float32), np.zeros(1, np.int32), np.array([0, 1]), 1)
+        leaf = Forest(np.array([0, 1]), np.zeros(1, np.int32), np.ones(1, np.int32), row, row)
+        predict_trees(leaf, row, 1, quiet=True)
 
+    def top_k(self, X, k, threads=1, quiet=True):
+        return predict_trees(self.forest, X, k, threads, quiet=quiet)
 
-def predict(model, X, k, threads, quiet):
-    return predict_trees(model.forest, X, k, threads, quiet=quiet)
-
-
-def score(model, X, labels):
-    """Scores of chosen labels, float32 (n, m); 0 where no leaf names the label."""
-    out = np.empty((X.n_rows, len(labels)), np.float32)
-    _score_labels(X, model.forest, labels, out)
-    return out
+    def score(self, X, labels):
+        """Scores of chosen labels, float32 (n, m); 0 where no leaf names the label."""
+        scores = np.empty((X.n_rows, len(labels)), np.float32)
+        _score_labels(X, self.forest, labels, scores)
+        return scores
 
 
 def predict_trees(forest, X, k, threads=1, amounts=None, quiet=False):
@@ -86,13 +92,6 @@ def predict_trees(forest, X, k, threads=1, amounts=None, quiet=False):
         for scored in pool.map(score, blocks):
             progress.advance(scored)
     return (ids[0], scores[0]) if amounts is None else (ids, scores)
-
-
-def load_kernels():
-    """Load or compile the kernel, so that what is timed later is scoring alone."""
-    row = CSR(np.ones(1, np.float32), np.zeros(1, np.int32), np.array([0, 1]), 1)
-    tree = Forest(np.array([0, 1]), np.zeros(1, np.int32), np.ones(1, np.int32), row, row)
-    predict_trees(tree, row, 1, quiet=True)
 
 
 @strict_kernel

@@ -57,6 +57,11 @@ class ModelFile(Named, ABC):
         return float(self.transform.get("bias", 0))
 
     @property
+    def bias_feature(self):
+        """Its number; -1 where there is none."""
+        return self.n_features - 1 if self.bias else -1
+
+    @property
     def n_labels(self):
         """Number of labels, untrained ones included."""
         return len(self.trained)
@@ -84,23 +89,79 @@ class ModelFile(Named, ABC):
             raise InputError(f"was not trained on {dataset.path}", path=self.path, remedy=remedy)
 
 
-@dataclass(frozen=True)
 class Model(ModelFile):
-    """An open model of one-vs-all; arrays are mapped."""
+    """A model that finds labels, of one method: each method has a class of its own."""
+
+    @classmethod
+    @abstractmethod
+    def open(cls, path):
+        """Open a model file; arrays are mapped."""
+
+    @abstractmethod
+    def save(self, path):
+        """Write the model file."""
+
+    @property
+    @abstractmethod
+    def nonzeros(self) -> int:
+        """Number of weights, or of what the method has in their place."""
+
+    @abstractmethod
+    def prepare(self):
+        """Load or compile the kernels, so that what is timed later is scoring alone."""
+
+    @abstractmethod
+    def top_k(self, X, k, threads=1, quiet=True):
+        """Best k labels of each instance: ids int32 and scores float32 (n, k), -1 and -inf where there are fewer.
+
+        By falling score, ties by the smaller id.
+        """
+
+    @abstractmethod
+    def score(self, X, labels):
+        """Scores of chosen labels: float32 (n, m)."""
+
+    def for_many_calls(self):
+        """What answers many calls of :meth:`top_k`: the model, unless it keeps something between them."""
+        return self
+
+    @property
+    def nonlinear(self) -> str:
+        """Why scores are not sums over features, so that they cannot be explained; empty where they are."""
+        return "its method has no weights of labels"
+
+    def label_weights(self, label, features):
+        """Weights of a label at some features."""
+        raise NotImplementedError
+
+    def constant(self, label):
+        """What the score of a label has besides its weights."""
+        return 0.0
+
+    def cosines(self, label):
+        """Cosines of the weights of a label and of all labels, without the bias feature."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class LabelWeights(ModelFile):
+    """The weights of a one-vs-all model, as training and merging need them; arrays are mapped."""
 
     # (l, d); a row for each label, the bias feature last if there is one; weights below
     # ``parameters["prune"]`` are dropped
     weights: CSR
 
+    @classmethod
+    def open(cls, path):
+        """Open a model file of one-vs-all."""
+        require_method(path, ONE_VS_ALL, "weights of labels")
+        with open_artifact(path, KIND) as file:
+            return cls(**read_common(file, path), weights=read_csr(file["weights"]))
+
     @property
     def n_features(self):
         """Number of features, bias feature included."""
         return self.weights.n_columns
-
-    @property
-    def nonzeros(self):
-        """Number of weights."""
-        return len(self.weights.data)
 
 
 def write_model(path, weights_per_label, pieces, n_features, trained, counts, names, parameters, inputs):
@@ -110,22 +171,6 @@ def write_model(path, weights_per_label, pieces, n_features, trained, counts, na
     with create_artifact(path, KIND, parameters, inputs) as file:
         _write_weights(file.create_group("weights"), indptr, pieces, n_features)
         write_common(file, trained, counts, names)
-
-
-def save_model(path, model):
-    """Write a model of one-vs-all that is in memory."""
-    weights = model.weights
-    write_model(
-        path,
-        np.diff(weights.indptr),
-        [(weights.data, weights.indices)],
-        weights.n_columns,
-        model.trained,
-        model.counts,
-        model.names,
-        model.parameters,
-        model.inputs,
-    )
 
 
 def write_common(file, trained, counts, names):
@@ -188,10 +233,3 @@ def _write_weights(group, indptr, pieces, n_features):
         start = end
     if start != indptr[-1]:
         raise ValueError(f"{indptr[-1]} weights expected, {start} written")
-
-
-def open_model(path):
-    """Open a model file of one-vs-all."""
-    require_method(path, ONE_VS_ALL, "weights of labels")
-    with open_artifact(path, KIND) as file:
-        return Model(**read_common(file, path), weights=read_csr(file["weights"]))

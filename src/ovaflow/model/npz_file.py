@@ -10,7 +10,8 @@ import scipy.sparse
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Names
-from ovaflow.model.model_file import ONE_VS_ALL, Model
+from ovaflow.model.model_file import ONE_VS_ALL
+from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage.writing import write_atomically
 
@@ -70,7 +71,7 @@ def _model(path, weights, description):
     n_labels = len(names.labels)
     if not weights.n_rows == n_labels == len(trained) == len(counts):
         raise ValueError(f"{weights.n_rows:,} rows of weights, but {n_labels:,} names of labels")
-    return Model(
+    return OneVsAll(
         path,
         trained,
         counts,

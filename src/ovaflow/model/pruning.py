@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.model.model_file import save_model
 from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.jit import strict_kernel
 from ovaflow.storage.arrays import PAGE
@@ -117,7 +116,7 @@ def write_pruned(model, threshold, path):
         parameters=model.parameters | {"prune": threshold},
         inputs=model.inputs | {"unpruned": model.checksum},
     )
-    save_model(path, pruned)
+    pruned.save(path)
     return pruned
 
 

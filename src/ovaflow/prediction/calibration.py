@@ -1,13 +1,14 @@
 """The calibration file: from scores to probabilities, and the threshold of each label."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from ovaflow.console.errors import InputError, StrPath
-from ovaflow.model.model_file import ModelFile
+from ovaflow.model.model_file import Model
 from ovaflow.prediction.sigmoids import STRAIGHT, bent
 from ovaflow.sparse.best import NO_LABEL
 from ovaflow.storage.arrays import create_array, map_array
@@ -39,9 +40,8 @@ class Calibration:
         ids = np.asarray(ids)
         known = ids != NO_LABEL
         log_odds = self.slope[ids] * np.where(known, scores, 0).astype(np.float64) + self.intercept[ids]
-        # files of before the bend have none
-        found = expit(bent(log_odds, self.parameters.get("bend", STRAIGHT)))
-        return np.where(known, found, 0).astype(np.float32)
+        probabilities = expit(bent(log_odds, self.parameters.get("bend", STRAIGHT)))
+        return np.where(known, probabilities, 0).astype(np.float32)
 
     def chosen(self, ids: ArrayLike, scores: np.ndarray) -> np.ndarray:
         """Whether scores reach the labels' thresholds: bool of the same shape."""
@@ -55,7 +55,15 @@ def write_calibration(path: StrPath, calibration: Calibration) -> None:
             create_array(file, name, np.asarray(getattr(calibration, name), np.float32), infinite=name == "thresholds")
 
 
-def read_calibration(path: StrPath, model: ModelFile | None = None) -> Calibration:
+def calibration_of(model: Model, path: StrPath | None = None) -> Calibration | None:
+    """Read the calibration of a model from a file, by default the one next to the model; None without one."""
+    beside = Path(model.path).with_name(FILE_NAME)
+    if path is None and not beside.exists():
+        return None
+    return read_calibration(path or beside, model)
+
+
+def read_calibration(path: StrPath, model: Model | None = None) -> Calibration:
     """Read a calibration file, which must belong to ``model`` if that is given."""
     with open_artifact(path, KIND) as file:
         if model is not None and inputs_of(file).get("model") != model.checksum:

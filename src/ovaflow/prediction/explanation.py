@@ -1,9 +1,9 @@
 """Why a label has its score: what each feature adds, a label's strongest features, its nearest labels.
 
 The score of label j for the instance x is the sum of w_jf x_f over the features
-f, the bias feature's part included, so the parts say all that there is to say.
-Rembrandt with linear features decodes the projected instance, <d_j, W^T x> plus
-a constant: the effective weights are w_j = W d_j. A forest has no such weights.
+f, the bias feature's contribution included, and a constant that only some
+models have. Models without weights of labels, such as a forest, have a reason
+in :attr:`Model.nonlinear`.
 """
 
 import difflib
@@ -15,83 +15,37 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.data.blocks import PAIRS, name_of_pair, names_of_word, places_in_word
 from ovaflow.data.tokens import token_spans
-from ovaflow.model.model_file import ONE_VS_ALL, Model
-from ovaflow.rembrandt.model_file import METHOD as REMBRANDT
-from ovaflow.rembrandt.model_file import EmbeddingModel
-from ovaflow.rembrandt.panels import from_panels
-from ovaflow.sparse.jit import strict_kernel
-
-EXPLAINED = (ONE_VS_ALL, REMBRANDT)
-"""Methods with weights of labels; Rembrandt has them with linear features."""
-
-
-def _weights(model, label, features):
-    """Weights of a label at some features; Rembrandt's are W d_j."""
-    if isinstance(model, EmbeddingModel):
-        rows = from_panels(model.projection.panels[:, features], model.projection.rank)
-        return rows @ model.decoder[label, :-1].astype(np.float64)
-    entries = slice(*model.weights.indptr[label : label + 2])
-    vector = np.zeros(model.n_features, np.float32)
-    vector[model.weights.indices[entries]] = model.weights.data[entries]
-    return vector[features]
-
-
-def _constant(model, label):
-    """What a label's score has besides its weights."""
-    return float(model.decoder[label, -1]) if isinstance(model, EmbeddingModel) else 0.0
-
-
-def _bias_feature(model):
-    return model.n_features - 1 if model.bias else -1
-
-
-def _cosines(model, label):
-    """Cosines of the weights of a label and of all labels, without the bias feature."""
-    if isinstance(model, EmbeddingModel):
-        decoder = model.decoder[:, :-1]
-        products = decoder @ (model.gram @ decoder[label])
-        squares = np.einsum("jk,jk->j", decoder @ model.gram, decoder)
-        lengths = np.sqrt(np.maximum(squares, 0))
-        scale = lengths * lengths[label]
-        return np.divide(products, scale, out=np.zeros(len(scale)), where=scale > 0)
-    vector, bias_feature = _weights(model, label, slice(None)), _bias_feature(model)
-    if bias_feature >= 0:
-        vector[bias_feature] = 0
-    out = np.empty(model.n_labels)
-    _fill_cosines(*model.weights.arrays, vector, bias_feature, out)
-    length = np.linalg.norm(vector.astype(np.float64))
-    return out / length if length else out
-
-
-@strict_kernel
-def _fill_cosines(data, indices, indptr, vector, left_out, out):
-    """out_j = <w_j, v> / |w_j| without one feature."""
-    for j in range(len(out)):
-        product = square = 0.0
-        for k in range(indptr[j], indptr[j + 1]):
-            if indices[k] != left_out:
-                product += data[k] * vector[indices[k]]
-                square += data[k] * data[k]
-        out[j] = product / np.sqrt(square) if square > 0 else 0.0
 
 
 class Explanation(NamedTuple):
-    """What the score of a label is made of."""
+    """What the score of a label for an instance is made of."""
 
     label: int
     # sum of ``bias``, ``others`` and the contributions listed; in double precision, so the rounded scores of
     # predictions differ in the last digits
     score: float
     bias: float  # the same for every instance
-    # features that push the score up and down, and by how much; the strongest first, ties by the smaller
+    # features that push the score up and down, and their contributions; the strongest first, ties by the smaller
     # feature id
     up: list
     down: list
     others: float  # sum of the contributions that are not listed
 
+    def as_dict(self, predictor, spans, calibration=None):
+        """For JSON, with features by name and, from :func:`spans_in_text`, where they are in the text."""
+        entry = label_entry(predictor, self.label) | {"score": self.score}
+        if calibration is not None:
+            entry["probability"] = float(calibration.probabilities([self.label], [self.score])[0])
+        return entry | {
+            "bias": self.bias,
+            "up": _contributions(predictor, self.up, spans),
+            "down": _contributions(predictor, self.down, spans),
+            "others": self.others,
+        }
+
 
 class Strongest(NamedTuple):
-    """Features with the largest weights of a label, the strongest first."""
+    """Features with the largest weights of a label."""
 
     up: list  # features and their weights, positive and negative; the strongest first
     down: list
@@ -101,36 +55,74 @@ class Strongest(NamedTuple):
 def contributions(predictor, x, label, top=None):
     """What pushes a label's score up and down for one instance, ``top`` features of each sign."""
     model = _require_weights(predictor.model, label)
-    parts = x.data.astype(np.float64) * _weights(model, label, x.indices)
-    is_bias = x.indices == _bias_feature(model)
-    bias = math.fsum(parts[is_bias]) + _constant(model, label)
-    features, parts = x.indices[~is_bias], parts[~is_bias]
-    up, down, others = _by_sign(features, parts, top)
-    return Explanation(int(label), math.fsum([bias, *parts]), bias, up, down, others)
+    values = x.data.astype(np.float64) * model.label_weights(label, x.indices)
+    is_bias = x.indices == model.bias_feature
+    bias = math.fsum(values[is_bias]) + model.constant(label)
+    features, values = x.indices[~is_bias], values[~is_bias]
+    up, down, others = _by_sign(features, values, top)
+    return Explanation(int(label), math.fsum([bias, *values]), bias, up, down, others)
 
 
 def strongest_features(predictor, label, top=10):
     """Features with the largest weights of a label, ``top`` of each sign."""
     model = _require_weights(predictor.model, label)
-    weights = _weights(model, label, np.arange(model.n_features))
+    weights = model.label_weights(label, np.arange(model.n_features))
     features = np.flatnonzero(weights)
-    plain = features[features != _bias_feature(model)]
-    bias = float(weights[-1]) * model.bias + _constant(model, label)
-    up, down, _ = _by_sign(plain, weights[plain].astype(np.float64), top)
+    features = features[features != model.bias_feature]
+    bias = float(weights[-1]) * model.bias + model.constant(label)
+    up, down, _ = _by_sign(features, weights[features].astype(np.float64), top)
     return Strongest(up, down, bias)
 
 
 def nearest_labels(predictor, label, top=10):
     """Labels by cosine of their weights without the bias, falling; one pass over the weights, nothing of size l x l."""
-    cosines = _cosines(_require_weights(predictor.model, label), label)
+    cosines = _require_weights(predictor.model, label).cosines(label)
     cosines[~predictor.model.trained] = -np.inf
     cosines[label] = -np.inf
     best = np.argsort(-cosines, kind="stable")[:top]
     return [(int(other), float(cosines[other])) for other in best if cosines[other] > 0]
 
 
-def words_in_text(predictor, text):
-    """(start, end, feature) of each word, pair, prefix, stem or piece of a word of a text that the model knows."""
+def describe_label(predictor, label, top, nearest):
+    """Strongest features and nearest labels of a label, for JSON."""
+    strongest = strongest_features(predictor, label, top)
+    neighbours = nearest_labels(predictor, label, nearest)
+    return {
+        "up": _weights(predictor, strongest.up),
+        "down": _weights(predictor, strongest.down),
+        "bias": strongest.bias,
+        "nearest": [label_entry(predictor, other) | {"cosine": cosine} for other, cosine in neighbours],
+    }
+
+
+def label_entry(predictor, label):
+    """A label for JSON: its id and name, and its URI and notation where it has them."""
+    names, notations = predictor.label_names, predictor.model.label_notations
+    entry = {"id": int(label), "name": names[label] if len(names) else ""}
+    for key, values in (("uri", predictor.label_uris), ("notation", notations)):
+        if len(values) and values[label]:
+            entry[key] = values[label]
+    return entry
+
+
+def _contributions(predictor, features, spans):
+    return [
+        {"feature": _feature_name(predictor, feature), "contribution": value, "spans": spans.get(feature, [])}
+        for feature, value in features
+    ]
+
+
+def _weights(predictor, features):
+    return [{"feature": _feature_name(predictor, feature), "weight": weight} for feature, weight in features]
+
+
+def _feature_name(predictor, feature):
+    names = predictor.feature_names
+    return names[feature] if len(names) else str(feature)
+
+
+def spans_in_text(predictor, text):
+    """(start, end) of the words, pairs, prefixes, stems and pieces of words that are features of a text, by feature."""
     model = predictor.model
     if not predictor.takes_text:
         raise InputError(
@@ -138,34 +130,27 @@ def words_in_text(predictor, text):
             path=model.path,
             remedy="give a model that was made from texts",
         )
-    transform, ids, found = predictor.transform, model.feature_ids, []
+    transform, ids, spans = predictor.transform, model.feature_ids, {}
     names_of, left_out = names_of_word(transform.features), frozenset(transform.left_out)
-    spans = [span for span in token_spans(text, model.transform.get("html")) if span.token not in left_out]
-    for number, (token, starts, ends) in enumerate(spans):
+    tokens = [span for span in token_spans(text, model.transform.get("html")) if span.token not in left_out]
+    for number, (token, starts, ends) in enumerate(tokens):
         for name in dict.fromkeys(names_of(token)):
             if name in ids:
                 places = places_in_word(name, token)
-                found += [(starts[begin], ends[end - 1], ids[name]) for begin, end in places]
-        if PAIRS in transform.features and number + 1 < len(spans):
-            following = spans[number + 1]
+                spans.setdefault(ids[name], []).extend((starts[begin], ends[end - 1]) for begin, end in places)
+        if PAIRS in transform.features and number + 1 < len(tokens):
+            following = tokens[number + 1]
             name = name_of_pair(token, following.token)
             if name in ids:
-                found.append((starts[0], following.ends[-1], ids[name]))
-    return found
-
-
-def explains(model):
-    """Whether a model has weights of labels."""
-    return isinstance(model, Model) or (isinstance(model, EmbeddingModel) and model.projection.random is None)
+                spans.setdefault(ids[name], []).append((starts[0], following.ends[-1]))
+    return spans
 
 
 def _require_weights(model, label):
     """The model, refused where it has no weights of the label."""
     remedy = "give the name or the number of one of its labels"
-    if not explains(model):
-        mixed = "random cosine features mix all features in each score"
-        means = "a label's score is the mean of the leaves an instance falls into"
-        message = f"{mixed if isinstance(model, EmbeddingModel) else means}, which is not a sum over features"
+    if model.nonlinear:
+        message = f"its scores are not sums over features: {model.nonlinear}"
         remedy = "give a model of one-vs-all, or of rembrandt with linear features"
     elif not 0 <= label < model.n_labels:
         message = f"no label {label}: the model has {model.n_labels:,}"
@@ -188,28 +173,29 @@ def _by_sign(features, values, top):
     return *listed, math.fsum(rest)
 
 
-def shown_name(predictor, label):
-    """Name of a label, or ``label 17`` where it has none."""
-    names = predictor.label_names
-    return names[label] if names and names[label].strip() else f"label {label}"
+def shown_name(entry):
+    """Name of a label for people, ``label 17`` where it has none."""
+    return entry["name"] if entry["name"].strip() else f"label {entry['id']}"
 
 
 def find_labels(predictor, names):
     """Ids of labels given by URI, or by name in upper or lower case; the smallest where labels share a name."""
-    known = [shown_name(predictor, label) for label in range(predictor.n_labels)] if names else []
-    uris = predictor.label_uris if names else []
-    exact = {name: label for label, name in reversed([*enumerate(known), *enumerate(uris)])}
-    folded = {name.casefold(): label for label, name in reversed([*enumerate(known)])}
-    found = []
-    for name in names:
-        label = exact.get(name, folded.get(name.casefold()))
-        if label is None:
-            close = difflib.get_close_matches(name.casefold(), folded, cutoff=0.5)
-            meant = " or ".join(repr(known[folded[each]]) for each in close)
-            raise InputError(
-                f"no label {name!r}",
-                path=predictor.model.path,
-                remedy=f"did you mean {meant}?" if close else None,
-            )
-        found.append(label)
-    return found
+    if not names:
+        return []
+    known = [shown_name(label_entry(predictor, label)) for label in range(predictor.n_labels)]
+    exact, folded = {}, {}
+    for label, uri in reversed([*enumerate(predictor.label_uris)]):
+        exact[uri] = label
+    for label, name in reversed([*enumerate(known)]):
+        exact[name] = folded[name.casefold()] = label
+    labels = [exact.get(name, folded.get(name.casefold())) for name in names]
+    if None in labels:
+        name = names[labels.index(None)]
+        close = difflib.get_close_matches(name.casefold(), folded, cutoff=0.5)
+        candidates = " or ".join(repr(known[folded[each]]) for each in close)
+        raise InputError(
+            f"no label {name!r}",
+            path=predictor.model.path,
+            remedy=f"did you mean {candidates}?" if close else None,
+        )
+    return labels

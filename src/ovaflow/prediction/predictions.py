@@ -1,37 +1,37 @@
-"""Predictions of a test set by a model of any method, which :mod:`ovaflow.methods` says how to open and score."""
+"""Predictions of a test set by a model of any method."""
 
 import time
 from dataclasses import dataclass
-from importlib import import_module
 
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.methods import MODULES
-from ovaflow.model.model_file import method_of
+from ovaflow.fastxml.model_file import METHOD as FASTXML
+from ovaflow.fastxml.model_file import ForestModel
+from ovaflow.model.model_file import ONE_VS_ALL, method_of
+from ovaflow.model.one_vs_all import OneVsAll
+from ovaflow.rembrandt.model_file import METHOD as REMBRANDT
+from ovaflow.rembrandt.model_file import EmbeddingModel
 from ovaflow.storage.arrays import create_array, map_array
 from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact
 
 KIND = "predictions"
 
 
-def method_named(name, path):
-    if name not in MODULES:
-        raise InputError(
-            f"a model of {name}, which this ovaflow does not know",
-            path=path,
-            remedy="use the ovaflow that wrote it, or a newer one",
-        )
-    return import_module(MODULES[name])
-
-
-def method_of_model(model):
-    return method_named(model.method, model.path)
+MODELS = {ONE_VS_ALL: OneVsAll, FASTXML: ForestModel, REMBRANDT: EmbeddingModel}
+"""Classes of models by method."""
 
 
 def open_any_model(path):
     """Open a model file, whatever its method."""
-    return method_named(method_of(path), path).open_model(path)
+    method = method_of(path)
+    if method not in MODELS:
+        raise InputError(
+            f"a model of {method}, which this ovaflow does not know",
+            path=path,
+            remedy="use the ovaflow that wrote it, or a newer one",
+        )
+    return MODELS[method].open(path)
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,9 @@ class Predictions:
 def predict_test_set(model, dataset, k, threads=1):
     """Predict the best k labels of each test instance of the dataset that the model was trained on."""
     model.require_dataset(dataset)
-    method = method_of_model(model)
-    method.load_kernels()
+    model.prepare()
     wall, processor = time.perf_counter(), time.process_time()
-    ids, scores = method.predict(model, model.instances(dataset.test), k, threads, quiet=False)
+    ids, scores = model.top_k(model.instances(dataset.test), k, threads, quiet=False)
     seconds, core_seconds = time.perf_counter() - wall, time.process_time() - processor
     inputs = {"dataset": dataset.checksum, "model": model.checksum}
     return Predictions(ids, scores, seconds, threads, inputs, core_seconds)

@@ -12,9 +12,9 @@ from ovaflow.console.errors import InputError, StrPath
 from ovaflow.data.normalize import finish
 from ovaflow.data.readers.texts import without_markup
 from ovaflow.data.tfidf import TfIdf, weigh_counts
-from ovaflow.model.model_file import ModelFile
-from ovaflow.prediction.index import index_path
-from ovaflow.prediction.predictions import method_of_model, open_any_model
+from ovaflow.model.index import index_path
+from ovaflow.model.model_file import Model
+from ovaflow.prediction.predictions import open_any_model
 from ovaflow.sparse.csr import CSR, from_scipy
 
 
@@ -25,13 +25,12 @@ class Predictor:
 
     Parameters
     ----------
-    model : ovaflow.model.model_file.ModelFile
+    model : ovaflow.model.model_file.Model
         Of any method; :meth:`open` reads one.
     """
 
-    def __init__(self, model: ModelFile) -> None:
-        self.model, self._method = model, method_of_model(model)
-        self._search = self._method.Search(model) if hasattr(self._method, "Search") else None
+    def __init__(self, model: Model) -> None:
+        self.model, self._search = model, model.for_many_calls()
 
     @classmethod
     def open(cls, path: StrPath) -> Self:
@@ -58,7 +57,7 @@ class Predictor:
 
         Without it the first calls are slower, and the 17th instance builds the index in memory.
         """
-        (self._method.load_kernels if self._search is None else self._search.prepare)()
+        self._search.prepare()
         if self.takes_text:
             self.from_texts([""])
 
@@ -189,8 +188,6 @@ class Predictor:
         scores : ndarray of float32, shape (n, k)
             -inf where the id is -1.
         """
-        if self._search is None:
-            return self._method.predict(self.model, X, k, threads, quiet=True)
         return self._search.top_k(X, k, threads)
 
     def scores(self, X: CSR, labels: ArrayLike) -> np.ndarray:
@@ -216,7 +213,7 @@ class Predictor:
         chosen = np.asarray(labels, np.int32).reshape(-1)
         if len(chosen) and not 0 <= chosen.min() <= chosen.max() < self.n_labels:
             raise InputError(f"label ids run from 0 to {self.n_labels - 1}", path=self.model.path)
-        scores = self._method.score(self.model, X, chosen)
+        scores = self.model.score(X, chosen)
         scores[:, ~self.model.trained[chosen]] = -np.inf
         return scores
 
@@ -253,13 +250,13 @@ def _finite(feature: str | int, value: Any) -> float:
 
 
 def remark_on_memory(predictor: Predictor, left: float) -> str:
-    """What to say of a model that does not fit into the memory left; empty for one that does."""
+    """A remark on a model that does not fit into the memory left; empty for one that does."""
     files = [path for path in (predictor.model.path, index_path(predictor.model.path)) if path.exists()]
     size = sum(path.stat().st_size for path in files)
     if size <= left:
         return ""
-    said = f"{' and '.join(map(str, files))} take {size / 1e9:.1f} GB of memory, {left / 1e9:.1f} GB are left"
-    return f"{said}: predictions will wait for the disk; free memory, or make the model smaller (ovaflow prune)"
+    amounts = f"{' and '.join(map(str, files))} take {size / 1e9:.1f} GB of memory, {left / 1e9:.1f} GB are left"
+    return f"{amounts}: predictions will wait for the disk; free memory, or make the model smaller (ovaflow prune)"
 
 
 def without_words(predictor: Predictor, X: CSR) -> int:

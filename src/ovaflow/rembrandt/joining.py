@@ -8,11 +8,11 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Dataset, Split
 from ovaflow.model.merge import merge
-from ovaflow.model.model_file import open_model
+from ovaflow.model.model_file import LabelWeights
 from ovaflow.model.training_file import Training, read_training, write_training
 from ovaflow.rembrandt.decoder import train_decoder
 from ovaflow.rembrandt.embedding import compute_embedding
-from ovaflow.rembrandt.model_file import METHOD, EmbeddingModel, save_model
+from ovaflow.rembrandt.model_file import METHOD, EmbeddingModel
 from ovaflow.rembrandt.projection import SOFTMAX, Projected, decoder_of, full_matrix, project
 from ovaflow.rembrandt.tuning import tune
 
@@ -27,9 +27,9 @@ def join_decoder(shards, projected, tuned, dataset, model_path, training_path):
     with tempfile.TemporaryDirectory(dir=Path(model_path).parent) as folder:
         decoder_path, solved_path = Path(folder) / "decoder.h5", Path(folder) / "solved.h5"
         merge(shards, projected.dataset, 0.0, decoder_path, solved_path)
-        decoder, solved = open_model(decoder_path), read_training(solved_path)
+        decoder, solved = LabelWeights.open(decoder_path), read_training(solved_path)
         settings = model_settings(projected, tuned)
-        save_model(model_path, _model_of(dataset, projected, settings, decoder))
+        _model_of(dataset, projected, settings, decoder).save(model_path)
     seconds = projected.core_seconds + tuned.core_seconds + solved.core_seconds
     peak = max(projected.peak_rss_bytes, tuned.peak_rss_bytes, solved.peak_rss_bytes)
     statistics = {} if projected.decoder == SOFTMAX else {name: np.array(v) for name, v in solved.statistics.items()}

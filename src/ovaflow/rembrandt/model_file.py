@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from ovaflow.console.progress import Progress
-from ovaflow.model.model_file import KIND, ModelFile, read_common, require_method, write_common
+from ovaflow.model.model_file import KIND, Model, read_common, require_method, write_common
 from ovaflow.rembrandt.panels import from_panels, in_blocks, row_blocks
 from ovaflow.rembrandt.projection import Projection, read_projection, write_projection
 from ovaflow.sparse.best import NO_LABEL, insert_label
@@ -25,7 +25,7 @@ _LABELS = 4096
 
 
 @dataclass(frozen=True)
-class EmbeddingModel(ModelFile):
+class EmbeddingModel(Model):
     """An open model of Rembrandt; arrays are mapped."""
 
     projection: Projection
@@ -50,29 +50,51 @@ class EmbeddingModel(ModelFile):
         drawn = 0 if random is None else random.frequencies.size + random.phases.size
         return self.n_features * self.projection.rank + drawn + self.decoder.size
 
+    @classmethod
+    def open(cls, path):
+        require_method(path, METHOD, "embedding")
+        with open_artifact(path, KIND) as file:
+            projection, decoder = read_projection(file["projection"]), map_array(file["decoder"])
+            return cls(**read_common(file, path), projection=projection, decoder=decoder)
 
-def open_model(path):
-    require_method(path, METHOD, "embedding")
-    with open_artifact(path, KIND) as file:
-        projection, decoder = read_projection(file["projection"]), map_array(file["decoder"])
-        return EmbeddingModel(**read_common(file, path), projection=projection, decoder=decoder)
+    def save(self, path):
+        with create_artifact(path, KIND, self.parameters, self.inputs) as file:
+            write_projection(file.create_group("projection"), self.projection)
+            create_array(file, "decoder", np.asarray(self.decoder, np.float32))
+            write_common(file, self.trained, self.counts, self.names)
 
+    def prepare(self):
+        scores, ids = np.zeros((1, 1), np.float32), np.full((1, 1), NO_LABEL, np.int32)
+        _keep_best(scores, 0, ids, np.zeros((1, 1), np.float32))
 
-def save_model(path, model):
-    with create_artifact(path, KIND, model.parameters, model.inputs) as file:
-        write_projection(file.create_group("projection"), model.projection)
-        create_array(file, "decoder", np.asarray(model.decoder, np.float32))
-        write_common(file, model.trained, model.counts, model.names)
+    def top_k(self, X, k, threads=1, quiet=True):
+        return predict_embedded(self.projection, self.decoder, self.trained, X, k, threads, quiet)
 
+    def score(self, X, labels):
+        with in_blocks(1):
+            return self.projection.features(X) @ self.decoder[labels].T
 
-def predict(model, X, k, threads, quiet):
-    return predict_embedded(model.projection, model.decoder, model.trained, X, k, threads, quiet)
+    @property
+    def nonlinear(self):
+        if self.projection.random is None:
+            return ""
+        return "random cosine features mix all features in each score"
 
+    def label_weights(self, label, features):
+        """W d_j, the effective weights: the decoder's of the projected instance are <d_j, W^T x>."""
+        rows = from_panels(self.projection.panels[:, features], self.projection.rank)
+        return rows @ self.decoder[label, :-1].astype(np.float64)
 
-def score(model, X, labels):
-    """Scores of chosen labels: float32 (n, m)."""
-    with in_blocks(1):
-        return model.projection.features(X) @ model.decoder[labels].T
+    def constant(self, label):
+        return float(self.decoder[label, -1])
+
+    def cosines(self, label):
+        decoder = self.decoder[:, :-1]
+        products = decoder @ (self.gram @ decoder[label])
+        squares = np.einsum("jk,jk->j", decoder @ self.gram, decoder)
+        lengths = np.sqrt(np.maximum(squares, 0))
+        scale = lengths * lengths[label]
+        return np.divide(products, scale, out=np.zeros(len(scale)), where=scale > 0)
 
 
 def predict_embedded(projection, decoder, trained, X, k, threads=1, quiet=False):
@@ -94,10 +116,6 @@ def predict_embedded(projection, decoder, trained, X, k, threads=1, quiet=False)
         for n_scored in each(score, row_blocks(X.n_rows, _INSTANCES)):
             progress.advance(n_scored)
     return ids, best
-
-
-def load_kernels():
-    _keep_best(np.zeros((1, 1), np.float32), 0, np.full((1, 1), NO_LABEL, np.int32), np.zeros((1, 1), np.float32))
 
 
 @strict_kernel

@@ -7,15 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.model.model_file import method_of
-from ovaflow.prediction.explanation import (
-    EXPLAINED,
-    contributions,
-    explains,
-    nearest_labels,
-    strongest_features,
-    words_in_text,
-)
+from ovaflow.prediction.explanation import contributions, nearest_labels, spans_in_text, strongest_features
 from ovaflow.prediction.predictions import open_any_model
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.report import wording
@@ -58,59 +50,65 @@ class LabelWords(NamedTuple):
 def first_explained(folders):
     """Number and predictor of the first run whose scores are sums over features, None if there is no such run."""
     for number, folder in enumerate(folders):
-        path = folder / "model.h5"
-        if method_of(path) in EXPLAINED and explains(model := open_any_model(path)):
+        model = open_any_model(folder / "model.h5")
+        if not model.nonlinear:
             return number, Predictor(model)
     return None
 
 
-def parts_of(predictor, X, row, labels):
-    """What each feature adds to the scores of labels of an instance: values by label and feature."""
+def explain_labels(predictor, X, row, labels):
+    """Explanations of the scores of labels for an instance, by label."""
     x = rows_of(X, np.array([row]))
-    explanations = {int(label): contributions(predictor, x, int(label)) for label in labels}
-    return {label: dict(each.up + each.down) for label, each in explanations.items()}
+    return {int(label): contributions(predictor, x, int(label)) for label in labels}
 
 
-def words_of(predictor, parts):
-    """The words that push a label up and down most, from the contributions by feature."""
-    least = LEAST_SHARE * max(map(abs, parts.values()), default=0)
-    ranked = sorted(parts.items(), key=lambda part: (-abs(part[1]), part[0]))
-    sides = [
-        [(_word(predictor, feature), part) for feature, part in ranked if sign * part > least][:most]
-        for sign, most in ((1, UP), (-1, DOWN))
-    ]
-    return sides[0], sides[1]
+def words_of(predictor, explanation):
+    """The words that push a label up and down most, with their contributions."""
+    strongest = max((abs(value) for _, value in explanation.up[:1] + explanation.down[:1]), default=0)
+    sides = []
+    for features, most in ((explanation.up, UP), (explanation.down, DOWN)):
+        shown = [(feature, value) for feature, value in features[:most] if abs(value) > LEAST_SHARE * strongest]
+        sides.append([(_word(predictor, feature), value) for feature, value in shown])
+    return tuple(sides)
 
 
-def cut_text(predictor, text, parts, hits):
-    """Cut a text where words speak for predicted labels, of which ``hits`` are true."""
-    speaks = [_strongest_parts(part for label, part in parts.items() if (label in hits) == true) for true in (0, 1)]
-    top = max((value for side in speaks for value in side.values()), default=0)
-    places = words_in_text(predictor, text) if predictor.takes_text and top else []
+def cut_text(predictor, text, explanations, true):
+    """Cut a text where words speak for predicted labels: for those that are ``true``, or for others."""
+    towards = _largest_contributions(explanations[label] for label in explanations if label in true)
+    against = _largest_contributions(explanations[label] for label in explanations if label not in true)
+    top = max([*towards.values(), *against.values()], default=0)
+    spans = spans_in_text(predictor, text) if predictor.takes_text and top else {}
     marks = []
-    for start, stop, feature in places:
-        against, towards = (side.get(feature, 0) / top for side in speaks)
-        if max(towards, against) >= LEAST_MARK:
-            marks.append((-max(towards, against), start, stop, "hit" if towards >= against else "miss"))
-    taken, cut, end = set(), [], 0
-    # of features that overlap, such as a word and a pair with it, the strongest is shown
-    chosen = []
-    for strength, start, stop, kind in sorted(marks):
-        if taken.isdisjoint(range(start, stop)):
-            taken.update(range(start, stop))
-            chosen.append((start, stop, kind, -strength))
-    for start, stop, kind, strength in sorted(chosen):
-        cut += [Piece(text[end:start]), Piece(text[start:stop], kind, strength)]
-        end = stop
-    return [piece for piece in [*cut, Piece(text[end:])] if piece.text]
+    for feature, places in spans.items():
+        hit, miss = towards.get(feature, 0) / top, against.get(feature, 0) / top
+        if max(hit, miss) >= LEAST_MARK:
+            kind = "hit" if hit >= miss else "miss"
+            marks += [(-max(hit, miss), start, end, kind) for start, end in places]
+    pieces, at = [], 0
+    for strength, start, end, kind in sorted(_without_overlaps(marks), key=itemgetter(1)):
+        pieces += [Piece(text[at:start]), Piece(text[start:end], kind, -strength)]
+        at = end
+    return [piece for piece in [*pieces, Piece(text[at:])] if piece.text]
 
 
-def _strongest_parts(parts):
-    found = {}
-    for part in parts:
-        for feature, value in part.items():
-            found[feature] = max(found.get(feature, 0), value)
-    return found
+def _without_overlaps(marks):
+    """Of features that overlap, such as a word and a pair with it, the strongest."""
+    taken, kept = set(), []
+    for mark in sorted(marks):
+        _, start, end, _ = mark
+        if taken.isdisjoint(range(start, end)):
+            taken.update(range(start, end))
+            kept.append(mark)
+    return kept
+
+
+def _largest_contributions(explanations):
+    """The largest positive contribution of each feature."""
+    largest = {}
+    for explanation in explanations:
+        for feature, value in explanation.up:
+            largest[feature] = max(largest.get(feature, 0), value)
+    return largest
 
 
 def sample_labels(predictor, name_of, amount=LABELS):
@@ -157,10 +155,10 @@ class TrueLabel(NamedTuple):
     name: str
     uri: str  # where it is a subject on the web
     positives: int  # in training
-    found: list  # numbers of the runs that predicted it
+    runs: list  # numbers of the runs that predicted it
 
 
-class PredictedLabel(NamedTuple):
+class RankedLabel(NamedTuple):
     """A predicted label of a document."""
 
     name: str
@@ -185,16 +183,16 @@ class Example:
     predictions: list  # pairs of a run's number and its labels by descending score
 
 
-def choose(hits, n_true, wanted, seed=0):
+def choose(hits, n_true, amount, seed=0):
     """Draw documents at random by the first run's ``hits`` (n, k), but at least one of each kind.
 
     The kinds are: all found that could be found, some found, none found. Documents without labels are never drawn.
     """
-    found, possible = hits.sum(axis=1), np.minimum(n_true, hits.shape[1])
+    n_hits, possible = hits.sum(axis=1), np.minimum(n_true, hits.shape[1])
     order = np.random.default_rng(seed).permutation(np.flatnonzero(n_true))
-    kinds = np.select([found == 0, found < possible], [0, 1], 2)[order]
+    kinds = np.select([n_hits == 0, n_hits < possible], [0, 1], 2)[order]
     _, first = np.unique(kinds, return_index=True)
-    return np.sort(np.concatenate([order[first], np.delete(order, first)])[:wanted])
+    return np.sort(np.concatenate([order[first], np.delete(order, first)])[:amount])
 
 
 class Documents:
@@ -212,8 +210,8 @@ class Documents:
         """Documents with names and texts, as some of the runs see them, by default all."""
         runs = range(len(self.outcomes)) if runs is None else runs
         texts, records = self.dataset.test_texts(rows) or [""] * len(rows), self.dataset.records("test", rows)
-        found = zip(rows, records, texts, strict=True)
-        return [self._example(int(row), record, text, runs) for row, record, text in found]
+        documents = zip(rows, records, texts, strict=True)
+        return [self._example(int(row), record, text, runs) for row, record, text in documents]
 
     def label_name(self, label):
         """Name of a label as the page shows it, ``label 17`` where the source has none."""
@@ -230,61 +228,54 @@ class Documents:
         heaviest = [] if text else self.dataset.heaviest_features("test", row, FEATURES_SHOWN)
         features = [wording.plain(name, 40) for name in heaviest]
         text = wording.plain(text, EXCERPT)
-        pieces, pushing = self._explained(row, text) if self.explained else ([Piece(text)] if text else [], {})
-        predictions = [(number, self._predictions(row, number, pushing.get(number, {}))) for number in runs]
+        pieces, words = [Piece(text)] if text else [], {}
+        if self.explained:
+            pieces, words = self._explained(row, text)
+        predictions = [(number, self._predictions(row, number, words.get(number, {}))) for number in runs]
         return Example(row, record, pieces, features, true, more, predictions)
 
     def _true(self, row, runs):
         true = self.dataset.test.Y.part(row, row + 1).indices
         order = true[np.argsort(-self.counts[true], kind="stable")]
-        found = {number: set(self.outcomes[number][0][row].tolist()) for number in runs}
-        labels = [
-            TrueLabel(
-                self.label_name(label),
-                self.label_uri(label),
-                int(self.counts[label]),
-                [number for number in runs if int(label) in found[number]],
-            )
-            for label in order[:TRUE_SHOWN]
-        ]
+        predicted = {number: set(self.outcomes[number][0][row].tolist()) for number in runs}
+        labels = []
+        for label in order[:TRUE_SHOWN].tolist():
+            finders = [number for number in runs if label in predicted[number]]
+            labels.append(TrueLabel(self.label_name(label), self.label_uri(label), int(self.counts[label]), finders))
         return labels, len(true) - len(labels)
 
     def _explained(self, row, text):
         """The text cut where words speak for labels, and the words of each label of the run that is explained."""
         number, predictor = self.explained
         ids, _, hits = self.outcomes[number]
-        parts = parts_of(predictor, self.dataset.test.X, row, ids[row][ids[row] >= 0])
-        pushing = {number: {label: words_of(predictor, part) for label, part in parts.items()}}
-        return cut_text(predictor, text, parts, set(ids[row][hits[row]].tolist())), pushing
+        explanations = explain_labels(predictor, self.dataset.test.X, row, ids[row][ids[row] >= 0])
+        words = {label: words_of(predictor, explanation) for label, explanation in explanations.items()}
+        true = set(ids[row][hits[row]].tolist())
+        return cut_text(predictor, text, explanations, true), {number: words}
 
-    def _predictions(self, row, number, pushing):
+    def _predictions(self, row, number, words):
         ids, scores, hits = (array[row] for array in self.outcomes[number])
         sigmoids = self.sigmoids.get(number)
         likely = [None] * len(ids) if sigmoids is None else sigmoids.probabilities(ids, scores).tolist()
-        return [
-            PredictedLabel(
-                self.label_name(label),
-                self.label_uri(label),
-                float(score),
-                bool(hit),
-                probability,
-                *pushing.get(int(label), ([], [])),
-            )
-            for label, score, hit, probability in zip(ids, scores, hits, likely, strict=True)
-            if label >= 0
-        ]
+        labels = []
+        for label, score, hit, probability in zip(ids.tolist(), scores, hits, likely, strict=True):
+            if label >= 0:
+                name, uri = self.label_name(label), self.label_uri(label)
+                up, down = words.get(label, ([], []))
+                labels.append(RankedLabel(name, uri, float(score), bool(hit), probability, up, down))
+        return labels
 
 
 def describe_failures(documents, runs, amount):
     """Failures of the run that is explained, or else of the first; None where nothing was analysed or nothing fails."""
     number, predictor = documents.explained or (0, None)
-    found = runs[number].analysis
-    if not amount or found is None or not (found["wrong"] or found["missed"]):
+    analysis = runs[number].analysis
+    if not amount or analysis is None or not (analysis["wrong"] or analysis["missed"]):
         return None
-    wrong, missed, confused = (found[name][:amount] for name in ("wrong", "missed", "confused"))
+    wrong, missed, confused = (analysis[name][:amount] for name in ("wrong", "missed", "confused"))
     return {
         "run": runs[number],
-        "k": found["k"],
+        "k": analysis["k"],
         "wrong": documents.describe([each["row"] for each in wrong], [number]),
         "missed": _missed_table(documents, missed) if missed else None,
         "confused": _confused_table(documents, predictor, confused) if confused else None,
@@ -297,10 +288,10 @@ def describe_trust(documents, runs):
     analysis = runs[number].analysis
     if not analysis or not analysis["trust"]["best"]:
         return None
-    found = analysis["trust"]
+    trust = analysis["trust"]
     titles = {"best": "Labels to trust most", "worst": "Labels to trust least"}
-    tables = [_trust_table(documents, title, found[side]) for side, title in titles.items() if found[side]]
-    return {"run": runs[number], "k": analysis["k"], "enough": found["enough"], "tables": tables}
+    tables = [_trust_table(documents, title, trust[side]) for side, title in titles.items() if trust[side]]
+    return {"run": runs[number], "k": analysis["k"], "enough": trust["enough"], "tables": tables}
 
 
 def _trust_table(documents, title, labels):

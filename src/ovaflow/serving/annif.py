@@ -19,7 +19,6 @@ from starlette.responses import PlainTextResponse
 from ovaflow import __version__
 from ovaflow.prediction.answers import labels_of
 from ovaflow.serving import metrics
-from ovaflow.serving.answers import known_features
 from ovaflow.serving.replies import described, documented, json_reply, problem
 
 _MOST_DOCUMENTS = 32
@@ -124,7 +123,7 @@ class Documents(BaseModel):
 
 _Limit = Annotated[int, Field(ge=0, description="Most subjects for a document; the service has a limit of its own.")]
 _Threshold = Annotated[float, Field(ge=0, le=1, description="Least score of a subject.")]
-_Language = Annotated[str | None, Field(description="Of the subjects' names; a project has one.")]
+_Language = Annotated[str | None, Field(description="Language of the subjects' names; a project has one.")]
 _ProjectId = Annotated[str, InPath()]
 
 
@@ -172,7 +171,7 @@ def annif_routes(models, queue, options):
 
 
 class _Projects:
-    """The models that read texts, by name, and what is said of each."""
+    """The models that read texts, by name, and the description of each."""
 
     def __init__(self, models, queue, options):
         self._models = {name: served for name, served in models.items() if served.predictor.takes_text}
@@ -193,10 +192,12 @@ class _Projects:
             raise HTTPException(400, f'language "{language}" not supported by vocabulary, which has {", ".join(known)}')
         if any(len(text) > options.max_text for text in texts):
             raise HTTPException(413, f"a text has more than {options.max_text} characters: serve with --max-text")
-        asked = min(limit, options.max_top_k), threshold, options.max_top_k
-        found = await self._queue.run(_suggest, served, texts, *asked) if texts else []
+        if not texts:
+            return []
+        limits = min(limit, options.max_top_k), threshold, options.max_top_k
+        suggestions = await self._queue.run(_suggest, served, texts, *limits)
         metrics.INSTANCES.inc(len(texts))
-        return [{"results": results} for results in found]
+        return [{"results": results} for results in suggestions]
 
 
 def _add_descriptions(router, projects):
@@ -208,8 +209,8 @@ def _add_descriptions(router, projects):
     @router.get("/vocabs", **_documented(Vocabularies))
     async def vocabs():
         """The vocabularies of all projects."""
-        found = {card["vocab"]["vocab_id"]: card["vocab"] for card in projects.cards.values()}
-        return json_reply({"vocabs": list(found.values())})
+        by_id = {card["vocab"]["vocab_id"]: card["vocab"] for card in projects.cards.values()}
+        return json_reply({"vocabs": list(by_id.values())})
 
     @router.get("/projects", **_documented(Projects))
     async def list_projects():
@@ -235,8 +236,9 @@ def _add_suggestions(router, projects):
             document = OneDocument.model_validate(dict(await request.form(max_part_size=projects.max_body)))
         except ValidationError as error:
             raise RequestValidationError(error.errors()) from None
-        asked = document.limit, document.threshold, document.language
-        return json_reply((await projects.suggest(project_id, [document.text], *asked))[0])
+        limits = document.limit, document.threshold, document.language
+        [suggestions] = await projects.suggest(project_id, [document.text], *limits)
+        return json_reply(suggestions)
 
     @router.post("/projects/{project_id}/suggest-batch", **_documented(list[DocumentSuggestions], 400, 404, 413, 503))
     async def suggest_for_several(
@@ -248,9 +250,10 @@ def _add_suggestions(router, projects):
     ):
         """Subjects for up to 32 documents."""
         texts = [document.text for document in body.documents]
-        found = await projects.suggest(project_id, texts, limit, threshold, language)
-        pairs = zip(found, body.documents, strict=True)
-        return json_reply([results | {"document_id": each.document_id} for results, each in pairs])
+        suggestions = await projects.suggest(project_id, texts, limit, threshold, language)
+        for results, document in zip(suggestions, body.documents, strict=True):
+            results["document_id"] = document.document_id
+        return json_reply(suggestions)
 
     @router.post("/projects/{project_id}/learn", **_documented(None, 403, 404))
     async def learn(project_id: _ProjectId):
@@ -287,7 +290,7 @@ def _suggest(served, texts, limit, threshold, most):
     X = served.predictor.from_texts(texts)
     k = most if calibrated else max(limit, 1)
     rows = list(labels_of(served.predictor, X, k, 1, served.calibration, calibrated))
-    notations, known = served.predictor.model.label_notations, known_features(served, X)
+    notations, known = served.predictor.model.label_notations, served.known_features(X)
     # without a known word the labels would be those of any text
     return [
         _results(row[:limit] if n else [], _scores(row), notations, threshold)

@@ -21,7 +21,7 @@ from uvicorn.config import STARTUP_FAILURE
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
 from ovaflow.prediction.sources import columns_of
-from ovaflow.serving import answers, metrics, pages, schemas
+from ovaflow.serving import metrics, pages, schemas
 from ovaflow.serving.annif import annif_routes
 from ovaflow.serving.replies import described, documented, json_reply, problem
 from ovaflow.serving.served_model import open_served_model
@@ -31,11 +31,11 @@ _log = logging.getLogger(__name__)
 
 _DESCRIPTION = "Labels for texts or features, with scores and reasons. Errors are JSON objects of RFC 9457."
 
-_SAID = {
+_CLEARER = {
     "There was an error parsing the body": "the body is not JSON in UTF-8",
     "Not Found": "nothing is here; see /docs",
 }
-"""Clearer than what the framework says."""
+"""Messages of the framework, in clearer words."""
 
 
 def create():
@@ -51,8 +51,8 @@ def create():
     gc.freeze()  # what is loaded now stays, so that collecting garbage need not walk it between requests
     metrics.count_worker(served.checksum for served in models.values())
     for name, served in models.items():
-        told = f"serving model {served.checksum} as {name}: {served.predictor.n_labels:,} labels. {served.remark}"
-        _log.info("%s", told.rstrip())
+        message = f"serving model {served.checksum} as {name}: {served.predictor.n_labels:,} labels. {served.remark}"
+        _log.info("%s", message.rstrip())
     return metrics.Observed(_application(models, options), options.access_log)
 
 
@@ -162,14 +162,14 @@ def _add_answers(app, served, queue, options):
     @app.post("/predict", **documented(schemas.Predictions, 400, 409, 413, 422, 503))
     async def predict(request: PredictRequest):
         """Best labels by descending score: of one text, of several texts, or of instances given by their features."""
-        answer = await queue.run(answers.predict, served, request)
+        answer = await queue.run(served.predict, request)
         metrics.INSTANCES.inc(len(answer["predictions"]))
         return json_reply(answer)
 
     @app.post("/explain", **documented(schemas.Explanation, 400, 404, 409, 413, 422, 503))
     async def explain(request: ExplainRequest):
         """Why labels have their scores for a text or an instance: the words for and against each."""
-        return json_reply(await queue.run(answers.explain, served, request))
+        return json_reply(await queue.run(served.explain, request))
 
     @app.get("/labels", **documented(schemas.LabelPage, 422, 503))
     async def labels(
@@ -178,7 +178,7 @@ def _add_answers(app, served, queue, options):
         limit: Annotated[int, Query(ge=1, le=options.max_top_k)] = min(20, options.max_top_k),
     ):
         """Labels by name, page by page."""
-        return json_reply(await queue.run(answers.find_labels, served, search, offset, limit))
+        return json_reply(await queue.run(served.find_labels, search, offset, limit))
 
     @app.get("/labels/{label}", **documented(schemas.LabelDescription, 404, 422, 503))
     async def label(
@@ -187,7 +187,7 @@ def _add_answers(app, served, queue, options):
         nearest: Annotated[int, Query(ge=1, le=options.max_top_k)] = min(10, options.max_top_k),
     ):
         """A label with its strongest words and its nearest labels."""
-        return json_reply(await queue.run(answers.describe_label, served, label, words, nearest))
+        return json_reply(await queue.run(served.describe_label, label, words, nearest))
 
 
 def _add_pages(app, served, options):
@@ -196,7 +196,7 @@ def _add_pages(app, served, options):
     @app.get("/health", **documented(schemas.Health))
     async def health():
         """Whether requests are answered, and by which model."""
-        return json_reply(answers.health(served))
+        return json_reply(served.health())
 
     @app.get("/metrics", responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}})
     async def figures():
@@ -215,17 +215,17 @@ def _add_pages(app, served, options):
 def _add_errors(app):
     @app.exception_handler(AnyHTTPException)
     async def of_http(request, error):
-        return problem(error.status_code, _SAID.get(error.detail, error.detail), error.headers)
+        return problem(error.status_code, _CLEARER.get(error.detail, error.detail), error.headers)
 
     @app.exception_handler(RequestValidationError)
     async def of_validation(request, error):
-        found = error.errors()[0]
-        if found["type"] == "json_invalid":
-            _, place = found["loc"]
-            return problem(400, f"the body is not JSON: {found['ctx']['error']}, character {place}")
-        if tuple(found["loc"]) == ("body",) and found["type"] != "value_error":
+        first = error.errors()[0]
+        if first["type"] == "json_invalid":
+            _, place = first["loc"]
+            return problem(400, f"the body is not JSON: {first['ctx']['error']}, character {place}")
+        if tuple(first["loc"]) == ("body",) and first["type"] != "value_error":
             return problem(422, "the body must be a JSON object, with Content-Type: application/json")
-        return problem(422, described(found))
+        return problem(422, described(first))
 
     @app.exception_handler(Exception)
     async def of_ours(request, error):

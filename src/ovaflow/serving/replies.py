@@ -1,4 +1,4 @@
-"""How answers and errors are sent, and what the OpenAPI document says of them."""
+"""How answers and errors are sent, and how the OpenAPI document describes them."""
 
 import http
 import json
@@ -33,8 +33,9 @@ def json_reply(answer):
 
 def problem(status, detail, headers=None):
     """An error as an object of RFC 9457; it never repeats what was sent but the names of fields."""
-    told = {"title": http.HTTPStatus(status).phrase, "status": status, "detail": " ".join(detail.split())}
-    return Response(json.dumps(told), status, headers, _PROBLEM_TYPE)
+    title = http.HTTPStatus(status).phrase
+    body = {"title": title, "status": status, "detail": " ".join(detail.split())}
+    return Response(json.dumps(body), status, headers, _PROBLEM_TYPE)
 
 
 def described(error):
@@ -45,7 +46,7 @@ def described(error):
 
 
 def documented(answer, *statuses, why=_WHY, plain=()):
-    """What the OpenAPI document says of a route: the model of its answer, its errors, and those in plain text."""
+    """How the OpenAPI document describes a route: the model of its answer, its errors, and those in plain text."""
     answered = {} if answer is None else {200: {"model": answer}}
     return {
         "response_class": Response,

@@ -54,15 +54,15 @@ class LabelName(BaseModel):
 
     id: int
     name: str
-    uri: str | None = Field(None, description="Of the subject, where labels are those of a vocabulary.")
-    notation: str | None = Field(None, description="Of the subject, if it has one.")
+    uri: str | None = Field(None, description="URI of the subject, where labels come from a vocabulary.")
+    notation: str | None = Field(None, description="Notation of the subject, if it has one.")
 
 
 class PredictedLabel(LabelName):
     """A label of an instance."""
 
     score: float
-    probability: float | None = Field(None, description="If asked for.")
+    probability: float | None = Field(None, description="On request.")
 
 
 class Prediction(BaseModel):
@@ -86,9 +86,9 @@ class Label(LabelName):
 
 
 class LabelPage(_Answer):
-    """A page of the labels found."""
+    """A page of labels."""
 
-    total: int = Field(description="Labels found on all pages.")
+    total: int = Field(description="Number of labels on all pages.")
     labels: list[Label]
 
 
@@ -114,6 +114,7 @@ class LabelDescription(_Answer):
     label: Label
     up: list[Weight] | None
     down: list[Weight] | None
+    bias: float | None = Field(description="What it adds to every score.")
     nearest: list[Neighbour] | None
 
 
@@ -126,7 +127,7 @@ class Contribution(BaseModel):
 
 
 class ExplainedLabel(PredictedLabel):
-    """A label with what its score is the sum of: bias, the contributions listed, and others."""
+    """A label with what its score is the sum of: the bias, the contributions listed, and the others."""
 
     bias: float
     up: list[Contribution]
@@ -146,7 +147,7 @@ class Health(_Answer):
 
     status: str
     method: str
-    vocabulary: str | None = Field(description="Name of the file of subjects, where labels are those of a vocabulary.")
+    vocabulary: str | None = Field(description="Name of the file of subjects, where labels come from a vocabulary.")
     labels: int
     features: int
     takes_text: bool = Field(description="Whether it reads texts; features otherwise.")

@@ -1,17 +1,20 @@
-"""A model file that is being served, with its calibration."""
+"""A model file that is being served: what it answers to requests, as plain objects."""
 
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
+from fastapi import HTTPException
 
+from ovaflow.console.errors import InputError
+from ovaflow.data.readers.texts import FIELD
 from ovaflow.data.tokens import normal_form
 from ovaflow.machine.limits import memory_left
-from ovaflow.prediction.calibration import FILE_NAME, Calibration, read_calibration
-from ovaflow.prediction.explanation import explains, nearest_labels, strongest_features
+from ovaflow.prediction.answers import labels_of
+from ovaflow.prediction.calibration import Calibration, calibration_of
+from ovaflow.prediction.explanation import contributions, describe_label, label_entry, spans_in_text
 from ovaflow.prediction.predictor import Predictor, remark_on_memory
-from ovaflow.prediction.sources import remark_on_columns
+from ovaflow.prediction.sources import remark_on_columns, text_of_columns
 
 
 @dataclass(frozen=True)
@@ -23,19 +26,24 @@ class ServedModel:
     remark: str = ""
 
     @property
+    def model(self):
+        """The open model file."""
+        return self.predictor.model
+
+    @property
     def checksum(self):
         """The model file's checksum."""
-        return self.predictor.model.checksum
+        return self.model.checksum
 
     @property
     def explains(self):
         """Whether scores are sums over features, so that they can be explained."""
-        return explains(self.predictor.model)
+        return not self.model.nonlinear
 
     @property
     def vocabulary(self):
-        """Name of the subject vocabulary: that of its file, without endings."""
-        file = self.predictor.model.transform.get("source", {}).get("files", {}).get("vocabulary")
+        """Name of the subject vocabulary: that of its file, without suffixes."""
+        file = self.model.transform.get("source", {}).get("files", {}).get("vocabulary")
         return file and file["name"].split(".")[0]
 
     @cached_property
@@ -48,20 +56,143 @@ class ServedModel:
         predictor = self.predictor
         predictor.prepare()
         predictor.top_k(predictor.from_features([{}]), 1)
-        for of_labels in (self.search_forms, predictor.label_uris, predictor.model.label_notations):
+        for of_labels in (self.search_forms, predictor.label_uris, self.model.label_notations):
             assert len(of_labels) in (0, predictor.n_labels)
-        trained = np.flatnonzero(predictor.model.trained[:1000])
+        trained = np.flatnonzero(self.model.trained[:1000])
         if self.explains and len(trained):
-            strongest_features(predictor, int(trained[0]), 1)
-            nearest_labels(predictor, int(trained[0]), 1)
+            describe_label(predictor, int(trained[0]), 1, 1)
+
+    def known_features(self, X):
+        """How many features of each instance are not the bias feature."""
+        return (np.diff(X.indptr) - (self.model.bias != 0)).tolist()
+
+    def predict(self, request):
+        """Best labels of the instances of a request."""
+        if request.probabilities or request.thresholds:
+            self._require_calibration()
+        X = self._instances(request)
+        options = request.top_k, 1, self.calibration, request.probabilities, request.thresholds
+        predictions = []
+        for labels, known in zip(labels_of(self.predictor, X, *options), self.known_features(X), strict=True):
+            predictions.append({"labels": [self._predicted(label) for label in labels], "features": known})
+        return {"model": self.checksum, "predictions": predictions}
+
+    def explain(self, request):
+        """Why the best labels, or those of the request, have their scores."""
+        if not self.explains:
+            raise HTTPException(409, "the served model has no weights of labels, so its scores cannot be explained")
+        if request.probabilities:
+            self._require_calibration()
+        X = self._instances(request)
+        text = None if request.text is None else self._text(request.text).replace(FIELD, " ")
+        spans = {} if text is None else spans_in_text(self.predictor, text)
+        calibration = self.calibration if request.probabilities else None
+        labels = []
+        for label in self._labels_to_explain(X, request):
+            explanation = contributions(self.predictor, X, label, request.words)
+            labels.append(_rounded(explanation.as_dict(self.predictor, spans, calibration)))
+        return {"model": self.checksum, "labels": labels, "features": self.known_features(X)[0]}
+
+    def find_labels(self, search, offset, limit):
+        """Labels whose names contain a string, whatever the case, or that have it as notation or URI.
+
+        Names that begin with it come first.
+        """
+        searched = normal_form(search.strip())
+        if searched:
+            labels = [label for label, name in enumerate(self.search_forms) if searched in name]
+            labels.sort(key=lambda label: not self.search_forms[label].startswith(searched))
+            for names in (self.model.label_notations, self.predictor.label_uris):
+                labels += [label for label, name in enumerate(names) if name == search.strip()]
+        else:
+            labels = range(self.predictor.n_labels)
+        page = [self._label(label) for label in labels[offset : offset + limit]]
+        return {"model": self.checksum, "total": len(labels), "labels": page}
+
+    def describe_label(self, label, words, nearest):
+        """A label with its strongest words and nearest labels."""
+        self._require_label(label)
+        answer = {"model": self.checksum, "label": self._label(label)}
+        if not self.explains or not self.model.trained[label]:
+            return answer | dict.fromkeys(("up", "down", "bias", "nearest"))
+        return answer | _rounded(describe_label(self.predictor, label, words, nearest))
+
+    def health(self):
+        """What is served."""
+        predictor = self.predictor
+        return {
+            "status": "ready",
+            "model": self.checksum,
+            "method": self.model.method,
+            "vocabulary": self.vocabulary,
+            "labels": predictor.n_labels,
+            "features": predictor.n_features,
+            "takes_text": predictor.takes_text,
+            "probabilities": self.calibration is not None,
+            "explanations": self.explains,
+            "remark": self.remark,
+        }
+
+    def _instances(self, request):
+        """Features of the instances of a request."""
+        predictor = self.predictor
+        if request.features is None:
+            texts = getattr(request, "texts", None) or [request.text]
+            if not predictor.takes_text:
+                raise HTTPException(409, "the served model was trained on features: send features, not texts")
+            return predictor.from_texts([self._text(text) for text in texts])
+        rows = request.features if isinstance(request.features, list) else [request.features]
+        try:
+            with np.errstate(all="ignore"):
+                X = predictor.from_features(rows)
+        except InputError as error:
+            # without the path of the model
+            raise HTTPException(422, "features: " + str(error).removeprefix(f"{self.model.path}: ")) from None
+        if not np.isfinite(X.data).all():
+            raise HTTPException(422, "features: the model's transform gives no finite numbers for these values")
+        return X
+
+    def _text(self, text):
+        """A text as the model reads it, sent as such or by its columns."""
+        return text if isinstance(text, str) else text_of_columns(self.model, text.model_dump(by_alias=True))
+
+    def _labels_to_explain(self, X, request):
+        if request.labels is None:
+            return [label.id for label in next(labels_of(self.predictor, X, request.top_k))]
+        for label in request.labels:
+            self._require_label(label)
+            if not self.model.trained[label]:
+                raise HTTPException(404, f"label {label} had no training positives, so nothing explains it")
+        return request.labels
+
+    def _predicted(self, label):
+        entry = label_entry(self.predictor, label.id) | {"score": label.score}
+        return _rounded(entry if label.probability is None else entry | {"probability": label.probability})
+
+    def _label(self, label):
+        positives, trained = int(self.model.counts[label]), bool(self.model.trained[label])
+        return label_entry(self.predictor, label) | {"positives": positives, "trained": trained}
+
+    def _require_label(self, label):
+        if not 0 <= label < self.predictor.n_labels:
+            raise HTTPException(404, f"no label {label}: their ids run from 0 to {self.predictor.n_labels - 1}")
+
+    def _require_calibration(self):
+        if self.calibration is None:
+            raise HTTPException(409, "the served model has no calibration, so it has no probabilities or thresholds")
+
+
+def _rounded(answer):
+    """An answer whose numbers have the fewest digits that give the same float32 again."""
+    if isinstance(answer, dict):
+        return {key: _rounded(value) for key, value in answer.items()}
+    if isinstance(answer, list):
+        return [_rounded(value) for value in answer]
+    return float(str(np.float32(answer))) if isinstance(answer, float | np.float32) else answer
 
 
 def open_served_model(path, calibration=None):
-    """Open a model with the calibration given, else with ``calibration.h5`` next to it, which must belong to it."""
+    """Open a model with a calibration file, by default ``calibration.h5`` next to it; it must belong to the model."""
     predictor = Predictor.open(path)
-    beside = Path(path).parent / FILE_NAME
     remarks = remark_on_columns(predictor.model), remark_on_memory(predictor, memory_left())
-    remark = "; ".join(filter(None, remarks))
-    if not (calibration or beside.exists()):
-        return ServedModel(predictor, None, remark)
-    return ServedModel(predictor, read_calibration(calibration or beside, predictor.model), remark)
+    return ServedModel(predictor, calibration_of(predictor.model, calibration), "; ".join(filter(None, remarks)))

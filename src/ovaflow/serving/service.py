@@ -119,14 +119,16 @@ def _bind_unix(path):
     return listener
 
 
-def allowed_hosts(listener, given):
-    """Names by which clients may call: any, unless some are given or only programs of this machine can connect.
+def allowed_hosts(listener, names):
+    """Names by which clients may call: any, unless there are names or only programs of this machine can connect.
 
     A page of another site whose name is made to resolve to 127.0.0.1 is such a program as well, and has its own name.
     """
     address = listener.getsockname()[0] if listener.family != socket.AF_UNIX else ""
     here = [f"[{address}]" if ":" in address else address] if address and ip_address(address).is_loopback else []
-    return ["localhost", "127.0.0.1", "[::1]", *here, *given] if here or given else ["*"]
+    if here or names:
+        return ["localhost", "127.0.0.1", "[::1]", *here, *names]
+    return ["*"]
 
 
 def address_of(listener):

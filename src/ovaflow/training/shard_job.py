@@ -12,11 +12,8 @@ from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.fingerprint import code_fingerprint
 from ovaflow.initialization.label_tree import parents_first, parents_within
-from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.machine.pinning import pin_thread
-from ovaflow.model.model_file import Model
-from ovaflow.model.pruning import prune
 from ovaflow.solver.problem import Outcome, Status
 from ovaflow.sparse.csr import CSR
 from ovaflow.storage.parts import Parts, digest_of
@@ -63,23 +60,6 @@ def train_labels(dataset, inputs, labels, training, threads=1, title="train", pa
     parts.write()
     in_order = [results.pop(label) for label in labels.tolist()]
     return _assemble(in_order, counts, dataset.n_features, core_seconds)
-
-
-def train_model(dataset, training, threshold, threads=1, earlier=None):
-    """Train all labels of a dataset; the model equals that of merged shards of the same training."""
-    inputs = compute_start_inputs(dataset, training, threads, earlier=earlier)
-    labels = np.arange(dataset.n_labels, dtype=np.int32)
-    shard = train_labels(dataset, inputs, labels, training, threads)
-    return Model(
-        dataset.path,
-        shard.trained,
-        dataset.counts,
-        checksum="",
-        parameters={"train": training.recorded, "prune": threshold, "transform": dataset.parameters},
-        inputs={"dataset": dataset.checksum},
-        weights=prune(shard.weights, threshold),
-        names_in_memory=dataset.names,
-    )
 
 
 def digest_of_shard(labels, training, inputs, checksums, command):

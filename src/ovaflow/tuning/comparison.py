@@ -8,8 +8,7 @@ import numpy as np
 
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.metrics import ranking_metrics
-from ovaflow.prediction.top_k import predict
-from ovaflow.training.shard_job import train_model
+from ovaflow.training.whole_model import train_model
 
 _ENOUGH, _ROUNDS = 600, 10
 """Held-out instances that are enough, and most rounds to get there."""
@@ -38,7 +37,7 @@ def try_on(dataset, training, metric, threads):
     """Train on a dataset in memory and score its test set."""
     began = time.process_time()
     model = train_model(dataset, training, training.stored_threshold, threads)
-    ids, _ = predict(model, dataset.test.X, 5, threads, quiet=True)
+    ids, _ = model.top_k(dataset.test.X, 5, threads)
     seconds = time.process_time() - began
     inverse = dataset.inverse_propensity(training.propensity_a, training.propensity_b)
     metrics = ranking_metrics(ids, dataset.test.Y, inverse)

@@ -13,9 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from ovaflow.console.progress import Progress
-from ovaflow.model.model_file import open_model as open_model
-from ovaflow.model.model_file import save_model as save_model
-from ovaflow.prediction.index import (
+from ovaflow.model.index import (
     PANEL,
     build_index,
     build_panel,
@@ -44,14 +42,6 @@ SCANS = 16
 """Instances that are scored without an index before one is built, which takes as long as 20 to 30 of them."""
 
 
-def predict(model, X, k, threads, quiet):
-    return predict_top_k(model.weights, model.trained, X, k, threads, quiet=quiet, panels=open_index(model))
-
-
-def score(model, X, labels):
-    return scores_of(model.weights, X, labels)
-
-
 class Search:
     """A model that is searched again and again: with the index next to its file, or one built once it pays."""
 
@@ -63,7 +53,7 @@ class Search:
         if self._panels is None:
             self._panels = list(build_index(self._model))
 
-    def top_k(self, X, k, threads):
+    def top_k(self, X, k, threads=1):
         weights, trained = self._model.weights, self._model.trained
         check_features(weights, X)
         if k > LONGEST_LIST:

@@ -1,0 +1,68 @@
+"""The one-vs-all model: sparse weights of each label."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ovaflow.model.index import open_index
+from ovaflow.model.model_file import LabelWeights, Model, write_model
+from ovaflow.model.top_k import Search, load_kernels, predict_top_k, scores_of
+from ovaflow.sparse.jit import strict_kernel
+
+
+@dataclass(frozen=True)
+class OneVsAll(LabelWeights, Model):
+    """An open model of one-vs-all."""
+
+    @property
+    def nonzeros(self):
+        return len(self.weights.data)
+
+    def save(self, path):
+        weights = self.weights
+        pieces = [(weights.data, weights.indices)]
+        arrays = np.diff(weights.indptr), pieces, weights.n_columns, self.trained, self.counts
+        write_model(path, *arrays, self.names, self.parameters, self.inputs)
+
+    def prepare(self):
+        load_kernels()
+
+    def top_k(self, X, k, threads=1, quiet=True):
+        return predict_top_k(self.weights, self.trained, X, k, threads, quiet=quiet, panels=open_index(self))
+
+    def score(self, X, labels):
+        return scores_of(self.weights, X, labels)
+
+    def for_many_calls(self):
+        return Search(self)
+
+    @property
+    def nonlinear(self):
+        return ""
+
+    def label_weights(self, label, features):
+        entries = slice(*self.weights.indptr[label : label + 2])
+        vector = np.zeros(self.n_features, np.float32)
+        vector[self.weights.indices[entries]] = self.weights.data[entries]
+        return vector[features]
+
+    def cosines(self, label):
+        vector, bias_feature = self.label_weights(label, slice(None)), self.bias_feature
+        if bias_feature >= 0:
+            vector[bias_feature] = 0
+        cosines = np.empty(self.n_labels)
+        _fill_cosines(*self.weights.arrays, vector, bias_feature, cosines)
+        length = np.linalg.norm(vector.astype(np.float64))
+        return cosines / length if length else cosines
+
+
+@strict_kernel
+def _fill_cosines(data, indices, indptr, vector, left_out, out):
+    """out_j = <w_j, v> / |w_j| without one feature."""
+    for j in range(len(out)):
+        product = square = 0.0
+        for k in range(indptr[j], indptr[j + 1]):
+            if indices[k] != left_out:
+                product += data[k] * vector[indices[k]]
+                square += data[k] * data[k]
+        out[j] = product / np.sqrt(square) if square > 0 else 0.0
