@@ -180,9 +180,3 @@ def test_shards_that_do_not_fit(dataset, tmp_path):
     ):
         with pytest.raises(InputError, match=message):
             merge_trees(shards, data, tmp_path / "model.h5", tmp_path / "training.h5")
-
-
-def test_trees_of_shards():
-    for trees, shards in ((50, 8), (3, 8), (1, 1)):
-        numbers = [number for shard in range(shards) for number in trees_of_shard(trees, shards, shard)]
-        assert numbers == list(range(trees))

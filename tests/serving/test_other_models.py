@@ -106,6 +106,8 @@ def test_trees_predict_and_say_that_they_cannot_explain(folder, tmp_path):
         status, answer = service.ask("/predict", {"features": [{"0": 1.5}]})
         assert (status, answer["predictions"][0]["labels"][0]["id"]) == (200, 0)
         assert service.ask("/explain", {"features": {"0": 1.5}})[0] == 409
+        status, problem = service.ask("/predict", {"features": [{"0": 1.5}], "probabilities": True})
+        assert (status, "no calibration" in problem["detail"]) == (409, True)
         status, answer = service.ask("/labels/0")
         assert (status, answer["up"], answer["nearest"]) == (200, None, None)
         assert not service.ask("/health")[1]["explanations"]

@@ -16,7 +16,6 @@ from running_service import exchange, running_service
 from ovaflow.prediction.predictor import Predictor
 
 TEXTS = [f"word{j}0 word{j}1 größe{j} filler{i}" for j in range(10) for i in range(5)]
-HEAVY = {"texts": [" ".join(TEXTS) + " x" * 20_000] * 64}  # words of one letter are none
 
 
 @pytest.fixture(scope="module")
@@ -66,24 +65,6 @@ def test_many_clients_get_right_answers_and_all_are_counted(service, expected):
     assert figure(service, "ovaflow_busy") == 0
 
 
-def test_more_than_fits_is_refused_and_the_rest_is_right(models, expected, tmp_path):
-    with running_service(tmp_path, models / "a.h5", "--queue=0", "--max-body=30000000") as service:
-
-        def heavy(_):
-            status, headers, answer = exchange(service.connect(), "/predict", HEAVY)
-            assert status == 200 or (status, headers["Retry-After"], answer["status"]) == (503, "1", 503)
-            return status
-
-        with ThreadPoolExecutor(6) as pool:
-            statuses = list(pool.map(heavy, range(12)))
-        assert 0 < statuses.count(200) < 12
-        ask(service.connect(), np.arange(len(TEXTS)), expected)
-        refused = 'ovaflow_requests_total{route="/predict",status="503"}'
-        assert figure(service, refused) == statuses.count(503)
-        status, problem = service.ask("/predict", {"text": "word00", "probabilities": True})
-        assert (status, "no calibration" in problem["detail"]) == (409, True)
-
-
 def test_workers_are_replaced_when_they_die_and_when_the_model_changes(models, expected, tmp_path):
     served = tmp_path / "model.h5"
     shutil.copy(models / "a.h5", served)
@@ -131,17 +112,6 @@ def test_workers_are_replaced_when_they_die_and_when_the_model_changes(models, e
         assert seen == {a, b}
         status, health = service.ask("/health")
         assert (status, health["model"], health["probabilities"]) == (200, b, False)
-
-
-def test_one_worker_is_replaced_on_sighup(models, expected, tmp_path):
-    served = tmp_path / "model.h5"
-    shutil.copy(models / "a.h5", served)
-    with running_service(tmp_path, served) as service:
-        shutil.copy(models / "b.h5", tmp_path / "next.h5")
-        (tmp_path / "next.h5").rename(served)
-        service.process.send_signal(signal.SIGHUP)
-        service.wait_for("Finished server process")
-        assert ask(service.connect(), [3, 14], expected) == list(expected)[1]
 
 
 def request_without_its_body(service, size):

@@ -196,26 +196,26 @@ def _copy_nonzero(count, scratch, weights, features):
 def _fill_leaf(Y, members, worth, scratch, shares, labels):
     """P = the largest entries of g sum_i y_i / |Id|, labels ascending, ties to the smaller label; returns how many."""
     counts, sums, keys, changed = scratch.label_number, scratch.sums, scratch.keys, scratch.changed
-    found = 0
+    n_labels = 0
     for i in members:
         for k in range(Y.indptr[i], Y.indptr[i + 1]):
             label = Y.indices[k]
             if counts[label] < 0:
                 counts[label] = 0
-                scratch.labels[found] = label
-                found += 1
+                scratch.labels[n_labels] = label
+                n_labels += 1
             counts[label] += 1
-    scratch.labels[:found].sort()
-    for c in range(found):
+    scratch.labels[:n_labels].sort()
+    for c in range(n_labels):
         label = scratch.labels[c]
         scratch.worth[c] = worth[label] * counts[label] / len(members)
         sums[c] = units(worth[label] * counts[label])
         counts[label] = -1
         changed[c] = True
-    rank_again(sums[:found], keys[:found], changed, scratch.fresh)
-    kept = min(found, len(labels))
+    rank_again(sums[:n_labels], keys[:n_labels], changed, scratch.fresh)
+    kept = min(n_labels, len(labels))
     for c in range(kept):
-        keys[c] = number_of(keys[c], found)
+        keys[c] = number_of(keys[c], n_labels)
     keys[:kept].sort()
     for c in range(kept):
         labels[c] = scratch.labels[keys[c]]

@@ -87,23 +87,23 @@ def _read(paths, dataset):
 
 def _places(opened, dataset):
     """Shard and place in it of each tree."""
-    found = {}
+    places = {}
     for number, shard in enumerate(opened):
         for place, tree in enumerate(shard.numbers.tolist()):
-            if tree in found:
+            if tree in places:
                 raise InputError(
-                    f"tree {tree} is also in {opened[found[tree][0]].path}",
+                    f"tree {tree} is also in {opened[places[tree][0]].path}",
                     path=shard.path,
                     remedy="give merge-trees the shards of one forest, each once",
                 )
-            found[tree] = number, place
-    missing = sorted(set(range(opened[0].parameters["trees"])) - set(found))
+            places[tree] = number, place
+    missing = sorted(set(range(opened[0].parameters["trees"])) - set(places))
     if missing:
         raise InputError(
             f"no shard given has tree {missing[0]} of the forest on {dataset.path}",
             remedy="run train-trees for the missing shards and give all of them to merge-trees",
         )
-    return [found[tree] for tree in sorted(found)]
+    return [places[tree] for tree in sorted(places)]
 
 
 def train_forest(dataset, settings, threads=1):

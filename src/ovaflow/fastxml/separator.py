@@ -53,9 +53,9 @@ def _choose_features(X, members, sides, costs, scratch):
         if reach[f, 0] > 1 or reach[f, 1] > 1:
             features[count] = f
             count += 1
-            own = max(0.0, 0.5 * abs(reach[f, 0] - reach[f, 1]) - 1.0)
-            violation += own
-            largest = max(largest, own)
+            excess = max(0.0, 0.5 * abs(reach[f, 0] - reach[f, 1]) - 1.0)
+            violation += excess
+            largest = max(largest, excess)
         else:
             uses[f] = 0
         reach[f, 0] = reach[f, 1] = 0

@@ -120,16 +120,16 @@ def grow_trees(dataset, numbers, settings, threads=1, title="grow", parts=None):
             path=dataset.path,
             remedy="train on fewer instances, or one-vs-all",
         )
-    parts, gains, own = parts or Parts(), gains_of(settings, dataset), local()
+    parts, gains, per_thread = parts or Parts(), gains_of(settings, dataset), local()
     rules = Rules(**{name: getattr(settings, name) for name in Rules._fields})
     separator = separator_of(settings)
 
     def grow(number):
-        if not hasattr(own, "scratch"):
-            own.scratch = make_scratch(X, Y)
+        if not hasattr(per_thread, "scratch"):
+            per_thread.scratch = make_scratch(X, Y)
         began = time.thread_time()
         seed = np.uint64(seed_of(np.uint64(settings.seed), np.uint64(number)))
-        tree = grow_tree(X, Y, gains, own.scratch, rules, separator, seed)
+        tree = grow_tree(X, Y, gains, per_thread.scratch, rules, separator, seed)
         return number, tree, time.thread_time() - began
 
     grown = parts.earlier()

@@ -29,21 +29,22 @@ def labels_of(
     min_probability=None,
     min_score=None,
 ):
-    """Labels of one instance after the other by falling score, with probabilities or only likely ones on request."""
+    """Labels of each instance by falling score; on request with probabilities, or only likely ones."""
     ids, scores = predictor.top_k(X, min(k, predictor.n_labels), threads)
     kept = calibration.chosen(ids, scores) if thresholds else ids != NO_LABEL
     if min_probability is not None:
         kept &= calibration.probabilities(ids, scores) >= min_probability
     if min_score is not None:
         kept &= scores >= min_score
-    shown = calibration.probabilities(ids, scores) if probabilities else np.full(ids.shape, None)
+    likely = calibration.probabilities(ids, scores) if probabilities else np.full(ids.shape, None)
     names, uris = predictor.label_names, predictor.label_uris
-    for row, *rest in zip(ids, kept, scores, shown, strict=True):
-        yield [
-            Label(j, names[j], *values, uris[j] if len(uris) else None)
-            for j, kept_, *values in zip(row.tolist(), *rest, strict=True)
-            if kept_
-        ]
+    for row in zip(ids.tolist(), kept, scores, likely, strict=True):
+        labels = []
+        for j, is_kept, score, probability in zip(*row, strict=True):
+            if is_kept:
+                uri = uris[j] if len(uris) else None
+                labels.append(Label(j, names[j], score, probability, uri))
+        yield labels
 
 
 def _number(value):
@@ -58,44 +59,53 @@ class JsonLines:
 
     def write(self, number, name, text, labels):
         entry = {} if name is None else {"id": name}
-        entry["labels"] = [
-            {"id": label.id, "name": label.name}
-            | ({} if label.uri is None else {"uri": label.uri})
-            | {"score": _number(label.score)}
-            | ({} if label.probability is None else {"probability": _number(label.probability)})
-            for label in labels
-        ]
+        entry["labels"] = [_entry(label) for label in labels]
         return json.dumps(entry, ensure_ascii=False) + "\n"
+
+
+def _entry(label):
+    entry = {"id": label.id, "name": label.name}
+    if label.uri is not None:
+        entry["uri"] = label.uri
+    entry["score"] = _number(label.score)
+    if label.probability is not None:
+        entry["probability"] = _number(label.probability)
+    return entry
 
 
 class Csv:
     """One label per line, with the name of the instance, or its number where it has none."""
 
     def __init__(self, probabilities, uris):
+        # of the fields of Label
         self._width, self._uris = 4 if probabilities else 3, uris
-        head = ["instance", "rank", "id", "label", "score", "probability"][: 2 + self._width]
-        self.head = _csv_lines([head + ["uri"] * uris])
+        columns = ["instance", "rank", "id", "label", "score", "probability"][: 2 + self._width]
+        self.head = _csv_lines([columns + ["uri"] * uris])
 
     def write(self, number, name, text, labels):
-        first = number if name is None else name
-        return _csv_lines(
-            [first, rank, *label[: self._width], *[label.uri] * self._uris] for rank, label in enumerate(labels, 1)
-        )
+        instance, rows = number if name is None else name, []
+        for rank, label in enumerate(labels, 1):
+            rows.append([instance, rank, *label[: self._width], *[label.uri] * self._uris])
+        return _csv_lines(rows)
 
 
 class JoinedCsv:
     """One instance per line, with its labels in one field."""
 
     def __init__(self, mark, probabilities, uris):
-        fields = {"labels": "name", "scores": "score", "probabilities": "probability", "uris": "uri"}
-        shown = ["labels", "scores", *["probabilities"] * probabilities, *["uris"] * uris]
-        self._mark, self._fields = mark, [fields[name] for name in shown]
-        self.head = _csv_lines([["instance", *shown]])
+        fields = {"labels": "name", "scores": "score"}
+        if probabilities:
+            fields["probabilities"] = "probability"
+        if uris:
+            fields["uris"] = "uri"
+        self._mark, self._fields = mark, list(fields.values())
+        self.head = _csv_lines([["instance", *fields]])
 
     def write(self, number, name, text, labels):
-        first = number if name is None else name
-        joined = (self._mark.join(str(getattr(label, field)) for label in labels) for field in self._fields)
-        return _csv_lines([[first, *joined]])
+        row = [number if name is None else name]
+        for field in self._fields:
+            row.append(self._mark.join(str(getattr(label, field)) for label in labels))
+        return _csv_lines([row])
 
 
 def _csv_lines(rows):
@@ -116,8 +126,8 @@ class XmcText:
         return f"{n} {self._n_labels}".ljust(39) + "\n"
 
     def write(self, number, name, text, labels):
-        shown = [(label.id, label.probability if self._probabilities else label.score) for label in labels]
-        return " ".join(f"{j}:{value}" for j, value in shown) + "\n"
+        field = "probability" if self._probabilities else "score"
+        return " ".join(f"{label.id}:{getattr(label, field)}" for label in labels) + "\n"
 
 
 class Table:
@@ -129,12 +139,14 @@ class Table:
         self._titled = titled
 
     def write(self, number, name, text, labels):
-        words = " ".join((text or "").split())
-        shown = words if len(words) <= 100 else f"{words[:99]}…"
-        lines = [f"{number if name is None else name}  {shown}\n"] if self._titled else []
-        if not labels:
-            lines.append("   no labels\n")
+        lines = []
         for rank, label in enumerate(labels, 1):
             chance = "" if label.probability is None else f"{100 * label.probability:5.1f} %  "
             lines.append(f"{rank:4}  {label.score:8.4f}  {chance}{label.name}\n")
-        return "".join(lines) + "\n" * self._titled
+        table = "".join(lines) or "   no labels\n"
+        if not self._titled:
+            return table
+        title = " ".join((text or "").split())
+        if len(title) > 100:
+            title = f"{title[:99]}…"
+        return f"{number if name is None else name}  {title}\n{table}\n"

@@ -70,10 +70,10 @@ def _train_softmax(projected, labels, settings, threads):
     iterations = MOST_ITERATIONS if settings.iterations is None else settings.iterations
     with in_blocks(threads) as each:
         problem = Problem(projected.features, of_instances, n_labels, settings.C, each)
-        found = fit_softmax(problem, iterations, seed=settings.seed)
+        fit = fit_softmax(problem, iterations, seed=settings.seed)
     counts = np.bincount(of_instances, minlength=n_labels)[labels]
-    figures = found.iterations, found.objective, found.gradient_norm
-    return _as_shard(found.weights[labels], counts, figures, time.process_time() - started)
+    figures = fit.iterations, fit.objective, fit.gradient_norm
+    return _as_shard(fit.weights[labels], counts, figures, time.process_time() - started)
 
 
 def _as_shard(weights, counts, figures, core_seconds):

@@ -130,9 +130,9 @@ class _Problem:
         """Leading eigenvectors of a matrix given by its products, which whoever waits can count."""
 
         def counted(Q):
-            found = multiply(Q)
+            product = multiply(Q)
             self.progress.advance()
-            return found
+            return product
 
         settings = self.settings
         how = {"oversampling": settings.oversampling, "passes": settings.passes} | other
@@ -227,8 +227,8 @@ def _embed(problem):
     """Embedding in panels, eigenvalues, projection and rank."""
     kind = problem.settings.embedding
     if kind == PCA:
-        found, values = _principal_features(problem)
-        return zero_panels(problem.Y.n_columns, 0), values, found, len(values)
+        features, values = _principal_features(problem)
+        return zero_panels(problem.Y.n_columns, 0), values, features, len(values)
     vectors, values = OF_LABELS[kind](problem)
     # the values of a range that nothing brought near the leading eigenvectors are not eigenvalues
     eigenvalues = values[:0] if kind == "compressed-sensing" else values
@@ -239,15 +239,16 @@ def _errors_by_ridge(dataset, settings, ridges, each, progress):
     """|Y - X W R^T|^2 / |Y|^2 of held-out instances, where R has orthonormal columns."""
     X, Y = dataset.train.X, dataset.train.Y
     kept, held_out = divide(X.n_rows, HELD_OUT, settings.seed)
-    fitted, seen = (rows_of(X, kept), rows_of(Y, kept)), (rows_of(X, held_out), rows_of(Y, held_out))
+    fitted = rows_of(X, kept), rows_of(Y, kept)
+    held_out_X, held_out_Y = rows_of(X, held_out), rows_of(Y, held_out)
     positives, errors = transpose(fitted[1]), {}
     for ridge in ridges:
         problem = _Problem(*fitted, positives, settings.model_copy(update={"ridge": ridge}), each, progress)
         vectors, _, projection, rank = _embed(problem)
-        predicted = from_panels(product(seen[0], projection, each), rank)
-        embedded = from_panels(product(seen[1], vectors, each), rank)
-        squares = len(seen[1].data) + np.square(predicted).sum() - 2 * (predicted * embedded).sum()
-        errors[ridge] = float(squares / max(len(seen[1].data), 1))
+        predicted = from_panels(product(held_out_X, projection, each), rank)
+        embedded = from_panels(product(held_out_Y, vectors, each), rank)
+        squares = len(held_out_Y.data) + np.square(predicted).sum() - 2 * (predicted * embedded).sum()
+        errors[ridge] = float(squares / max(len(held_out_Y.data), 1))
     return errors
 
 

@@ -34,10 +34,9 @@ def join_decoder(shards, projected, tuned, dataset, model_path, training_path):
     peak = max(projected.peak_rss_bytes, tuned.peak_rss_bytes, solved.peak_rss_bytes)
     statistics = {} if projected.decoder == SOFTMAX else {name: np.array(v) for name, v in solved.statistics.items()}
     iterations = int(solved.statistics["newton_steps"].max(initial=0)) if projected.decoder == SOFTMAX else 0
-    given = settings | ({"iterations": iterations} if iterations else {})
-    write_training(
-        training_path, Training(statistics, seconds, solved.shards, peak), given, {"dataset": dataset.checksum}
-    )
+    parameters = settings | ({"iterations": iterations} if iterations else {})
+    training = Training(statistics, seconds, solved.shards, peak)
+    write_training(training_path, training, parameters, {"dataset": dataset.checksum})
     return int(decoder.trained.sum())
 
 
@@ -45,8 +44,8 @@ def model_settings(projected, tuned):
     """Settings that a model depends on."""
     settings = {name: value for name, value in projected.dataset.parameters.items() if name != "bias"}
     other = ("epsilon",) if projected.decoder == SOFTMAX else ("iterations",)
-    own = {name: value for name, value in tuned.parameters.items() if name not in (*other, "seed")}
-    return settings | {"method": METHOD} | own
+    choices = {name: value for name, value in tuned.parameters.items() if name not in (*other, "seed")}
+    return settings | {"method": METHOD} | choices
 
 
 def _model_of(dataset, projected, settings, solved):

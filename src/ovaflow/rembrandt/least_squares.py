@@ -39,9 +39,9 @@ class LeastSquares:
         """Fit all columns of T, panels (p, n, 64): Z in panels, float32 (p, d, 64)."""
         if self.X.n_columns <= DIRECT:
             return self._solve_directly(targets)
-        found = list(self._each(self._descend, targets))
-        self.iterations = max(iterations for _, iterations in found)
-        return np.stack([Z for Z, _ in found])
+        solutions = list(self._each(self._descend, targets))
+        self.iterations = max(iterations for _, iterations in solutions)
+        return np.stack([Z for Z, _ in solutions])
 
     @cached_property
     def _both(self):

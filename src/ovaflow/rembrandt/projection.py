@@ -177,10 +177,10 @@ def _targets(Y, vectors, seed):
     return lambda rows: rows_of(Y, rows).to_scipy() @ vectors
 
 
-def decoder_of(Y, asked):
-    """The decoder asked for; ``auto``: softmax where every instance has one label."""
-    if asked != "auto":
-        return asked
+def decoder_of(Y, decoder):
+    """A decoder of the settings; ``auto``: softmax where every instance has one label."""
+    if decoder != "auto":
+        return decoder
     return SOFTMAX if (np.diff(Y.indptr) == 1).all() else "logistic"
 
 

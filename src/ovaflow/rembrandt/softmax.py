@@ -86,15 +86,15 @@ class Problem:
     def whitening_by_label(self, W, gram):
         """T_j with T_j^T H_j T_j = 1, H_j the Hessian's block of label j at W, float32 of shape (l, D, D)."""
         narrow = W.astype(np.float32)
-        found = list(self._each(lambda rows: self._curvatures(rows, narrow), self._blocks))
-        rest = sum(part[3] for part in found) / len(self)
-        rows, labels, values = (np.concatenate([part[number] for part in found]) for number in range(3))
+        parts = list(self._each(lambda rows: self._curvatures(rows, narrow), self._blocks))
+        rest = sum(part[3] for part in parts) / len(self)
+        rows, labels, values = (np.concatenate([part[number] for part in parts]) for number in range(3))
         order = np.argsort(labels, kind="stable")
         ends = np.cumsum(np.bincount(labels, minlength=self._n_labels))
 
         def invert(label):
-            own = order[ends[label - 1] if label else 0 : ends[label]]
-            scaled = self._features[rows[own]] * np.sqrt(values[own])[:, None]
+            members = order[ends[label - 1] if label else 0 : ends[label]]
+            scaled = self._features[rows[members]] * np.sqrt(values[members])[:, None]
             block = (scaled.T @ scaled).astype(np.float64) / len(self) + (rest[label] + 1e-9) * gram
             return _inverse_root(block, self._shrinkage).astype(np.float32)
 
@@ -128,11 +128,11 @@ class Problem:
         scores = self._features[rows] @ W
         scores -= scores.max(axis=1, keepdims=True)
         at = np.arange(len(scores)), self._labels[rows]
-        own = scores[at].astype(np.float64)
+        true = scores[at].astype(np.float64)
         np.exp(scores, out=scores)
         sums = scores.sum(axis=1)
         scores /= sums[:, None]
-        return float((np.log(sums.astype(np.float64)) - own).sum()), scores, at
+        return float((np.log(sums.astype(np.float64)) - true).sum()), scores, at
 
     def _block(self, rows, W):
         loss, shares, at = self._losses(rows, W)
@@ -200,18 +200,18 @@ class _Watch:
 
     def __init__(self, held_out, patience):
         self._held_out, self._patience = held_out, patience
-        self.losses, self.seen, self.best, self.weights = [], -1, 0, None
+        self.losses, self.iteration, self.best, self.weights = [], -1, 0, None
 
     def see(self, weights):
-        self.seen += 1
+        self.iteration += 1
         if self._held_out is not None:
             self.losses.append(self._held_out.loss(weights))
-        if self._held_out is None or self.losses[-1] < self.losses[self.best] or not self.seen:
-            self.best, self.weights = self.seen, weights
+        if self._held_out is None or self.losses[-1] < self.losses[self.best] or not self.iteration:
+            self.best, self.weights = self.iteration, weights
 
     @property
     def over(self):
-        return self.seen - self.best >= self._patience
+        return self.iteration - self.best >= self._patience
 
 
 def fit_softmax(problem, iterations=MOST_ITERATIONS, tolerance=1e-6, held_out=None, patience=PATIENCE, seed=0):
@@ -222,10 +222,10 @@ def fit_softmax(problem, iterations=MOST_ITERATIONS, tolerance=1e-6, held_out=No
     watch.see(start)
     for start in itertools.islice(approach(problem, transform, seed), iterations):
         watch.see(start)
-    if watch.seen < iterations and not watch.over:
+    if watch.iteration < iterations and not watch.over:
         if problem.shape[0] ** 2 * problem.shape[1] <= LARGEST_BLOCKS:
             transform = problem.whitening_by_label(start, gram)
-        _descend(problem, _Coordinates(start, transform), iterations - watch.seen, tolerance, watch)
+        _descend(problem, _Coordinates(start, transform), iterations - watch.iteration, tolerance, watch)
     value, gradient = problem.value_and_gradient(watch.weights)
     norm = float(np.linalg.norm(gradient))
     return Softmax(watch.weights.T.astype(np.float32), watch.best, value, norm, watch.losses)

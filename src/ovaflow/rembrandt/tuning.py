@@ -74,9 +74,9 @@ def tune(projected, dataset, embedding, settings, threads=1):
     kept, held_out = divide(n, settings.held_out, settings.seed)
     fitted, watched = _project_anew(projected, dataset, embedding, kept, held_out, threads)
     watch = _watch_softmax if softmax else _watch_logistic
-    found = [watch(fitted, watched, decoding, threads) for decoding in decodings]
-    best, _ = min(found, key=lambda pair: pair[1])
-    losses = {decoding.C: loss for decoding, loss in found}
+    results = [watch(fitted, watched, decoding, threads) for decoding in decodings]
+    best, _ = min(results, key=lambda pair: pair[1])
+    losses = {decoding.C: loss for decoding, loss in results}
     seconds = time.process_time() - started
     return Tuned(best, losses, settings.held_out, seconds, peak_rss_bytes())
 
@@ -104,8 +104,8 @@ def _watch_softmax(fitted, watched, decoding, threads):
             Problem(made.features, multiclass(made.dataset), made.dataset.n_labels, decoding.C, each)
             for made in (fitted, watched)
         )
-        found = fit_softmax(problem, held_out=unseen, seed=decoding.seed)
-    return replace(decoding, iterations=found.iterations), float(min(found.held_out))
+        fit = fit_softmax(problem, held_out=unseen, seed=decoding.seed)
+    return replace(decoding, iterations=fit.iterations), float(min(fit.held_out))
 
 
 def _watch_logistic(fitted, watched, decoding, threads):
@@ -138,9 +138,9 @@ def write_tuned(path, tuned, projected):
 
 def read_tuned(path, projected):
     try:
-        found = read_json(path, "tuned")
-        source, losses = found.pop("projected"), dict(found.pop("losses"))
-        tuned = Tuned(Decoding(**found.pop("decoding")), losses, **found)
+        fields = read_json(path, "tuned")
+        source, losses = fields.pop("projected"), dict(fields.pop("losses"))
+        tuned = Tuned(Decoding(**fields.pop("decoding")), losses, **fields)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise InputError(f"no choice of a decoder's settings ({error})", path=path, remedy="run tune-decoder") from None
     if source != projected.dataset.checksum:

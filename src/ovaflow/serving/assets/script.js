@@ -1,12 +1,12 @@
 "use strict";
 // Names and texts are foreign: they only ever become text nodes.
 const by = (id) => document.getElementById(id);
-const state = {health: null, asked: null, answer: null, turn: 0, label: null, chosen: new Map()};
+const state = {health: null, request: null, answer: null, turn: 0, label: null, chosen: new Map()};
 
 function node(tag, properties, ...children) {
-  const made = Object.assign(document.createElement(tag), properties);
-  made.append(...children);
-  return made;
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
 }
 
 function nameOf(label) {
@@ -60,7 +60,7 @@ function complain(error) {
 }
 
 // what was typed, as a request: a text, or one feature and its value per line
-function typed() {
+function readRequest() {
   const text = by("text").value;
   if (state.health.takes_text) return {text: text.toWellFormed ? text.toWellFormed() : text};
   const features = {};
@@ -74,7 +74,7 @@ function typed() {
 
 async function predict() {
   const turn = ++state.turn;
-  const asked = typed();
+  const request = readRequest();
   if (!by("text").value.trim()) {
     by("text").focus();
     return;
@@ -82,14 +82,14 @@ async function predict() {
   complain(null);
   by("go").disabled = true;
   by("status").textContent = "Looking …";
-  const instance = asked.features ? {features: [asked.features]} : asked;
+  const instance = request.features ? {features: [request.features]} : request;
   const started = performance.now();
   try {
     const answer = await ask("predict", {
       ...instance, top_k: Number(by("top-k").value), probabilities: state.health.probabilities,
     });
     if (turn !== state.turn) return;
-    Object.assign(state, {asked, answer});
+    Object.assign(state, {request, answer});
     show(answer.predictions[0], performance.now() - started);
     const first = answer.predictions[0].labels[0];
     if (first) await explain(first, false);
@@ -168,9 +168,9 @@ async function explain(label, move) {
     button.setAttribute("aria-pressed", String(Number(button.dataset.label) === label.id));
   }
   try {
-    const explained = state.asked && state.health.explanations;
+    const explained = state.request && state.health.explanations;
     const [reasons, described] = await Promise.all([
-      explained ? ask("explain", {...state.asked, labels: [label.id], words: WORDS}).catch(() => null) : null,
+      explained ? ask("explain", {...state.request, labels: [label.id], words: WORDS}).catch(() => null) : null,
       ask(`labels/${label.id}`),
     ]);
     if (state.label !== label.id) return;
@@ -200,20 +200,20 @@ function describe(described, reasons) {
   const near = described.nearest || [];
   by("nearest-part").hidden = !near.length;
   by("nearest").replaceChildren(...near.map((other) => choice(other, other.cosine.toFixed(2), "cosine of the weights")));
-  by("reading").hidden = !(reasons && state.asked.text);
-  if (!by("reading").hidden) mark(state.asked.text, reasons);
+  by("reading").hidden = !(reasons && state.request.text);
+  if (!by("reading").hidden) mark(state.request.text, reasons);
   by("why").hidden = false;
 }
 
 const SHOWN = 12;
-const FELT = 0.02; // words of less than this share of the strongest are neither marked nor listed
+const LEAST_SHARE = 0.02; // words of less than this share of the strongest are neither marked nor listed
 
 function largest(words, key) {
   return Math.max(0, ...words.map((word) => Math.abs(word[key])));
 }
 
 function fill(id, words, key, most) {
-  const shown = (words || []).filter((word) => Math.abs(word[key]) > FELT * most).slice(0, SHOWN);
+  const shown = (words || []).filter((word) => Math.abs(word[key]) > LEAST_SHARE * most).slice(0, SHOWN);
   by(id).replaceChildren(...shown.map((word) => {
     const bar = node("span", {className: "bar", ariaHidden: "true"}, node("i", {}));
     bar.firstChild.style.setProperty("--part", `${(100 * Math.abs(word[key]) / most).toFixed(1)}%`);
@@ -231,11 +231,11 @@ function mark(text, reasons) {
   const points = Array.from(text);
   const words = [...reasons.up, ...reasons.down];
   const most = largest(words, "contribution");
-  const felt = words.filter((word) => Math.abs(word.contribution) > FELT * most);
-  felt.sort((a, b) => Math.abs(b.contribution) - Math.abs(a.contribution));
+  const strong = words.filter((word) => Math.abs(word.contribution) > LEAST_SHARE * most);
+  strong.sort((a, b) => Math.abs(b.contribution) - Math.abs(a.contribution));
   // of features that overlap, such as a word and a pair with it, the strongest is marked
   const spans = [];
-  for (const [start, end, word] of felt.flatMap((word) => word.spans.map((span) => [...span, word]))) {
+  for (const [start, end, word] of strong.flatMap((word) => word.spans.map((span) => [...span, word]))) {
     if (spans.every(([from, to]) => end <= from || to <= start)) spans.push([start, end, word]);
   }
   const pieces = [];
@@ -257,15 +257,15 @@ let waiting;
 function search() {
   clearTimeout(waiting);
   waiting = setTimeout(async () => {
-    const wanted = by("search").value;
-    if (!wanted.trim()) {
+    const query = by("search").value;
+    if (!query.trim()) {
       by("found-note").textContent = "";
       by("found").replaceChildren();
       return;
     }
     try {
-      const page = await ask(`labels?limit=12&search=${encodeURIComponent(wanted)}`);
-      if (wanted !== by("search").value) return;
+      const page = await ask(`labels?limit=12&search=${encodeURIComponent(query)}`);
+      if (query !== by("search").value) return;
       const more = page.total > page.labels.length ? `, the first ${page.labels.length} of them` : "";
       by("found-note").textContent = page.total ? `${page.total.toLocaleString("en")} found${more}.` : "None found.";
       by("found").replaceChildren(...page.labels.map((label) => choice(label, label.positives.toLocaleString("en"), "training examples")));
