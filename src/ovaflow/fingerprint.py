@@ -15,7 +15,6 @@ from functools import cache
 from pathlib import Path
 
 _PACKAGE = Path(__file__).parent
-_MODULE = re.compile(r"ovaflow(\.\w+)+$")
 _EMPTY_FIELD = re.compile(r"(, )?\b\w+=(\[\]|None)")
 
 _SILENT = (
@@ -133,9 +132,6 @@ def _imports_of(tree):
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             imports |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _MODULE.match(node.value):
-            # the table of methods names their modules, which are imported when they are used
-            imports[node.value] = node.value
     parts = {name: _part_of(dotted) for name, dotted in imports.items()}
     return {name: part for name, part in parts.items() if part}
 
