@@ -9,7 +9,7 @@ from ovaflow.estimate.demand import Shape
 from ovaflow.settings.models import Rembrandt, Train
 
 PANEL = 1 << 16
-"""Labels of an index that are made at a time, as in :mod:`ovaflow.prediction.index`, which compiles kernels."""
+"""Labels of an index that are made at a time, as in :mod:`ovaflow.model.index`, which compiles kernels."""
 
 _EXPANDING = (".gz", ".bz2", ".xz", ".zst", ".parquet", ".npz")
 
