@@ -9,8 +9,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import rdflib
-from ovaflow.serving.answers import find_labels
-from ovaflow.serving.answers import predict as predicted
 from rdflib.namespace import OWL, RDF, SKOS
 
 from ovaflow.cli import main
@@ -175,8 +173,8 @@ def test_predictions_and_the_service_carry_uris(tmp_path, capsys):
     assert (row["label"], row["uri"]) == ("cats", CATS)
     served = open_served_model(tmp_path / "m.h5")
     request = requests_within(SimpleNamespace(max_text=99, max_top_k=9, max_batch=1))[0](text="cats", top_k=1)
-    assert predicted(served, request)["predictions"][0]["labels"][0]["uri"] == CATS
-    found = find_labels(served, "", 0, 2)["labels"]
+    assert served.predict(request)["predictions"][0]["labels"][0]["uri"] == CATS
+    found = served.find_labels("", 0, 2)["labels"]
     assert [(label["uri"], label.get("notation")) for label in found] == [(CATS, "636.8"), (DOGS, None)]
     assert main(["explain", str(tmp_path / "m.h5"), "--text=cats", f"--label={CATS}", "--json"]) == 0
     (explained,) = json.loads(capsys.readouterr().out)["labels"]

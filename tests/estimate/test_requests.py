@@ -5,7 +5,7 @@ import pytest
 
 from ovaflow.estimate import requests
 from ovaflow.estimate.demand import Shape
-from ovaflow.prediction import index
+from ovaflow.model import index
 from ovaflow.settings.models import Rembrandt, Train
 
 SHAPE = Shape(instances=200_000, features=50_000, labels=30_000, positives=400_000)
