@@ -49,12 +49,12 @@ def many(runs, tmp_path_factory):
 def opened(chromium, many):
     """The page, what it asked for, and what it complained of."""
     context = chromium.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
-    page, asked, said = context.new_page(), [], []
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
+    page, requests, messages = context.new_page(), [], []
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("console", lambda message: messages.append(message.text))
+    page.on("pageerror", lambda error: messages.append(str(error)))
     page.goto(many.as_uri())
-    yield page, asked, said
+    yield page, requests, messages
     context.close()
 
 
@@ -75,18 +75,18 @@ def column(table, place):
 
 
 def test_nothing_is_asked_for_and_no_name_nor_other_script_is_run(opened, many):
-    page, asked, said = opened
+    page, requests, messages = opened
     page.evaluate("scrollTo(0, document.body.scrollHeight)")
     page.wait_for_timeout(200)
-    assert [url for url in asked if not url.startswith("data:")] == [many.as_uri()]
-    assert said == []
+    assert [url for url in requests if not url.startswith("data:")] == [many.as_uri()]
+    assert messages == []
     assert page.title() == "ovaflow report: mine"
     for name in NAMES[:2]:
         assert page.get_by_text(name, exact=True).count() > 3
     assert page.locator("img, b:text-is('for')").count() == 0
     page.evaluate("document.body.append(Object.assign(document.createElement('script'), {text: 'document.title = 1'}))")
     assert page.title() == "ovaflow report: mine"
-    assert "Content Security Policy" in said[0]
+    assert "Content Security Policy" in messages[0]
 
 
 def test_tables_sort_by_keyboard_and_turn_back(opened):
@@ -94,7 +94,7 @@ def test_tables_sort_by_keyboard_and_turn_back(opened):
     table = page.locator("header table.sortable")
     head = table.locator("tr.heads > th", has_text="training")
     place = 1 + table.locator("tr.heads > th").all_inner_texts().index("training")
-    given = column(table, 2)
+    original = column(table, 2)
     values = table.locator(f"tbody tr > *:nth-child({place}) data")
     seconds = [float(value.get_attribute("value")) for value in values.all()]
     assert seconds != sorted(seconds, reverse=True)
@@ -105,7 +105,7 @@ def test_tables_sort_by_keyboard_and_turn_back(opened):
         assert [float(value.get_attribute("value")) for value in values.all()] == expected
     page.keyboard.press("Space")
     assert head.get_attribute("aria-sort") == "none"
-    assert column(table, 2) == given
+    assert column(table, 2) == original
     table.locator("tr.heads > th", has_text="run").get_by_role("button").click()
     assert head.get_attribute("aria-sort") == "none"
     # as people count: run-2 before run-10
@@ -136,7 +136,7 @@ def test_the_overviews_file_holds_the_figures_in_full(opened, runs):
 
 def test_sums_of_jobs_are_right_and_stay_at_the_end(opened):
     page, _, _ = opened
-    (row,) = [row for row in saved(page, page.locator(".resources a.saved").first) if row["run"] == "msi"]
+    (row,) = [row for row in saved(page, page.locator(".resources a.saved").first) if row["step"] == "train shard"]
     assert [float(row[name]) for name in ("jobs", "sum wall time [s]", "sum CPU time [s]")] == [2, 6.5, 3.25]
     assert float(row["one job peak memory [bytes]"]) == 101 << 20
     table = page.locator(".resources table.sortable").first
