@@ -1,8 +1,8 @@
-"""Hashes of the code that each step executes: they tell which results and compiled kernels are of older code.
+"""Hashes of the code that each step executes, which tell results and kernels of older code.
 
-Comments, layout and docstrings do not count. Of the command line each function counts by itself, since commands of one
-module make different files. Parsing the package takes a second, so the hashes are kept in the cache folder, under a
-name made from the bytes of all sources.
+Comments, layout and docstrings do not count. Of the command line each function counts by itself,
+since commands of one module make different files. Parsing the package takes a second, so the hashes
+are kept in the cache folder, under a name made from the bytes of all sources.
 """
 
 import ast
@@ -27,7 +27,7 @@ _SILENT = (
     "steps.py",
     "workflow.py",
 )
-"""Modules of which nothing reaches an artifact but the version's name: they speak, or place a job on its machine."""
+"""Modules that no artifact depends on: they hold settings, speak, or place a job on its machine."""
 
 _COMMANDS = "cli/"
 _KERNELS = "kernels"
@@ -39,19 +39,21 @@ def cache_folder():
 
 
 def kernel_fingerprint():
-    """Hash, 32 hexadecimal digits, of every module that compiles kernels and of all that those modules import."""
+    """Hash of every module that compiles kernels and of all that these import."""
     return _fingerprints()[_KERNELS]
 
 
 def code_fingerprint(subcommand):
-    """Hash, 32 hexadecimal digits, of the function of a subcommand and of all that it imports, templates included."""
+    """Hash of the function of a subcommand and of all that it imports, templates included."""
     return _fingerprints()[subcommand]
 
 
 @cache
 def _fingerprints():
-    paths = [path for path in sorted(_PACKAGE.rglob("*")) if path.is_file() and path.suffix != ".pyc"]
-    files = {path.relative_to(_PACKAGE).as_posix(): path.read_bytes() for path in paths}
+    files = {}
+    for path in _PACKAGE.rglob("*"):
+        if path.is_file() and path.suffix != ".pyc":
+            files[path.relative_to(_PACKAGE).as_posix()] = path.read_bytes()
     kept = cache_folder() / f"code-{_hash(files)}.json"
     with suppress(OSError, ValueError):
         return json.loads(kept.read_bytes())
@@ -96,7 +98,7 @@ def _hash(contents):
 
 
 def _parts_of(name, source):
-    """Code of a module and the parts that it uses; of a module of commands, those of each function and variable."""
+    """Code of a module and what it uses; of a module of commands, those of each definition."""
     tree = _WithoutDocstrings().visit(ast.parse(source))
     imports = _imports_of(tree)
     if not name.startswith(_COMMANDS):
@@ -131,7 +133,8 @@ def _imports_of(tree):
     imports = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
-            imports |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+            for alias in node.names:
+                imports[alias.asname or alias.name] = f"{node.module}.{alias.name}"
     parts = {name: _part_of(dotted) for name, dotted in imports.items()}
     return {name: part for name, part in parts.items() if part}
 

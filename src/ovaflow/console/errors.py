@@ -7,7 +7,7 @@ StrPath = str | os.PathLike[str]
 
 
 class InputError(Exception):
-    """A mistake of the user, in one line: the file, its line counted from 1, what is wrong and what to do."""
+    """A mistake of the user, in one line: file, line counted from 1, what is wrong, what to do."""
 
     def __init__(
         self, message: object, path: StrPath | None = None, line: int | None = None, remedy: str | None = None

@@ -1,11 +1,11 @@
 """CPUs of its own for one job, and a copy of shared arrays in the memory next to them.
 
-Linux gives a page to the node of the thread that touches it first, and keeps it there. So a job is pinned before it
-has much memory, and what many jobs read, which the first reader would pull to its own node, is copied once for each
-node. On a machine of one node nothing is done.
+Linux gives a page to the node of the thread that touches it first, and keeps it there. So a job is
+pinned before it has much memory, and what many jobs read, which the first reader would pull to its
+own node, is copied once for each node. On a machine of one node nothing is done.
 
-A job holds a lock on a file for each of its CPUs, in a folder of memory (tmpfs) that is of this machine and gone with a
-reboot; the kernel releases the locks when the job dies.
+A job holds a lock on a file for each of its CPUs, in a folder in memory (tmpfs); the kernel releases
+the locks when the job dies.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ _LARGEST_COPY = 0.9
 
 
 class Pinning:
-    """Where a job runs: a CPU for each thread, and the nodes that they are on; both empty where it is not pinned."""
+    """A CPU for each thread of a job, and the nodes that these are on; both empty if not pinned."""
 
     def __init__(self, note, cpus=(), nodes=(), folder=None, sys="/sys"):
         self.note, self.cpus, self.nodes = note, cpus, nodes
@@ -35,10 +35,10 @@ class Pinning:
         self._copy = None
 
     def share(self, name, size, fill):
-        """Map memory of the job's node that has the same content for all jobs there; None where there is no room.
+        """Map memory of the node that all jobs there share; None where there is no room.
 
-        ``fill`` takes a writable buffer in the first of the jobs; ``name`` must change with the content. A write to the
-        map changes the process's own page alone.
+        In the first of the jobs ``fill`` takes a writable buffer; ``name`` must change with the
+        content. A write to the map changes the process's own page alone.
         """
         # threads on several nodes are as far from a copy as from the file
         if len(self.nodes) != 1:
@@ -81,14 +81,14 @@ _current = NOT_PINNED
 
 
 def pin_thread():
-    """Pin the calling thread to a CPU of its own, where the threads of the job are on several nodes."""
+    """Pin the calling thread to a CPU of its own if the job is on several nodes."""
     if len(_current.nodes) > 1:
         os.sched_setaffinity(0, [next(_current.next_cpus)])
 
 
 @contextlib.contextmanager
 def pinned(threads, title, folder=None, sys="/sys"):
-    """Yield the :class:`Pinning` of some threads, held until the block or the process ends, and log it."""
+    """Pin some threads until the block or the process ends, and log where they are."""
     global _current
     with contextlib.ExitStack() as stack:
         _current = _take(threads, stack, folder, sys)
@@ -107,8 +107,9 @@ def _take(threads, stack, folder, sys):
     if len(nodes) < 2:
         return Pinning("one NUMA node: not pinned")
     allowed = os.sched_getaffinity(0)
+    usable = [node.within(allowed) for node in nodes]
     try:
-        cpus = stack.enter_context(take_cpus([node.within(allowed) for node in nodes], threads, folder))
+        cpus = stack.enter_context(take_cpus(usable, threads, folder))
         if not cpus:
             free = f"fewer than {threads} of {len(allowed)} CPUs are free"
             return Pinning(f"not pinned: {free}, so that jobs share them")
@@ -125,15 +126,16 @@ def _take(threads, stack, folder, sys):
 
 @contextlib.contextmanager
 def take_cpus(nodes, threads, folder=None):
-    """Yield a CPU for each thread, held until the block or the process ends; none where too few are free."""
+    """Hold a CPU for each thread until the block or the process ends; none if too few are free."""
     folder = private_folder(folder)
     free = {}
     try:
-        # one chooses at a time: two that try all CPUs at once would keep each other from what they do not take
+        # one at a time: two that try all CPUs would keep each other from those they do not take
         with open(open_locked(folder / "choice.lock", fcntl.LOCK_EX)):
             for cpu in (cpu for node in nodes for cpu in node.cpus):
+                lock = folder / f"cpu{cpu}.lock"
                 with contextlib.suppress(BlockingIOError):
-                    free[cpu] = open_locked(folder / f"cpu{cpu}.lock", fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    free[cpu] = open_locked(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             chosen = choose(nodes, set(free), threads)
             for cpu in free.keys() - set(chosen):
                 os.close(free.pop(cpu))
@@ -146,8 +148,9 @@ def take_cpus(nodes, threads, folder=None):
 def choose(nodes, free, threads):
     """A CPU for each thread, those of a node together; none where too few are free.
 
-    Free cores go before SMT siblings, and one node before several. Of nodes that fit, the one with the most free cores
-    is taken, so that jobs spread over the memory of all; what fits no node takes CPUs of neighbours, nearest first.
+    Free cores go before SMT siblings, and one node before several. Of nodes that fit, the one with
+    the most free cores is taken, so that jobs spread over the memory of all; what fits no node takes
+    CPUs of neighbours, nearest first.
     """
     cores = {node.number: [core[0] for core in node.cores if free.issuperset(core)] for node in nodes}
     every = {node.number: _cores_first(node, free) for node in nodes}
@@ -160,7 +163,7 @@ def choose(nodes, free, threads):
 
 
 def _cores_first(node, free):
-    """Free CPUs of a node, those of whole cores first, and of these one of each core before siblings."""
+    """Free CPUs of a node: of whole cores first, one of each core before siblings."""
     depth = {cpu: depth for core in node.cores for depth, cpu in enumerate(core)}
     whole = {cpu for core in node.cores if free.issuperset(core) for cpu in core}
     return sorted(free & depth.keys(), key=lambda cpu: (cpu not in whole, depth[cpu], cpu))

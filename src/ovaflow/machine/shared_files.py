@@ -1,7 +1,7 @@
-"""Files that the first of several jobs makes, all of them use, and the last removes, even if some are killed.
+"""Files that the first of several jobs makes and the last removes, even if some are killed.
 
-A job holds a shared lock on a file while it uses it. It looks for, makes or gives up a file while it holds the lock of
-the folder. So jobs wait for one that makes a file, and never for one that uses it.
+A job holds a shared lock on a file while it uses it. It looks for, makes or gives up a file while it
+holds the lock of the folder. So jobs wait for one that makes a file, and never for one that uses it.
 """
 
 import contextlib
@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 def open_locked(path, mode):
-    """Descriptor of a file, made if need be, that is locked (:func:`fcntl.flock`) for as long as it is open."""
+    """Descriptor of a file, made if need be, that is locked for as long as it is open."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(handle, mode)
@@ -24,10 +24,11 @@ def open_locked(path, mode):
 
 
 def private_folder(base=None):
-    """Folder of this user in the memory of this machine or in ``base``, made if need be; OSError if it is another's."""
+    """Folder of this user in ``base`` or in memory, made if need be; OSError if it is another's."""
     shared = Path("/dev/shm")
-    base = Path(base) if base else shared if os.access(shared, os.W_OK) else Path(tempfile.gettempdir())
-    folder = base / f"ovaflow-{os.getuid()}"
+    if base is None:
+        base = shared if os.access(shared, os.W_OK) else tempfile.gettempdir()
+    folder = Path(base) / f"ovaflow-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     status = folder.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
@@ -36,7 +37,7 @@ def private_folder(base=None):
 
 
 class SharedFile:
-    """A file that all jobs share which use it now; ``make`` writes it, under the name that it is given.
+    """A file that is there while jobs use it; ``make`` writes it, under the name that it is given.
 
     What killed jobs left in the folder, with the same suffix, is removed.
     """

@@ -28,7 +28,7 @@ FASTMATH = frozenset({"reassoc", "contract", "nsz", "arcp"})
 
 @cache
 def cache_directory():
-    """Folder of the compiled kernels, made if need be; None where it cannot be written or has no room.
+    """Folder of the compiled kernels, made if need be; None if it cannot be written or is full.
 
     A cached caller keeps an old callee of another file, and processes on
     different CPUs would overwrite each other's files. So the folder's name
@@ -69,9 +69,10 @@ def _remove_damaged(folder):
 def _compiled(**flags):
     def decorate(function):
         folder, default = cache_directory(), numba.config.CACHE_DIR
+        compiler = numba.njit(nogil=True, error_model="numpy", cache=folder is not None, **flags)
         # for this function alone: a program keeps its own functions elsewhere
         numba.config.CACHE_DIR = str(folder)
-        compiled = numba.njit(nogil=True, error_model="numpy", cache=folder is not None, **flags)(function)
+        compiled = compiler(function)
         numba.config.CACHE_DIR = default
         return compiled
 
