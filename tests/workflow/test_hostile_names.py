@@ -44,6 +44,7 @@ def test_every_command_was_looked_at():
 
 
 @pytest.mark.workflow
+@pytest.mark.long
 @pytest.mark.timeout(600)
 def test_the_nastiest_legal_names_at_once(place):
     folder = place.folder / COMMANDS.replace("/", "\u2215")

@@ -30,6 +30,7 @@ def others(tmp_path):
     return place
 
 
+@pytest.mark.long
 def test_a_module_runs_to_the_report(others):
     written = others.snakemake("--logger", "ovaflow", configfile=None)
     assert "\novaflow_train_shard" in written

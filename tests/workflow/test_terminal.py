@@ -4,13 +4,17 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import psutil
 import pytest
+from local_server import local_server
 from tiny_table import write_config
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
+
+DATASET = "results/tiny/dataset.h5"
 
 
 def ovaflow_run(place, *arguments):
@@ -21,37 +25,49 @@ def ovaflow_run(place, *arguments):
 
 
 @pytest.fixture
-def start(place):
-    """Starts Snakemake in a session of its own.
+def server(place):
+    """Has the table, and does not answer until its list of answers is cleared."""
+    end = threading.Event()
 
-    Kernels are compiled again, so that its first job lasts for a while.
-    """
+    def wait(handler, content):
+        end.wait()
+
+    with local_server() as server:
+        server.files["/records.csv"] = (place.folder / "records.csv").read_bytes()
+        server.answers["/records.csv"] = [wait] * 10
+        yield server
+        end.set()
+
+
+@pytest.fixture
+def start(place, server):
+    """Starts Snakemake in a session of its own, whose first job is a download that lasts."""
     processes = []
+    source = {"format": "csv", "train": f"{server.root}/records.csv", "label_separator": "|"}
+    write_config(place.folder / "my.yaml", datasets={"tiny": source})
 
     def start():
-        (place.folder / "kernels").mkdir()
         process = subprocess.Popen(
-            place.command("--configfile", "my.yaml"),
+            place.command("--configfile", "my.yaml", DATASET),
             cwd=place.folder,
-            env=place.environment(OVAFLOW_CACHE=str(place.folder / "kernels")),
+            env=place.environment(),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
         )
         processes.append(process)
-        log, deadline = place.folder / "logs" / "warm-up.log", time.monotonic() + 120
-        while not (log.exists() and jobs_in(place.folder)):
+        deadline = time.monotonic() + 120
+        while not server.asked:
             assert process.poll() is None
             assert time.monotonic() < deadline
             time.sleep(0.1)
         return process
 
     yield start
-    for process in processes:
-        for job in jobs_in(place.folder):
-            job.kill()
+    for process in [*jobs_in(place.folder), *processes]:
         process.kill()
+    for process in processes:
         process.wait()
 
 
@@ -85,17 +101,16 @@ def test_a_signal_to_snakemake_ends_the_jobs(place, start, number):
     jobs = jobs_in(place.folder)
     assert jobs
     process.send_signal(number)
-    # training and compiling would take longer by far
     written, _ = process.communicate(timeout=20)
     assert process.returncode == 128 + number
-    assert written.endswith("Interrupted: 0 of 19 jobs; the same command continues\n")
+    assert written.endswith("Interrupted: 0 of 2 jobs; the same command continues\n")
     assert "FAILED" not in written
     psutil.wait_procs(jobs, timeout=10)
     assert jobs_in(place.folder) == []
     assert not list(place.folder.glob(".snakemake/locks/*"))
 
 
-def test_a_second_run_names_the_first_and_unlocks_what_a_killed_one_left(place, start):
+def test_a_second_run_names_the_first_and_unlocks_what_a_killed_one_left(place, start, server):
     process = start()
     second = ovaflow_run(place)
     assert second.returncode == 2
@@ -110,11 +125,12 @@ def test_a_second_run_names_the_first_and_unlocks_what_a_killed_one_left(place, 
     owner = place.folder / ".snakemake" / "ovaflow.pid"
     here = owner.read_text()
     owner.write_text(f"elsewhere {process.pid}")
-    elsewhere = ovaflow_run(place, "results/tiny/dataset.h5")
+    elsewhere = ovaflow_run(place, DATASET)
     assert elsewhere.returncode == 1
     assert "--unlock" in elsewhere.stderr
     owner.write_text(here)
-    continued = ovaflow_run(place, "results/tiny/dataset.h5")
+    server.answers.clear()
+    continued = ovaflow_run(place, DATASET)
     assert continued.returncode == 0, continued.stderr
     assert "--unlock" not in continued.stderr
 
