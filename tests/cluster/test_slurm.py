@@ -184,6 +184,7 @@ def requests_of(jobs):
 @pytest.mark.usefixtures("struck")
 def test_the_whole_run_with_groups(place, finished):
     place = ClusterPlace(place.folder)
+    shutil.copy(finished.folder / "records.csv", place.folder)
     config = {"runs": {"msi": {"initialization": "mean-separating"}}, "train": {"shards": 4}}
     write_config(place.folder / "my.yaml", report={"prune_thresholds": []}, **config)
     written = place.snakemake()

@@ -48,7 +48,7 @@ def start(place, server):
 
     def start():
         process = subprocess.Popen(
-            place.command("--configfile", "my.yaml", DATASET),
+            place.command(DATASET, "--configfile", "my.yaml"),
             cwd=place.folder,
             env=place.environment(),
             stdout=subprocess.PIPE,
