@@ -100,13 +100,13 @@ def test_objectives_equal_the_naive_ones():
 
 
 def test_the_script(small_dataset, runs, monkeypatch):
-    asked = []
-    monkeypatch.setattr("compare.compare", lambda *given: asked.append(given) or runs)
-    given = [str(small_dataset.path), "--labels=3", "--peers=scikit-learn", "--no-objectives", "--json"]
-    done = CliRunner().invoke(main, given, catch_exceptions=False)
+    calls = []
+    monkeypatch.setattr("compare.compare", lambda *arguments: calls.append(arguments) or runs)
+    arguments = [str(small_dataset.path), "--labels=3", "--peers=scikit-learn", "--no-objectives", "--json"]
+    done = CliRunner().invoke(main, arguments, catch_exceptions=False)
     assert [row.get("labels") for row in json.loads(done.stdout)] == [6, 6, None]
-    ((comparison, methods),) = asked
+    ((comparison, methods),) = calls
     assert (comparison.n_labels, comparison.objectives) == (3, False)
     assert {method.package for method in methods} == {"ovaflow", "scikit-learn"}
-    refused = CliRunner().invoke(main, [given[0], "--peers=liblinear,tensorflow"])
+    refused = CliRunner().invoke(main, [arguments[0], "--peers=liblinear,tensorflow"])
     assert "tensorflow; known: blas, liblinear" in refused.output

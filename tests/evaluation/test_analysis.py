@@ -60,10 +60,10 @@ def test_groups_against_one_instance_at_a_time_add_up_to_the_metrics(seed):
         members = np.flatnonzero((counts >= group["from"]) & (counts <= last))
         theirs = naive.group_metrics(ids, dense, inverse, 3, set(members.tolist()))
         assert {name: group[name] for name in theirs} == pytest.approx(theirs)
-        said = [(ids[:, :3] == label).any(axis=1) for label in members]
-        amounts = len(members), dense[:, members].sum(), np.sum(said)
+        assigned = [(ids[:, :3] == label).any(axis=1) for label in members]
+        amounts = len(members), dense[:, members].sum(), np.sum(assigned)
         assert (group["labels"], group["true"], group["predicted"]) == amounts
-        found = [(row & (dense[:, label] > 0)).sum() for row, label in zip(said, members, strict=True)]
+        found = [(row & (dense[:, label] > 0)).sum() for row, label in zip(assigned, members, strict=True)]
         tested = dense[:, members].any(axis=0).sum()
         assert group["hits"] == sum(found)
         assert group["coverage"] == pytest.approx(np.count_nonzero(found) / max(tested, 1))
@@ -115,8 +115,8 @@ def test_results_of_labels_like_scikit_learn():
     data = SimpleNamespace(test=test, label_names=names, label_uris=[], counts=counts, n_labels=12)
     head, *rows = results_of_labels(SimpleNamespace(ids=ids), data)
     rows = [dict(zip(head, row, strict=True)) for row in rows]
-    said = np.array([[j in row[:5] for j in range(12)] for row in ids])
-    precision, recall, f1, true = precision_recall_fscore_support(dense, said, zero_division=0)
+    assigned = np.array([[j in row[:5] for j in range(12)] for row in ids])
+    precision, recall, f1, true = precision_recall_fscore_support(dense, assigned, zero_division=0)
     assert [row["label"] for row in rows] == names
     assert [row["training_documents"] for row in rows] == list(range(12))
     assert [row["test_positives"] for row in rows] == true.tolist()

@@ -102,16 +102,16 @@ def frequency_groups(ids, hits, Y, counts, k, starts, inverse):
         members = group == g
         if not members.any():
             continue
-        found, positives = int(right[members].sum()), int(true[members].sum())
+        n_hits, n_true = int(right[members].sum()), int(true[members].sum())
         rows.append({
             "from": start,
             "to": starts[g + 1] - 1 if g + 1 < len(starts) else None,
             "labels": int(members.sum()),
-            "true": positives,
+            "true": n_true,
             "predicted": int(predicted[members].sum()),
-            "hits": found,
-            "recall": ratio(found, positives),
-            "precision": ratio(found, first.size),
+            "hits": n_hits,
+            "recall": ratio(n_hits, n_true),
+            "precision": ratio(n_hits, first.size),
             "coverage": ratio((right[members] > 0).sum(), (true[members] > 0).sum()),
             "psp": ratio(gains[g], best),
         })  # fmt: skip
