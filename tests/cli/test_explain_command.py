@@ -11,7 +11,7 @@ from synthetic import write_weights
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.data.tokens import TOKEN_PATTERN
-from ovaflow.data.vocabulary import learn
+from ovaflow.data.vocabulary import fit_features
 from ovaflow.model.model_file import Names, write_model
 from ovaflow.prediction.calibration import Calibration, write_calibration
 from ovaflow.prediction.predictor import Predictor
@@ -33,8 +33,8 @@ def model(tmp_path_factory):
     true = rng.integers(0, 3, 120)
     filler = [f"füllwort{i}" for i in range(20)]
     texts = [" ".join([*rng.choice(TOPICS[names[j]].split(), 3), *rng.choice(filler, 3)]) for j in true]
-    learned = learn(texts, Prepare(features=["words"]))
-    X = learned.X.to_scipy().toarray()
+    fitted = fit_features(texts, Prepare(features=["words"]))
+    X = fitted.X.to_scipy().toarray()
     W = np.array([LinearSVC(fit_intercept=False).fit(X, true == j).coef_[0] for j in range(3)] + [0 * X[0]])
     weights = from_scipy(W)
     transform = {"bias": 1.0, "normalize": True, "sublinear": True, "token_pattern": TOKEN_PATTERN}
@@ -46,7 +46,7 @@ def model(tmp_path_factory):
         weights.n_columns,
         [True, True, True, False],
         [40, 40, 40, 0],
-        Names(names, learned.transform.feature_names, learned.transform.idf),
+        Names(names, fitted.transform.feature_names, fitted.transform.idf),
         {"train": {"method": "one-vs-all"}, "transform": transform},
         {},
     )

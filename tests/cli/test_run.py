@@ -7,8 +7,9 @@ import pytest
 import yaml
 
 from ovaflow.cli import main
-from ovaflow.cli.run import FORMATS, config_for, format_of, name_of, write_config
+from ovaflow.cli.run import config_for, format_of, name_of, write_config
 from ovaflow.console.errors import InputError
+from ovaflow.data.readers.streams import FORMATS
 from ovaflow.settings.config import load, resolve
 from ovaflow.settings.models import Source
 

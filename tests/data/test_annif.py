@@ -15,7 +15,7 @@ from ovaflow.cli import main
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset, read_all_names
 from ovaflow.data.readers.annif import read_annif
-from ovaflow.data.readers.streams import parts_of
+from ovaflow.data.readers.streams import matching_files
 from ovaflow.data.subjects import read_vocabulary
 from ovaflow.serving.schemas import requests_within
 from ovaflow.serving.served_model import open_served_model
@@ -44,8 +44,8 @@ def graph():
 
 
 def read(location):
-    left_out = Counter()
-    return [(text, tuple(sorted(labels))) for text, labels, _ in read_annif(location, left_out)], dict(left_out)
+    counts = Counter()
+    return [(each.text, tuple(sorted(each.labels))) for each in read_annif(location, counts)], dict(counts)
 
 
 def sorted_subjects(documents):
@@ -59,8 +59,8 @@ def test_short_texts_by_line_packed_or_several(tmp_path):
     with gzip.open(tmp_path / "b.tsv.gz", "wt") as file:
         file.write(TSV)
     assert read(tmp_path / "*.tsv*") == (theirs * 2, {"lines_without_a_tab": 2})
-    assert [path.name for path in parts_of(tmp_path / "*.tsv*")] == ["a.tsv", "b.tsv.gz"]
-    with pytest.raises(InputError, match="no file is named so"):
+    assert [path.name for path in matching_files(tmp_path / "*.tsv*")] == ["a.tsv", "b.tsv.gz"]
+    with pytest.raises(InputError, match="no such file"):
         read(tmp_path / "*.csv")
 
 
@@ -97,7 +97,7 @@ def test_folders_of_full_texts(tmp_path):
     theirs = [("black\ncats", (CATS, DOGS)), ("dogs", ("dogs",)), ("cats", (CATS,))]
     assert read(tmp_path) == (theirs, {"documents_without_subjects": 1})
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match=r"no \.txt and no \.json file"):
+    with pytest.raises(InputError, match=r"the folder has no \.txt or \.json file"):
         read(tmp_path / "empty")
 
 
@@ -130,8 +130,8 @@ def test_annifs_own_vocabularies(tmp_path):
     for name, content, message in (
         ("x.csv", "a,b\n1,2\n", r"x\.csv, line 1: no column 'uri', 'label_"),
         ("x.ttl", "this is no turtle", r"x\.ttl: not readable as turtle"),
-        ("x.doc", "", r"x\.doc: the name does not tell what vocabulary it is"),
-        ("y.tsv", f"{CATS}\tcats\n{CATS}\tcats\n", f"{CATS} is there 2 times"),
+        ("x.doc", "", r"x\.doc: the file's name does not tell what kind of vocabulary it is"),
+        ("y.tsv", f"{CATS}\tcats\n{CATS}\tcats\n", f"{CATS} appears 2 times"),
         ("z.tsv", f"{CATS}\n", "no subject has a name"),
     ):
         (tmp_path / name).write_text(content)

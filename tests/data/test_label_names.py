@@ -7,7 +7,7 @@ import pytest
 
 from ovaflow.data.dataset import hold_out, inverse_propensity, open_dataset
 from ovaflow.data.prepare import prepare
-from ovaflow.data.source import Source
+from ovaflow.data.source import SourceFiles
 from ovaflow.settings.models import ChooseC, ChooseFeatures, PrepareSource, TrainLabels
 from ovaflow.training.whole_model import train_model
 from ovaflow.tuning.cost import choose_C
@@ -25,7 +25,7 @@ def source(tmp_path):
     lines = [f"{labels}\t{text} {number}\n" for number in range(30) for labels, text in zip(LABELS, TEXTS, strict=True)]
     for name in ("train", "test"):
         (tmp_path / f"{name}.tsv").write_text("".join(lines))
-    return Source(
+    return SourceFiles(
         PrepareSource(**SETTINGS),
         train=tmp_path / "train.tsv",
         test=tmp_path / "test.tsv",

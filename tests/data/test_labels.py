@@ -1,6 +1,6 @@
 """Label lists to label matrices, and files of label names."""
 
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 import pytest
@@ -9,26 +9,31 @@ from hypothesis import strategies as st
 from sklearn.preprocessing import MultiLabelBinarizer
 
 from ovaflow.data.label_names import read_label_names
-from ovaflow.data.labels import NamedLabels, NumberedLabels
+from ovaflow.data.labels import LabelLists, NamedLabels, NumberedLabels
 
 names = st.text(max_size=3)
 lists = st.lists(st.lists(names, max_size=5), max_size=8)
 
 
+def matrices_of(labels, train, test):
+    parts = []
+    for rows in (train, test):
+        parts.append(LabelLists(labels.number_of))
+        for row in rows:
+            parts[-1].append(row)
+    return labels.matrices(*parts)
+
+
 @given(lists, lists)
 def test_names_as_scikit_learn_binarizes_them(train, test):
-    labels = NamedLabels()
-    for row in train:
-        labels.add_train(row)
-    for row in test:
-        labels.add_test(row)
-    ours_names, ours_train, ours_test, counts = labels.finish()
+    ours_names, ours_train, ours_test, counts = matrices_of(NamedLabels(), train, test)
     binarizer = MultiLabelBinarizer().fit(train)
     assert ours_names == list(binarizer.classes_)
     np.testing.assert_array_equal(ours_train.to_scipy().toarray(), binarizer.transform(train))
     known = [[label for label in row if label in ours_names] for row in test]
     np.testing.assert_array_equal(ours_test.to_scipy().toarray(), binarizer.transform(known))
     assert counts["test_labels_unknown_in_train"] == sum(map(len, test)) - sum(map(len, known))
+    assert counts["different_test_labels_unknown_in_train"] == len({*chain(*test)} - {*chain(*train)})
     without = [labels for labels, left in zip(test, known, strict=True) if labels and not left]
     assert counts["test_with_unknown_labels_only"] == len(without)
     for matrix in (ours_train, ours_test):
@@ -37,12 +42,8 @@ def test_names_as_scikit_learn_binarizes_them(train, test):
 
 
 def test_numbers():
-    labels = NumberedLabels(["a", "b", "c"])
-    labels.add_train(["2", "0", "02"])
-    labels.add_train([])
-    labels.add_test(["1"])
-    given_names, train, test, _ = labels.finish()
-    assert given_names == ["a", "b", "c"]
+    names, train, test, _ = matrices_of(NumberedLabels(["a", "b", "c"]), [["2", "0", "02"], []], [["1"]])
+    assert names == ["a", "b", "c"]
     np.testing.assert_array_equal(train.to_scipy().toarray(), [[1, 0, 1], [0, 0, 0]])
     np.testing.assert_array_equal(test.to_scipy().toarray(), [[0, 1, 0]])
 

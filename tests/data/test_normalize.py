@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as hnp
 from sklearn.preprocessing import normalize
 
 from ovaflow.data import normalize as module
-from ovaflow.data.normalize import append_bias, finish, normalize_rows, unscale
+from ovaflow.data.normalize import append_bias, model_features, normalize_rows, unscale
 from ovaflow.sparse.csr import from_scipy
 
 values = st.integers(-1000, 1000).map(lambda number: number / 8)  # scikit-learn takes 1e-16 for 0
@@ -29,7 +29,9 @@ def test_rows_as_scikit_learn_scales_them(dense, block):
 def test_features_come_back_by_their_norms(dense, block, bias):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_BLOCK", block)
-        (scaled, norms), (unscaled, _) = (finish(from_scipy(dense), True, bias, again) for again in (False, True))
+        (scaled, norms), (unscaled, _) = (
+            model_features(from_scipy(dense), True, bias, again) for again in (False, True)
+        )
     theirs = np.linalg.norm(dense.astype(np.float64), axis=1)
     np.testing.assert_allclose(norms, np.where(theirs > 0, theirs, 1))
     theirs = np.hstack([dense, np.full((len(dense), int(bias > 0)), bias)])

@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
-from tiny_table import write_table
 
 from ovaflow.cli import main
-from ovaflow.data import prepare as prepare_step
+from ovaflow.data import instances
 from ovaflow.data.dataset import open_dataset
 from ovaflow.data.docstrings import docstrings
 from ovaflow.sparse.csr import nonzeros_of_rows
@@ -81,7 +80,7 @@ def test_texts(tmp_path, capsys):
         "remark: 1 of 5 training instances have no feature: a",
         "remark: 1 of 5 training instances have no label: the",
         "remark: 1 of 2 test instances have no feature: an em",
-        "remark: 1 of 3 assignments of labels to test instanc",
+        "remark: 1 of 3 labels of test instances occur in no ",
     ]
 
 
@@ -139,7 +138,7 @@ def test_dense_features_are_stored_in_full_and_counted_as_they_are(tmp_path, sha
 
 
 def test_builtin(tmp_path, monkeypatch):
-    monkeypatch.setattr(prepare_step, "docstrings", partial(docstrings, texts=500))
+    monkeypatch.setattr(instances, "docstrings", partial(docstrings, texts=500))
     dataset = prepare(tmp_path, "--format=builtin", "--features=words")
     assert dataset.n_documents + dataset.test.X.n_rows == 500
     assert np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels).min() > 0
@@ -209,90 +208,60 @@ def test_clear_lines(tmp_path, capsys, arguments, message):
     assert message in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("mark", [";", ",", "|"])
-def test_labels_that_were_not_taken_apart_are_refused(tmp_path, capsys, mark):
-    write_table(tmp_path / "train.csv", separator=mark)
-    wrong = "|" if mark == ";" else ";"
-    prepare(tmp_path, "--format=csv", f"--train={tmp_path}/train.csv", f"--label-separator={wrong}", status=2)
-    assert capsys.readouterr().err.endswith(f'set label_separator: "{mark}"\n')
-
-
-def headings(path, separator, rows=300):
-    """Headings with commas inside, and a config that forgot their separator."""
-    draw = random.Random(1)
-    subjects = [f"Art {number}, Place {number}" for number in range(30)]
-    with open(path, "w", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(["text", "labels"])
-        for number in range(rows):
-            table.writerow(
-                [
-                    f"{('red', 'blue', 'green')[number % 3]} sky",
-                    separator.join(draw.sample(subjects, draw.randint(1, 4))),
-                ]
-            )
-
-
-@pytest.mark.parametrize("separator", ["; ", "|"])
-def test_a_forgotten_separator_of_headings_with_commas_is_refused(tmp_path, capsys, separator):
-    headings(tmp_path / "train.csv", separator)
-    prepare(tmp_path, "--format=csv", f"--train={tmp_path}/train.csv", status=2)
-    told = capsys.readouterr().err
-    assert "they would be 30; set" in told
-    assert told.endswith(f'set label_separator: "{separator.strip()}"\n')
-    given = f"--label-separator={separator.strip()}"
-    assert prepare(tmp_path, "--format=csv", f"--train={tmp_path}/train.csv", given, "--max-df=1.0").n_labels == 30
-
-
-def test_a_separator_that_was_chosen_is_believed(tmp_path):
-    (tmp_path / "train.tsv").write_text(
-        "".join(f"a, b, {i % 40}; c\t{('red', 'blue')[i % 2]} sky\n" for i in range(400))
-    )
-    given = ["--format=text-tsv", f"--train={tmp_path / 'train.tsv'}", "--label-separator=;", "--max-df=1.0"]
-    assert prepare(tmp_path, *given).n_labels == 41
-
-
-def test_codes_with_spaces_between_them_are_refused(tmp_path, capsys):
-    draw = random.Random(1)
-    codes = [f"{letter}{number}" for letter in "ABC" for number in range(9)]
-    lines = [f"{' '.join(draw.sample(codes, 4))}\t{('red', 'blue')[number % 2]} sky\n" for number in range(300)]
-    (tmp_path / "train.tsv").write_text("".join(lines))
-    prepare(tmp_path, "--format=text-tsv", f"--train={tmp_path / 'train.tsv'}", "--max-df=1.0", status=2)
-    assert "separated by ' ' they would be 27; set" in capsys.readouterr().err
-
-
 def table_of(path, labels, text="sky {} in {}"):
     """A table of these labels."""
+    rows = [[text.format("ab"[i % 2] * 2, "cde"[i % 3] * 2), each] for i, each in enumerate(labels)]
     with open(path, "w", newline="") as file:
-        csv.writer(file).writerows(
-            [
-                ["text", "labels"],
-                *([text.format("ab"[i % 2] * 2, "cde"[i % 3] * 2), each] for i, each in enumerate(labels)),
-            ]
-        )
+        csv.writer(file).writerows([["text", "labels"], *rows])
     return path
 
 
-@pytest.mark.parametrize("given", [",", ";"])
-def test_combinations_of_rare_labels_are_refused(tmp_path, capsys, given):
-    labels = [f"{i}-1783 -- Sources | a > b {i} | role::{i % 7}" for i in range(100)]
+def combined(names, separator, rows=300, most=4):
+    draw = random.Random(1)
+    return [separator.join(draw.sample(names, draw.randint(1, most))) for _ in range(rows)]
+
+
+TOPICS = [f"topic {number}" for number in range(10)]
+HEADINGS = [f"Art {number}, Place {number}" for number in range(30)]
+CODES = [f"{letter}{number}" for letter in "ABC" for number in range(9)]
+RARE = [f"{i}-1783 -- Sources | a > b {i} | role::{i % 7}" for i in range(100)]
+
+
+@pytest.mark.parametrize(
+    ("labels", "wrong", "right", "n_labels"),
+    [
+        (combined(TOPICS, ";"), "|", ";", 10),
+        (combined(TOPICS, ","), ";", ",", 10),
+        (combined(TOPICS, "\t"), ",", "\t", 10),
+        (combined(HEADINGS, "; "), ",", ";", 30),
+        (combined(CODES, " "), ",", " ", 27),
+        (RARE, ",", "|", 207),
+        (RARE, ";", "|", 207),
+    ],
+)
+def test_labels_that_hold_another_separator_are_refused(tmp_path, capsys, labels, wrong, right, n_labels):
     options = ["--format=csv", f"--train={table_of(tmp_path / 'a.csv', labels)}", "--max-df=1.0"]
-    prepare(tmp_path, *options, f"--label-separator={given}", status=2)
+    prepare(tmp_path, *options, f"--label-separator={wrong}", status=2)
     told = capsys.readouterr().err
-    assert "separated by '|' they would have 3.0" in told
-    assert told.endswith('set label_separator: "|"\n')
-    assert prepare(tmp_path, *options, "--label-separator=|", "--test-fraction=1e-9").n_labels == 207
+    assert f"a.csv: the separator of labels is {wrong!r}, but " in told
+    assert f"different labels contain {right!r}, such as " in told
+    dataset = prepare(tmp_path, *options, f"--label-separator={right}", "--test-fraction=1e-9")
+    assert dataset.n_labels == n_labels
 
 
-def test_headings_that_hardly_repeat_are_believed(tmp_path):
-    labels = [f"role::{i}" if i % 2 else f"1775-1783 -- Sources; {i}" for i in range(60)] + ["x|y"] * 60
-    options = [
-        "--format=csv",
-        f"--train={table_of(tmp_path / 'a.csv', labels)}",
-        "--test-fraction=1e-9",
-        "--max-df=1.0",
-    ]
-    assert prepare(tmp_path, *options, "--label-separator=,").n_labels == 61
+@pytest.mark.parametrize(
+    ("labels", "separator", "n_labels"),
+    [
+        ([f"a, b, {i % 40}; c" for i in range(400)], ";", 41),
+        ([f"role::{i}" if i % 2 else f"1775-1783 -- Sources; {i}" for i in range(60)] + ["x|y"] * 60, ",", 61),
+        ([f"Bach, J{i}" for i in range(60)], ";", 60),
+        (["a;b"] * 19, ",", 1),
+    ],
+)
+def test_labels_with_signs_inside_are_believed(tmp_path, labels, separator, n_labels):
+    options = ["--format=csv", f"--train={table_of(tmp_path / 'a.csv', labels)}", "--max-df=1.0"]
+    dataset = prepare(tmp_path, *options, f"--label-separator={separator}", "--test-fraction=1e-9")
+    assert dataset.n_labels == n_labels
 
 
 def test_several_files_and_labels_that_are_kept_or_dropped(tmp_path):
@@ -378,10 +347,10 @@ def test_labels_are_renamed_merged_and_dropped(tmp_path, capsys):
     dataset = prepare(tmp_path, *options, f"--label-map={tmp_path}/map.csv")
     assert dataset.label_names == ["hill, top", "sea"]
     np.testing.assert_array_equal(dataset.documents.train.Y.to_scipy().toarray(), [[0, 1], [0, 1], [0, 0], [1, 0]])
-    assert "8 assignments of labels are of others, or of none, by label_map" in capsys.readouterr().out
+    assert "8 labels of instances were renamed or dropped by label_map" in capsys.readouterr().out
     (tmp_path / "map.csv").write_text("Sea;sea\nSea;lake\n")
     prepare(tmp_path, *options, f"--label-map={tmp_path}/map.csv", status=2)
-    assert "map.csv, line 2: is there twice" in capsys.readouterr().err
+    assert "map.csv, line 2: 'Sea' appears twice" in capsys.readouterr().err
 
 
 def test_instances_without_labels_are_dropped_from_features(tmp_path):
@@ -402,7 +371,7 @@ def test_what_is_odd_is_remarked(tmp_path, capsys):
     for part in (
         "5 of 8 texts contain HTML",
         "4 labels differ only in case or spaces, such as 'Sea' and 'sea'",
-        "3 of 3 assignments of labels to test instances are of labels that occur in no training instance (1 different",
+        "3 of 3 labels of test instances occur in no training instance (1 different",
         "text_column and labels_column may be swapped",
     ):
         assert part in told

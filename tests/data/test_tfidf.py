@@ -17,7 +17,7 @@ from ovaflow.data.blocks import places_in_word
 from ovaflow.data.readers.texts import FIELD
 from ovaflow.data.tfidf import RECORDED, TfIdf, weigh_counts
 from ovaflow.data.tokens import normal_form
-from ovaflow.data.vocabulary import learn
+from ovaflow.data.vocabulary import fit_features
 from ovaflow.settings.models import Prepare
 from ovaflow.sparse.csr import from_scipy
 
@@ -59,36 +59,36 @@ def theirs_of(train, test, block="words", **options):
 
 
 @pytest.mark.parametrize(("min_df", "max_df", "normalized"), [(2, 0.5, True), (3, 40, False), (0.02, 0.3, True)])
-def test_as_scikit_learn(min_df, max_df, normalized):
+def test_as_scikit_fit_features(min_df, max_df, normalized):
     train, test = corpus(), corpus(50, seed=1)
-    learned = learn(
+    fitted = fit_features(
         train,
         Prepare(features=["words"], min_df=min_df, max_df=max_df, sublinear=False, normalize=normalized, bias=0.0),
     )
     options = {"min_df": min_df, "max_df": max_df, "norm": "l2" if normalized else None}
-    for texts, ours in ((train, learned.X), (test, learned.transform.transform(test))):
+    for texts, ours in ((train, fitted.X), (test, fitted.transform.transform(test))):
         theirs, names = theirs_of(train, texts, **options)
-        assert sorted(learned.transform.feature_names) == names
-        ours = ours.to_scipy().toarray()[:, np.argsort(learned.transform.feature_names)]
+        assert sorted(fitted.transform.feature_names) == names
+        ours = ours.to_scipy().toarray()[:, np.argsort(fitted.transform.feature_names)]
         np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-7)
 
 
 @pytest.mark.parametrize("block", THEIRS)
-def test_each_block_as_scikit_learn(block, tmp_path):
+def test_each_block_as_scikit_fit_features(block, tmp_path):
     train, test = corpus(), [*corpus(50, seed=1), "", "ei-tunneta TIETOKONEITA", "wort1ä"]
-    learned = learn(train, Prepare(features=[block], max_df=150, sublinear=False, bias=0.0), folder=tmp_path)
-    for texts, ours in ((train, learned.X), (test, learned.transform.transform(test))):
+    fitted = fit_features(train, Prepare(features=[block], max_df=150, sublinear=False, bias=0.0), folder=tmp_path)
+    for texts, ours in ((train, fitted.X), (test, fitted.transform.transform(test))):
         theirs, names = theirs_of(train, texts, block, min_df=2, max_df=150)
-        assert sorted(learned.transform.feature_names) == sorted(names)
-        order = [learned.transform.feature_names.index(name) for name in names]
+        assert sorted(fitted.transform.feature_names) == sorted(names)
+        order = [fitted.transform.feature_names.index(name) for name in names]
         np.testing.assert_allclose(ours.to_scipy().toarray()[:, order], theirs, rtol=1e-5, atol=1e-7)
 
 
 def test_blocks_side_by_side():
     train, blocks = corpus(), ["pairs", "words", {"prefixes": 5}, {"stems": ["german", "finnish"]}, "characters"]
     settings = {"normalize": False, "bias": 0.5}
-    whole = learn(train, Prepare(features=blocks, **settings))
-    parts = [learn(train, Prepare(features=[block], **settings)) for block in blocks]
+    whole = fit_features(train, Prepare(features=blocks, **settings))
+    parts = [fit_features(train, Prepare(features=[block], **settings)) for block in blocks]
     assert whole.transform.feature_names == [name for part in parts for name in part.transform.feature_names]
     theirs = scipy.sparse.hstack([part.X.to_scipy()[:, :-1] for part in parts]).toarray()
     np.testing.assert_array_equal(whole.X.to_scipy().toarray()[:, :-1], theirs)
@@ -98,25 +98,27 @@ def test_what_is_left_out_is_in_no_block(tmp_path):
     (tmp_path / "stop.txt").write_text("STRASSE\n\nauf\n")
     texts = ["ab Straße cd", "ab auf cd", "xy"]
     settings = {"min_df": 1, "max_df": 1.0, "features": ["words", "pairs"]}
-    learned = learn(texts, Prepare(stop_words=str(tmp_path / "stop.txt"), **settings))
-    assert learned.transform.feature_names == ["ab", "cd", "xy", "ab cd"]
-    assert learned.transform.left_out == ("auf", "strasse")
-    german = learn(["ab und cd", "cd"], Prepare(stop_words="german", **settings))
+    fitted = fit_features(texts, Prepare(stop_words=str(tmp_path / "stop.txt"), **settings))
+    assert fitted.transform.feature_names == ["ab", "cd", "xy", "ab cd"]
+    assert fitted.transform.left_out == ("auf", "strasse")
+    german = fit_features(["ab und cd", "cd"], Prepare(stop_words="german", **settings))
     assert german.transform.feature_names == ["ab", "ab cd"]
-    with pytest.raises(InputError, match="no stop words of the language 'klingon'; there are arabic"):
-        learn(texts, Prepare(stop_words="klingon"))
+    with pytest.raises(InputError, match="no stop words for the language 'klingon'; there are arabic"):
+        fit_features(texts, Prepare(stop_words="klingon"))
 
 
 def test_words_of_a_column_count_as_its_weight_says():
     texts = [f"ab{FIELD}ab cd", f"cd{FIELD}ef", f"{FIELD}ab"]
     settings = {"min_df": 1, "max_df": 1.0, "sublinear": False, "normalize": False, "bias": 0.0}
-    learned = learn(texts, Prepare(features=["words", "pairs"], text_column="a,b", column_weights=[3, 0.5], **settings))
-    names, idf = learned.transform.feature_names, learned.transform.idf
+    fitted = fit_features(
+        texts, Prepare(features=["words", "pairs"], text_column="a,b", column_weights=[3, 0.5], **settings)
+    )
+    names, idf = fitted.transform.feature_names, fitted.transform.idf
     assert names == ["ab", "cd", "ef", "ab cd"]
     theirs = np.array([[3.5, 0.5, 0, 0.5], [0, 3, 0.5, 0], [0.5, 0, 0, 0]])
-    np.testing.assert_allclose(learned.X.to_scipy().toarray(), theirs * idf, rtol=1e-6)
+    np.testing.assert_allclose(fitted.X.to_scipy().toarray(), theirs * idf, rtol=1e-6)
     # texts without columns are in the first
-    plain = learned.transform.transform(["ab", "ab cd ef ab ef"]).to_scipy().toarray()
+    plain = fitted.transform.transform(["ab", "ab cd ef ab ef"]).to_scipy().toarray()
     np.testing.assert_allclose(plain, np.array([[3, 0, 0, 0], [6, 3, 6, 3]]) * idf, rtol=1e-6)
 
 
@@ -130,20 +132,20 @@ def test_places_of_features_in_a_word(name, places):
 
 
 def test_features_by_falling_document_frequency_then_name():
-    learned = learn(["bb aa cc", "bb dd cc", "bb aa", "ee"], Prepare(min_df=1, max_df=1.0))
-    assert learned.transform.feature_names == ["bb", "aa", "cc", "dd", "ee"]
-    fewer = learn(["bb aa cc", "bb dd cc", "bb aa", "ee"], Prepare(min_df=1, max_df=1.0, max_features=2))
+    fitted = fit_features(["bb aa cc", "bb dd cc", "bb aa", "ee"], Prepare(min_df=1, max_df=1.0))
+    assert fitted.transform.feature_names == ["bb", "aa", "cc", "dd", "ee"]
+    fewer = fit_features(["bb aa cc", "bb dd cc", "bb aa", "ee"], Prepare(min_df=1, max_df=1.0, max_features=2))
     assert fewer.transform.feature_names == ["bb", "aa"]
     # a token of every text says nothing
-    assert learn(["aa bb", "aa cc"], Prepare(min_df=1, max_df=1.0)).transform.feature_names == ["bb", "cc"]
-    assert learn(["aa bb"], Prepare(min_df=1, max_df=1.0), tfidf=False).transform.feature_names == ["aa", "bb"]
+    assert fit_features(["aa bb", "aa cc"], Prepare(min_df=1, max_df=1.0)).transform.feature_names == ["bb", "cc"]
+    assert fit_features(["aa bb"], Prepare(min_df=1, max_df=1.0), tfidf=False).transform.feature_names == ["aa", "bb"]
 
 
 @pytest.mark.parametrize("tfidf", [True, False])
 def test_rebuilt_from_parameters(tfidf):
     train, test = corpus(), [*corpus(50, seed=1), "", "nothing known here"]
     settings = Prepare(features=["words", "pairs"], stop_words="german", sublinear=tfidf, bias=0.5)
-    first = learn(train, settings, tfidf=tfidf).transform
+    first = fit_features(train, settings, tfidf=tfidf).transform
     given_back = {name: getattr(first, name) for name in RECORDED} | {"token_pattern": tokens.TOKEN_PATTERN}
     second = TfIdf.from_parameters(given_back, first.feature_names, first.idf if tfidf else None)
     for ours, theirs in zip(second.transform(test), first.transform(test), strict=True):
@@ -154,13 +156,13 @@ def test_rebuilt_from_parameters(tfidf):
 def test_batches_change_nothing(texts, batch):
     settings = Prepare(features=["words", "pairs"], min_df=1, max_df=1.0)
     try:
-        whole = learn(texts, settings)
+        whole = fit_features(texts, settings)
     except InputError:
         assume(False)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tokens, "_BATCH", batch)
         patch.setattr(vocabulary, "_TOKENS", batch)
-        batched = learn(iter(texts), settings)
+        batched = fit_features(iter(texts), settings)
     assert batched.transform.feature_names == whole.transform.feature_names
     for ours, theirs in zip(batched.X, whole.X, strict=True):
         np.testing.assert_array_equal(ours, theirs)
@@ -174,11 +176,11 @@ def test_a_vocabulary_without_room_forgets_what_is_rare(monkeypatch):
     monkeypatch.setattr(vocabulary, "_ROOM", 100)
     monkeypatch.setattr(vocabulary, "_PAIRS", 50)
     texts = [f"common{i % 5} often{i % 20} rare{i} once{i}x more{i % 3}" for i in range(500)]
-    learned = learn(texts, Prepare(features=["words", "pairs"], min_df=2, max_df=0.5))
+    fitted = fit_features(texts, Prepare(features=["words", "pairs"], min_df=2, max_df=0.5))
     kept = {f"common{i}" for i in range(5)} | {f"often{i}" for i in range(20)} | {f"more{i}" for i in range(3)}
-    assert set(learned.transform.feature_names) == kept | {f"common{i % 5} often{i}" for i in range(20)}
-    assert learned.counts["tokens_forgotten"] > 800
-    assert learned.X.n_rows == 500
+    assert set(fitted.transform.feature_names) == kept | {f"common{i % 5} often{i}" for i in range(20)}
+    assert fitted.counts["tokens_forgotten"] > 800
+    assert fitted.X.n_rows == 500
 
 
 def test_pairs_without_room_are_counted_where_they_are_frequent(monkeypatch):
@@ -186,15 +188,15 @@ def test_pairs_without_room_are_counted_where_they_are_frequent(monkeypatch):
     monkeypatch.setattr(vocabulary, "_PAIRS", 300)
     # each word is frequent, most pairs are not
     texts = [f"common{i % 5} often{i % 20} one{i % 7} two{i % 41} three{i % 43}" for i in range(500)]
-    learned = learn(texts, Prepare(features=["pairs"], min_df=15, max_df=0.5))
-    assert learned.counts["pairs_forgotten"] > 100
-    assert sorted(learned.transform.feature_names) == sorted(f"common{i % 5} often{i}" for i in range(20))
+    fitted = fit_features(texts, Prepare(features=["pairs"], min_df=15, max_df=0.5))
+    assert fitted.counts["pairs_forgotten"] > 100
+    assert sorted(fitted.transform.feature_names) == sorted(f"common{i % 5} often{i}" for i in range(20))
 
 
 @pytest.mark.parametrize("texts", [[], ["same", "same"], ["12 34", "5"]])
-def test_nothing_to_learn(texts):
+def test_nothing_to_fit_features(texts):
     with pytest.raises(InputError, match=r"no (training texts|token occurs)"):
-        learn(texts, Prepare(min_df=1, max_df=1.0))
+        fit_features(texts, Prepare(min_df=1, max_df=1.0))
 
 
 any_text = st.text(st.characters(codec="utf-8") | st.characters(categories=["Cs"]))

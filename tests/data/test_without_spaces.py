@@ -9,7 +9,8 @@ from ovaflow.cli import main
 from ovaflow.console.errors import InputError
 from ovaflow.data.blocks import without_spaces
 from ovaflow.data.prepare import prepare
-from ovaflow.data.source import Source
+from ovaflow.data.remarks import remarks_on
+from ovaflow.data.source import SourceFiles
 from ovaflow.settings.models import ChooseFeatures, PrepareSource
 from ovaflow.tuning.features import choose_features
 
@@ -34,13 +35,13 @@ def table(tmp_path_factory):
 
 
 def source(table, kind=PrepareSource, **settings):
-    return Source(kind(format="csv", label_separator=";", test_fraction=0.3, **settings), train=table)
+    return SourceFiles(kind(format="csv", label_separator=";", test_fraction=0.3, **settings), train=table)
 
 
 def test_words_are_refused_or_remarked_upon_and_pieces_are_not(table):
     with pytest.raises(InputError, match=r"no token .* set features: \[\{characters: \[1, 3\]\}\], or lower min_df"):
         prepare(source(table, features=["words"]))
-    remarks = [prepare(source(table, features=[block])).remarks() for block in ("prefixes=3", "characters=1-3")]
+    remarks = [remarks_on(prepare(source(table, features=[block]))) for block in ("prefixes=3", "characters=1-3")]
     told = ["many texts have no spaces between words: set features: [{characters: [1, 3]}]"]
     assert [[line for line in lines if "spaces" in line] for lines in remarks] == [told, []]
 

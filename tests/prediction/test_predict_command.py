@@ -19,7 +19,7 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.prediction.calibration import Calibration, write_calibration
 from ovaflow.prediction.predictions import predict_test_set
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.prediction.sources import Instances, batches_of, format_of, text_of_columns
+from ovaflow.prediction.sources import InputFile, batches_of, format_of, text_of_columns
 
 
 @pytest.fixture(scope="module")
@@ -205,7 +205,7 @@ def test_columns_with_weights_are_named_where_a_plain_text_is_given(trees_of, tm
     run(model, new, "--top-k=1")
     assert "weighs" not in capsys.readouterr().err
     predictor = Predictor.open(model)
-    [batch] = batches_of(Instances(str(new), "jsonl", "title,body"), predictor)
+    [batch] = batches_of(InputFile(str(new), "jsonl", "title,body"), predictor)
     ours = predictor.from_texts([text_of_columns(predictor.model, columns)])
     assert np.array_equal(ours.data, batch.X.data)
     assert not np.array_equal(ours.data, predictor.from_texts(["a1 b c1"]).data)

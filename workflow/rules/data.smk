@@ -1,5 +1,5 @@
 # From a source to dataset.h5. Downloads stay where Snakemake runs: compute nodes rarely reach the internet.
-from ovaflow.data.readers.streams import matching, parts_of
+from ovaflow.data.readers.streams import matching_files, matching_paths
 from ovaflow.settings.models import SEVERAL
 
 
@@ -22,7 +22,7 @@ def roles_of_several(wildcards):
 def parts(location):
     """Files of a location; the location itself where none exists any more, of which require_files has warned."""
     try:
-        return list(map(str, matching(location)))
+        return list(map(str, matching_paths(location)))
     except InputError:
         return [location]
 
@@ -48,7 +48,7 @@ def contents_of_folders(wildcards):
     locations = [entry.train, entry.test] if entry.format == "annif" else []
     contents = []
     for location in filter(None, locations):
-        for part in (part for each in listed(location) for part in parts_of(each) if part.exists()):
+        for part in (part for each in listed(location) for part in matching_files(each) if part.exists()):
             contents.append(f"{part} {part.stat().st_size} {part.stat().st_mtime_ns}")
     return f"{crc32(' '.join(contents).encode()):08x}"
 

@@ -6,7 +6,8 @@ from ovaflow.cli.options import DATASET, FILE, number, option, output, reads, so
 from ovaflow.data.dataset import hold_out, open_dataset, write_dataset
 from ovaflow.data.download import download_dataset, download_file
 from ovaflow.data.prepare import prepare
-from ovaflow.data.source import Source
+from ovaflow.data.remarks import remarks_on
+from ovaflow.data.source import SourceFiles
 from ovaflow.settings.models import Train
 from ovaflow.storage.writing import explain_errors
 
@@ -50,10 +51,10 @@ def prepare_command(settings, threads, output, **files):
         raise click.UsageError(f"--format={settings.format} needs --train")
     with explain_errors(output):
         output.parent.mkdir(parents=True, exist_ok=True)
-        prepared = prepare(Source(settings, **files), threads, output.parent)
+        prepared = prepare(SourceFiles(settings, **files), threads, output.parent)
     prepared.write(output)
     click.echo(f"{output}: {prepared.summary()}")
-    for remark in prepared.remarks():
+    for remark in remarks_on(prepared):
         click.echo(f"remark: {remark}")
 
 

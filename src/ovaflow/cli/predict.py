@@ -17,9 +17,9 @@ from ovaflow.prediction.calibration import FILE_NAME, calibration_of
 from ovaflow.prediction.predictions import open_any_model, predict_test_set, write_predictions
 from ovaflow.prediction.predictor import Predictor, remark_on_memory, without_words
 from ovaflow.prediction.sources import (
-    FORMATS,
+    READ_FORMATS,
     Batch,
-    Instances,
+    InputFile,
     batches_of,
     format_of,
     remark_on_columns,
@@ -38,7 +38,7 @@ _OF_RAW = (*_CALIBRATED, "min_score", "joined")
 @click.argument("inputs", nargs=-1, metavar="[MODEL] [FILE]...")
 @click.option("--model", type=FILE, help="The model file, model.h5, unless it is the first argument.")
 @click.option("--text", "texts", multiple=True, help="A text; repeatable.")
-@click.option("--format", type=click.Choice(FORMATS), help="Format of the files; by default by their names.")
+@click.option("--format", type=click.Choice(READ_FORMATS), help="Format of the files; by default by their names.")
 @click.option(
     "--text-column",
     help="Text column of csv, jsonl and parquet, or several: title,abstract; by default as in the model's data.",
@@ -126,7 +126,7 @@ def _predict_raw(
     column = text_column or text_column_of(predictor.model)
     formats = [format or format_of(str(path), predictor.takes_text) for path in inputs]
     sources = [
-        Instances(str(path), kind, column, first_feature, id_column) for path, kind in zip(inputs, formats, strict=True)
+        InputFile(str(path), kind, column, first_feature, id_column) for path, kind in zip(inputs, formats, strict=True)
     ]
     titled = bool(sources) or len(texts) > 1
     writer = _writer(output_format, output, predictor, options["probabilities"], titled, joined)

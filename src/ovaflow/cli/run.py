@@ -12,7 +12,7 @@ import click
 import yaml
 
 from ovaflow.console.errors import InputError, StrPath
-from ovaflow.data.readers.streams import matching
+from ovaflow.data.readers.streams import FORMATS, ending_of, matching_paths
 from ovaflow.data.source import check_beginnings
 from ovaflow.machine.limits import read_allowance
 from ovaflow.settings import paths
@@ -86,20 +86,6 @@ def snakefile_command():
     click.echo(snakefile())
 
 
-FORMATS = {
-    "csv": "csv",
-    "jsonl": "jsonl",
-    "ndjson": "jsonl",
-    "parquet": "parquet",
-    "tsv": "text-tsv",
-    "svm": "svmlight",
-    "svmlight": "svmlight",
-    "libsvm": "svmlight",
-    "txt": "xmc-text",
-}
-"""Formats by the endings of names."""
-
-_PACKED = ("gz", "bz2", "xz", "zst")
 RUN = "msi"
 
 
@@ -107,11 +93,11 @@ def format_of(path: StrPath) -> str:
     """Format of a data file by its name, compressed or not; folders are Annif's."""
     if Path(path).is_dir():
         return "annif"
-    names = [part.lower() for part in Path(path).name.split(".")[1:] if part.lower() not in _PACKED]
-    if not names or names[-1] not in FORMATS:
+    ending = ending_of(path)
+    if ending not in FORMATS:
         legal = ", ".join(dict.fromkeys(FORMATS.values()))
         raise InputError("the name does not tell the format", path=path, remedy=f"give --format, one of {legal}")
-    return FORMATS[names[-1]]
+    return FORMATS[ending]
 
 
 def name_of(path: StrPath) -> str:
@@ -216,7 +202,7 @@ def train_command(data, options, output, cores, dry_run, print_config, force, fo
         message = f"{data} and {others[0]}: give one DATA; several are a pattern in quotes, '*{data.suffix}'"
         raise click.UsageError(message)
     for location in filter(None, (data, entry["test"])):
-        if not matching(location)[0].exists():
+        if not matching_paths(location)[0].exists():
             raise InputError("no such file", path=location, remedy=f"paths are relative to {Path.cwd()}")
     entry["train"] = data
     entry["format"] = format_ or ("annif" if entry["vocabulary"] else None)

@@ -4,7 +4,7 @@ import click
 
 from ovaflow.cli.options import DATASET, FILE, THREADS, output, reads, source_files
 from ovaflow.data.dataset import open_dataset
-from ovaflow.data.source import Source
+from ovaflow.data.source import SourceFiles
 from ovaflow.storage.texts import write_json
 from ovaflow.tuning import cost, features
 
@@ -21,7 +21,7 @@ def choose_features_command(settings, threads, output, **files):
     """Compare blocks of text features on held-out training instances."""
     if settings.format != "builtin" and files["train"] is None:
         raise click.UsageError(f"--format={settings.format} needs --train")
-    choice = features.choose_features(Source(settings, **files), settings, threads)
+    choice = features.choose_features(SourceFiles(settings, **files), settings, threads)
     write_json(output, features.KIND, choice)
     _print(choice)
 

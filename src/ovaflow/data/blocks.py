@@ -24,15 +24,17 @@ _SAMPLE, _SHARE = 10_000, 0.1
 
 def without_spaces(texts):
     """Whether more than a tenth of texts, or words, have letters of scripts that put no spaces between words."""
-    found = [_SPACELESS.search(text or "") is not None for text in islice(texts, _SAMPLE)]
-    return sum(found) > _SHARE * len(found)
+    spaceless = [_SPACELESS.search(text or "") is not None for text in islice(texts, _SAMPLE)]
+    return sum(spaceless) > _SHARE * len(spaceless)
 
 
 def names_of_word(blocks):
     """Function from a word to the names of its features in all blocks but pairs, each as often as it counts."""
-    makers = [
-        _MAKERS[name](argument) for name, _, argument in (block.partition("=") for block in blocks) if name != PAIRS
-    ]
+    makers = []
+    for block in blocks:
+        name, _, argument = block.partition("=")
+        if name != PAIRS:
+            makers.append(_MAKERS[name](argument))
     return lambda word: [name for make in makers for name in make(word)]
 
 
@@ -43,8 +45,8 @@ def places_in_word(name, word):
     if not name.startswith('"'):
         return [(0, len(word))]
     piece, padded = name[1:-1], f" {word} "
-    found = [start for start in range(len(padded)) if padded.startswith(piece, start)]
-    return [(max(start - 1, 0), min(start - 1 + len(piece), len(word))) for start in found]
+    starts = [start for start in range(len(padded)) if padded.startswith(piece, start)]
+    return [(max(start - 1, 0), min(start - 1 + len(piece), len(word))) for start in starts]
 
 
 def name_of_pair(first, second):

@@ -44,7 +44,7 @@ class Propensity(_Strict):
     b: Annotated[float, Field(gt=0)] = 1.5
 
 
-class Source(_Strict):
+class Archive(_Strict):
     """One place that has a dataset's archive, and what to take out of it."""
 
     drive: Annotated[str, Field(pattern=r"^[-\w]{10,}$")] | None = None
@@ -85,7 +85,7 @@ class Entry(_Strict):
     format: Literal["xmc-text", "npz"]
     counts: Counts = Counts()
     propensity: Propensity = Propensity()
-    sources: Annotated[list[Source], Field(min_length=1)]
+    sources: Annotated[list[Archive], Field(min_length=1)]
 
     @model_validator(mode="after")
     def _layouts_fit(self):

@@ -53,23 +53,24 @@ def docstrings(roots=None, texts=TEXTS, test_fraction=0.2, seed=0):
     short texts, labels of a single instance, and labels that occur in no training text are left out.
     """
     modules = sorted(_modules(_installed() if roots is None else roots), key=lambda pair: _hash(pair[0]))
-    found, counts = _collect(modules, texts)
-    frequency = Counter(label for labels in found.values() for label in labels)
+    labels_by_text, counts = _collect(modules, texts)
+    frequency = Counter(label for labels in labels_by_text.values() for label in labels)
     instances = [
         TextInstance(text, [label for label in labels if frequency[label] > 1])
-        for text, labels in sorted(found.items(), key=lambda pair: _hash(pair[0]))
+        for text, labels in sorted(labels_by_text.items(), key=lambda pair: _hash(pair[0]))
     ]
     train, test = [], []
     for instance in instances:
         (test if in_test(instance.text, test_fraction, seed) else train).append(instance)
     known = {label for instance in train for label in instance.labels}
-    kept = [TextInstance(text, [label for label in labels if label in known]) for text, labels, _ in test]
+    n_labels = sum(len(instance.labels) for instance in test)
+    test = [each._replace(labels=[label for label in each.labels if label in known]) for each in test]
     counts |= {
         "python": ".".join(map(str, sys.version_info[:3])),
         "labels_used_once": sum(1 for count in frequency.values() if count == 1),
-        "test_labels_unknown_in_train": sum(len(each.labels) for each in test) - sum(len(each.labels) for each in kept),
+        "test_labels_unknown_in_train": n_labels - sum(len(instance.labels) for instance in test),
     }
-    return Docstrings(train, kept, counts)
+    return Docstrings(train, test, counts)
 
 
 def _hash(text):
@@ -83,7 +84,7 @@ def _installed():
 
 def _modules(roots):
     """Dotted name and file of every module below some folders, without tests."""
-    found = {}
+    files_by_module = {}
     for root in sorted(map(Path, roots)):
         for folder, folders, files in os.walk(root):
             package = Path(folder).relative_to(root).parts
@@ -91,30 +92,30 @@ def _modules(roots):
             for path in map(Path, files):
                 if path.suffix == ".py" and path.stem.isidentifier():
                     module = ".".join(package if path.stem == "__init__" else (*package, path.stem))
-                    found[module] = Path(folder, path)
-    found.pop("", None)
-    return found.items()
+                    files_by_module[module] = Path(folder, path)
+    files_by_module.pop("", None)
+    return files_by_module.items()
 
 
 def _collect(modules, enough):
     """Labels of each text, module by module until there are enough texts."""
-    found = {}
+    labels_by_text = {}
     counts = {"modules_installed": len(modules), "modules_read": 0, "modules_unreadable": 0, "repeated_texts": 0}
     with Progress("reading docstrings", enough, "texts") as progress:
         for name, path in modules:
-            if len(found) >= enough:
+            before = len(labels_by_text)
+            if before >= enough:
                 break
-            before = len(found)
             definitions = _definitions(path)
             counts["modules_read"] += 1
             counts["modules_unreadable"] += definitions is None
             for text, parameters in definitions or ():
-                if text in found:
+                if text in labels_by_text:
                     counts["repeated_texts"] += 1
-                elif len(found) < enough:
-                    found[text] = _levels(name) + parameters
-            progress.advance(len(found) - before)
-    return found, counts
+                elif len(labels_by_text) < enough:
+                    labels_by_text[text] = _levels(name) + parameters
+            progress.advance(len(labels_by_text) - before)
+    return labels_by_text, counts
 
 
 def _levels(module):
@@ -133,21 +134,19 @@ def _definitions(path):
             tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return None
-    found = []
-    _visit(tree.body, found)
-    return found
+    return list(_definitions_in(tree.body))
 
 
-def _visit(statements, found):
+def _definitions_in(statements):
     for node in statements:
         if isinstance(node, _DEFINITIONS):
             text = ast.get_docstring(node)
             if text and len(text) >= SHORTEST:
-                found.append((text, _parameters(node)))
+                yield text, _parameters(node)
         for block in ("body", "orelse", "finalbody", "handlers"):
             inner = getattr(node, block, None)
             if isinstance(inner, list):
-                _visit(inner, found)
+                yield from _definitions_in(inner)
 
 
 def _parameters(node):
@@ -155,7 +154,7 @@ def _parameters(node):
         node = next((item for item in node.body if isinstance(item, _FUNCTIONS) and item.name == "__init__"), None)
         if node is None:
             return []
-    given = node.args
-    arguments = [*given.posonlyargs, *given.args, given.vararg, *given.kwonlyargs, given.kwarg]
+    signature = node.args
+    arguments = [*signature.posonlyargs, *signature.args, signature.vararg, *signature.kwonlyargs, signature.kwarg]
     names = [argument.arg for argument in arguments if argument is not None]
     return [f"param:{name}" for name in names if name not in _RECEIVERS]

@@ -1,4 +1,4 @@
-"""What every dataset's features go through last: rows of length 1, the bias feature, and zeros stored where few are.
+"""The last step to features: rows of length 1, the bias feature, and zeros stored where there are few.
 
 Kernels run over full rows with vectors of the processor and without indices, which takes about a fifth of a gather's
 time per feature. Rows are filled up from a third of their entries on: on ALOI, a quarter full, that would solve labels
@@ -26,10 +26,10 @@ def normalize_rows(matrix):
         if len(filled):
             values = matrix.data[bounds[0] : bounds[-1]]
             squares = np.square(values, dtype=np.float64)
-            found = np.sqrt(np.add.reduceat(squares, bounds[filled] - bounds[0]))
-            found[found == 0] = 1
-            values /= np.repeat(found, lengths[filled])
-            norms[start + filled] = found
+            roots = np.sqrt(np.add.reduceat(squares, bounds[filled] - bounds[0]))
+            roots[roots == 0] = 1
+            values /= np.repeat(roots, lengths[filled])
+            norms[start + filled] = roots
     return norms
 
 
@@ -63,14 +63,16 @@ def append_bias(matrix, bias):
     )
 
 
-def finish(matrix, normalize, bias, unscaled=False):
-    """Features as models take them: scaled in place, with the bias feature (n, d + 1), and ``unscaled`` again.
+def model_features(matrix, normalize, bias, unscaled=False):
+    """Features as models take them: scaled in place, with the bias feature (n, d + 1), or else ``unscaled`` again.
 
     Returns them and their lengths, which are None where rows are not scaled.
     """
-    norms = normalize_rows(matrix) if normalize else None
-    finished = append_bias(matrix, bias)
-    return unscale(finished, norms, bias) if normalize and unscaled else finished, norms
+    if not normalize:
+        return append_bias(matrix, bias), None
+    norms = normalize_rows(matrix)
+    X = append_bias(matrix, bias)
+    return unscale(X, norms, bias) if unscaled else X, norms
 
 
 def is_dense(matrix):

@@ -2,16 +2,14 @@
 
 import csv
 from collections import Counter
-from itertools import chain
-from pathlib import Path
 from typing import NamedTuple
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.readers.annif import without_brackets
-from ovaflow.data.readers.streams import open_stream, read_lines
-from ovaflow.data.readers.texts import read_csv_fields
+from ovaflow.data.readers.streams import ending_of, open_stream, read_lines
+from ovaflow.data.readers.texts import read_csv_file
 
-_RDF = {"ttl": "turtle", "rdf": "xml", "xml": "xml", "nt": "nt", "jsonld": "json-ld"}
+_RDF = {".ttl": "turtle", ".rdf": "xml", ".xml": "xml", ".nt": "nt", ".jsonld": "json-ld"}
 """Syntax of SKOS files by the endings of their names."""
 
 
@@ -36,29 +34,29 @@ class Vocabulary(NamedTuple):
 
 
 def read_vocabulary(path, language=None):
-    """Subjects of a file, named in a language; it need not be given where all names are of one.
+    """Subjects of a file, named in a language, which may be left out if all names are in one.
 
-    Deprecated subjects are left out, and those without a name in the language have one of another; both are counted.
+    Deprecated subjects are left out, and those without a name in the language have one in another; both are counted.
     """
-    subjects = sorted(_read(path, language), key=lambda subject: subject.uri)
-    kept = [subject for subject in subjects if subject.names]
-    language = _language_of(kept, language, path)
-    names = [_name_in(subject, language) for subject in kept]
-    uris = [subject.uri for subject in kept]
-    twice = [uri for uri, count in Counter(uris).items() if count > 1]
-    if twice:
-        raise InputError(f"{twice[0]} is there {uris.count(twice[0])} times", path=path, remedy="delete all but one")
+    every = sorted(_read(path, language), key=lambda subject: subject.uri)
+    subjects = [subject for subject in every if subject.names]
+    language = _language_of(subjects, language, path)
+    uris = [subject.uri for subject in subjects]
+    uri, times = Counter(uris).most_common(1)[0]
+    if times > 1:
+        raise InputError(f"{uri} appears {times} times", path=path, remedy="delete all but one")
     counts = {
-        "subjects": len(kept),
-        "deprecated_subjects": len(subjects) - len(kept),
-        "subjects_named_in_another_language": sum(not {language, None} & set(subject.names) for subject in kept),
+        "subjects": len(subjects),
+        "deprecated_subjects": len(every) - len(subjects),
+        "subjects_named_in_another_language": sum(not _is_named_in(subject, language) for subject in subjects),
     }
-    others = [tuple(name for tongue, name in subject.others if tongue in (language, None)) for subject in kept]
-    notations = [subject.notation for subject in kept]
-    return Vocabulary(uris, told_apart(names, uris), notations, others, counts, language)
+    names = distinct_names([_name_in(subject, language) for subject in subjects], uris)
+    others = [_other_names_in(subject, language) for subject in subjects]
+    notations = [subject.notation for subject in subjects]
+    return Vocabulary(uris, names, notations, others, counts, language)
 
 
-def told_apart(names, marks):
+def distinct_names(names, marks):
     """Names, all different: those that several labels share carry a mark of each in brackets, or else their number."""
     while len(set(names)) < len(names):
         counts = Counter(names)
@@ -71,28 +69,30 @@ def told_apart(names, marks):
 
 
 def _read(path, language):
-    endings = [ending[1:].lower() for ending in Path(path).suffixes]
-    ending = next((ending for ending in reversed(endings) if ending not in ("gz", "bz2", "xz", "zst")), "")
+    ending = ending_of(path)
     if ending in _RDF:
         return _read_skos(path, _RDF[ending])
-    if ending in ("tsv", "txt"):
+    if ending in (".tsv", ".txt"):
         return _read_tsv(path, language)
-    if ending == "csv":
+    if ending == ".csv":
         return _read_csv(path)
-    legal = ", ".join((*_RDF, "tsv", "csv"))
-    raise InputError("the name does not tell what vocabulary it is", path=path, remedy=f"end it in one of {legal}")
+    legal = ", ".join((*_RDF, ".tsv", ".csv"))
+    message = "the file's name does not tell what kind of vocabulary it is"
+    raise InputError(message, path=path, remedy=f"end it in one of {legal}")
 
 
 def _language_of(subjects, language, path):
-    found = Counter(tongue for subject in subjects for tongue in subject.names)
-    if not found:
+    counts = Counter(tongue for subject in subjects for tongue in subject.names)
+    if not counts:
         raise InputError("no subject has a name", path=path, remedy="give a vocabulary with skos:prefLabel")
-    if language is None and len(found) == 1:
-        return next(iter(found))
-    if language not in found and None not in found:
-        there = ", ".join(f"{tongue} ({count:,} names)" for tongue, count in found.most_common(20))
-        what = "names are in several languages" if language is None else f"no name is in language {language!r}"
-        raise InputError(f"{what}: {there}", path=path, remedy="set language to one of them")
+    if language is None and len(counts) == 1:
+        return next(iter(counts))
+    if language not in counts and None not in counts:
+        languages = ", ".join(f"{tongue} ({count:,} names)" for tongue, count in counts.most_common(20))
+        message = f"no name is in language {language!r}"
+        if language is None:
+            message = "names are in several languages"
+        raise InputError(f"{message}: {languages}", path=path, remedy="set language to one of them")
     return language
 
 
@@ -102,28 +102,35 @@ def _name_in(subject, language):
     return names.get(language) or names.get(None) or names[min(names)]
 
 
+def _is_named_in(subject, language):
+    return language in subject.names or None in subject.names
+
+
+def _other_names_in(subject, language):
+    return tuple(name for tongue, name in subject.others if tongue in (language, None))
+
+
 def _read_tsv(path, language):
     for _, line in read_lines(path):
-        fields = [field.strip() for field in line.split("\t")]
-        if fields[0]:
-            uri, name, notation = (*fields, "", "")[:3]
+        uri, name, notation = [*map(str.strip, line.split("\t")), "", ""][:3]
+        if uri:
             yield Subject(without_brackets(uri), {language: name} if name else {}, notation)
 
 
 def _read_csv(path):
-    lines = (line for _, line in read_lines(path, keep_ends=True))
-    first = next(lines, "")
-    there = [name.strip() for name in next(csv.reader([first]), [])]
-    columns = [name for name in there if name.startswith("label_")]
-    wanted = ["uri", *(columns or ["label_..."]), *(["notation"] if "notation" in there else [])]
+    _, header = next(read_lines(path), (1, ""))
+    existing = [name.strip() for name in next(csv.reader([header]), [])]
+    columns = [name for name in existing if name.startswith("label_")]
+    required = ["uri", *(columns or ["label_..."])] + ["notation"] * ("notation" in existing)
     remedy = "name uri, label_en, label_fi, ..., and notation in the first line"
-    for _, (uri, *fields) in read_csv_fields(chain([first], lines), wanted, path, remedy=remedy):
+    for _, (uri, *fields) in read_csv_file(path, required, remedy):
         names = {
             column.removeprefix("label_"): name.strip()
             for column, name in zip(columns, fields, strict=False)
             if name.strip()
         }
-        yield Subject(without_brackets(uri), names, fields[-1].strip() if wanted[-1] == "notation" else "")
+        notation = "".join(fields[len(columns) :]).strip()
+        yield Subject(without_brackets(uri), names, notation)
 
 
 def _read_skos(path, syntax):
@@ -139,22 +146,21 @@ def _read_skos(path, syntax):
         raise
     except Exception as error:
         # rdflib's parsers raise errors of many kinds
-        message = " ".join(str(error).split())[:300]
-        raise InputError(f"not readable as {syntax} ({message})", path=path, remedy="check its syntax") from None
-    withdrawn = set(graph.subjects(OWL.deprecated, rdflib.Literal(True)))
+        message = f"not readable as {syntax} ({' '.join(str(error).split())[:300]})"
+        raise InputError(message, path=path, remedy="check its syntax") from None
+    deprecated = set(graph.subjects(OWL.deprecated, rdflib.Literal(True)))
     for concept in graph.subjects(RDF.type, SKOS.Concept, unique=True):
         if not isinstance(concept, rdflib.URIRef):
             continue
-        names = {
-            label.language: str(label)
-            for property in (RDFS.label, SKOS.prefLabel)
-            for label in sorted(graph.objects(concept, property), reverse=True)
-        }
+        labels = []
+        for property in (RDFS.label, SKOS.prefLabel):
+            labels += sorted(graph.objects(concept, property), reverse=True)
+        names = {label.language: str(label) for label in labels}
         others = sorted((label.language or "", str(label)) for label in graph.objects(concept, SKOS.altLabel))
         notations = sorted(map(str, graph.objects(concept, SKOS.notation)))
         yield Subject(
             str(concept),
-            {} if concept in withdrawn else names,
-            notations[0] if notations else "",
+            {} if concept in deprecated else names,
+            next(iter(notations), ""),
             tuple((tongue or None, name) for tongue, name in others),
         )

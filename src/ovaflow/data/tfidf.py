@@ -8,12 +8,13 @@ in, N their number. Terms and idf come from the training texts alone.
 from array import array
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.blocks import PAIRS, WORDS, name_of_pair, names_of_word
-from ovaflow.data.normalize import finish
+from ovaflow.data.normalize import model_features
 from ovaflow.data.tokens import tokens_in_batches
 from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.jit import strict_kernel
@@ -27,6 +28,13 @@ _BATCH = 1 << 20
 """Entries, or tokens, that are worked on together."""
 RECORDED = ("features", "left_out", "column_weights", "sublinear", "normalize", "bias")
 """Parameters of a dataset or model from which its transform is rebuilt, with the names and idf of its features."""
+
+
+class Features(NamedTuple):
+    """Features of texts, and the lengths of their rows before these were scaled; None where they are not."""
+
+    X: CSR
+    norms: np.ndarray | None
 
 
 @dataclass(frozen=True)
@@ -54,39 +62,55 @@ class TfIdf:
         """Rebuild the transform of a dataset or model file; without idf every term counts alike."""
         if "token_pattern" not in parameters:
             raise InputError("made from features, not from texts: there is no transform of raw text")
-        weights = np.ones(len(feature_names), np.float32) if idf is None else np.asarray(idf, np.float32)
-        given = {name: parameters[name] for name in RECORDED if name in parameters}
-        return cls(list(feature_names), weights, **given, unscaled=parameters.get("unscaled", False))
+        if idf is None:
+            idf = np.ones(len(feature_names), np.float32)
+        recorded = {name: parameters[name] for name in RECORDED if name in parameters}
+        unscaled = parameters.get("unscaled", False)
+        return cls(list(feature_names), np.asarray(idf, np.float32), **recorded, unscaled=unscaled)
 
-    def transform(self, texts, quiet=False, norms=None, processes=1, folder=None):
-        """Features of texts, read once in batches: CSR of shape (n, n_columns); their norms go to a list.
+    def transform(self, texts, quiet=False):
+        """Features of texts, read once in batches: CSR of shape (n, n_columns)."""
+        return self.features_and_norms(texts, quiet).X
+
+    def features_and_norms(self, texts, quiet=False, processes=1, folder=None):
+        """:class:`Features` of texts, read once in batches.
 
         With a folder for temporary files they are mapped from there and take no memory.
         """
-        found = tokens_in_batches(texts, frozenset(self.left_out), processes, quiet)
-        return stack((self.features_of(tokens, norms) for tokens in found), self.n_columns, folder)
+        batches = tokens_in_batches(texts, frozenset(self.left_out), processes, quiet)
+        return self.stack(map(self.features_of, batches), folder)
+
+    def stack(self, parts, folder=None):
+        """Parts of the rows' :class:`Features` as one."""
+        norms = []
+
+        def blocks():
+            for X, lengths in parts:
+                norms.append(lengths)
+                yield X
+
+        X = stack(blocks(), self.n_columns, folder)
+        return Features(X, np.concatenate([np.empty(0), *norms]) if self.normalize else None)
 
     @property
     def n_columns(self):
         """Number of features, bias feature included."""
         return len(self.feature_names) + (self.bias != 0)
 
-    def features_of(self, tokens, norms=None, terms=None):
-        """Features of tokenized texts; ``terms`` are :meth:`terms_of` their words."""
+    def features_of(self, tokens, terms=None):
+        """:class:`Features` of tokenized texts; ``terms`` are :meth:`terms_of` their words."""
         matrix = self._counts(tokens, *(terms or self.terms_of(tokens.words)))
         weigh(matrix, self.idf, self.sublinear)
-        finished, lengths = finish(matrix, self.normalize, self.bias, self.unscaled)
-        if norms is not None and self.normalize:
-            norms.append(lengths)
-        return finished
+        return Features(*model_features(matrix, self.normalize, self.bias, self.unscaled))
 
     def terms_of(self, words):
         """Columns of each word's terms, as (starts, columns): word v has those from starts[v] to starts[v + 1]."""
-        column, names = self._column.get, names_of_word(self.features)
+        names = names_of_word(self.features)
         starts, columns = np.zeros(len(words) + 1, np.int64), array("i")
         for number, word in enumerate(words, 1):
             if word is not None:
-                columns.extend(found for name in names(word) if (found := column(name)) is not None)
+                known = map(self._column.get, names(word))
+                columns.extend([column for column in known if column is not None])
             starts[number] = len(columns)
         return starts, np.frombuffer(columns, np.int32) if columns else np.empty(0, np.int32)
 
@@ -111,15 +135,19 @@ class TfIdf:
             return np.empty(0, np.int32)
         positions, keys = neighbours(tokens)
         distinct, pair_of = np.unique(keys, return_inverse=True)
-        column, words, found = self._column.get, tokens.words, np.full(len(tokens.ids), -1, np.int32)
-        pairs = zip(*(each.tolist() for each in np.divmod(distinct, max(len(words), 1))), strict=True)
-        columns = [column(name_of_pair(words[first], words[second]), -1) for first, second in pairs]
-        found[positions] = np.array(columns, np.int32)[pair_of]
-        return found
+        words = tokens.words
+        firsts, seconds = np.divmod(distinct, max(len(words), 1))
+        columns = [
+            self._column.get(name_of_pair(words[first], words[second]), -1)
+            for first, second in zip(firsts.tolist(), seconds.tolist(), strict=True)
+        ]
+        pairs = np.full(len(tokens.ids), -1, np.int32)
+        pairs[positions] = np.array(columns, np.int32)[pair_of]
+        return pairs
 
 
 def neighbours(tokens):
-    """Tokens that have a next one in the same field of the same text, and the numbers v V + w of these pairs."""
+    """Tokens that have a next one in the same field of the same text, and the numbers v V + w of the pairs."""
     before = np.ones(len(tokens.ids), bool)
     ends = tokens.indptr[1:][np.diff(tokens.indptr) > 0]
     before[ends - 1] = False
@@ -177,10 +205,11 @@ def weigh_counts(matrix, sublinear, idf=None):
         )
     for start in range(0, len(matrix.data), _BATCH):
         values = matrix.data[start : start + _BATCH]
-        strange = ~((values >= 0) & (values < _LARGEST_COUNT) & (values == np.rint(values)))
-        if strange.any():
+        no_count = ~((values >= 0) & (values < _LARGEST_COUNT) & (values == np.rint(values)))
+        if no_count.any():
+            first = no_count.argmax()
             raise InputError(
-                f"feature {matrix.indices[start + strange.argmax()]} has the value {values[strange.argmax()]:g}, "
+                f"feature {matrix.indices[start + first]} has the value {values[first]:g}, "
                 "which is not a count, so tf-idf makes no sense",
                 remedy="set tfidf to false or auto" if idf is None else "give counts, as the training set has",
             )
@@ -192,21 +221,27 @@ def weigh_counts(matrix, sublinear, idf=None):
 
 def stack(blocks, n_columns, folder=None):
     """Blocks of rows as one matrix; with a folder they are kept there meanwhile, and mapped."""
-    if folder is None:
-        parts = list(blocks)
-        vectors = [
-            np.concatenate([np.empty(0, kind), *(getattr(part, name) for part in parts)]) for name, kind in _VECTORS
-        ]
-        lengths = [np.diff(part.indptr) for part in parts]
-    else:
-        growing, lengths = [GrowingVector(kind, folder) for _, kind in _VECTORS], []
-        for block in blocks:
-            for vector, (name, _) in zip(growing, _VECTORS, strict=True):
-                vector.extend(getattr(block, name))
-            lengths.append(np.diff(block.indptr))
-        vectors = [vector.mapped() for vector in growing]
-    indptr = np.concatenate([np.zeros(1, np.int64), *lengths])
-    return CSR(*vectors, np.cumsum(indptr, out=indptr), n_columns)
+    data, indices = _growing(np.float32, folder), _growing(np.int32, folder)
+    lengths = [np.zeros(1, np.int64)]
+    for block in blocks:
+        data.extend(block.data)
+        indices.extend(block.indices)
+        lengths.append(np.diff(block.indptr))
+    return CSR(data.mapped(), indices.mapped(), np.cumsum(np.concatenate(lengths)), n_columns)
 
 
-_VECTORS = (("data", np.float32), ("indices", np.int32))
+def _growing(dtype, folder):
+    return _Pieces(dtype) if folder is None else GrowingVector(dtype, folder)
+
+
+class _Pieces:
+    """As :class:`GrowingVector`, in memory."""
+
+    def __init__(self, dtype):
+        self._pieces = [np.empty(0, dtype)]
+
+    def extend(self, values):
+        self._pieces.append(values)
+
+    def mapped(self):
+        return np.concatenate(self._pieces)

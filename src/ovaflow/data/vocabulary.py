@@ -8,6 +8,7 @@ forgotten, as in lossy counting (Manku and Motwani, 2002); their document freque
 import math
 from array import array
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -15,8 +16,8 @@ from stop_words import AVAILABLE_LANGUAGES, get_stop_words
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.blocks import PAIRS, PIECES, WORDS, name_of_pair, names_of_word, without_spaces
-from ovaflow.data.readers.streams import read_lines, without_end
-from ovaflow.data.tfidf import TfIdf, inverse_document_frequency, neighbours, stack
+from ovaflow.data.readers.streams import read_lines
+from ovaflow.data.tfidf import TfIdf, inverse_document_frequency, neighbours
 from ovaflow.data.tokens import Numbers, Tokens, in_order, normal_form, tokens_in_batches
 from ovaflow.settings.models import is_language
 from ovaflow.sparse.csr import CSR
@@ -35,16 +36,16 @@ class NoTermsError(InputError):
     """No term is in enough texts, and in few enough."""
 
 
-class Learned(NamedTuple):
-    """What :func:`learn` makes of the training texts; ``counts`` are of terms seen, and forgotten for want of room."""
+class FittedFeatures(NamedTuple):
+    """Features of the training texts, the transform, and figures: terms counted, and forgotten for lack of room."""
 
-    transform: TfIdf
     X: CSR
-    norms: list
+    norms: np.ndarray | None
+    transform: TfIdf
     counts: dict
 
 
-def learn(texts, settings, tfidf=True, processes=1, folder=None):
+def fit_features(texts, settings, tfidf=True, processes=1, folder=None):
     """Choose the features, compute their idf, and transform the training texts, which are read once.
 
     ``settings`` are those of the prepare step. Temporary files go to ``folder``; with one, X is mapped from there.
@@ -54,25 +55,27 @@ def learn(texts, settings, tfidf=True, processes=1, folder=None):
     n = len(tokens.indptr) - 1
     if n == 0:
         raise InputError("no training texts", remedy="give a training file with texts")
-    limits = _limits(settings, n, tfidf)
+    fewest, most = _limits(settings, n, tfidf)
     names, frequencies = [], []
     for block in settings.features:
         if block == PAIRS:
-            found, counts["pairs_forgotten"] = _pairs(tokens, document_frequency, *limits)
+            terms, counts["pairs_forgotten"] = _pairs(tokens, document_frequency, fewest, most)
         elif block == WORDS:
-            found = _words(tokens.words, document_frequency, *limits)
+            terms = _words(tokens.words, document_frequency, fewest, most)
         else:
-            found = _terms(tokens, block, *limits)
-        chosen = sorted(found)[: settings.max_features]
-        names += [name for _, name in chosen]
-        frequencies += [-count for count, _ in chosen]
+            terms = _terms(tokens, block, fewest, most)
+        for frequency, name in sorted(terms)[: settings.max_features]:
+            names.append(name)
+            frequencies.append(-frequency)
     if not names:
-        raise NoTermsError(
-            f"no token occurs in at least {limits[0]} and at most {limits[1]} of the {n} training texts",
-            remedy=(f"{PIECES}, or " if without_spaces(tokens.words) else "")
-            + "lower min_df, raise max_df or give more texts",
-        )
-    idf = inverse_document_frequency(np.array(frequencies), n) if tfidf else np.ones(len(names), np.float32)
+        remedy = "lower min_df, raise max_df or give more texts"
+        if without_spaces(tokens.words):
+            remedy = f"{PIECES}, or {remedy}"
+        message = f"no token occurs in at least {fewest} and at most {most} of the {n} training texts"
+        raise NoTermsError(message, remedy=remedy)
+    idf = np.ones(len(names), np.float32)
+    if tfidf:
+        idf = inverse_document_frequency(np.array(frequencies), n)
     transform = TfIdf(
         names,
         idf,
@@ -83,28 +86,27 @@ def learn(texts, settings, tfidf=True, processes=1, folder=None):
         left_out=left_out,
         column_weights=tuple(settings.column_weights) or (1.0,),
     )
-    X, norms = _features(transform, tokens, processes, folder)
-    return Learned(transform, X, norms, counts)
+    return FittedFeatures(*_features(transform, tokens, processes, folder), transform, counts)
 
 
-def stop_words(source):
+def stop_words(origin):
     """Words to leave out, in normal form, ascending: those of a language, or the lines of a file; None: none."""
-    if source is None:
+    if origin is None:
         return ()
-    if not is_language(source):
-        found = (without_end(line).strip() for _, line in read_lines(source))
-    elif source in AVAILABLE_LANGUAGES:
-        found = get_stop_words(source)
+    if not is_language(origin):
+        words = (line.strip() for _, line in read_lines(origin))
+    elif origin in AVAILABLE_LANGUAGES:
+        words = get_stop_words(origin)
     else:
-        remedy = f"there are {', '.join(AVAILABLE_LANGUAGES)}; or give the path of a file, such as ./{source}"
-        raise InputError(f"no stop words of the language {source!r}", remedy=remedy)
-    return tuple(sorted({normal_form(word) for word in found if word}))
+        remedy = f"there are {', '.join(AVAILABLE_LANGUAGES)}; or give the path of a file, such as ./{origin}"
+        raise InputError(f"no stop words for the language {origin!r}", remedy=remedy)
+    return tuple(sorted({normal_form(word) for word in words if word}))
 
 
 def _limits(settings, n, tfidf):
     """Fewest and most texts that a feature occurs in."""
     fewest = _texts(settings.min_df, n, math.ceil)
-    return fewest, min(_texts(settings.max_df, n, math.floor), n - tfidf)  # a term of every text has idf 0
+    return fewest, min(_texts(settings.max_df, n, math.floor), n - tfidf)  # a term in every text has idf 0
 
 
 def _texts(limit, n, rounded):
@@ -114,7 +116,8 @@ def _texts(limit, n, rounded):
 def _read(texts, left_out, processes, folder):
     """Tokens of all texts, mapped from disk, the document frequency of each word, and counts for the provenance."""
     vocabulary, document_frequency = _Vocabulary(), np.zeros(0, np.int64)
-    ids, fields, lengths, weighted = GrowingVector(np.int32, folder), GrowingVector(np.uint8, folder), [], False
+    ids, fields, lengths = GrowingVector(np.int32, folder), GrowingVector(np.uint8, folder), [np.zeros(1, np.int64)]
+    weighted = False
     for tokens in tokens_in_batches(texts, left_out=left_out, processes=processes):
         number = np.fromiter(map(vocabulary.__getitem__, tokens.words), np.int32, len(tokens.words))
         document_frequency = _grown(document_frequency, vocabulary.issued)
@@ -128,27 +131,16 @@ def _read(texts, left_out, processes, folder):
     words = [None] * vocabulary.issued
     for word, number in vocabulary.items():
         words[number] = word
-    indptr = np.concatenate([np.zeros(1, np.int64), *lengths])
-    np.cumsum(indptr, out=indptr)
+    indptr = np.cumsum(np.concatenate(lengths))
     counts = {"tokens": len(vocabulary), "tokens_forgotten": vocabulary.forgotten}
     return Tokens(words, ids.mapped(), indptr, fields.mapped() if weighted else None), document_frequency, counts
 
 
 def _features(transform, tokens, threads, folder):
-    """Features of the tokens, and norms of their rows."""
-    terms, norms = transform.terms_of(tokens.words), []
-
-    def features_of(part):
-        lengths = []
-        return transform.features_of(part, lengths, terms), lengths
-
-    def blocks():
-        for block, lengths in in_order(pool, features_of, _parts(tokens), threads):
-            norms.extend(lengths)
-            yield block
-
+    """Features of the training texts' tokens."""
+    count = partial(transform.features_of, terms=transform.terms_of(tokens.words))
     with ThreadPoolExecutor(threads) as pool:
-        return stack(blocks(), transform.n_columns, folder), norms
+        return transform.stack(in_order(pool, count, _parts(tokens), threads), folder)
 
 
 def _grown(values, size):
@@ -175,10 +167,10 @@ class _Vocabulary(dict):
         least = 1
         while len(self) > _ROOM // 2:
             least += 1
-            kept = {word: number for word, number in self.items() if document_frequency[number] >= least}
-            self.forgotten += len(self) - len(kept)
+            frequent = {word: number for word, number in self.items() if document_frequency[number] >= least}
+            self.forgotten += len(self) - len(frequent)
             self.clear()
-            self.update(kept)
+            self.update(frequent)
 
 
 def _parts(tokens):
@@ -212,10 +204,10 @@ def _count_documents(ids, indptr, starts, terms, seen, frequency):
 
 
 def _words(words, document_frequency, fewest, most):
-    """(-df, name) of the words that are frequent enough and not too frequent; one that was forgotten is too rare."""
+    """(-df, name) of the words that are frequent enough and not too frequent; a forgotten one is too rare."""
     frequency = document_frequency[: len(words)]
     chosen = np.flatnonzero((frequency >= fewest) & (frequency <= most)).tolist()
-    return [(-df, words[v]) for v, df in zip(chosen, frequency[chosen].tolist(), strict=True) if words[v] is not None]
+    return [(-int(frequency[v]), words[v]) for v in chosen if words[v] is not None]
 
 
 def _terms(tokens, block, fewest, most):
@@ -233,7 +225,7 @@ def _terms(tokens, block, fewest, most):
 def _pairs(tokens, document_frequency, fewest, most):
     """The same of pairs of neighbours, and how many were forgotten; the words of a frequent pair are as frequent."""
     rare = document_frequency[: len(tokens.words)] < fewest
-    counted = _Counted()
+    counts = _Counts()
     for part in _parts(tokens):
         positions, keys = neighbours(part)
         both = ~(rare[part.ids[positions]] | rare[part.ids[positions + 1]])
@@ -242,15 +234,16 @@ def _pairs(tokens, document_frequency, fewest, most):
         before[1:][positions[both]] = 1
         np.cumsum(before, out=before)
         pairs = Tokens((), pair_of.astype(np.int32), before[part.indptr], None)
-        counted.add(distinct, _documents(pairs, len(distinct)))
-    keys, frequency = counted.all()
+        counts.add(distinct, _documents(pairs, len(distinct)))
+    keys, frequency = counts.all()
     chosen = np.flatnonzero((frequency >= fewest) & (frequency <= most))
-    words, V = tokens.words, max(len(tokens.words), 1)
-    found = zip(*(each.tolist() for each in (*np.divmod(keys[chosen], V), frequency[chosen])), strict=True)
-    return [(-df, name_of_pair(words[v], words[w])) for v, w, df in found], counted.forgotten
+    words = tokens.words
+    firsts, seconds = np.divmod(keys[chosen], max(len(words), 1))
+    pairs = zip(firsts.tolist(), seconds.tolist(), frequency[chosen].tolist(), strict=True)
+    return [(-df, name_of_pair(words[v], words[w])) for v, w, df in pairs], counts.forgotten
 
 
-class _Counted:
+class _Counts:
     """Counts by key, in as many sorted runs as fit into the room."""
 
     def __init__(self):

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.console.progress import silence
 from ovaflow.data.dataset import Dataset, Names, Split
-from ovaflow.data.normalize import fill_rows, finish, is_dense
+from ovaflow.data.normalize import fill_rows, is_dense, model_features
 from ovaflow.estimators.labels import CLASSES, LabelForm, Labels, Matrix
 from ovaflow.evaluation.ranking import find_hits, precision
 from ovaflow.model.model_file import ONE_VS_ALL, Model
@@ -153,7 +153,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         matrix = from_scipy(X)
         # kernels are compiled for writable arrays only; rows are scaled in place
         data, indices, indptr = (np.array(array) for array in matrix.arrays)
-        return finish(CSR(data, indices, indptr, matrix.n_columns), self.normalize, float(self.bias), unscaled)
+        return model_features(CSR(data, indices, indptr, matrix.n_columns), self.normalize, float(self.bias), unscaled)
 
     def _instances(self, X: Matrix) -> CSR:
         check_is_fitted(self)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ovaflow.console.errors import StrPath
 from ovaflow.console.progress import silence
-from ovaflow.data.vocabulary import learn
+from ovaflow.data.vocabulary import fit_features
 from ovaflow.settings.models import Prepare
 from ovaflow.settings.schema import explain
 
@@ -102,10 +102,10 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         if settings.features == "auto":
             raise ValueError("features: auto is for the pipeline; give blocks, such as ['words', {'prefixes': 6}]")
         with silence():
-            learned = learn(_texts(X), settings)
-        self._transform = learned.transform
-        self.idf_ = learned.transform.idf
-        return learned.X.to_scipy()
+            fitted = fit_features(_texts(X), settings)
+        self._transform = fitted.transform
+        self.idf_ = fitted.transform.idf
+        return fitted.X.to_scipy()
 
     def transform(self, X: Iterable[str]) -> scipy.sparse.csr_array:
         """Features of texts.

@@ -45,7 +45,7 @@ def reading_of(model, path, **chosen):
     columns = {name: source[name] for name in ("text_column", "labels_column", "label_separator") if name in source}
     file_format = source.get("format")
     if file_format != "annif":
-        file_format = format_named(str(path)) or file_format
+        file_format = format_named(path) or file_format
     weights = model.transform["column_weights"] if weighs_columns(model) else []
     settings = {"format": file_format, "column_weights": weights} | columns | options
     if settings["format"] not in FORMATS:

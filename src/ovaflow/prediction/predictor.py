@@ -9,7 +9,7 @@ import scipy.sparse
 from numpy.typing import ArrayLike
 
 from ovaflow.console.errors import InputError, StrPath
-from ovaflow.data.normalize import finish
+from ovaflow.data.normalize import model_features
 from ovaflow.data.readers.texts import without_markup
 from ovaflow.data.tfidf import TfIdf, weigh_counts
 from ovaflow.model.index import index_path
@@ -167,7 +167,7 @@ class Predictor:
             idf = self.transform.idf if self.takes_text else self.model.idf
             matrix, _ = weigh_counts(matrix, settings["sublinear"], idf)
         normalize, unscaled = (settings.get(name, False) for name in ("normalize", "unscaled"))
-        return finish(matrix, normalize, self.model.bias, unscaled)[0]
+        return model_features(matrix, normalize, self.model.bias, unscaled)[0]
 
     def top_k(self, X: CSR, k: int, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
         """Best labels of each instance.

@@ -1,17 +1,19 @@
 """Which blocks of features suit a dataset: ``features: auto``."""
 
 import hashlib
+from functools import partial
 from heapq import nsmallest
 from pathlib import Path
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
 from ovaflow.data.blocks import without_spaces
+from ovaflow.data.corpus import read_corpus
 from ovaflow.data.dataset import Dataset, Names, Split
-from ovaflow.data.label_names import with_label_names, written_names
+from ovaflow.data.instances import training_instances
+from ovaflow.data.label_names import names_as_given, with_label_names
 from ovaflow.data.labels import NamedLabels
-from ovaflow.data.prepare import training_instances
-from ovaflow.data.vocabulary import NoTermsError, learn
+from ovaflow.data.vocabulary import NoTermsError, fit_features
 from ovaflow.settings.models import TrainLabels
 from ovaflow.tuning.comparison import compare, failed_trial, folds, summary, try_on
 
@@ -29,8 +31,8 @@ def choose_features(source, settings, threads=1):
     """Compare the candidates of ``settings`` on instances of the source's training file; returns JSON-able figures."""
     sample = nsmallest(settings.instances or _SAMPLE, training_instances(source), key=_hash)
     if len(sample) < 2:
-        raise InputError(f"{len(sample)} training instances are too few to choose features on", path=source.trained_on)
-    written = written_names(source)
+        raise InputError(f"{len(sample)} training instances are too few to choose features on", path=source.train_name)
+    names_by_label = names_as_given(source)
     rounds = list(folds(len(sample), settings.held_out))
     training = TrainLabels(epsilon=_EPSILON)
     with Progress("choosing features", 0, "trainings") as progress:
@@ -39,7 +41,7 @@ def choose_features(source, settings, threads=1):
             with silence():
                 blocks = settings.model_copy(update={"features": candidate.split("+")})
                 try:
-                    trial = try_on(_dataset(sample, part, blocks, written), training, settings.metric, threads)
+                    trial = try_on(_dataset(sample, part, blocks, names_by_label), training, settings.metric, threads)
                 except NoTermsError:
                     trial = failed_trial(len(part[1]))
             progress.advance()
@@ -55,26 +57,28 @@ def _hash(instance):
     return hashlib.blake2b(instance.text.encode("utf-8", "surrogatepass"), digest_size=16, salt=b"tuning").digest()
 
 
-def _dataset(sample, part, settings, written=None):
-    """The instances of a round as a dataset whose test set is held out; ``written`` are the names of given labels."""
+def _dataset(sample, part, settings, names_by_label=None):
+    """The instances of a round as a dataset whose test set is held out; names are of labels that are not names."""
     labels = NamedLabels()
-    fit, held = ([sample[position] for position in positions] for positions in part)
-    for instance in fit:
-        labels.add_train(_known(instance.labels, written))
-    for instance in held:
-        labels.add_test(_known(instance.labels, written))
-    transform, X, *_ = learn([instance.text for instance in fit], settings, settings.weighs)
-    X_test = transform.transform([instance.text for instance in held], quiet=True)
-    names, Y, Y_test, _ = labels.finish()
-    others = () if written is None else [written[name][1:] for name in names]
-    names = names if written is None else [written[name][0] for name in names]
-    train = with_label_names(Split(X, Y), names, transform, None, others) if settings.label_names else Split(X, Y)
-    named = train.X.n_rows - X.n_rows
+    fit, held = ([_with_known_labels(sample[row], names_by_label) for row in rows] for rows in part)
+    train = read_corpus(fit, labels, partial(fit_features, settings=settings, tfidf=settings.weighs))
+    transform = train.features.transform
+    test = read_corpus(held, labels, transform.features_and_norms)
+    names, Y, Y_test, _ = labels.matrices(train.labels, test.labels)
+    others = ()
+    if names_by_label is not None:
+        others = [names_by_label[name][1:] for name in names]
+        names = [names_by_label[name][0] for name in names]
+    documents = Split(train.features.X, Y)
+    split = with_label_names(documents, names, transform, None, others) if settings.label_names else documents
+    named = split.X.n_rows - documents.X.n_rows
     parameters = {"bias": settings.bias, "normalize": settings.normalize, "named_labels": named}
-    in_memory = Names(names, transform.feature_names, transform.idf)
-    return Dataset(Path("held-out"), train, Split(X_test, Y_test), "", parameters, in_memory)
+    dataset_names = Names(names, transform.feature_names, transform.idf)
+    return Dataset(Path("held-out"), split, Split(test.features.X, Y_test), "", parameters, dataset_names)
 
 
-def _known(labels, written):
-    labels = list(map(str, labels))
-    return labels if written is None else [label for label in labels if label in written]
+def _with_known_labels(instance, names_by_label):
+    labels = map(str, instance.labels)
+    if names_by_label is not None:
+        labels = filter(names_by_label.__contains__, labels)
+    return instance._replace(labels=list(labels))

@@ -219,7 +219,7 @@ def test_texts(tmp_path, format, rows, mutations):
         rows = [(text.replace("\n", " ").replace("\r", " "), labels) for text, labels in rows]
     path, data = tmp_path / "file", FORMATS[format](rows)
     path.write_bytes(data)
-    found = [each._replace(record="") for each in read_texts(PrepareSource(format=format), path)]
+    found = [(each.text, each.labels) for each in read_texts(PrepareSource(format=format), path)]
     assert found == [instance_of(text, labels) for text, labels in rows]
     path.write_bytes(mutated(data, mutations))
     with contextlib.suppress(InputError):
@@ -228,7 +228,7 @@ def test_texts(tmp_path, format, rows, mutations):
 
 def instance_of(text, labels):
     names = (cleaned(str(label)).strip() for label in labels or ())
-    return TextInstance(cleaned(str(text or "")), tuple(dict.fromkeys(filter(None, names))))
+    return cleaned(str(text or "")), tuple(dict.fromkeys(filter(None, names)))
 
 
 def cleaned(text):

@@ -106,7 +106,7 @@ REFUSED = {
         (
             "text,labels\none,a\n".encode("utf-16"),
             None,
-            "is UTF-16; convert the file to UTF-8, such as by: iconv -f utf-16 ",
+            "is encoded in UTF-16; convert the file to UTF-8, for example: iconv -f utf-16 ",
         ),
         ("\ufefftext;labels\none;a\n\ufefftext;labels\n".encode(), 3, "the header occurs a second time; if files were"),
         (b"text,labels\n", None, "no training texts"),

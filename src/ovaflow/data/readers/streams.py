@@ -13,27 +13,48 @@ from ovaflow.console.errors import InputError
 
 _COMPRESSED = re.compile(rb"(?P<gzip>\x1f\x8b)|(?P<bz2>BZh[1-9]1AY&SY)|(?P<xz>\xfd7zXZ\0)|(?P<zstd>\x28\xb5\x2f\xfd)")
 """How compressed files begin, by the name that pyarrow has for each kind; it reads all but xz."""
+_PACKED = (".gz", ".bz2", ".xz", ".zst")
+"""Endings of compressed files' names."""
+FORMATS = {
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".tsv": "text-tsv",
+    ".svm": "svmlight",
+    ".svmlight": "svmlight",
+    ".libsvm": "svmlight",
+    ".txt": "xmc-text",
+}
+"""Formats by the endings of files' names."""
 _BUFFER = 1 << 17
-_CONVERT = "convert the file to UTF-8, such as by: iconv -f {} -t utf-8 old.csv > new.csv"
+_CONVERT = "convert the file to UTF-8, for example: iconv -f {} -t utf-8 old.csv > new.csv"
 
 
-def matching(location):
-    """The files, or the folder, that a path or a pattern such as ``*.tsv.gz`` means."""
+def ending_of(path):
+    """The ending of a file's name, compressed or not, in lower case: ``.csv`` of ``a.CSV.gz``; empty without one."""
+    name = Path(path)
+    if name.suffix.lower() in _PACKED:
+        name = name.with_suffix("")
+    return name.suffix.lower()
+
+
+def matching_paths(location):
+    """The files, or the folder, that a path or a pattern such as ``*.tsv.gz`` stands for."""
     if not glob.has_magic(str(location)) or Path(location).exists():
         return [Path(location)]
-    found = sorted(map(Path, glob.glob(str(location))))
-    if not found:
-        raise InputError("no file is named so", path=location, remedy="paths are relative to the current folder")
-    return found
+    paths = sorted(map(Path, glob.glob(str(location))))
+    if not paths:
+        raise InputError("no such file", path=location, remedy="paths are relative to the current folder")
+    return paths
 
 
-def parts_of(location):
-    """All files of a location, those of folders as well."""
-    return [
-        part
-        for path in matching(location)
-        for part in (sorted(filter(Path.is_file, path.iterdir())) if path.is_dir() else [path])
-    ]
+def matching_files(location):
+    """The files that a path or a pattern stands for, and those in its folders."""
+    files = []
+    for path in matching_paths(location):
+        files += sorted(filter(Path.is_file, path.iterdir())) if path.is_dir() else [path]
+    return files
 
 
 @contextlib.contextmanager
@@ -73,8 +94,8 @@ def open_seekable(path):
 
 
 def _compression_of(raw):
-    found = _COMPRESSED.match(raw.peek(10))
-    return found and found.lastgroup
+    beginning = _COMPRESSED.match(raw.peek(10))
+    return beginning and beginning.lastgroup
 
 
 def _decompressed(raw, kind):
@@ -86,11 +107,11 @@ def _decompressed(raw, kind):
     return pyarrow.CompressedInputStream(raw, kind)
 
 
-def read_lines(path, keep_ends=False):
-    """Number (from 1) and text of each line of a UTF-8 file; see :class:`Lines`."""
+def read_lines(path):
+    """Number (from 1) and text of each line of a UTF-8 file, without its end; see :class:`Lines`."""
     with open_stream(path) as stream:
-        for number, text in Lines(stream, path):
-            yield number, text if keep_ends else without_end(text)
+        for number, line in Lines(stream, path):
+            yield number, without_end(line)
 
 
 class Lines:
@@ -120,7 +141,7 @@ class Lines:
             return self._number, line.decode("utf-8")
         except UnicodeDecodeError as error:
             if self._number == 1 and line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-                raise InputError("is UTF-16", path=self._path, remedy=_CONVERT.format("utf-16")) from None
+                raise InputError("is encoded in UTF-16", path=self._path, remedy=_CONVERT.format("utf-16")) from None
             raise InputError(
                 f"byte {error.start + 1} of the line (0x{line[error.start]:02x}) is not valid UTF-8",
                 path=self._path,
@@ -130,7 +151,7 @@ class Lines:
 
     @property
     def ready(self):
-        """Whether the next line is there, so that asking for it does not wait for whoever writes into the stream."""
+        """Whether the next line can be had without waiting for whoever writes to the stream."""
         return bool(self._lines)
 
     def _read(self):

@@ -7,10 +7,10 @@ import math
 import os
 import re
 import sys
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.readers.streams import open_seekable, read_lines
+from ovaflow.data.readers.streams import Lines, open_seekable, open_stream, read_lines, without_end
 from ovaflow.settings.models import COLUMN_FORMATS
 
 CORRECT = "correct or delete the line"
@@ -23,64 +23,77 @@ _JSON_LIST = re.compile(r"""\[\s*(["'\]]|-?\d[\d\s,.eE+-]*\]$)""")
 
 
 class TextInstance(NamedTuple):
-    """A text and its labels: names or ids as the source has them, each once, without surrounding white space."""
+    """A text and its labels: names or ids as the source has them, each once, stripped of white space."""
 
     text: str
-    labels: tuple
-    record: str = ""  # its id, or where in the file it is
+    labels: tuple = ()
+    record: Any = None  # its id, as the source has it
+    place: str = ""  # in the file
+
+    @property
+    def name(self):
+        """What a report calls it: its id, or else its place."""
+        return self.place if self.record in (None, "") else clean(str(self.record))
 
 
 class Columns(NamedTuple):
-    """Where a source keeps text and labels.
+    """Where a table has texts, which are joined by spaces, labels, and ids of records.
 
-    ``names`` are those of the texts, which are joined by a space, and after them the ``of_labels`` ones of the labels.
     ``separator`` is between labels that are not a list. With ``n_labels`` the labels must be ids below it, otherwise
-    they are names. Without ``id_column`` a column ``id`` names the records where there is one.
+    they are names. Without ``id_column`` a column ``id`` is taken where there is one.
     """
 
-    names: list
-    separator: str
-    n_labels: int | None = None
-    of_labels: int = 1
-    weighted: bool = False  # whether the texts' columns have weights and stay apart
+    texts: list
+    labels: list
     id_column: str | None = None
+    weighted: bool = False  # whether the texts' columns have weights and stay apart
+    separator: str = ","
+    n_labels: int | None = None
+    remedy: str = "set text_column and labels_column"
+    early: bool = False  # whether records are answered before the last is read
 
     @property
-    def wanted(self):
-        """Columns that there must be: ``names``, and last that of the ids if it was chosen."""
-        return self.names + [self.id_column] * (self.id_column is not None)
+    def required(self):
+        """Columns that there must be: of texts, of labels, and last that of the ids if it was chosen."""
+        return [*self.texts, *self.labels] + [self.id_column] * (self.id_column is not None)
 
     @property
     def optional(self):
         """The column of the ids where none was chosen."""
-        return ("id",) if self.id_column is None and "id" not in self.names else ()
+        return ("id",) if self.id_column is None and "id" not in self.required else ()
 
-    def instance(self, fields, path, line, where=""):
-        """The instance in the contents of the columns, in the order of ``wanted`` and ``optional``."""
-        end = len(self.names)
+    def instance(self, fields, path, line=None, row=None):
+        """The instance in the contents of the columns, in the order of ``required`` and ``optional``."""
+        n_texts, end = len(self.texts), len(self.texts) + len(self.labels)
         try:
-            text = joined(fields[: end - self.of_labels], self.weighted)
-            labels = self._labels_of(fields[end - self.of_labels : end])
-            record = clean(str(fields[end])) if len(fields) > end and fields[end] not in (None, "") else ""
-            return TextInstance(text, labels, record or where.removesuffix(": ") or f"line {line}")
+            text, labels = joined(fields[:n_texts], self.weighted), self._labels_in(fields[n_texts:end])
         except (ValueError, RecursionError) as error:
-            what = "labels begin with '[' but are not a JSON list" if isinstance(error, json.JSONDecodeError) else ""
-            raise InputError(f"{where}{what or _reason(error)}", path=path, line=line, remedy=CORRECT) from None
+            where = "" if row is None else f"row {row}: "
+            raise InputError(f"{where}{_reason(error)}", path=path, line=line, remedy=CORRECT) from None
+        place = f"line {line}" if row is None else f"row {row}"
+        return TextInstance(text, labels, next(iter(fields[end:]), None), place)
 
-    def _labels_of(self, fields):
+    def _labels_in(self, fields):
         names = (clean(_label_of(label)).strip() for content in fields for label in self._listed(content))
-        found = tuple(dict.fromkeys(name for name in names if name))
+        labels = tuple(dict.fromkeys(filter(None, names)))
         if self.n_labels is not None:
-            _check_ids(found, self.n_labels)
-        return found
+            _check_ids(labels, self.n_labels)
+        return labels
 
     def _listed(self, content):
         if isinstance(content, str):
-            stripped = content.strip()
-            return json.loads(stripped) if _JSON_LIST.match(stripped) else stripped.split(self.separator)
+            return self._separated(content.strip())
         if content is None:
             return ()
         return content if isinstance(content, list) else (content,)
+
+    def _separated(self, content):
+        if not _JSON_LIST.match(content):
+            return content.split(self.separator)
+        try:
+            return json.loads(content)
+        except json.JSONDecodeError:
+            raise ValueError("labels begin with '[' but are not a JSON list") from None
 
 
 def _reason(error):
@@ -92,20 +105,21 @@ def split_names(columns):
     return [name.strip() for name in columns.split(",") if name.strip()]
 
 
-def check_columns(wanted, existing, path, line=None, remedy="set text_column and labels_column"):
-    """Refuse a source that lacks one of the columns, naming those that there are."""
-    missing = [name for name in wanted if name not in existing]
+def check_columns(required, existing, path, line=None, remedy=None):
+    """Refuse a source that lacks one of the columns, naming those that it has."""
+    missing = [name for name in required if name not in existing]
     if missing:
-        there = ", ".join(map(repr, existing)) or "none"
-        message = f"no column {', '.join(map(repr, missing))}, there are {there[:500]}"
+        columns = ", ".join(map(repr, existing)) or "none"
+        message = f"no column {', '.join(map(repr, missing))}, there are {columns[:500]}"
         raise InputError(message, path=path, line=line, remedy=remedy)
-    twice = [name for name in wanted if list(existing).count(name) > 1]
-    if twice:
-        raise InputError(f"there are several columns {twice[0]!r}", path=path, line=line, remedy="rename all but one")
+    repeated = [name for name in required if list(existing).count(name) > 1]
+    if repeated:
+        message = f"there are several columns {repeated[0]!r}"
+        raise InputError(message, path=path, line=line, remedy="rename all but one")
 
 
 def joined(fields, weighted=False):
-    """Text of several fields: strings, numbers, None, or lists of such."""
+    """Text of several fields: strings, numbers, None, or lists of them."""
     texts = map(_text_of, fields)
     if weighted:
         return clean(FIELD.join(text.replace(FIELD, " ") for text in texts))
@@ -127,11 +141,11 @@ _MARKUP = re.compile(
     r"|&(?:[a-z]\w*|#\d+|#x[\da-f]+);",
     re.IGNORECASE,
 )
-"""Comments, scripts, tags and entities; tags inside of words, and others."""
+"""Comments, scripts, tags and entities; tags inside words, and others."""
 
 
 def without_markup(text):
-    """Text without the markup of HTML, which does not separate words if it is for characters alone."""
+    """Text without the markup of HTML; tags that may be inside words do not separate them."""
     return _MARKUP.sub(_meaning, text) if "<" in text or "&" in text else text
 
 
@@ -142,16 +156,18 @@ def _meaning(markup):
 
 
 def places_without_markup(text):
-    """The same text, and where each of its characters begins and ends in the one with markup."""
+    """Text without markup, and where each of its characters begins and ends in the text with markup."""
     pieces, starts, ends, last = [], [], [], 0
-    for markup in (*_MARKUP.finditer(text), None):
-        start, end = markup.span() if markup else (len(text), len(text))
-        meaning = _meaning(markup) if markup else ""
+    for markup in _MARKUP.finditer(text):
+        start, end = markup.span()
+        meaning = _meaning(markup)
         pieces += text[last:start], meaning
         starts += (*range(last, start), *[start] * len(meaning))
         ends += (*range(last + 1, start + 1), *[end] * len(meaning))
         last = end
-    return "".join(pieces), starts, ends
+    starts += range(last, len(text))
+    ends += range(last + 1, len(text) + 1)
+    return "".join([*pieces, text[last:]]), starts, ends
 
 
 def _text_of(content):
@@ -181,6 +197,8 @@ def _check_ids(labels, n_labels):
 
 
 _DELIMITERS = ",;\t"
+_EARLY = 512
+"""Lines of JSON in which every column occurs, if records are answered before the last is read."""
 _BATCH = 1024
 _BUFFER = 1 << 20
 """Bytes read at a time of each column of Parquet; without it a whole row group would be."""
@@ -191,34 +209,49 @@ def read_texts(settings, path, n_labels=None):
 
     With ``n_labels`` the labels must be ids below it; otherwise they are names.
     """
-    return _READERS[settings.format](path, _columns_of(settings, n_labels))
+    columns = _columns_of(settings, n_labels)
+    if settings.format == "parquet":
+        yield from read_parquet(path, columns)
+        return
+    with open_stream(path) as stream:
+        yield from LINE_READERS[settings.format](Lines(stream, path), columns, path)
 
 
 def _columns_of(settings, n_labels=None):
-    labels = split_names(settings.labels_column) if settings.format in COLUMN_FORMATS else [settings.labels_column]
-    names = [*split_names(settings.text_column), *labels]
-    weighted, id_column = bool(settings.column_weights), settings.id_column
-    return Columns(names, settings.label_separator, n_labels, len(labels), weighted, id_column)
+    labels = [settings.labels_column]
+    if settings.format in COLUMN_FORMATS:
+        labels = split_names(settings.labels_column)
+    return Columns(
+        split_names(settings.text_column),
+        labels,
+        settings.id_column,
+        bool(settings.column_weights),
+        settings.label_separator,
+        n_labels,
+    )
 
 
 def check_beginning(settings, path):
     """Refuse a file that is empty, lacks a column or cannot be read, from as little of it as tells."""
     if os.path.getsize(path) == 0:
         raise empty(path)
-    if settings.format == "jsonl":
-        wanted = set(_columns_of(settings).wanted)
-        any(wanted <= seen.keys() for *_, seen in _json_entries(path, wanted))
-    else:
+    if settings.format != "jsonl":
         next(read_texts(settings, path), None)
+        return
+    columns = _columns_of(settings)
+    for *_, keys in _json_entries(read_lines(path), columns, path):
+        if keys.keys() >= set(columns.required):
+            break
 
 
 def empty(path):
-    """The error of a file in which nothing is."""
+    """The error of a file without content."""
     return InputError("is empty", path=path, remedy="export it again, or give another file")
 
 
-def _read_tsv(path, columns):
-    for number, line in read_lines(path):
+def _read_tsv(lines, columns, path):
+    for number, line in lines:
+        line = without_end(line)
         labels, tab, text = line.partition("\t")
         if "\r" in line and "\t" in text.partition("\r")[2]:
             remedy = "they must end with a line feed"
@@ -230,25 +263,36 @@ def _read_tsv(path, columns):
             raise InputError(message, path=path, line=number, remedy="put a tab between labels and text")
 
 
-def _read_csv(path, columns):
-    lines = (line for _, line in read_lines(path, keep_ends=True))
-    for number, fields in read_csv_fields(lines, columns.wanted, path, columns.optional):
+def _read_plain(lines, columns, path):
+    for _, line in lines:
+        yield TextInstance(clean(without_end(line)))
+
+
+def _read_csv(lines, columns, path):
+    rows = read_csv_fields(lines, columns.required, path, columns.optional, columns.remedy)
+    for number, fields in rows:
         yield columns.instance(fields, path, number)
 
 
-def read_csv_fields(lines, wanted, path, optional=(), **remedy):
-    """Chosen fields of each record, after the number of the line on which it begins; optional ones where they exist.
+def read_csv_file(path, required, remedy):
+    """Fields of each record of a file, after the number of the line on which it begins."""
+    with open_stream(path) as stream:
+        yield from read_csv_fields(Lines(stream, path), required, path, remedy=remedy)
+
+
+def read_csv_fields(lines, required, path, optional=(), remedy=None):
+    """Fields of each record, after the number of the line on which it begins; optional ones where they exist.
 
     The delimiter is the comma, semicolon or tab with which the header has all columns.
     """
     csv.field_size_limit(sys.maxsize)
-    header = next(lines, None)
+    _, header = next(lines, (1, None))
     if header is None:
         raise empty(path)
-    names, delimiter = _header(header, wanted, path)
-    check_columns(wanted, names, path, 1, **remedy)
-    chosen = [names.index(name) for name in _existing(wanted, optional, names)]
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    names, delimiter = _header(header, required, path)
+    check_columns(required, names, path, 1, remedy)
+    columns = [names.index(name) for name in _existing(required, optional, names)]
+    reader = csv.reader((line for _, line in lines), delimiter=delimiter, strict=True)
     while True:
         number = reader.line_num + 2
         try:
@@ -265,22 +309,23 @@ def read_csv_fields(lines, wanted, path, optional=(), **remedy):
             advice = "if files were joined, name each of them instead, or a pattern such as exports/*.csv"
             raise InputError("the header occurs a second time", path=path, line=number, remedy=advice)
         if record:
-            yield number, [record[column] for column in chosen]
+            yield number, [record[column] for column in columns]
 
 
-def _existing(wanted, optional, names):
-    return [*wanted, *(name for name in optional if name in names)]
+def _existing(required, optional, names):
+    return [*required, *(name for name in optional if name in names)]
 
 
-def _header(line, wanted, path):
-    kinds = []
+def _header(line, required, path):
+    """Names of the columns, and the delimiter with which most of those required are among them."""
+    candidates = []
     for delimiter in _DELIMITERS:
         try:
             names = [name.strip() for name in next(csv.reader([line], delimiter=delimiter), [])]
         except csv.Error as error:
             raise _malformed(error, path, 1) from None
-        kinds.append((set(wanted) <= set(names), len(names), names, delimiter))
-    return max(kinds)[2:]
+        candidates.append((set(required) <= set(names), len(names), names, delimiter))
+    return max(candidates)[2:]
 
 
 def _malformed(error, path, line):
@@ -288,21 +333,24 @@ def _malformed(error, path, line):
     return InputError(f"malformed record ({str(error).partition(' - ')[0]})", path=path, line=line, remedy=remedy)
 
 
-def _read_jsonl(path, columns):
-    for number, entry, _ in _json_entries(path, columns.wanted):
-        yield columns.instance([entry.get(name) for name in (*columns.wanted, *columns.optional)], path, number)
+def _read_jsonl(lines, columns, path):
+    for number, entry, _ in _json_entries(lines, columns, path):
+        yield columns.instance([entry.get(name) for name in (*columns.required, *columns.optional)], path, number)
 
 
-def _json_entries(path, wanted):
-    """Line number and object of each record, and the keys seen so far, among which all columns are at the end."""
-    seen, entry = {}, None
-    for number, line in read_lines(path):
-        if line.strip():
-            entry = read_json_object(line, path, number)
-            seen |= dict.fromkeys(entry)
-            yield number, entry, seen
+def _json_entries(lines, columns, path):
+    """Line number and object of each record, and the keys so far, among which all columns are at the end."""
+    keys, entry = {}, None
+    for number, line in lines:
+        if not line.strip():
+            continue
+        entry = read_json_object(line, path, number)
+        keys |= dict.fromkeys(entry)
+        if columns.early and (number >= _EARLY or not lines.ready):
+            check_columns(columns.required, keys, path, remedy=columns.remedy)
+        yield number, entry, keys
     if entry is not None:
-        check_columns(wanted, seen, path)
+        check_columns(columns.required, keys, path, remedy=columns.remedy)
 
 
 def read_json_object(line, path, number):
@@ -318,23 +366,22 @@ def read_json_object(line, path, number):
 
 
 def _without_repeated_keys(pairs):
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    entry = dict(pairs)
+    if len(entry) < len(pairs):
         raise ValueError("a key appears twice")
-    return found
+    return entry
 
 
 def _refuse_constant(name):
     raise ValueError(f"{name} is not a number of JSON")
 
 
-def _read_parquet(path, columns):
-    for row, fields in read_parquet_fields(path, columns.wanted, columns.optional):
-        yield columns.instance(fields, path, None, f"row {row}: ")
+LINE_READERS = {"text-tsv": _read_tsv, "csv": _read_csv, "jsonl": _read_jsonl, "lines": _read_plain}
+"""Readers of instances out of a file's :class:`Lines`, by format."""
 
 
-def read_parquet_fields(path, wanted, optional=(), **remedy):
-    """Chosen fields of each row, after its number from 1; optional ones where they exist."""
+def read_parquet(path, columns):
+    """Instances of a Parquet file."""
     # Arrow takes a tenth of a second to load
     import pyarrow.parquet
 
@@ -342,10 +389,11 @@ def read_parquet_fields(path, wanted, optional=(), **remedy):
         row = 0
         try:
             file = pyarrow.parquet.ParquetFile(stream, buffer_size=_BUFFER)
-            there = file.schema_arrow.names
-            check_columns(wanted, there, path, **remedy)
-            for row, fields in enumerate(_parquet_rows(file, _existing(wanted, optional, there)), 1):
-                yield row, fields
+            existing = file.schema_arrow.names
+            check_columns(columns.required, existing, path, remedy=columns.remedy)
+            names = _existing(columns.required, columns.optional, existing)
+            for row, fields in enumerate(_parquet_rows(file, names), 1):
+                yield columns.instance(fields, path, row=row)
         except (pyarrow.ArrowException, OSError, ValueError) as error:
             message = f"not a readable Parquet file, or a damaged one after row {row} ({error})"
             raise InputError(message, path=path, remedy="download or copy it again") from None
@@ -355,6 +403,3 @@ def _parquet_rows(file, names):
     for batch in file.iter_batches(_BATCH, columns=names):
         # iter_batches keeps the file's order of columns
         yield from zip(*(batch.column(name).to_pylist() for name in names), strict=True)
-
-
-_READERS = {"text-tsv": _read_tsv, "csv": _read_csv, "jsonl": _read_jsonl, "parquet": _read_parquet}
