@@ -50,15 +50,12 @@ class Archive(_Strict):
     drive: Annotated[str, Field(pattern=r"^[-\w]{10,}$")] | None = None
     resourcekey: Annotated[str, Field(pattern=r"^[-\w]+$")] | None = None
     url: Annotated[str, Field(pattern=r"^https?://")] | None = None
-    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
     members: dict[str, str]
 
     @model_validator(mode="after")
     def _one_place(self):
         if (self.drive is None) == (self.url is None):
             raise ValueError("give either drive or url")
-        if self.resourcekey and not self.drive:
-            raise ValueError("resourcekey goes with drive")
         if frozenset(self.members) not in _LAYOUTS:
             raise ValueError("members must be {train, test}, with data, or with train_labels and test_labels")
         return self
@@ -86,12 +83,6 @@ class Entry(_Strict):
     counts: Counts = Counts()
     propensity: Propensity = Propensity()
     sources: Annotated[list[Archive], Field(min_length=1)]
-
-    @model_validator(mode="after")
-    def _layouts_fit(self):
-        if self.format == "npz" and any(source.layout != "pairs" for source in self.sources):
-            raise ValueError("npz needs members train, train_labels, test, test_labels")
-        return self
 
     @property
     def files(self):

@@ -1,9 +1,50 @@
-"""Texts with labels, read in one pass: their features, label lists, names of records and beginnings."""
+"""Texts with labels, read in one pass, and names of labels as further texts."""
 
+from array import array
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
-from ovaflow.data.labels import LabelLists
+import numpy as np
+import scipy.sparse
+
+from ovaflow.data.dataset import Split
 from ovaflow.data.readers.texts import FIELD
+from ovaflow.data.tfidf import stack
+from ovaflow.sparse.csr import CSR, from_scipy, rows_of
+
+
+class LabelLists:
+    """The labels of one instance after the other, as numbers."""
+
+    def __init__(self, number_of):
+        self._number_of = number_of
+        self._numbers, self._indptr = array("i"), array("q", [0])
+
+    def append(self, labels):
+        """Append the labels of an instance."""
+        self._numbers.extend([self._number_of(label) for label in labels])
+        self._indptr.append(len(self._numbers))
+
+    @property
+    def numbers(self):
+        """The numbers of all labels, one list after the other."""
+        return np.array(self._numbers, np.int32)
+
+    def __iter__(self):
+        for start, end in pairwise(self._indptr):
+            yield self._numbers[start:end]
+
+    def matrix(self, ids, n_labels):
+        """The matrix (n, l) of ones at the ids of the numbers; labels of the id -1 are left out."""
+        kept = ids >= 0
+        before = np.zeros(len(ids) + 1, np.int64)
+        np.cumsum(kept, out=before[1:])
+        indptr = before[np.array(self._indptr, np.int64)]
+        ones = np.ones(before[-1], np.float32)
+        rows = scipy.sparse.csr_array((ones, ids[kept], indptr), shape=(len(indptr) - 1, n_labels))
+        rows.sum_duplicates()
+        rows.data[:] = 1
+        return from_scipy(rows)
 
 
 class Corpus(NamedTuple):
@@ -32,3 +73,19 @@ def read_corpus(instances, labels, count, excerpt=0):
             yield instance.text
 
     return Corpus(count(texts()), lists, records, excerpts)
+
+
+def with_label_names(train, names, transform, folder=None, others=()):
+    """Training instances and after them the name of each label, as a text with that label, if it has a feature.
+
+    A label with few instances learns most from its name, which is what a person would look for in a text. ``others``
+    are further names of each label.
+    """
+    X, lengths = transform.features_and_norms([*names, *chain.from_iterable(others)], quiet=True)
+    rows = np.flatnonzero(np.diff(X.indptr) > (transform.bias != 0))
+    labels = np.repeat(np.arange(len(others)), [len(more) for more in others])
+    labels = np.concatenate([np.arange(len(names)), labels])[rows].astype(np.int32)
+    Y = CSR(np.ones(len(rows), np.float32), labels, np.arange(len(rows) + 1), len(names))
+    norms = None if train.norms is None else np.concatenate([train.norms, lengths[rows]])
+    X = stack([train.X, rows_of(X, rows)], X.n_columns, folder)
+    return Split(X, stack([train.Y, Y], len(names)), norms=norms, records=train.records)

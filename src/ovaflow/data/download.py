@@ -70,19 +70,21 @@ def download_dataset(name, folder, catalogue=None, record=None):
         return
     by_hand, refusals = folder / f"{name}.archive", []
     with explain_errors(folder / name), _working_in(folder / ".download") as work:
-        attempts = [(source, f"source {k}", work / str(k) / name) for k, source in enumerate(entry.sources, 1)]
+        attempts = []
         if by_hand.exists():
-            attempts = [(source, f"{by_hand} read as {origin}", by_hand) for source, origin, _ in attempts] + attempts
+            attempts = [(source, f"{by_hand} read as source {k}", by_hand) for k, source in enumerate(entry.sources, 1)]
+        attempts += [(source, f"source {k}", work / str(k) / name) for k, source in enumerate(entry.sources, 1)]
         for source, origin, archive in attempts:
             try:
-                _fetch(source, archive)
+                if not archive.exists():
+                    _fetch(source, archive)
                 _unpack(entry, source, archive, folder, record)
                 return
             except InputError as refusal:
                 refusals.append(f"{origin}: {refusal}")
                 print(f"{name}: {refusals[-1]}", file=sys.stderr)
     remedy = f"download {entry.sources[0].page} by hand, put the archive at {by_hand} and run again"
-    raise InputError(f"no source gave it ({'; '.join(refusals)})", path=name, remedy=remedy)
+    raise InputError(f"every source failed ({'; '.join(refusals)})", path=name, remedy=remedy)
 
 
 @contextlib.contextmanager
@@ -102,13 +104,10 @@ def _deliver(finished, path):
 
 
 def _fetch(source, archive):
-    if archive.exists():
-        if source.sha256 and (found := pooch.file_hash(archive)) != source.sha256:
-            raise InputError(f"its sha256 is {found} and must be {source.sha256}", path=archive, remedy=_AGAIN)
-    elif source.url:
-        fetch_url(source.url, archive, source.sha256)
+    if source.url:
+        fetch_url(source.url, archive)
     else:
-        fetch_drive(source.drive, archive, source.resourcekey, source.sha256)
+        fetch_drive(source.drive, archive, source.resourcekey)
 
 
 def fetch_url(url, path, sha256=None):
@@ -118,13 +117,13 @@ def fetch_url(url, path, sha256=None):
     _retrieve(url, path, sha256, _from_server, shown(url))
 
 
-def fetch_drive(identifier, path, resourcekey=None, sha256=None):
+def fetch_drive(identifier, path, resourcekey=None):
     """Download a file from Google Drive; gdown takes no resource keys, so files with one are asked for directly."""
     if resourcekey:
         query = {"id": identifier, "export": "download", "confirm": "t", "resourcekey": resourcekey}
-        fetch_url(f"{DRIVE}?{urlencode(query)}", path, sha256)
+        fetch_url(f"{DRIVE}?{urlencode(query)}", path)
     else:
-        _retrieve(identifier, path, sha256, _from_drive, f"Google Drive, id {identifier}")
+        _retrieve(identifier, path, None, _from_drive, f"Google Drive, id {identifier}")
 
 
 def shown(url):
@@ -196,8 +195,8 @@ def _refuse_web_page(path, origin):
     with open(path, "rb") as file:
         beginning = file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
     if re.match(rb"<(!doctype\s+html|html|head)\b", beginning, re.IGNORECASE):
-        found = re.search(rb"<title[^>]*>(.*?)</title", beginning, re.IGNORECASE | re.DOTALL)
-        title = html.unescape(found[1].decode("utf-8", "replace")).strip()[:100] if found else "without title"
+        title = re.search(rb"<title[^>]*>(.*?)</title", beginning, re.IGNORECASE | re.DOTALL)
+        title = html.unescape(title[1].decode("utf-8", "replace")).strip()[:100] if title else "without title"
         raise InputError(f"{origin}: answered with a web page ({title}) instead of a file", remedy=_LOOK)
 
 
@@ -218,59 +217,67 @@ def read_record(record):
 def enforce_record(record, files):
     """Compare files, by the name each is recorded under, with their record; make the record when there is none."""
     recorded = read_record(record)
-    found = {name: pooch.file_hash(path) for name, path in files.items()}
-    for name, digest in found.items():
+    digests = {name: pooch.file_hash(path) for name, path in files.items()}
+    for name, digest in digests.items():
         if recorded.get(name, digest) != digest:
             raise InputError(
                 f"{name} has the sha256 {digest}, recorded is {recorded[name]}",
                 path=record,
                 remedy="if the publisher has changed the data on purpose, delete this record and download again",
             )
-    if not found.keys() <= recorded.keys():
-        write_text(record, "".join(f"{digest}  {name}\n" for name, digest in (recorded | found).items()))
+    if not digests.keys() <= recorded.keys():
+        write_text(record, "".join(f"{digest}  {name}\n" for name, digest in (recorded | digests).items()))
 
 
 def _unpack(entry, source, archive, folder, record):
     place = folder / ".download" / "unpacked"
-    made = {role: place / file for role, file in entry.files.items()}
+    files = {role: place / name for role, name in entry.files.items()}
     _extract(archive, source.members, place)
-    if source.layout == "split":
+    try:
+        _assemble(entry, source, place, files)
         for role in ("train", "test"):
-            _select_instances(place / "data", place / role, made[role])
-    elif source.layout == "pairs" and entry.format == "xmc-text":
-        for role in ("train", "test"):
-            _join_features_and_labels(place / role, place / f"{role}_labels", made[role])
-    else:
-        for role, path in made.items():
-            (place / role).replace(path)
-    for role in ("train", "test"):
-        _compare_counts(entry, made, role)
-    enforce_record(record, {path.name: path for path in made.values()})
-    for path in made.values():
+            _compare_counts(entry, files, role)
+    except (ValueError, KeyError, EOFError) as error:
+        raise InputError(f"not what the catalogue says ({error})", path=archive, remedy=_AGAIN) from None
+    enforce_record(record, {path.name: path for path in files.values()})
+    for path in files.values():
         _deliver(path, folder / path.name)
 
 
-def _extract(archive, wanted, folder):
+def _assemble(entry, source, place, files):
+    """Make train and test, by role, of the members of an archive."""
+    if source.layout == "split":
+        for role in ("train", "test"):
+            _select_instances(place / "data", place / role, files[role])
+    elif source.layout == "pairs" and entry.format == "xmc-text":
+        for role in ("train", "test"):
+            _join_features_and_labels(place / role, place / f"{role}_labels", files[role])
+    else:
+        for role, path in files.items():
+            (place / role).replace(path)
+
+
+def _extract(archive, ends, folder):
     """Take members out of a zip or tar archive (plain, gz, bz2 or xz) into ``folder``, under names of our own.
 
-    ``wanted`` gives for each name the end of the member's path: "train.txt" takes ".../train.txt", whatever the folder
-    in the archive is called, and not ".../my_train.txt".
+    ``ends`` are of the members' paths, by name: "train.txt" takes ".../train.txt", whatever the folder in the archive
+    is called, but not ".../my_train.txt".
     """
     folder.mkdir(exist_ok=True)
-    taken = {name: [] for name in wanted}
+    paths_by_name = {name: [] for name in ends}
     try:
         with _members_of(archive) as members:
             for path, open_member in members:
-                for name in [name for name, end in wanted.items() if PurePosixPath(path).match(end)]:
-                    taken[name].append(path)
+                for name in [name for name, end in ends.items() if PurePosixPath(path).match(end)]:
+                    paths_by_name[name].append(path)
                     with open_member() as source, open(folder / name, "wb") as target:
                         shutil.copyfileobj(source, target, 1 << 20)
     except _DAMAGED as error:
         raise InputError(f"not a zip or tar archive, or a damaged one ({error})", archive, remedy=_AGAIN) from None
-    for name, paths in taken.items():
+    for name, paths in paths_by_name.items():
         if len(paths) != 1:
-            found = f"several members that end in {wanted[name]!r}" if paths else f"no member {wanted[name]}"
-            raise InputError(f"has {found}", path=archive, remedy=_AGAIN)
+            message = f"has {len(paths)} members {ends[name]}, expected one"
+            raise InputError(message, path=archive, remedy=_AGAIN)
 
 
 @contextlib.contextmanager
@@ -290,70 +297,46 @@ def _select_instances(data, ids, output):
     """Write the instances of an XMC text file whose 1-based numbers are the first column of ``ids``, in its order."""
     with open_stream(data) as source, open(output, "wb") as target:
         n, d, l = read_header(source, data)  # noqa: E741
-        chosen = _instance_numbers(ids, n)
+        chosen = set(np.loadtxt(ids, np.int64, usecols=0, ndmin=1).tolist())
+        if not chosen <= set(range(1, n + 1)):
+            raise ValueError(f"expected instance numbers from 1 to {n}")
         target.write(b"%d %d %d\n" % (len(chosen), d, l))
         target.writelines(line.rstrip(b"\n") + b"\n" for number, line in enumerate(source, 1) if number in chosen)
-
-
-def _instance_numbers(ids, n):
-    try:
-        numbers = np.loadtxt(ids, np.int64, usecols=0, ndmin=1).tolist()
-    except ValueError as error:
-        raise InputError(f"not a file of instance numbers ({error})", path=ids, remedy=_AGAIN) from None
-    chosen = set(numbers)
-    if len(chosen) != len(numbers) or not chosen <= set(range(1, n + 1)):
-        raise InputError(f"expected different instance numbers from 1 to {n}", path=ids, remedy=_AGAIN)
-    return chosen
 
 
 def _join_features_and_labels(features, labels, output):
     """Write one XMC text file out of "feature:value ..." rows (header n d) and "label:1 ..." rows (header n l)."""
     with open_stream(features) as rows, open_stream(labels) as label_rows, open(output, "wb") as target:
-        n, d = _two_counts(rows, features)
-        n_labelled, l = _two_counts(label_rows, labels)  # noqa: E741
-        if n != n_labelled:
-            raise InputError(f"{n_labelled} rows of labels for {n} of features", path=labels, remedy=_AGAIN)
+        n, d = map(int, rows.readline().split())
+        _, l = map(int, label_rows.readline().split())  # noqa: E741
         target.write(b"%d %d %d\n" % (n, d, l))
-        for row, label_row in zip(rows, label_rows, strict=False):
-            target.write(b",".join(_labels_of(label_row, labels)) + b" " + row.strip() + b"\n")
+        for row, label_row in zip(rows, label_rows, strict=True):
+            target.write(b",".join(_labels_of(label_row)) + b" " + row.strip() + b"\n")
 
 
-def _two_counts(stream, path):
-    words = stream.readline(200).split()
-    if len(words) != 2 or not all(word.isdigit() for word in words):
-        raise InputError("the first line must hold the numbers of rows and columns", path=path, line=1, remedy=_AGAIN)
-    return map(int, words)
-
-
-def _labels_of(row, path):
+def _labels_of(row):
     """Labels of a row, without those of value 0."""
     pairs = [pair.partition(b":") for pair in row.split()]
-    try:
-        return [label for label, _, value in pairs if not value or float(value)]
-    except ValueError:
-        raise InputError(f"expected label:value, found {row[:40]!r}", path=path, remedy=_AGAIN) from None
+    return [label for label, _, value in pairs if not value or float(value)]
 
 
-def _compare_counts(entry, made, role):
+def _compare_counts(entry, files, role):
     if entry.format == "npz":
-        found = *_shape(made[role]), _shape(made[f"{role}_labels"])[1]
+        n, d = _shape(files[role])
+        _, l = _shape(files[f"{role}_labels"])  # noqa: E741
     else:
-        with open_stream(made[role]) as stream:
-            found = read_header(stream, made[role].name)
-    expected = getattr(entry.counts, role), entry.counts.features, entry.counts.labels
-    wrong = [
-        f"{name} = {ours:,} and not {theirs:,}"
-        for name, ours, theirs in zip("ndl", found, expected, strict=True)
-        if theirs not in (None, ours)
-    ]
-    if wrong:
-        raise InputError(f"{role} has {', '.join(wrong)} as the catalogue says", remedy=_AGAIN)
+        with open_stream(files[role]) as stream:
+            n, d, l = read_header(stream, files[role].name)  # noqa: E741
+    expected = entry.counts
+    for name, ours, theirs in (
+        ("n", n, getattr(expected, role)),
+        ("d", d, expected.features),
+        ("l", l, expected.labels),
+    ):
+        if theirs not in (None, ours):
+            raise ValueError(f"{role} has {name} = {ours:,}, expected {theirs:,}")
 
 
 def _shape(path):
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            n, d = arrays["shape"].tolist()
-    except (KeyError, ValueError, EOFError) as error:
-        raise InputError(f"not a sparse matrix of SciPy ({error})", path=path.name, remedy=_AGAIN) from None
-    return n, d
+    with np.load(path, allow_pickle=False) as arrays:
+        return arrays["shape"].tolist()

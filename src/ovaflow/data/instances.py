@@ -10,11 +10,9 @@ from typing import NamedTuple
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import in_test
 from ovaflow.data.docstrings import docstrings
-from ovaflow.data.label_names import read_label_map, read_label_names
-from ovaflow.data.labels import NamedLabels, NumberedLabels, SubjectLabels
+from ovaflow.data.labels import labels_of
 from ovaflow.data.readers.annif import read_annif
 from ovaflow.data.readers.texts import FIELD, read_texts, without_markup
-from ovaflow.data.subjects import read_vocabulary
 from ovaflow.settings.models import TEXT_FORMATS, listed
 
 _MARKUP = re.compile(
@@ -33,13 +31,6 @@ class Instances(NamedTuple):
     counts: dict
 
 
-def labels_of(source):
-    """How the labels of texts are given: by name, by number in a file of names, or by a subject vocabulary."""
-    if source.vocabulary is not None:
-        return SubjectLabels(read_vocabulary(source.vocabulary, source.settings.language))
-    return NamedLabels() if source.labels is None else NumberedLabels(*read_label_names(source.labels))
-
-
 def training_instances(source):
     """The training instances alone, without those of the test set."""
     source.require_files()
@@ -54,13 +45,9 @@ def read_instances(source, labels):
     settings = source.settings
     if source.format == "builtin":
         return Instances(*docstrings(test_fraction=settings.test_fraction, seed=settings.seed))
-    if settings.label_map and labels.n_labels is not None:
-        message = "label_map is for names of labels, not for ids"
-        raise InputError(message, remedy="correct the file of label names")
-    new_names = read_label_map(settings.label_map) if settings.label_map else {}
     counts = Counter()
     read = partial(_read_files, source, labels.n_labels, counts)
-    adapt = partial(_adapted, settings=settings, new_names=new_names, counts=counts)
+    adapt = partial(_adapted, settings=settings, new_names=labels.new_names, counts=counts)
     if source.test is not None:
         return Instances(adapt(read("train")), adapt(read("test")), counts)
 

@@ -1,48 +1,15 @@
-"""Label lists of instances, by name, by number or by subject, to the label matrix."""
+"""Labels of instances, by name, by number or by subject, to the label matrix; files of their names."""
 
-from array import array
-from itertools import chain, islice, pairwise
+import csv
+from itertools import chain, islice
 
 import numpy as np
-import scipy.sparse
 
 from ovaflow.console.errors import InputError
+from ovaflow.data.readers.streams import read_lines
+from ovaflow.data.readers.texts import clean
+from ovaflow.data.subjects import distinct_names, read_vocabulary
 from ovaflow.data.tokens import Numbers
-from ovaflow.sparse.csr import from_scipy
-
-
-class LabelLists:
-    """The labels of one instance after the other, as numbers."""
-
-    def __init__(self, number_of):
-        self._number_of = number_of
-        self._numbers, self._indptr = array("i"), array("q", [0])
-
-    def append(self, labels):
-        """Append the labels of an instance."""
-        self._numbers.extend([self._number_of(label) for label in labels])
-        self._indptr.append(len(self._numbers))
-
-    @property
-    def numbers(self):
-        """The numbers of all labels, one list after the other."""
-        return np.array(self._numbers, np.int32)
-
-    def __iter__(self):
-        for start, end in pairwise(self._indptr):
-            yield self._numbers[start:end]
-
-    def matrix(self, ids, n_labels):
-        """The matrix (n, l) of ones at the ids of the numbers; labels of the id -1 are left out."""
-        kept = ids >= 0
-        before = np.zeros(len(ids) + 1, np.int64)
-        np.cumsum(kept, out=before[1:])
-        indptr = before[np.array(self._indptr, np.int64)]
-        ones = np.ones(before[-1], np.float32)
-        rows = scipy.sparse.csr_array((ones, ids[kept], indptr), shape=(len(indptr) - 1, n_labels))
-        rows.sum_duplicates()
-        rows.data[:] = 1
-        return from_scipy(rows)
 
 
 class NamedLabels:
@@ -52,6 +19,7 @@ class NamedLabels:
     uris, notations, others, language = (), (), (), None
 
     def __init__(self):
+        self.new_names = {}  # by label_map
         self._numbers = Numbers()
         self.number_of = self._numbers.__getitem__
 
@@ -90,7 +58,7 @@ class NumberedLabels:
     number_of = int
 
     def __init__(self, names, uris=()):
-        self._names, self.uris = names, uris
+        self._names, self.uris, self.new_names = names, uris, {}
         self.n_labels = len(names)
 
     def matrices(self, train, test):
@@ -105,7 +73,7 @@ class SubjectLabels:
     n_labels = None
 
     def __init__(self, vocabulary):
-        self._vocabulary = vocabulary
+        self._vocabulary, self.new_names = vocabulary, {}
         self.uris, self.notations, self.others = vocabulary.uris, vocabulary.notations, vocabulary.others
         self.language = vocabulary.language
         self._numbers = {name: number for number, name in enumerate(vocabulary.names)}
@@ -121,6 +89,68 @@ class SubjectLabels:
         numbers = np.concatenate([train.numbers, test.numbers])
         counts = {"subjects_given": len(numbers), "subjects_not_in_vocabulary": int(np.count_nonzero(numbers < 0))}
         return self._vocabulary.names, Y, Y_test, self._vocabulary.counts | counts
+
+
+def labels_of(source):
+    """How the labels of texts are given: by name, by number in a file of names, or by a subject vocabulary."""
+    if source.vocabulary is not None:
+        labels = SubjectLabels(read_vocabulary(source.vocabulary, source.settings.language))
+    elif source.labels is not None:
+        labels = NumberedLabels(*read_label_names(source.labels))
+    else:
+        labels = NamedLabels()
+    if source.settings.label_map:
+        if labels.n_labels is not None:
+            message = "label_map is for names of labels, not for ids"
+            raise InputError(message, remedy="correct the file of label names")
+        labels.new_names = read_label_map(source.settings.label_map)
+    return labels
+
+
+def read_label_names(path):
+    """Names out of lines of ``name`` or ``identifier<TAB>name``, all different, and the identifiers, if all have one.
+
+    Names that several labels share carry the identifier (or else the label's number, counted from 0) in brackets.
+    """
+    entries = [_entry(line) for _, line in read_lines(path)]
+    while entries and not any(entries[-1]):
+        entries.pop()
+    names = [name or identifier or f"label {number}" for number, (identifier, name) in enumerate(entries)]
+    identifiers = [identifier for identifier, _ in entries]
+    return distinct_names(names, identifiers), identifiers if all(identifiers) else []
+
+
+def _entry(line):
+    identifier, tab, name = clean(line).partition("\t")
+    return (identifier.strip(), name.strip()) if tab else ("", line.strip())
+
+
+def read_label_map(path):
+    """New names of labels by their old ones, of rows with a comma, a semicolon or a tab between them."""
+    new_names, lines = {}, [line for _, line in read_lines(path)]
+    delimiter = next((mark for mark in "\t;" if lines and mark in lines[0]), ",")
+    for number, row in enumerate(csv.reader(lines, delimiter=delimiter), 1):
+        names = [clean(name).strip() for name in row]
+        if not names:
+            continue
+        if len(names) != 2:
+            message = f"{len(row)} fields, expected an old name and a new one"
+            raise InputError(message, path=path, line=number, remedy="leave the new name empty to drop a label")
+        if names[0] in new_names:
+            raise InputError(f"{names[0]!r} appears twice", path=path, line=number, remedy="delete all but one")
+        new_names[names[0]] = names[1]
+    return new_names
+
+
+def names_as_given(source):
+    """The names of each label by what texts have in its place, an id, a URI or a name; None where labels are names."""
+    if source.vocabulary is not None:
+        subjects = read_vocabulary(source.vocabulary, source.settings.language)
+        names = [(name, *others) for name, others in zip(subjects.names, subjects.others, strict=True)]
+        return dict(zip(subjects.names, names, strict=True)) | dict(zip(subjects.uris, names, strict=True))
+    if source.labels is not None:
+        return {str(number): (name,) for number, name in enumerate(read_label_names(source.labels)[0])}
+    return None
 
 
 _SEPARATORS = (";", "|", "\t")

@@ -8,19 +8,17 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.corpus import read_corpus
-from ovaflow.data.dataset import EXCERPT, Split, held_out, write_dataset
-from ovaflow.data.instances import labels_of, read_instances
-from ovaflow.data.label_names import read_label_names, with_label_names
-from ovaflow.data.labels import NamedLabels
+from ovaflow.data.corpus import read_corpus, with_label_names
+from ovaflow.data.dataset import EXCERPT, Split, write_dataset
+from ovaflow.data.instances import read_instances
+from ovaflow.data.labels import NamedLabels, labels_of
 from ovaflow.data.normalize import fill_rows, is_dense, model_features
-from ovaflow.data.readers import npz
-from ovaflow.data.readers.sparse_text import read_svmlight, read_xmc_text
+from ovaflow.data.records import read_records
 from ovaflow.data.tfidf import RECORDED, weigh_counts
 from ovaflow.data.tokens import TOKEN_PATTERN
 from ovaflow.data.vocabulary import fit_features
 from ovaflow.settings.models import TEXT_FORMATS
-from ovaflow.sparse.csr import CSR, nonzeros_of_rows, rows_of
+from ovaflow.sparse.csr import nonzeros_of_rows
 
 _LIMITS = ("min_df", "max_df", "max_features")
 
@@ -80,12 +78,13 @@ def _prepare_texts(source, processes, folder):
         Split(train.features.X, Y, norms=train.features.norms, records=train.records),
         Split(test.features.X, Y_test, test.excerpts, test.features.norms, test.records),
     )
-    counts = instances.counts | train.features.counts | label_counts | _counts(*splits, settings.bias)
+    counts = instances.counts | train.features.counts | label_counts
+    training = splits[0]
     if settings.label_names:
-        documents, others = splits[0], labels.others
-        splits = with_label_names(documents, names, transform, folder, others), splits[1]
-        named = splits[0].X.n_rows - documents.X.n_rows
-        counts["label_names_without_features"] = len(names) + sum(map(len, others)) - named
+        training = with_label_names(splits[0], names, transform, folder, labels.others)
+        named = training.X.n_rows - splits[0].X.n_rows
+        counts["label_names_without_features"] = len(names) + sum(map(len, labels.others)) - named
+    counts |= _counts(*splits, settings.bias)
     parameters = {
         "format": source.format,
         "tfidf": settings.weighs,
@@ -102,37 +101,28 @@ def _prepare_texts(source, processes, folder):
     if settings.label_names:
         parameters["named_labels"] = named
     idf = transform.idf if settings.weighs else None
-    return Prepared(*splits, names, transform.feature_names, parameters, idf, labels.uris, labels.notations)
-
-
-class _Records(NamedTuple):
-    """Features and labels of some rows of a file."""
-
-    X: CSR
-    Y: CSR
-    rows: np.ndarray
-
-    def take(self, positions):
-        """Some of the records."""
-        return _Records(rows_of(self.X, positions), rows_of(self.Y, positions), self.rows[positions])
+    return Prepared(training, splits[1], names, transform.feature_names, parameters, idf, labels.uris, labels.notations)
 
 
 def _prepare_features(source, settings):
     """Prepare files of features and label ids, which keep their numbers; dense training rows are stored in full."""
-    numbering, train, test = _read_features(source, settings)
+    numbering, names, train, test = read_records(source)
     dropped = {}
     if settings.unlabelled == "drop":
         n = len(train.rows) + len(test.rows)
         train, test = (part.take(np.flatnonzero(np.diff(part.Y.indptr))) for part in (train, test))
         dropped = {"instances_without_labels": n - len(train.rows) - len(test.rows)}
-    names = _names_of_ids(source, train.Y.n_columns)
     weighting, idf = {"tfidf": settings.weighs}, None
     X, X_test = train.X, test.X
     if settings.weighs:
         weighting["sublinear"] = settings.sublinear
         X, idf = weigh_counts(X, settings.sublinear)
         X_test, _ = weigh_counts(X_test, settings.sublinear, idf)
-    splits = [_split(records, weighted, len(names), settings) for records, weighted in ((train, X), (test, X_test))]
+    splits = []
+    for records, weighted in ((train, X), (test, X_test)):
+        features, norms = model_features(weighted, settings.normalize, settings.bias)
+        numbers = [f"record {row + 1}" for row in records.rows.tolist()]
+        splits.append(Split(features, records.Y, norms=norms, records=numbers))
     dense = is_dense(splits[0].X)
     parameters = {
         "format": source.format,
@@ -146,51 +136,6 @@ def _prepare_features(source, settings):
     if dense:
         splits[0] = replace(splits[0], X=fill_rows(splits[0].X))
     return Prepared(*splits, names, [], parameters, idf)
-
-
-def _split(records, X, n_labels, settings):
-    """Weighted features X of records, as models take them, with their labels."""
-    X, norms = model_features(X, settings.normalize, settings.bias)
-    names = [f"record {row + 1}" for row in records.rows.tolist()]
-    return Split(X, records.Y._replace(n_columns=n_labels), norms=norms, records=names)
-
-
-def _read_features(source, settings):
-    """How features are numbered, as far as the format leaves it open, and training and test records."""
-    paths, labels_paths = [source.train, source.test], [source.train_labels, source.test_labels]
-    if source.test is not None:
-        numbering, matrices = _read_files(source.format, paths, labels_paths)
-        return numbering, *(_Records(X, Y, np.arange(X.n_rows)) for X, Y in matrices)
-    numbering, [(X, Y)] = _read_files(source.format, paths[:1], labels_paths[:1])
-    held = held_out(X, settings.test_fraction, settings.seed)
-    if held.all():
-        raise InputError("no training instances are left", path=source.train, remedy="name a test file")
-    records = _Records(X, Y, np.arange(X.n_rows))
-    return numbering, records.take(np.flatnonzero(~held)), records.take(np.flatnonzero(held))
-
-
-def _read_files(format, paths, labels_paths):
-    if format == "svmlight":
-        first, splits = read_svmlight(paths)
-        return {"first_feature": first}, splits
-    if format == "npz":
-        splits = [npz.read(*pair) for pair in zip(paths, labels_paths, strict=True)]
-    else:
-        splits = [read_xmc_text(path) for path in paths]
-    d = max(X.n_columns for X, _ in splits)
-    l = max(Y.n_columns for _, Y in splits)  # noqa: E741
-    return {}, [(X._replace(n_columns=d), Y._replace(n_columns=l)) for X, Y in splits]
-
-
-def _names_of_ids(source, n_labels):
-    if source.labels is None:
-        return [str(label) for label in range(n_labels)]
-    names, _ = read_label_names(source.labels)
-    # svmlight does not say how many labels there are
-    if len(names) < n_labels or (len(names) > n_labels and source.format != "svmlight"):
-        message = f"{len(names)} names for {n_labels} labels"
-        raise InputError(message, path=source.labels, remedy="give one line per label, in id order")
-    return names
 
 
 def _counts(train, test, bias):

@@ -6,23 +6,21 @@ import numpy as np
 
 from ovaflow.data.blocks import PIECES, without_spaces
 
-_COUNTED = {
-    "instances_without_labels": "instances have no label: left out",
-    "labels_renamed": "labels of instances were renamed or dropped by label_map",
-    "lines_without_a_tab": "lines of the corpus have no tab, so no subjects: left out",
-    "documents_without_subjects": "documents of the corpus have no subjects: left out",
-    "deprecated_subjects": "subjects of the vocabulary are deprecated: left out",
-    "subjects_named_in_another_language": "subjects have no name in the language: they are named in another",
-    "subjects_not_in_vocabulary": "subjects of instances are not in the vocabulary: left out",
-}
 _NO_FEATURE = "have no feature: an empty text, or only words that are too rare or too frequent"
-_LACKING = {
-    ("train", "features"): _NO_FEATURE,
-    ("train", "labels"): "have no label: they are negatives of all labels; unlabelled: drop leaves them out",
-    ("test", "features"): _NO_FEATURE,
-    ("test", "labels"): "have no label",
+_COUNTED = {
+    "instances_without_labels": "{count:,} instances have no label: left out",
+    "labels_renamed": "{count:,} labels of instances were renamed or dropped by label_map",
+    "lines_without_a_tab": "{count:,} lines of the corpus have no tab, so no subjects: left out",
+    "documents_without_subjects": "{count:,} documents of the corpus have no subjects: left out",
+    "deprecated_subjects": "{count:,} subjects of the vocabulary are deprecated: left out",
+    "subjects_named_in_another_language": "{count:,} subjects have no name in the language: they have another's",
+    "subjects_not_in_vocabulary": "{count:,} subjects of instances are not in the vocabulary: left out",
+    "train_without_features": f"{{count:,}} of {{train_instances:,}} training instances {_NO_FEATURE}",
+    "train_without_labels": "{count:,} of {train_instances:,} training instances have no label: "
+    "they are negatives of all labels; unlabelled: drop leaves them out",
+    "test_without_features": f"{{count:,}} of {{test_instances:,}} test instances {_NO_FEATURE}",
+    "test_without_labels": "{count:,} of {test_instances:,} test instances have no label",
 }
-_ROLES = {"train": "training", "test": "test"}
 _HTML = 0.01
 """Share of texts with markup above which a remark is made."""
 _ODD = 0.9
@@ -35,8 +33,7 @@ def remarks_on(prepared):
     counts = source["counts"]
     return [
         *_on_files(source.get("files", {})),
-        *(f"{counts[name]:,} {words}" for name, words in _COUNTED.items() if counts.get(name)),
-        *_on_lacks(counts),
+        *(text.format(count=counts[name], **counts) for name, text in _COUNTED.items() if counts.get(name)),
         *_on_spaces(prepared),
         *_on_unknown_labels(prepared, counts),
         *_on_markup(counts),
@@ -48,13 +45,6 @@ def remarks_on(prepared):
 def _on_files(files):
     if "test" in files and files["test"]["sha256"] == files["train"]["sha256"]:
         yield "the test file is the training file: figures say what the model remembers, not how good it is"
-
-
-def _on_lacks(counts):
-    for (part, what), words in _LACKING.items():
-        lacking, instances = counts[f"{part}_without_{what}"], counts[f"{part}_instances"]
-        if lacking:
-            yield f"{lacking:,} of {instances:,} {_ROLES[part]} instances {words}"
 
 
 def _on_spaces(prepared):

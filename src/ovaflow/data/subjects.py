@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ovaflow.console.errors import InputError
 from ovaflow.data.readers.annif import without_brackets
 from ovaflow.data.readers.streams import ending_of, open_stream, read_lines
-from ovaflow.data.readers.texts import read_csv_file
+from ovaflow.data.readers.texts import check_columns
 
 _RDF = {".ttl": "turtle", ".rdf": "xml", ".xml": "xml", ".nt": "nt", ".jsonld": "json-ld"}
 """Syntax of SKOS files by the endings of their names."""
@@ -69,13 +69,14 @@ def distinct_names(names, marks):
 
 
 def _read(path, language):
-    ending = ending_of(path)
+    ending, lines = ending_of(path), (line for _, line in read_lines(path))
     if ending in _RDF:
-        return _read_skos(path, _RDF[ending])
+        with open_stream(path) as stream:
+            return list(_read_skos(stream, path, _RDF[ending]))
     if ending in (".tsv", ".txt"):
-        return _read_tsv(path, language)
+        return _read_tsv(lines, language)
     if ending == ".csv":
-        return _read_csv(path)
+        return _read_csv(lines, path)
     legal = ", ".join((*_RDF, ".tsv", ".csv"))
     message = "the file's name does not tell what kind of vocabulary it is"
     raise InputError(message, path=path, remedy=f"end it in one of {legal}")
@@ -110,40 +111,33 @@ def _other_names_in(subject, language):
     return tuple(name for tongue, name in subject.others if tongue in (language, None))
 
 
-def _read_tsv(path, language):
-    for _, line in read_lines(path):
+def _read_tsv(lines, language):
+    for line in lines:
         uri, name, notation = [*map(str.strip, line.split("\t")), "", ""][:3]
         if uri:
             yield Subject(without_brackets(uri), {language: name} if name else {}, notation)
 
 
-def _read_csv(path):
-    _, header = next(read_lines(path), (1, ""))
-    existing = [name.strip() for name in next(csv.reader([header]), [])]
+def _read_csv(lines, path):
+    rows = csv.DictReader(lines)
+    existing = rows.fieldnames or []
     columns = [name for name in existing if name.startswith("label_")]
-    required = ["uri", *(columns or ["label_..."])] + ["notation"] * ("notation" in existing)
     remedy = "name uri, label_en, label_fi, ..., and notation in the first line"
-    for _, (uri, *fields) in read_csv_file(path, required, remedy):
-        names = {
-            column.removeprefix("label_"): name.strip()
-            for column, name in zip(columns, fields, strict=False)
-            if name.strip()
-        }
-        notation = "".join(fields[len(columns) :]).strip()
-        yield Subject(without_brackets(uri), names, notation)
+    check_columns(["uri", *(columns or ["label_..."])], existing, path, 1, remedy)
+    for row in rows:
+        names = {column.removeprefix("label_"): (row[column] or "").strip() for column in columns}
+        names = {language: name for language, name in names.items() if name}
+        yield Subject(without_brackets(row["uri"]), names, (row.get("notation") or "").strip())
 
 
-def _read_skos(path, syntax):
+def _read_skos(stream, path, syntax):
     # rdflib takes half a second to load
     import rdflib
     from rdflib.namespace import OWL, RDF, RDFS, SKOS
 
     graph = rdflib.Graph()
     try:
-        with open_stream(path) as stream:
-            graph.parse(stream, format=syntax)
-    except InputError:
-        raise
+        graph.parse(stream, format=syntax)
     except Exception as error:
         # rdflib's parsers raise errors of many kinds
         message = f"not readable as {syntax} ({' '.join(str(error).split())[:300]})"

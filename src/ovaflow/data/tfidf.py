@@ -221,27 +221,10 @@ def weigh_counts(matrix, sublinear, idf=None):
 
 def stack(blocks, n_columns, folder=None):
     """Blocks of rows as one matrix; with a folder they are kept there meanwhile, and mapped."""
-    data, indices = _growing(np.float32, folder), _growing(np.int32, folder)
+    data, indices = GrowingVector(np.float32, folder), GrowingVector(np.int32, folder)
     lengths = [np.zeros(1, np.int64)]
     for block in blocks:
         data.extend(block.data)
         indices.extend(block.indices)
         lengths.append(np.diff(block.indptr))
     return CSR(data.mapped(), indices.mapped(), np.cumsum(np.concatenate(lengths)), n_columns)
-
-
-def _growing(dtype, folder):
-    return _Pieces(dtype) if folder is None else GrowingVector(dtype, folder)
-
-
-class _Pieces:
-    """As :class:`GrowingVector`, in memory."""
-
-    def __init__(self, dtype):
-        self._pieces = [np.empty(0, dtype)]
-
-    def extend(self, values):
-        self._pieces.append(values)
-
-    def mapped(self):
-        return np.concatenate(self._pieces)

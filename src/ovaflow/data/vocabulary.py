@@ -6,6 +6,7 @@ forgotten, as in lossy counting (Manku and Motwani, 2002); their document freque
 """
 
 import math
+import tempfile
 from array import array
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -116,8 +117,9 @@ def _texts(limit, n, rounded):
 def _read(texts, left_out, processes, folder):
     """Tokens of all texts, mapped from disk, the document frequency of each word, and counts for the provenance."""
     vocabulary, document_frequency = _Vocabulary(), np.zeros(0, np.int64)
-    ids, fields, lengths = GrowingVector(np.int32, folder), GrowingVector(np.uint8, folder), [np.zeros(1, np.int64)]
-    weighted = False
+    folder = folder or tempfile.gettempdir()
+    ids, fields, weighted = GrowingVector(np.int32, folder), GrowingVector(np.uint8, folder), False
+    lengths = [np.zeros(1, np.int64)]
     for tokens in tokens_in_batches(texts, left_out=left_out, processes=processes):
         number = np.fromiter(map(vocabulary.__getitem__, tokens.words), np.int32, len(tokens.words))
         document_frequency = _grown(document_frequency, vocabulary.issued)

@@ -8,11 +8,10 @@ from pathlib import Path
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
 from ovaflow.data.blocks import without_spaces
-from ovaflow.data.corpus import read_corpus
+from ovaflow.data.corpus import read_corpus, with_label_names
 from ovaflow.data.dataset import Dataset, Names, Split
 from ovaflow.data.instances import training_instances
-from ovaflow.data.label_names import names_as_given, with_label_names
-from ovaflow.data.labels import NamedLabels
+from ovaflow.data.labels import NamedLabels, names_as_given
 from ovaflow.data.vocabulary import NoTermsError, fit_features
 from ovaflow.settings.models import TrainLabels
 from ovaflow.tuning.comparison import compare, failed_trial, folds, summary, try_on

@@ -33,10 +33,11 @@ _CONVERT = "convert the file to UTF-8, for example: iconv -f {} -t utf-8 old.csv
 
 def ending_of(path):
     """The ending of a file's name, compressed or not, in lower case: ``.csv`` of ``a.CSV.gz``; empty without one."""
-    name = Path(path)
-    if name.suffix.lower() in _PACKED:
-        name = name.with_suffix("")
-    return name.suffix.lower()
+    name = Path(path).name.lower()
+    for packed in _PACKED:
+        name = name.removesuffix(packed)
+    _, dot, ending = name.rpartition(".")
+    return f".{ending}" if dot else ""
 
 
 def matching_paths(location):

@@ -67,9 +67,9 @@ class Columns(NamedTuple):
         n_texts, end = len(self.texts), len(self.texts) + len(self.labels)
         try:
             text, labels = joined(fields[:n_texts], self.weighted), self._labels_in(fields[n_texts:end])
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             where = "" if row is None else f"row {row}: "
-            raise InputError(f"{where}{_reason(error)}", path=path, line=line, remedy=CORRECT) from None
+            raise InputError(f"{where}{error}", path=path, line=line, remedy=CORRECT) from None
         place = f"line {line}" if row is None else f"row {row}"
         return TextInstance(text, labels, next(iter(fields[end:]), None), place)
 
@@ -94,10 +94,6 @@ class Columns(NamedTuple):
             return json.loads(content)
         except json.JSONDecodeError:
             raise ValueError("labels begin with '[' but are not a JSON list") from None
-
-
-def _reason(error):
-    return "nested too deeply" if isinstance(error, RecursionError) else error
 
 
 def split_names(columns):
@@ -356,24 +352,13 @@ def _json_entries(lines, columns, path):
 def read_json_object(line, path, number):
     """The object that a line of JSON Lines holds."""
     try:
-        entry = json.loads(line, object_pairs_hook=_without_repeated_keys, parse_constant=_refuse_constant)
-    except (RecursionError, ValueError) as error:
-        raise InputError(f"not valid JSON ({_reason(error)})", path=path, line=number, remedy=CORRECT) from None
+        entry = json.loads(line)
+    except ValueError as error:
+        raise InputError(f"not valid JSON ({error})", path=path, line=number, remedy=CORRECT) from None
     if not isinstance(entry, dict):
         message = f"expected a JSON object, found {line[:40]!r}"
         raise InputError(message, path=path, line=number, remedy="write one object per line")
     return entry
-
-
-def _without_repeated_keys(pairs):
-    entry = dict(pairs)
-    if len(entry) < len(pairs):
-        raise ValueError("a key appears twice")
-    return entry
-
-
-def _refuse_constant(name):
-    raise ValueError(f"{name} is not a number of JSON")
 
 
 LINE_READERS = {"text-tsv": _read_tsv, "csv": _read_csv, "jsonl": _read_jsonl, "lines": _read_plain}
