@@ -82,7 +82,6 @@ def test_unknown_dataset_names_the_known_ones(tmp_path):
     [
         ("{title: A, format: npz, colour: red, sources: [%s]}", "datasets.a.colour: Extra inputs"),
         ("{title: A, format: xmc-text, sources: []}", "datasets.a.sources: List should have at least 1 item"),
-        ("{title: A, format: npz, sources: [%s]}", "npz needs members"),
         ("{title: A, format: xmc-text, sources: [{members: {train: a, test: b}}]}", "give either drive or url"),
         ("{title: A, format: xmc-text, sources: [{url: 'file:///a', members: {}}]}", "datasets.a.sources.0.url"),
         ("{title: A, format: xmc-text, sources: [{url: 'http://a', members: {x: y}}]}", "members must be"),

@@ -214,7 +214,7 @@ def test_dataset(place, server, kind):
     assert read_record(default_record(place.folder)) == {
         name: hashlib.sha256(content).hexdigest() for name, content in BOTH.items()
     }
-    place.download()
+    assert main(["download", "--dataset=a", f"--catalogue={place.catalogue}", f"--output={place.folder}"]) == 0
     assert server.asked == ["/a"]
 
 
@@ -226,7 +226,7 @@ def test_matrices(place, server):
     assert place.files() == dict(zip(files_of("a", place.catalogue)["files"], parts.values(), strict=True))
     place.offer("/npz.zip", members=PAIRS, format="npz", counts={"labels": 5})
     (place.folder / "X.trn.npz").unlink()
-    with pytest.raises(InputError, match="l = 4 and not 5"):
+    with pytest.raises(InputError, match="l = 4, expected 5"):
         place.download()
 
 
@@ -235,16 +235,16 @@ BAD = {
     "not found": (None, MEMBERS, "answered 404"),
     "not an archive": (TEXT, MEMBERS, "not a zip or tar archive"),
     "truncated tar": (CUT, MEMBERS, "not a zip or tar archive, or a damaged one"),
-    "member missing": (zipped(train=TRAIN), MEMBERS, "has no member test.txt"),
-    "member twice": (
-        zipped(train=TRAIN, test=TEST, **{"other/train": b"x"}),
-        MEMBERS,
-        "several members that end",
-    ),
-    "other counts": (zipped(train=TRAIN, test=b"1 3 5\n2 2:1\n"), MEMBERS, "test has l = 5 and not 4 as the catalogue"),
+    "member missing": (zipped(train=TRAIN), MEMBERS, "has 0 members test.txt, expected one"),
+    "member twice": (zipped(train=TRAIN, test=TEST, **{"other/train": b"x"}), MEMBERS, "has 2 members train.txt"),
+    "other counts": (zipped(train=TRAIN, test=b"1 3 5\n2 2:1\n"), MEMBERS, "test has l = 5, expected 4"),
     "no header": (zipped(train=b"0 0:1\n", test=TEST), MEMBERS, "expected a header"),
-    "number too large": (zipped(**DIVIDED | {"a_trSplit": b"3 1\n4 2\n"}), SPLIT, "instance numbers from 1 to 3"),
-    "not a label": (zipped(**APART | {"trY": b"2 4\n0:x\n1:1\n"}), PAIRS, "expected label:value, found b'0:x"),
+    "number too large": (
+        zipped(**DIVIDED | {"a_trSplit": b"3 1\n4 2\n"}),
+        SPLIT,
+        "expected instance numbers from 1 to 3",
+    ),
+    "not a label": (zipped(**APART | {"trY": b"2 4\n0:x\n1:1\n"}), PAIRS, "not what the catalogue says (could not"),
 }
 
 
@@ -288,11 +288,3 @@ def test_other_data_than_recorded_is_refused(place, server):
     default_record(place.folder).write_text("nonsense\n")
     with pytest.raises(InputError, match=r"a\.sha256: not a file of sha256sum; delete the record"):
         place.download()
-
-
-def test_checksum_of_the_archive(place, server):
-    server.files["/bad"] = zipped(train=TRAIN, test=b"1 3 4\n3 2:1\n")
-    source = {"members": MEMBERS, "sha256": hashlib.sha256(GOOD).hexdigest()}
-    place.offer(sources=[source | {"url": server.root + path} for path in ("/bad", "/good.zip")])
-    assert main(["download", "--dataset=a", f"--catalogue={place.catalogue}", f"--output={place.folder}"]) == 0
-    assert place.files() == BOTH

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.preprocessing import MultiLabelBinarizer
 
-from ovaflow.data.label_names import read_label_names
-from ovaflow.data.labels import LabelLists, NamedLabels, NumberedLabels
+from ovaflow.data.corpus import LabelLists
+from ovaflow.data.labels import NamedLabels, NumberedLabels, read_label_names
 
 names = st.text(max_size=3)
 lists = st.lists(st.lists(names, max_size=5), max_size=8)

@@ -313,12 +313,6 @@ def test_records_have_ids_or_places(tmp_path, format, options, expected):
     assert dataset.records("train", [3, 2]) == [f"more, {expected[0]}", f"train, {expected[2]}"]
 
 
-def test_a_lacking_column_of_ids_is_refused(tmp_path, capsys):
-    (tmp_path / "train").write_text(RECORDS["csv"])
-    prepare(tmp_path, "--format=csv", f"--train={tmp_path}/train", "--id-column=nr", status=2)
-    assert "no column 'nr', there are 'text', 'labels', 'id', 'number'" in capsys.readouterr().err
-
-
 def test_html_is_read_as_a_person_sees_it(tmp_path, capsys):
     seen = ["my printer & Müller", "does not <start>", "x < 5 end"]
     written = [

@@ -11,8 +11,9 @@ class GrowingVector:
 
     def __init__(self, dtype, folder=None):
         self._dtype, self._length = np.dtype(dtype), 0
-        # closed with the last array that maps it
-        self._file = io.BytesIO() if folder is None else tempfile.TemporaryFile(dir=folder)
+        self._file = io.BytesIO()
+        if folder is not None:
+            self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115, closed with the last array that maps it
 
     def __len__(self):
         return self._length
