@@ -93,11 +93,3 @@ def test_same_in_every_process(root):
         outputs.append(subprocess.run(arguments, env=environment, capture_output=True, check=True).stdout)
     assert outputs[0] == outputs[1]
     assert len(json.loads(outputs[0])[0]) > 0
-
-
-def test_installed_packages():
-    found = docstrings(texts=300)
-    instances = [*found.train, *found.test]
-    assert len(instances) == 300
-    assert len({instance.text for instance in instances}) == 300
-    assert 0.1 < len(found.test) / 300 < 0.3

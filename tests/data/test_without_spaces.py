@@ -5,7 +5,6 @@ import random
 
 import pytest
 
-from ovaflow.cli import main
 from ovaflow.console.errors import InputError
 from ovaflow.data.blocks import without_spaces
 from ovaflow.data.prepare import prepare
@@ -53,12 +52,6 @@ def test_auto_chooses_pieces(table):
     assert "characters" in made["chosen"]
     assert found[made["chosen"]] > 0.95
     assert found["words"] == 0
-
-
-def test_a_whole_run_of_pieces(table, tmp_path, capsys):
-    given = ["--format=csv", f"--train={table}", "--label-separator=;", "--features=characters=1-3"]
-    assert main(["prepare", *given, f"--output={tmp_path / 'd.h5'}"]) == 0
-    assert "training instances have no feature" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

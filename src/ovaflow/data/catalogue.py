@@ -1,4 +1,4 @@
-"""The catalogue of public datasets: where they are, how large they are, how they are judged."""
+"""The catalogue of public datasets: where to get them, their sizes and propensities."""
 
 from functools import cache
 from pathlib import Path
@@ -45,7 +45,7 @@ class Propensity(_Strict):
 
 
 class Archive(_Strict):
-    """One place that has a dataset's archive, and what to take out of it."""
+    """Where to get a dataset's archive, and what to extract from it."""
 
     drive: Annotated[str, Field(pattern=r"^[-\w]{10,}$")] | None = None
     resourcekey: Annotated[str, Field(pattern=r"^[-\w]+$")] | None = None

@@ -45,7 +45,7 @@ _DAMAGED = (zipfile.BadZipFile, tarfile.TarError, zlib.error, LZMAError, EOFErro
 
 
 def download_file(url, path, sha256=None, record=None):
-    """Download one file, unless it is there with the checksum that is given or recorded."""
+    """Download one file, unless it exists with the given or recorded checksum."""
     path, record = Path(path), Path(record or default_record(path))
     expected = sha256.lower() if sha256 else read_record(record).get(path.name)
     if path.exists() and expected and pooch.file_hash(path) == expected:
@@ -57,7 +57,7 @@ def download_file(url, path, sha256=None, record=None):
 
 
 def download_dataset(name, folder, catalogue=None, record=None):
-    """Download a dataset of the catalogue into ``folder``, unless its files are there and match their record.
+    """Download a dataset of the catalogue into ``folder``, unless its files exist and match their record.
 
     The folder then holds the files that :func:`ovaflow.data.catalogue.files_of` names. Sources are tried in order;
     an archive that a person has put at ``FOLDER/NAME.archive`` goes first.
@@ -89,7 +89,7 @@ def download_dataset(name, folder, catalogue=None, record=None):
 
 @contextlib.contextmanager
 def _working_in(folder):
-    """A folder for what is not finished; what a kill left there is removed."""
+    """A folder for unfinished files; what a killed process left there is removed."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     try:
@@ -158,7 +158,7 @@ def _reason(error):
 def _from_server(url, output, progress):
     with requests.get(_with_variables(url), stream=True, headers=_HEADERS, timeout=TIMEOUT) as response:
         response.raise_for_status()
-        # a .gz file stays packed, though some servers call it a gzip-encoded text
+        # a .gz file stays compressed, although some servers declare it as an encoding
         response.raw.headers.pop("Content-Encoding", None)
         progress.total = int(response.headers.get("Content-Length", 0))
         with open(output, "wb") as file:
@@ -179,7 +179,7 @@ def _from_drive(identifier, output, progress):
             progress=lambda done, total: progress.advance(done - progress.done),
         )
     except (KeyError, AssertionError) as error:
-        # how gdown meets a page that it does not know
+        # what gdown raises on a page that it does not know
         raise ValueError(f"gdown: {error!r}") from None
 
 
@@ -305,7 +305,7 @@ def _select_instances(data, ids, output):
 
 
 def _join_features_and_labels(features, labels, output):
-    """Write one XMC text file out of "feature:value ..." rows (header n d) and "label:1 ..." rows (header n l)."""
+    """Write one XMC text file from "feature:value ..." rows (header n d) and "label:1 ..." rows (header n l)."""
     with open_stream(features) as rows, open_stream(labels) as label_rows, open(output, "wb") as target:
         n, d = map(int, rows.readline().split())
         _, l = map(int, label_rows.readline().split())  # noqa: E741

@@ -78,7 +78,7 @@ def _prepare_texts(source, processes, folder):
         Split(train.features.X, Y, norms=train.features.norms, records=train.records),
         Split(test.features.X, Y_test, test.excerpts, test.features.norms, test.records),
     )
-    counts = instances.counts | train.features.counts | label_counts
+    counts = dict(instances.counts) | train.features.counts | label_counts
     training = splits[0]
     if settings.label_names:
         training = with_label_names(splits[0], names, transform, folder, labels.others)

@@ -1,4 +1,4 @@
-"""Tokens of texts, as numbers of words, and which part of a text each of them is.
+"""Tokens of texts, as numbers of words, and their places in the text.
 
 Tokens are taken from the normal form of a text, which may be longer or shorter than the text ("ﬁ" is "fi", "e" and an
 accent are "é"). To map them back it is computed cluster by cluster: a character and the marks that compose with it. No
@@ -37,9 +37,9 @@ def normal_form(text):
 
 
 _BATCH = 1 << 21
-"""Characters of texts that are counted together, roughly."""
+"""Characters, roughly, of the texts that are counted together."""
 _FEW = 8
-"""Batches for which starting other processes would take longer than it saves."""
+"""Fewest batches for which it saves time to start other processes."""
 
 
 class Tokens(NamedTuple):
@@ -89,8 +89,8 @@ def _spans(form):
     codes = np.frombuffer(form.encode("utf-32-le", "surrogatepass"), np.uint32)
     classes = _classes(min(1 << int(codes.max(initial=0)).bit_length(), sys.maxunicode + 1))[codes]
     starts, ends = np.empty(len(codes) // 2 + 1, np.int32), np.empty(len(codes) // 2 + 1, np.int32)
-    found = _find_tokens(classes, starts, ends)
-    return codes, starts[:found], ends[:found]
+    n = _find_tokens(classes, starts, ends)
+    return codes, starts[:n], ends[:n]
 
 
 @functools.cache
@@ -109,8 +109,8 @@ def _classes(limit):
 
 @strict_kernel
 def _find_tokens(classes, starts, ends):
-    """Letters, digits and marks, from a letter or digit on that none is before, but not digits alone."""
-    found = end = 0
+    """A token is a run of letters, digits and marks that begins with a letter or digit and is more than digits."""
+    n_tokens = end = 0
     while end < len(classes):
         start = end
         while start < len(classes) and classes[start] < _LETTER:
@@ -123,17 +123,17 @@ def _find_tokens(classes, starts, ends):
         while end < len(classes) and classes[end] > _NEITHER:
             end += 1
         if end - start > 1:
-            starts[found], ends[found] = start, end
-            found += 1
-    return found
+            starts[n_tokens], ends[n_tokens] = start, end
+            n_tokens += 1
+    return n_tokens
 
 
 def _distinct(codes, starts, ends):
     """The number of each token's word, and the words in order of appearance."""
     size = 1 << max(4, int(2 * len(starts)).bit_length())
     ids, firsts = np.empty(len(starts), np.int32), np.empty(len(starts), np.int32)
-    found = _number_words(codes, starts, ends, np.full(size, -1, np.int32), ids, firsts)
-    firsts = firsts[:found]
+    n_words = _number_words(codes, starts, ends, np.full(size, -1, np.int32), ids, firsts)
+    firsts = firsts[:n_words]
     lengths = ends[firsts] - starts[firsts]
     begins = np.cumsum(lengths) - lengths
     letters = codes[np.arange(lengths.sum()) + np.repeat(starts[firsts] - begins, lengths)]
@@ -143,8 +143,8 @@ def _distinct(codes, starts, ends):
 
 @strict_kernel
 def _number_words(codes, starts, ends, table, ids, firsts):
-    """Number equal tokens alike, through a hash table with open addresses; firsts are the first of each number."""
-    found, mask = 0, np.uint64(len(table) - 1)
+    """Give equal tokens the same number, by a hash table with open addressing; firsts are each number's first token."""
+    n_words, mask = 0, np.uint64(len(table) - 1)
     for token in range(len(starts)):
         start, length = starts[token], ends[token] - starts[token]
         hashed = np.uint64(14695981039346656037)
@@ -162,20 +162,21 @@ def _number_words(codes, starts, ends, table, ids, firsts):
                 break
             slot = (slot + np.uint64(1)) & mask
         if table[slot] < 0:
-            table[slot] = found
-            firsts[found] = token
-            found += 1
+            table[slot] = n_words
+            firsts[n_words] = token
+            n_words += 1
         ids[token] = table[slot]
-    return found
+    return n_words
 
 
 def _without(tokens, left_out):
-    """The same without the tokens of some words."""
-    kept = ~np.fromiter((word in left_out for word in tokens.words), bool, len(tokens.words))[tokens.ids]
-    before = np.zeros(len(kept) + 1, np.int64)
-    np.cumsum(kept, out=before[1:])
-    fields = None if tokens.fields is None else tokens.fields[kept]
-    return Tokens(tokens.words, tokens.ids[kept], before[tokens.indptr], fields)
+    """Tokens without those of some words."""
+    is_left_out = np.fromiter((word in left_out for word in tokens.words), bool, len(tokens.words))
+    rest = ~is_left_out[tokens.ids]
+    before = np.zeros(len(rest) + 1, np.int64)
+    np.cumsum(rest, out=before[1:])
+    fields = None if tokens.fields is None else tokens.fields[rest]
+    return Tokens(tokens.words, tokens.ids[rest], before[tokens.indptr], fields)
 
 
 def tokens_in_batches(texts, left_out=frozenset(), processes=1, quiet=False):
@@ -221,7 +222,7 @@ def in_order(pool, function, items, workers):
 
 
 _JAMO_THAT_FOLLOW = range(0x1160, 0x1200)
-"""Hangul vowels and finals, which compose with what is before them though they are letters."""
+"""Hangul vowels and finals, letters that compose with what precedes them."""
 
 
 class TokenSpan(NamedTuple):
@@ -236,7 +237,7 @@ class TokenSpan(NamedTuple):
 
 
 def token_spans(text, html=False):
-    """The :class:`TokenSpan` of each token of a text, in their order; those of HTML with places in the HTML."""
+    """The :class:`TokenSpan` of each token of a text, in order; for HTML with places in the HTML."""
     if html:
         plain, begins, stops = places_without_markup(text)
         return [
@@ -250,8 +251,11 @@ def token_spans(text, html=False):
         starts += [start] * len(piece)
         ends += [end] * len(piece)
     form = "".join(pieces)
-    found = zip(*(each.tolist() for each in _spans(form)[1:]), strict=True)
-    return [TokenSpan(form[first:last], starts[first:last], ends[first:last]) for first, last in found]
+    _, firsts, lasts = _spans(form)
+    return [
+        TokenSpan(form[first:last], starts[first:last], ends[first:last])
+        for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True)
+    ]
 
 
 def _clusters(text):

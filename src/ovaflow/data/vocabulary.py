@@ -1,8 +1,8 @@
-"""Learning which terms are features: each block's own, chosen by how many training texts they occur in.
+"""Which terms are features: those of each block, chosen by the number of training texts they occur in.
 
 Texts are read once. Meanwhile their tokens are kept on disk, as numbers of words, so that memory depends on the number
 of different words and pairs, not on the length of the texts. Where there is no room for all of these, the rarest are
-forgotten, as in lossy counting (Manku and Motwani, 2002); their document frequency then counts anew.
+forgotten, as in lossy counting (Manku and Motwani, 2002); their document frequency then starts at 0 again.
 """
 
 import math
@@ -146,14 +146,14 @@ def _features(transform, tokens, threads, folder):
 
 
 def _grown(values, size):
-    """The same values with zeros after them; room is doubled, so that growing by little costs little."""
+    """Values with zeros appended; room is doubled, so that many small steps cost little."""
     if size <= len(values):
         return values
     return np.concatenate([values, np.zeros(max(size, 2 * len(values)) - len(values), values.dtype)])
 
 
 class _Vocabulary(dict):
-    """Word to number, growing: an unknown word gets the next one, also after others were forgotten."""
+    """Words to numbers: an unknown word gets the next one, even after others were forgotten."""
 
     def __init__(self):
         super().__init__()
@@ -213,7 +213,7 @@ def _words(words, document_frequency, fewest, most):
 
 
 def _terms(tokens, block, fewest, most):
-    """The same of the terms of another block, made of one word each."""
+    """(-df, name) of the terms of another block, each made of one word."""
     names_of, numbers = names_of_word([block]), Numbers()
     starts, terms = np.zeros(len(tokens.words) + 1, np.int64), array("i")
     for number, word in enumerate(tokens.words, 1):
@@ -225,7 +225,7 @@ def _terms(tokens, block, fewest, most):
 
 
 def _pairs(tokens, document_frequency, fewest, most):
-    """The same of pairs of neighbours, and how many were forgotten; the words of a frequent pair are as frequent."""
+    """(-df, name) of pairs of neighbours, whose words are at least as frequent, and the number of forgotten pairs."""
     rare = document_frequency[: len(tokens.words)] < fewest
     counts = _Counts()
     for part in _parts(tokens):

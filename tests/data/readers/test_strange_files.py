@@ -311,20 +311,6 @@ def test_names_that_do_not_fit(tmp_path, capfd, format, content, names, line, me
     refused(tmp_path, capfd, message, line, "train" if content not in IDS.values() else "labels")
 
 
-@pytest.mark.parametrize(
-    ("format", "names", "expected"),
-    [
-        ("xmc-text", b"a\na\nb\n", ["a (0)", "a (1)", "b"]),
-        ("xmc-text", b"x\ta\ny\ta\nz\tb\n", ["a (x)", "a (y)", "b"]),
-        ("text-tsv", b"\xef\xbb\xbfa\r\nb\r\nc\r\nd", ["a", "b", "c"]),
-    ],
-)
-def test_names_of_ids(tmp_path, format, names, expected):
-    assert prepare(tmp_path, format, IDS[format], labels=names) == 0
-    labels = [labels for _, labels in instances_of(tmp_path, format == "text-tsv", True)]
-    assert labels == [{expected[0], expected[2]}, {expected[1]}]
-
-
 MANY = b"30000 7 5\n" + b"".join(b"%d %d:1\n" % (i % 5, i % 7) for i in range(30_000))
 
 

@@ -1,4 +1,4 @@
-"""Numbers and lines of ``label,label feature:value feature:value`` out of text bytes, jitted.
+"""Jitted parsers of numbers and of lines of ``label,label feature:value feature:value``.
 
 Every text handed to these kernels ends with a line feed, which is neither a digit nor a sign: no scan can run past the
 end.
@@ -11,7 +11,7 @@ import numpy as np
 from ovaflow.sparse.jit import strict_kernel
 
 GOOD, BAD_NUMBER, OVERFLOW, HARD = 0, 1, 2, 3
-"""What came of a number; a hard one is too near to a rounding boundary of float32 to be decided here."""
+"""What came of a number; a hard one is too close to a rounding boundary of float32 to be decided here."""
 
 TOO_LARGE = 1 << 40
 """Stands for every whole number of more than 12 digits (leading zeros aside)."""

@@ -14,7 +14,7 @@ from ovaflow.data.readers.streams import open_seekable
 from ovaflow.sparse.csr import from_scipy
 
 _FOREIGN = (ValueError, KeyError, TypeError, AttributeError, OSError, EOFError, zipfile.BadZipFile, zlib.error)
-"""What NumPy and SciPy raise on files that are not matrices."""
+"""What NumPy and SciPy raise for files that are not matrices."""
 _LETTER_X = re.compile(r"(.*)(?<![a-zA-Z0-9])X(?![a-zA-Z0-9])")
 _BLOCK = 1 << 20
 """Entries of an array that are made sparse together."""
