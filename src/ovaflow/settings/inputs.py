@@ -51,7 +51,7 @@ def parameters_of(step: str, config: Config, dataset: str | None = None, run: st
 
 
 def as_options(parameters: dict[str, Any]) -> list[str]:
-    """Settings as options, such as ``["--C=1.0", "--no-normalize"]``; lists are given value by value."""
+    """Settings as options, such as ``["--C=1.0", "--no-normalize"]``; each value of a list is an option."""
     options = []
     for name, value in parameters.items():
         dashed = name.replace("_", "-")

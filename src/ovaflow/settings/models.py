@@ -385,7 +385,7 @@ class Tune(Comparison):
 
 def _candidates_of(name: str) -> BeforeValidator:
     """Candidates of one setting, from those of all or from one or several."""
-    return BeforeValidator(lambda given: getattr(given, name) if isinstance(given, Candidates) else listed(given))
+    return BeforeValidator(lambda value: getattr(value, name) if isinstance(value, Candidates) else listed(value))
 
 
 class FeatureCandidates(Comparison):

@@ -44,7 +44,7 @@ EMBEDDING_CURVE = f"{_RUN}/{STEPS['describe-embedding'].figure}"
 
 
 def raw_files(config: Config, dataset: str) -> dict[str, str | list[str]]:
-    """Files that a dataset of one's own is made from, by role; a list where the config has one."""
+    """Files that a dataset is made from, by role; a list where the config has one."""
     entry = config.datasets[dataset]
     files: dict[str, str | list[str]] = {}
     for role in ROLES:
@@ -117,5 +117,5 @@ def fold_of(config: Config, dataset: str, run: str) -> str | None:
 
 def folds(config: Config) -> list[str]:
     """All folders of :func:`fold_of`."""
-    found = {fold_of(config, dataset, run) for dataset in config.datasets for run in config.runs}
-    return sorted(fold for fold in found if fold is not None)
+    names = {fold_of(config, dataset, run) for dataset in config.datasets for run in config.runs}
+    return sorted(fold for fold in names if fold is not None)
