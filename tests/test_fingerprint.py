@@ -1,4 +1,4 @@
-"""Fingerprints of a package of a few lines; tests/workflow/test_reruns.py has those of ovaflow itself."""
+"""Fingerprints of a package of a few lines; tests/workflow/test_what_runs_again.py has those of ovaflow itself."""
 
 import pytest
 

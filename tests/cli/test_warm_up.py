@@ -1,4 +1,4 @@
-"""``ovaflow warm-up`` compiles all kernels. It comes first (see conftest.py): other tests then find them compiled."""
+"""``ovaflow warm-up`` compiles all kernels that the other commands use."""
 
 import os
 import subprocess
