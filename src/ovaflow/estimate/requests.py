@@ -5,13 +5,14 @@ Snakemake's driver calls this for every job of every run, so nothing imported he
 
 import math
 
+from ovaflow.data.readers.streams import PACKED
 from ovaflow.estimate.demand import Shape
 from ovaflow.settings.models import Rembrandt, Train
 
 PANEL = 1 << 16
 """Labels of an index that are made at a time, as in :mod:`ovaflow.model.index`, which compiles kernels."""
 
-_EXPANDING = (".gz", ".bz2", ".xz", ".zst", ".parquet", ".npz")
+_EXPANDING = (*PACKED, ".parquet", ".npz")
 
 
 def of_reading(files: list[str], megabytes: float) -> int:

@@ -13,7 +13,7 @@ from ovaflow.console.errors import InputError
 
 _COMPRESSED = re.compile(rb"(?P<gzip>\x1f\x8b)|(?P<bz2>BZh[1-9]1AY&SY)|(?P<xz>\xfd7zXZ\0)|(?P<zstd>\x28\xb5\x2f\xfd)")
 """How compressed files begin, by the name that pyarrow has for each kind; it reads all but xz."""
-_PACKED = (".gz", ".bz2", ".xz", ".zst")
+PACKED = (".gz", ".bz2", ".xz", ".zst")
 """Endings of compressed files' names."""
 FORMATS = {
     ".csv": "csv",
@@ -34,7 +34,7 @@ _CONVERT = "convert the file to UTF-8, for example: iconv -f {} -t utf-8 old.csv
 def ending_of(path):
     """The ending of a file's name, compressed or not, in lower case: ``.csv`` of ``a.CSV.gz``; empty without one."""
     name = Path(path).name.lower()
-    for packed in _PACKED:
+    for packed in PACKED:
         name = name.removesuffix(packed)
     _, dot, ending = name.rpartition(".")
     return f".{ending}" if dot else ""
