@@ -228,9 +228,9 @@ RARE = [f"{i}-1783 -- Sources | a > b {i} | role::{i % 7}" for i in range(100)]
 def test_labels_that_hold_another_separator_are_refused(tmp_path, capsys, labels, wrong, right, n_labels):
     options = ["--format=csv", f"--train={table_of(tmp_path / 'a.csv', labels)}", "--max-df=1.0"]
     prepare(tmp_path, *options, f"--label-separator={wrong}", status=2)
-    told = capsys.readouterr().err
-    assert f"a.csv: the separator of labels is {wrong!r}, but " in told
-    assert f"different labels contain {right!r}, such as " in told
+    output = capsys.readouterr().err
+    assert f"a.csv: label_separator is {wrong!r}, but " in output
+    assert f"different labels contain {right!r}, such as " in output
     dataset = prepare(tmp_path, *options, f"--label-separator={right}", "--test-fraction=1e-9")
     assert dataset.n_labels == n_labels
 
@@ -347,15 +347,15 @@ def test_what_is_odd_is_remarked(tmp_path, capsys):
     table_of(tmp_path / "test.csv", ["other"] * 3)
     files = [f"--{name}={tmp_path / name}.csv" for name in ("train", "test")]
     prepare(tmp_path, "--format=csv", *files, "--min-df=1")
-    told = capsys.readouterr().out
-    assert "the test file is the training file" not in told
+    output = capsys.readouterr().out
+    assert "the test file is the training file" not in output
     for part in (
         "5 of 8 texts contain HTML",
         "4 labels differ only in case or spaces, such as 'Sea' and 'sea'",
         "3 of 3 labels of test instances occur in no training instance (1 different",
         "text_column and labels_column may be swapped",
     ):
-        assert part in told
+        assert part in output
     (tmp_path / "test.csv").write_bytes((tmp_path / "train.csv").read_bytes())
     prepare(tmp_path, "--format=csv", *files, "--min-df=1")
     assert "the test file is the training file" in capsys.readouterr().out

@@ -30,25 +30,30 @@ class LabelLists:
         """The numbers of all labels, one list after the other."""
         return np.array(self._numbers, np.int32)
 
+    @property
+    def lengths(self):
+        """The number of labels of each instance."""
+        return np.diff(np.array(self._indptr, np.int64))
+
     def __iter__(self):
         for start, end in pairwise(self._indptr):
             yield self._numbers[start:end]
 
     def matrix(self, ids, n_labels):
         """The matrix (n, l) of ones at the ids of the numbers; labels of the id -1 are left out."""
-        kept = ids >= 0
+        known = ids >= 0
         before = np.zeros(len(ids) + 1, np.int64)
-        np.cumsum(kept, out=before[1:])
+        np.cumsum(known, out=before[1:])
         indptr = before[np.array(self._indptr, np.int64)]
         ones = np.ones(before[-1], np.float32)
-        rows = scipy.sparse.csr_array((ones, ids[kept], indptr), shape=(len(indptr) - 1, n_labels))
+        rows = scipy.sparse.csr_array((ones, ids[known], indptr), shape=(len(indptr) - 1, n_labels))
         rows.sum_duplicates()
         rows.data[:] = 1
         return from_scipy(rows)
 
 
 class Corpus(NamedTuple):
-    """What one pass over instances leaves; ``features`` are what its ``count`` made of the texts."""
+    """What one pass over instances leaves; ``features`` are those that its ``count`` made of the texts."""
 
     features: Any
     labels: LabelLists

@@ -35,7 +35,7 @@ class NamedLabels:
         counts = {
             "test_labels_unknown_in_train": len(unknown),
             "different_test_labels_unknown_in_train": len(np.unique(unknown)),
-            "test_with_unknown_labels_only": _only_unknown(test, Y_test),
+            "test_with_unknown_labels_only": int(np.count_nonzero(test.lengths[np.diff(Y_test.indptr) == 0])),
         }
         return names, Y, Y_test, counts
 
@@ -44,11 +44,6 @@ class NamedLabels:
         names = list(self._numbers)
         lists = ([names[number] for number in numbers] for numbers in train if numbers)
         _check_separator(list(islice(lists, _SAMPLE)), source)
-
-
-def _only_unknown(lists, Y):
-    labelled = np.fromiter(map(bool, lists), bool, Y.n_rows)
-    return int(np.count_nonzero(labelled & (np.diff(Y.indptr) == 0)))
 
 
 class NumberedLabels:
@@ -183,7 +178,7 @@ def _check_separator(lists, source):
         parts = {part.strip() for labels in lists for part in separator.join(labels).split(mark)} - {""}
         if len(parts) <= len(names) / 2 or (whole and mark in _SEPARATORS):
             raise InputError(
-                f"the separator of labels is {separator!r}, but {len(combined):,} of {len(names):,} different labels "
+                f"label_separator is {separator!r}, but {len(combined):,} of {len(names):,} different labels "
                 f"contain {mark!r}, such as {min(combined)[:60]!r}",
                 path=source.train_name,
                 remedy=f'set label_separator: "{mark}"',

@@ -188,20 +188,20 @@ def _documents(tokens, n_terms, starts=None, terms=None):
     """Document frequency of each term of the words, which by default are terms themselves."""
     if starts is None:
         starts, terms = np.arange(n_terms + 1), np.arange(n_terms, dtype=np.int32)
-    seen, frequency = np.full(n_terms, -1, np.int64), np.zeros(n_terms, np.int64)
-    _count_documents(tokens.ids, tokens.indptr, starts, terms, seen, frequency)
+    last_text, frequency = np.full(n_terms, -1, np.int64), np.zeros(n_terms, np.int64)
+    _count_documents(tokens.ids, tokens.indptr, starts, terms, last_text, frequency)
     return frequency
 
 
 @strict_kernel
-def _count_documents(ids, indptr, starts, terms, seen, frequency):
-    """df_t = number of texts with a token that has term t; seen_t is the last of them."""
+def _count_documents(ids, indptr, starts, terms, last_text, frequency):
+    """df_t = number of texts with a token that has term t; last_text_t is the last of them."""
     for i in range(len(indptr) - 1):
         for k in range(indptr[i], indptr[i + 1]):
             for e in range(starts[ids[k]], starts[ids[k] + 1]):
                 term = terms[e]
-                if seen[term] != i:
-                    seen[term] = i
+                if last_text[term] != i:
+                    last_text[term] = i
                     frequency[term] += 1
 
 

@@ -37,8 +37,8 @@ def read(path, labels_path=None):
 
 def _labels_file(path):
     """The file in whose name the last X that is not part of a word is a Y, as ``Y.trn.npz`` for ``X.trn.npz``."""
-    name, found = _LETTER_X.subn(r"\1Y", Path(path).name, count=1)
-    if not found:
+    name, replaced = _LETTER_X.subn(r"\1Y", Path(path).name, count=1)
+    if not replaced:
         raise InputError("cannot tell where its labels are", path=path, remedy="name the two files X.npz and Y.npz")
     return Path(path).with_name(name)
 

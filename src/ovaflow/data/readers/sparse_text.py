@@ -73,10 +73,10 @@ def read_header(stream, path):
     return counts
 
 
-def check_count(promised, found, path, line):
-    """Refuse a file that holds another number of instances than its header says."""
-    if found != promised:
-        message = f"the header promises {promised} instances, the file has {found}"
+def check_count(promised, n, path, line):
+    """Refuse a file that has another number of instances than its header says."""
+    if n != promised:
+        message = f"the header promises {promised} instances, the file has {n}"
         remedy = "the file is cut off or its header is wrong: download it again or correct line 1"
         raise InputError(message, path=path, line=line, remedy=remedy)
 
@@ -131,7 +131,7 @@ def _parse_all(stream, path, bounds, lines_before, block):
             parser.parse(buffer, end)
             total += end
             progress.advance(total // _MEGABYTE - progress.done)
-    return parser.finish()
+    return parser.parsed()
 
 
 def parse_blocks(stream, path, bounds, lines_before=0):
@@ -142,7 +142,7 @@ def parse_blocks(stream, path, bounds, lines_before=0):
     for buffer, end in _whole_lines(stream, BLOCK):
         parser = _Parser(path, bounds, lines_before)
         parser.parse(buffer, end)
-        rows = parser.finish()
+        rows = parser.parsed()
         lines_before = rows.lines
         yield rows
 
@@ -152,21 +152,21 @@ def _whole_lines(stream, block):
 
     A block is a buffer, which is used again and grows when a line is longer, and how many of its bytes are valid.
     """
-    buffer, kept = bytearray(block + 1), 0
+    buffer, rest = bytearray(block + 1), 0
     while True:
-        filled = _fill(stream, buffer, kept)
-        if filled == kept:
+        filled = _fill(stream, buffer, rest)
+        if filled == rest:
             break
-        end = buffer.rfind(b"\n", kept, filled) + 1
+        end = buffer.rfind(b"\n", rest, filled) + 1
         if end:
             yield buffer, end
             buffer[: filled - end] = buffer[end:filled]
         elif filled == len(buffer) - 1:
             buffer += bytes(len(buffer))
-        kept = filled - end
-    if kept:
-        buffer[kept : kept + 1] = b"\n"
-        yield buffer, kept + 1
+        rest = filled - end
+    if rest:
+        buffer[rest : rest + 1] = b"\n"
+        yield buffer, rest + 1
 
 
 def _fill(stream, buffer, filled):
@@ -214,7 +214,7 @@ class _Parser:
             cursor[LABELS] = before[LABELS] + len(values)
         self._lines += int(cursor[LINES])
 
-    def finish(self):
+    def parsed(self):
         """The matrices, their arrays cut to size."""
         rows, cursor = self._rows, self._cursor
         for array, count in zip(rows, self._used(), strict=False):
