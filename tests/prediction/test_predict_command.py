@@ -237,7 +237,7 @@ def test_bad_input_is_named_with_its_line(expected, tmp_path, capsys, name, cont
     [
         ([], "missing MODEL"),
         (["{model}"], "nothing to predict"),
-        (["{model}", "--text=a", "--dataset=d.h5", "--output=p.h5"], "a dataset goes with"),
+        (["{model}", "--text=a", "--dataset=d.h5", "--output=p.h5"], "--dataset takes only"),
         (["{model}", "--text=a", "--output-format=xmc-text"], "name a file with --output"),
         (["nowhere.h5", "--text=a"], "nowhere.h5: no such file"),
         (["records.csv", "{model}"], "the model comes first: {model} is one, records.csv is not"),

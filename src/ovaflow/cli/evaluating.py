@@ -36,12 +36,14 @@ from ovaflow.storage.writing import write_atomically
 @click.option("--text-column", help="Text column of csv, jsonl and parquet, or several; by default as in the model's.")
 @click.option("--labels-column", help="Their column of labels; by default as in the model's data.")
 @click.option("--label-separator", help="What separates two labels; by default as in the model's data.")
-@click.option("--labels", type=FILE, help="Table of labels to write, labels.csv; of a FILE for one model.")
+@click.option("--labels", type=FILE, help="Table of labels to write, labels.csv; for a FILE, with one model.")
 @THREADS
 @click.option("--dataset", type=FILE, help="The dataset.h5 that the PREDICTIONS are of.")
 @click.option("--training", type=FILE, help="PREDICTIONS: statistics of the training, training.h5.")
 @reads("evaluate")
-@click.option("--output", type=FILE, help="JSON file to write: of PREDICTIONS metrics.json, of a FILE what is printed.")
+@click.option(
+    "--output", type=FILE, help="JSON file to write: metrics.json for PREDICTIONS, what is printed for a FILE."
+)
 @click.option("--groups", type=FILE, help="PREDICTIONS: also write results by the labels' frequency, groups.json.")
 @click.option("--analysis", type=FILE, help="PREDICTIONS: also write what the report says of labels, analysis.json.")
 @click.option(

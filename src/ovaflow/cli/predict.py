@@ -56,14 +56,14 @@ _OF_RAW = (*_CALIBRATED, "min_score", "joined")
 @option(Predict, "top_k")
 @click.option("--probabilities", is_flag=True, help="Add the labels' probabilities.")
 @click.option(
-    "--thresholds", is_flag=True, help="Keep only those of the top labels that reach their thresholds, chosen for F1."
+    "--thresholds", is_flag=True, help="Keep only top labels that reach their thresholds, which are chosen for F1."
 )
 @click.option(
     "--min-probability",
     type=click.FloatRange(0, 1),
-    help="Keep only those of the top labels that are at least as probable.",
+    help="Keep only top labels that are at least this probable.",
 )
-@click.option("--min-score", type=float, help="Keep only those of the top labels with at least this score.")
+@click.option("--min-score", type=float, help="Keep only top labels with at least this score.")
 @click.option(
     "--calibration", type=FILE, help="For probabilities and thresholds; by default calibration.h5 next to the model."
 )
@@ -83,7 +83,7 @@ def predict_command(inputs, model, texts, dataset, top_k, threads, output, **opt
         model, *inputs = inputs
     if dataset is not None:
         if inputs or texts or output is None or _any_set(options, _OF_RAW):
-            raise click.UsageError("a dataset goes with a model, --output, --top-k and --threads alone")
+            raise click.UsageError("--dataset takes only a model, --output, --top-k and --threads")
         _predict_dataset(model, dataset, top_k, threads, output)
     elif inputs or texts:
         _predict_raw(Path(model), inputs, texts, top_k, threads, output, **options)

@@ -19,34 +19,34 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
 @click.command("serve", context_settings={"show_default": True})
 @click.argument("models", nargs=-1, required=True, metavar="[NAME=]MODEL...")
 @click.option("--calibration", type=FILE, help="For probabilities; calibration.h5 next to the model by default.")
-@click.option("--host", default="127.0.0.1", help="Address to listen on; 0.0.0.0 and :: are open to everybody.")
+@click.option("--host", default="127.0.0.1", help="Address to listen on; 0.0.0.0 and :: are open to everyone.")
 @click.option("--port", default=8000, type=click.IntRange(0, 65535), help="Port; 0 takes a free one.")
 @click.option("--unix-socket", type=click.Path(path_type=Path), help="Listen there instead of on a port.")
 @click.option(
     "--allowed-host",
     multiple=True,
     help="Name by which clients may call the service, such as labels.example.org, *.example.org or *; repeatable. By "
-    "default any, but on an address of this machine alone only localhost.",
+    "default any name, or only localhost if the service listens on this machine alone.",
 )
 @click.option("--root-path", default="", help="Path under which a proxy offers the service.")
 @click.option("--marc-source", help="Vocabulary in MARC 650 $2, such as yso/fin; by default its file's name.")
 @click.option("--workers", default=1, type=_POSITIVE, help="Processes, which share the model's arrays.")
 @click.option("--threads", default=1, type=_POSITIVE, help="Scoring threads of each worker.")
-@click.option("--max-body", default=4 << 20, type=_POSITIVE, help="Largest request, in bytes.")
-@click.option("--max-batch", default=128, type=_POSITIVE, help="Most texts in a request.")
-@click.option("--max-text", default=1_000_000, type=_POSITIVE, help="Longest text, in characters.")
-@click.option("--max-top-k", default=100, type=_POSITIVE, help="Most labels returned for an instance.")
-@click.option("--queue", default=64, type=click.IntRange(min=0), help="Most waiting requests per worker.")
-@click.option("--max-connections", default=1000, type=_POSITIVE, help="Most connections per worker.")
-@click.option("--timeout", default=30.0, type=_SECONDS, help="Seconds in which a request must be answered.")
-@click.option("--grace", default=30, type=_POSITIVE, help="Seconds to finish after SIGTERM.")
+@click.option("--max-body", default=4 << 20, type=_POSITIVE, help="Maximum size of a request, in bytes.")
+@click.option("--max-batch", default=128, type=_POSITIVE, help="Maximum number of texts per request.")
+@click.option("--max-text", default=1_000_000, type=_POSITIVE, help="Maximum length of a text, in characters.")
+@click.option("--max-top-k", default=100, type=_POSITIVE, help="Maximum number of labels per instance.")
+@click.option("--queue", default=64, type=click.IntRange(min=0), help="Maximum number of waiting requests per worker.")
+@click.option("--max-connections", default=1000, type=_POSITIVE, help="Maximum number of connections per worker.")
+@click.option("--timeout", default=30.0, type=_SECONDS, help="Seconds within which a request must be answered.")
+@click.option("--grace", default=30, type=_POSITIVE, help="Seconds to finish requests after SIGTERM.")
 @click.option("--access-log/--no-access-log", default=True, help="Log one line per request, without texts.")
 @click.pass_context
 def serve_command(context, models, calibration, host, port, unix_socket, allowed_host, **options):
     """Serve each MODEL (model.h5) over HTTP, with a page for people at /.
 
-    The first answers on the page and to programs of ovaflow, and all do as projects of Annif's interface, which are
-    named like their files, and model.h5 like its folder, if they have no NAME.
+    The first model answers on the page and in ovaflow's own interface. All models are projects of Annif's
+    interface, called NAME or else after their files, model.h5 after its folder.
 
     SIGTERM ends it once requests in flight are answered. SIGHUP restarts one worker after the other, so that they open
     a model that has been replaced.

@@ -1,4 +1,4 @@
-"""Why a label has its score: what each feature adds, a label's strongest features, its nearest labels.
+"""Why a label has its score: what each feature adds, strongest features, nearest labels.
 
 The score of label j for the instance x is the sum of w_jf x_f over the features
 f, the bias feature's contribution included, and a constant that only some
@@ -21,18 +21,18 @@ class Explanation(NamedTuple):
     """What the score of a label for an instance is made of."""
 
     label: int
-    # sum of ``bias``, ``others`` and the contributions listed; in double precision, so the rounded scores of
-    # predictions differ in the last digits
+    # sum of ``bias``, ``others`` and the contributions listed; in double precision, so the rounded
+    # scores of predictions differ in the last digits
     score: float
     bias: float  # the same for every instance
-    # features that push the score up and down, and their contributions; the strongest first, ties by the smaller
-    # feature id
+    # features that push the score up and down, and their contributions; the strongest first, ties by
+    # the smaller feature id
     up: list
     down: list
     others: float  # sum of the contributions that are not listed
 
     def as_dict(self, predictor, spans, calibration=None):
-        """For JSON, with features by name and, from :func:`spans_in_text`, where they are in the text."""
+        """For JSON, with names of features and their places in the text, by :func:`spans_in_text`."""
         entry = label_entry(predictor, self.label) | {"score": self.score}
         if calibration is not None:
             entry["probability"] = float(calibration.probabilities([self.label], [self.score])[0])
@@ -75,7 +75,7 @@ def strongest_features(predictor, label, top=10):
 
 
 def nearest_labels(predictor, label, top=10):
-    """Labels by cosine of their weights without the bias, falling; one pass over the weights, nothing of size l x l."""
+    """Labels by falling cosine of their weights without the bias; needs nothing of size l x l."""
     cosines = _require_weights(predictor.model, label).cosines(label)
     cosines[~predictor.model.trained] = -np.inf
     cosines[label] = -np.inf
@@ -86,12 +86,14 @@ def nearest_labels(predictor, label, top=10):
 def describe_label(predictor, label, top, nearest):
     """Strongest features and nearest labels of a label, for JSON."""
     strongest = strongest_features(predictor, label, top)
-    neighbours = nearest_labels(predictor, label, nearest)
+    neighbours = []
+    for other, cosine in nearest_labels(predictor, label, nearest):
+        neighbours.append(label_entry(predictor, other) | {"cosine": cosine})
     return {
         "up": _weights(predictor, strongest.up),
         "down": _weights(predictor, strongest.down),
         "bias": strongest.bias,
-        "nearest": [label_entry(predictor, other) | {"cosine": cosine} for other, cosine in neighbours],
+        "nearest": neighbours,
     }
 
 
@@ -106,14 +108,15 @@ def label_entry(predictor, label):
 
 
 def _contributions(predictor, features, spans):
-    return [
-        {"feature": _feature_name(predictor, feature), "contribution": value, "spans": spans.get(feature, [])}
-        for feature, value in features
-    ]
+    entries = []
+    for feature, value in features:
+        name, places = _feature_name(predictor, feature), spans.get(feature, [])
+        entries.append({"feature": name, "contribution": value, "spans": places})
+    return entries
 
 
 def _weights(predictor, features):
-    return [{"feature": _feature_name(predictor, feature), "weight": weight} for feature, weight in features]
+    return [{"feature": _feature_name(predictor, j), "weight": weight} for j, weight in features]
 
 
 def _feature_name(predictor, feature):
@@ -122,7 +125,7 @@ def _feature_name(predictor, feature):
 
 
 def spans_in_text(predictor, text):
-    """(start, end) of the words, pairs, prefixes, stems and pieces of words that are features of a text, by feature."""
+    """By feature, (start, end) of the places in a text that stand for it, such as words and stems."""
     model = predictor.model
     if not predictor.takes_text:
         raise InputError(
@@ -132,12 +135,13 @@ def spans_in_text(predictor, text):
         )
     transform, ids, spans = predictor.transform, model.feature_ids, {}
     names_of, left_out = names_of_word(transform.features), frozenset(transform.left_out)
-    tokens = [span for span in token_spans(text, model.transform.get("html")) if span.token not in left_out]
+    tokens = token_spans(text, model.transform.get("html"))
+    tokens = [span for span in tokens if span.token not in left_out]
     for number, (token, starts, ends) in enumerate(tokens):
         for name in dict.fromkeys(names_of(token)):
             if name in ids:
-                places = places_in_word(name, token)
-                spans.setdefault(ids[name], []).extend((starts[begin], ends[end - 1]) for begin, end in places)
+                places = spans.setdefault(ids[name], [])
+                places += [(starts[begin], ends[end - 1]) for begin, end in places_in_word(name, token)]
         if PAIRS in transform.features and number + 1 < len(tokens):
             following = tokens[number + 1]
             name = name_of_pair(token, following.token)
@@ -179,7 +183,7 @@ def shown_name(entry):
 
 
 def find_labels(predictor, names):
-    """Ids of labels given by URI, or by name in upper or lower case; the smallest where labels share a name."""
+    """Ids of labels by URI or by name, whatever its case; the smallest where labels share a name."""
     if not names:
         return []
     known = [shown_name(label_entry(predictor, label)) for label in range(predictor.n_labels)]

@@ -72,15 +72,18 @@ class ServedModel:
             self._require_calibration()
         X = self._instances(request)
         options = request.top_k, 1, self.calibration, request.probabilities, request.thresholds
+        rows = labels_of(self.predictor, X, *options)
         predictions = []
-        for labels, known in zip(labels_of(self.predictor, X, *options), self.known_features(X), strict=True):
-            predictions.append({"labels": [self._predicted(label) for label in labels], "features": known})
+        for labels, known in zip(rows, self.known_features(X), strict=True):
+            entries = [self._predicted(label) for label in labels]
+            predictions.append({"labels": entries, "features": known})
         return {"model": self.checksum, "predictions": predictions}
 
     def explain(self, request):
         """Why the best labels, or those of the request, have their scores."""
         if not self.explains:
-            raise HTTPException(409, "the served model has no weights of labels, so its scores cannot be explained")
+            reason = "the served model has no weights of labels, so its scores cannot be explained"
+            raise HTTPException(409, reason)
         if request.probabilities:
             self._require_calibration()
         X = self._instances(request)
@@ -94,7 +97,7 @@ class ServedModel:
         return {"model": self.checksum, "labels": labels, "features": self.known_features(X)[0]}
 
     def find_labels(self, search, offset, limit):
-        """Labels whose names contain a string, whatever the case, or that have it as notation or URI.
+        """Labels whose names contain a string in any case, or with this notation or URI.
 
         Names that begin with it come first.
         """
@@ -139,7 +142,8 @@ class ServedModel:
         if request.features is None:
             texts = getattr(request, "texts", None) or [request.text]
             if not predictor.takes_text:
-                raise HTTPException(409, "the served model was trained on features: send features, not texts")
+                reason = "the served model was trained on features: send features, not texts"
+                raise HTTPException(409, reason)
             return predictor.from_texts([self._text(text) for text in texts])
         rows = request.features if isinstance(request.features, list) else [request.features]
         try:
@@ -147,14 +151,18 @@ class ServedModel:
                 X = predictor.from_features(rows)
         except InputError as error:
             # without the path of the model
-            raise HTTPException(422, "features: " + str(error).removeprefix(f"{self.model.path}: ")) from None
+            reason = str(error).removeprefix(f"{self.model.path}: ")
+            raise HTTPException(422, f"features: {reason}") from None
         if not np.isfinite(X.data).all():
-            raise HTTPException(422, "features: the model's transform gives no finite numbers for these values")
+            reason = "features: the model's transform gives no finite numbers for these values"
+            raise HTTPException(422, reason)
         return X
 
     def _text(self, text):
         """A text as the model reads it, sent as such or by its columns."""
-        return text if isinstance(text, str) else text_of_columns(self.model, text.model_dump(by_alias=True))
+        if isinstance(text, str):
+            return text
+        return text_of_columns(self.model, text.model_dump(by_alias=True))
 
     def _labels_to_explain(self, X, request):
         if request.labels is None:
@@ -162,12 +170,15 @@ class ServedModel:
         for label in request.labels:
             self._require_label(label)
             if not self.model.trained[label]:
-                raise HTTPException(404, f"label {label} had no training positives, so nothing explains it")
+                reason = f"label {label} had no training positives, so nothing explains it"
+                raise HTTPException(404, reason)
         return request.labels
 
     def _predicted(self, label):
         entry = label_entry(self.predictor, label.id) | {"score": label.score}
-        return _rounded(entry if label.probability is None else entry | {"probability": label.probability})
+        if label.probability is not None:
+            entry["probability"] = label.probability
+        return _rounded(entry)
 
     def _label(self, label):
         positives, trained = int(self.model.counts[label]), bool(self.model.trained[label])
@@ -175,11 +186,13 @@ class ServedModel:
 
     def _require_label(self, label):
         if not 0 <= label < self.predictor.n_labels:
-            raise HTTPException(404, f"no label {label}: their ids run from 0 to {self.predictor.n_labels - 1}")
+            last = self.predictor.n_labels - 1
+            raise HTTPException(404, f"no label {label}: their ids run from 0 to {last}")
 
     def _require_calibration(self):
         if self.calibration is None:
-            raise HTTPException(409, "the served model has no calibration, so it has no probabilities or thresholds")
+            reason = "the served model has no calibration, so it has no probabilities or thresholds"
+            raise HTTPException(409, reason)
 
 
 def _rounded(answer):
@@ -192,7 +205,8 @@ def _rounded(answer):
 
 
 def open_served_model(path, calibration=None):
-    """Open a model with a calibration file, by default ``calibration.h5`` next to it; it must belong to the model."""
+    """Open a model with its calibration, by default ``calibration.h5`` next to it."""
     predictor = Predictor.open(path)
     remarks = remark_on_columns(predictor.model), remark_on_memory(predictor, memory_left())
-    return ServedModel(predictor, calibration_of(predictor.model, calibration), "; ".join(filter(None, remarks)))
+    sigmoids = calibration_of(predictor.model, calibration)
+    return ServedModel(predictor, sigmoids, "; ".join(filter(None, remarks)))
