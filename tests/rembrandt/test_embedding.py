@@ -162,3 +162,10 @@ def test_no_more_vectors_than_there_are(multiclass):
     assert vectors.shape == (40, 3)
     np.testing.assert_allclose(np.sort(values), np.sort(np.linalg.eigvalsh(low.T @ low)), rtol=1e-6)
     assert compute_embedding(multiclass, Embed(rank=100)).rank <= 12
+
+
+def test_seeds():
+    A, _ = matrix()
+    first, second, other = (eigenvectors(A, 5, 2, 1, seed)[0] for seed in (1, 1, 7))
+    assert np.array_equal(first, second)
+    assert not np.array_equal(first, other)

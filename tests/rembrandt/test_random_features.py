@@ -25,3 +25,9 @@ def test_the_bandwidth_follows_the_data():
         choose_bandwidth("gaussian", Z, lambda rows, w=w: np.sin(w * Z[rows]) + noise[rows], 200) for w in (0.5, 8)
     )
     assert fast < slow
+
+
+def test_seeds():
+    first, second, other = (draw_features("laplacian", 3, 10, 1.0, seed).frequencies for seed in (0, 0, 1))
+    assert np.array_equal(first, second)
+    assert not np.array_equal(first, other)
