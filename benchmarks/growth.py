@@ -29,10 +29,10 @@ AXES = {"n": "training instances", "d": "features (the most frequent)", "l": "la
 
 
 def measure(dataset, n_labels, seed, training):
-    """Figures of each part and solver, and the exponent of each axis: the slope of log time over log size.
+    """Figures of each part and solver, and for each axis the slope of log time over log size.
 
     Instances are drawn at random, each part inside the next. The most frequent features are kept,
-    and rows scaled back to unit length. Parts of the instances and of the features have the same labels.
+    and rows scaled back to unit length. The labels are the same on the first two axes.
     """
     points = []
     for axis, size, part, labels in _parts(dataset, n_labels, seed):
@@ -42,7 +42,8 @@ def measure(dataset, n_labels, seed, training):
             settings = training.model_copy(update={"reference": solver == "plain"})
             # loads the kernels before anything is timed
             train_labels(part, inputs, np.unique(by_count[[0, -1]]), settings, title="warm up")
-            trained = train_labels(part, inputs, labels, settings, title=f"{axis} = {size:,}, {solver}")
+            title = f"{axis} = {size:,}, {solver}"
+            trained = train_labels(part, inputs, labels, settings, title=title)
             points.append({
                 "axis": axis, "size": size, "solver": solver, "labels": len(labels),
                 "cpu_ms_per_label": 1000 * float(trained.statistics["seconds"].mean()),
@@ -73,17 +74,20 @@ def _sizes(whole):
 
 def with_instances(dataset, rows):
     """A dataset with some of the training instances, in memory."""
-    return _with_train(dataset, Split(rows_of(dataset.train.X, rows), rows_of(dataset.train.Y, rows)))
+    X, Y = dataset.train.X, dataset.train.Y
+    return _with_train(dataset, Split(rows_of(X, rows), rows_of(Y, rows)))
 
 
 def with_frequent_features(dataset, width):
-    """A dataset with the features of most instances, rows of unit length, and the bias feature as it is, in memory."""
+    """A dataset with the most frequent features and rows of unit length, in memory."""
     X, plain = dataset.train.X.to_scipy(), _width(dataset)
     frequency = np.bincount(X.indices, minlength=X.shape[1])[:plain]
     kept = X[:, np.sort(np.argsort(-frequency, kind="stable")[:width])].astype(np.float64)
     norms = np.sqrt(kept.multiply(kept).sum(axis=1))
     scaled = scipy.sparse.diags_array(1.0 / np.maximum(norms, 1e-12)) @ kept
-    return _with_train(dataset, Split(from_scipy(scipy.sparse.hstack([scaled, X[:, plain:]])), dataset.train.Y))
+    # the bias feature stays as it is
+    X = from_scipy(scipy.sparse.hstack([scaled, X[:, plain:]]))
+    return _with_train(dataset, Split(X, dataset.train.Y))
 
 
 def _width(dataset):
@@ -142,7 +146,7 @@ def draw(growth, path):
 @click.command()
 @click.argument("dataset", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--labels", type=click.IntRange(1), default=128, show_default=True,
-              help="Size of the sample; the fast solver takes 64 at a time, so fewer cost as much.")  # fmt: skip
+              help="Size of the sample; the fast solver takes 64 at a time.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the sample.")
 @click.option("--C", "C", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True)
 @click.option("--figure", type=click.Path(dir_okay=False), help="Figure to draw.")

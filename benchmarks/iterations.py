@@ -1,4 +1,4 @@
-"""Each Newton iteration of a sample of labels from several starts, as in the figures of the mean-separating paper.
+"""Each Newton iteration of a sample of labels from several starts.
 
 The plain solver solves the labels one by one on all instances, as the papers' solvers do.
 """
@@ -96,7 +96,7 @@ def _iterations(jobs, label, work):
 
 
 def summary_of(rows, start):
-    """By iteration: labels that need it, and their figures; solved labels keep their distance from the optimum."""
+    """Labels that need each iteration, and figures; solved labels keep their distance."""
     of_labels = {}
     for row in rows:
         if row.start == start:

@@ -27,7 +27,7 @@ TRUSTED = 10
 
 
 def decile_starts(counts):
-    """Smallest counts of ten groups of about equally many labels, rarest first, and the deciles that each covers."""
+    """Smallest counts of ten groups of equal size, rarest first, and the deciles of each."""
     known = np.asarray(counts)[np.asarray(counts) > 0]
     if not len(known):
         return [], []
@@ -54,7 +54,7 @@ def _tallies(ids, hits, Y):
 
 
 def results_of_labels(predictions, dataset):
-    """Head and rows of labels.csv: how often each is true, among the first 5 predictions, and right there."""
+    """Head and rows of labels.csv: how often each is true, among the first 5, and right there."""
     Y, ids = dataset.test.Y, predictions.ids[:, : max(PLACES)]
     tallies = _tallies(ids, find_hits(ids, Y), Y)
     uris = dataset.label_uris if len(dataset.label_uris) else [""] * dataset.n_labels
@@ -77,7 +77,7 @@ def _entry(label, true, predicted, right):
 
 
 def best_and_worst(ids, hits, Y, amount):
-    """Labels of the largest and of the smallest F1, of those with at least :data:`ENOUGH` test positives."""
+    """Labels of the largest and of the smallest F1, with :data:`ENOUGH` test positives."""
     true, predicted, right = _tallies(ids, hits, Y)
     enough = np.flatnonzero(true >= ENOUGH)
     f1 = 2 * right[enough] / (true + predicted)[enough]
@@ -140,7 +140,7 @@ def often_missed(ids, hits, Y, amount):
 
 def confused(ids, hits, Y, amount):
     """Pairs of a missed and a wrongly predicted label, those that exceed chance most first."""
-    # an instance with m labels has min(m, k) places: a wrong prediction there takes the place of a missed label
+    # with m labels there are min(m, k) places: a wrong prediction takes that of a missed label
     missed, wrong = _pairs(ids, hits, Y)
     if not len(missed):
         return []
@@ -157,7 +157,7 @@ def confused(ids, hits, Y, amount):
 
 
 def _pairs(ids, hits, Y):
-    """Missed true labels and wrong predictions of the same instance, each with each: two arrays of one length."""
+    """Missed labels and wrong predictions of the same instance, each with each: two arrays."""
     n_true = np.diff(Y.indptr)
     wrong = ~hits & (ids >= 0) & (np.arange(ids.shape[1]) < n_true[:, None])
     rows = np.repeat(np.arange(len(ids)), n_true)
@@ -178,7 +178,7 @@ def evaluate_groups(predictions, dataset, model, a, b):
 
 
 def analyse(predictions, dataset, model, a, b):
-    """Results by training frequency, and failures, as a dict for JSON; propensities have the constants a and b."""
+    """Results by training frequency, and failures; propensities have the constants a and b."""
     k, hits, groups = _grouping(predictions, dataset, model, a, b)
     Y, ids, scores = dataset.test.Y, predictions.ids[:, :k], predictions.scores[:, :k]
     starts, deciles = decile_starts(dataset.counts)

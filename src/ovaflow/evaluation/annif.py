@@ -1,4 +1,4 @@
-"""The metrics of ``annif eval``: all predicted labels of an instance count as assigned, in metrics at k the first k.
+"""The metrics of ``annif eval``: all predicted labels count as assigned, at k the first k.
 
 Averages are scikit-learn's, with 0 for 0 / 0; instances without labels have an NDCG of 1.
 """
@@ -42,11 +42,12 @@ def indicator(ids, Y):
     """Predictions as an indicator, bool (n, l)."""
     assigned = ids >= 0
     indptr = np.concatenate([[0], np.cumsum(assigned.sum(axis=1))])
-    return sp.csr_array((np.ones(indptr[-1], bool), ids[assigned], indptr), shape=(Y.n_rows, Y.n_columns))
+    ones, shape = np.ones(indptr[-1], bool), (Y.n_rows, Y.n_columns)
+    return sp.csr_array((ones, ids[assigned], indptr), shape=shape)
 
 
 def averages(true, assigned, average):
-    """Precision, recall and F1 of two indicators, with scikit-learn's averages; None: for each label."""
+    """Precision, recall and F1 by scikit-learn's averages; None: of each label."""
     # loading scikit-learn takes a second
     from sklearn.metrics import precision_recall_fscore_support
 

@@ -43,7 +43,7 @@ def _probabilities(model, calibration, ids, scores, hits):
 
 
 def automatic(probabilities, hits, positives):
-    """How good labels of at least each probability are, if they are assigned without a person: one dict per level."""
+    """How good labels of at least each of :data:`LEVELS` are, assigned without a person."""
     rows = []
     for level in LEVELS:
         chosen = probabilities >= np.float32(level)

@@ -1,4 +1,4 @@
-"""Quality of a model pruned further and further (DiSMEC, fig. 5), or of its first trees (FastXML, fig. 1)."""
+"""Quality of a model pruned further (DiSMEC, fig. 5), or of its first trees (FastXML, fig. 1)."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ MOST_POINTS = 24
 
 
 def prune_curve(model, dataset, thresholds, a, b, threads=1):
-    """Size and quality at the model's own threshold and those above, ascending, on a sample of the test instances."""
+    """Size and quality at the model's threshold and larger ones, on a sample of the test set."""
     model.require_dataset(dataset)
     smallest = model.parameters["prune"]
     thresholds = sorted({smallest} | {float(each) for each in thresholds if each > smallest})
@@ -64,9 +64,9 @@ def tree_curve(model, dataset, a, b, threads=1):
     amounts = _amounts(model.forest.n_trees)
     inverse = dataset.inverse_propensity(a, b)
     ids, _ = predict_trees(model.forest, model.instances(dataset.test), max(PLACES), threads, amounts)
-    points = [
-        {"trees": trees, **_quality(each, dataset.test.Y, inverse)} for trees, each in zip(amounts, ids, strict=True)
-    ]
+    points = []
+    for trees, each in zip(amounts, ids, strict=True):
+        points.append({"trees": trees, **_quality(each, dataset.test.Y, inverse)})
     return {"model": model.checksum, "points": points}
 
 

@@ -32,7 +32,7 @@ def describe_embedding(embedding, dataset, threads=1):
 
 
 def _scaled(embedding):
-    """V Sigma, whose inner products are those of the predicted labels; V if nothing was decomposed."""
+    """V Sigma, with the inner products of the predicted labels; V if nothing was decomposed."""
     if not len(embedding.eigenvalues) or not embedding.vectors.shape[1]:
         return embedding.vectors
     return embedding.vectors * np.sqrt(np.maximum(embedding.eigenvalues, 0)).astype(np.float32)
@@ -64,7 +64,7 @@ def _quality_by_rank(embedding, dataset, counts, threads):
 
 
 def nearest_labels(vectors, counts):
-    """Neighbours by cosine in the embedding (l, k) of labels drawn in proportion to the root of their counts."""
+    """Neighbours by cosine of labels drawn in proportion to the root of their counts."""
     chances = np.sqrt(counts) * (np.abs(vectors).max(axis=1, initial=0) > 0)
     size = min(LABELS, int((chances > 0).sum()))
     if not size:

@@ -1,4 +1,4 @@
-"""A model on a labelled file other than its dataset: what it predicts, and how much of that is right."""
+"""A model on a labelled file other than its dataset: predictions, and how many are right."""
 
 import itertools
 from collections import Counter
@@ -109,8 +109,8 @@ def _read_features(predictor, path, settings):
 def measure(answers, calibration):
     """Numbers of records and labels, and metrics, by name; those of ``calibration`` where there is one.
 
-    Known labels are those that the model knows. P@k is over records with a known label, the F1 of thresholds over
-    those with any label: what is right for the others is unknown.
+    Known labels are those that the model knows. P@k is over records with a known label, the F1 of
+    thresholds over those with any label: what is right for the others is unknown.
     """
     n_true, known, Y = answers.n_true, answers.known, answers.Y
     hits = ranking.find_hits(answers.ids, Y)
@@ -135,7 +135,7 @@ def measure(answers, calibration):
 
 
 def by_probability(answers, calibration):
-    """How good labels of at least each probability are, on records with labels; as :func:`automatic`."""
+    """How good probable labels are, on records with labels; as :func:`automatic`."""
     labelled = answers.n_true > 0
     hits = ranking.find_hits(answers.ids, answers.Y)[labelled]
     probabilities = calibration.probabilities(answers.ids, answers.scores)[labelled]
@@ -149,7 +149,8 @@ def by_label(answers, model, calibration):
         chosen = calibration.chosen(answers.ids, answers.scores)
     true, assigned = _indicators(answers, chosen)
     positives, predicted = (np.asarray(matrix.sum(axis=0)).ravel() for matrix in (true, assigned))
-    precision, recall, f1 = (np.char.mod("%.4f", values) for values in averages(true, assigned, None))
+    measures = averages(true, assigned, None)
+    precision, recall, f1 = (np.char.mod("%.4f", values) for values in measures)
     columns = {"label": model.label_names, "uri": model.label_uris}
     if not len(model.label_uris):
         del columns["uri"]

@@ -1,4 +1,4 @@
-"""The section on probabilities and thresholds: how reliable they are, from calibration.h5 and calibration.json."""
+"""The section on probabilities and thresholds, from calibration.h5 and calibration.json."""
 
 from functools import partial
 from operator import itemgetter
@@ -28,7 +28,8 @@ def read_calibration_of(folder, model):
     path = folder / "calibration.json"
     if not (path.exists() and (folder / FILE_NAME).exists()):
         return None
-    sigmoids, measurement = read_calibration(folder / FILE_NAME), read_json(path, "calibration-curve")
+    sigmoids = read_calibration(folder / FILE_NAME)
+    measurement = read_json(path, "calibration-curve")
     if sigmoids.inputs.get("model") != model or measurement["calibration"] != sigmoids.checksum:
         return None
     return measurement | sigmoids.parameters | {"sigmoids": sigmoids}

@@ -222,7 +222,7 @@ def limits(results):
 
 
 def _recall_of_tail(runs):
-    """A sentence on how the first analysed run finds rare labels; empty where the test set has none."""
+    """How well the first analysed run finds rare labels; empty if the test set has none."""
     run = next((run for run in runs if run.analysis and run.analysis["groups"]), None)
     for group in run.analysis["groups"] if run else ():
         if group["name"] == "tail" and group["true"]:

@@ -1,4 +1,4 @@
-"""The sections Trade-offs, Cost and Resources: what runs cost in time, memory and size, and what accuracy that buys."""
+"""The sections Trade-offs, Cost and Resources: time, memory and size, and what accuracy they buy."""
 
 import csv
 import math
@@ -95,7 +95,7 @@ def _draw(anchor, price, points):
 
 
 def pareto(points):
-    """Places of the points that no other beats in both cost and quality, from the cheapest to the best."""
+    """Places of the points that no other beats in cost and quality, from cheapest to best."""
     front = []
     for place in sorted(range(len(points)), key=lambda place: (points[place].cost, -points[place].quality)):
         if not front or points[place].quality > points[front[-1]].quality:
@@ -119,7 +119,7 @@ def _paint(axes, points, front, label):
 
 
 def _widen(axes):
-    """Show at least a factor of two across and a percentage point upwards: similar points should look similar."""
+    """Show at least a factor of two and a percentage point: similar points look similar."""
     low, high = axes.get_xlim()
     if high < 2 * low:
         middle = (low * high) ** 0.5
@@ -167,13 +167,13 @@ _ORDER = {step.replace("-", " "): place for place, step in enumerate(STEPS)}
 class Jobs(NamedTuple):
     """The jobs of a step of a run."""
 
-    run: str  # empty for what all runs share, held-out-0.2 for what was trained without these instances
+    run: str  # empty: shared by all runs; held-out-0.2: trained without these instances
     step: str
     figures: list  # of each job, by their names in Snakemake's benchmark files
 
 
 def read_jobs(run_folders, folder):
-    """Jobs of a dataset, the steps of a run in the workflow's order; none without a folder of benchmark files.
+    """Jobs of a dataset, the steps of a run in the workflow's order; none without a folder.
 
     ``folder`` is laid out as {dataset}/... and {dataset}/{run}/... .
     """

@@ -91,14 +91,14 @@ class Plot(Axes):
         super().__init__(*args, **kwargs)
 
     def keep(self, series, **columns):
-        """Keep the figures behind a line, all of one length; ``x`` and ``y`` take the names of the axes."""
+        """Keep the figures behind a line; ``x`` and ``y`` take the names of the axes."""
         names = [column.replace("_", " ") for column in columns]
         for values in zip(*columns.values(), strict=True):
             self.kept.append({"series": wording.plain(series)} | dict(zip(names, values, strict=True)))
 
 
 def draw(name, title, caption, paint, *content):
-    """Draw a figure: ``paint(axes, *content)`` draws into a :class:`Plot` and has it keep the figures."""
+    """Draw a figure: ``paint(axes, *content)`` draws into a :class:`Plot`."""
     with matplotlib.rc_context(_STYLE | {"svg.hashsalt": name}):
         canvas = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
         axes = canvas.add_subplot(axes_class=Plot)
@@ -155,7 +155,7 @@ def series(number):
 
 
 def line(axes, run, x, y, name=None, keep=True, **style):
-    """Draw a run's line with its colour and markers, and keep the figures behind it unless the caller does."""
+    """Draw a run's line in its colour; keep its figures, unless the caller does."""
     x, y = list(x), list(y)
     # where lines coincide, the markers of earlier runs are larger and show behind later ones
     size = max(4.0, 6.5 - 0.9 * run.series)

@@ -1,4 +1,4 @@
-"""The section on rare and frequent labels: which are found and which are missed, from analysis.json."""
+"""The section on rare and frequent labels: which are found and which missed, from analysis.json."""
 
 from collections.abc import Callable
 from functools import partial

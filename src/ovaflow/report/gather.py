@@ -139,7 +139,7 @@ def _gather_dataset(folder, run_folders, published, benchmarks, seed, sweeps, se
 
 
 def choose_shown(metrics, methods):
-    """Number the runs in figures: the first, the best of each method and the next best; None for the others."""
+    """Numbers of the runs in figures: the first, the best of each method, the next best; or None."""
     best = sorted(range(len(metrics)), key=lambda place: (place > 0, -(metrics[place].get("P@1") or 0)))
     of_methods = {methods[place]: place for place in reversed(best)}.values()
     chosen = sorted(sorted(best, key=lambda place: place not in of_methods)[:SHOWN])
@@ -207,7 +207,7 @@ def _read_training(folder, dataset):
 
 
 def _settings(parameters):
-    """Nested settings by their innermost names, method and start first, without those of the features."""
+    """Nested settings by their innermost names, method and start first; none of features."""
     values = dict(flatten({name: value for name, value in parameters.items() if name != "transform"}))
     return {name: values[name] for name in (*_FIRST, *values) if name in values}
 

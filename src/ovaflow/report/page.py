@@ -44,7 +44,7 @@ class PageSection(NamedTuple):
 
     key: str  # names its macro in sections.html.j2 and ends its anchor
     title: str
-    show: Callable  # from the dataset's anchor and DatasetResults: content for the macro, or nothing to leave it out
+    show: Callable  # content for the macro, or nothing, from the dataset's anchor and DatasetResults
 
 
 def _gathered(name):
@@ -126,7 +126,7 @@ def _view(anchor, results):
 
 
 def anchors_of(names):
-    """Anchors of datasets, all different; made of their names, so that links to a part of the page last."""
+    """Anchors of datasets, all different; made of their names, so that links last."""
     anchors = []
     for number, name in enumerate(names, 1):
         anchor = slug(name) or f"dataset-{number}"

@@ -7,7 +7,7 @@ from ovaflow.report.drawing import STYLES, FigureOfRuns, draw_all, line
 
 
 def drawable(points):
-    """The points of a prune curve that a logarithmic axis of thresholds can show; none where one alone is left."""
+    """Points of a prune curve on a logarithmic axis of thresholds; none if only one is left."""
     positive = [point for point in points if point["prune"] > 0]
     return positive if len(positive) > 1 else []
 

@@ -181,7 +181,7 @@ def _recall(test, runs):
     )
     if not test.unknown:
         return sentence
-    # averages over labels, not over instances: the number of unknown labels of each instance is not kept
+    # over labels, not over instances: the number of unknown labels of an instance is not kept
     of_all = _share_of_hits(test, runs, test.labels)
     of_others = _share_of_hits(test, runs, test.labels - test.unknown)
     return (

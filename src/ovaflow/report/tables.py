@@ -1,4 +1,4 @@
-"""Tables: cells in words with the figures behind them, the best ones marked, and a CSV file inside the page."""
+"""Tables: cells in words with the figures behind them, the best ones marked, and a CSV file."""
 
 import csv
 import io
@@ -141,7 +141,7 @@ def csv_link(columns, rows):
 
 
 def csv_of(columns, rows):
-    """CSV of numbers in full and texts as on the page; one that is a formula to a spreadsheet gets an apostrophe."""
+    """CSV of numbers in full and texts as on the page; formulas get an apostrophe."""
     file = io.StringIO()
     table = csv.writer(file, lineterminator="\n")
     for row in (columns, *rows):
