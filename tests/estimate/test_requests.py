@@ -44,11 +44,11 @@ def test_projected_instances_have_a_column_per_feature(features):
 
 
 def test_softmax_takes_more_than_a_loss_per_label():
-    projected, train = SHAPE._replace(features=120), Train()
+    projected, train = SHAPE._replace(features=2000), Train()
     logistic = requests.of_decoding(projected, Rembrandt(), train)
-    softmax = requests.of_decoding(ONE_LABEL_EACH._replace(features=120), Rembrandt(), train)
-    assert logistic > megabytes(SHAPE.instances, 120)
-    assert softmax > megabytes(100 * SHAPE.labels, 120) > logistic
+    softmax = requests.of_decoding(ONE_LABEL_EACH._replace(features=2000), Rembrandt(), train)
+    assert logistic > megabytes(SHAPE.instances, 2000)
+    assert softmax > megabytes(100 * SHAPE.labels, 2000) > logistic
     assert requests.of_decoding(projected, Rembrandt(decoder="softmax"), train) == softmax
 
 

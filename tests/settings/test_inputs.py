@@ -121,6 +121,12 @@ def test_features_are_chosen_for_texts_alone_and_C_where_it_is_auto():
     assert "chosen_C" not in inputs.start_files(config, "mine", "b")
 
 
+@pytest.mark.parametrize(("format_", "separates"), [("text-tsv", True), ("jsonl", True), ("annif", False)])
+def test_texts_whose_labels_are_separated(format_, separates):
+    config = settings({"mine": {"format": format_, "train": "a"}})
+    assert ("label_separator" in inputs.parameters_of("prepare", config, "mine")) == separates
+
+
 def test_stop_words_in_a_file_are_a_file_of_the_dataset():
     for source, options, files in (("german", ["--stop-words=german"], {}), ("./x.txt", [], {"stop_words": "./x.txt"})):
         config = settings(prepare={"stop_words": source})
