@@ -113,7 +113,7 @@ class Attacked(Place):
         """Kill somebody when a job has trained for a random time; whether it came to that."""
         jobs = self.training_jobs()
         if not jobs:
-            time.sleep(0.1)
+            time.sleep(0.3)
             return False
         job, seconds = rng.choice(jobs), rng.uniform(1.0, 2.5)
         with contextlib.suppress(psutil.Error):
@@ -174,7 +174,7 @@ def test_killed_at_random_moments(model, tmp_path, seed):
                 kills.pop()
             if place.driver.poll() == 0:
                 place.assert_finished(model)
-                rmtree(tmp_path / "results")
+                rmtree((tmp_path / MODEL).parent)
             if place.driver.poll() is not None:
                 place.start()
         assert place.driver.wait(300) == 0, place.written.read_text()[-5000:]
