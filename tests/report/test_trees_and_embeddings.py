@@ -1,11 +1,15 @@
-"""Trees of instances and label embeddings in the report."""
+"""Trees of instances, label trees and label embeddings in the report."""
 
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from ovaflow.artifacts.label_tree import compute_label_tree, write_label_tree
+from ovaflow.report.tables import table_of_runs
+from ovaflow.report.training import LABEL_TREES, LabelTreeOfRun, read_label_tree_of
 from ovaflow.report.trees_and_embeddings import read_embedding, show_embeddings, show_trees
+from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage.texts import write_json
 
 SHAPE = ["nodes", "leaves", "depth", "mean_depth", "balance", "largest_leaf", "labels_per_leaf", "nonzeros", "seconds"]
@@ -38,6 +42,24 @@ def test_trees_of_instances():
     assert values["per tree", "balance"] == values["per leaf", "labels"] == 3
     assert values["leaf", "largest"] == 4
     assert "var(--series-1)" in table["figures"][0].svg
+
+
+def test_label_tree_of_a_run(tmp_path):
+    Y = from_scipy(np.array([[1, 1, 0, 0], [1, 1, 1, 0], [1, 1, 1, 1], [0, 1, 1, 1]], bool))
+    settings, folder = {"initialization": "label-tree"}, tmp_path / "run"
+    assert read_label_tree_of(folder, settings, "abc") is None
+    write_label_tree(tmp_path / "label_tree.h5", compute_label_tree(Y), "abc")
+    assert read_label_tree_of(folder, {"initialization": "zero"}, "abc") is None
+    ours = read_label_tree_of(folder, settings, "abc")
+    # 3, 4, 3 and 2 instances from the root; 2 to the last label, and one from each to the one before
+    assert (ours.star_cost, ours.total_cost, ours.height, ours.subtrees) == (12, 5, 4, 1)
+
+
+def test_table_of_label_trees():
+    tree = LabelTreeOfRun(subtrees=10, height=3, star_cost=1000, total_cost=750)
+    run = SimpleNamespace(name="tree", series=1, summary="", label_tree=tree)
+    (row,) = table_of_runs("Label trees", [run], LABEL_TREES).rows
+    assert [cell.text for cell in row.cells] == ["10", "3", "1,000", "750", "25.00"]
 
 
 @pytest.mark.parametrize("empty", [False, True])

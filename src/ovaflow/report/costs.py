@@ -232,17 +232,26 @@ RESOURCES = (
 
 
 def show_resources(anchor, results):
-    """What the jobs of each step took, and all of them."""
+    """What the jobs took, by run and by step."""
     if not results.jobs:
         return None
+    by_step = sorted(results.jobs, key=lambda jobs: _place(jobs.step))
+    return {
+        "by_run": _sums("run", results.jobs, lambda jobs: jobs.run or "shared by all runs"),
+        "by_step": _sums("step", by_step, lambda jobs: jobs.step),
+    }
+
+
+def _sums(by, jobs, name_of):
+    """Table of all jobs of the same run or step, and of all jobs together."""
     total = Jobs("", "all together", [])
-    steps = {}
-    for jobs in sorted(results.jobs, key=lambda jobs: _place(jobs.step)):
-        steps.setdefault(jobs.step, Jobs("", jobs.step, [])).figures.extend(jobs.figures)
-        total.figures.extend(jobs.figures)
+    sums = {}
+    for each in jobs:
+        name = name_of(each)
+        sums.setdefault(name, Jobs("", name, [])).figures.extend(each.figures)
+        total.figures.extend(each.figures)
 
     def row_of(jobs, cells):
         return Row(jobs.step, cells, kind="total" if jobs is total else "")
 
-    table = make_table("Resources by step", "step", RESOURCES, [*steps.values(), total], row_of)
-    return {"by_step": table}
+    return make_table(f"Resources by {by}", by, RESOURCES, [*sums.values(), total], row_of)

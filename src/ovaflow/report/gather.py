@@ -16,7 +16,7 @@ from ovaflow.report import cards, costs, examples, pruning, quality
 from ovaflow.report.calibration import read_calibration_of
 from ovaflow.report.choices import read_choices
 from ovaflow.report.sweeps import read_sweeps
-from ovaflow.report.training import TrainingOfRun, summarise
+from ovaflow.report.training import LabelTreeOfRun, TrainingOfRun, read_label_tree_of, summarise
 from ovaflow.report.trees_and_embeddings import read_embedding
 from ovaflow.settings.models import Report
 from ovaflow.storage.arrays import map_array
@@ -46,6 +46,7 @@ class Run:
     training: TrainingOfRun | None
     trees: dict | None  # statistics, arrays of one number per tree
     tree_curve: list  # points of trees.json: number of trees and metrics
+    label_tree: LabelTreeOfRun | None
     embedding: dict | None  # embedding.json, with names of labels
     calibration: dict | None  # calibration.json and calibration.h5
     pruning: list  # points of prune.json: threshold, metrics and size
@@ -184,6 +185,7 @@ def _read_run(folder, dataset, counts, predictions, series):
         training=training,
         trees=recorded and recorded.trees,
         tree_curve=tree_curve["points"] if tree_curve else [],
+        label_tree=read_label_tree_of(folder, settings, dataset.checksum),
         embedding=read_embedding(folder, dataset.label_names),
         calibration=read_calibration_of(folder, checksum),
         pruning=pruning.drawable(prune_curve["points"]) if prune_curve else [],

@@ -7,6 +7,7 @@ from operator import attrgetter
 import numpy as np
 from matplotlib.ticker import MaxNLocator, MultipleLocator
 
+from ovaflow.artifacts.label_tree import read_label_tree
 from ovaflow.report import wording
 from ovaflow.report.drawing import draw, line, series
 from ovaflow.report.tables import Column, table_of_runs
@@ -95,15 +96,55 @@ STATUS = (
 )
 
 
+@dataclass(frozen=True)
+class LabelTreeOfRun:
+    """A label tree that a run started from."""
+
+    subtrees: int
+    height: int
+    star_cost: int  # sum of Hamming distances of labels from the root
+    total_cost: int  # sum of Hamming distances of labels from their parents
+
+    @property
+    def share_saved(self):
+        """Share of the Hamming distance from the root that the tree saves."""
+        return 1 - self.total_cost / self.star_cost if self.star_cost else None
+
+
+def read_label_tree_of(folder, settings, dataset):
+    """The label tree of a run; None where the run has another start, or the file is gone."""
+    path = folder.parent / "label_tree.h5"
+    if settings.get("initialization") != "label-tree" or not path.exists():
+        return None
+    tree = read_label_tree(path, dataset)
+    return LabelTreeOfRun(tree.subtrees, tree.height, tree.star_cost, tree.total_cost)
+
+
+def _tree(title, name, group, hint, text=wording.count):
+    return Column(title, attrgetter(f"label_tree.{name}"), text, group, hint)
+
+
+LABEL_TREES = (
+    _tree("subtrees", "subtrees", "label tree", "labels that start at the root"),
+    _tree("height", "height", "label tree", "edges on the longest path down from the root"),
+    _tree("from the root", "star_cost", "Hamming distance", "sum over labels, if each started there"),
+    _tree("from parents", "total_cost", "Hamming distance", "sum over labels, each from its parent"),
+    _tree("saved", "share_saved", "%", "of the Hamming distance from the root", wording.percent),
+)
+"""Label trees of the runs side by side."""
+
+
 def show(anchor, results):
     """How many labels were solved, in how many steps, from where."""
     solved = [run for run in results.runs if run.training is not None]
     if not solved:
         return None
     shown = [run for run in solved if run.series is not None]
+    trees = [run for run in results.runs if run.label_tree is not None]
     return {
         "runs": shown,
         "status": table_of_runs("Training", solved, STATUS),
+        "trees": table_of_runs("Label trees", trees, LABEL_TREES) if trees else None,
         "newton": draw_newton_steps(f"{anchor}.newton", shown) if shown else None,
     }
 
