@@ -232,6 +232,12 @@ def test_bad_input_is_named_with_its_line(expected, tmp_path, capsys, name, cont
     assert not (tmp_path / "out.jsonl").exists()
 
 
+def test_no_record_is_answered_before_a_column_is_missed(expected, tmp_path, capsys):
+    (tmp_path / "in.jsonl").write_text('{"body": "a"}\n{"note": "b"}\n')
+    run(expected[0], tmp_path / "in.jsonl", status=2)
+    assert capsys.readouterr().out == ""
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
