@@ -25,7 +25,7 @@ from ovaflow.report.page import anchors_of, render
 from ovaflow.report.quality import Published
 from ovaflow.settings.models import Report
 from ovaflow.sparse.csr import from_scipy
-from ovaflow.storage.artifact import checksum_of, create_artifact, open_artifact
+from ovaflow.storage.artifact import checksum_of, open_artifact
 from ovaflow.storage.texts import read_json, write_json
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
@@ -173,8 +173,10 @@ def test_run_of_another_method_without_statistics(runs, tmp_path):
     shutil.copytree(runs[0].parent, copy)
     (copy / "msi" / "training.h5").unlink()
     model, predictions, metrics = (copy / "msi" / name for name in ("model.h5", "predictions.h5", "metrics.json"))
-    with create_artifact(model, "model", {"train": {"method": "fastxml", "trees": 50}}):
-        pass
+    trees, dataset = str(tmp_path / "trees.h5"), str(copy / "dataset.h5")
+    assert main(["train-trees", dataset, "--trees=1", f"--output={trees}"]) == 0
+    statistics = f"--statistics={tmp_path / 'training.h5'}"
+    assert main(["merge-trees", trees, f"--dataset={dataset}", f"--output={model}", statistics]) == 0
     with open_artifact(model, "model") as file:
         checksum = checksum_of(file)
     ours = read_predictions(predictions)
