@@ -353,7 +353,7 @@ def read_json_object(line, path, number):
     """The object that a line of JSON Lines holds."""
     try:
         entry = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"not valid JSON ({error})", path=path, line=number, remedy=CORRECT) from None
     if not isinstance(entry, dict):
         message = f"expected a JSON object, found {line[:40]!r}"
