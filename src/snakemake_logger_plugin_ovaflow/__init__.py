@@ -56,7 +56,7 @@ class LogHandler(LogHandlerBase):
             if done < self._jobs:
                 end, hint = "Interrupted" if interrupted() else "Stopped", "; the same command continues"
             if end == "Stopped" and self._failures.are_mistakes:
-                hint = ". Correct what is said above; what is finished is kept"
+                hint = ". Correct the errors above; finished jobs are kept"
                 end_with(2)
             self._print(f"{end}: {done:,} of {self._jobs:,} jobs{hint}")
         self._ended.set()

@@ -146,7 +146,7 @@ def test_two_models_side_by_side(folder, capsys):
     assert "P@1" in said
     assert said.count("at least") == len(LEVELS)
     assert main(["evaluate", new, str(folder / "new.csv"), f"--labels={folder}/labels.csv"]) == 0
-    assert "labels.csv: labels that reach their thresholds are taken as predicted" in capsys.readouterr().out
+    assert "labels.csv: labels that reach their thresholds count as predicted" in capsys.readouterr().out
     assert main(["evaluate", old, new, str(folder / "new.csv"), f"--labels={folder}/labels.csv"]) == 2
     assert main(["evaluate", old, str(folder / "new.csv"), f"--groups={folder}/groups.json"]) == 2
     assert "--groups goes with --dataset" in capsys.readouterr().err

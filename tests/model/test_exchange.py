@@ -103,7 +103,7 @@ NOT_MODELS = {
     ),
     "of other labels": (
         lambda model, path: sp.save_npz(path, sp.csr_array((2, 41), dtype=np.float32)),
-        "2 labels and 41 features; give --like a model of as many; {model.path} has 6 and 41",
+        "2 labels and 41 features; give --like a model of the same size; {model.path} has 6 and 41",
     ),
 }
 

@@ -47,7 +47,7 @@ def _left_over(config):
     listing = [*snakemake_command(config), "--list-untracked"]
     done = subprocess.run(listing, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        raise InputError(f"Snakemake does not list what it made: {done.stderr.strip()}", path=config)
+        raise InputError(f"Snakemake could not list its files: {done.stderr.strip()}", path=config)
     untracked, files = set(done.stdout.splitlines()), set()
     for record in filter(Path.is_file, _RECORDS.rglob("*")):
         output = _name_of(record)

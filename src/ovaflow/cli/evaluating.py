@@ -32,13 +32,15 @@ from ovaflow.storage.writing import write_atomically
 @click.command("evaluate")
 @click.argument("data", type=click.Path(path_type=Path), metavar="FILE|PREDICTIONS")
 @click.option("--model", "models", required=True, type=FILE, multiple=True, help="A model.h5; repeatable for a FILE.")
-@click.option("--format", type=click.Choice(FORMATS), help="Format of FILE; by default by its name.")
-@click.option("--text-column", help="Text column of csv, jsonl and parquet, or several; by default as in the model's.")
-@click.option("--labels-column", help="Their column of labels; by default as in the model's data.")
-@click.option("--label-separator", help="What separates two labels; by default as in the model's data.")
+@click.option("--format", type=click.Choice(FORMATS), help="Format of FILE; by default from its name.")
+@click.option(
+    "--text-column", help="Text column (csv, jsonl, parquet), or several; by default that of the model's data."
+)
+@click.option("--labels-column", help="Labels column (csv, jsonl, parquet); by default that of the model's data.")
+@click.option("--label-separator", help="Separator between labels; by default that of the model's data.")
 @click.option("--labels", type=FILE, help="Table of labels to write, labels.csv; for a FILE, with one model.")
 @THREADS
-@click.option("--dataset", type=FILE, help="The dataset.h5 that the PREDICTIONS are of.")
+@click.option("--dataset", type=FILE, help="The dataset.h5 of the PREDICTIONS.")
 @click.option("--training", type=FILE, help="PREDICTIONS: statistics of the training, training.h5.")
 @reads("evaluate")
 @click.option(
@@ -110,7 +112,7 @@ def _evaluate_file(path, models, labels, output, threads, **chosen):
     if labels:
         _write_labels(labels, by_label(answers[0], predictors[0].model, calibrations[0]))
         chosen = "the best 5 of each record" if calibrations[0] is None else "labels that reach their thresholds"
-        click.echo(f"{labels}: {chosen} are taken as predicted")
+        click.echo(f"{labels}: {chosen} count as predicted")
 
 
 def _write_labels(path, rows):

@@ -41,7 +41,7 @@ from ovaflow.sparse.csr import rows_of
 @click.option("--calibration", type=FILE, help="For probabilities; by default calibration.h5 next to the model.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def explain_command(paths, model, text, dataset, row, names, labels, top, calibration, as_json):
-    """Say which words push labels up and down.
+    """Show which words push labels up and down.
 
     For a text or a test instance: what each word adds to the labels' scores. For labels alone: their strongest words
     and nearest labels, and with --dataset the training records that they were learnt from.

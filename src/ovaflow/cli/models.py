@@ -110,7 +110,7 @@ def _is_zip(path):
 def _named_like(model, other):
     if (model.n_labels, model.n_features) != (other.n_labels, other.n_features):
         shape = f"{model.n_labels:,} labels and {model.n_features:,} features"
-        remedy = f"give --like a model of as many; {other.path} has {other.n_labels:,} and {other.n_features:,}"
+        remedy = f"give --like a model of the same size; {other.path} has {other.n_labels:,} and {other.n_features:,}"
         raise InputError(shape, path=model.path, remedy=remedy)
     return replace(other, weights=model.weights)
 

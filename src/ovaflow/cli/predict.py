@@ -41,7 +41,7 @@ _OF_RAW = (*_CALIBRATED, "min_score", "joined")
 @click.option("--format", type=click.Choice(READ_FORMATS), help="Format of the files; by default by their names.")
 @click.option(
     "--text-column",
-    help="Text column of csv, jsonl and parquet, or several: title,abstract; by default as in the model's data.",
+    help="Text column (csv, jsonl, parquet), or several: title,abstract; by default that of the model's data.",
 )
 @click.option(
     "--id-column",

@@ -39,7 +39,10 @@ from ovaflow.storage.texts import write_json
 @click.command("embed")
 @DATASET
 @reads("embed")
-@click.option("--for-softmax/--for-any-decoder", help="Refuse data with other than one label each at once.")
+@click.option(
+    "--for-softmax/--for-any-decoder",
+    help="Refuse data whose instances do not have exactly one label each, before any work.",
+)
 @THREADS
 @output("Embedding file to write.")
 def embed_command(dataset, for_softmax, threads, output, settings):

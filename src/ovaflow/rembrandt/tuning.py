@@ -142,7 +142,9 @@ def read_tuned(path, projected):
         source, losses = fields.pop("projected"), dict(fields.pop("losses"))
         tuned = Tuned(Decoding(**fields.pop("decoding")), losses, **fields)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise InputError(f"no choice of a decoder's settings ({error})", path=path, remedy="run tune-decoder") from None
+        raise InputError(
+            f"does not hold a decoder's settings ({error})", path=path, remedy="run tune-decoder"
+        ) from None
     if source != projected.dataset.checksum:
         raise InputError("made for other projected instances", path=path, remedy="run tune-decoder again")
     return tuned

@@ -177,7 +177,7 @@ def _recall(test, runs):
     which = " that occur in training" if test.unknown > test.unseen else ""
     sentence = (
         f"Of the labels of a test instance{which}, {of_known} are on average among the first five predictions "
-        "(recall@5): a person who indexes need not look for these."
+        "(recall@5): an indexer need not search for these."
     )
     if not test.unknown:
         return sentence

@@ -33,7 +33,7 @@ _DESCRIPTION = "Labels for texts or features, with scores and reasons. Errors ar
 
 _CLEARER = {
     "There was an error parsing the body": "the body is not JSON in UTF-8",
-    "Not Found": "nothing is here; see /docs",
+    "Not Found": "not found; see /docs",
 }
 """Messages of the framework, in clearer words."""
 

@@ -20,7 +20,7 @@ _REMEDIES = {
     errno.ENAMETOOLONG: "choose a shorter name",
     errno.ENOTDIR: "a part of the path is a file; choose another folder",
     errno.EISDIR: "this is a folder; choose another name",
-    errno.ELOOP: "its links lead in a circle; choose another folder",
+    errno.ELOOP: "its symbolic links form a circle; choose another folder",
 }
 
 # h5py gives the reason in its message alone
