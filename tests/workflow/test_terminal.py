@@ -91,7 +91,7 @@ def test_a_failure_says_why(place):
     assert lines[failed + 1] == "  the command returned non-zero exit status 2"
     assert lines[failed + 2].startswith("  ovaflow: error: records.csv, line 1: no column 'nope'")
     assert lines[failed + 3] == "  log: logs/tiny/prepare.log"
-    assert lines[-1].startswith("Stopped: 0 of 1 jobs. Correct what is said above")
+    assert lines[-1].startswith("Stopped: 0 of 1 jobs. Correct the errors above")
     assert "Traceback" not in "".join(lines)
 
 
