@@ -33,7 +33,7 @@ KILLS = [
 CONFIG = {
     "datasets": {"made": {"format": "xmc-text", "train": "made.txt"}},
     "runs": {"tree": {"initialization": "label-tree", "threads": 2}},
-    "train": {"shards": 2, "epsilon": 1e-4},
+    "train": {"shards": 2, "epsilon": 3e-6},
 }
 OFTEN = "from ovaflow.storage import parts; parts.SECONDS = 0.1"
 """Parts are written so often that jobs which are killed after a second have some."""
@@ -41,7 +41,7 @@ OFTEN = "from ovaflow.storage import parts; parts.SECONDS = 0.1"
 MODEL = "results/made/tree/model.h5"
 
 
-def write_made(path, n=4000, n_labels=400):
+def write_made(path, n=8000, n_labels=900):
     """Write XMC text; of three labels two are parts of the third, at whose solution they start."""
     made = topics(n=n, d=1500, n_labels=n_labels).train
     X, Y = made.X.to_scipy(), made.Y.to_scipy().toarray() > 0
@@ -115,7 +115,7 @@ class Attacked(Place):
         if not jobs:
             time.sleep(0.3)
             return False
-        job, seconds = rng.choice(jobs), rng.uniform(1.0, 2.5)
+        job, seconds = rng.choice(jobs), rng.uniform(2.0, 4.0)
         with contextlib.suppress(psutil.Error):
             while sum(job.cpu_times()[:2]) < seconds:
                 time.sleep(0.03)
