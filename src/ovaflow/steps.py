@@ -48,14 +48,14 @@ STEPS = {
         for_people=True,
     ),
     "choose-features": Step(
-        "tuning",
+        "data",
         "Choose features of texts on held-out instances.",
         Reads("ChooseFeatures", ("prepare", "tune"), without=("features", "has_test")),
         makes=("features",),
         rule="choose_features",
     ),
     "choose-c": Step(
-        "tuning",
+        "data",
         "Choose C on held-out instances.",
         Reads(
             "ChooseC",
@@ -259,7 +259,7 @@ STEPS = {
         Reads("TrainLabels", _OF_LABELS, ("C", *_PROBLEM, "initialization")),
         for_people=True,
     ),
-    "clean": Step("clean", "List or remove results that a config no longer has.", for_people=True),
+    "clean": Step("run", "List or remove results that a config no longer has.", for_people=True),
     "snakefile": Step("run", "Print the path of the workflow's Snakefile.", for_people=True),
 }
 """By name, in the order in which a run takes them."""

@@ -181,5 +181,3 @@ def test_the_model_may_be_an_argument(model, capsys):
     for arguments in ([], [str(model), f"--model={model}"]):
         assert main(["explain", *arguments, "--text=Tee"]) == 2
         assert "give one MODEL" in capsys.readouterr().err
-    assert main(["explain", "records.csv", str(model), "--text=Tee"]) == 2
-    assert f"the model comes first: {model} is one, records.csv is not" in capsys.readouterr().err

@@ -99,7 +99,7 @@ NOT_MODELS = {
     "a text": (lambda model, path: path.write_bytes(b"hello"), "not a model file"),
     "cut short": (
         lambda model, path: (convert(model.path, "--to=npz", f"--output={path}"), os.truncate(path, 200)),
-        "not a sparse matrix of finite weights",
+        "not a model file",
     ),
     "of other labels": (
         lambda model, path: sp.save_npz(path, sp.csr_array((2, 41), dtype=np.float32)),

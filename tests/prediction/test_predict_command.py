@@ -246,7 +246,6 @@ def test_no_record_is_answered_before_a_column_is_missed(expected, tmp_path, cap
         (["{model}", "--text=a", "--dataset=d.h5", "--output=p.h5"], "--dataset takes only"),
         (["{model}", "--text=a", "--output-format=xmc-text"], "name a file with --output"),
         (["nowhere.h5", "--text=a"], "nowhere.h5: no such file"),
-        (["records.csv", "{model}"], "the model comes first: {model} is one, records.csv is not"),
         (["{model}", "--text=a", "--output=labels.parquet"], "labels.parquet: no format is written under such a name"),
         (["{model}", "--text=a", "--output-format=jsonl", "--joined=;"], "--joined goes with csv, not jsonl"),
         (["{model}", "nowhere.txt"], "nowhere.txt: cannot be read"),

@@ -100,13 +100,11 @@ def test_a_run_starts_from_a_run_of_a_sweep_or_from_a_file(name, expected):
             {"a": {"sweep": {"C": [1, -1]}}},
             "runs.a.sweep.C: found [1, -1], expected a list, each entry a number",
         ),
-        ({"a": {"sweep": {"C": [True]}}}, "runs.a.sweep.C: true and false are not numbers"),
         ({"a": {"sweep": {"C": [1, 3, 1.0]}}}, "runs.a.sweep: the name of its run a.C-1 is taken"),
         ({"a": {"sweep": [1, 2]}}, "runs.a.sweep: found [1, 2], expected a mapping of keys to values"),
         ({"a": {"C": 2, "sweep": {"C": [1]}}}, "runs.a: C and sweep.C exclude each other"),
         ({"a.C-1": {}, "a": {"sweep": {"C": [1]}}}, "runs.a.sweep: the name of its run a.C-1 is taken"),
         ({"a": {"initialization": "pretrained"}}, "runs.a: initialization: pretrained and pretrained: (a run"),
-        ({"a": later("https://example.org/model.h5")}, "runs.a: pretrained: expected a run or a path, not an address"),
         ({"a": {"sweep": {"C": [1, 3]}}, "b": later("a")}, "runs.b.pretrained: a is a sweep; name one of a.C-1, a.C-3"),
         ({"a": later("b"), "b": later("a")}, "runs.a.pretrained: runs start in a circle: a from b from a"),
         ({"a": {"sweep": {"C": [1]}, "retrain": "new"}}, "runs.a: retrain keeps weights of one C, sweep changes it"),
@@ -127,7 +125,7 @@ def test_earlier_models_must_be_there(tmp_path, monkeypatch):
     require_files(settings({"msi": {}, "b": later("msi")}))
     require_files(settings({"msi": {}, "b": later("results/mine/msi/model.h5")}))
     missing = settings({"msi": {}, "b": later("mis")})
-    with pytest.raises(InputError, match=r"runs\.b\.pretrained: no run and no file mis; did you mean msi"):
+    with pytest.raises(InputError, match=r"runs\.b\.pretrained: no run and no file mis; paths are relative"):
         require_files(missing)
     (tmp_path / "mis").touch()
     require_files(missing)

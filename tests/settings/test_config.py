@@ -70,7 +70,6 @@ def test_values_of_the_command_line_are_texts():
         ({"trian": {}}, "trian: unknown key; did you mean train?; legal here: datasets, runs, prepare"),
         ({"train": {"min_df": 2}}, "train.min_df: unknown key; it belongs to prepare; legal here: C, loss"),
         ({"train": {"C": -1}}, "train.C: found -1, expected a number above 0"),
-        ({"train": {"C": True}}, "train.C: found true, expected a number above 0"),
         (
             {"train": {"shards": 1.5}},
             "train.shards: found 1.5, expected a whole number of at least 1 and of at most 100000",

@@ -1,15 +1,17 @@
-"""Commands that make datasets."""
+"""Commands that make datasets, or choose settings on held-out training instances."""
 
 import click
 
-from ovaflow.cli.options import DATASET, FILE, number, option, output, reads, source_files
+from ovaflow.cli.options import DATASET, FILE, THREADS, number, option, output, reads, source_files
 from ovaflow.data.dataset import hold_out, open_dataset, write_dataset
 from ovaflow.data.download import download_dataset, download_file
 from ovaflow.data.prepare import prepare
 from ovaflow.data.remarks import remarks_on
 from ovaflow.data.source import SourceFiles
 from ovaflow.settings.models import Train
+from ovaflow.storage.texts import write_json
 from ovaflow.storage.writing import explain_errors
+from ovaflow.tuning import cost, features
 
 
 @click.command("download")
@@ -35,23 +37,40 @@ def download_command(dataset, catalogue, url, sha256, output, record):
         download_dataset(dataset, output, catalogue, record)
 
 
+LABELS = click.option(
+    "--labels",
+    type=FILE,
+    help="Label names, one per line in id order; texts then have ids as labels.",
+)
+VOCABULARY = click.option(
+    "--vocabulary",
+    type=FILE,
+    help="Subject vocabulary, whose URIs or names texts have as labels.",
+)
+
+
+def _source_of(settings, files):
+    if settings.format != "builtin" and files["train"] is None:
+        raise click.UsageError(f"--format={settings.format} needs --train")
+    return SourceFiles(settings, **files)
+
+
 @click.command("prepare")
 @reads("prepare")
 @source_files("--train", "Training instances")
 @click.option("--train-labels", type=FILE, help="Labels of the training instances (npz).")
 @source_files("--test", "Test instances (by default a share of the training instances)")
 @click.option("--test-labels", type=FILE, help="Labels of the test instances (npz).")
-@click.option("--labels", type=FILE, help="Label names, one per line in id order; texts then have ids as labels.")
-@click.option("--vocabulary", type=FILE, help="Subject vocabulary, whose URIs or names texts have as labels.")
+@LABELS
+@VOCABULARY
 @option(Train, "threads", help="Number of processes that read texts; results do not depend on it.")
 @output("The dataset file.")
 def prepare_command(settings, threads, output, **files):
     """Turn a dataset's source into dataset.h5."""
-    if settings.format != "builtin" and files["train"] is None:
-        raise click.UsageError(f"--format={settings.format} needs --train")
+    source = _source_of(settings, files)
     with explain_errors(output):
         output.parent.mkdir(parents=True, exist_ok=True)
-        prepared = prepare(SourceFiles(settings, **files), threads, output.parent)
+        prepared = prepare(source, threads, output.parent)
     prepared.write(output)
     click.echo(f"{output}: {prepared.summary()}")
     for remark in remarks_on(prepared):
@@ -72,3 +91,43 @@ def hold_out_command(dataset, fraction, seed, output):
     parts = hold_out(opened, fraction, seed)
     write_dataset(output, parts.train, parts.test, opened.label_names, opened.feature_names, parts.parameters)
     click.echo(f"{output}: {parts.test.X.n_rows:,} of {opened.n_documents:,} training instances held out")
+
+
+@click.command("choose-features")
+@reads("choose-features")
+@source_files("--train", "Training instances")
+@source_files("--test", "Test instances, which are not read (without them a share of the others is set aside)")
+@LABELS
+@VOCABULARY
+@THREADS
+@output("JSON file to write, for ovaflow prepare --features=auto.")
+def choose_features_command(settings, threads, output, **files):
+    """Compare blocks of text features on held-out training instances."""
+    choice = features.choose_features(_source_of(settings, files), settings, threads)
+    write_json(output, features.KIND, choice)
+    _print_choice(choice)
+
+
+@click.command("choose-c")
+@DATASET
+@reads("choose-c")
+@THREADS
+@output("JSON file to write, for --C=auto of the commands that train.")
+def choose_c_command(dataset, settings, threads, output):
+    """Compare values of C on held-out training instances of DATASET (dataset.h5)."""
+    choice = cost.choose_C(open_dataset(dataset), settings, settings, threads)
+    write_json(output, cost.KIND, choice)
+    _print_choice(choice)
+
+
+def _print_choice(choice):
+    metric, chosen = choice["metric"], choice["chosen"]
+    # the last line is what a run shows of the log
+    for each in sorted(choice["candidates"], key=lambda each: each["candidate"] == chosen):
+        mark = "  chosen" if each["candidate"] == chosen else ""
+        difference = f"{100 * each['difference']:+.1f} ± {200 * each['error']:.1f}"
+        value = 100 * each["metrics"][metric]
+        click.echo(
+            f"{each['candidate']}: {metric} {value:.1f} ({difference}) on {each['held_out']:,} instances, "
+            f"{each['seconds']:.0f} s{mark}"
+        )

@@ -93,7 +93,7 @@ def _evaluate_predictions(predictions, dataset, model, settings, table, training
 def _evaluate_file(path, models, labels, output, threads, **chosen):
     if labels and len(models) > 1:
         raise click.UsageError("--labels goes with one --model")
-    predictors = [open_predictor(model, [path]) for model in models]
+    predictors = [open_predictor(model) for model in models]
     calibrations = [calibration_of(predictor.model) for predictor in predictors]
     answers, metrics, levels = [], {}, {}
     for model, predictor, calibration in zip(models, predictors, calibrations, strict=True):

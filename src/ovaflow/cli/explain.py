@@ -30,7 +30,7 @@ from ovaflow.sparse.csr import rows_of
 
 
 @click.command("explain")
-@click.argument("paths", nargs=-1, type=FILE, metavar="[MODEL]")
+@click.argument("path", required=False, type=FILE, metavar="[MODEL]")
 @click.option("--model", type=FILE, help="The model file, model.h5, unless it is the argument.")
 @click.option("--text", help="Explain what is predicted for this text; - reads standard input.")
 @click.option("--dataset", type=FILE, help="The model's dataset.h5: for --row, or for the training records of labels.")
@@ -40,24 +40,22 @@ from ovaflow.sparse.csr import rows_of
 @number("--top", 10, "Number of words listed for each sign.")
 @click.option("--calibration", type=FILE, help="For probabilities; by default calibration.h5 next to the model.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
-def explain_command(paths, model, text, dataset, row, names, labels, top, calibration, as_json):
+def explain_command(path, model, text, dataset, row, names, labels, top, calibration, as_json):
     """Show which words push labels up and down.
 
     For a text or a test instance: what each word adds to the labels' scores. For labels alone: their strongest words
     and nearest labels, and with --dataset the training records that they were learnt from.
     """
-    models = [*([model] if model else []), *paths]
-    if models:
-        predictor = open_predictor(models[0], models[1:])
-    if len(models) != 1:
+    if (path is None) == (model is None):
         raise click.UsageError("give one MODEL")
+    predictor = open_predictor(path or model)
     chosen = find_labels(predictor, names)
     sigmoids = calibration_of(predictor.model, calibration)
     if text is None and row is None:
         if not chosen:
             raise click.UsageError("nothing to explain: give --text, --dataset and --row, or --label")
         opened = None if dataset is None else _open_dataset_of(predictor.model, dataset)
-        answers, show = [_described(predictor, opened, label, top) for label in chosen], show_label
+        answer = {"labels": [_described(predictor, opened, label, top) for label in chosen]}
     else:
         text, x = _instance(predictor, text, dataset, row)
         if text is not None and without_words(predictor, x):
@@ -69,13 +67,17 @@ def explain_command(paths, model, text, dataset, row, names, labels, top, calibr
         spans = spans_in_text(predictor, text) if text is not None else {}
         explanations = [contributions(predictor, x, label, top) for label in chosen]
         entries = [explanation.as_dict(predictor, spans, sigmoids) for explanation in explanations]
-        answers, show = [{"text": text, "labels": entries}], show_instance
+        answer = {"text": text, "labels": entries}
     if as_json:
-        click.echo(json.dumps(answers[0] if show is show_instance else {"labels": answers}, ensure_ascii=False))
+        click.echo(json.dumps(answer, ensure_ascii=False))
         return
     console = Console(highlight=False)
-    for answer in answers:
-        show(console, answer)
+    for entry in answer["labels"]:
+        console.print()
+        if "text" in answer:
+            _show_contributions(console, entry, text)
+        else:
+            _show_label(console, entry)
 
 
 def _instance(predictor, text, dataset, row):
@@ -106,21 +108,16 @@ def _described(predictor, dataset, label, top):
     return entry if dataset is None else entry | {"records": _records(dataset, label, top)}
 
 
-_WORDS_OF_RECORD = 8
-"""Of a training record, whose text is not kept."""
-
-
 def _records(dataset, label, top):
     """The first training records of a label; names of labels are not records."""
     rows = dataset.positives.part(label, label + 1).indices
     rows = rows[rows < dataset.n_documents][:top].tolist()
-    return [
-        {
-            "record": record or f"training instance {row}",
-            "words": dataset.heaviest_features("train", row, _WORDS_OF_RECORD),
-        }
-        for row, record in zip(rows, dataset.records("train", rows), strict=True)
-    ]
+    records = []
+    for row, record in zip(rows, dataset.records("train", rows), strict=True):
+        # in place of the text, which is not kept
+        words = dataset.heaviest_features("train", row, 8)
+        records.append({"record": record or f"training instance {row}", "words": words})
+    return records
 
 
 _BAR = 12
@@ -129,23 +126,18 @@ _BAR = 12
 _STYLES = {"up": "green", "down": "red"}
 
 
-def show_instance(console, answer):
-    """Print what pushes labels up and down for an instance."""
-    for explained in answer["labels"]:
-        console.print()
-        outcome = f"score {explained['score']:+.3f}"
-        if "probability" in explained:
-            outcome += f", probability {100 * explained['probability']:.0f} %"
-        console.print(_heading(explained, outcome))
-        if answer["text"]:
-            console.print(_marked(answer["text"], explained), soft_wrap=False)
-        console.print(_two_sides(explained, "contribution", ("pushed up by", "pushed down by")))
-        console.print(f"bias {explained['bias']:+.3f}, other words {explained['others']:+.3f}", style="dim")
+def _show_contributions(console, explained, text):
+    outcome = f"score {explained['score']:+.3f}"
+    if "probability" in explained:
+        outcome += f", probability {100 * explained['probability']:.0f} %"
+    console.print(_heading(explained, outcome))
+    if text:
+        console.print(_marked(text, explained), soft_wrap=False)
+    console.print(_two_sides(explained, "contribution", ("pushed up by", "pushed down by")))
+    console.print(f"bias {explained['bias']:+.3f}, other words {explained['others']:+.3f}", style="dim")
 
 
-def show_label(console, answer):
-    """Print the strongest words and the nearest labels of a label."""
-    console.print()
+def _show_label(console, answer):
     console.print(_heading(answer, f"{answer['positives']:,} training positives, bias {answer['bias']:+.3f}"))
     console.print(_two_sides(answer, "weight", ("strongest for it", "strongest against it")))
     nearest = [(shown_name(each), each["cosine"]) for each in answer["nearest"]]
@@ -155,7 +147,6 @@ def show_label(console, answer):
 
 
 def _show_records(console, answer):
-    """Print the training records of a label, with what is heaviest in each."""
     shown = len(answer["records"])
     title = f"first {shown} of {answer['positives']:,} training records" if shown else "no training records"
     console.print(Text(title, style="dim"))

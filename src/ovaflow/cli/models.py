@@ -1,6 +1,7 @@
 """Commands that make a model out of shards or of another model."""
 
 import re
+import zipfile
 from dataclasses import replace
 
 import click
@@ -61,7 +62,7 @@ def prune_command(model, max_bytes, prune, dataset, threads, output):
     if (max_bytes is None) == (prune is None):
         raise click.UsageError("give either --max-bytes or --threshold")
     opened = OneVsAll.open(model)
-    measured = open_dataset(dataset) if dataset is not None else None
+    measured = None if dataset is None else open_dataset(dataset)
     by_size = max_bytes is not None
     pruned = prune_to_bytes(opened, max_bytes, output) if by_size else write_pruned(opened, prune, output)
     size = output.stat().st_size
@@ -70,8 +71,9 @@ def prune_command(model, max_bytes, prune, dataset, threads, output):
         f"{pruned.parameters['prune']:.6g}, {size:,} bytes"
     )
     if measured is not None:
-        a, b = Evaluate().propensity_a, Evaluate().propensity_b
-        before, after = (quality_of(each, measured, a, b, threads) for each in (opened, pruned))
+        constants = Evaluate().model_dump().values()
+        before = quality_of(opened, measured, *constants, threads)
+        after = quality_of(pruned, measured, *constants, threads)
         click.echo(", ".join(f"{name} {100 * before[name]:.2f} -> {100 * after[name]:.2f}" for name in before))
 
 
@@ -89,7 +91,8 @@ def convert_command(source, to, like, bias, normalize, output):
 
     Weights are the same to the last bit.
     """
-    model = read_npz(source, bias, normalize) if _is_zip(source) else OneVsAll.open(source)
+    is_npz = zipfile.is_zipfile(source)
+    model = read_npz(source, bias, normalize) if is_npz else OneVsAll.open(source)
     if like is not None:
         model = _named_like(model, OneVsAll.open(like))
     if to == "npz":
@@ -97,14 +100,6 @@ def convert_command(source, to, like, bias, normalize, output):
     else:
         model.save(output)
     click.echo(f"{output}: {model.n_labels:,} labels, {model.n_features:,} features, {model.nonzeros:,} weights")
-
-
-def _is_zip(path):
-    # also one that is cut short; opening it tells of a missing file
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(2) == b"PK"
 
 
 def _named_like(model, other):

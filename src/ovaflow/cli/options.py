@@ -15,7 +15,6 @@ from ovaflow.storage.texts import read_json
 FILE = click.Path(dir_okay=False, path_type=Path)
 DATASET = click.argument("dataset", type=FILE)
 OF_DATASET = click.option("--dataset", required=True, type=FILE, help="The dataset file, dataset.h5.")
-MEANS = click.option("--means", required=True, type=FILE, help="Means of the dataset, by ovaflow means.")
 EMBEDDING = click.option("--embedding", required=True, type=FILE, help="Embedding of the dataset, by ovaflow embed.")
 STATISTICS = click.option("--statistics", required=True, type=FILE, help="Statistics file to write, training.h5.")
 

@@ -11,7 +11,6 @@ from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.data.dataset import open_dataset
 from ovaflow.machine.limits import memory_left
-from ovaflow.model.model_file import method_of
 from ovaflow.prediction.answers import Csv, JoinedCsv, JsonLines, Table, XmcText, labels_of
 from ovaflow.prediction.calibration import FILE_NAME, calibration_of
 from ovaflow.prediction.predictions import open_any_model, predict_test_set, write_predictions
@@ -105,32 +104,17 @@ def _predict_dataset(model, dataset, top_k, threads, output):
     click.echo(f"{output}: top {top_k} of {n:,} instances in {predictions.seconds:.1f} s, {each:.2f} core-ms each")
 
 
-def _predict_raw(
-    model,
-    inputs,
-    texts,
-    top_k,
-    threads,
-    output,
-    format,
-    text_column,
-    id_column,
-    first_feature,
-    output_format,
-    joined,
-    **options,
-):
-    predictor = open_predictor(model, inputs)
+def _predict_raw(model, inputs, texts, top_k, threads, output, output_format, joined, **options):
+    predictor = open_predictor(model)
     if _any_set(options, _CALIBRATED):
         options["calibration"] = _calibration_of(predictor.model, options["calibration"])
-    column = text_column or text_column_of(predictor.model)
-    formats = [format or format_of(str(path), predictor.takes_text) for path in inputs]
-    sources = [
-        InputFile(str(path), kind, column, first_feature, id_column) for path, kind in zip(inputs, formats, strict=True)
-    ]
+    names = "format", "text_column", "first_feature", "id_column"
+    reading = [options.pop(name) for name in names]
+    sources = [_source(predictor, path, *reading) for path in inputs]
     titled = bool(sources) or len(texts) > 1
     writer = _writer(output_format, output, predictor, options["probabilities"], titled, joined)
-    if (texts or "lines" in formats) and (remark := remark_on_columns(predictor.model)):
+    plain = texts or any(source.format == "lines" for source in sources)
+    if plain and (remark := remark_on_columns(predictor.model)):
         click.echo(f"ovaflow: {remark}", err=True)
     quiet = not inputs or (output is None and sys.stdout.isatty())
     with _destination(output) as out, Progress("predicting", 0, "instances", quiet=quiet) as progress:
@@ -158,6 +142,12 @@ def _predict_raw(
         click.echo(f"ovaflow: no label of {empty:,} of {progress.done:,} instances {remark}", err=True)
 
 
+def _source(predictor, path, format, text_column, first_feature, id_column):
+    kind = format or format_of(path, predictor.takes_text)
+    column = text_column or text_column_of(predictor.model)
+    return InputFile(path, kind, column, first_feature, id_column)
+
+
 def _batches(predictor, texts, sources):
     if texts:
         yield Batch(predictor.from_texts(texts), [None] * len(texts), list(texts))
@@ -165,25 +155,12 @@ def _batches(predictor, texts, sources):
         yield from batches_of(source, predictor)
 
 
-def open_predictor(path, others):
-    """Open the model, which comes before all else on a command line."""
-    try:
-        predictor = Predictor.open(path)
-        if remark := remark_on_memory(predictor, memory_left()):
-            click.echo(f"ovaflow: {remark}", err=True)
-        return predictor
-    except InputError:
-        first = next(filter(_is_model, others), None)
-        if first is None:
-            raise
-        raise click.UsageError(f"the model comes first: {first} is one, {path} is not") from None
-
-
-def _is_model(path):
-    try:
-        return bool(method_of(path))
-    except InputError:
-        return False
+def open_predictor(path):
+    """Open a model, with a remark if the memory is too small for it."""
+    predictor = Predictor.open(path)
+    if remark := remark_on_memory(predictor, memory_left()):
+        click.echo(f"ovaflow: {remark}", err=True)
+    return predictor
 
 
 def _calibration_of(model, path):
@@ -211,7 +188,10 @@ def _writer(name, output, predictor, probabilities, titled, mark):
     if mark is not None:
         if name != "csv":
             raise click.UsageError(f"--joined goes with csv, not {name}")
-        _require_none_with(mark, predictor.label_names)
+        name = next((name for name in predictor.label_names if mark in name), None)
+        if name is not None:
+            message = f"--joined {mark!r}: the label {name!r} has it in its name; choose another"
+            raise click.UsageError(message)
         return JoinedCsv(mark, probabilities, uris)
     if name == "xmc-text":
         if output is None:
@@ -220,13 +200,6 @@ def _writer(name, output, predictor, probabilities, titled, mark):
     if name == "table":
         return Table(titled)
     return Csv(probabilities, uris) if name == "csv" else JsonLines()
-
-
-def _require_none_with(mark, names):
-    """Refuse a mark that would not tell two labels from one."""
-    name = next((name for name in names if mark in name), None)
-    if name is not None:
-        raise click.UsageError(f"--joined {mark!r}: the label {name!r} has it in its name; choose another")
 
 
 @contextmanager

@@ -1,16 +1,21 @@
-"""The whole workflow, on a config file or on one table."""
+"""The whole workflow, on a config file or on one table, and what it leaves."""
 
+import base64
+import contextlib
 import difflib
+import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
+from collections import defaultdict
 from pathlib import Path
 
 import click
 import yaml
 
+from ovaflow.cli.options import FILE
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.data.readers.streams import FORMATS, ending_of, matching_paths
 from ovaflow.data.source import check_beginnings
@@ -18,6 +23,7 @@ from ovaflow.machine.limits import read_allowance
 from ovaflow.settings import paths
 from ovaflow.settings.config import load, resolve
 from ovaflow.settings.models import NAME, RESERVED
+from ovaflow.storage.parts import parts_folder
 from ovaflow.workflow import owner, snakefile
 
 # a profile may say how many jobs there are at a time
@@ -71,10 +77,9 @@ def snakemake_command(config):
 def _require_folders():
     """Refuse a place where the pipeline cannot write, before Snakemake fails there."""
     for path in (Path(), Path(".snakemake"), Path("results"), Path("logs")):
-        if path.exists() and not path.is_dir():
-            raise InputError("must be a folder", path=path, remedy="rename this file, or use another folder")
         if path.exists() and not os.access(path, os.W_OK | os.X_OK):
-            raise InputError("not writable", path=path.resolve(), remedy="allow writing there, or use another folder")
+            remedy = "allow writing there, or use another folder"
+            raise InputError("not a folder that can be written", path=path.resolve(), remedy=remedy)
 
 
 @click.command("snakefile")
@@ -134,20 +139,6 @@ def _refuse_unknown(options):
     for word in get_argument_parser().parse_known_args(list(options))[1]:
         name = word.partition("=")[0]
         raise click.NoSuchOption(name, possibilities=difflib.get_close_matches(name, known), ctx=context)
-
-
-def write_config(path: Path, text: str, force: bool = False) -> None:
-    """Write a config file, but not over a different one, which a person may have edited."""
-    require_same(path, text, force)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-
-
-def require_same(path: Path, text: str, force: bool = False) -> None:
-    """Refuse to replace a config file that differs, unless that is forced."""
-    if not force and path.exists() and path.read_text(encoding="utf-8") != text:
-        remedy = f"run it as it is: ovaflow run {path}; or replace it: --force"
-        raise InputError("differs from the config of this command", path=path, remedy=remedy)
 
 
 _FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
@@ -221,12 +212,16 @@ def train_command(data, options, output, cores, dry_run, print_config, force, fo
         return
     name = name_of(data)
     path = output / f"{name}.yaml"
+    if not force and path.exists() and path.read_text(encoding="utf-8") != text:
+        # a person may have edited it
+        remedy = f"run it as it is: ovaflow run {path}; or replace it: --force"
+        raise InputError("differs from the config of this command", path=path, remedy=remedy)
     options = [f"--cores={cores}", *options]
     if dry_run:
-        require_same(path, text, force)
         _show_jobs(text, output, options)
         return
-    write_config(path, text, force)
+    output.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
     model = output / paths.MODEL.format(dataset=name, run=RUN)
     click.echo(f"config: {path}\nto predict labels of a text later: ovaflow predict --model {model} --text ...")
     os.chdir(output)
@@ -244,3 +239,55 @@ def _show_jobs(text, folder, options):
         status = subprocess.run(command, check=False).returncode
     if status:
         raise click.exceptions.Exit(status)
+
+
+@click.command("clean")
+@click.argument("config", type=FILE)
+@click.option("--remove", is_flag=True, help="Remove them, too.")
+def clean_command(config, remove):
+    """List the pipeline's results in this folder that CONFIG does not produce.
+
+    Results of other configs in this folder are among them. Files that the pipeline did not write and downloads are
+    neither listed nor removed.
+    """
+    folders = defaultdict(list)
+    for path in _left_over(config):
+        folders[Path(*path.parts[:3]) if len(path.parts) > 3 else path.parent].append(path)
+    for folder, files in sorted(folders.items()):
+        # a finished shard has two names until it is merged
+        size = sum({stat.st_ino: stat.st_size for stat in map(Path.stat, files)}.values())
+        click.echo(f"{folder}: {len(files):,} file{'s' * (len(files) > 1)}, {size / 1e6:,.1f} MB")
+        for path in files if remove else ():
+            path.unlink()
+            _remove_empty(path.parent)
+    if not folders:
+        click.echo("nothing is left over")
+    else:
+        click.echo("removed" if remove else f"nothing was removed; ovaflow clean {config} --remove does it")
+
+
+def _left_over(config):
+    """Files that Snakemake made here and that the config does not, with their logs."""
+    listing = [*snakemake_command(config), "--list-untracked"]
+    done = subprocess.run(listing, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise InputError(f"Snakemake could not list its files: {done.stderr.strip()}", path=config)
+    untracked, files = set(done.stdout.splitlines()), set()
+    records = Path(".snakemake/metadata")
+    for record in filter(Path.is_file, records.rglob("*")):
+        # a long name is in folders that begin with @
+        encoded = "".join(part.removeprefix("@") for part in record.relative_to(records).parts)
+        output = base64.urlsafe_b64decode(encoded).decode()
+        if output in untracked and output.startswith("results/"):
+            logs = json.loads(record.read_text(encoding="utf-8"))["log"]
+            # benchmark: of a rule is next to its log
+            files |= {output, *logs, *(str(Path(log).with_suffix(".tsv")) for log in logs)}
+            files |= set(map(str, parts_folder(output).glob("*")))
+    return sorted(map(Path, files & untracked))
+
+
+def _remove_empty(folder):
+    with contextlib.suppress(OSError):
+        while folder != Path():
+            folder.rmdir()
+            folder = folder.parent

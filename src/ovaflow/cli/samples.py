@@ -15,8 +15,6 @@ from ovaflow.settings.inputs import settings_read
 from ovaflow.settings.models import GrowTrees, Train, TrainLabels
 from ovaflow.training.benchmark import benchmark_solver
 
-_seed = number("--seed", 0, "Seed of the sample.", least=0)
-
 
 def _settings_of_both(command):
     """Every setting of a training of labels or trees."""
@@ -95,7 +93,7 @@ def benchmark_command():
 @benchmark_command.command()
 @DATASET
 @number("--labels", 200, "Size of the sample.")
-@_seed
+@number("--seed", 0, "Seed of the sample.", least=0)
 @THREADS
 @reads("benchmark")
 @earlier_option

@@ -7,7 +7,7 @@ import numpy as np
 
 from ovaflow.artifacts.label_tree import compute_label_tree, read_label_tree, write_label_tree
 from ovaflow.artifacts.means import compute_means, read_means, write_means
-from ovaflow.cli.options import DATASET, FILE, MEANS, THREADS, output, reads, scratch_option
+from ovaflow.cli.options import DATASET, FILE, THREADS, output, reads, scratch_option
 from ovaflow.console.progress import clock
 from ovaflow.data.dataset import bring_near, open_dataset
 from ovaflow.initialization.all_negative import read_root, solve_root, write_root
@@ -105,7 +105,7 @@ def read_earlier(path, dataset, training=None):
 
 @click.command("train-shard")
 @DATASET
-@MEANS
+@click.option("--means", required=True, type=FILE, help="Means of the dataset, by ovaflow means.")
 @click.option("--plan", type=FILE, required=True, help="Table of shards, by ovaflow plan.")
 @click.option("--root", type=FILE, help="Solution without positives, by ovaflow root, for the starts that need it.")
 @click.option("--label-tree", type=FILE, help="Label tree, by ovaflow label-tree, for the start of that name.")

@@ -9,10 +9,7 @@ from ovaflow.settings.models import Config, SweptRun
 
 
 def expand_sweeps(config: Config, path=None) -> Config:
-    """Replace each sweep by one run per value, ascending, each starting from the one before.
-
-    The first run of a sweep starts as the sweep says. A value that is added later leaves the runs below it as they are.
-    """
+    """Replace each sweep by one run per value, ascending, each starting from the one before."""
     runs: dict[str, object] = {}
     for name, run in config.runs.items():
         for swept, entry in _expanded(name, run, config.train_of(name).epsilon):

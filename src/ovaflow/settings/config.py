@@ -1,6 +1,5 @@
 """From config files to settings: defaults, the user's values, and the files that must exist."""
 
-import difflib
 import sys
 from glob import glob
 from pathlib import Path
@@ -24,7 +23,7 @@ def load(path) -> dict:
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
         raise InputError(f"not valid YAML: {error.problem}", path=path, line=line) from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError) as error:
         raise InputError(f"not valid YAML: {error}", path=path, remedy="fix this file, or give another one") from None
     if not isinstance(content, dict):
         raise InputError("expected a mapping with keys such as datasets and runs", path=path)
@@ -114,8 +113,5 @@ def require_files(config: Config) -> None:
     for run, entry in config.runs.items():
         models = [earlier_model(config, dataset, run) for dataset in config.datasets]
         if not all(path is None or made_here(config, path) or Path(path).is_file() for path in models):
-            close = difflib.get_close_matches(entry.pretrained or "", config.runs, n=1)
-            raise InputError(
-                f"runs.{run}.pretrained: no run and no file {entry.pretrained}",
-                remedy=f"did you mean {close[0]}?" if close else f"paths are relative to {Path.cwd()}",
-            )
+            message = f"runs.{run}.pretrained: no run and no file {entry.pretrained}"
+            raise InputError(message, remedy=f"paths are relative to {Path.cwd()}")

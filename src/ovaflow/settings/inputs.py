@@ -11,8 +11,7 @@ from ovaflow.steps import METHODS, STEPS, Reads, warm_up_of
 def settings_read(step: str) -> Reads:
     """The settings that a step reads, all of its fields named."""
     reads = STEPS[step].settings
-    if reads is None:
-        raise ValueError(f"{step} reads no settings")
+    assert reads is not None, step
     fields = reads.fields or tuple(model_of(reads).model_fields)
     return reads._replace(fields=tuple(name for name in fields if name not in reads.without))
 

@@ -7,7 +7,7 @@ fields, and the code gets the object itself.
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
 import yaml
@@ -106,10 +106,7 @@ Frequency = Positive | Annotated[float, Field(gt=0, le=1)]
 Format = Literal["xmc-text", "svmlight", "text-tsv", "jsonl", "csv", "parquet", "annif", "npz"]
 Initialization = Literal["zero", "bias", "all-negative", "label-tree", "mean-separating", "pretrained"]
 Weighting = Literal["none", "propensity"]
-if TYPE_CHECKING:
-    MethodName = str
-else:
-    MethodName = Literal[METHODS]
+MethodName = Literal[METHODS]  # type: ignore[valid-type]
 
 
 def setting(default: Any, sentence: str, **bounds: Any) -> Any:
@@ -132,13 +129,10 @@ class Section(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _as_written(cls, value: Any, info: ValidationInfo) -> Any:
-        """Numbers from texts, which command lines and YAML's ``1e-2`` give; ``true`` is not a number."""
+        """Numbers from texts, which command lines and YAML's ``1e-2`` give."""
         annotation = str(cls.model_fields[str(info.field_name)].annotation)
         if isinstance(value, str) and not ("str" in annotation or "Literal" in annotation):
             return _scalar(value)
-        values = value if isinstance(value, list) else [value]
-        if "bool" not in annotation and any(isinstance(each, bool) for each in values):
-            raise ValueError("true and false are not numbers")
         return value
 
     @property
@@ -525,8 +519,7 @@ class GrowTrees(Evaluate, FastXML):
 
 
 def _several(value: float | list[float] | None) -> tuple[float, ...]:
-    values = value if isinstance(value, list) else [] if value is None else [value]
-    return tuple(dict.fromkeys(values))
+    return () if value is None else tuple(dict.fromkeys(listed(value)))
 
 
 class Embed(Section):
@@ -650,8 +643,6 @@ class Method(Section):
     def _start_from_a_model(self) -> Self:
         if (self.initialization == "pretrained") != (self.pretrained is not None):
             raise ValueError("initialization: pretrained and pretrained: (a run or a path) need each other")
-        if self.pretrained is not None and "://" in self.pretrained:
-            raise ValueError("pretrained: expected a run or a path, not an address")
         return self
 
 

@@ -59,10 +59,7 @@ _FIRST = {"extra_forbidden": 0, "value_error": 1}
 
 
 def explain(error: ValidationError, content: dict, model: type[BaseModel] = Config) -> str:
-    """The first complaint of pydantic in one line: where, what is wrong, and what would be legal.
-
-    Unknown keys and the rules of :mod:`ovaflow.settings.models` come first.
-    """
+    """The first complaint of pydantic in one line: where, what is wrong, and what would be legal."""
     complaint = min(error.errors(), key=lambda entry: _FIRST.get(entry["type"], len(_FIRST)))
     keys, value = _locate(complaint["loc"], content)
     where, kind = ".".join(map(str, keys)), complaint["type"]
@@ -75,7 +72,7 @@ def explain(error: ValidationError, content: dict, model: type[BaseModel] = Conf
         return f"{keys[0]}: {_shown(complaint['loc'][-2])} cannot be a name; {_NAMES}"
     if kind == "missing":
         return f"{'.'.join(map(str, complaint['loc']))}: missing"
-    if kind == "value_error" and not isinstance(value, bool):
+    if kind == "value_error":
         return f"{where}: {complaint['ctx']['error']}".removeprefix(": ")
     schema = schema_at(model, keys)
     expected = legal_values(schema) + _did_you_mean(value, schema.get("enum", ()))
@@ -94,13 +91,11 @@ def _locate(loc, content):
 
 def _home_of(key, model):
     """Sections of a config file that have a key."""
-    sections = schema_at(model, [])["properties"]
-    homes = [name for name in sections if name not in REPLACED_WHOLE and key in _keys_of(model, name)]
+    homes = []
+    for name in schema_at(model, [])["properties"]:
+        if name not in REPLACED_WHOLE and key in schema_at(model, [name]).get("properties", {}):
+            homes.append(name)
     return f"; it belongs to {' or '.join(homes)}" if homes else ""
-
-
-def _keys_of(model, section):
-    return schema_at(model, [section]).get("properties", {})
 
 
 def _did_you_mean(word, known):
