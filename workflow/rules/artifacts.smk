@@ -1,13 +1,6 @@
 # What is computed once for all runs of a dataset.
 
 
-def warm_up_options():
-    """Options of the warm-up; as before where that has compiled all that the runs need, since runs may be left out."""
-    options, marker = inputs.warm_up_options(SETTINGS), Path(paths.WARMED_UP)
-    before = marker.read_text(encoding="utf-8").split() if marker.exists() else []
-    return before if set(options) <= set(before) else options
-
-
 # Compiles the kernels before the jobs that use them. No job depends on it, or new kernels would re-run them all; but it
 # goes first and holds all "kernels", a resource limited by the profile, of which each of those jobs needs one.
 rule warm_up:

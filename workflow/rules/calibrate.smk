@@ -2,17 +2,6 @@
 # dataset results/{dataset}/held-out-{share}), and their scores show what the model's scores mean.
 
 
-def held_out_by(template):
-    """A file of the dataset whose held-out instances calibrate a run."""
-    return lambda wildcards: template.format(dataset=paths.fold_of(SETTINGS, **wildcards), run=wildcards.run)
-
-
-def calibrating_megabytes(wildcards, input, attempt):
-    """Memory of a job that calibrates scores."""
-    _, held_out, predictions = input.size_files_mb
-    return attempt * requests.of_calibrating(held_out, predictions)
-
-
 rule hold_out_instances:
     input:
         dataset=paths.DATASET,

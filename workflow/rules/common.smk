@@ -4,12 +4,9 @@ import shlex
 import sys
 from functools import cache
 from pathlib import Path
-from zlib import crc32
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.catalogue import files_of, read_catalogue
-from ovaflow.estimate import requests
-from ovaflow.estimate.demand import read_demand, shape_of, shares_of_work
 from ovaflow.fingerprint import code_fingerprint, kernel_fingerprint
 from ovaflow.settings import chains, inputs, paths
 from ovaflow.settings.config import load, require_files, resolve
@@ -121,24 +118,6 @@ def file_options(files):
 def options_of(names, input):
     """Some of a job's input files as options of a command; in a module they have other paths than here."""
     return file_options({name: getattr(input, name) for name in names})
-
-
-def megabytes(factor, base=500, models=True):
-    """Memory of a job: a base for the program and a scheduler's own processes, plus a multiple of its inputs.
-
-    Models are left out where a job only passes over them. Here and elsewhere, a retried job requests more.
-    """
-
-    def request(wildcards, input, attempt):
-        size = input.size_mb if models else megabytes_of(input, lambda path: not path.endswith("/model.h5"))
-        return attempt * int(base + factor * size)
-
-    return request
-
-
-def megabytes_of(input, condition):
-    """Size of the input files that satisfy a condition."""
-    return sum(size for path, size in zip(input, input.size_files_mb) if condition(path))
 
 
 def shards_of_run(wildcards):

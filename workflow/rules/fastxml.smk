@@ -1,29 +1,4 @@
 # Trees are divided into shards, grown in parallel, and joined into one model.
-from math import ceil
-
-
-def forest_of(dataset, run):
-    """Name of a run's trees, which depends on all their settings."""
-    return f"fastxml-{crc32(' '.join(parameters('train-trees', dataset, run)).encode()):08x}"
-
-
-FORESTS = {
-    forest_of(dataset, run): parameters("train-trees", dataset, run)
-    for dataset in SETTINGS.datasets
-    for run in SETTINGS.runs_of("fastxml")
-}
-
-
-def estimate_of_trees(wildcards):
-    """Estimate from one tree of a run, shared by the folds of a dataset."""
-    dataset = wildcards.dataset.partition("/")[0]
-    return paths.ESTIMATE.format(dataset=dataset, problem=forest_of(dataset, wildcards.run))
-
-
-def request_of_trees(wildcards, input):
-    """Memory and minutes of a shard of trees, estimated from one tree."""
-    train, trees = train_of(wildcards.run), SETTINGS.section("fastxml", run=wildcards.run).trees
-    return read_demand(input.estimate).request(ceil(trees / train.shards) / trees, train.threads)
 
 
 # Ancient to the trees and not to their merging, as estimate_training is to shards of labels.

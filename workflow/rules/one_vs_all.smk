@@ -1,55 +1,6 @@
 # Labels are divided into shards, trained in parallel, and joined into one model.
 
 
-def chosen_C(wildcards):
-    """The file with the chosen C, for the run or for runs that pose the same problem."""
-    return inputs.chosen_C(SETTINGS, wildcards.dataset, run_by(wildcards))
-
-
-@cache
-def start_files(dataset, run):
-    """What the start of a run needs besides the means."""
-    return inputs.start_files(SETTINGS, dataset, run)
-
-
-def tree_file(wildcards):
-    """The label tree, for runs whose start uses it."""
-    files = start_files(wildcards.dataset, wildcards.run)
-    return {name: path for name, path in files.items() if name == "label_tree"}
-
-
-@cache
-def estimate_file(dataset, run):
-    """Estimate from a sample of labels, shared by runs that pose the same problem and by the folds of a dataset."""
-    problem = inputs.problem_of(SETTINGS, dataset, run)
-    return paths.ESTIMATE.format(dataset=dataset.partition("/")[0], problem=problem)
-
-
-def shard_files(wildcards):
-    """What a shard needs besides dataset, means and plan."""
-    names = wildcards.dataset, wildcards.run
-    return start_files(*names) | {"estimate": ancient(estimate_file(*names))}
-
-
-# A parameter of its own, since Snakemake does not compare parameters that are made from a job's files.
-def shard_starts(wildcards, input):
-    """Options of a shard that name the files it starts from."""
-    return options_of(start_files(wildcards.dataset, wildcards.run), input)
-
-
-def request_of_shard(wildcards, input):
-    """Memory and minutes of a shard of labels, estimated from a sample."""
-    pretrained = SETTINGS.runs[wildcards.run].pretrained is not None
-    share = shares_of_work(input.plan).get(int(wildcards.shard), 0.0)
-    return read_demand(input.estimate).request(share, train_of(wildcards.run).threads, pretrained)
-
-
-def merging_megabytes(wildcards, input, attempt):
-    """Memory of a job that joins shards."""
-    shards = megabytes_of(input, set(input.shards).__contains__)
-    return attempt * requests.of_merging(shape_of(input.dataset).labels, shards)
-
-
 rule choose_C:
     input:
         dataset=paths.DATASET,

@@ -1,48 +1,6 @@
 # Labels are embedded once for all runs with the same embedding settings; each run projects instances and trains a decoder.
 
 
-@cache
-def rembrandt_of(run):
-    """Rembrandt's settings of a run."""
-    return SETTINGS.section("rembrandt", run=run)
-
-
-def embedding_of_run(wildcards):
-    """Embedding that a run uses, possibly shared with other runs."""
-    name = paths.embedding_name(rembrandt_of(wildcards.run))
-    return paths.EMBEDDING.format(dataset=wildcards.dataset, embedding=name)
-
-
-def softmax_of_embedding(wildcards):
-    """An option where a run with this embedding requires softmax; no parameter, since it changes no result."""
-    runs = [rembrandt_of(run) for run in SETTINGS.runs_of("rembrandt") if rembrandt_of(run).decoder == "softmax"]
-    names = [paths.embedding_name(run) for run in runs]
-    return "--for-softmax" if wildcards.embedding in names else "--for-any-decoder"
-
-
-def embedding_megabytes(wildcards, input, attempt):
-    """Memory of a job that embeds labels."""
-    run = run_by(wildcards)
-    shape, threads = shape_of(input.dataset), train_of(run).threads
-    return attempt * requests.of_embedding(shape, input.size_mb, rembrandt_of(run), threads)
-
-
-def projecting_megabytes(wildcards, input, attempt):
-    """Memory of a job that projects instances."""
-    return attempt * requests.of_projecting(shape_of(input.dataset), input.size_mb, rembrandt_of(wildcards.run))
-
-
-def decoding_megabytes(wildcards, input, attempt):
-    """Memory of a job that trains a decoder."""
-    settings, train = rembrandt_of(wildcards.run), train_of(wildcards.run)
-    return attempt * requests.of_decoding(shape_of(input.projected), settings, train)
-
-
-def tuning_megabytes(wildcards, input, attempt):
-    """Memory of a job that chooses a decoder's settings, for which the instances are projected once more."""
-    return decoding_megabytes(wildcards, input, attempt) + projecting_megabytes(wildcards, input, attempt)
-
-
 rule embed_labels:
     input:
         dataset=paths.DATASET,

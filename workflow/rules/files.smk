@@ -1,0 +1,140 @@
+# Files that jobs read, where they depend on the config, and their options; no rules.
+from zlib import crc32
+
+from ovaflow.data.readers.streams import matching_files, matching_paths
+from ovaflow.settings.models import SEVERAL
+
+
+def warm_up_options():
+    """Options of the warm-up; as before where that has compiled all that the runs need, since runs may be left out."""
+    options, marker = inputs.warm_up_options(SETTINGS), Path(paths.WARMED_UP)
+    before = marker.read_text(encoding="utf-8").split() if marker.exists() else []
+    return before if set(options) <= set(before) else options
+
+
+def raw_files(wildcards):
+    """Files that a dataset is made from; a module's prefix does not apply to the user's own."""
+    files, several = paths.raw_files(SETTINGS, wildcards.dataset), roles_of_several(wildcards)
+    for role, location in files.items():
+        if role in several and not is_downloaded(location):
+            files[role] = [local(part) for each in listed(location) for part in parts(each)]
+        elif not is_downloaded(location):
+            files[role] = local(location)
+    return files
+
+
+def roles_of_several(wildcards):
+    """Roles that may have several files in the format of a dataset."""
+    return SEVERAL.get(SETTINGS.datasets[wildcards.dataset].format, ())
+
+
+def parts(location):
+    """Files of a location; the location itself where none exists any more, of which require_files has warned."""
+    try:
+        return list(map(str, matching_paths(location)))
+    except InputError:
+        return [location]
+
+
+def is_downloaded(path):
+    """Whether this is a file that a rule fetches."""
+    return str(path).startswith(f"{paths.DOWNLOADS}/")
+
+
+def options_of_files(wildcards, input):
+    """Files that a dataset is made from as options; of several files the pattern or the folder that the config names."""
+    locations = paths.raw_files(SETTINGS, wildcards.dataset)
+    options = dict(input.items())
+    for role in roles_of_several(wildcards):
+        if role in locations and not is_downloaded(locations[role]):
+            options[role] = locations[role]
+    return file_options(options)
+
+
+def contents_of_folders(wildcards):
+    """Names, sizes and times of what is in folders of documents, whose own times do not change with their content."""
+    entry = SETTINGS.datasets[wildcards.dataset]
+    locations = [entry.train, entry.test] if entry.format == "annif" else []
+    contents = []
+    for location in filter(None, locations):
+        for part in (part for each in listed(location) for part in matching_files(each) if part.exists()):
+            contents.append(f"{part} {part.stat().st_size} {part.stat().st_mtime_ns}")
+    return f"{crc32(' '.join(contents).encode()):08x}"
+
+
+def chosen_C(wildcards):
+    """The file with the chosen C, for the run or for runs that pose the same problem."""
+    return inputs.chosen_C(SETTINGS, wildcards.dataset, run_by(wildcards))
+
+
+@cache
+def start_files(dataset, run):
+    """What the start of a run needs besides the means."""
+    return inputs.start_files(SETTINGS, dataset, run)
+
+
+def tree_file(wildcards):
+    """The label tree, for runs whose start uses it."""
+    files = start_files(wildcards.dataset, wildcards.run)
+    return {name: path for name, path in files.items() if name == "label_tree"}
+
+
+@cache
+def estimate_file(dataset, run):
+    """Estimate from a sample of labels, shared by runs that pose the same problem and by the folds of a dataset."""
+    problem = inputs.problem_of(SETTINGS, dataset, run)
+    return paths.ESTIMATE.format(dataset=dataset.partition("/")[0], problem=problem)
+
+
+def shard_files(wildcards):
+    """What a shard needs besides dataset, means and plan."""
+    names = wildcards.dataset, wildcards.run
+    return start_files(*names) | {"estimate": ancient(estimate_file(*names))}
+
+
+# A parameter of its own, since Snakemake does not compare parameters that are made from a job's files.
+def shard_starts(wildcards, input):
+    """Options of a shard that name the files it starts from."""
+    return options_of(start_files(wildcards.dataset, wildcards.run), input)
+
+
+def forest_of(dataset, run):
+    """Name of a run's trees, which depends on all their settings."""
+    return f"fastxml-{crc32(' '.join(parameters('train-trees', dataset, run)).encode()):08x}"
+
+
+FORESTS = {
+    forest_of(dataset, run): parameters("train-trees", dataset, run)
+    for dataset in SETTINGS.datasets
+    for run in SETTINGS.runs_of("fastxml")
+}
+
+
+def estimate_of_trees(wildcards):
+    """Estimate from one tree of a run, shared by the folds of a dataset."""
+    dataset = wildcards.dataset.partition("/")[0]
+    return paths.ESTIMATE.format(dataset=dataset, problem=forest_of(dataset, wildcards.run))
+
+
+@cache
+def rembrandt_of(run):
+    """Rembrandt's settings of a run."""
+    return SETTINGS.section("rembrandt", run=run)
+
+
+def embedding_of_run(wildcards):
+    """Embedding that a run uses, possibly shared with other runs."""
+    name = paths.embedding_name(rembrandt_of(wildcards.run))
+    return paths.EMBEDDING.format(dataset=wildcards.dataset, embedding=name)
+
+
+def softmax_of_embedding(wildcards):
+    """An option where a run with this embedding requires softmax; no parameter, since it changes no result."""
+    runs = [rembrandt_of(run) for run in SETTINGS.runs_of("rembrandt") if rembrandt_of(run).decoder == "softmax"]
+    names = [paths.embedding_name(run) for run in runs]
+    return "--for-softmax" if wildcards.embedding in names else "--for-any-decoder"
+
+
+def held_out_by(template):
+    """A file of the dataset whose held-out instances calibrate a run."""
+    return lambda wildcards: template.format(dataset=paths.fold_of(SETTINGS, **wildcards), run=wildcards.run)

@@ -1,0 +1,78 @@
+# Memory and minutes that jobs request; no rules. Here and elsewhere, a retried job requests more.
+from math import ceil
+
+from ovaflow.estimate import requests
+from ovaflow.estimate.demand import read_demand, shape_of, shares_of_work
+
+MODEL = Path(paths.MODEL).name
+
+
+def megabytes(factor, base=500, models=True):
+    """Memory of a job: a base for the program and a scheduler's own processes, plus a multiple of its inputs.
+
+    Models are left out where a job only passes over them.
+    """
+
+    def request(wildcards, input, attempt):
+        size = input.size_mb if models else megabytes_of(input, lambda path: Path(path).name != MODEL)
+        return attempt * int(base + factor * size)
+
+    return request
+
+
+def megabytes_of(input, condition):
+    """Size of the input files that satisfy a condition."""
+    return sum(size for path, size in zip(input, input.size_files_mb) if condition(path))
+
+
+def reading_megabytes(wildcards, input, attempt):
+    """Memory of a job that reads raw files."""
+    return attempt * requests.of_reading(input, input.size_mb)
+
+
+def request_of_shard(wildcards, input):
+    """Memory and minutes of a shard of labels, estimated from a sample."""
+    pretrained = SETTINGS.runs[wildcards.run].pretrained is not None
+    share = shares_of_work(input.plan).get(int(wildcards.shard), 0.0)
+    return read_demand(input.estimate).request(share, train_of(wildcards.run).threads, pretrained)
+
+
+def merging_megabytes(wildcards, input, attempt):
+    """Memory of a job that joins shards."""
+    shards = megabytes_of(input, set(input.shards).__contains__)
+    return attempt * requests.of_merging(shape_of(input.dataset).labels, shards)
+
+
+def request_of_trees(wildcards, input):
+    """Memory and minutes of a shard of trees, estimated from one tree."""
+    train, trees = train_of(wildcards.run), SETTINGS.section("fastxml", run=wildcards.run).trees
+    return read_demand(input.estimate).request(ceil(trees / train.shards) / trees, train.threads)
+
+
+def embedding_megabytes(wildcards, input, attempt):
+    """Memory of a job that embeds labels."""
+    run = run_by(wildcards)
+    shape, threads = shape_of(input.dataset), train_of(run).threads
+    return attempt * requests.of_embedding(shape, input.size_mb, rembrandt_of(run), threads)
+
+
+def projecting_megabytes(wildcards, input, attempt):
+    """Memory of a job that projects instances."""
+    return attempt * requests.of_projecting(shape_of(input.dataset), input.size_mb, rembrandt_of(wildcards.run))
+
+
+def decoding_megabytes(wildcards, input, attempt):
+    """Memory of a job that trains a decoder."""
+    settings, train = rembrandt_of(wildcards.run), train_of(wildcards.run)
+    return attempt * requests.of_decoding(shape_of(input.projected), settings, train)
+
+
+def tuning_megabytes(wildcards, input, attempt):
+    """Memory of a job that chooses a decoder's settings, for which the instances are projected once more."""
+    return decoding_megabytes(wildcards, input, attempt) + projecting_megabytes(wildcards, input, attempt)
+
+
+def calibrating_megabytes(wildcards, input, attempt):
+    """Memory of a job that calibrates scores."""
+    _, held_out, predictions = input.size_files_mb
+    return attempt * requests.of_calibrating(held_out, predictions)
