@@ -121,13 +121,14 @@ def test_words_of_a_prediction_are_the_strongest(predictor):
 
 def test_sampled_labels_go_from_head_to_tail(predictor):
     labels = examples.sample_labels(predictor, lambda label: f"number {label}", 6)
-    counts = [label.positives for label in labels]
+    counts = [label["positives"] for label in labels]
     assert counts == sorted(counts, reverse=True)
     assert counts[0] == predictor.model.counts.max()
     assert counts[-1] == predictor.model.counts[predictor.model.trained].min()
-    assert len({label.name for label in labels}) == len(labels)
-    assert max(labels[0].words, key=lambda word: word[1]) == labels[0].words[0]
-    assert all(0 < cosine <= 1 for label in labels for _, cosine in label.nearest)
+    assert len({label["name"] for label in labels}) == len(labels)
+    words = labels[0]["words"]
+    assert max(words, key=lambda word: word[1]) == words[0]
+    assert all(0 < cosine <= 1 for label in labels for _, cosine in label["nearest"])
 
 
 @pytest.fixture

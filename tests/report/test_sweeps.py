@@ -2,12 +2,12 @@
 
 from ovaflow.cli import main
 from ovaflow.report.gather import gather
-from ovaflow.report.sweeps import show
+from ovaflow.report.sweeps import show_sweeps
 
 
 def test_a_sweep_is_shown_by_ascending_value(runs):
     (results,) = gather(runs, sweeps={"mine": [run.name for run in runs], "elsewhere": ["other"]})
-    (sweep,) = show("mine", results)
+    (sweep,) = show_sweeps("mine", results)
     assert [row.name for row in sweep["table"].rows] == ["0.1", "1"]
     assert [row.hint for row in sweep["table"].rows] == [run.name for run in reversed(runs)]
 

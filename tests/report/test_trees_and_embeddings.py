@@ -7,7 +7,7 @@ import pytest
 
 from ovaflow.artifacts.label_tree import compute_label_tree, write_label_tree
 from ovaflow.report.tables import table_of_runs
-from ovaflow.report.training import LABEL_TREES, LabelTreeOfRun, read_label_tree_of
+from ovaflow.report.training import LABEL_TREES, read_label_tree_of
 from ovaflow.report.trees_and_embeddings import read_embedding, show_embeddings, show_trees
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage.texts import write_json
@@ -52,14 +52,9 @@ def test_label_tree_of_a_run(tmp_path):
     assert read_label_tree_of(folder, {"initialization": "zero"}, "abc") is None
     ours = read_label_tree_of(folder, settings, "abc")
     # 3, 4, 3 and 2 instances from the root; 2 to the last label, and one from each to the one before
-    assert (ours.star_cost, ours.total_cost, ours.height, ours.subtrees) == (12, 5, 4, 1)
-
-
-def test_table_of_label_trees():
-    tree = LabelTreeOfRun(subtrees=10, height=3, star_cost=1000, total_cost=750)
-    run = SimpleNamespace(name="tree", series=1, summary="", label_tree=tree)
+    run = SimpleNamespace(name="tree", series=1, summary="", label_tree=ours)
     (row,) = table_of_runs("Label trees", [run], LABEL_TREES).rows
-    assert [cell.text for cell in row.cells] == ["10", "3", "1,000", "750", "25.00"]
+    assert [cell.text for cell in row.cells] == ["1", "4", "12", "5", "58.33"]
 
 
 @pytest.mark.parametrize("empty", [False, True])
@@ -70,6 +65,6 @@ def test_embeddings_with_and_without_a_spectrum(tmp_path, empty):
         write_json(tmp_path / "embedding.json", "embedding-description", description)
         of_runs.append({"embedding": read_embedding(tmp_path, ["a", "b"])})
     full, none = of_runs
-    assert full["embedding"]["neighbours"] == [("b", [("a", 0.5)])]
+    assert full["embedding"]["neighbours"] == [{"label": "b", "nearest": [("a", 0.5)]}]
     drawn = shown(show_embeddings, *([none] if empty else [full, full, none]))
     assert [drawing.svg.startswith("<svg") for drawing in drawn["figures"]] == [True, True]

@@ -2,7 +2,6 @@
 
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from ovaflow.report import wording
 from ovaflow.report.tables import Column, Row, make_table
@@ -12,35 +11,20 @@ from ovaflow.storage.texts import read_json
 _METRICS = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@3", "PSP@5")
 
 
-class Choice(NamedTuple):
-    """A choice between candidates."""
-
-    kind: str  # features or C
-    title: str
-    comparison: dict  # content of the file
-
-
 def read_choices(folder, paths):
-    """Choices whose files are in a dataset's folder."""
+    """A table of the candidates of each choice whose file is in a dataset's folder."""
     inside = [path for path in paths if folder in path.resolve().parents]
     return [_read(path) for path in sorted(inside, reverse=True)]
 
 
 def _read(path):
     if path.name == Path(CHOSEN_FEATURES).name:
-        return Choice("features", "Features", read_json(path, "features"))
-    # the file of a C is named after the problem that its runs pose
-    problem = path.stem.partition("-Cauto")[0].removesuffix("-none").replace("-", " ")
-    return Choice("C", f"C ({problem})", read_json(path, "C"))
-
-
-def show(anchor, results):
-    """A table of the candidates of each choice."""
-    return [_view(choice) for choice in results.choices]
-
-
-def _view(choice):
-    comparison = choice.comparison
+        kind, title = "features", "Features"
+    else:
+        # the file of a C is named after the problem that its runs pose
+        problem = path.stem.partition("-Cauto")[0].removesuffix("-none").replace("-", " ")
+        kind, title = "C", f"C ({problem})"
+    comparison = read_json(path, kind)
 
     def row_of(entry, cells):
         chosen = entry["candidate"] == comparison["chosen"]
@@ -49,10 +33,10 @@ def _view(choice):
     columns = [*_quality(comparison["metric"]), *_COLUMNS]
     candidates = comparison["candidates"]
     return {
-        "title": choice.title,
+        "title": title,
         "metric": comparison["metric"],
         "instances": comparison["instances"],
-        "table": make_table(f"Choice of {choice.title}", choice.kind, columns, candidates, row_of),
+        "table": make_table(f"Choice of {title}", kind, columns, candidates, row_of),
     }
 
 

@@ -176,13 +176,6 @@ def thousands(axis):
     axis.set_minor_formatter(NullFormatter())
 
 
-def values_axis(axes, name, values):
-    """Make the x axis logarithmic with a tick at each value."""
-    axes.set(xscale="log", xlabel=name, xticks=values)
-    axes.set_xticklabels([f"{value:g}" for value in values])
-    axes.xaxis.set_minor_formatter(NullFormatter())
-
-
 def logarithmic(axis):
     """Label a logarithmic axis by its limits: powers of ten, 2 and 5 times these, or even steps."""
     low, high = axis.get_view_interval()

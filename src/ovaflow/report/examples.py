@@ -38,15 +38,6 @@ class Piece(NamedTuple):
     strength: float = 0.0  # from 0 to 1, relative to the strongest word of the text
 
 
-class LabelWords(NamedTuple):
-    """A label with its words."""
-
-    name: str
-    positives: int  # in training
-    words: list  # those with the largest weights
-    nearest: list  # labels with similar weights, and the cosine
-
-
 def first_explained(folders):
     """Number and predictor of the first run whose scores are sums over features, None if there is no such run."""
     for number, folder in enumerate(folders):
@@ -123,8 +114,12 @@ def sample_labels(predictor, name_of, amount=LABELS):
 
 def _label_words(predictor, label, name_of):
     nearest = [(name_of(other), cosine) for other, cosine in nearest_labels(predictor, label, NEAREST)]
-    positives = int(predictor.model.counts[label])
-    return LabelWords(name_of(label), positives, strongest_words(predictor, label, WORDS), nearest)
+    return {
+        "name": name_of(label),
+        "positives": int(predictor.model.counts[label]),
+        "words": strongest_words(predictor, label, WORDS),
+        "nearest": nearest,
+    }
 
 
 def strongest_words(predictor, label, amount):
@@ -202,9 +197,9 @@ class Documents:
     explained with its predictor; ``sigmoids`` are calibrations by the numbers of their runs.
     """
 
-    def __init__(self, dataset, counts, outcomes, explained=None, sigmoids=None):
+    def __init__(self, dataset, counts, outcomes, explained, sigmoids):
         self.dataset, self.counts, self.outcomes = dataset, counts, outcomes
-        self.explained, self.sigmoids = explained, sigmoids or {}
+        self.explained, self.sigmoids = explained, sigmoids
 
     def describe(self, rows, runs=None):
         """Documents with names and texts, as some of the runs see them, by default all."""
@@ -222,6 +217,10 @@ class Documents:
         """Address of a label that is a subject on the web, else nothing."""
         uris = self.dataset.label_uris
         return uris[label] if len(uris) and uris[label].startswith(("http://", "https://")) else ""
+
+    def table(self, title, corner, columns, entries, key="label"):
+        """A table with a row for each entry, named after the label that it has as ``key``."""
+        return make_table(title, corner, columns, entries, lambda entry, cells: Row(self.label_name(entry[key]), cells))
 
     def _example(self, row, record, text, runs):
         true, more = self._true(row, runs)
@@ -303,9 +302,7 @@ def _trust_table(documents, title, labels):
         Column("predicted", itemgetter("predicted"), wording.count, "test instances"),
         Column("right, %", _right, whole_percent, "test instances", "precision"),
     ]
-    return make_table(
-        title, "label", columns, labels, lambda each, cells: Row(documents.label_name(each["label"]), cells)
-    )
+    return documents.table(title, "label", columns, labels)
 
 
 def _right(each):
@@ -321,34 +318,24 @@ def _missed_table(documents, missed):
         Column("missed", lambda each: each["true"] - each["found"], wording.count, tested),
         Column("found, %", lambda each: each["found"] / each["true"], whole_percent, tested),
     ]
+    return documents.table("Labels missed most often", "label", columns, missed)
 
-    def row_of(each, cells):
-        return Row(documents.label_name(each["label"]), cells)
 
-    return make_table("Labels missed most often", "label", columns, missed, row_of)
+_BY_CHANCE = "expected if wrong predictions were spread at random"
 
 
 def _confused_table(documents, predictor, confused):
     columns = [
         Column("predicted instead", lambda each: documents.label_name(each["predicted"])),
         Column("instances", itemgetter("times"), wording.count),
-        Column(
-            "by chance",
-            itemgetter("expected"),
-            wording.decimal,
-            hint="expected if wrong predictions were spread at random",
-        ),
+        Column("by chance", itemgetter("expected"), wording.decimal, hint=_BY_CHANCE),
     ]
     if predictor:
         columns += [
             Column("words of the missed label", lambda each: _strongest(predictor, each["true"])),
             Column("words of the predicted label", lambda each: _strongest(predictor, each["predicted"])),
         ]
-
-    def row_of(each, cells):
-        return Row(documents.label_name(each["true"]), cells)
-
-    return make_table("Labels predicted instead of others", "missed label", columns, confused, row_of)
+    return documents.table("Labels predicted instead of others", "missed label", columns, confused, "true")
 
 
 def _strongest(predictor, label):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ovaflow.artifacts.label_tree import LabelTree
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.ranking import find_hits
@@ -12,11 +13,11 @@ from ovaflow.model.model_file import KIND as MODEL
 from ovaflow.model.model_file import method_of
 from ovaflow.model.training_file import read_training
 from ovaflow.prediction.predictions import read_predictions
-from ovaflow.report import cards, costs, examples, pruning, quality
+from ovaflow.report import cards, costs, examples, quality
 from ovaflow.report.calibration import read_calibration_of
 from ovaflow.report.choices import read_choices
-from ovaflow.report.sweeps import read_sweeps
-from ovaflow.report.training import LabelTreeOfRun, TrainingOfRun, read_label_tree_of, summarise
+from ovaflow.report.sweeps import drawable, read_sweeps
+from ovaflow.report.training import TrainingOfRun, read_label_tree_of, summarise
 from ovaflow.report.trees_and_embeddings import read_embedding
 from ovaflow.settings.models import Report
 from ovaflow.storage.arrays import map_array
@@ -46,7 +47,7 @@ class Run:
     training: TrainingOfRun | None
     trees: dict | None  # statistics, arrays of one number per tree
     tree_curve: list  # points of trees.json: number of trees and metrics
-    label_tree: LabelTreeOfRun | None
+    label_tree: LabelTree | None
     embedding: dict | None  # embedding.json, with names of labels
     calibration: dict | None  # calibration.json and calibration.h5
     pruning: list  # points of prune.json: threshold, metrics and size
@@ -56,14 +57,10 @@ class Run:
         return value / self.trained if value is not None and self.trained else None
 
     @property
-    def predict_seconds(self):
-        """Wall time of scoring the test set."""
-        return self.metrics.get("predict_seconds") if self.metrics.get("instances") else None
-
-    @property
     def predict_milliseconds(self):
         """Wall time of scoring a test instance."""
-        return None if self.predict_seconds is None else 1000 * self.predict_seconds / self.metrics["instances"]
+        seconds, instances = self.metrics.get("predict_seconds"), self.metrics.get("instances")
+        return 1000 * seconds / instances if seconds is not None and instances else None
 
 
 @dataclass(frozen=True)
@@ -81,7 +78,7 @@ class DatasetResults:
     published: list
     jobs: list  # of costs.Jobs
     sweeps: dict  # runs by sweep
-    choices: list  # of choices.Choice
+    choices: list  # as the section shows them
     settings: Report
 
     @property
@@ -158,7 +155,7 @@ def _read_predictions(folder, dataset):
 def _read_run(folder, dataset, counts, predictions, series):
     path = folder / "model.h5"
     with open_artifact(path, MODEL) as file:
-        trained = int(map_array(file["trained"]).sum()) if "trained" in file else None
+        trained = int(map_array(file["trained"]).sum())
         parameters, checksum, version = parameters_of(file), checksum_of(file), text_attribute(file, "ovaflow_version")
     metrics = read_json(folder / "metrics.json", "metrics", checksum)
     if predictions.inputs.get("model") != checksum:
@@ -188,7 +185,7 @@ def _read_run(folder, dataset, counts, predictions, series):
         label_tree=read_label_tree_of(folder, settings, dataset.checksum),
         embedding=read_embedding(folder, dataset.label_names),
         calibration=read_calibration_of(folder, checksum),
-        pruning=pruning.drawable(prune_curve["points"]) if prune_curve else [],
+        pruning=drawable(prune_curve["points"]) if prune_curve else [],
     )
 
 

@@ -1,7 +1,20 @@
-"""The section Sweeps: what each value of C changes in quality and cost."""
+"""The sections Sweeps and Pruning: what each value of C, or each threshold, changes in quality and cost."""
+
+import numpy as np
+from matplotlib.ticker import NullFormatter
 
 from ovaflow.report import wording
-from ovaflow.report.drawing import MARKERS, draw, series, values_axis
+from ovaflow.report.drawing import (
+    MARKERS,
+    STYLES,
+    FigureOfRuns,
+    draw,
+    draw_all,
+    line,
+    logarithmic,
+    series,
+    side_by_side,
+)
 from ovaflow.report.tables import Column, Row, make_table, metric
 from ovaflow.report.training import newton_per_label
 
@@ -32,24 +45,21 @@ COLUMNS = (
 """Quality and cost of each value."""
 
 
-def show(anchor, results):
+CAPTION = "Quality by C: beyond its peak the classifiers overfit the training data."
+
+
+def _row_of(run, cells):
+    return Row(run.settings["C"], cells, hint=run.name)
+
+
+def show_sweeps(anchor, results):
     """Table and figure of each sweep."""
     views = []
     for number, (name, runs) in enumerate(results.sweeps.items(), 1):
-        drawing = _draw(f"{anchor}.sweep-{number}-quality", runs)
-        views.append({"name": name, "table": _table(name, runs), "drawing": drawing, "lines": LINES})
+        table = make_table(f"Sweep {name}", "C", COLUMNS, runs, _row_of)
+        drawing = draw(f"{anchor}.sweep-{number}-quality", "Metrics by C", CAPTION, _paint, runs)
+        views.append({"name": name, "table": table, "drawing": drawing, "lines": LINES})
     return views
-
-
-def _table(sweep, runs):
-    return make_table(
-        f"Sweep {sweep}", "C", COLUMNS, runs, lambda run, cells: Row(run.settings["C"], cells, hint=run.name)
-    )
-
-
-def _draw(name, runs):
-    caption = "Quality by C: beyond its peak the classifiers overfit the training data."
-    return draw(name, "Metrics by C", caption, _paint, runs)
 
 
 def _paint(axes, runs):
@@ -58,7 +68,7 @@ def _paint(axes, runs):
         x, y = [_value(run) for run in measured], [100 * run.metrics[name] for run in measured]
         axes.plot(x, y, color=series(number), marker=MARKERS[number], markersize=4.5, linewidth=1.5)
         axes.keep(name, x=x, y=y)
-    values_axis(axes, "C", sorted({_value(run) for run in runs}))
+    _values_axis(axes, "C", sorted({_value(run) for run in runs}))
     axes.grid(axis="x", visible=False)
     axes.set(ylabel="%")
     axes.set_ylim(bottom=0)
@@ -66,3 +76,68 @@ def _paint(axes, runs):
 
 LINES = [{"series": number, "name": name} for number, name in enumerate(METRICS)]
 """The figure's legend."""
+
+
+def _values_axis(axes, name, values):
+    """Make the x axis logarithmic with a tick at each value."""
+    axes.set(xscale="log", xlabel=name, xticks=values)
+    axes.set_xticklabels([f"{value:g}" for value in values])
+    axes.xaxis.set_minor_formatter(NullFormatter())
+
+
+def drawable(points):
+    """Points of a prune curve on a logarithmic axis of thresholds; none if only one is left."""
+    positive = [point for point in points if point["prune"] > 0]
+    return positive if len(positive) > 1 else []
+
+
+def show_pruning(anchor, results):
+    """Figures of models pruned further."""
+    runs = [run for run in results.shown if run.pruning]
+    return {"runs": runs, "figures": draw_all(anchor, runs, PRUNING)} if runs else None
+
+
+def _paint_precision(axes, runs):
+    for run, factor in zip(runs, _factors(runs), strict=True):
+        x = np.array([point["prune"] for point in run.pruning])
+        for name, style in STYLES.items():
+            y = [100 * point[name] for point in run.pruning]
+            markers = {"markevery": 1} if name == "P@1" else {"marker": None}
+            line(axes, run, factor * x, y, keep=False, linestyle=style, **markers)
+            axes.keep(f"{run.name}, {name}", x=x, y=y)
+    _threshold_axis(axes, runs)
+    axes.set(ylabel="P@k in %")
+    axes.set_ylim(bottom=0)
+
+
+def _paint_size(axes, runs):
+    for run, factor in zip(runs, _factors(runs), strict=True):
+        x = np.array([point["prune"] for point in run.pruning])
+        y = [point["model_bytes"] / (1 << 20) for point in run.pruning]
+        line(axes, run, factor * x, y, keep=False, markevery=1)
+        axes.keep(run.name, x=x, y=y)
+    _threshold_axis(axes, runs)
+    axes.set(yscale="log", ylabel="MiB")
+    logarithmic(axes.yaxis)
+
+
+def _factors(runs):
+    """Factors that put runs with the same figures next to one another on a logarithmic axis."""
+    return 1.05 ** side_by_side(len(runs), 1)
+
+
+def _threshold_axis(axes, runs):
+    thresholds = {point["prune"] for run in runs for point in run.pruning}
+    _values_axis(axes, "prune threshold", sorted(thresholds))
+
+
+PRUNING = (
+    FigureOfRuns(
+        "precision",
+        "Precision by prune threshold",
+        "P@1 (solid), P@3 (dashed) and P@5 (dotted) of the model pruned further: where the lines are flat, smaller "
+        "models are as good (DiSMEC, fig. 5). Measured on at most 20,000 test instances.",
+        _paint_precision,
+    ),
+    FigureOfRuns("size", "Model size by prune threshold", "Size of the same models (DiSMEC, fig. 5).", _paint_size),
+)

@@ -9,7 +9,7 @@ from matplotlib.ticker import MaxNLocator, MultipleLocator
 
 from ovaflow.artifacts.label_tree import read_label_tree
 from ovaflow.report import wording
-from ovaflow.report.drawing import draw, line, series
+from ovaflow.report.drawing import FigureOfRuns, draw_all, line, series
 from ovaflow.report.tables import Column, table_of_runs
 from ovaflow.solver.problem import Status
 
@@ -96,32 +96,20 @@ STATUS = (
 )
 
 
-@dataclass(frozen=True)
-class LabelTreeOfRun:
-    """A label tree that a run started from."""
-
-    subtrees: int
-    height: int
-    star_cost: int  # sum of Hamming distances of labels from the root
-    total_cost: int  # sum of Hamming distances of labels from their parents
-
-    @property
-    def share_saved(self):
-        """Share of the Hamming distance from the root that the tree saves."""
-        return 1 - self.total_cost / self.star_cost if self.star_cost else None
-
-
 def read_label_tree_of(folder, settings, dataset):
     """The label tree of a run; None where the run has another start, or the file is gone."""
     path = folder.parent / "label_tree.h5"
     if settings.get("initialization") != "label-tree" or not path.exists():
         return None
-    tree = read_label_tree(path, dataset)
-    return LabelTreeOfRun(tree.subtrees, tree.height, tree.star_cost, tree.total_cost)
+    return read_label_tree(path, dataset)
 
 
-def _tree(title, name, group, hint, text=wording.count):
-    return Column(title, attrgetter(f"label_tree.{name}"), text, group, hint)
+def _tree(title, name, group, hint):
+    return Column(title, attrgetter(f"label_tree.{name}"), wording.count, group, hint)
+
+
+def _share_saved(run):
+    return 1 - run.label_tree.total_cost / run.label_tree.star_cost
 
 
 LABEL_TREES = (
@@ -129,7 +117,7 @@ LABEL_TREES = (
     _tree("height", "height", "label tree", "edges on the longest path down from the root"),
     _tree("from the root", "star_cost", "Hamming distance", "sum over labels, if each started there"),
     _tree("from parents", "total_cost", "Hamming distance", "sum over labels, each from its parent"),
-    _tree("saved", "share_saved", "%", "of the Hamming distance from the root", wording.percent),
+    Column("saved", _share_saved, wording.percent, "%", "of the Hamming distance from the root"),
 )
 """Label trees of the runs side by side."""
 
@@ -145,14 +133,8 @@ def show(anchor, results):
         "runs": shown,
         "status": table_of_runs("Training", solved, STATUS),
         "trees": table_of_runs("Label trees", trees, LABEL_TREES) if trees else None,
-        "newton": draw_newton_steps(f"{anchor}.newton", shown) if shown else None,
+        "figures": draw_all(anchor, shown, FIGURES),
     }
-
-
-def draw_newton_steps(name, runs):
-    """Draw the share of labels by number of Newton steps."""
-    caption = "Trained labels by number of Newton steps: the farther left, the better the start."
-    return draw(name, "Labels by number of Newton steps", caption, _paint_newton_steps, runs)
 
 
 def _paint_newton_steps(axes, runs):
@@ -177,3 +159,13 @@ def _step_number(step, _position):
 def histogram(steps, last):
     """Share of labels by number of steps, shape (last + 1,); more steps count as ``last``."""
     return np.bincount(np.minimum(steps, last), minlength=last + 1) / max(len(steps), 1)
+
+
+FIGURES = (
+    FigureOfRuns(
+        "newton",
+        "Labels by number of Newton steps",
+        "Trained labels by number of Newton steps: the farther left, the better the start.",
+        _paint_newton_steps,
+    ),
+)

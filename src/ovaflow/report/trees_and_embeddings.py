@@ -1,7 +1,5 @@
 """The sections on trees of instances (FastXML) and label embeddings (Rembrandt)."""
 
-from typing import NamedTuple
-
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
@@ -60,13 +58,6 @@ BY_TREES = (
 )
 
 
-class Neighbours(NamedTuple):
-    """A label, and pairs of the labels nearest to it and their cosines."""
-
-    label: str
-    nearest: list
-
-
 def read_embedding(folder, label_names):
     """The embedding of a run; None for methods without one."""
     path = folder / "embedding.json"
@@ -76,7 +67,7 @@ def read_embedding(folder, label_names):
     neighbours = []
     for entry in description["neighbours"]:
         nearest = [(label_names[label], cosine) for label, cosine in entry["nearest"]]
-        neighbours.append(Neighbours(label_names[entry["label"]], nearest))
+        neighbours.append({"label": label_names[entry["label"]], "nearest": nearest})
     return description | {"neighbours": neighbours}
 
 
