@@ -57,7 +57,7 @@ def test_like_brute_force(problem, k, panel, threads):
         search_index(panels, weights, instances, k, threads),
         scan(weights, trained, instances, k, threads),
         sort_all(weights, trained, instances, k),
-        predict_top_k(weights, trained, instances, k, threads, panel),
+        predict_top_k(weights, trained, instances, k, threads),
     ):
         assert np.array_equal(ours[0], theirs[0])
         assert np.array_equal(ours[1], theirs[1])
@@ -134,7 +134,7 @@ def test_like_a_product_and_a_full_sort(model):
     predictor = Predictor.open(path)
     weights, trained = predictor.model.weights, predictor.model.trained
     ids, scores = predictor.top_k(X, 7)
-    assert same(predict_top_k(weights, trained, X, 7, threads=2, panel=256), (ids, scores))
+    assert same(predict_top_k(weights, trained, X, 7, 2, panels=panels_of(weights, trained, 256)), (ids, scores))
     product = X.to_scipy().astype(float) @ weights.to_scipy().astype(float).T
     theirs = np.where(trained, product.toarray(), -np.inf)
     assert np.allclose(scores, -np.sort(-theirs, axis=1)[:, :7], atol=1e-5)
@@ -176,5 +176,3 @@ def test_instances_with_the_bias_alone_or_nothing():
     ids, scores = predict_top_k(weights, trained, from_scipy(np.float32([[0, 1], [0, 0]])), 3)
     assert ids.tolist() == [[1, 0, -1], [0, 1, -1]]
     assert scores.tolist() == [[-1, -2, -np.inf], [0, 0, -np.inf]]
-    with pytest.raises(ValueError, match="3 features, the model has 2"):
-        predict_top_k(weights, np.ones(3, bool), from_scipy(np.ones((2, 3))), 5)

@@ -17,7 +17,6 @@ from ovaflow.rembrandt.joining import project_in_memory
 from ovaflow.rembrandt.tuning import C_of, read_tuned, tune, write_tuned
 from ovaflow.settings.models import Embed, Project, TuneDecoder
 from ovaflow.sparse.csr import from_scipy
-from ovaflow.storage.texts import write_json
 
 
 def made(dataset):
@@ -97,6 +96,3 @@ def test_the_file_and_its_instances(multilabel, tmp_path):
     assert read_tuned(path, at_hand) == ours
     with pytest.raises(InputError, match="other projected instances"):
         read_tuned(path, given[0])
-    write_json(path, "tuned", {"projected": "a"})
-    with pytest.raises(InputError, match="run tune-decoder"):
-        read_tuned(path, at_hand)

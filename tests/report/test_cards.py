@@ -1,10 +1,12 @@
 """The dataset card and settings are computed right."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from ovaflow.data.dataset import open_dataset
-from ovaflow.report.cards import draw_ranks, source_words, transform_words
+from ovaflow.report.cards import show_data, source_words, transform_words
 from ovaflow.report.gather import flatten, gather
 
 
@@ -23,8 +25,9 @@ def test_card_counts(runs):
 
 @pytest.mark.parametrize("counts", [[], [0], [1], [5, 5, 5, 5], [1, 2, 3]])
 def test_any_label_counts_can_be_drawn(counts):
-    drawing = draw_ranks("name", np.array(counts, np.int64))
-    assert drawing == draw_ranks("name", np.array(counts, np.int64))
+    results = SimpleNamespace(card=SimpleNamespace(counts=np.array(counts, np.int64)))
+    drawing = show_data("name", results)["ranks"]
+    assert drawing == show_data("name", results)["ranks"]
     assert "#0000" not in drawing.svg
     assert "http" not in drawing.svg
 

@@ -107,11 +107,7 @@ def _read_features(predictor, path, settings):
 
 
 def measure(answers, calibration):
-    """Numbers of records and labels, and metrics, by name; those of ``calibration`` where there is one.
-
-    Known labels are those that the model knows. P@k is over records with a known label, the F1 of
-    thresholds over those with any label: what is right for the others is unknown.
-    """
+    """Numbers of records and labels, and metrics, by name: P@k over records with a label that the model knows."""
     n_true, known, Y = answers.n_true, answers.known, answers.Y
     hits = ranking.find_hits(answers.ids, Y)
     labelled = n_true > 0

@@ -83,10 +83,7 @@ class Rules(NamedTuple):
 
 @strict_kernel
 def grow_tree(X, Y, gains, scratch, rules, settings, seed):
-    """Split nodes until they are leaves; returns a tree's arrays, nodes level by level.
-
-    Children and sizes, then data, indices and indptr of the separators, and of the leaves' shares.
-    """
+    """Split nodes until they are leaves; returns the arrays of a :class:`Forest` of one tree, nodes level by level."""
     n = len(X.indptr) - 1
     bounds, children = np.zeros((2 * n, 2), np.int64), np.zeros(2 * n, np.int32)
     weight_ends, leaf_ends = np.zeros(2 * n + 1, np.int64), np.zeros(2 * n + 1, np.int64)

@@ -39,20 +39,17 @@ def _fill_depths(children, depths):
             depths[children[node]] = depths[children[node] + 1] = depths[node] + 1
 
 
-def transform_of(dataset):
-    """How instances become those that the trees see: not scaled, where their norms are known."""
-    return dataset.parameters | ({} if dataset.train.norms is None else {"unscaled": True})
-
-
 def model_of(dataset, forest, parameters):
     """A model in memory."""
+    # trees see instances before they are scaled, where their norms are known
+    unscaled = {} if dataset.train.norms is None else {"unscaled": True}
     trained = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels) > 0
     return ForestModel(
         dataset.path,
         trained,
         dataset.counts,
         checksum="",
-        parameters={"train": parameters, "transform": transform_of(dataset)},
+        parameters={"train": parameters, "transform": dataset.parameters | unscaled},
         inputs={"dataset": dataset.checksum},
         forest=forest,
         names_in_memory=dataset.names,

@@ -13,7 +13,7 @@ import numpy as np
 from ovaflow.console.progress import Progress
 from ovaflow.fastxml.forest import Forest, read_forest, write_forest
 from ovaflow.model.model_file import KIND, Model, read_common, require_method, write_common
-from ovaflow.sparse.best import NO_LABEL, insert_label
+from ovaflow.sparse.best import insert_label, no_labels
 from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.jit import strict_kernel
 from ovaflow.storage.artifact import create_artifact, open_artifact
@@ -76,11 +76,8 @@ class ForestModel(Model):
 
 def predict_trees(forest, X, k, threads=1, amounts=None, quiet=False):
     """Best k labels, (n, k) or (len(amounts), n, k), -1 and -inf where leaves name fewer; summed tree after tree."""
-    if X.n_columns != forest.separators.n_columns:
-        raise ValueError(f"instances have {X.n_columns} features, the model has {forest.separators.n_columns}")
     stops = np.array([forest.n_trees] if amounts is None else amounts, np.int64)
-    shape = (len(stops), X.n_rows, k)
-    ids, scores = np.full(shape, NO_LABEL, np.int32), np.full(shape, -np.inf, np.float32)
+    ids, scores = no_labels(len(stops), X.n_rows, k)
     blocks = [(low, min(low + BLOCK, X.n_rows)) for low in range(0, X.n_rows, BLOCK)]
 
     def score(rows):

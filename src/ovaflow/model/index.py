@@ -188,15 +188,16 @@ def index_path(model_path):
     return Path(model_path).with_suffix(".index.h5")
 
 
-def build_index(model):
-    for first, end in panel_ranges(model.n_labels):
-        yield build_panel(model.weights, model.trained, first, end)
+def build_index(weights, trained):
+    """Panels of all labels, one after the other."""
+    for first, end in panel_ranges(weights.n_rows):
+        yield build_panel(weights, trained, first, end)
 
 
 def write_index(path, model):
     """Build and write a model's index, one panel at a time in memory."""
     with create_artifact(path, KIND, {"scheme": SCHEME}, {"model": model.checksum}) as file:
-        for number, panel in enumerate(build_index(model)):
+        for number, panel in enumerate(build_index(model.weights, model.trained)):
             group = file.create_group(f"{number:06d}")
             for name, value in panel._asdict().items():
                 if np.ndim(value):

@@ -13,16 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from ovaflow.console.progress import Progress
-from ovaflow.model.index import (
-    PANEL,
-    build_index,
-    build_panel,
-    error_bound,
-    open_index,
-    optimistic_scores,
-    panel_ranges,
-)
-from ovaflow.sparse.best import NO_LABEL, insert_label
+from ovaflow.model.index import build_index, build_panel, error_bound, open_index, optimistic_scores
+from ovaflow.sparse.best import insert_label, no_labels
 from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.jit import strict_kernel
 
@@ -51,11 +43,10 @@ class Search:
     def prepare(self):
         load_kernels()
         if self._panels is None:
-            self._panels = list(build_index(self._model))
+            self._panels = list(build_index(self._model.weights, self._model.trained))
 
     def top_k(self, X, k, threads=1):
         weights, trained = self._model.weights, self._model.trained
-        check_features(weights, X)
         if k > LONGEST_LIST:
             return sort_all(weights, trained, X, k)
         if self._panels is None:
@@ -66,20 +57,16 @@ class Search:
         return search_index(self._panels, weights, X, k, threads)
 
 
-def predict_top_k(weights, trained, X, k, threads=1, panel=PANEL, quiet=False, panels=None):
-    """Best k labels, ids int32 and scores float32 (n, k), -1 and -inf where fewer are trained.
-
-    Without ``panels`` of an index they are built one after the other.
-    """
-    check_features(weights, X)
+def predict_top_k(weights, trained, X, k, threads=1, quiet=False, panels=None):
+    """Best k labels, as :meth:`Model.top_k` has them; without ``panels`` of an index they are built in turn."""
     if k > LONGEST_LIST:
         return sort_all(weights, trained, X, k)
-    panels = panels or (build_panel(weights, trained, *labels) for labels in panel_ranges(weights.n_rows, panel))
+    panels = panels or build_index(weights, trained)
     with Progress("predicting", X.n_rows * weights.n_rows, "scores", quiet=quiet) as progress:
         return search_index(panels, weights, X, k, threads, progress.advance)
 
 
-def search_index(panels, weights, X, k, threads=1, tell=None):
+def search_index(panels, weights, X, k, threads=1, tell=lambda n_scores: None):
     """The same by panels of the whole model; ``tell`` is called with numbers of scores that are done."""
     ids, scores = no_labels(X.n_rows, k)
 
@@ -89,8 +76,7 @@ def search_index(panels, weights, X, k, threads=1, tell=None):
 
     for panel in panels:
         for n_scores in _in_blocks(search, X.n_rows, threads, panel):
-            if tell is not None:
-                tell(n_scores)
+            tell(n_scores)
     return ids, scores
 
 
@@ -150,20 +136,9 @@ def sort_all(weights, trained, X, k):
 
 def scores_of(weights, X, labels):
     """Scores of chosen labels, float32 (n, m), to the bit those of the best."""
-    check_features(weights, X)
     out = np.zeros((X.n_rows, len(labels)), np.float32)
     _score_labels(*X.arrays, *weights.arrays, labels, np.zeros(weights.n_columns, np.float32), out)
     return out
-
-
-def check_features(weights, X):
-    if X.n_columns != weights.n_columns:
-        raise ValueError(f"instances have {X.n_columns} features, the model has {weights.n_columns}")
-
-
-def no_labels(n, k):
-    """Empty lists of best labels: ids int32 and scores float32 (n, k)."""
-    return np.full((n, k), NO_LABEL, np.int32), np.full((n, k), -np.inf, np.float32)
 
 
 def load_kernels():

@@ -188,6 +188,7 @@ class Predictor:
         scores : ndarray of float32, shape (n, k)
             -inf where the id is -1.
         """
+        self._require_features(X)
         return self._search.top_k(X, k, threads)
 
     def scores(self, X: CSR, labels: ArrayLike) -> np.ndarray:
@@ -210,6 +211,7 @@ class Predictor:
         InputError
             If one of these ids is not a label's.
         """
+        self._require_features(X)
         chosen = np.asarray(labels, np.int32).reshape(-1)
         if len(chosen) and not 0 <= chosen.min() <= chosen.max() < self.n_labels:
             raise InputError(f"label ids run from 0 to {self.n_labels - 1}", path=self.model.path)
@@ -226,6 +228,10 @@ class Predictor:
     def n_source_features(self) -> int:
         """Number of features without the bias feature."""
         return self.n_features - (self.model.bias != 0)
+
+    def _require_features(self, X: CSR) -> None:
+        if X.n_columns != self.n_features:
+            raise ValueError(f"instances have {X.n_columns} features, the model has {self.n_features}")
 
     def _column(self, feature: str | int) -> int | None:
         if isinstance(feature, str) and self.feature_names:

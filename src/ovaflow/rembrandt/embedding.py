@@ -32,10 +32,7 @@ _ARRAYS = ("vectors", "eigenvalues", "label_covariance", "projection")
 
 
 def top_eigenvectors(multiply, size, rank, oversampling, passes, seed, each=map):
-    """Leading eigenvectors of A >= 0, r <= k columns in panels, and eigenvalues, falling.
-
-    ``multiply(Q)`` is A Q; it may put it into Q, since a panel for each label is the largest matrix of all.
-    """
+    """Leading eigenvectors of A >= 0, in panels, and eigenvalues; ``multiply(Q)`` is A Q, which it may put into Q."""
     Q = _draw_panels(size, min(rank + oversampling, size), seed)
     for _ in range(passes):
         Q, _ = _orthonormal(multiply(Q), rank + oversampling, each)

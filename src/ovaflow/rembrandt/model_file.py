@@ -9,7 +9,7 @@ from ovaflow.console.progress import Progress
 from ovaflow.model.model_file import KIND, Model, read_common, require_method, write_common
 from ovaflow.rembrandt.panels import from_panels, in_blocks, row_blocks
 from ovaflow.rembrandt.projection import Projection, read_projection, write_projection
-from ovaflow.sparse.best import NO_LABEL, insert_label
+from ovaflow.sparse.best import insert_label, no_labels
 from ovaflow.sparse.jit import strict_kernel
 from ovaflow.storage.arrays import create_array, map_array
 from ovaflow.storage.artifact import create_artifact, open_artifact
@@ -64,8 +64,7 @@ class EmbeddingModel(Model):
             write_common(file, self.trained, self.counts, self.names)
 
     def prepare(self):
-        scores, ids = np.zeros((1, 1), np.float32), np.full((1, 1), NO_LABEL, np.int32)
-        _keep_best(scores, 0, ids, np.zeros((1, 1), np.float32))
+        _keep_best(np.zeros((1, 1), np.float32), 0, *no_labels(1, 1))
 
     def top_k(self, X, k, threads=1, quiet=True):
         return predict_embedded(self.projection, self.decoder, self.trained, X, k, threads, quiet)
@@ -99,10 +98,7 @@ class EmbeddingModel(Model):
 
 def predict_embedded(projection, decoder, trained, X, k, threads=1, quiet=False):
     """Best k trained labels: ids int32 (n, k), -1 where there are fewer, and scores float32 (n, k)."""
-    if X.n_columns != projection.panels.shape[1]:
-        raise ValueError(f"instances have {X.n_columns} features, the model has {projection.panels.shape[1]}")
-    ids = np.full((X.n_rows, k), NO_LABEL, np.int32)
-    best = np.full((X.n_rows, k), -np.inf, np.float32)
+    ids, best = no_labels(X.n_rows, k)
 
     def score(rows):
         features = projection.features(X.part(rows.start, rows.stop))

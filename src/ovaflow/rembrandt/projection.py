@@ -41,10 +41,7 @@ class RandomFeatures(NamedTuple):
 
 
 def draw_features(kernel, k, size, bandwidth, seed=0):
-    """Frequencies normal for the Gaussian kernel, Cauchy for the Laplacian; one draw, scaled by bandwidth.
-
-    The kernels are exp(-|x - y|_2^2 / 2 h^2) and exp(-|x - y|_1 / h), with h the bandwidth.
-    """
+    """Random features of exp(-|x - y|_2^2 / 2 h^2), or of exp(-|x - y|_1 / h), with h the bandwidth."""
     generator = np.random.default_rng(seed)
     draw = generator.standard_normal if kernel == "gaussian" else generator.standard_cauchy
     frequencies = draw((k, size)) / bandwidth

@@ -137,14 +137,8 @@ def write_tuned(path, tuned, projected):
 
 
 def read_tuned(path, projected):
-    try:
-        fields = read_json(path, "tuned")
-        source, losses = fields.pop("projected"), dict(fields.pop("losses"))
-        tuned = Tuned(Decoding(**fields.pop("decoding")), losses, **fields)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise InputError(
-            f"does not hold a decoder's settings ({error})", path=path, remedy="run tune-decoder"
-        ) from None
-    if source != projected.dataset.checksum:
+    fields = read_json(path, "tuned")
+    if fields.pop("projected") != projected.dataset.checksum:
         raise InputError("made for other projected instances", path=path, remedy="run tune-decoder again")
-    return tuned
+    losses = dict(fields.pop("losses"))
+    return Tuned(Decoding(**fields.pop("decoding")), losses, **fields)

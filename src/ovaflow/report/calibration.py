@@ -2,25 +2,15 @@
 
 from functools import partial
 from operator import itemgetter
-from typing import NamedTuple
 
 from ovaflow.prediction.calibration import FILE_NAME, read_calibration
 from ovaflow.report import wording
 from ovaflow.report.drawing import DOTTED, NAMED, FigureOfRuns, draw_all, line
-from ovaflow.report.tables import Column, Row, Table, make_table
+from ovaflow.report.tables import Column, Row, make_table
 from ovaflow.storage.texts import read_json
 
 LEAST_DRAWN = 10
 """Predictions of a group that is drawn."""
-
-
-class TablesOfRun(NamedTuple):
-    """What the section has of a run."""
-
-    run: object
-    probabilities: Table
-    thresholds: Table
-    automatic: Table
 
 
 def read_calibration_of(folder, model):
@@ -55,12 +45,13 @@ def _tables(run):
         return make_table(title, corner, columns, run.calibration[name], row_of)
 
     least = f"Labels of {run.name} by least probability"
-    return TablesOfRun(
-        run,
-        table(f"Probabilities of {run.name}", "probabilities", PROBABILITIES, "probabilities", by_name),
-        table(f"Thresholds of {run.name}", "labels predicted by", THRESHOLDS, "thresholds", by_name),
-        table(least, "probability of at least", AUTOMATIC, "automatic", by_level),
-    )
+    probabilities, thresholds = f"Probabilities of {run.name}", f"Thresholds of {run.name}"
+    return {
+        "run": run,
+        "probabilities": table(probabilities, "probabilities", PROBABILITIES, "probabilities", by_name),
+        "thresholds": table(thresholds, "labels predicted by", THRESHOLDS, "thresholds", by_name),
+        "automatic": table(least, "probability of at least", AUTOMATIC, "automatic", by_level),
+    }
 
 
 _one_digit = partial(wording.percent, digits=1)

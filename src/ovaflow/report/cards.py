@@ -152,13 +152,9 @@ def _frequency(bound):
 
 def show_data(anchor, results):
     """The figure of the section Data."""
-    return {"ranks": draw_ranks(f"{anchor}.rank", results.card.counts)}
-
-
-def draw_ranks(name, counts):
-    """Draw training positives of the labels by rank, both axes logarithmic."""
+    title = "Training positives of the labels by rank"
     caption = "Labels by number of training positives: few are frequent, most are rare."
-    return draw(name, "Training positives of the labels by rank", caption, _paint_ranks, counts)
+    return {"ranks": draw(f"{anchor}.rank", title, caption, _paint_ranks, results.card.counts)}
 
 
 def _paint_ranks(axes, counts):

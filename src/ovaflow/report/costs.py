@@ -173,10 +173,7 @@ class Jobs(NamedTuple):
 
 
 def read_jobs(run_folders, folder):
-    """Jobs of a dataset, the steps of a run in the workflow's order; none without a folder.
-
-    ``folder`` is laid out as {dataset}/... and {dataset}/{run}/... .
-    """
+    """Jobs of a dataset, the steps of a run in the workflow's order; none without a folder of benchmark files."""
     if not folder:
         return []
     dataset = run_folders[0].parent.name

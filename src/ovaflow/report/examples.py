@@ -179,10 +179,7 @@ class Example:
 
 
 def choose(hits, n_true, amount, seed=0):
-    """Draw documents at random by the first run's ``hits`` (n, k), but at least one of each kind.
-
-    The kinds are: all found that could be found, some found, none found. Documents without labels are never drawn.
-    """
+    """Draw labelled documents, at least one with all, some and none of its labels among the first run's hits (n, k)."""
     n_hits, possible = hits.sum(axis=1), np.minimum(n_true, hits.shape[1])
     order = np.random.default_rng(seed).permutation(np.flatnonzero(n_true))
     kinds = np.select([n_hits == 0, n_hits < possible], [0, 1], 2)[order]
@@ -191,15 +188,13 @@ def choose(hits, n_true, amount, seed=0):
 
 
 class Documents:
-    """Test documents of a dataset, as some runs see them.
-
-    ``outcomes`` are ids, scores and hits of each run, all (n, k); ``explained`` is the run whose predictions are
-    explained with its predictor; ``sigmoids`` are calibrations by the numbers of their runs.
-    """
+    """Test documents of a dataset, as some runs see them."""
 
     def __init__(self, dataset, counts, outcomes, explained, sigmoids):
-        self.dataset, self.counts, self.outcomes = dataset, counts, outcomes
-        self.explained, self.sigmoids = explained, sigmoids
+        self.dataset, self.counts = dataset, counts
+        self.outcomes = outcomes  # ids, scores and hits of each run, all (n, k)
+        self.explained = explained  # number and predictor of the run that is explained, or None
+        self.sigmoids = sigmoids  # calibrations by the numbers of their runs
 
     def describe(self, rows, runs=None):
         """Documents with names and texts, as some of the runs see them, by default all."""

@@ -1,6 +1,5 @@
 """The section on rare and frequent labels: which are found and which missed, from analysis.json."""
 
-from collections.abc import Callable
 from functools import partial
 from operator import itemgetter
 from typing import NamedTuple
@@ -46,8 +45,7 @@ class FigureOfGroups(NamedTuple):
     title: str
     caption: str
     groups: str  # deciles or bins
-    measure: Callable  # of a group
-    ylabel: str
+    heading: str  # of its measure
 
 
 _PARTS = "What hits on labels of each decile contribute to {metric}; together they make up the run’s {metric}."
@@ -59,32 +57,28 @@ FIGURES = (
         "Share of the true labels of each decile that was predicted. It falls to the left: rare labels are found less "
         "often.",
         "deciles",
-        _recall,
-        "recall@{k} in %",
+        "recall@{k}",
     ),
     FigureOfGroups(
         "decile-2",
         "Parts of P@{k} by decile",
         _PARTS.format(metric="P@{k}"),
         "deciles",
-        _part,
-        "part of P@{k} in %",
+        "part of P@{k}",
     ),
     FigureOfGroups(
         "decile-3",
         "Parts of PSP@{k} by decile",
         _PARTS.format(metric="PSP@{k}") + " Hits on rare labels count more here.",
         "deciles",
-        _psp_part,
-        "part of PSP@{k} in %",
+        "part of PSP@{k}",
     ),
     FigureOfGroups(
         "recall",
         "Recall by training positives",
         "Recall by the number of training positives: how many examples a label needs to be found.",
         "bins",
-        _recall,
-        "recall@{k} in %",
+        "recall@{k}",
     ),
 )
 
@@ -159,12 +153,13 @@ def _paint(axes, runs, figure, k):
     # runs with the same figures stay visible next to one another
     shifts = side_by_side(len(runs), min(0.16, 0.6 / len(runs)))
     for run, shift in zip(runs, shifts, strict=True):
-        values = [figure.measure(group) for group in run.analysis[figure.groups]]
+        measure = MEASURES[figure.heading]
+        values = [measure(group) for group in run.analysis[figure.groups]]
         places = [place for place, value in enumerate(values) if value is not None]
         percents = [100 * values[place] for place in places]
         line(axes, run, np.array(places) + shift, percents, keep=False, linewidth=1.3, markevery=1)
         axes.keep(run.name, x=[names[place] for place in places], y=percents)
-    axes.set(xlabel=_XLABELS[figure.groups], ylabel=figure.ylabel.format(k=k), xticks=range(len(names)))
+    axes.set(xlabel=_XLABELS[figure.groups], ylabel=f"{figure.heading.format(k=k)} in %", xticks=range(len(names)))
     if sum(map(len, names)) > 24:
         axes.set_xticklabels(names, rotation=32, ha="right")
     else:

@@ -88,12 +88,7 @@ class DatasetResults:
 
 
 def gather(folders, published=(), benchmarks=None, seed=0, sweeps=None, settings=None, choices=()):
-    """Read every run, dataset by dataset in order of their first run.
-
-    ``folders`` are results/{dataset}/{run}, ``benchmarks`` the folder of :func:`ovaflow.report.costs.read_jobs`,
-    ``sweeps`` the names of the runs of each sweep, and ``choices`` files of ``ovaflow choose-features`` and
-    ``choose-c``; ``seed`` draws the test documents.
-    """
+    """Read every run, results/{dataset}/{run}, dataset by dataset; ``sweeps`` are names of runs by sweep."""
     datasets = {}
     for folder in dict.fromkeys(Path(folder).resolve() for folder in folders):
         datasets.setdefault(folder.parent, []).append(folder)

@@ -74,10 +74,7 @@ SECTIONS = (
 
 
 def render(all_results, machine=(), software=(), written=""):
-    """The page about some datasets' results: the same HTML for the same arguments.
-
-    ``machine`` and ``software`` are pairs of name and value for the foot of the page, ``written`` is its date.
-    """
+    """The page about some datasets' results; its foot has pairs of name and value, and the date."""
     anchors = anchors_of([results.card.name for results in all_results])
     table, notes = quality.overview(all_results)
     script = (_TEMPLATES / "page.js").read_text(encoding="utf-8")

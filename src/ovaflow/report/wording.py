@@ -61,11 +61,7 @@ def duration(seconds):
 
 
 def plain(text, limit=120):
-    """A text from the data on one line of at most ``limit`` characters, harmless to what is around it.
-
-    Control characters, lone surrogates and unassigned characters become U+FFFD, marks that change the direction of
-    writing are dropped, white space becomes one blank. Escaping for HTML is left to the template.
-    """
+    """A text from the data on one line, without what changes the text around it; templates escape it for HTML."""
     words = " ".join(text[: 4 * limit].split())
     shown = "".join(
         "\ufffd" if unicodedata.category(letter) in _HIDDEN else letter for letter in words if letter not in _OVERRIDES

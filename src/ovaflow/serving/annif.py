@@ -299,10 +299,7 @@ def _suggest(served, texts, limit, threshold, most):
 
 
 def _scores(labels):
-    """Scores between 0 and 1 in the order of the labels: a rarer label's probability may be higher than a better one's.
-
-    The nearest falling numbers have the same mean as the probabilities.
-    """
+    """Scores between 0 and 1, falling: a rarer label's probability may be higher than that of a better one."""
     if not labels or labels[0].probability is None:
         return expit([label.score for label in labels])
     return isotonic_regression([label.probability for label in labels], increasing=False).x

@@ -99,11 +99,7 @@ def _end_with_the_supervisor():
 
 
 class ScoringQueue:
-    """Runs work in threads, outside of the event loop; what cannot be taken is refused at once, with status 503.
-
-    Few threads that take one request after another answer sooner than one
-    thread for each request would, because Python runs one at a time.
-    """
+    """Runs work in few threads, outside of the event loop; what cannot be taken is refused at once, with status 503."""
 
     def __init__(self, threads, waiting, seconds):
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="scoring")

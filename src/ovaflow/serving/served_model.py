@@ -97,10 +97,7 @@ class ServedModel:
         return {"model": self.checksum, "labels": labels, "features": self.known_features(X)[0]}
 
     def find_labels(self, search, offset, limit):
-        """Labels whose names contain a string in any case, or with this notation or URI.
-
-        Names that begin with it come first.
-        """
+        """Labels whose names contain a string, those that begin with it first, or with this notation or URI."""
         searched = normal_form(search.strip())
         if searched:
             labels = [label for label, name in enumerate(self.search_forms) if searched in name]

@@ -1,9 +1,16 @@
 """Keeping the best labels of an instance, best first."""
 
+import numpy as np
+
 from ovaflow.sparse.jit import strict_kernel
 
 NO_LABEL = -1
 """Fills the places of labels where fewer have a score than were asked for; its score is -inf."""
+
+
+def no_labels(*shape):
+    """Lists of best labels without any: ids int32 and scores float32."""
+    return np.full(shape, NO_LABEL, np.int32), np.full(shape, -np.inf, np.float32)
 
 
 @strict_kernel

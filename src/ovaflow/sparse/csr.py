@@ -123,10 +123,7 @@ def _fill_transposed(data, indices, indptr, out_data, out_indices, next_slot):
 
 
 def for_kernels(matrix):
-    """The same matrix, as kernels take it: without its indices where every row is full, sharing memory.
-
-    The kernels of this file, and all that touch indices through them alone, then run over contiguous rows.
-    """
+    """The same matrix, sharing memory, without its indices where every row is full: then rows are contiguous."""
     return matrix._replace(indices=None) if is_full(matrix) else matrix
 
 
