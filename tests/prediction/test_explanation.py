@@ -113,12 +113,6 @@ def test_features_are_found_where_they_are_in_a_text():
     assert words_by_feature(predictor, text) == theirs | {'"au"': ["au", "Au"], '"s "': ["ẞ", "s"]}
 
 
-def test_words_of_a_text_and_their_features():
-    text = "Die STRASSE, die Straße: Cafe\u0301"
-    predictor = predictor_of_texts(["straße".casefold(), "café", "nie"])
-    assert words_by_feature(predictor, text) == {"strasse": ["STRASSE", "Straße"], "café": ["Cafe\u0301"]}
-
-
 FOREST = ForestModel(**common("fastxml"), forest=join_trees([], D, L))
 DRAWN = Projection(np.zeros((1, D, 64), np.float32), RANK, draw_features("gaussian", RANK, 11, 1.0, 0))
 KERNEL = EmbeddingModel(**common("rembrandt"), projection=DRAWN, decoder=np.zeros((L, 12), np.float32))

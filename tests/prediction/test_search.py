@@ -169,10 +169,3 @@ def test_the_index_of_another_model_is_not_used(model):
     with pytest.raises(InputError, match="damaged"):
         open_index(opened)
     index_path(path).unlink()
-
-
-def test_instances_with_the_bias_alone_or_nothing():
-    weights, trained = from_scipy(np.float32([[5, -2], [0, -1], [9, 0]])), np.array([True, True, False])
-    ids, scores = predict_top_k(weights, trained, from_scipy(np.float32([[0, 1], [0, 0]])), 3)
-    assert ids.tolist() == [[1, 0, -1], [0, 1, -1]]
-    assert scores.tolist() == [[-1, -2, -np.inf], [0, 0, -np.inf]]

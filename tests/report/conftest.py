@@ -9,7 +9,7 @@ from synthetic import write_weights
 
 from ovaflow.cli import main
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
-from ovaflow.model.training_file import Training, write_training
+from ovaflow.model.training_file import STATISTICS, Training, write_training
 from ovaflow.prediction.predictions import Predictions, write_predictions
 from ovaflow.solver.problem import Status
 from ovaflow.sparse.csr import from_scipy
@@ -89,18 +89,12 @@ def _write_training(folder, dataset, counts, core_seconds):
     norm = target * random.uniform(0.2, 1.0, len(counts))
     norm[3] = 2.5 * target[3]
     steps = np.where(trained, random.integers(4, 12, len(counts)), 0)
-    statistics = {
+    statistics = dict.fromkeys(STATISTICS, steps) | {
         "positives": counts,
-        "newton_steps": steps,
         "cg_steps": 4 * steps,
         "line_search_halvings": steps // 6,
-        "full_passes": steps,
-        "active_start": steps * 20,
-        "active_end": steps * 9,
-        "objective": steps / 3.0,
         "gradient_norm": norm,
         "gradient_target": target,
-        "seconds": steps / 1000.0,
         "status": np.select([~trained, norm > target], [Status.NO_POSITIVES, Status.LINE_SEARCH_FAILED], 0),
     }
     made = Training(statistics, core_seconds, 2, 300 << 20)

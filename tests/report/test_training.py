@@ -11,7 +11,7 @@ import pytest
 from ovaflow.cli import main
 from ovaflow.model.training_file import Training
 from ovaflow.report import training
-from ovaflow.report.drawing import draw, logarithmic, plain_logarithm
+from ovaflow.report.drawing import plain_logarithm
 from ovaflow.report.gather import gather
 from ovaflow.report.page import render
 from ovaflow.solver.problem import Status
@@ -57,13 +57,3 @@ def test_the_section_on_pruning_shows_larger_thresholds(runs, tmp_path):
 def test_numbers_of_logarithmic_axes():
     numbers = {1000.0: "1,000", 1: "1", 0.5: "0.5", 0.001: "0.001", 1e-4: "10⁻⁴", 1e-12: "10⁻¹²"}
     assert {value: plain_logarithm(value) for value in numbers} == numbers
-
-
-def test_an_empty_figure_of_logarithms_is_drawn():
-    def paint(axes):
-        axes.plot([], [])
-        axes.plot([1, 2], [0, 0])
-        axes.set(yscale="log", ylabel="never positive")
-        logarithmic(axes.yaxis)
-
-    assert "<svg" in draw("empty", "Empty", "", paint).svg

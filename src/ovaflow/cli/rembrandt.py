@@ -22,7 +22,7 @@ from ovaflow.cli.options import (
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import clock
 from ovaflow.data.dataset import bring_near, open_dataset
-from ovaflow.evaluation.curves import describe_embedding
+from ovaflow.evaluation.embedding_curve import describe_embedding
 from ovaflow.fingerprint import code_fingerprint
 from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.machine.pinning import pinned

@@ -66,16 +66,6 @@ def results_of_labels(predictions, dataset):
         yield [*row, true, predicted, right, precision, recall]
 
 
-def _entry(label, true, predicted, right):
-    """Figures of a label, from the :func:`_tallies` of all."""
-    return {
-        "label": label,
-        "true": int(true[label]),
-        "predicted": int(predicted[label]),
-        "found": int(right[label]),
-    }
-
-
 def best_and_worst(ids, hits, Y, amount):
     """Labels of the largest and of the smallest F1, with :data:`ENOUGH` test positives."""
     true, predicted, right = _tallies(ids, hits, Y)
@@ -85,7 +75,8 @@ def best_and_worst(ids, hits, Y, amount):
     amount = min(amount, (len(order) + 1) // 2)
 
     def entries(labels):
-        return [_entry(label, true, predicted, right) for label in labels.tolist()]
+        tallies = zip(labels, true[labels], predicted[labels], right[labels], strict=True)
+        return [dict(zip(("label", "true", "predicted", "found"), map(int, row), strict=True)) for row in tallies]
 
     worst = order[amount:][::-1][:amount]
     return {"enough": len(enough), "best": entries(order[:amount]), "worst": entries(worst)}

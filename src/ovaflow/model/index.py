@@ -214,9 +214,8 @@ def open_index(model):
     with open_artifact(path, KIND) as file:
         if inputs_of(file).get("model") != model.checksum or parameters_of(file).get("scheme") != SCHEME:
             return None
-        return [_read_panel(group) for group in file.values()]
-
-
-def _read_panel(group):
-    arrays = {name: map_array(values) for name, values in group.items()}
-    return IndexPanel(**arrays, first=int(group.attrs["first"]), cut=float(group.attrs["cut"]))
+        panels = []
+        for group in file.values():
+            arrays = {name: map_array(values) for name, values in group.items()}
+            panels.append(IndexPanel(**arrays, first=int(group.attrs["first"]), cut=float(group.attrs["cut"])))
+        return panels

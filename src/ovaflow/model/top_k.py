@@ -6,9 +6,9 @@ threads, for any instances scored together, and for chosen labels. Ties go to
 the smaller id.
 """
 
-import itertools
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 
@@ -70,12 +70,12 @@ def search_index(panels, weights, X, k, threads=1, tell=lambda n_scores: None):
     """The same by panels of the whole model; ``tell`` is called with numbers of scores that are done."""
     ids, scores = no_labels(X.n_rows, k)
 
-    def search(rows, panel):
+    def search(panel, rows):
         _search(*X.arrays, *rows, panel, weights.arrays, *_scratch.take(len(panel.base), X.n_columns), ids, scores)
         return (rows[1] - rows[0]) * len(panel.base)
 
     for panel in panels:
-        for n_scores in _in_blocks(search, X.n_rows, threads, panel):
+        for n_scores in _in_blocks(partial(search, panel), X.n_rows, threads):
             tell(n_scores)
     return ids, scores
 
@@ -92,17 +92,16 @@ def scan(weights, trained, X, k, threads=1):
     return ids, scores
 
 
-def _in_blocks(search, n, threads, *more):
+def _in_blocks(search, n, threads):
     """Results of searching the best labels of all instances, which threads share."""
     size = max(1, min(BLOCK, -(-n // threads)))
     blocks = [(low, min(low + size, n)) for low in range(0, n, size)]
-    arguments = blocks, *map(itertools.repeat, more)
     if len(blocks) < 2 or threads == 1:
         # to start a thread takes longer than to score an instance
-        yield from map(search, *arguments)
+        yield from map(search, blocks)
     else:
         with ThreadPoolExecutor(threads) as pool:
-            yield from pool.map(search, *arguments)
+            yield from pool.map(search, blocks)
 
 
 class _Scratch(threading.local):

@@ -93,11 +93,6 @@ class Embedding:
     # empty where there was no choice
     held_out_errors: dict = field(default_factory=dict)
 
-    @property
-    def ordered(self):
-        """Whether the first dimensions alone are also an embedding."""
-        return bool(self.vectors.shape[1] or len(self.eigenvalues))
-
     def made_with(self, settings):
         """What the embedding depends on: the settings, with the ridge that was chosen."""
         if settings.embedding == NONE:

@@ -15,8 +15,7 @@ from ovaflow.model.training_file import read_training
 from ovaflow.prediction.predictions import read_predictions
 from ovaflow.report import cards, costs, examples, quality
 from ovaflow.report.calibration import read_calibration_of
-from ovaflow.report.choices import read_choices
-from ovaflow.report.sweeps import drawable, read_sweeps
+from ovaflow.report.sweeps import drawable, read_choices, read_sweeps
 from ovaflow.report.training import TrainingOfRun, read_label_tree_of, summarise
 from ovaflow.report.trees_and_embeddings import read_embedding
 from ovaflow.settings.models import Report

@@ -201,11 +201,11 @@ def _add_pages(app, served, options):
 
     @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
     async def read_page():
-        return _html(page)
+        return page
 
     @app.api_route("/docs", methods=["GET", "HEAD"], include_in_schema=False)
     async def read_docs():
-        return _html(pages.documentation(app.openapi()))
+        return pages.documentation(app.openapi())
 
 
 def _add_errors(app):
@@ -226,7 +226,3 @@ def _add_errors(app):
     @app.exception_handler(Exception)
     async def of_ours(request, error):
         return problem(500, "the service failed; its log says why")
-
-
-def _html(page):
-    return Response(page.html, media_type="text/html", headers={"Content-Security-Policy": page.policy})

@@ -7,20 +7,13 @@ run and apply what is in the document, by hash, and nothing else.
 import base64
 import hashlib
 from importlib import resources
-from typing import NamedTuple
 
 import jinja2
+from starlette.responses import HTMLResponse
 
 from ovaflow.serving.schemas import MOST_WORDS
 
 _ASSETS = resources.files("ovaflow.serving") / "assets"
-
-
-class Page(NamedTuple):
-    """A page as it is sent."""
-
-    html: bytes
-    policy: str
 
 
 def page(options):
@@ -59,7 +52,7 @@ def _rendered(name, **values):
         "frame-ancestors 'none'",
         "require-trusted-types-for 'script'",
     ]
-    return Page(html.encode(), "; ".join(policy))
+    return HTMLResponse(html, headers={"Content-Security-Policy": "; ".join(policy)})
 
 
 def _asset(name):

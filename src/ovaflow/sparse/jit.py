@@ -28,13 +28,8 @@ FASTMATH = frozenset({"reassoc", "contract", "nsz", "arcp"})
 
 @cache
 def cache_directory():
-    """Folder of the compiled kernels, made if need be; None if it cannot be written or is full.
-
-    A cached caller keeps an old callee of another file, and processes on
-    different CPUs would overwrite each other's files. So the folder's name
-    carries a hash of what all kernels compute, Numba's version and the CPU's
-    name.
-    """
+    """Folder of the compiled kernels, made if need be; None if it cannot be written or is full."""
+    # a cached caller keeps an old callee of another file, and CPUs differ
     cpu = numba.config.CPU_NAME or binding.get_host_cpu_name()
     base = cache_folder()
     folder = base / f"kernels-{kernel_fingerprint()[:16]}-{numba.__version__}-{cpu}"
