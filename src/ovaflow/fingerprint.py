@@ -9,13 +9,11 @@ import ast
 import hashlib
 import json
 import os
-import re
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 _PACKAGE = Path(__file__).parent
-_EMPTY_FIELD = re.compile(r"(, )?\b\w+=(\[\]|None)")
 
 _SILENT = (
     "__init__.py",
@@ -102,19 +100,14 @@ def _parts_of(name, source):
     tree = _WithoutDocstrings().visit(ast.parse(source))
     imports = _imports_of(tree)
     if not name.startswith(_COMMANDS):
-        return {name: (_text_of(tree), set(imports.values()))}
+        return {name: (ast.unparse(tree), set(imports.values()))}
     definitions = {_title_of(node): node for node in tree.body}
     known = imports | {title: f"{name}:{title}" for title in definitions}
     parts = {}
     for title, node in definitions.items():
         words = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-        parts[known[title]] = _text_of(node), {known[word] for word in words & known.keys()}
+        parts[known[title]] = ast.unparse(node), {known[word] for word in words & known.keys()}
     return parts
-
-
-def _text_of(tree):
-    # newer versions of Python have more fields, and leave out those that are empty
-    return _EMPTY_FIELD.sub("", ast.dump(tree)).replace("(, ", "(")
 
 
 class _WithoutDocstrings(ast.NodeTransformer):

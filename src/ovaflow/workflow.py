@@ -15,8 +15,6 @@ from ovaflow.console.errors import InputError, StrPath
 
 _PACKAGE = Path(__file__).parent
 _OWNER = Path(".snakemake/ovaflow.pid")
-_BY_SIGNAL = {128 + signal.SIGINT, 128 + signal.SIGTERM}
-
 _status: int | None = None
 
 
@@ -62,11 +60,9 @@ def owner() -> int | None:
 
 
 def end_by_signals(jobs_are_local: bool) -> None:
-    """Let SIGINT and SIGTERM end the jobs of this machine, for which Snakemake would wait, and then it as Ctrl-C does.
-
-    Jobs elsewhere are left to Snakemake: it cancels them on SIGINT and waits for them on SIGTERM.
-    """
+    """Let SIGINT and SIGTERM end this machine's jobs, for which Snakemake would wait, and then Snakemake."""
     signal.signal(signal.SIGINT, _end_jobs if jobs_are_local else _interrupt)
+    # on SIGTERM Snakemake waits for jobs that are elsewhere
     if jobs_are_local:
         signal.signal(signal.SIGTERM, _end_jobs)
 
@@ -96,7 +92,7 @@ def end_with(status: int) -> None:
 
 def interrupted() -> bool:
     """Whether a signal ends this process."""
-    return _status in _BY_SIGNAL
+    return _status in (128 + signal.SIGINT, 128 + signal.SIGTERM)
 
 
 def _leave() -> None:

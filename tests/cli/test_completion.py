@@ -62,19 +62,6 @@ def test_a_person_presses_tab(shell, environment, tmp_path):
     assert "Got unexpected extra argument (bla); see ovaflow warm-up --help" in text
 
 
-def completed_by_bash(environment, *words):
-    line = " ".join(f"'{word}'" for word in words)
-    script = f"""eval "$(_OVAFLOW_COMPLETE=bash_source ovaflow)"; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}
-        _ovaflow_completion ovaflow; printf '%s\\n' "${{COMPREPLY[@]}}" """
-    done = subprocess.run(["bash", "--norc", "-c", script], env=environment, capture_output=True, text=True, check=True)
-    return done.stdout.split()
-
-
-def test_bash_completes_values(environment):
-    needed("bash")
-    assert completed_by_bash(environment, "ovaflow", "train-shard", "--initialization", "mean") == ["mean-separating"]
-
-
 def test_fish_completes_commands(environment):
     needed("fish")
     script = "_OVAFLOW_COMPLETE=fish_source ovaflow | source; complete -C 'ovaflow label-'"

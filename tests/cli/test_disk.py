@@ -2,7 +2,6 @@
 
 import errno
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -151,22 +150,6 @@ def test_kernels_whose_cache_is_full_or_read_only(disk, monkeypatch, capsys):
         assert f"cannot be written ({words}): each job compiles its own" in capsys.readouterr().err
 
 
-@WRITERS
-def test_a_limit_of_file_sizes(line, here, tmp_path):
-    words = [part.format(here=here, disk=tmp_path) for part in line.split()]
-    limited = subprocess.run(
-        [sys.executable, "-m", "ovaflow", *words],
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000)),
-        capture_output=True,
-        text=True,
-    )
-    assert limited.returncode == 2, limited.stderr
-    assert limited.stderr.splitlines()[-1].startswith(f"ovaflow: error: {tmp_path}")
-    assert "File too large; files may not be that large here (ulimit -f)" in limited.stderr
-    assert "Traceback" not in limited.stderr
-    assert call(line, here, tmp_path) == 0
-
-
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 def test_a_folder_of_somebody_else(here, tmp_path):
     closed = tmp_path / "closed"
@@ -191,10 +174,11 @@ sys.exit(main(sys.argv[1:]))
     assert f"cannot be written: Permission denied; allow writing in {closed}" in done.stderr.splitlines()[-1]
 
 
-def test_what_is_said_of_a_quota(tmp_path):
-    with pytest.raises(InputError, match=r"a.h5: cannot be written: Disk quota exceeded; free some space"):
+@pytest.mark.parametrize(("number", "remedy"), [(errno.EDQUOT, "free some space"), (errno.EFBIG, "files may not be")])
+def test_a_quota_and_a_limit_of_file_sizes(tmp_path, number, remedy):
+    with pytest.raises(InputError, match=rf"a.h5: cannot be written: {os.strerror(number)}; {remedy}"):
         with explain_errors(tmp_path / "a.h5"):
-            raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
+            raise OSError(number, os.strerror(number))
 
 
 def test_errors_of_other_files_keep_their_name(tmp_path):

@@ -35,19 +35,24 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("command", "number", "status"), [("train-shard", signal.SIGINT, 130), ("train-trees", signal.SIGTERM, -15)]
-)
-def test_while_threads_compute(command, number, status, folder):
-    process = subprocess.Popen(
-        [sys.executable, "-m", "ovaflow", command, "dataset.h5", *COMMANDS[command], "--output=shard.h5"],
+def start(folder, command, *options):
+    return subprocess.Popen(
+        [sys.executable, "-m", "ovaflow", command, "dataset.h5", *options],
         cwd=folder,
         # a shell that runs the tests in the background has their children ignore it
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        process_group=0,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+@pytest.mark.parametrize(
+    ("command", "number", "status"), [("train-shard", signal.SIGINT, 130), ("train-trees", signal.SIGTERM, -15)]
+)
+def test_while_threads_compute(command, number, status, folder):
+    process = start(folder, command, *COMMANDS[command], "--output=shard.h5")
     while cpu_seconds(process) < 4:
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)
@@ -59,14 +64,7 @@ def test_while_threads_compute(command, number, status, folder):
 
 
 def test_ctrl_c_while_a_sample_is_trained(folder):
-    process = subprocess.Popen(
-        [sys.executable, "-m", "ovaflow", "estimate", "dataset.h5", *LONG],
-        cwd=folder,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-        process_group=0,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = start(folder, "estimate", *LONG)
     while not any(cpu_seconds(child) > 1 for child in psutil.Process(process.pid).children()):
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)

@@ -6,6 +6,7 @@ from synthetic import topics
 
 from ovaflow.data.dataset import bring_near, open_dataset, write_dataset
 from ovaflow.initialization.starts import compute_start_inputs
+from ovaflow.machine import shared_files, topology
 from ovaflow.machine.pinning import NOT_PINNED, pinned
 from ovaflow.settings.models import TrainLabels
 from ovaflow.training.shard_job import train_labels
@@ -19,22 +20,23 @@ def dataset(tmp_path):
 
 
 @pytest.fixture
-def sys_of_two(tmp_path):
+def two_nodes(tmp_path, monkeypatch):
     """A /sys with a second node, which is not here."""
+    monkeypatch.setattr(topology, "SYS", tmp_path / "sys")
+    monkeypatch.setattr(shared_files, "MEMORY", tmp_path)
     cpus = sorted(os.sched_getaffinity(0))
     for node in (0, 1):
         folder = tmp_path / f"sys/devices/system/node/node{node}"
         folder.mkdir(parents=True)
         (folder / "cpulist").write_text(str(cpus[node]) if node < len(cpus) else "")
         (folder / "meminfo").write_text(f"Node {node} MemTotal: 4000000 kB\nNode {node} MemFree: 2000000 kB\n")
-    return tmp_path / "sys"
 
 
-def test_training_on_the_copy_changes_no_bit(dataset, sys_of_two, tmp_path):
+def test_training_on_the_copy_changes_no_bit(dataset, two_nodes, tmp_path):
     training, labels = TrainLabels(), np.arange(10)
     inputs = compute_start_inputs(dataset, training)
     theirs = train_labels(dataset, inputs, labels, training)
-    with pinned(1, "job", tmp_path, sys_of_two) as place:
+    with pinned(1, "job") as place:
         near = bring_near(dataset, place)
         (copy,) = tmp_path.glob("*/*.copy")
         assert copy.name == f"{dataset.checksum}-features-node0.copy"

@@ -50,7 +50,7 @@ def test_memory_of_a_job_and_size_of_the_model(path, job, tmp_path):
     # of all labels
     assert sample.solved == sample.of == 99
     assert sample.weights == pytest.approx(weights)
-    figures = summary.summarize(sample, path, 1, 1)
+    figures = summary.summarize(sample, path, 1, 1, "labels")
     assert figures["model_bytes"] == pytest.approx((tmp_path / "model.h5").stat().st_size, rel=0.1)
     few = in_separate_process("one-vs-all", dataset=str(path), settings={}, prune=0.05, n_labels=40)
     assert few.weights == pytest.approx(weights, rel=0.2)
@@ -91,8 +91,6 @@ def test_command(path, tmp_path, capfd):
     figures = json.loads(capfd.readouterr().out)
     assert (figures["sampled_trees"], figures["trees"]) == (1, 7)
     assert figures["core_seconds_error"] is None
-    assert main(["estimate", str(path), "--prune=0.001", "--stored-threshold=0.01"]) == 2
-    assert "give --stored-threshold=0.001" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 import pytest
 
+from ovaflow.machine import shared_files, topology
+
 
 class FakeSys:
     """A /sys of some nodes."""
@@ -32,8 +34,10 @@ class FakeSys:
 
 
 @pytest.fixture
-def fake_sys(tmp_path):
-    """An empty /sys to fill."""
+def fake_sys(tmp_path, monkeypatch):
+    """An empty /sys to fill, and a folder for what jobs share."""
+    monkeypatch.setattr(topology, "SYS", tmp_path / "sys")
+    monkeypatch.setattr(shared_files, "MEMORY", tmp_path)
     return FakeSys(tmp_path / "sys")
 
 

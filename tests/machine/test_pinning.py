@@ -14,7 +14,7 @@ def two_nodes(fake_sys):
         pytest.skip("needs two CPUs")
     fake_sys.node(0, str(cpus[0]), 1000, "10 21")
     fake_sys.node(1, str(cpus[1]), 1000, "21 10")
-    return fake_sys.folder, cpus[:2]
+    return cpus[:2]
 
 
 @contextlib.contextmanager
@@ -36,7 +36,7 @@ def test_one_node_or_off_costs_nothing(fake_sys, tmp_path, monkeypatch, capsys, 
     for number, cpus in enumerate(["0-7", "8" if switch else ""]):
         fake_sys.node(number, cpus, 1000, "10 21")
     before = os.sched_getaffinity(0)
-    with pinned(2, "job", tmp_path, fake_sys.folder) as pinning:
+    with pinned(2, "job") as pinning:
         assert pinning.share("x", 100, None) is None
         assert (pinning.cpus, pinning.nodes) == ((), ())
         assert os.sched_getaffinity(0) == before
@@ -44,20 +44,20 @@ def test_one_node_or_off_costs_nothing(fake_sys, tmp_path, monkeypatch, capsys, 
     assert [path.name for path in tmp_path.iterdir()] == ["sys"]
 
 
-def test_pinned_while_it_lasts(two_nodes, tmp_path, capsys):
-    sys, (first, second) = two_nodes
+def test_pinned_while_it_lasts(two_nodes, capsys):
+    first, second = two_nodes
     before = os.sched_getaffinity(0)
-    with pinned(1, "job", tmp_path, sys) as pinning:
+    with pinned(1, "job") as pinning:
         assert os.sched_getaffinity(0) == {first}
         assert pinning.nodes == [0]
     assert capsys.readouterr().out == f"job: node 0 of 2, CPUs {first}\n"
     assert os.sched_getaffinity(0) == before
-    with only_on(second), pinned(1, "job", tmp_path, sys) as pinning:
+    with only_on(second), pinned(1, "job") as pinning:
         assert (pinning.cpus, pinning.nodes) == ([second], [1])
 
 
 def test_a_copy_while_it_is_used(two_nodes, tmp_path):
-    with pinned(1, "job", tmp_path, two_nodes[0]) as pinning:
+    with pinned(1, "job") as pinning:
         shared = pinning.share("x", 1 << 20, lambda memory: memory.write(b"content"))
         assert shared[:7] == b"content"
         shared[:7] = b"changed"
@@ -67,15 +67,15 @@ def test_a_copy_while_it_is_used(two_nodes, tmp_path):
 
 
 def test_no_room_is_said(two_nodes, tmp_path, capsys):
-    with pinned(1, "job", tmp_path, two_nodes[0]) as pinning:
+    with pinned(1, "job") as pinning:
         assert pinning.share("x", 1 << 30, None) is None
     assert "no local copy of 1,074 MB: only 549 MB are free there\n" in capsys.readouterr().out
     assert not list(tmp_path.glob("*/*.copy"))
 
 
-def test_threads_on_several_nodes_have_a_cpu_each(two_nodes, tmp_path, capsys):
-    sys, (first, second) = two_nodes
-    with pinned(2, "job", tmp_path, sys) as pinning:
+def test_threads_on_several_nodes_have_a_cpu_each(two_nodes, capsys):
+    first, second = two_nodes
+    with pinned(2, "job") as pinning:
         assert (pinning.cpus, pinning.nodes) == ([first, second], [0, 1])
         pin_thread()
         assert os.sched_getaffinity(0) == {first}
@@ -89,11 +89,11 @@ def test_threads_on_several_nodes_have_a_cpu_each(two_nodes, tmp_path, capsys):
     assert os.sched_getaffinity(0) == before
 
 
-def test_a_full_machine(two_nodes, tmp_path, capsys):
+def test_a_full_machine(two_nodes, capsys):
     before = os.sched_getaffinity(0)
-    with pinned(2, "first", tmp_path, two_nodes[0]):
+    with pinned(2, "first"):
         os.sched_setaffinity(0, before)
-        with pinned(1, "second", tmp_path, two_nodes[0]) as pinning:
+        with pinned(1, "second") as pinning:
             assert pinning.cpus == NOT_PINNED.cpus
             assert os.sched_getaffinity(0) == before
     line = f"second: not pinned: fewer than 1 of {len(before)} CPUs are free, so that jobs share them\n"

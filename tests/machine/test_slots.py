@@ -12,9 +12,11 @@ from ovaflow.machine.topology import Node, read_topology
 
 HOLDER = """
 import sys
+from pathlib import Path
+from ovaflow.machine import shared_files, topology
 from ovaflow.machine.pinning import take_cpus
-from ovaflow.machine.topology import read_topology
-with take_cpus(read_topology(sys.argv[1]), int(sys.argv[2]), sys.argv[3]) as cpus:
+topology.SYS, shared_files.MEMORY = Path(sys.argv[1]), Path(sys.argv[3])
+with take_cpus(topology.read_topology(), int(sys.argv[2])) as cpus:
     print(*cpus, flush=True)
     sys.stdin.read()
 """
@@ -50,7 +52,7 @@ def test_jobs_spread_over_nodes_and_fill_cores_before_siblings(hold):
 
 
 def test_more_threads_than_a_node_has_cores(two_sockets):
-    nodes = read_topology(two_sockets.folder)
+    nodes = read_topology()
     assert choose(nodes, set(range(16)), 6) == [0, 1, 2, 3, 4, 5]
     # with the cores of one node in use, the siblings of the other
     assert choose(nodes, set(range(16)) - {0, 1, 2, 3}, 6) == [4, 5, 6, 7, 12, 13]

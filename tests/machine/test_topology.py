@@ -10,11 +10,11 @@ from ovaflow.machine.topology import format_list, free_memory, parse_list, read_
 
 
 def test_two_sockets_with_siblings(two_sockets):
-    first, second = read_topology(two_sockets.folder)
+    first, second = read_topology()
     assert first.cores == ((0, 8), (1, 9), (2, 10), (3, 11))
     assert second.cpus == [4, 5, 6, 7, 12, 13, 14, 15]
     assert (first.distances, second.distances) == ({0: 10, 1: 21}, {0: 21, 1: 10})
-    assert free_memory(0, two_sockets.folder) == 524 * 1024**2
+    assert free_memory(0) == 524 * 1024**2
     # a mask leaves parts of cores
     assert first.within({1, 3, 8, 11, 99}).cores == ((8,), (1,), (3, 11))
 
@@ -23,7 +23,7 @@ def test_numbers_with_gaps_and_memory_without_cpus(fake_sys):
     fake_sys.node(0, "0-1", 500, "10 20 30")
     fake_sys.node(2, "2-3", 500, "20 10 30")
     fake_sys.node(10, "", 4000, "30 30 10")
-    nodes = read_topology(fake_sys.folder)
+    nodes = read_topology()
     assert [node.number for node in nodes] == [0, 2, 10]
     assert nodes[2].cores == ()
     assert nodes[0].distances == {0: 10, 2: 20, 10: 30}
@@ -31,7 +31,7 @@ def test_numbers_with_gaps_and_memory_without_cpus(fake_sys):
 
 def test_a_kernel_that_knows_no_nodes(fake_sys):
     fake_sys.write("devices/system/cpu/online", "0-2")
-    (node,) = read_topology(fake_sys.folder)
+    (node,) = read_topology()
     assert (node.cpus, node.distances) == ([0, 1, 2], {0: 10})
 
 

@@ -6,7 +6,6 @@ import click
 
 from ovaflow.cli.options import DATASET, FILE, THREADS, chosen_option, number, option, reads, with_chosen
 from ovaflow.cli.training import earlier_option, read_earlier
-from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.estimate.demand import write_demand
 from ovaflow.estimate.sample import in_separate_process
@@ -50,15 +49,11 @@ def estimate_command(
     A random sample of the labels is solved, or one tree is grown, in a separate process, and its cost is scaled up.
     ± is the range of 95 of 100 samples. A machine that is busier during the training than now takes longer.
     """
-    open_dataset(dataset)
     settings["C"] = with_chosen(Train(C=settings["C"]), {"C": chosen_C}).C
     if method == "fastxml":
         sample = in_separate_process(method, dataset=str(dataset), settings=_of(GrowTrees, settings))
     else:
         stored = Train(prune=prune).stored_threshold if stored_threshold is None else stored_threshold
-        if prune < stored:
-            message = f"a model pruned at {prune:g} needs weights below the stored threshold {stored:g}"
-            raise InputError(message, remedy=f"give --stored-threshold={prune:g}")
         sample = in_separate_process(
             method,
             dataset=str(dataset),

@@ -30,7 +30,6 @@ from ovaflow.training.shard_job import train_labels
 
 _STEADY = 4.0
 _REPEATS = 5
-_FEW = 50
 _NORMAL = 1.96  # quantile of 97.5 %
 _BUSY = 0.05
 """Standard deviation of the processor time of equal work: 4.5 % between runs on two busy cores."""
@@ -52,11 +51,7 @@ class Sample:
 
 
 def sample_labels(dataset, settings, prune, n_labels, seed=0, earlier=None):
-    """Solve some labels of a dataset file, one by one, with the settings of a training (a dict).
-
-    Weights below ``prune`` are not in the model; ``earlier`` is the path of a model for the
-    pretrained start.
-    """
+    """Solve some labels of a dataset file, one by one, with the settings of a training (a dict)."""
     training, opened = TrainLabels(**settings), open_dataset(dataset)
     start = time.process_time()
     if earlier is not None:
@@ -95,10 +90,7 @@ def sample_labels(dataset, settings, prune, n_labels, seed=0, earlier=None):
 
 
 def _company(labels, counts, seed):
-    """Labels solved after the sample, so that its last ones share passes over all instances.
-
-    They bear the cost of passes with few labels in flight, of which a sample has as many as a shard.
-    """
+    """Labels solved after the sample, which bear the cost of passes with few labels in flight."""
     others = np.setdiff1d(np.flatnonzero(counts), labels)
     return np.random.default_rng(seed).choice(others, min(WIDTH, len(others)), replace=False)
 
@@ -106,8 +98,7 @@ def _company(labels, counts, seed):
 def sample_trees(dataset, settings):
     """Grow a tree of a dataset file with the settings of a forest (a dict)."""
     forestry, opened = GrowTrees(**settings), open_dataset(dataset)
-    first = np.arange(min(_FEW, opened.train.X.n_rows))
-    few = opened.train.take(first)
+    few = opened.train.take(np.arange(min(50, opened.train.X.n_rows)))
     grow_trees(replace(opened, train=few), [0], forestry, title="warm up")
     job_seconds = time.process_time()
     _, job_bytes = _measure_setup(lambda: gains_of(forestry, opened), opened)

@@ -16,12 +16,14 @@ _FILE = 1 << 16
 _LABEL = 17
 
 
-def summarize(sample, dataset, threads, shards, unit="labels"):
+def summarize(sample, dataset, threads, shards, unit):
     """Figures of a training, for JSON: seconds on an idle machine, bytes, numbers."""
     demand, cores = sample.demand, read_allowance().cores
     at_a_time = max(1, min(shards, cores // threads))
     job_seconds = demand.seconds_of(1 / shards, min(threads, cores))
-    suggested_shards, suggested_threads = suggest(demand, cores, _memory())
+    limit, total = read_allowance().memory, psutil.virtual_memory().total
+    memory = total if limit is None else min(total, limit)
+    suggested_shards, suggested_threads = suggest(demand, cores, memory)
     request = demand.request(1 / suggested_shards, suggested_threads)
     return {
         f"sampled_{unit}": sample.solved,
@@ -56,18 +58,10 @@ def _other_bytes(dataset):
     return size
 
 
-def _memory():
-    """Bytes that all jobs may take together."""
-    limit, total = read_allowance().memory, psutil.virtual_memory().total
-    return total if limit is None else min(total, limit)
-
-
 def suggest(demand, cores, memory):
-    """Numbers of jobs and threads: jobs of at most ten minutes, one per core if the start-up pays.
-
-    If so many jobs do not fit into memory, each has more threads, which share most arrays.
-    """
+    """Numbers of jobs, of at most ten minutes and one per core if the start-up pays, and of threads."""
     threads = 1
+    # jobs that do not fit into memory get more threads each, which share most arrays
     while True:
         at_a_time = max(1, cores // threads)
         start_up = threads * _WORTHWHILE * demand.job_seconds
@@ -83,14 +77,16 @@ def suggest(demand, cores, memory):
         threads *= 2
 
 
-def describe(figures, unit="labels"):
+def describe(figures, unit):
     """The figures as lines of a name and a text, for people."""
     which = f"{unit} with positives" if unit == "labels" else unit
     jobs = f"{figures['shards']:,} jobs" if figures["shards"] > 1 else "one job"
     threads = f"{figures['threads']} threads" if figures["threads"] > 1 else "one thread"
+    error = figures["core_seconds_error"]
+    interval = f" ± {100 * error / figures['core_seconds']:.0f} %" if error else ""
     return [
         ("sample", f"{figures[f'sampled_{unit}']:,} of {figures[unit]:,} {which}"),
-        ("core time", clock(figures["core_seconds"]) + _interval(figures)),
+        ("core time", clock(figures["core_seconds"]) + interval),
         (
             "wall time",
             f"{clock(figures['wall_seconds'])}: {jobs} of {threads} and {clock(figures['job_seconds'])}, "
@@ -107,9 +103,3 @@ def describe(figures, unit="labels"):
             f"each job mem_mb={figures['suggested_mem_mb']} runtime={figures['suggested_runtime']} (min)",
         ),
     ]
-
-
-def _interval(figures):
-    """The error of the core time, if a sample has one."""
-    error = figures["core_seconds_error"]
-    return f" ± {100 * error / figures['core_seconds']:.0f} %" if error else ""

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import psutil
 
-_UNLIMITED = 1 << 60
-"""Version 1 of control groups says "no limit" with a number near 2^63."""
+_UNLIMITED = 1 << 60  # version 1 of control groups has a number near 2^63 for no limit
 
 
 @dataclass(frozen=True)
@@ -106,8 +105,5 @@ ONE_THREAD = dict.fromkeys(
 
 
 def limit_libraries():
-    """Limit libraries that are loaded from now on, also by child processes, to one thread.
-
-    Otherwise BLAS would start a thread on every CPU of the machine as soon as NumPy is imported.
-    """
+    """Limit libraries to one thread, BLAS before NumPy is imported, also in child processes."""
     os.environ.update(ONE_THREAD)

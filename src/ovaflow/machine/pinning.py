@@ -21,30 +21,24 @@ from ovaflow.machine.topology import format_list, free_memory, read_topology
 VARIABLE = "OVAFLOW_NUMA"
 """``off`` in this variable of the environment turns pinning off."""
 
-_LARGEST_COPY = 0.9
-"""Share of the free memory."""
+_LARGEST_COPY = 0.9  # of the free memory
 
 
 class Pinning:
     """A CPU for each thread of a job, and the nodes that these are on; both empty if not pinned."""
 
-    def __init__(self, note, cpus=(), nodes=(), folder=None, sys="/sys"):
+    def __init__(self, note, cpus=(), nodes=()):
         self.note, self.cpus, self.nodes = note, cpus, nodes
-        self._folder, self._sys = folder, sys
         self.next_cpus = itertools.cycle(cpus)  # for threads
         self._copy = None
 
     def share(self, name, size, fill):
-        """Map memory of the node that all jobs there share; None where there is no room.
-
-        In the first of the jobs ``fill`` takes a writable buffer; ``name`` must change with the
-        content. A write to the map changes the process's own page alone.
-        """
+        """Map memory of the node, which the first job fills; None where there is no room."""
         # threads on several nodes are as far from a copy as from the file
         if len(self.nodes) != 1:
             return None
         try:
-            path = private_folder(self._folder) / f"{name}-node{self.nodes[0]}.copy"
+            path = private_folder() / f"{name}-node{self.nodes[0]}.copy"
             self._copy = SharedFile(path, lambda partial: self._make_copy(partial, size, fill))
         except OSError as error:
             print(f"no local copy of {size / 1e6:,.0f} MB: {error.strerror}", flush=True)
@@ -62,7 +56,7 @@ class Pinning:
 
     def _require_room(self, path, size):
         files = os.statvfs(path.parent)
-        left = min(files.f_bavail * files.f_frsize, free_memory(self.nodes[0], self._sys))
+        left = min(files.f_bavail * files.f_frsize, free_memory(self.nodes[0]))
         if size > _LARGEST_COPY * left:
             raise OSError(0, f"only {left / 1e6:,.0f} MB are free there")
         limit = read_allowance().memory_left
@@ -87,11 +81,11 @@ def pin_thread():
 
 
 @contextlib.contextmanager
-def pinned(threads, title, folder=None, sys="/sys"):
+def pinned(threads, title):
     """Pin some threads until the block or the process ends, and log where they are."""
     global _current
     with contextlib.ExitStack() as stack:
-        _current = _take(threads, stack, folder, sys)
+        _current = _take(threads, stack)
         print(f"{title}: {_current.note}", flush=True)
         try:
             yield _current
@@ -100,8 +94,8 @@ def pinned(threads, title, folder=None, sys="/sys"):
             _current = NOT_PINNED
 
 
-def _take(threads, stack, folder, sys):
-    nodes = [node for node in read_topology(sys) if node.cores]
+def _take(threads, stack):
+    nodes = [node for node in read_topology() if node.cores]
     if os.environ.get(VARIABLE) == "off":
         return Pinning(f"{VARIABLE}=off: not pinned")
     if len(nodes) < 2:
@@ -109,26 +103,27 @@ def _take(threads, stack, folder, sys):
     allowed = os.sched_getaffinity(0)
     usable = [node.within(allowed) for node in nodes]
     try:
-        cpus = stack.enter_context(take_cpus(usable, threads, folder))
+        cpus = stack.enter_context(take_cpus(usable, threads))
         if not cpus:
             free = f"fewer than {threads} of {len(allowed)} CPUs are free"
             return Pinning(f"not pinned: {free}, so that jobs share them")
         for thread in os.listdir("/proc/self/task"):
-            os.sched_setaffinity(int(thread), cpus)
+            # one may have just ended
+            with contextlib.suppress(ProcessLookupError):
+                os.sched_setaffinity(int(thread), cpus)
     except OSError as error:
         return Pinning(f"not pinned: {error.strerror}")
     stack.callback(os.sched_setaffinity, 0, allowed)
     homes = [node.number for node in nodes if not set(node.cpus).isdisjoint(cpus)]
     where = f"{format_list(homes)} of {len(nodes)}, CPUs {format_list(cpus)}"
     note = f"node {where}" if len(homes) == 1 else f"nodes {where}, each thread on one of them"
-    return Pinning(note, cpus, homes, folder, sys)
+    return Pinning(note, cpus, homes)
 
 
 @contextlib.contextmanager
-def take_cpus(nodes, threads, folder=None):
+def take_cpus(nodes, threads):
     """Hold a CPU for each thread until the block or the process ends; none if too few are free."""
-    folder = private_folder(folder)
-    free = {}
+    folder, free = private_folder(), {}
     try:
         # one at a time: two that try all CPUs would keep each other from those they do not take
         with open(open_locked(folder / "choice.lock", fcntl.LOCK_EX)):
@@ -146,16 +141,12 @@ def take_cpus(nodes, threads, folder=None):
 
 
 def choose(nodes, free, threads):
-    """A CPU for each thread, those of a node together; none where too few are free.
-
-    Free cores go before SMT siblings, and one node before several. Of nodes that fit, the one with
-    the most free cores is taken, so that jobs spread over the memory of all; what fits no node takes
-    CPUs of neighbours, nearest first.
-    """
+    """A CPU for each thread, whole cores of one node first; none where too few are free."""
     cores = {node.number: [core[0] for core in node.cores if free.issuperset(core)] for node in nodes}
     every = {node.number: _cores_first(node, free) for node in nodes}
     for left in (cores, every):
         if sum(map(len, left.values())) >= threads:
+            # jobs spread over all nodes; what fits into none takes CPUs of the nearest
             first = max(nodes, key=lambda node: (len(left[node.number]), -node.number))
             nearest = sorted(left, key=lambda number: (number != first.number, first.distances[number], number))
             return [cpu for number in nearest for cpu in left[number]][:threads]

@@ -11,6 +11,8 @@ import stat
 import tempfile
 from pathlib import Path
 
+MEMORY = Path("/dev/shm")
+
 
 def open_locked(path, mode):
     """Descriptor of a file, made if need be, that is locked for as long as it is open."""
@@ -25,9 +27,8 @@ def open_locked(path, mode):
 
 def private_folder(base=None):
     """Folder of this user in ``base`` or in memory, made if need be; OSError if it is another's."""
-    shared = Path("/dev/shm")
     if base is None:
-        base = shared if os.access(shared, os.W_OK) else tempfile.gettempdir()
+        base = MEMORY if os.access(MEMORY, os.W_OK) else tempfile.gettempdir()
     folder = Path(base) / f"ovaflow-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     status = folder.lstat()
@@ -37,19 +38,22 @@ def private_folder(base=None):
 
 
 class SharedFile:
-    """A file that is there while jobs use it; ``make`` writes it, under the name that it is given.
-
-    What killed jobs left in the folder, with the same suffix, is removed.
-    """
+    """A file that exists while jobs use it, written by ``make`` under the path that it takes."""
 
     def __init__(self, path, make):
         self.path = Path(path)
         with self._turn():
+            # what killed jobs left
             for leftover in self.path.parent.glob(f"*{self.path.suffix}"):
                 with open(leftover) as file:
                     _remove_if_unused(leftover, file)
             if not self.path.exists():
-                self._make(make)
+                partial = self.path.with_name(f"partial{self.path.suffix}")
+                try:
+                    make(partial)
+                    partial.replace(self.path)
+                finally:
+                    partial.unlink(missing_ok=True)
             self.handle = open_locked(self.path, fcntl.LOCK_SH)
 
     def release(self):
@@ -61,14 +65,6 @@ class SharedFile:
 
     def _turn(self):
         return open(open_locked(self.path.with_name("copies.lock"), fcntl.LOCK_EX))
-
-    def _make(self, make):
-        partial = self.path.with_name(f"partial{self.path.suffix}")
-        try:
-            make(partial)
-            partial.replace(self.path)
-        finally:
-            partial.unlink(missing_ok=True)
 
 
 def _remove_if_unused(path, handle):

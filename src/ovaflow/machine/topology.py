@@ -4,8 +4,8 @@ import platform
 from dataclasses import dataclass
 from pathlib import Path
 
-NEAR = 10
-"""Distance of a node from itself, by the kernel's convention."""
+SYS = Path("/sys")
+NEAR = 10  # distance of a node from itself, by the kernel's convention
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class Node:
         return Node(self.number, tuple(core for core in left if core), self.distances)
 
 
-def read_topology(sys="/sys"):
+def read_topology():
     """Nodes of this machine by number; a single one where the kernel lists none."""
-    devices = Path(sys) / "devices/system"
+    devices = SYS / "devices/system"
     folders = {int(path.name[4:]): path for path in devices.glob("node/node[0-9]*")}
     if not folders:
         online = parse_list(_text(devices / "cpu/online")) or [0]
@@ -54,10 +54,15 @@ def _cores(devices, cpus):
     return tuple(tuple(cores[first]) for first in sorted(cores))
 
 
-def free_memory(number, sys="/sys"):
+def free_memory(number):
     """Bytes of a node that are free or hold nothing but cached files."""
-    meminfo = Path(sys) / f"devices/system/node/node{number}/meminfo"
-    return sum(_kilobytes(meminfo, name) for name in ("MemFree:", "Active(file):", "Inactive(file):"))
+    kilobytes = 0
+    for line in _text(SYS / f"devices/system/node/node{number}/meminfo").splitlines():
+        # Node 0 MemFree: 2000000 kB
+        _, _, name, size, *_ = line.split()
+        if name in ("MemFree:", "Active(file):", "Inactive(file):"):
+            kilobytes += int(size)
+    return 1024 * kilobytes
 
 
 def parse_list(text):
@@ -77,20 +82,12 @@ def format_list(numbers):
     return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in runs)
 
 
-def processor(cpuinfo="/proc/cpuinfo"):
+def processor():
     """Name of the CPU, or else the architecture."""
-    lines = _text(Path(cpuinfo)).splitlines()
+    lines = _text(Path("/proc/cpuinfo")).splitlines()
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return next(names, platform.machine())
 
 
 def _text(path):
     return path.read_text(errors="replace").strip() if path.is_file() else ""
-
-
-def _kilobytes(path, name):
-    for line in _text(path).splitlines():
-        words = line.split()
-        if name in words:
-            return 1024 * int(words[words.index(name) + 1])
-    return 0

@@ -1,6 +1,5 @@
 """Runs that start from others: a sweep becomes one run per value, and a run may name an earlier model."""
 
-import re
 from pathlib import Path
 
 from ovaflow.console.errors import InputError
@@ -82,11 +81,3 @@ def check_chains(config: Config, path=None) -> None:
         if chain[-1] in chain[:-1]:
             circle = " from ".join(chain[chain.index(chain[-1]) :])
             raise InputError(f"runs.{run}.pretrained: runs start in a circle: {circle}", path=path)
-
-
-def made_here(config: Config, path: str | None) -> tuple[str, str] | None:
-    """Dataset and run that a model belongs to; None for models from elsewhere."""
-    match = re.fullmatch(paths.MODEL.format(dataset="([^/]+)", run="([^/]+)"), path or "")
-    if match and match[1] in config.datasets and match[2] in config.runs:
-        return match[1], match[2]
-    return None

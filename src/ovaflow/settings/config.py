@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from ovaflow.console.errors import InputError
 from ovaflow.settings import paths
-from ovaflow.settings.chains import check_chains, earlier_model, expand_sweeps, made_here
+from ovaflow.settings.chains import check_chains, earlier_model, expand_sweeps
 from ovaflow.settings.models import ROLES, SEVERAL, Config, Dataset, listed
 from ovaflow.settings.schema import REPLACED_WHOLE, explain
 
@@ -41,11 +41,7 @@ class _EachKeyOnce(yaml.SafeLoader):
 
 
 def resolve(config: dict, defaults: dict, path=None, catalogue=None) -> Config:
-    """Settings of a pipeline run, each sweep expanded to its runs, or one line about what is wrong.
-
-    Datasets and runs of ``config`` replace those of the defaults whole, keys of other sections replace single values;
-    with a ``catalogue`` (:func:`ovaflow.data.catalogue.files_of`) its datasets become datasets of downloaded files.
-    """
+    """Settings of a run of the pipeline: sweeps become runs, the catalogue's datasets files."""
     merged = _merge(defaults, config)
     try:
         settings = Config.model_validate(merged)
@@ -63,6 +59,7 @@ def resolve(config: dict, defaults: dict, path=None, catalogue=None) -> Config:
 
 
 def _merge(defaults, config):
+    """Keys replace single values of a section; datasets and runs replace those of the defaults whole."""
     merged = dict(defaults)
     for section, content in config.items():
         old = merged.get(section)
@@ -110,8 +107,9 @@ def require_files(config: Config) -> None:
             if not _made_from(prepared, role, path):
                 raise InputError(message, remedy=f"paths are relative to {Path.cwd()}")
             print(f"ovaflow: warning: {message}; {prepared} stays as it is, whatever else changes", file=sys.stderr)
+    made_here = paths.for_each(paths.MODEL, config, config.runs)
     for run, entry in config.runs.items():
         models = [earlier_model(config, dataset, run) for dataset in config.datasets]
-        if not all(path is None or made_here(config, path) or Path(path).is_file() for path in models):
+        if not all(path is None or path in made_here or Path(path).is_file() for path in models):
             message = f"runs.{run}.pretrained: no run and no file {entry.pretrained}"
             raise InputError(message, remedy=f"paths are relative to {Path.cwd()}")

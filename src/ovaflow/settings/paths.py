@@ -107,10 +107,7 @@ def calibrated_runs(config: Config) -> list[str]:
 
 
 def fold_of(config: Config, dataset: str, run: str) -> str | None:
-    """The dataset without the instances that are held out to calibrate a run, such as docstrings/held-out-0.2.
-
-    A folder next to the runs, where the run is trained again; None where it is not calibrated.
-    """
+    """The dataset without what is held out to calibrate a run, such as docstrings/held-out-0.2."""
     share = config.section("predict", run=run).calibrate
     return f"{dataset}/{HELD_OUT}{share:g}" if share else None
 
