@@ -60,6 +60,22 @@ def test_like_scikit_learn(ranked, k):
     assert ours[f"macro-F1@{k}"] == pytest.approx(f1_score(Y, taken, average="macro"))
 
 
+def test_cases_written_out():
+    def ours(ids, Y, inverse):
+        return ranking_metrics(np.int32(ids), from_scipy(Y), np.array(inverse))
+
+    # labels without test positives are left out
+    found = ours([[0], [2]], [[1, 0, 0, 0], [0, 1, 0, 0]], [1.0] * 4)
+    theirs = f1_score([[1, 0, 0, 0], [0, 1, 0, 0]], [[1, 0, 0, 0], [0, 0, 1, 0]], labels=[0, 1], average="macro")
+    assert found["macro-F1@1"] == theirs == 0.5
+    # two instances reach 1 of 1 and 0 of 3: mean of ratios 0.5, ratio of sums 0.25
+    found = ours([[0], [0]], [[1, 0], [0, 1]], [1.0, 3.0])
+    assert (found["PSP@1"], found["PSnDCG@1"]) == (0.25, 0.25)
+    # instances without labels count in precision alone
+    found = ours([[0], [0]], [[1, 0], [0, 0]], [1.0, 1.0])
+    assert [found[name] for name in ("P@1", "nDCG@1", "recall@1", "PSP@1", "coverage@1")] == [0.5, 1, 1, 1, 1]
+
+
 @pytest.mark.parametrize("Y", [np.zeros((3, 2)), np.zeros((0, 2))])
 def test_nothing_to_average(Y):
     ids = np.zeros((len(Y), 5), np.int32)

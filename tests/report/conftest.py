@@ -97,8 +97,8 @@ def _write_training(folder, dataset, counts, core_seconds):
         "gradient_target": target,
         "status": np.select([~trained, norm > target], [Status.NO_POSITIVES, Status.LINE_SEARCH_FAILED], 0),
     }
-    made = Training(statistics, core_seconds, 2, 300 << 20)
-    write_training(folder / "training.h5", made, {}, {"dataset": dataset.checksum})
+    made = Training(statistics, core_seconds, 2, 300 << 20, inputs={"dataset": dataset.checksum})
+    write_training(folder / "training.h5", made)
 
 
 @pytest.fixture(scope="session")

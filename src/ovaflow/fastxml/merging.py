@@ -67,8 +67,9 @@ def merge_trees(shards, dataset, model_path, training_path):
     statistics = {name: np.array([shape[name] for shape in shapes]) for name in shapes[0]}
     statistics["seconds"] = np.array([opened[shard].seconds[place] for shard, place in places])
     core_seconds, peak = sum(s.core_seconds for s in opened), max(s.peak_rss_bytes for s in opened)
-    training = Training({}, core_seconds, len(opened), peak, trees=statistics)
-    write_training(training_path, training, parameters, {"dataset": dataset.checksum})
+    inputs = {"dataset": dataset.checksum}
+    training = Training({}, core_seconds, len(opened), peak, statistics, parameters, inputs)
+    write_training(training_path, training)
     return len(forest.children)
 
 

@@ -49,7 +49,7 @@ def merge(shards, dataset, threshold, model_path, training_path, piece=PIECE):
         {"train": training.parameters, "prune": threshold, "transform": dataset.parameters},
         {"dataset": dataset.checksum},
     )
-    write_training(training_path, training, training.parameters, training.inputs)
+    write_training(training_path, training)
     return int(plan.sizes.sum())
 
 

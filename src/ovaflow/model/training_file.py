@@ -116,8 +116,8 @@ class Training:
     inputs: dict = field(default_factory=dict)  # checksums of the artifacts used, by kind
 
 
-def write_training(path, training, parameters, inputs):
-    with create_artifact(path, TRAINING, parameters, inputs) as file:
+def write_training(path, training):
+    with create_artifact(path, TRAINING, training.parameters, training.inputs) as file:
         if training.statistics:
             write_statistics(file, training.statistics)
         for name, values in training.trees.items():

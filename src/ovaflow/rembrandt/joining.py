@@ -35,8 +35,9 @@ def join_decoder(shards, projected, tuned, dataset, model_path, training_path):
     statistics = {} if projected.decoder == SOFTMAX else {name: np.array(v) for name, v in solved.statistics.items()}
     iterations = int(solved.statistics["newton_steps"].max(initial=0)) if projected.decoder == SOFTMAX else 0
     parameters = settings | ({"iterations": iterations} if iterations else {})
-    training = Training(statistics, seconds, solved.shards, peak)
-    write_training(training_path, training, parameters, {"dataset": dataset.checksum})
+    inputs = {"dataset": dataset.checksum}
+    training = Training(statistics, seconds, solved.shards, peak, parameters=parameters, inputs=inputs)
+    write_training(training_path, training)
     return int(decoder.trained.sum())
 
 

@@ -103,10 +103,6 @@ def draw(name, title, caption, paint, *content):
         canvas = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
         axes = canvas.add_subplot(axes_class=Plot)
         paint(axes, *content)
-        for axis, set_scale in ((axes.xaxis, axes.set_xscale), (axes.yaxis, axes.set_yscale)):
-            # a logarithmic axis needs a positive number
-            if axis.get_scale() == "log" and not np.isfinite(axis.get_minpos()):
-                set_scale("linear")
         file = io.StringIO()
         canvas.savefig(file, format="svg", transparent=True, metadata={"Date": None})
     columns = list(dict.fromkeys(column for row in axes.kept for column in row))
