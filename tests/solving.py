@@ -12,8 +12,7 @@ from ovaflow.solver.losses import LOSSES, SLOPE_AT_ZERO
 from ovaflow.solver.problem import Settings, make_workspace
 from ovaflow.solver.stopping import relative_tolerance
 from ovaflow.sparse.csr import from_scipy
-from ovaflow.training.label_jobs import LabelJobs, LabelSolver
-from ovaflow.training.label_queue import LabelQueue
+from ovaflow.training.label_jobs import LabelJobs, LabelQueue, LabelSolver
 from ovaflow.training.shard_job import train_labels
 
 LIBLINEAR_SOLVERS = {

@@ -53,7 +53,7 @@ def interrupted_after(count, monkeypatch):
 
 def train(dataset, inputs, training, output, threads):
     labels = np.arange(dataset.n_labels, dtype=np.int32)
-    digest = digest_of_shard(labels, training, inputs, {}, "train-shard")
+    digest = digest_of_shard(labels, training, inputs, {})
     with open_parts(output, digest) as opened:
         return train_labels(dataset, inputs, labels, training, threads, "test", opened)
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ovaflow.artifacts.label_tree import ROOT
-from ovaflow.training.label_queue import LabelQueue
+from ovaflow.training.label_jobs import LabelQueue
 
 
 def random_parents(seed, n_labels):

@@ -130,7 +130,7 @@ def train_shard_command(dataset, means, plan, root, label_tree, shard, earlier, 
         near = bring_near(opened, pinning)
         inputs = StartInputs.of(near, read_means(means, opened.checksum), **starts)
         made_from |= {"dataset": opened.checksum}
-        digest = digest_of_shard(labels, settings, inputs, made_from, "train-shard")
+        digest = digest_of_shard(labels, settings, inputs, made_from)
         if restore(output, digest, read_shard):
             return
         with open_parts(output, digest) as parts:

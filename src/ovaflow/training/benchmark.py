@@ -12,11 +12,7 @@ from ovaflow.training.shard_job import train_labels
 
 
 def benchmark_solver(dataset, n_labels, seed, threads, training, earlier=None):
-    """Train random labels, with the label-tree start whole subtrees; means over them.
-
-    ``ms_per_label`` is threads times wall time, ``cpu_ms_per_label`` processor time; a full pass is
-    a product with all of X.
-    """
+    """Train random labels, with the label-tree start whole subtrees; means over them."""
     inputs = compute_start_inputs(dataset, training, threads, earlier=earlier)
     means = inputs.means
     if inputs.parents is None:
@@ -29,6 +25,7 @@ def benchmark_solver(dataset, n_labels, seed, threads, training, earlier=None):
     shard = train_labels(dataset, inputs, labels, training, threads, title="benchmark")
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     mean = {name: float(values.mean()) for name, values in shard.statistics.items()}
+    recorded = ("initialization", "C", "loss", "regularization", "weighting", "epsilon")
     return {
         "ms_per_label": 1e3 * threads * wall / len(labels),
         "cpu_ms_per_label": 1e3 * cpu / len(labels),
@@ -41,12 +38,7 @@ def benchmark_solver(dataset, n_labels, seed, threads, training, earlier=None):
         "labels": len(labels),
         "not_converged": int((shard.statistics["status"] != Status.CONVERGED).sum()),
         "threads": threads,
-        "initialization": training.initialization,
-        "C": training.C,
-        "loss": training.loss,
-        "regularization": training.regularization,
-        "weighting": training.weighting,
-        "epsilon": training.epsilon,
+        **{name: getattr(training, name) for name in recorded},
     }
 
 

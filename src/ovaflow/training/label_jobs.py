@@ -1,11 +1,18 @@
-"""How a thread trains its labels: start, solve, prune."""
+"""How a thread trains its labels: take one that is ready, start, solve, prune.
+
+Where labels start at their parents' solutions (OVA-Primal++), a label is ready when its parent is
+solved. Labels that became ready last are taken first, which is a depth-first walk: few parents wait
+for their children at a time.
+"""
 
 import time
 from dataclasses import dataclass
+from threading import Condition
 from typing import NamedTuple
 
 import numpy as np
 
+from ovaflow.artifacts.label_tree import ROOT
 from ovaflow.console.errors import InputError
 from ovaflow.initialization.starts import RANKING, make_start, ranking_start
 from ovaflow.model.pruning import large_weights
@@ -27,17 +34,14 @@ class TrainedLabel(NamedTuple):
 def unsolved(status, indices=(), data=()):
     """A label that the solver did not work on, with these weights."""
     outcome = Outcome(0, 0, 0, 0, 0, 0.0, 0.0, 0.0, status, 0)
-    indices, data = np.asarray(indices, np.int32), np.asarray(data, np.float32)
-    return TrainedLabel(indices, data, outcome, 0.0)
+    return TrainedLabel(np.asarray(indices, np.int32), np.asarray(data, np.float32), outcome, 0.0)
 
 
 def positive_costs(dataset, training):
-    """Weight of each label's positives, that of negatives being 1, by their number in training.
+    """Weight of each label's positives, that of negatives being 1.
 
-    Annotators omit labels, rare ones most of all. With p_j the chance that label j was assigned where
-    it is true, (1/p_j) [s < 0] + (1 - 1/p_j) [s >= 0] over the observed positives is an unbiased
-    estimate of the 0-1 loss. It is (2/p_j - 1) [s < 0] and a constant; the loss takes the place of
-    [s < 0]: PW-DiSMEC (Qaraei, Schultheis, Gupta and Babbar 2021).
+    With p_j the chance that label j was assigned where it is true, 2/p_j - 1 makes the loss over
+    the observed labels an unbiased estimate: PW-DiSMEC (Qaraei, Schultheis, Gupta and Babbar 2021).
     """
     if training.weighting == "none":
         return np.ones(dataset.n_labels)
@@ -85,7 +89,6 @@ class LabelJobs:
         )
 
     def positives_of(self, label):
-        """Instances that carry a label."""
         start, end = self.positives.indptr[label : label + 2]
         return self.positives.indices[start:end]
 
@@ -95,12 +98,54 @@ class LabelJobs:
             return np.zeros(len(counts), bool)
         return self.fast_path.suits(counts, self.alone.n_documents)
 
-    def keep_solution(self, label, weights):
-        """Pass the dense solution of a label to the start if other labels may start there."""
-        if self.start.parents is None:
-            return None
-        features = np.flatnonzero(weights)
-        return self.start.keep(label, features, weights[features])
+
+class LabelQueue:
+    """Labels of a job, most urgent first, whether each is for the fast path, and parents."""
+
+    def __init__(self, labels, fast, parents=None, threads=1):
+        self._fast = dict(zip(labels, fast, strict=True))
+        self._n_waiting = len(labels)
+        self._ready = {False: [], True: []}
+        self._children = {}
+        for label in reversed(labels):
+            parent = ROOT if parents is None else int(parents[label])
+            if parent == ROOT:
+                self._ready[self._fast[label]].append(label)
+            else:
+                self._children.setdefault(parent, []).append(label)
+        self._in_flight, self._threads = 0, threads
+        self._stopped = False
+        self._changed = Condition()
+
+    def stop(self):
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+
+    def take(self, fast, held=0):
+        """A label for a thread with ``held`` in flight; None if none is ready or it has enough."""
+        with self._changed:
+            unsolved = self._in_flight + sum(map(len, self._ready.values()))
+            if self._stopped or not self._ready[fast] or held * self._threads >= unsolved:
+                return None
+            self._n_waiting -= 1
+            self._in_flight += 1
+            return self._ready[fast].pop()
+
+    def finish(self, label):
+        """Make the children of a solved label ready."""
+        with self._changed:
+            self._in_flight -= 1
+            for child in self._children.pop(label, ()):
+                self._ready[self._fast[child]].append(child)
+            self._changed.notify_all()
+
+    def wait(self):
+        """Wait until a label may be ready; False if there will be no more."""
+        with self._changed:
+            while not self._stopped and self._n_waiting and not any(self._ready.values()):
+                self._changed.wait()
+            return not self._stopped and self._n_waiting > 0
 
 
 class LabelSolver:
@@ -135,7 +180,10 @@ class LabelSolver:
         jobs.start.fill(label, jobs.X, positives, weights)
         target, cost = jobs.targets[label], jobs.positive_costs[label]
         outcome = jobs.alone.solve(positives, target, self._work, cost)
-        solution = jobs.keep_solution(label, weights)
+        solution = None
+        if jobs.start.parents is not None:
+            features = np.flatnonzero(weights)
+            solution = jobs.start.keep(label, features, weights[features])
         indices, data = large_weights(weights, jobs.threshold)
         return TrainedLabel(indices, data, outcome, time.thread_time() - start, solution)
 

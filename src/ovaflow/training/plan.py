@@ -28,10 +28,7 @@ _UNTRAINED = 0.001
 
 
 def estimated_work(counts):
-    """Expected effort of training each label, from its positives: 1 + 0.5 |P|^0.6.
-
-    Labels without positives are not trained and take almost no time.
-    """
+    """Effort of training each label, by its positives: 1 + 0.5 |P|^0.6; those without have none."""
     counts = np.asarray(counts)
     return np.where(counts > 0, 1.0 + _GROWING_WORK * counts**_EXPONENT, _UNTRAINED)
 
@@ -39,11 +36,8 @@ def estimated_work(counts):
 def plan_shards(work, n_shards, label_tree=None, counts=None):
     """Divide labels into shards of about equal work, the largest first to the least loaded shard.
 
-    The largest shard exceeds the mean by less than the largest unit: a label, or with a label tree
-    (and the ``counts`` of positives) a part of it. Parts are whole subtrees of the root if they take
-    no more than the mean shard or the largest label, see :func:`divide_tree`. The labels of each
-    shard are ascending, or depth first along the tree; shards are empty when there are fewer units
-    than shards.
+    With a label tree, and the ``counts`` of positives, parts of it are divided, and the labels of
+    each shard are depth first along it.
     """
     work = np.asarray(work, np.float64)
     if label_tree is None:
@@ -72,10 +66,9 @@ def _members(shard_of_label, order, n_shards):
 
 
 def divide_tree(tree, counts, work, limit):
-    """Divide the label tree into parts of limited work; returns the part of each label, without gaps.
+    """The part of each label, when the label tree is divided into parts of limited work.
 
-    A part that is too large gives up the branch within the limit whose cut costs least for its work,
-    until it fits. A single label may take more.
+    Until it fits, a part gives up the branch within the limit whose cut costs least for its work.
     """
     top = tree.parent == ROOT
     members = np.split(tree.order, np.flatnonzero(np.diff(tree.subtree[tree.order])) + 1)
@@ -90,7 +83,6 @@ def divide_tree(tree, counts, work, limit):
 
 
 def _work_below(tree, work):
-    """Work of each label's branch."""
     below = work.astype(np.float64).tolist()
     parent = tree.parent.tolist()
     for label in reversed(tree.order.tolist()):
@@ -151,12 +143,10 @@ def read_shards(path, n_labels):
 
 
 def stratified_sample(counts, n_labels, seed):
-    """Draw labels with positives, stratified by their number; all if there are at most ``n_labels``.
+    """Roughly ``n_labels`` labels, from rare to frequent, and how many labels each represents.
 
-    Returns them from rare to frequent, and how many labels each represents. Time and weights of a
-    label grow with its positives, so frequent labels are sampled more densely than they occur
-    (Cochran, Sampling Techniques, ch. 5). Each stratum contributes at least two, so the sample has
-    only roughly ``n_labels``.
+    They are stratified by their positives. Time and weights of a label grow with these, so frequent
+    labels are sampled more densely than they occur (Cochran, Sampling Techniques, ch. 5).
     """
     candidates = np.flatnonzero(counts)
     magnitudes = _magnitudes(counts[candidates])
@@ -175,10 +165,7 @@ def stratified_sample(counts, n_labels, seed):
 
 
 def sampling_error(values, multiplicities, counts):
-    """Standard error of ``multiplicities @ values``, of a stratified sample by its labels' positives.
-
-    The variances within strata, corrected for finite strata (Cochran, Sampling Techniques, eq. 5.12).
-    """
+    """Standard error of ``multiplicities @ values`` of a stratified sample (Cochran, eq. 5.12)."""
     strata, variance = _magnitudes(counts), 0.0
     for stratum in np.unique(strata):
         sample, multiplicity = values[strata == stratum], multiplicities[strata == stratum]

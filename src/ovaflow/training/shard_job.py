@@ -17,8 +17,7 @@ from ovaflow.machine.pinning import pin_thread
 from ovaflow.solver.problem import Outcome, Status
 from ovaflow.sparse.csr import CSR
 from ovaflow.storage.parts import Parts, digest_of
-from ovaflow.training.label_jobs import LabelJobs, LabelSolver, TrainedLabel, unsolved
-from ovaflow.training.label_queue import LabelQueue
+from ovaflow.training.label_jobs import LabelJobs, LabelQueue, LabelSolver, TrainedLabel, unsolved
 from ovaflow.training.plan import estimated_work
 
 _NO_SOLUTION = np.empty(0, np.int32), np.empty(0, np.float32)
@@ -36,11 +35,7 @@ class TrainedShard:
 
 
 def train_labels(dataset, inputs, labels, training, threads=1, title="train", parts=None):
-    """Train some labels of a dataset; the result does not depend on the threads.
-
-    With ``parts`` finished labels are kept, and those of earlier attempts are not trained again.
-    InputError if the weights of a label are not finite.
-    """
+    """Train some labels of a dataset, except those that earlier attempts have kept in ``parts``."""
     parts = parts or Parts()
     jobs = LabelJobs.of(dataset, inputs.within(labels), training)
     counts = inputs.means.counts[labels]
@@ -62,13 +57,13 @@ def train_labels(dataset, inputs, labels, training, threads=1, title="train", pa
     return _assemble(in_order, counts, dataset.n_features, core_seconds)
 
 
-def digest_of_shard(labels, training, inputs, checksums, command):
-    """Digest of all that the weights of a shard depend on, including the code of its command."""
+def digest_of_shard(labels, training, inputs, checksums):
+    """Digest of all that the weights of a shard depend on, including the code of train-shard."""
     means = inputs.means
     numbers = np.array([means.xx, inputs.bias, inputs.n])
     arrays = [labels, means.x_mean, means.pp, means.xp, numbers, means.counts]
     arrays += [array for array in (inputs.root, inputs.parents) if array is not None]
-    return digest_of(training.recorded, checksums, code_fingerprint(command), *arrays)
+    return digest_of(training.recorded, checksums, code_fingerprint("train-shard"), *arrays)
 
 
 def _keep_label(parts, label, result):
@@ -101,11 +96,9 @@ def _earlier_labels(parts, labels, title):
 def _require_finite(label, result, dataset):
     # pruning drops nan, but the objective still shows it
     if not (np.isfinite(result.outcome).all() and np.isfinite(result.data).all()):
-        raise InputError(
-            f"label {label}: its weights or their gradient exceed the range of 32-bit numbers",
-            path=dataset.path,
-            remedy="prepare the dataset with normalize: true, or choose a smaller C",
-        )
+        message = f"label {label}: its weights or their gradient exceed the range of 32-bit numbers"
+        remedy = "prepare the dataset with normalize: true, or choose a smaller C"
+        raise InputError(message, path=dataset.path, remedy=remedy)
 
 
 def _unchanged_labels(earlier, labels, counts, training):

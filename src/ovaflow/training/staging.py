@@ -18,28 +18,20 @@ _SPARE = 1 << 28
 
 @contextlib.contextmanager
 def staged(path, scratch=None):
-    """The path to read a dataset from while the block runs: a copy in the jobs' common ``scratch``.
-
-    Without a folder, or without room for a copy, it is ``path`` itself: that costs only time and is
-    reported.
-    """
-    if scratch is None:
-        yield path
-        return
-    with open_artifact(path, KIND) as file:
-        name = checksum_of(file)
-    try:
-        copy = SharedFile(private_folder(scratch) / f"{name}.h5", lambda partial: _copy(path, partial))
-    except OSError as error:
-        _log(f"no copy of {path} on {scratch}, it is read in place: {error.strerror}")
-        copy = None
-    if copy is None:
-        yield path
-        return
-    try:
-        yield copy.path
-    finally:
-        copy.release()
+    """The path to read a dataset from: a copy in ``scratch``, or ``path`` without room."""
+    with contextlib.ExitStack() as stack:
+        place = path
+        if scratch is not None:
+            with open_artifact(path, KIND) as file:
+                name = checksum_of(file)
+            try:
+                target = private_folder(scratch) / f"{name}.h5"
+                copy = SharedFile(target, lambda partial: _copy(path, partial))
+                stack.callback(copy.release)
+                place = copy.path
+            except OSError as error:
+                _log(f"no copy of {path} on {scratch}, it is read in place: {error.strerror}")
+        yield place
 
 
 def _copy(source, partial):
