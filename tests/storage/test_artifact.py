@@ -107,7 +107,6 @@ WRONG_FILES = {
     "missing": (Path.unlink, "no such file; give the path of a means file"),
     "a text": (lambda path: path.write_text("label\ttext\n"), FOREIGN),
     "HDF5 of another program": (lambda path: h5py.File(path, "w").close(), FOREIGN),
-    "pipe": (lambda path: (path.unlink(), os.mkfifo(path)), "not a file"),
     "another kind": (another_kind, "expected means, found model; give the path of a means file"),
     "old": (old, "format version 2, but this ovaflow reads 3; delete it"),
     "edited": (edited, "damaged (its attributes do not match their checksum)"),

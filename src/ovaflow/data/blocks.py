@@ -50,7 +50,6 @@ def places_in_word(name, word):
 
 
 def name_of_pair(first, second):
-    """Name of the feature of two neighbouring words."""
     return f"{first} {second}"
 
 

@@ -10,11 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError,
 from ovaflow.console.errors import InputError
 
 _PACKAGE = Path(__file__).parents[1]
-_LAYOUTS = {
-    frozenset({"train", "test"}): "files",
-    frozenset({"data", "train", "test"}): "split",
-    frozenset({"train", "train_labels", "test", "test_labels"}): "pairs",
-}
+_LAYOUTS = (
+    {"train", "test"},
+    {"data", "train", "test"},
+    {"train", "train_labels", "test", "test_labels"},
+)
 _TEXT_FILES = {"train": "train.txt", "test": "test.txt"}
 _NPZ_FILES = {
     "train": "X.trn.npz",
@@ -56,14 +56,9 @@ class Archive(_Strict):
     def _one_place(self):
         if (self.drive is None) == (self.url is None):
             raise ValueError("give either drive or url")
-        if frozenset(self.members) not in _LAYOUTS:
+        if set(self.members) not in _LAYOUTS:
             raise ValueError("members must be {train, test}, with data, or with train_labels and test_labels")
         return self
-
-    @property
-    def layout(self):
-        """How the members make train and test: "files", "split" or "pairs"."""
-        return _LAYOUTS[frozenset(self.members)]
 
     @property
     def page(self):
@@ -75,8 +70,6 @@ class Archive(_Strict):
 
 
 class Entry(_Strict):
-    """One dataset of the catalogue."""
-
     title: str
     note: str | None = None
     format: Literal["xmc-text", "npz"]
@@ -87,7 +80,7 @@ class Entry(_Strict):
     @property
     def files(self):
         """Names inside the dataset's folder, by role."""
-        return dict(_NPZ_FILES if self.format == "npz" else _TEXT_FILES)
+        return _NPZ_FILES if self.format == "npz" else _TEXT_FILES
 
 
 class _Catalogue(_Strict):
@@ -102,7 +95,6 @@ def default_catalogue():
 
 @cache
 def read_catalogue(path=None):
-    """The entries of a catalogue by their names."""
     path = Path(path or default_catalogue())
     try:
         return _Catalogue.model_validate(yaml.safe_load(path.read_text(encoding="utf-8"))).datasets
@@ -120,25 +112,19 @@ def entry_of(name, path=None):
     """One dataset of a catalogue, ovaflow's own by default."""
     catalogue = read_catalogue(path)
     if name not in catalogue:
-        raise InputError(
-            f"no dataset {name!r}", path=path or default_catalogue(), remedy=f"choose from {', '.join(catalogue)}"
-        )
+        remedy = f"choose from {', '.join(catalogue)}"
+        raise InputError(f"no dataset {name!r}", path=path or default_catalogue(), remedy=remedy)
     return catalogue[name]
 
 
 def files_of(name, path=None):
-    """What ``ovaflow download --dataset=NAME --output=FOLDER`` leaves in FOLDER, known before the download.
-
-    Snakemake deletes outputs before it makes them, so that neither ``FOLDER.sha256``, the record of checksums, nor
-    FOLDER itself may be declared as one.
-    """
+    """What ``ovaflow download --dataset=NAME`` leaves in its folder, known before the download."""
     entry = entry_of(name, path)
-    files = entry.files
     return {
         "format": entry.format,
-        "train": files["train"],
-        "test": files["test"],
-        "files": list(files.values()),
+        "train": entry.files["train"],
+        "test": entry.files["test"],
+        "files": list(entry.files.values()),
         "propensity_a": entry.propensity.a,
         "propensity_b": entry.propensity.b,
     }

@@ -21,18 +21,15 @@ class LabelLists:
         self._numbers, self._indptr = array("i"), array("q", [0])
 
     def append(self, labels):
-        """Append the labels of an instance."""
         self._numbers.extend([self._number_of(label) for label in labels])
         self._indptr.append(len(self._numbers))
 
     @property
     def numbers(self):
-        """The numbers of all labels, one list after the other."""
         return np.array(self._numbers, np.int32)
 
     @property
     def lengths(self):
-        """The number of labels of each instance."""
         return np.diff(np.array(self._indptr, np.int64))
 
     def __iter__(self):
@@ -53,7 +50,7 @@ class LabelLists:
 
 
 class Corpus(NamedTuple):
-    """What one pass over instances leaves; ``features`` are those that its ``count`` made of the texts."""
+    """What one pass over instances leaves."""
 
     features: Any
     labels: LabelLists
@@ -62,11 +59,7 @@ class Corpus(NamedTuple):
 
 
 def read_corpus(instances, labels, count, excerpt=0):
-    """Read instances once: a :class:`Corpus`.
-
-    ``count`` takes the texts one by one and returns their features. ``labels`` gives numbers to labels. ``excerpt`` are
-    the characters kept of each text.
-    """
+    """Read instances once; ``count`` makes features of texts, ``excerpt`` characters are kept."""
     lists, records, excerpts = LabelLists(labels.number_of), [], []
 
     def texts():
@@ -81,10 +74,9 @@ def read_corpus(instances, labels, count, excerpt=0):
 
 
 def with_label_names(train, names, transform, folder=None, others=()):
-    """Training instances and after them the name of each label, as a text with that label, if it has a feature.
+    """Training instances, then the names, and ``others``, of each label as texts with that label.
 
-    A label with few instances learns most from its name, which is what a person would look for in a text. ``others``
-    are further names of each label.
+    A label with few instances learns most from its name, which a person would look for in a text.
     """
     X, lengths = transform.features_and_norms([*names, *chain.from_iterable(others)], quiet=True)
     rows = np.flatnonzero(np.diff(X.indptr) > (transform.bias != 0))

@@ -39,7 +39,7 @@ class Names:
 
 
 def read_names(path, kind, name):
-    """``"label_names"`` or ``"feature_names"`` of an artifact; empty where it has none."""
+    """Strings of an artifact, such as ``"label_names"``; empty where it has none."""
     with open_artifact(path, kind) as file:
         return read_strings(file, name) if name in file else []
 
@@ -60,7 +60,6 @@ _FIELDS = {
 
 
 def read_all_names(path, kind):
-    """All :class:`Names` of an artifact."""
     names = {key: read_names(path, kind, name) for name, key in _FIELDS.items()}
     return Names(**names, idf=read_idf(path, kind))
 
@@ -82,10 +81,7 @@ EXCERPT = 2000
 
 @dataclass(frozen=True)
 class Split:
-    """Instances and their labels: X (n, d) as the solver sees it, Y (n, l) of ones, texts, and what records they are.
-
-    There are no texts when the source had features instead.
-    """
+    """X (n, d) as the solver sees it, labels Y (n, l) of ones, texts, and what records they are."""
 
     X: CSR
     Y: CSR
@@ -112,7 +108,6 @@ class Named:
 
     @cached_property
     def label_names(self):
-        """Names of the labels, in id order."""
         return self._read("label_names")
 
     @cached_property
@@ -143,11 +138,7 @@ class Named:
 
 @dataclass(frozen=True)
 class Dataset(Named):
-    """An open dataset file; matrices are mapped, not copied.
-
-    ``parameters`` are the settings of the prepare step. The texts of ``test`` are not loaded, see :meth:`test_texts`.
-    Names of a dataset in memory come with it; others are read on demand.
-    """
+    """An open dataset file, whose matrices are mapped, or one in memory; without test texts."""
 
     path: Path
     train: Split
@@ -164,7 +155,6 @@ class Dataset(Named):
 
     @property
     def n_labels(self):
-        """Number of labels."""
         return self.train.Y.n_columns
 
     @property
@@ -189,25 +179,22 @@ class Dataset(Named):
         return np.bincount(Y.indices[: Y.indptr[self.n_documents]], minlength=self.n_labels)
 
     def inverse_propensity(self, a, b):
-        """:func:`inverse_propensity` of the labels."""
         return inverse_propensity(self.counts, self.n_documents, a, b)
 
     @cached_property
     def positives(self):
-        """Training instances of each label: CSR of shape (l, n)."""
+        """Training instances of each label: CSR (l, n)."""
         return transpose(self.train.Y)
 
     def test_texts(self, rows=None):
         """Beginnings of test texts, of some rows; empty when the source had features instead of texts."""
-        with open_artifact(self.path, KIND) as file:
-            texts = read_strings(file, "test_texts") if "test_texts" in file else []
+        texts = read_names(self.path, KIND, "test_texts")
         return list(texts) if rows is None or not texts else [texts[row] for row in rows]
 
     def records(self, part, rows):
         """What some instances of ``"train"`` or ``"test"`` are called in their file; empty where that is not known."""
-        with open_artifact(self.path, KIND) as file:
-            records = read_strings(file, f"{part}_records") if f"{part}_records" in file else []
-            return [records[row] for row in rows] if records else [""] * len(rows)
+        records = read_names(self.path, KIND, f"{part}_records")
+        return [records[row] for row in rows] if records else [""] * len(rows)
 
     def heaviest_features(self, part, row, amount):
         """Names of the largest features of an instance of ``"train"`` or ``"test"``, as far as they have names."""
@@ -218,11 +205,7 @@ class Dataset(Named):
 
 
 def write_dataset(path, train, test, label_names, feature_names, parameters, idf=None, uris=(), notations=()):
-    """Write the dataset file.
-
-    ``parameters`` are every setting that shaped the file: ``bias``, ``normalize``, ``tfidf`` and, for texts, what
-    :mod:`ovaflow.data.tfidf` needs to repeat the transform; plus ``source`` (files with their sha256).
-    """
+    """Write the dataset file; ``parameters`` are what shaped it, ``source`` among them."""
     with create_artifact(path, KIND, parameters) as file:
         for name, split in (("train", train), ("test", test)):
             write_csr(file.create_group(f"{name}/X"), split.X)
@@ -238,7 +221,6 @@ def write_dataset(path, train, test, label_names, feature_names, parameters, idf
 
 
 def open_dataset(path):
-    """Open a dataset file."""
     with open_artifact(path, KIND) as file:
         splits = [_read_split(file[name]) for name in ("train", "test")]
         return Dataset(Path(path), *splits, checksum_of(file), parameters_of(file))
@@ -250,28 +232,19 @@ def _read_split(group):
 
 
 def inverse_propensity(counts, n_instances, a, b):
-    """Inverse propensities 1/p_j = 1 + C (N_j + b)^-a with C = (ln n - 1) (b + 1)^a, of labels with N_j of n instances.
+    """1/p_j = 1 + C (N_j + b)^-a, C = (ln n - 1) (b + 1)^a >= 0, of labels with N_j of n instances.
 
     A propensity is how likely a true label was observed (Jain, Prabhu and Varma 2016, section 5).
-
-    At least 1: with fewer than e = 2.7 instances C would be negative and is taken as 0, since no propensity exceeds 1.
     """
     c = max(np.log(max(n_instances, 1)) - 1, 0.0) * (b + 1) ** a
     return 1 + c * (np.asarray(counts, np.float64) + b) ** -a
 
 
-_SPAN = float(1 << 64)
-
-
 def in_test(content, fraction, seed=0):
-    """Whether an instance, a text or bytes, belongs to the share ``fraction`` that is set aside.
-
-    Decided by a hash of the content alone: the same on every machine and in any order of the instances, repeated
-    instances stay together, and more instances move none of those already there.
-    """
+    """Whether a text, or bytes, is set aside: by its hash, so that repeated ones stay together."""
     block = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
     digest = hashlib.blake2b(block, digest_size=8, salt=seed.to_bytes(16, "little", signed=True)).digest()
-    return int.from_bytes(digest, "little") < fraction * _SPAN
+    return int.from_bytes(digest, "little") < fraction * 2.0**64
 
 
 def held_out(X, fraction, seed=0):
@@ -286,19 +259,12 @@ def held_out(X, fraction, seed=0):
 
 
 def hold_out(dataset, fraction, seed=0):
-    """A dataset in memory whose test set is a share of the training set, and whose training set is the rest.
-
-    The test instances of ``dataset`` are left out. Labels whose positives are all held out stay. The parameter
-    ``held_out`` says of which dataset, by checksum, and with which fraction and seed.
-    """
+    """A dataset whose test set is a share of the training set, its training set the rest."""
     held = held_out(dataset.train.X, fraction, seed)
     held[dataset.n_documents :] = False
     if held.all() or not held.any():
-        raise InputError(
-            f"{held.sum():,} of {len(held):,} training instances would be held out",
-            path=dataset.path,
-            remedy="more instances or another fraction",
-        )
+        message = f"{held.sum():,} of {len(held):,} training instances would be held out"
+        raise InputError(message, path=dataset.path, remedy="more instances or another fraction")
     parts = [dataset.train.take(np.flatnonzero(rows)) for rows in (~held, held)]
     settings = dataset.parameters | {"held_out": {"of": dataset.checksum, "fraction": fraction, "seed": seed}}
     return replace(dataset, train=parts[0], test=parts[1], checksum="", parameters=settings)
@@ -308,11 +274,7 @@ _ALIGNMENT = 4096
 
 
 def bring_near(dataset, pinning):
-    """The same dataset, its training features copied to the job's node if need be.
-
-    A mapped file is on the node that read it first. Without room on the node, which is noted, the dataset stays as it
-    was.
-    """
+    """The same dataset, its training features copied to the job's node if it has room."""
     X = dataset.train.X
     ends = np.cumsum([_ALIGNMENT * -(-array.nbytes // _ALIGNMENT) for array in X.arrays])
     starts = [0, *ends[:-1].tolist()]

@@ -1,7 +1,7 @@
 """The built-in dataset: docstrings of the installed Python packages, labelled with their modules and parameters.
 
-It needs no download and looks like the large public datasets: short texts,
-thousands of labels, a long tail. Sources are parsed and never imported.
+It looks like the large public datasets: short texts, thousands of labels, a long tail. Sources are
+parsed and never imported.
 """
 
 import ast
@@ -11,14 +11,14 @@ import sys
 import sysconfig
 import warnings
 from collections import Counter
+from itertools import accumulate
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from ovaflow.console.progress import Progress
 from ovaflow.data.dataset import in_test
-from ovaflow.data.readers.texts import TextInstance
+from ovaflow.data.readers.texts import Instances, TextInstance
 
 TEXTS = 20_000
 """Size of the dataset where the environment holds more docstrings."""
@@ -34,23 +34,12 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _RECEIVERS = frozenset({"self", "cls", "mcs"})
 
 
-class Docstrings(NamedTuple):
-    """The built-in dataset, in the order of the texts' hashes, and what was read and what was left out.
-
-    A docstring's labels are the enclosing modules at every level, then its parameters as ``"param:axis"``.
-    """
-
-    train: list
-    test: list
-    counts: dict
-
-
 def docstrings(roots=None, texts=TEXTS, test_fraction=0.2, seed=0):
-    """Build the dataset from the running interpreter's packages: the standard library and site-packages, or ``roots``.
+    """:class:`Instances` of the running interpreter's packages, or of those below ``roots``.
 
-    Modules are visited in the order of a hash of their names until there are enough texts, so that a small share of a
-    large environment is read, whole modules at a time, and the order of files on disk plays no part. Repeated or very
-    short texts, labels of a single instance, and labels that occur in no training text are left out.
+    Modules are visited in the order of a hash of their names until there are enough texts, so that
+    a small share of a large environment is read. A docstring's labels are the enclosing modules at
+    every level, then its parameters as ``"param:axis"``.
     """
     modules = sorted(_modules(_installed() if roots is None else roots), key=lambda pair: _hash(pair[0]))
     labels_by_text, counts = _collect(modules, texts)
@@ -70,7 +59,7 @@ def docstrings(roots=None, texts=TEXTS, test_fraction=0.2, seed=0):
         "labels_used_once": sum(1 for count in frequency.values() if count == 1),
         "test_labels_unknown_in_train": n_labels - sum(len(instance.labels) for instance in test),
     }
-    return Docstrings(train, test, counts)
+    return Instances(train, test, counts)
 
 
 def _hash(text):
@@ -113,14 +102,10 @@ def _collect(modules, enough):
                 if text in labels_by_text:
                     counts["repeated_texts"] += 1
                 elif len(labels_by_text) < enough:
-                    labels_by_text[text] = _levels(name) + parameters
+                    levels = accumulate(name.split("."), "{}.{}".format)
+                    labels_by_text[text] = [*levels, *parameters]
             progress.advance(len(labels_by_text) - before)
     return labels_by_text, counts
-
-
-def _levels(module):
-    parts = module.split(".")
-    return [".".join(parts[:depth]) for depth in range(1, len(parts) + 1)]
 
 
 def _definitions(path):

@@ -36,6 +36,7 @@ _HEADERS = {"Accept-Encoding": "identity", "User-Agent": f"ovaflow/{__version__}
 _CHUNK = 1 << 16
 _LOOK = "check the address and the network, then run the command again"
 _AGAIN = "download it again, or correct the catalogue's entry"
+_CHANGED = "if the publisher has changed the data on purpose, delete this record and download again"
 _ADDRESS = re.compile(r"(for|with) url: \S+|'?\w+://\S+")
 """What error messages quote of an address, which may hold secrets."""
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
@@ -59,8 +60,7 @@ def download_file(url, path, sha256=None, record=None):
 def download_dataset(name, folder, catalogue=None, record=None):
     """Download a dataset of the catalogue into ``folder``, unless its files exist and match their record.
 
-    The folder then holds the files that :func:`ovaflow.data.catalogue.files_of` names. Sources are tried in order;
-    an archive that a person has put at ``FOLDER/NAME.archive`` goes first.
+    Sources are tried in order, or the archive that a person has put at ``FOLDER/NAME.archive``.
     """
     entry, folder = entry_of(name, catalogue), Path(folder)
     record = Path(record or default_record(folder))
@@ -70,18 +70,15 @@ def download_dataset(name, folder, catalogue=None, record=None):
         return
     by_hand, refusals = folder / f"{name}.archive", []
     with explain_errors(folder / name), _working_in(folder / ".download") as work:
-        attempts = []
-        if by_hand.exists():
-            attempts = [(source, f"{by_hand} read as source {k}", by_hand) for k, source in enumerate(entry.sources, 1)]
-        attempts += [(source, f"source {k}", work / str(k) / name) for k, source in enumerate(entry.sources, 1)]
-        for source, origin, archive in attempts:
+        for number, source in enumerate(entry.sources, 1):
+            archive = by_hand if by_hand.exists() else work / str(number) / name
             try:
                 if not archive.exists():
                     _fetch(source, archive)
                 _unpack(entry, source, archive, folder, record)
                 return
             except InputError as refusal:
-                refusals.append(f"{origin}: {refusal}")
+                refusals.append(f"source {number}: {refusal}")
                 print(f"{name}: {refusals[-1]}", file=sys.stderr)
     remedy = f"download {entry.sources[0].page} by hand, put the archive at {by_hand} and run again"
     raise InputError(f"every source failed ({'; '.join(refusals)})", path=name, remedy=remedy)
@@ -220,11 +217,8 @@ def enforce_record(record, files):
     digests = {name: pooch.file_hash(path) for name, path in files.items()}
     for name, digest in digests.items():
         if recorded.get(name, digest) != digest:
-            raise InputError(
-                f"{name} has the sha256 {digest}, recorded is {recorded[name]}",
-                path=record,
-                remedy="if the publisher has changed the data on purpose, delete this record and download again",
-            )
+            message = f"{name} has the sha256 {digest}, recorded is {recorded[name]}"
+            raise InputError(message, path=record, remedy=_CHANGED)
     if not digests.keys() <= recorded.keys():
         write_text(record, "".join(f"{digest}  {name}\n" for name, digest in (recorded | digests).items()))
 
@@ -246,10 +240,10 @@ def _unpack(entry, source, archive, folder, record):
 
 def _assemble(entry, source, place, files):
     """Make train and test, by role, of the members of an archive."""
-    if source.layout == "split":
+    if "data" in source.members:
         for role in ("train", "test"):
             _select_instances(place / "data", place / role, files[role])
-    elif source.layout == "pairs" and entry.format == "xmc-text":
+    elif "train_labels" in source.members and entry.format == "xmc-text":
         for role in ("train", "test"):
             _join_features_and_labels(place / role, place / f"{role}_labels", files[role])
     else:
@@ -258,11 +252,7 @@ def _assemble(entry, source, place, files):
 
 
 def _extract(archive, ends, folder):
-    """Take members out of a zip or tar archive (plain, gz, bz2 or xz) into ``folder``, under names of our own.
-
-    ``ends`` are of the members' paths, by name: "train.txt" takes ".../train.txt", whatever the folder in the archive
-    is called, but not ".../my_train.txt".
-    """
+    """Take members, by the ends of their paths, out of a zip or tar archive into ``folder``."""
     folder.mkdir(exist_ok=True)
     paths_by_name = {name: [] for name in ends}
     try:

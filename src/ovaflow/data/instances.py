@@ -2,17 +2,15 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
 from functools import partial
 from itertools import chain
-from typing import NamedTuple
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import in_test
 from ovaflow.data.docstrings import docstrings
 from ovaflow.data.labels import labels_of
 from ovaflow.data.readers.annif import read_annif
-from ovaflow.data.readers.texts import FIELD, read_texts, without_markup
+from ovaflow.data.readers.texts import FIELD, Instances, read_texts, without_markup
 from ovaflow.settings.models import TEXT_FORMATS, listed
 
 _MARKUP = re.compile(
@@ -21,14 +19,6 @@ _MARKUP = re.compile(
     re.IGNORECASE,
 )
 """Entities and tags of HTML."""
-
-
-class Instances(NamedTuple):
-    """Training and test instances, each to be read once, and figures on them, complete when both have been read."""
-
-    train: Iterable
-    test: Iterable
-    counts: dict
 
 
 def training_instances(source):
@@ -41,10 +31,9 @@ def training_instances(source):
 
 
 def read_instances(source, labels):
-    """All instances of a source of texts."""
     settings = source.settings
     if source.format == "builtin":
-        return Instances(*docstrings(test_fraction=settings.test_fraction, seed=settings.seed))
+        return docstrings(test_fraction=settings.test_fraction, seed=settings.seed)
     counts = Counter()
     read = partial(_read_files, source, labels.n_labels, counts)
     adapt = partial(_adapted, settings=settings, new_names=labels.new_names, counts=counts)
@@ -64,12 +53,11 @@ def _read_files(source, n_labels, counts, role):
     paths = source.paths[role]
     if len(paths) == 1:
         return read_texts(source.settings, paths[0], n_labels)
-    return chain.from_iterable(_read_one_of_several(source.settings, path, n_labels) for path in paths)
-
-
-def _read_one_of_several(settings, path, n_labels):
-    for instance in read_texts(settings, path, n_labels):
-        yield instance._replace(record=f"{path.name}, {instance.name}")
+    return (
+        instance._replace(record=f"{path.name}, {instance.name}")
+        for path in paths
+        for instance in read_texts(source.settings, path, n_labels)
+    )
 
 
 def _adapted(instances, settings, new_names, counts):

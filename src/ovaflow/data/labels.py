@@ -13,7 +13,7 @@ from ovaflow.data.tokens import Numbers
 
 
 class NamedLabels:
-    """Labels given by name: those of training instances; their ids are the positions of the names in sorted order."""
+    """Labels given by name: those of training instances, in the order of their names."""
 
     n_labels = None
     uris, notations, others, language = (), (), (), None
@@ -39,11 +39,10 @@ class NamedLabels:
         }
         return names, Y, Y_test, counts
 
-    def check_separator(self, train, source):
-        """Refuse the labels of training instances where another separator is right."""
+    def names_of(self, lists):
+        """Names of the labels of each instance that has any."""
         names = list(self._numbers)
-        lists = ([names[number] for number in numbers] for numbers in train if numbers)
-        _check_separator(list(islice(lists, _SAMPLE)), source)
+        return ([names[number] for number in numbers] for numbers in lists if numbers)
 
 
 class NumberedLabels:
@@ -103,21 +102,19 @@ def labels_of(source):
 
 
 def read_label_names(path):
-    """Names out of lines of ``name`` or ``identifier<TAB>name``, all different, and the identifiers, if all have one.
-
-    Names that several labels share carry the identifier (or else the label's number, counted from 0) in brackets.
-    """
-    entries = [_entry(line) for _, line in read_lines(path)]
-    while entries and not any(entries[-1]):
-        entries.pop()
-    names = [name or identifier or f"label {number}" for number, (identifier, name) in enumerate(entries)]
-    identifiers = [identifier for identifier, _ in entries]
+    """Names of lines ``name`` or ``identifier<TAB>name``, and identifiers, if all have one."""
+    identifiers, names = [], []
+    for _, line in read_lines(path):
+        identifier, tab, name = clean(line).partition("\t")
+        if not tab:
+            identifier, name = "", identifier
+        identifiers.append(identifier.strip())
+        names.append(name.strip())
+    while names and not names[-1] and not identifiers[-1]:
+        del names[-1], identifiers[-1]
+    for number, name in enumerate(names):
+        names[number] = name or identifiers[number] or f"label {number}"
     return distinct_names(names, identifiers), identifiers if all(identifiers) else []
-
-
-def _entry(line):
-    identifier, tab, name = clean(line).partition("\t")
-    return (identifier.strip(), name.strip()) if tab else ("", line.strip())
 
 
 def read_label_map(path):
@@ -157,11 +154,12 @@ _RARELY = 0.01
 """Share of instances with several labels, below which the separator seems to take none apart."""
 
 
-def _check_separator(lists, source):
+def check_separator(lists, source):
     """Refuse labels if most of them hold another separator, with which they would be far fewer, or separated at all.
 
     A separator that takes labels apart is only doubted if it is the comma, which nobody may have chosen.
     """
+    lists = list(islice(lists, _SAMPLE))
     names = set(chain.from_iterable(lists))
     several = sum(len(labels) > 1 for labels in lists) / max(len(lists), 1)
     whole = several < _RARELY and len(names) >= len(lists) / 2

@@ -1,9 +1,7 @@
 """The last step to features: rows of length 1, the bias feature, and zeros stored where there are few.
 
-Kernels run over full rows with vectors of the processor and without indices, which takes about a fifth of a gather's
-time per feature. Rows are filled up from a third of their entries on: on ALOI, a quarter full, that would solve labels
-1.2 times faster and take four times the space. Zeros change no result beyond rounding, and are counted nowhere as
-nonzeros. Texts are never that full.
+Kernels run over full rows without indices, in about a fifth of a gather's time per feature. Zeros
+change no result beyond rounding, and are counted nowhere as nonzeros.
 """
 
 import numpy as np
@@ -19,7 +17,7 @@ FULL_SHARE = 1 / 3
 def normalize_rows(matrix):
     """Divide each row by its Euclidean length, in place; returns the lengths, float64 (n,), 1 for rows of zeros."""
     norms = np.ones(matrix.n_rows)
-    for start, end in _row_blocks(matrix.indptr):
+    for start, end in row_blocks(matrix.indptr, _BLOCK):
         bounds = matrix.indptr[start : end + 1]
         lengths = np.diff(bounds)
         filled = np.flatnonzero(lengths)
@@ -41,11 +39,11 @@ def unscale(matrix, norms, bias):
     return matrix._replace(data=data)
 
 
-def _row_blocks(indptr):
-    """Ranges of rows that hold about _BLOCK entries each."""
+def row_blocks(indptr, size):
+    """Ranges of rows that hold at most ``size`` entries each, or are a single row."""
     start = 0
     while start < len(indptr) - 1:
-        end = max(start + 1, int(np.searchsorted(indptr, indptr[start] + _BLOCK, side="right")) - 1)
+        end = max(start + 1, int(np.searchsorted(indptr, indptr[start] + size, side="right")) - 1)
         yield start, end
         start = end
 
@@ -64,10 +62,7 @@ def append_bias(matrix, bias):
 
 
 def model_features(matrix, normalize, bias, unscaled=False):
-    """Features as models take them: scaled in place, with the bias feature (n, d + 1), or else ``unscaled`` again.
-
-    Returns them and their lengths, which are None where rows are not scaled.
-    """
+    """Features as models take them, and their lengths if rows are scaled (and ``unscaled``)."""
     if not normalize:
         return append_bias(matrix, bias), None
     norms = normalize_rows(matrix)
@@ -76,7 +71,6 @@ def model_features(matrix, normalize, bias, unscaled=False):
 
 
 def is_dense(matrix):
-    """Whether a matrix is better stored in full."""
     size = matrix.n_rows * matrix.n_columns
     return size > 0 and len(matrix.data) >= FULL_SHARE * size
 

@@ -9,11 +9,12 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.corpus import read_corpus, with_label_names
-from ovaflow.data.dataset import EXCERPT, Split, write_dataset
+from ovaflow.data.dataset import EXCERPT, Split, held_out, write_dataset
 from ovaflow.data.instances import read_instances
-from ovaflow.data.labels import NamedLabels, labels_of
+from ovaflow.data.labels import NamedLabels, check_separator, labels_of, read_label_names
 from ovaflow.data.normalize import fill_rows, is_dense, model_features
-from ovaflow.data.records import read_records
+from ovaflow.data.readers import npz
+from ovaflow.data.readers.sparse_text import read_svmlight, read_xmc_text
 from ovaflow.data.tfidf import RECORDED, weigh_counts
 from ovaflow.data.tokens import TOKEN_PATTERN
 from ovaflow.data.vocabulary import fit_features
@@ -24,7 +25,7 @@ _LIMITS = ("min_df", "max_df", "max_features")
 
 
 class Prepared(NamedTuple):
-    """All that the dataset file holds; fields as :func:`ovaflow.data.dataset.write_dataset` takes them."""
+    """All that the dataset file holds, as :func:`ovaflow.data.dataset.write_dataset` takes it."""
 
     train: Split
     test: Split
@@ -36,11 +37,9 @@ class Prepared(NamedTuple):
     notations: Sequence = ()
 
     def write(self, path):
-        """Write the dataset file."""
         write_dataset(path, *self)
 
     def summary(self):
-        """The dataset in one line."""
         named = self.parameters.get("named_labels", 0)
         n, m = self.train.X.n_rows - named, self.test.X.n_rows
         nnz = int(nonzeros_of_rows(self.train.X)[:n].sum())
@@ -53,10 +52,7 @@ class Prepared(NamedTuple):
 
 
 def prepare(source, processes=1, folder=None):
-    """A source's instances as features and labels, with their names and what made them: a :class:`Prepared`.
-
-    With a folder for temporary files, features of texts are mapped from there.
-    """
+    """A source as :class:`Prepared`; with a folder, features of texts are mapped from there."""
     source.require_files()
     if source.format in ("builtin", *TEXT_FORMATS):
         return _prepare_texts(source, processes, folder)
@@ -69,7 +65,7 @@ def _prepare_texts(source, processes, folder):
     fit = partial(fit_features, settings=settings, tfidf=settings.weighs, processes=processes, folder=folder)
     train = read_corpus(instances.train, labels, fit)
     if isinstance(labels, NamedLabels) and source.format not in ("builtin", "annif"):
-        labels.check_separator(train.labels, source)
+        check_separator(labels.names_of(train.labels), source)
     transform = train.features.transform
     count = partial(transform.features_and_norms, processes=processes, folder=folder)
     test = read_corpus(instances.test, labels, count, EXCERPT)
@@ -106,12 +102,12 @@ def _prepare_texts(source, processes, folder):
 
 def _prepare_features(source, settings):
     """Prepare files of features and label ids, which keep their numbers; dense training rows are stored in full."""
-    numbering, names, train, test = read_records(source)
+    numbering, names, train, test = _read_records(source)
     dropped = {}
     if settings.unlabelled == "drop":
-        n = len(train.rows) + len(test.rows)
-        train, test = (part.take(np.flatnonzero(np.diff(part.Y.indptr))) for part in (train, test))
-        dropped = {"instances_without_labels": n - len(train.rows) - len(test.rows)}
+        n = train.X.n_rows + test.X.n_rows
+        train, test = (_take(part, np.diff(part.Y.indptr) > 0) for part in (train, test))
+        dropped = {"instances_without_labels": n - train.X.n_rows - test.X.n_rows}
     weighting, idf = {"tfidf": settings.weighs}, None
     X, X_test = train.X, test.X
     if settings.weighs:
@@ -119,10 +115,9 @@ def _prepare_features(source, settings):
         X, idf = weigh_counts(X, settings.sublinear)
         X_test, _ = weigh_counts(X_test, settings.sublinear, idf)
     splits = []
-    for records, weighted in ((train, X), (test, X_test)):
+    for part, weighted in ((train, X), (test, X_test)):
         features, norms = model_features(weighted, settings.normalize, settings.bias)
-        numbers = [f"record {row + 1}" for row in records.rows.tolist()]
-        splits.append(Split(features, records.Y, norms=norms, records=numbers))
+        splits.append(replace(part, X=features, norms=norms))
     dense = is_dense(splits[0].X)
     parameters = {
         "format": source.format,
@@ -138,13 +133,53 @@ def _prepare_features(source, settings):
     return Prepared(*splits, names, [], parameters, idf)
 
 
+def _take(part, chosen):
+    rows = np.flatnonzero(chosen)
+    return replace(part.take(rows), records=[part.records[row] for row in rows.tolist()])
+
+
+def _read_records(source):
+    """How features are numbered, if the format leaves it open, label names, train and test."""
+    paths, labels_paths = [source.train, source.test], [source.train_labels, source.test_labels]
+    if source.test is None:
+        del paths[1], labels_paths[1]
+    numbering, matrices = _read_matrices(source.format, paths, labels_paths)
+    names = _names_of_ids(source, max(Y.n_columns for _, Y in matrices))
+    d = max(X.n_columns for X, _ in matrices)
+    parts = []
+    for X, Y in matrices:
+        X, Y = X._replace(n_columns=d), Y._replace(n_columns=len(names))
+        parts.append(Split(X, Y, records=[f"record {number}" for number in range(1, X.n_rows + 1)]))
+    if source.test is None:
+        held = held_out(parts[0].X, source.settings.test_fraction, source.settings.seed)
+        parts = [_take(parts[0], chosen) for chosen in (~held, held)]
+    return numbering, names, *parts
+
+
+def _read_matrices(format, paths, labels_paths):
+    if format == "svmlight":
+        first, matrices = read_svmlight(paths)
+        return {"first_feature": first}, matrices
+    if format == "npz":
+        return {}, [npz.read(*pair) for pair in zip(paths, labels_paths, strict=True)]
+    return {}, [read_xmc_text(path) for path in paths]
+
+
+def _names_of_ids(source, n_labels):
+    if source.labels is None:
+        return [str(label) for label in range(n_labels)]
+    names, _ = read_label_names(source.labels)
+    # svmlight does not say how many labels there are
+    if len(names) < n_labels or (len(names) > n_labels and source.format != "svmlight"):
+        message = f"{len(names)} names for {n_labels} labels"
+        raise InputError(message, path=source.labels, remedy="give one line per label, in id order")
+    return names
+
+
 def _counts(train, test, bias):
-    """Figures on instances, for the provenance."""
     if len(train.Y.indices) == 0:
-        raise InputError(
-            f"none of the {train.Y.n_rows:,} training instances has a label",
-            remedy="check the settings labels_column and label_separator",
-        )
+        message = f"none of the {train.Y.n_rows:,} training instances has a label"
+        raise InputError(message, remedy="check the settings labels_column and label_separator")
     counts = {}
     for name, split in (("train", train), ("test", test)):
         counts[f"{name}_instances"] = split.X.n_rows

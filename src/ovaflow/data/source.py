@@ -20,21 +20,15 @@ _ROLES = ("train", "train_labels", "test", "test_labels", "labels", "vocabulary"
 
 @dataclass(frozen=True)
 class SourceFiles:
-    """A training file and what belongs to it.
-
-    Without ``test`` a share of the training file is set aside. With ``labels``, the names of the labels in id order,
-    texts have ids as labels; with ``vocabulary`` they have its subjects. ``train_labels`` and ``test_labels`` are for
-    npz. For texts ``train`` and ``test`` may be patterns, or lists, of several files, and for Annif's corpora also
-    folders.
-    """
+    """Files of a source; for texts patterns or lists, for Annif's corpora also folders."""
 
     settings: PrepareSource
     train: Path | list[Path] | None = None
-    test: Path | list[Path] | None = None
-    labels: Path | None = None
+    test: Path | list[Path] | None = None  # None: a share of the training instances
+    labels: Path | None = None  # names in id order; texts then have ids as labels
     train_labels: Path | None = None
     test_labels: Path | None = None
-    vocabulary: Path | None = None
+    vocabulary: Path | None = None  # whose subjects are the labels
 
     @property
     def format(self):
@@ -54,7 +48,6 @@ class SourceFiles:
 
     @cached_property
     def paths(self):
-        """The paths of all files, by role."""
         several = SEVERAL.get(self.format, ())
         matching = matching_files if self.format == "annif" else matching_paths
         paths = {role: listed(location) for role, location in self.files.items()}
@@ -63,7 +56,6 @@ class SourceFiles:
         return paths
 
     def require_files(self):
-        """Refuse what cannot be read several times, or has no end."""
         for role, path in self.files.items():
             if isinstance(path, list) and role not in SEVERAL.get(self.format, ()):
                 raise InputError(f"{self.format} takes one {role} file", remedy="join the files, or give texts")
@@ -93,7 +85,6 @@ def check_beginnings(config):
 
 
 def _require_file(path):
-    """Refuse what cannot be read several times, or has no end."""
     try:
         mode = os.stat(path).st_mode
     except OSError as error:

@@ -34,10 +34,7 @@ class Vocabulary(NamedTuple):
 
 
 def read_vocabulary(path, language=None):
-    """Subjects of a file, named in a language, which may be left out if all names are in one.
-
-    Deprecated subjects are left out, and those without a name in the language have one in another; both are counted.
-    """
+    """Subjects of a file, named in a language, which may be left out if all names are in one."""
     every = sorted(_read(path, language), key=lambda subject: subject.uri)
     subjects = [subject for subject in every if subject.names]
     language = _language_of(subjects, language, path)
@@ -48,7 +45,9 @@ def read_vocabulary(path, language=None):
     counts = {
         "subjects": len(subjects),
         "deprecated_subjects": len(every) - len(subjects),
-        "subjects_named_in_another_language": sum(not _is_named_in(subject, language) for subject in subjects),
+        "subjects_named_in_another_language": sum(
+            language not in subject.names and None not in subject.names for subject in subjects
+        ),
     }
     names = distinct_names([_name_in(subject, language) for subject in subjects], uris)
     others = [_other_names_in(subject, language) for subject in subjects]
@@ -101,10 +100,6 @@ def _name_in(subject, language):
     """The name in a language, else that of no language, else the first of all."""
     names = subject.names
     return names.get(language) or names.get(None) or names[min(names)]
-
-
-def _is_named_in(subject, language):
-    return language in subject.names or None in subject.names
 
 
 def _other_names_in(subject, language):

@@ -5,6 +5,8 @@ in a text, or tf log(N / df) when not sublinear: tf is its count in the text, df
 in, N their number. Terms and idf come from the training texts alone.
 """
 
+import io
+import tempfile
 from array import array
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,12 +20,9 @@ from ovaflow.data.normalize import model_features
 from ovaflow.data.tokens import tokens_in_batches
 from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.jit import strict_kernel
-from ovaflow.storage.growing import GrowingVector
 
 _LARGEST_COUNT = 1 << 24
 """float32 holds whole numbers exactly up to here."""
-_MOST_COUNTED = 1 << 27
-"""Features whose instances are counted; more of them would take gigabytes, however few occur."""
 _BATCH = 1 << 20
 """Entries, or tokens, that are worked on together."""
 RECORDED = ("features", "left_out", "column_weights", "sublinear", "normalize", "bias")
@@ -31,7 +30,7 @@ RECORDED = ("features", "left_out", "column_weights", "sublinear", "normalize", 
 
 
 class Features(NamedTuple):
-    """Features of texts, and the lengths of their rows before these were scaled; None where they are not."""
+    """Features of texts, and the lengths of their rows before these were scaled, if they are."""
 
     X: CSR
     norms: np.ndarray | None
@@ -39,23 +38,17 @@ class Features(NamedTuple):
 
 @dataclass(frozen=True)
 class TfIdf:
-    """The transform from texts to features.
+    """The transform from texts to features."""
 
-    ``feature_names`` are those of each block by falling document frequency, without the bias feature; ``idf`` has shape
-    (d,). ``left_out`` are stop words. ``column_weights`` are what a token in each of a text's fields counts.
-    ``sublinear``: log(1 + tf) instead of tf. ``bias`` is the value of the last feature, 0 for none. ``unscaled``: rows
-    as they were before they were scaled to length 1.
-    """
-
-    feature_names: list
-    idf: np.ndarray
-    sublinear: bool
+    feature_names: list  # of each block by falling document frequency, without the bias feature
+    idf: np.ndarray  # (d,)
+    sublinear: bool  # log(1 + tf) instead of tf
     normalize: bool
-    bias: float
+    bias: float  # value of the last feature, 0 for none
     features: tuple = (WORDS,)
-    left_out: tuple = ()
-    column_weights: tuple = (1.0,)
-    unscaled: bool = False
+    left_out: tuple = ()  # stop words
+    column_weights: tuple = (1.0,)  # what a token in each of a text's fields counts
+    unscaled: bool = False  # rows as they were before they were scaled to length 1
 
     @classmethod
     def from_parameters(cls, parameters, feature_names, idf):
@@ -73,15 +66,11 @@ class TfIdf:
         return self.features_and_norms(texts, quiet).X
 
     def features_and_norms(self, texts, quiet=False, processes=1, folder=None):
-        """:class:`Features` of texts, read once in batches.
-
-        With a folder for temporary files they are mapped from there and take no memory.
-        """
+        """:class:`Features` of texts, read once; with a folder they are mapped from there."""
         batches = tokens_in_batches(texts, frozenset(self.left_out), processes, quiet)
         return self.stack(map(self.features_of, batches), folder)
 
     def stack(self, parts, folder=None):
-        """Parts of the rows' :class:`Features` as one."""
         norms = []
 
         def blocks():
@@ -94,7 +83,6 @@ class TfIdf:
 
     @property
     def n_columns(self):
-        """Number of features, bias feature included."""
         return len(self.feature_names) + (self.bias != 0)
 
     def features_of(self, tokens, terms=None):
@@ -199,10 +187,6 @@ def inverse_document_frequency(document_frequency, n):
 
 def weigh_counts(matrix, sublinear, idf=None):
     """tf-idf of features that are counts, in place, and its idf: by default that of this matrix."""
-    if matrix.n_columns > _MOST_COUNTED:
-        raise InputError(
-            f"{matrix.n_columns:,} features, tf-idf counts at most {_MOST_COUNTED:,}", remedy="set tfidf to false"
-        )
     for start in range(0, len(matrix.data), _BATCH):
         values = matrix.data[start : start + _BATCH]
         no_count = ~((values >= 0) & (values < _LARGEST_COUNT) & (values == np.rint(values)))
@@ -217,6 +201,29 @@ def weigh_counts(matrix, sublinear, idf=None):
         document_frequency = np.bincount(matrix.indices[matrix.data > 0], minlength=matrix.n_columns)
         idf = inverse_document_frequency(document_frequency, matrix.n_rows)
     return weigh(matrix, idf, sublinear), idf
+
+
+class GrowingVector:
+    """Values are appended to a temporary file without a name, and mapped; without a folder they are in memory."""
+
+    def __init__(self, dtype, folder=None):
+        self._dtype, self._length = np.dtype(dtype), 0
+        self._file = io.BytesIO()
+        if folder is not None:
+            self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115, closed with the last array that maps it
+
+    def extend(self, values):
+        self._file.write(np.ascontiguousarray(values, self._dtype))
+        self._length += len(values)
+
+    def mapped(self):
+        """All values; they last as long as the array."""
+        if self._length == 0:
+            return np.empty(0, self._dtype)
+        if isinstance(self._file, io.BytesIO):
+            return np.frombuffer(self._file.getbuffer(), self._dtype)
+        self._file.flush()
+        return np.memmap(self._file, self._dtype, "r")
 
 
 def stack(blocks, n_columns, folder=None):

@@ -27,10 +27,7 @@ _NEITHER, _MARK, _LETTER, _DIGIT = range(4)
 
 
 def normal_form(text):
-    """Text in the form that tokens are taken from: NFKC of the case-folded NFKC, so that equal words are equal strings.
-
-    "Straße", "STRASSE" and "Strasse" are one word.
-    """
+    """NFKC of the case-folded NFKC: "Straße" and "STRASSE" are one word."""
     if text.isascii():
         return text.lower()
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
@@ -95,7 +92,6 @@ def _spans(form):
 
 @functools.cache
 def _classes(limit):
-    """Class of each character below a limit."""
 
     def class_of(character):
         if character.isdecimal():
@@ -170,7 +166,6 @@ def _number_words(codes, starts, ends, table, ids, firsts):
 
 
 def _without(tokens, left_out):
-    """Tokens without those of some words."""
     is_left_out = np.fromiter((word in left_out for word in tokens.words), bool, len(tokens.words))
     rest = ~is_left_out[tokens.ids]
     before = np.zeros(len(rest) + 1, np.int64)
@@ -226,10 +221,7 @@ _JAMO_THAT_FOLLOW = range(0x1160, 0x1200)
 
 
 class TokenSpan(NamedTuple):
-    """A token in its normal form, and where each of its characters begins and ends in the text.
-
-    Characters that one of the text stands for ("㏂"), and those of whose accents it is made, share a place.
-    """
+    """A token in its normal form, and where each of its characters begins and ends in the text."""
 
     token: str
     starts: list
@@ -267,7 +259,6 @@ def _clusters(text):
     yield first, len(text)
 
 
-@functools.lru_cache(maxsize=4096)
 def _composes_backwards(character):
     normal = unicodedata.normalize("NFKC", character)[0]
     return unicodedata.category(normal).startswith("M") or ord(normal) in _JAMO_THAT_FOLLOW

@@ -17,13 +17,13 @@ from stop_words import AVAILABLE_LANGUAGES, get_stop_words
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.blocks import PAIRS, PIECES, WORDS, name_of_pair, names_of_word, without_spaces
+from ovaflow.data.normalize import row_blocks
 from ovaflow.data.readers.streams import read_lines
-from ovaflow.data.tfidf import TfIdf, inverse_document_frequency, neighbours
+from ovaflow.data.tfidf import GrowingVector, TfIdf, inverse_document_frequency, neighbours
 from ovaflow.data.tokens import Numbers, Tokens, in_order, normal_form, tokens_in_batches
 from ovaflow.settings.models import is_language
 from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.jit import strict_kernel
-from ovaflow.storage.growing import GrowingVector
 
 _ROOM = 1 << 22
 """Words that the growing vocabulary may hold, about 0.7 GB."""
@@ -38,7 +38,7 @@ class NoTermsError(InputError):
 
 
 class FittedFeatures(NamedTuple):
-    """Features of the training texts, the transform, and figures: terms counted, and forgotten for lack of room."""
+    """Features of training texts, their transform, and numbers of counted and forgotten terms."""
 
     X: CSR
     norms: np.ndarray | None
@@ -47,10 +47,7 @@ class FittedFeatures(NamedTuple):
 
 
 def fit_features(texts, settings, tfidf=True, processes=1, folder=None):
-    """Choose the features, compute their idf, and transform the training texts, which are read once.
-
-    ``settings`` are those of the prepare step. Temporary files go to ``folder``; with one, X is mapped from there.
-    """
+    """Choose features, compute their idf, and transform the training texts, which are read once."""
     left_out = stop_words(settings.stop_words)
     tokens, document_frequency, counts = _read(texts, frozenset(left_out), processes, folder)
     n = len(tokens.indptr) - 1
@@ -105,7 +102,6 @@ def stop_words(origin):
 
 
 def _limits(settings, n, tfidf):
-    """Fewest and most texts that a feature occurs in."""
     fewest = _texts(settings.min_df, n, math.ceil)
     return fewest, min(_texts(settings.max_df, n, math.floor), n - tfidf)  # a term in every text has idf 0
 
@@ -122,7 +118,7 @@ def _read(texts, left_out, processes, folder):
     lengths = [np.zeros(1, np.int64)]
     for tokens in tokens_in_batches(texts, left_out=left_out, processes=processes):
         number = np.fromiter(map(vocabulary.__getitem__, tokens.words), np.int32, len(tokens.words))
-        document_frequency = _grown(document_frequency, vocabulary.issued)
+        document_frequency.resize(vocabulary.issued, refcheck=False)
         document_frequency[number] += _documents(tokens, len(number))
         ids.extend(number[tokens.ids])
         weighted |= tokens.fields is not None
@@ -139,17 +135,9 @@ def _read(texts, left_out, processes, folder):
 
 
 def _features(transform, tokens, threads, folder):
-    """Features of the training texts' tokens."""
     count = partial(transform.features_of, terms=transform.terms_of(tokens.words))
     with ThreadPoolExecutor(threads) as pool:
         return transform.stack(in_order(pool, count, _parts(tokens), threads), folder)
-
-
-def _grown(values, size):
-    """Values with zeros appended; room is doubled, so that many small steps cost little."""
-    if size <= len(values):
-        return values
-    return np.concatenate([values, np.zeros(max(size, 2 * len(values)) - len(values), values.dtype)])
 
 
 class _Vocabulary(dict):
@@ -177,11 +165,7 @@ class _Vocabulary(dict):
 
 def _parts(tokens):
     """The texts in parts of about _TOKENS tokens."""
-    low, n = 0, len(tokens.indptr) - 1
-    while low < n:
-        high = max(low + 1, int(np.searchsorted(tokens.indptr, tokens.indptr[low] + _TOKENS, side="right")) - 1)
-        yield tokens.part(low, high)
-        low = high
+    return (tokens.part(low, high) for low, high in row_blocks(tokens.indptr, _TOKENS))
 
 
 def _documents(tokens, n_terms, starts=None, terms=None):
@@ -207,9 +191,8 @@ def _count_documents(ids, indptr, starts, terms, last_text, frequency):
 
 def _words(words, document_frequency, fewest, most):
     """(-df, name) of the words that are frequent enough and not too frequent; a forgotten one is too rare."""
-    frequency = document_frequency[: len(words)]
-    chosen = np.flatnonzero((frequency >= fewest) & (frequency <= most)).tolist()
-    return [(-int(frequency[v]), words[v]) for v in chosen if words[v] is not None]
+    chosen = np.flatnonzero((document_frequency >= fewest) & (document_frequency <= most)).tolist()
+    return [(-int(document_frequency[v]), words[v]) for v in chosen if words[v] is not None]
 
 
 def _terms(tokens, block, fewest, most):
@@ -226,7 +209,7 @@ def _terms(tokens, block, fewest, most):
 
 def _pairs(tokens, document_frequency, fewest, most):
     """(-df, name) of pairs of neighbours, whose words are at least as frequent, and the number of forgotten pairs."""
-    rare = document_frequency[: len(tokens.words)] < fewest
+    rare = document_frequency < fewest
     counts = _Counts()
     for part in _parts(tokens):
         positions, keys = neighbours(part)
@@ -252,7 +235,6 @@ class _Counts:
         self._keys, self._counts, self._size, self.forgotten = [], [], 0, 0
 
     def add(self, keys, counts):
-        """Add to the counts of some keys."""
         self._keys.append(keys)
         self._counts.append(counts)
         self._size += len(keys)

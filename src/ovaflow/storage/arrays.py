@@ -38,10 +38,7 @@ def require_room(file, nbytes):
 
 
 def create_array(group, name, data=None, shape=None, dtype=None, infinite=False):
-    """Store an array in a group, or make room for one that is written part by part; returns the h5py dataset.
-
-    Numbers that are not finite are refused unless infinity has a meaning in this array.
-    """
+    """Store an array, or make room for one that is written part by part; returns the dataset."""
     if data is not None:
         data = np.asarray(data, dtype, order="C")
         shape, dtype = data.shape, data.dtype
@@ -96,7 +93,7 @@ def values_of(array):
 def map_array(array, compare=True):
     """Map an array of an open artifact; processes share its pages, and a write changes only the process's own page.
 
-    It is compared with its checksum unless this process has done so already.
+    ``compare`` is false where this process has compared it with its checksum before.
     """
     values, pages = values_of(array)
     if compare:
@@ -123,14 +120,12 @@ def _compare(array, values):
 
 
 def write_csr(group, matrix):
-    """Store a matrix in a group."""
     group.attrs["n_columns"] = np.int64(matrix.n_columns)
     for name, array in zip(("data", "indices", "indptr"), matrix.arrays, strict=True):
         create_array(group, name, array)
 
 
 def read_csr(group, compare=True):
-    """Matrix of a group, mapped."""
     arrays = (map_array(group[name], compare) for name in ("data", "indices", "indptr"))
     return CSR(*arrays, int(group.attrs["n_columns"]))
 
@@ -168,13 +163,10 @@ class Strings(Sequence):
     def __eq__(self, other):
         return list(self) == list(other) if isinstance(other, list | Strings) else NotImplemented
 
-    __hash__ = None  # type: ignore[assignment]
-
 
 def _decoded(content):
     return content.decode("utf-8", "surrogatepass")
 
 
 def read_strings(group, name):
-    """Texts stored by :func:`write_strings`."""
     return Strings(map_array(group[name]["utf8"]), map_array(group[name]["offsets"]))

@@ -7,7 +7,6 @@ stands for all attributes and arrays. Opening a file compares the last, reading 
 import contextlib
 import json
 import os
-import stat
 from collections.abc import Iterator
 from typing import Any
 
@@ -127,9 +126,6 @@ def open_artifact(path: StrPath, kind: str) -> Iterator[h5py.File]:
 
 def _open_file(path: StrPath, kind: str) -> h5py.File:
     try:
-        # opening a pipe could wait forever
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            raise InputError("not a file", path=path, remedy="give the path of a file")
         open(path, "rb").close()
         return h5py.File(path, "r", locking=False)
     except FileNotFoundError:

@@ -55,7 +55,6 @@ class Parts:
 
     @property
     def core_seconds(self):
-        """Processor time of this process since then, plus that of earlier attempts."""
         return self._earlier_seconds + time.process_time() - self._start
 
     def earlier(self):
@@ -92,7 +91,6 @@ class Parts:
                 self.write()
 
     def write(self):
-        """Write pending pieces."""
         if not self._pending:
             return
         numbers, pieces = zip(*self._pending, strict=True)

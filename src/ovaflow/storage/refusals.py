@@ -43,6 +43,5 @@ def read_error(path: StrPath, error: OSError) -> InputError:
 
 
 def text_attribute(item: Any, name: str) -> str:
-    """A text attribute of an open artifact."""
     value = item.attrs[name]
     return value.decode() if isinstance(value, bytes) else value

@@ -57,7 +57,6 @@ def write_lines(path, kind, lines):
 
 
 def read_lines(path, kind):
-    """Lines that :func:`write_lines` wrote."""
     content, comment, checksum = _read(path, kind).rpartition(_COMMENT)
     if not comment:
         raise kind_error(kind, path)

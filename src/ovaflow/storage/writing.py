@@ -20,7 +20,6 @@ _REMEDIES = {
     errno.ENAMETOOLONG: "choose a shorter name",
     errno.ENOTDIR: "a part of the path is a file; choose another folder",
     errno.EISDIR: "this is a folder; choose another name",
-    errno.ELOOP: "its symbolic links form a circle; choose another folder",
 }
 
 # h5py gives the reason in its message alone
@@ -50,7 +49,6 @@ def write_atomically(path: StrPath) -> Iterator[Path]:
 
 
 def write_text(path: StrPath, text: str) -> None:
-    """Write a text file whole or not at all."""
     with write_atomically(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 

@@ -1,18 +1,21 @@
 """Document corpora as Annif reads them: short texts by line, CSV or JSON Lines, and folders of full texts."""
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.readers.streams import ending_of, matching_paths, read_lines
-from ovaflow.data.readers.texts import CORRECT, TextInstance, clean, read_csv_file, read_json_object
+from ovaflow.data.readers.streams import Lines, ending_of, matching_paths, open_stream, read_lines
+from ovaflow.data.readers.texts import (
+    CORRECT,
+    TextInstance,
+    clean,
+    read_csv_fields,
+    read_json_object,
+)
 
 _SUBJECTS = (".tsv", ".key")
 """Endings of the files beside a full text that hold its subjects."""
 
 
 def read_annif(location, counts):
-    """Documents with their subjects: URIs, or names where the corpus has these.
-
-    ``counts``, a Counter, gets the numbers of documents that Annif leaves out of training, by reason.
-    """
+    """Documents with their subjects; ``counts`` gets the numbers of those that Annif leaves out."""
     for path in matching_paths(location):
         ending = ending_of(path)
         if path.is_dir():
@@ -35,7 +38,6 @@ def _instance(text, subjects, place):
 
 
 def without_brackets(uri):
-    """A URI that may be between < and >."""
     uri = uri.strip()
     return uri[1:-1] if uri.startswith("<") and uri.endswith(">") else uri
 
@@ -50,9 +52,11 @@ def _read_tsv(path, counts):
 
 
 def _read_csv(path):
-    remedy = "name them in the first line"
-    for number, (text, subjects) in read_csv_file(path, ["text", "subject_uris"], remedy):
-        yield _instance(text, subjects.split(), f"line {number}")
+    columns, remedy = ["text", "subject_uris"], "name them in the first line"
+    with open_stream(path) as stream:
+        records = read_csv_fields(Lines(stream, path), columns, path, remedy=remedy)
+        for number, (text, subjects) in records:
+            yield _instance(text, subjects.split(), f"line {number}")
 
 
 def _document(entry, path, counts, number=None):

@@ -1,7 +1,6 @@
 """Jitted parsers of numbers and of lines of ``label,label feature:value feature:value``.
 
-Every text handed to these kernels ends with a line feed, which is neither a digit nor a sign: no scan can run past the
-end.
+Every text ends with a line feed, which is neither a digit nor a sign: no scan can run past the end.
 """
 
 from typing import NamedTuple
@@ -104,33 +103,24 @@ SORTED_FEATURES, SORTED_LABELS, LOWEST, HIGHEST = 6, 7, 8, 9
 
 
 class Bounds(NamedTuple):
-    """What a line may hold.
+    """What lines may hold."""
 
-    ``rows`` instances (-1: any number), with blank lines after them ignored; features from ``first_feature`` to
-    ``end_feature - 1``, labels from 0 to ``end_label - 1``. With ``comments``, ``#`` begins a comment, and lines
-    without anything else are not instances.
-    """
-
-    rows: int
+    rows: int  # instances, -1 for any number
     first_feature: int
     end_feature: int
     end_label: int
-    comments: bool
+    comments: bool  # whether # begins a comment, and lines without anything else are not instances
 
 
 class Rows(NamedTuple):
-    """Arrays that the lines are parsed into, with room for all of them; both ``indptr`` count the entries before a row.
-
-    ``hard`` holds three integers for each number that is left to Python: its index among the values, its begin and end
-    in the text.
-    """
+    """Arrays that the lines are parsed into, with room for all of them."""
 
     values: np.ndarray
     features: np.ndarray
     labels: np.ndarray
     feature_indptr: np.ndarray
     label_indptr: np.ndarray
-    hard: np.ndarray
+    hard: np.ndarray  # index, begin and end in the text of each number that is left to Python
 
 
 @strict_kernel
@@ -167,19 +157,16 @@ def after_blanks(text, position):
 
 @strict_kernel
 def is_line_end(character, comments):
-    """Whether a line's content ends here."""
     return character == 10 or (comments and character == 35)
 
 
 @strict_kernel
 def is_token_end(character, comments):
-    """Whether a token ends here."""
     return character == 32 or character == 9 or character == 13 or is_line_end(character, comments)
 
 
 @strict_kernel
 def after_line(text, position):
-    """The beginning of the next line."""
     while text[position] != 10:
         position += 1
     return position + 1

@@ -21,11 +21,7 @@ _BLOCK = 1 << 20
 
 
 def read(path, labels_path=None):
-    """X (n, d) and Y (n, l), each as SciPy's save_npz, ``numpy.save`` or ``numpy.savez`` of one array writes it.
-
-    Every entry of the labels but zero is a label. By default their file is named like that of the features, with Y
-    instead of X.
-    """
+    """X (n, d) and Y (n, l), whose file is by default named like that of X, with a Y."""
     labels_path = _labels_file(path) if labels_path is None else labels_path
     X, Y = _load(path, ID_LIMIT), _load(labels_path, LABEL_LIMIT)
     if X.n_rows != Y.n_rows:

@@ -1,8 +1,7 @@
 """Text formats of sparse features: that of the Extreme Classification Repository, and svmlight with several labels.
 
-The first has a header ``n d l``, then one instance per line: ``label,label feature:value feature:value``, ids from 0
-(http://manikvarma.org/downloads/XC/XMLRepository.html); the second has no header, and comments. Both are parsed block
-by block into arrays that grow in place.
+The first has a header ``n d l``, then one instance per line: ``label,label feature:value
+feature:value``, ids from 0; the second has no header, and comments.
 """
 
 import codecs
@@ -44,10 +43,7 @@ _COMPLAINTS = {
 
 
 def read_xmc_text(path, block=BLOCK):
-    """X (n, d) and Y (n, l) of a file, plain or compressed.
-
-    An instance may have no labels (its line then begins with white space or with a feature), no features, or neither.
-    """
+    """X (n, d) and Y (n, l) of a file."""
     with open_stream(path) as stream:
         n, d, l = read_header(stream, path)  # noqa: E741
         parsed = _parse_all(stream, path, Bounds(n, 0, d, l, False), 1, block)
@@ -60,12 +56,9 @@ def read_header(stream, path):
     line = stream.readline(_LONGEST_HEADER).removeprefix(codecs.BOM_UTF8)
     counts = [int(field) for field in line.split() if field.isdigit()]
     if len(counts) != 3 or len(line.split()) != 3 or len(line) == _LONGEST_HEADER:
-        raise InputError(
-            "expected a header 'instances features labels', such as '4880 1836 159'",
-            path=path,
-            line=1,
-            remedy="a file without a header can be read with format svmlight",
-        )
+        message = "expected a header 'instances features labels', such as '4880 1836 159'"
+        remedy = "a file without a header can be read with format svmlight"
+        raise InputError(message, path=path, line=1, remedy=remedy)
     for count, (name, limit) in zip(counts, _LIMITS.items(), strict=True):
         if count > limit:
             message = f"the header promises too many {name} (at most {limit:,})"
@@ -84,8 +77,7 @@ def check_count(promised, n, path, line):
 def read_svmlight(paths, zero_based="auto", block=BLOCK):
     """The number of the first feature, 0 or 1, and (X, Y) of each of the files, with as many columns as all need.
 
-    Label ids are column numbers of Y. Lines with nothing but a comment are not instances; ``qid`` is refused. Feature
-    ids begin with 0 if ``zero_based``; "auto": if any of the files has a feature 0 (scikit-learn's rule).
+    "auto" is scikit-learn's rule: ids begin with 0 if any of the files has a feature 0.
     """
     first = 1 if zero_based is False else 0
     parsed = [_parse_svmlight(path, Bounds(-1, first, ID_LIMIT, LABEL_LIMIT, True), block) for path in paths]
@@ -109,15 +101,11 @@ def _parse_svmlight(path, bounds, block):
 
 
 class ParsedRows(NamedTuple):
-    """What lines held; ``lowest`` to ``highest`` are the ids of features, values of zero included.
-
-    Features of a row may come in any order and are sorted; features that occur twice are summed (as SciPy does), labels
-    that occur twice are merged, values of zero are left out.
-    """
+    """What lines held: without zeros, ids ascending, repeated features summed."""
 
     X: CSR
     Y: CSR
-    lowest: int
+    lowest: int  # id of a feature, zero or not
     highest: int
     lines: int
 
@@ -135,10 +123,7 @@ def _parse_all(stream, path, bounds, lines_before, block):
 
 
 def parse_blocks(stream, path, bounds, lines_before=0):
-    """Parse the rest of a stream in bounded memory: a :class:`ParsedRows` for each block.
-
-    ``bounds.rows`` must be -1. ``lines`` of the results count from the beginning of the file.
-    """
+    """Parse the rest of a stream: :class:`ParsedRows` of each block; ``bounds.rows`` is -1."""
     for buffer, end in _whole_lines(stream, BLOCK):
         parser = _Parser(path, bounds, lines_before)
         parser.parse(buffer, end)
@@ -148,10 +133,7 @@ def parse_blocks(stream, path, bounds, lines_before=0):
 
 
 def _whole_lines(stream, block):
-    """The stream in blocks that end with a line's end; the last line gets one if it has none.
-
-    A block is a buffer, which is used again and grows when a line is longer, and how many of its bytes are valid.
-    """
+    """Blocks of whole lines: a buffer, which is used again, and how many of its bytes are valid."""
     buffer, rest = bytearray(block + 1), 0
     while True:
         filled = _fill(stream, buffer, rest)
@@ -225,7 +207,6 @@ class _Parser:
         return ParsedRows(X, Y, int(cursor[kernels.LOWEST]), int(cursor[kernels.HIGHEST]), self._lines)
 
     def _used(self):
-        """Entries used of each array."""
         features, labels, rows = self._cursor[[FEATURES, LABELS, ROWS]].tolist()
         return features, features, labels, rows + 1, rows + 1
 

@@ -116,11 +116,7 @@ def read_lines(path):
 
 
 class Lines:
-    """Numbers (from 1) and texts of the lines of a stream of UTF-8.
-
-    Only a line feed ends a line, since Unicode's other separators may be part of a text. A byte order mark at the
-    beginning is skipped.
-    """
+    """Numbers (from 1) and texts of UTF-8 lines, which only line feeds end."""
 
     def __init__(self, stream, path):
         self._stream, self._path = stream, path
@@ -143,12 +139,9 @@ class Lines:
         except UnicodeDecodeError as error:
             if self._number == 1 and line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
                 raise InputError("is encoded in UTF-16", path=self._path, remedy=_CONVERT.format("utf-16")) from None
-            raise InputError(
-                f"byte {error.start + 1} of the line (0x{line[error.start]:02x}) is not valid UTF-8",
-                path=self._path,
-                line=self._number,
-                remedy=_CONVERT.format("latin1"),
-            ) from None
+            message = f"byte {error.start + 1} of the line (0x{line[error.start]:02x}) is not valid UTF-8"
+            remedy = _CONVERT.format("latin1")
+            raise InputError(message, path=self._path, line=self._number, remedy=remedy) from None
 
     @property
     def ready(self):

@@ -7,6 +7,7 @@ import math
 import os
 import re
 import sys
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ovaflow.console.errors import InputError
@@ -36,19 +37,23 @@ class TextInstance(NamedTuple):
         return self.place if self.record in (None, "") else clean(str(self.record))
 
 
-class Columns(NamedTuple):
-    """Where a table has texts, which are joined by spaces, labels, and ids of records.
+class Instances(NamedTuple):
+    """Training and test instances, to be read once, and figures, complete when both are read."""
 
-    ``separator`` is between labels that are not a list. With ``n_labels`` the labels must be ids below it, otherwise
-    they are names. Without ``id_column`` a column ``id`` is taken where there is one.
-    """
+    train: Iterable
+    test: Iterable
+    counts: dict
+
+
+class Columns(NamedTuple):
+    """Where a table has texts, labels, and ids of records, by default in a column ``id`` if any."""
 
     texts: list
     labels: list
     id_column: str | None = None
     weighted: bool = False  # whether the texts' columns have weights and stay apart
-    separator: str = ","
-    n_labels: int | None = None
+    separator: str = ","  # between labels that are not a list
+    n_labels: int | None = None  # labels must be ids below it; None: they are names
     remedy: str = "set text_column and labels_column"
     early: bool = False  # whether records are answered before the last is read
 
@@ -97,7 +102,6 @@ class Columns(NamedTuple):
 
 
 def split_names(columns):
-    """Names of columns, separated by commas."""
     return [name.strip() for name in columns.split(",") if name.strip()]
 
 
@@ -201,10 +205,7 @@ _BUFFER = 1 << 20
 
 
 def read_texts(settings, path, n_labels=None):
-    """Instances of a file, plain or compressed, in bounded memory; ``settings`` are those of the prepare step.
-
-    With ``n_labels`` the labels must be ids below it; otherwise they are names.
-    """
+    """Instances of a file; with ``n_labels`` their labels must be ids below it."""
     columns = _columns_of(settings, n_labels)
     if settings.format == "parquet":
         yield from read_parquet(path, columns)
@@ -241,7 +242,6 @@ def check_beginning(settings, path):
 
 
 def empty(path):
-    """The error of a file without content."""
     return InputError("is empty", path=path, remedy="export it again, or give another file")
 
 
@@ -270,17 +270,8 @@ def _read_csv(lines, columns, path):
         yield columns.instance(fields, path, number)
 
 
-def read_csv_file(path, required, remedy):
-    """Fields of each record of a file, after the number of the line on which it begins."""
-    with open_stream(path) as stream:
-        yield from read_csv_fields(Lines(stream, path), required, path, remedy=remedy)
-
-
 def read_csv_fields(lines, required, path, optional=(), remedy=None):
-    """Fields of each record, after the number of the line on which it begins; optional ones where they exist.
-
-    The delimiter is the comma, semicolon or tab with which the header has all columns.
-    """
+    """Fields of each record, after the number of its first line; optional ones where they exist."""
     csv.field_size_limit(sys.maxsize)
     _, header = next(lines, (1, None))
     if header is None:
@@ -350,7 +341,6 @@ def _json_entries(lines, columns, path):
 
 
 def read_json_object(line, path, number):
-    """The object that a line of JSON Lines holds."""
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -366,7 +356,6 @@ LINE_READERS = {"text-tsv": _read_tsv, "csv": _read_csv, "jsonl": _read_jsonl, "
 
 
 def read_parquet(path, columns):
-    """Instances of a Parquet file."""
     # Arrow takes a tenth of a second to load
     import pyarrow.parquet
 
