@@ -48,7 +48,6 @@ class LabelTree:
 
     @property
     def subtrees(self):
-        """Number of children of the root."""
         return int(np.count_nonzero(self.parent == ROOT))
 
     @property
@@ -58,7 +57,6 @@ class LabelTree:
 
     @property
     def total_cost(self):
-        """Sum of all distances."""
         return int(self.distance.sum())
 
 
@@ -94,8 +92,7 @@ def _spanning_edges(Y, positives):
 def _append_pairs(labels, label_starts, instances, starts, first, last, shared, head, tail, weight, size):
     """Append (i, j, |P_i| + |P_j| - 2 |P_i & P_j|) for j < i with 2 |P_i & P_j| > min(|P_i|, |P_j|).
 
-    Returns the next label, which is less than last when the buffer is too full
-    for another label, and the number of edges.
+    Returns the next label, less than last when the buffer is full, and the number of edges.
     """
     touched = np.empty(len(shared), np.int32)
     for i in range(first, last):
@@ -198,7 +195,7 @@ def _depth_first(neighbours, starts, parent, depth, subtree, order):
 
 
 def write_label_tree(path, tree, dataset):
-    """Write the label tree file, with the checksum of the dataset file."""
+    """Write the label tree of the dataset file of this checksum."""
     with create_artifact(path, KIND, inputs={"dataset": dataset}) as file:
         for name in _ARRAYS:
             create_array(file, name, getattr(tree, name))

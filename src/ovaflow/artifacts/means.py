@@ -33,11 +33,7 @@ class Means:
 
 
 def compute_means(X, positives, threads=1, n_documents=None):
-    """Means of a training set, in one pass over X and one over the positives of each label, (l, n).
-
-    The mean of all instances is that of the first ``n_documents``, by default all. Blocks of labels
-    run in parallel; each thread takes O(d) memory. The result does not depend on their number.
-    """
+    """Means of a training set; that of all instances is of the first ``n_documents``."""
     n = X.n_rows if n_documents is None else n_documents
     x_mean = np.zeros(X.n_columns)
     _add_rows(X.data[: X.indptr[n]], X.indices[: X.indptr[n]], x_mean)
@@ -96,7 +92,7 @@ def _inner_products(data, indices, indptr, instances, starts, first, last, x_mea
 
 
 def write_means(path, means, dataset):
-    """Write the means file, with the checksum of the dataset file."""
+    """Write the means of the dataset file of this checksum."""
     with create_artifact(path, KIND, inputs={"dataset": dataset}) as file:
         for name in _ARRAYS:
             create_array(file, name, getattr(means, name))

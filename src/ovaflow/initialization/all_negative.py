@@ -45,7 +45,6 @@ class AllNegative(Start):
 
 
 def write_root(path, weights, outcome, training, dataset):
-    """Write the root file, with the solver's settings and the checksum of the dataset file."""
     with create_artifact(path, KIND, _settings_of(training), {"dataset": dataset}) as file:
         create_array(file, "weights", weights)
         for name, value in outcome._asdict().items():

@@ -1,7 +1,4 @@
-"""The label-tree start: each label begins at its parent's solution.
-
-OVA-Primal++, Fang et al. 2019, sec. 3.4-3.6.
-"""
+"""The label-tree start: at the parent's solution (OVA-Primal++, Fang et al. 2019, sec. 3.4-3.6)."""
 
 from threading import Lock
 
@@ -12,11 +9,7 @@ from ovaflow.initialization.start import Start
 
 
 class FromParent(Start):
-    """Labels start at their parent's solution, before pruning, or at the root.
-
-    Each parent is solved, and kept, before :meth:`fill` of its children, which is called once for
-    each. A solution stays in memory until the parent's last child has started.
-    """
+    """Labels start at their parent's solution, kept for its last child, or at the root."""
 
     def __init__(self, root, parents):
         self.parents = parents

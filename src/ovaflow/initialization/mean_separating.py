@@ -13,10 +13,9 @@ PARALLEL = 1e-6
 def coefficients(pp, xp, xx, share, s, t):
     """Coefficients u, v of w_0 = u p_mean + v x_mean for l labels; always finite.
 
-    With rho the share of positives and r = t + (s - t) rho, the negatives'
-    condition becomes <w, x_mean> = r, and [pp xp; xp xx] [u; v] = [s; r] is
-    solved by Cramer's rule. Parallel means get the least-squares solution of
-    least norm; a mean of length zero adds nothing.
+    With rho the share of positives and r = t + (s - t) rho, the negatives' condition becomes
+    <w, x_mean> = r, and [pp xp; xp xx] [u; v] = [s; r] is solved by Cramer's rule; parallel means
+    get the least-squares solution.
     """
     pp, xp, share = (np.atleast_1d(np.asarray(values, np.float64)) for values in (pp, xp, share))
     r = t + (s - t) * share
@@ -41,11 +40,7 @@ def _parallel(pp, xp, xx, r, s):
 
 
 class MeanSeparating(Start):
-    """Start of each label from its means.
-
-    s and t are the mean scores of positives and of negatives to aim at: 1 and -2 for the squared
-    hinge, t = -3 for the logistic loss.
-    """
+    """Start of each label from its means; s and t are the mean scores to aim at."""
 
     def __init__(self, means, n, s=1.0, t=-2.0):
         self._counts = means.counts

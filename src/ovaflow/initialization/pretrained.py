@@ -34,11 +34,7 @@ class Earlier(NamedTuple):
         return places[order], data[order]
 
     def keeps(self, labels, counts, retrain):
-        """Which labels keep their weights.
-
-        If new labels are trained, all known ones; if changed ones are, those with as many positives
-        as before.
-        """
+        """Which labels keep their weights: known ones that ``retrain`` leaves as they are."""
         rows = self.rows[labels]
         known = (rows >= 0) & (retrain != "all")
         if retrain == "changed":
@@ -58,18 +54,10 @@ class Earlier(NamedTuple):
 
 
 def match_model(model, dataset):
-    """Find a dataset's labels and features in an earlier model.
-
-    InputError if no name is common to both, or the numbers differ without names.
-    """
-    bias, old_bias = dataset.parameters.get("bias", 0), model.bias
+    bias, old_bias, old_l = dataset.parameters.get("bias", 0), model.bias, model.n_labels
     d, old_d = dataset.n_features - (bias != 0), model.n_features - (old_bias != 0)
-    old_l = model.n_labels
-    if model.inputs.get("dataset") == dataset.checksum:
-        rows, places = np.arange(dataset.n_labels), np.arange(d)
-    else:
-        rows = _places("label", dataset.n_labels, old_l, model, dataset)
-        places = _places("feature", d, old_d, model, dataset)
+    rows = _places("label", dataset.n_labels, old_l, model, dataset)
+    places = _places("feature", d, old_d, model, dataset)
     new, gone = np.flatnonzero(rows < 0), np.setdiff1d(np.arange(old_l), rows)
     changes = [dataset.label_names[j] for j in new], [model.label_names[j] for j in gone]
     rows = np.where((rows >= 0) & model.trained[rows], rows, -1)
@@ -125,11 +113,8 @@ def _places(kind, count, old_count, model, dataset):
     if len(names) and len(old_names):
         places = places_of(names, old_names)
         if count and not (places >= 0).any():
-            raise InputError(
-                f"none of its {old_count:,} {kind}s is one of the {count:,} of {dataset.path}",
-                path=model.path,
-                remedy="start from a model of similar data",
-            )
+            message = f"none of its {old_count:,} {kind}s is one of the {count:,} of {dataset.path}"
+            raise InputError(message, path=model.path, remedy="start from a model of similar data")
         return places
     if count != old_count:
         raise InputError(
@@ -141,19 +126,13 @@ def _places(kind, count, old_count, model, dataset):
 
 
 def places_of(names, old_names):
-    """Position of each name in an older list, -1 for new names.
-
-    Positions are unique: the first of equal names match each other, the others are new.
-    """
+    """Position of each name in an older list, -1 for new ones; of equal names the first match."""
     places = {name: place for place, name in reversed(list(enumerate(old_names)))}
     return np.array([places.pop(name, -1) for name in names], np.int64)
 
 
 class Pretrained(Start):
-    """Labels start at their weights in an earlier model; those without a classifier, ``otherwise``.
-
-    Weights that were pruned from the model start at 0, as do features that it lacks.
-    """
+    """Labels start at their weights in an earlier model, those without any ``otherwise``."""
 
     def __init__(self, earlier, otherwise):
         self._earlier, self._otherwise = earlier, otherwise

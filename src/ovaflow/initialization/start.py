@@ -21,10 +21,7 @@ class Start(ABC):
         """Learn the solutions of an earlier attempt, as :meth:`keep` returned them; ``labels`` remain."""
 
     def keep(self, label, features, weights):  # noqa: B027 (most starts learn nothing)
-        """Learn the solution of a label before pruning, which starts of other labels may need.
-
-        Returns a copy of both arrays if labels start there, since the caller may overwrite them.
-        """
+        """Learn a label's solution before pruning; returns a copy if other labels start there."""
 
 
 class Zero(Start):
@@ -35,11 +32,7 @@ class Zero(Start):
 
 
 class Bias(Start):
-    """w_0 = -lambda / b on the last feature, the bias of value b, else 0: every score is -lambda.
-
-    At lambda = 1 all negatives are on the kink of the squared hinge, a poor start although the loss
-    is small there; lambda = 2 leaves them behind it (MSI sec. 3).
-    """
+    """w_0 = -lambda / b on the bias feature b, else 0: every score is -lambda (MSI sec. 3)."""
 
     def __init__(self, bias_lambda, bias):
         if not bias:

@@ -37,14 +37,13 @@ class StartInputs:
         return replace(self, parents=parents_within(self.parents, labels))
 
 
-def compute_start_inputs(dataset, training, threads=1, means=None, **more):
-    """Inputs of a training outside a workflow: whatever is missing is computed now."""
+def compute_start_inputs(dataset, training, threads=1, **more):
+    """Inputs of a training outside a workflow, computed now."""
     if training.needs_root:
         more["root"], _ = solve_root(dataset.documents.train.X, training)
     if training.needs_tree:
         more["parents"] = compute_label_tree(dataset.train.Y).parent
-    if means is None:
-        means = compute_means(dataset.train.X, dataset.positives, threads, dataset.n_documents)
+    means = compute_means(dataset.train.X, dataset.positives, threads, dataset.n_documents)
     return StartInputs.of(dataset, means, **more)
 
 
@@ -85,10 +84,9 @@ def _require(inputs, name):
 
 
 def make_start(training, inputs):
-    """Build the start of a training; InputError if something that it needs is missing."""
     return _STARTS[training.initialization](training, inputs)
 
 
 def ranking_start(inputs):
     """The start that chooses first working sets if the label's start separates too little: MSI, sec. 4."""
-    return MeanSeparating(inputs.means, inputs.n, 1.0, -2.0)
+    return MeanSeparating(inputs.means, inputs.n)

@@ -51,18 +51,15 @@ def failed_trial(n):
 
 
 def compare(rounds, attempt, candidates):
-    """Trials of each candidate, by candidate, and the one that is best on the instances that it was tried on.
-
-    ``attempt(candidate, part)`` is its :class:`Trial` on a round. After each round those that are behind the best by
-    more than two standard errors of the difference are dropped.
-    """
+    """Trials by candidate, and the best; who is two standard errors behind drops out."""
     trials = {candidate: [] for candidate in candidates}
     alive, best = list(candidates), None
     for part in rounds:
         for candidate in alive:
             trials[candidate].append(attempt(candidate, part))
         best = max(alive, key=lambda candidate: _scores(trials[candidate]).mean())
-        alive = [candidate for candidate in alive if candidate == best or not _behind(trials[best], trials[candidate])]
+        differences = {name: _difference(trials[best], trials[name]) for name in alive}
+        alive = [name for name, (mean, error) in differences.items() if mean >= -2 * error]
         if len(alive) == 1:
             break
     return trials, best
@@ -77,11 +74,6 @@ def _difference(trials, others):
     rounds = min(len(trials), len(others))
     difference = _scores(others[:rounds]) - _scores(trials[:rounds])
     return float(difference.mean()), float(difference.std() / math.sqrt(len(difference)))
-
-
-def _behind(best, other):
-    mean, error = _difference(best, other)
-    return mean < -2 * error
 
 
 def summary(trials, chosen):
@@ -103,6 +95,5 @@ def summary(trials, chosen):
 
 
 def _mean_of(metric, rounds):
-    """Mean of a metric over all held-out instances."""
     weights = [len(trial.scores) for trial in rounds]
     return float(np.average([trial.metrics[metric] for trial in rounds], weights=weights))

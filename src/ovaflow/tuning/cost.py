@@ -17,11 +17,7 @@ _SAMPLE = 12_000
 
 
 def choose_C(dataset, training, tune, threads=1):
-    """Compare values of C on instances of the training set; returns JSON-able figures.
-
-    ``training`` are the settings of the labels but C, ``tune`` those of the comparison. The value nearest to 1 is
-    compared with its neighbours, and as long as the best is the last of those tried, with the next one.
-    """
+    """Compare the C nearest to 1 with its neighbours, and the next while the last is best."""
     values, n = sorted(tune.candidates), dataset.n_documents
     sample = np.random.default_rng(0).permutation(n)[: tune.instances or _SAMPLE]
     if len(sample) < 2:

@@ -56,7 +56,7 @@ def _hash(instance):
     return hashlib.blake2b(instance.text.encode("utf-8", "surrogatepass"), digest_size=16, salt=b"tuning").digest()
 
 
-def _dataset(sample, part, settings, names_by_label=None):
+def _dataset(sample, part, settings, names_by_label):
     """The instances of a round as a dataset whose test set is held out; names are of labels that are not names."""
     labels = NamedLabels()
     fit, held = ([_with_known_labels(sample[row], names_by_label) for row in rows] for rows in part)
