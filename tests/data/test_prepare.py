@@ -359,11 +359,3 @@ def test_what_is_odd_is_remarked(tmp_path, capsys):
     (tmp_path / "test.csv").write_bytes((tmp_path / "train.csv").read_bytes())
     prepare(tmp_path, "--format=csv", *files, "--min-df=1")
     assert "the test file is the training file" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(("d", "l"), [(1, 2), (0, 1)])
-def test_smallest_datasets(tmp_path, d, l):  # noqa: E741
-    path = tmp_path / "train.txt"
-    path.write_text(f"1 {d} {l}\n{l - 1}{' 0:1' if d else ''}\n")
-    dataset = prepare(tmp_path, "--format=xmc-text", f"--train={path}", f"--test={path}")
-    assert (dataset.n_features, dataset.n_labels, dataset.train.X.n_rows) == (d + 1, l, 1)

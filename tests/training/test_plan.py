@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ovaflow.artifacts.label_tree import ROOT, LabelTree, compute_label_tree
+from ovaflow.artifacts.label_tree import ROOT, compute_label_tree
 from ovaflow.console.errors import InputError
 from ovaflow.initialization.label_tree import parents_within
 from ovaflow.sparse.csr import from_scipy
@@ -132,26 +132,6 @@ def cheapest_cuts(tree, counts, work, limit):
             if load.max() <= limit:
                 best = min(best, sum(counts[label] - tree.distance[label] for label in cut))
     return best
-
-
-def test_the_cheapest_branch_is_cut():
-    # 0 is the root's child; 1 and 2 hang at it with as much work, and 2 is farther from its parent
-    order, zeros = np.arange(3, dtype=np.int32), np.zeros(3, np.int32)
-    tree = LabelTree(np.array([ROOT, 0, 0]), np.array([10, 1, 8]), order, zeros, np.array([1, 2, 2]), 30)
-    part = divide_tree(tree, np.array([10, 10, 10]), np.ones(3), 2.0)
-    assert part[0] == part[1] != part[2]
-
-
-def test_one_giant_subtree_is_spread_over_all_shards():
-    # every label is part of one large label
-    n, n_labels = 400, 300
-    Y = np.ones((n, n_labels), bool)
-    Y[np.random.default_rng(0).integers(0, n, n_labels), np.arange(n_labels)] = False
-    tree, counts = compute_label_tree(from_scipy(Y)), Y.sum(0)
-    assert tree.subtrees == 1
-    work = estimated_work(counts)
-    loads = [work[labels].sum() for labels in plan_shards(work, 4, tree, counts)]
-    assert max(loads) <= 1.05 * np.mean(loads)
 
 
 @pytest.mark.parametrize("n_labels", [5, 0])

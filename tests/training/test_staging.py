@@ -1,7 +1,5 @@
 """Copies of a dataset on a local disk: one for all jobs of a machine, none left, none needed."""
 
-import resource
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -48,18 +46,6 @@ def test_a_copy_while_it_is_needed(dataset, scratch):
         assert open_dataset(copy).checksum == open_dataset(dataset).checksum
         assert copy.parent.stat().st_mode & 0o777 == 0o700
     assert left_in(scratch) == []
-
-
-def test_a_disk_that_takes_half_of_it(dataset, scratch, capsys):
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (dataset.stat().st_size // 2, hard))
-    try:
-        with staged(dataset, scratch) as place:
-            assert place == dataset
-            assert left_in(scratch) == []
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert "it is read in place: File too large" in capsys.readouterr().err
 
 
 def test_a_folder_that_is_missing_or_full(dataset, scratch, tmp_path, monkeypatch, capsys):

@@ -7,7 +7,6 @@ import scipy.sparse as sp
 from solving import in_memory, jobs_of, liblinear, trained
 
 from ovaflow.data.dataset import inverse_propensity
-from ovaflow.settings.models import TrainLabels
 from ovaflow.solver.problem import Status
 
 A, B, N = 0.55, 1.5, 3000
@@ -61,8 +60,3 @@ def test_target_follows_from_the_weighted_gradient_at_zero(dataset, theirs, loss
         gradient = 2.0 * slope * X.T @ np.where(Y[:, label] > 0, costs[label], -1.0)
         at_most = 0.01 * max(1, min(count, N - count)) / N * np.linalg.norm(gradient)
         assert jobs.targets[label] == pytest.approx(at_most, rel=1e-4)
-
-
-def test_without_weighting_propensities_are_no_parameter():
-    assert "propensity_a" not in TrainLabels().recorded
-    assert TrainLabels(weighting="propensity").recorded["propensity_a"] == A

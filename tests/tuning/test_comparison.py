@@ -45,7 +45,7 @@ def test_what_cannot_win_is_not_tried_again():
 
     def attempt(candidate, part):
         tried.append((candidate, part))
-        return Trial((rng.random(400) < strengths[candidate]) * 1.0, dict.fromkeys(comparison._METRICS, 0.5), 2.0)
+        return Trial((rng.random(400) < strengths[candidate]) * 1.0, dict.fromkeys(comparison.METRICS, 0.5), 2.0)
 
     trials, best = compare([1, 2, 3], attempt, strengths)
     assert [part for candidate, part in tried if candidate == "bad"] == [1]

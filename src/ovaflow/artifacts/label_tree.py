@@ -1,17 +1,13 @@
 """OVA-MST: the minimum spanning tree over labels and the all-negative root.
 
-Fang et al. 2019 (OVA-Primal++), sections 3.4-3.6. The vertices are the labels
-and the root, which is a label without positives; an edge weighs the
-Hamming distance of two label columns, |P_i| + |P_j| - 2 |P_i & P_j|, to the root
-|P_i|. The tree is unique here: among edges of equal weight those to the root
-come first (short trees train in parallel), then those of smaller label ids.
+Fang et al. 2019 (OVA-Primal++), sections 3.4-3.6. The vertices are the labels and the root, which
+is a label without positives; an edge weighs the Hamming distance of two label columns,
+|P_i| + |P_j| - 2 |P_i & P_j|, to the root |P_i|. The tree is unique here: among edges of equal weight
+those to the root come first (short trees train in parallel), then those of smaller label ids.
 
-Two facts keep memory at O(l) for any number of co-occurring pairs. In the
-cycle root, i, j the heaviest edge belongs to no tree, so a pair counts only if
-it is lighter than the longer of its two root edges, that is if
-2 |P_i & P_j| > min(|P_i|, |P_j|). And the tree of a set of edges is the tree of
-any part's tree and the rest, so edges are collected in a buffer: whenever it is
-full, only the tree's edges stay.
+Two facts keep memory at O(l). In the cycle root, i, j the heaviest edge belongs to no tree, so a pair
+counts only if 2 |P_i & P_j| > min(|P_i|, |P_j|). And the tree of a set of edges is the tree of any
+part's tree and the rest, so whenever a buffer of edges is full, only the tree's stay.
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,4 @@
-"""Means of all instances and of each label's positives: what starting points and stopping rules need.
-
-With them a label's mean-separating start costs O(nonzeros of its positives)
-(Schultheis and Babbar 2022, section 4) and its gradient at zero costs O(1).
-"""
+"""Means of all instances and of each label's positives: what starting points and stopping rules need."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass

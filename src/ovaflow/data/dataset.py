@@ -38,18 +38,6 @@ class Names:
     notations: Sequence = ()
 
 
-def read_names(path, kind, name):
-    """Strings of an artifact, such as ``"label_names"``; empty where it has none."""
-    with open_artifact(path, kind) as file:
-        return read_strings(file, name) if name in file else []
-
-
-def read_idf(path, kind):
-    """Inverse document frequencies of an artifact, without the bias feature; None without tf-idf."""
-    with open_artifact(path, kind) as file:
-        return map_array(file["idf"]) if "idf" in file else None
-
-
 _FIELDS = {
     "label_names": "labels",
     "feature_names": "features",
@@ -60,8 +48,13 @@ _FIELDS = {
 
 
 def read_all_names(path, kind):
-    names = {key: read_names(path, kind, name) for name, key in _FIELDS.items()}
-    return Names(**names, idf=read_idf(path, kind))
+    with open_artifact(path, kind) as file:
+        names = {key: _strings(file, name) for name, key in _FIELDS.items()}
+        return Names(**names, idf=map_array(file["idf"]) if "idf" in file else None)
+
+
+def _strings(file, name):
+    return read_strings(file, name) if name in file else []
 
 
 def write_names(file, names):
@@ -107,33 +100,29 @@ class Named:
     names_in_memory: Names | None
 
     @cached_property
-    def label_names(self):
-        return self._read("label_names")
-
-    @cached_property
-    def label_uris(self):
-        """URIs of the labels, in id order; empty where they are of no subject vocabulary."""
-        return self._read("label_uris")
-
-    @cached_property
-    def label_notations(self):
-        """Notations of the labels, in id order, some empty; none where they are of no subject vocabulary."""
-        return self._read("label_notations")
-
-    @cached_property
-    def feature_names(self):
-        """Names of the features without the bias feature, in id order; empty when the source has none."""
-        return self._read("feature_names")
-
-    @property
     def names(self):
         """Names of labels and features, with the inverse document frequencies."""
         return self.names_in_memory or read_all_names(self.path, self.kind)
 
-    def _read(self, name):
-        if self.names_in_memory is None:
-            return read_names(self.path, self.kind, name)
-        return getattr(self.names_in_memory, _FIELDS[name])
+    @property
+    def label_names(self):
+        """Names of the labels, in id order."""
+        return self.names.labels
+
+    @property
+    def label_uris(self):
+        """URIs of the labels; empty where they are of no subject vocabulary."""
+        return self.names.uris
+
+    @property
+    def label_notations(self):
+        """Notations of the labels, some empty; none where they are of no subject vocabulary."""
+        return self.names.notations
+
+    @property
+    def feature_names(self):
+        """Names of the features without the bias feature; empty when the source has none."""
+        return self.names.features
 
 
 @dataclass(frozen=True)
@@ -188,12 +177,14 @@ class Dataset(Named):
 
     def test_texts(self, rows=None):
         """Beginnings of test texts, of some rows; empty when the source had features instead of texts."""
-        texts = read_names(self.path, KIND, "test_texts")
+        with open_artifact(self.path, KIND) as file:
+            texts = _strings(file, "test_texts")
         return list(texts) if rows is None or not texts else [texts[row] for row in rows]
 
     def records(self, part, rows):
         """What some instances of ``"train"`` or ``"test"`` are called in their file; empty where that is not known."""
-        records = read_names(self.path, KIND, f"{part}_records")
+        with open_artifact(self.path, KIND) as file:
+            records = _strings(file, f"{part}_records")
         return [records[row] for row in rows] if records else [""] * len(rows)
 
     def heaviest_features(self, part, row, amount):

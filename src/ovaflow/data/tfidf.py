@@ -1,8 +1,7 @@
 """Texts to features: counts of terms, and their tf-idf weights.
 
-A term t (a word, or a feature of another block, see :mod:`ovaflow.data.blocks`) has the weight log(1 + tf) log(N / df)
-in a text, or tf log(N / df) when not sublinear: tf is its count in the text, df the number of training texts it occurs
-in, N their number. Terms and idf come from the training texts alone.
+A term has the weight log(1 + tf) log(N / df) in a text, or tf log(N / df) when not sublinear: tf is its
+count in the text, df the number of training texts it occurs in, N their number.
 """
 
 import io

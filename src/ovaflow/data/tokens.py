@@ -1,8 +1,7 @@
 """Tokens of texts, as numbers of words, and their places in the text.
 
-Tokens are taken from the normal form of a text, which may be longer or shorter than the text ("ﬁ" is "fi", "e" and an
-accent are "é"). To map them back it is computed cluster by cluster: a character and the marks that compose with it. No
-composition crosses the border of a cluster, so the clusters' normal forms one after the other are that of the text.
+Tokens are taken from the normal form of a text, which may be longer or shorter ("ﬁ" is "fi"). To map
+them back it is computed cluster by cluster: a character and the marks that compose with it.
 """
 
 import functools

@@ -1,8 +1,8 @@
 """Which terms are features: those of each block, chosen by the number of training texts they occur in.
 
-Texts are read once. Meanwhile their tokens are kept on disk, as numbers of words, so that memory depends on the number
-of different words and pairs, not on the length of the texts. Where there is no room for all of these, the rarest are
-forgotten, as in lossy counting (Manku and Motwani, 2002); their document frequency then starts at 0 again.
+Texts are read once. Meanwhile their tokens are kept on disk, so that memory depends on the number of
+different words and pairs. Where there is no room for these, the rarest are forgotten, as in lossy
+counting (Manku and Motwani, 2002).
 """
 
 import math

@@ -56,8 +56,11 @@ class Earlier(NamedTuple):
 def match_model(model, dataset):
     bias, old_bias, old_l = dataset.parameters.get("bias", 0), model.bias, model.n_labels
     d, old_d = dataset.n_features - (bias != 0), model.n_features - (old_bias != 0)
-    rows = _places("label", dataset.n_labels, old_l, model, dataset)
-    places = _places("feature", d, old_d, model, dataset)
+    if model.inputs.get("dataset") == dataset.checksum:
+        rows, places = np.arange(dataset.n_labels), np.arange(d)
+    else:
+        rows = _places("label", dataset.n_labels, old_l, model, dataset)
+        places = _places("feature", d, old_d, model, dataset)
     new, gone = np.flatnonzero(rows < 0), np.setdiff1d(np.arange(old_l), rows)
     changes = [dataset.label_names[j] for j in new], [model.label_names[j] for j in gone]
     rows = np.where((rows >= 0) & model.trained[rows], rows, -1)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import Named, Names, read_idf, write_names
+from ovaflow.data.dataset import Named, Names, write_names
 from ovaflow.sparse.csr import CSR
 from ovaflow.storage.arrays import create_array, map_array, read_csr
 from ovaflow.storage.artifact import checksum_of, create_artifact, inputs_of, open_artifact, parameters_of
@@ -74,9 +74,7 @@ class ModelFile(Named, ABC):
     @cached_property
     def idf(self):
         """Inverse document frequencies, float32 of shape (d without bias,); None without tf-idf."""
-        if self.names_in_memory is None:
-            return read_idf(self.path, KIND)
-        return self.names_in_memory.idf
+        return self.names.idf
 
     def instances(self, split):
         """Features of a dataset's instances as the model takes them."""

@@ -1,9 +1,8 @@
 """Parts of a job's output, written while it runs, so that a job that was killed continues.
 
-``shards/3.parts/0007.h5`` holds labels or trees that were finished within some seconds, and is an artifact like the
-output. When one shard of a group fails, Snakemake removes the finished ones, too. So a finished output replaces its
-parts with a second name for itself, a hard link, until the outputs are merged. Two processes may write the same output:
-whatever either of them finishes has the same bytes.
+``shards/3.parts/0007.h5`` holds labels or trees that were finished within some seconds. When one shard
+of a group fails, Snakemake removes the finished ones, too. So a finished output replaces its parts
+with a second name for itself, a hard link, until the outputs are merged.
 """
 
 import contextlib

@@ -2,8 +2,7 @@
 
 Shards get whole subtrees of the root; from subtrees that are too large, the branches that cost least
 are cut off. A label whose edge is cut starts at the root instead of its parent, at the Hamming
-distance |P_j| instead of d_j, so that the cut costs |P_j| - d_j. In a minimum spanning tree that is
-never less than 1.
+distance |P_j| instead of d_j, so that the cut costs |P_j| - d_j.
 """
 
 import heapq

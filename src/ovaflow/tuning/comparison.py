@@ -12,7 +12,7 @@ from ovaflow.training.whole_model import train_model
 
 _ENOUGH, _ROUNDS = 600, 10
 """Held-out instances that are enough, and most rounds to get there."""
-_METRICS = ("P@1", "P@3", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@3", "PSP@5")
+METRICS = ("P@1", "P@3", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@3", "PSP@5")
 
 
 class Trial(NamedTuple):
@@ -42,12 +42,7 @@ def try_on(dataset, training, metric, threads):
     inverse = dataset.inverse_propensity(training.propensity_a, training.propensity_b)
     metrics = ranking_metrics(ids, dataset.test.Y, inverse)
     scores = ranking.scores_of_instances(metric, ids, dataset.test.Y, inverse)
-    return Trial(scores, {name: metrics[name] for name in _METRICS}, seconds)
-
-
-def failed_trial(n):
-    """The trial of a candidate that finds no label of n instances."""
-    return Trial(np.zeros(n), dict.fromkeys(_METRICS, 0.0), 0.0)
+    return Trial(scores, {name: metrics[name] for name in METRICS}, seconds)
 
 
 def compare(rounds, attempt, candidates):
@@ -88,7 +83,7 @@ def summary(trials, chosen):
             "difference": difference,
             "error": error,
             "seconds": sum(trial.seconds for trial in rounds),
-            "metrics": {name: _mean_of(name, rounds) for name in _METRICS},
+            "metrics": {name: _mean_of(name, rounds) for name in METRICS},
         }
         entries.append(entry)
     return {"chosen": chosen, "candidates": entries}

@@ -5,6 +5,8 @@ from functools import partial
 from heapq import nsmallest
 from pathlib import Path
 
+import numpy as np
+
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
 from ovaflow.data.blocks import without_spaces
@@ -14,7 +16,7 @@ from ovaflow.data.instances import training_instances
 from ovaflow.data.labels import NamedLabels, names_as_given
 from ovaflow.data.vocabulary import NoTermsError, fit_features
 from ovaflow.settings.models import TrainLabels
-from ovaflow.tuning.comparison import compare, failed_trial, folds, summary, try_on
+from ovaflow.tuning.comparison import METRICS, Trial, compare, folds, summary, try_on
 
 KIND = "features"
 
@@ -42,7 +44,7 @@ def choose_features(source, settings, threads=1):
                 try:
                     trial = try_on(_dataset(sample, part, blocks, names_by_label), training, settings.metric, threads)
                 except NoTermsError:
-                    trial = failed_trial(len(part[1]))
+                    trial = Trial(np.zeros(len(part[1])), dict.fromkeys(METRICS, 0.0), 0.0)
             progress.advance()
             return trial
 

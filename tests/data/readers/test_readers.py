@@ -2,7 +2,6 @@
 
 import contextlib
 import csv
-import gzip
 import io
 import itertools
 import json
@@ -15,7 +14,7 @@ import pytest
 import scipy.sparse
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import load_svmlight_file, load_svmlight_files
+from sklearn.datasets import load_svmlight_files
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.readers import npz
@@ -169,21 +168,6 @@ def test_svmlight_equals_sklearn(tmp_path, files, zero_based, with_zero):
 
 def label_rows(Y):
     return [tuple(Y.indices[a:b].tolist()) for a, b in itertools.pairwise(Y.indptr)]
-
-
-@pytest.mark.parametrize("name", ["delicious", "yeast"])
-def test_xmc_text_equals_sklearn_on_real_data(real_data, name):
-    path = real_data / name / "test.txt.gz"
-    header, body = gzip.decompress(path.read_bytes()).split(b"\n", 1)
-    n, d, n_labels = map(int, header.split())
-    X, Y = read_xmc_text(path)
-    theirs, their_labels = load_svmlight_file(
-        io.BytesIO(body), n_features=d, dtype=np.float32, multilabel=True, zero_based=True
-    )
-    assert X.to_scipy().shape == (n, d)
-    assert (X.to_scipy() != theirs).nnz == 0
-    assert label_rows(Y) == [tuple(sorted(set(map(int, labels)))) for labels in their_labels]
-    assert Y.n_columns == n_labels
 
 
 def as_tsv(rows):
