@@ -98,6 +98,13 @@ class LabelJobs:
             return np.zeros(len(counts), bool)
         return self.fast_path.suits(counts, self.alone.n_documents)
 
+    def keep_solution(self, label, weights):
+        """Pass the dense solution of a label to the start if other labels may start there."""
+        if self.start.parents is None:
+            return None
+        features = np.flatnonzero(weights)
+        return self.start.keep(label, features, weights[features])
+
 
 class LabelQueue:
     """Labels of a job, most urgent first, whether each is for the fast path, and parents."""
@@ -180,10 +187,7 @@ class LabelSolver:
         jobs.start.fill(label, jobs.X, positives, weights)
         target, cost = jobs.targets[label], jobs.positive_costs[label]
         outcome = jobs.alone.solve(positives, target, self._work, cost)
-        solution = None
-        if jobs.start.parents is not None:
-            features = np.flatnonzero(weights)
-            solution = jobs.start.keep(label, features, weights[features])
+        solution = jobs.keep_solution(label, weights)
         indices, data = large_weights(weights, jobs.threshold)
         return TrainedLabel(indices, data, outcome, time.thread_time() - start, solution)
 
