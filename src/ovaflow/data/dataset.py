@@ -147,6 +147,11 @@ class Dataset(Named):
         return self.train.Y.n_columns
 
     @property
+    def bias_feature(self):
+        """Its number; -1 where there is none."""
+        return self.n_features - 1 if self.parameters.get("bias") else -1
+
+    @property
     def n_documents(self):
         """Number of training instances without those that are names of labels, which come last."""
         return self.train.X.n_rows - self.parameters.get("named_labels", 0)

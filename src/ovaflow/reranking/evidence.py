@@ -1,0 +1,79 @@
+"""What the scores of a model do not know of its candidates: a row of numbers for each text and candidate."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+
+from ovaflow.reranking.company import Company
+from ovaflow.reranking.names import LabelNames
+from ovaflow.reranking.neighbours import Neighbours
+from ovaflow.reranking.rows import unit_rows
+from ovaflow.sparse.best import NO_LABEL
+
+CANDIDATES = 50
+"""Labels of each text that are ranked again: the first ones by score."""
+
+GROUPS = {
+    "score": ("score", "below the first", "below the fifth", "rank", "mean of the first five"),
+    "frequency": ("frequency",),
+    "similar texts": ("votes", "votes of all"),
+    "name in the text": ("cosine of the name", "share of the name", "whole name", "length of the name"),
+    "other candidates": ("company",),
+    "length of the text": ("known features",),
+}
+"""Columns by kind of evidence."""
+
+COLUMNS = tuple(name for names in GROUPS.values() for name in names)
+
+_NO_SCORE = np.float32(-100)
+"""Stands for the score of a candidate that is missing."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that rows of evidence are made from besides the scores of a model."""
+
+    counts: np.ndarray  # (l,); training positives
+    neighbours: Neighbours
+    names: LabelNames
+    company: Company
+    bias_feature: int  # -1 where there is none
+    likelihood: list  # slope and intercept of the log-odds of a label over its score, for its company alone
+
+    @classmethod
+    def of(cls, dataset, likelihood):
+        """Evidence from the training set of a dataset."""
+        company = Company.among(dataset.documents.train.Y)
+        parts = Neighbours.among(dataset), LabelNames.of(dataset), company
+        return cls(dataset.counts, *parts, dataset.bias_feature, likelihood)
+
+    def columns(self, X, ids, scores, threads=1):
+        """Rows of evidence for candidates (n, k), by falling score: float32 (n, k, c), :data:`COLUMNS`."""
+        texts = unit_rows(X, self.bias_feature)
+        scores = np.where(ids == NO_LABEL, _NO_SCORE, scores).astype(np.float32)
+        votes, votes_of_all = self.neighbours.votes(texts, ids, threads)
+        cosines, shares, lengths = self.names.overlap(texts, ids)
+        slope, intercept = self.likelihood
+        likelihoods = expit(slope * scores + intercept).astype(np.float32)
+        fifth = min(4, ids.shape[1] - 1)
+        columns = {
+            "score": scores,
+            "below the first": scores[:, :1] - scores,
+            "below the fifth": scores[:, fifth : fifth + 1] - scores,
+            "rank": np.arange(ids.shape[1]),
+            "mean of the first five": scores[:, :5].mean(axis=1, keepdims=True),
+            "frequency": np.log1p(self.counts[ids]),
+            "votes": votes,
+            "votes of all": votes_of_all[:, None],
+            "cosine of the name": cosines,
+            "share of the name": shares,
+            "whole name": shares > 1 - 1e-6,
+            "length of the name": lengths,
+            "company": self.company.support(ids, likelihoods),
+            "known features": np.diff(texts.indptr)[:, None],
+        }
+        rows = np.empty((*ids.shape, len(COLUMNS)), np.float32)
+        for number, name in enumerate(COLUMNS):
+            rows[:, :, number] = columns[name]
+        return rows

@@ -1,0 +1,117 @@
+"""Fit the second stage to held-out texts, whose candidates come from a model that has not seen them.
+
+Each fourth of these texts first checks what the trees fitted to the others are worth: a second stage that does not
+raise nDCG@5 there is not used, and evidence is worth what is lost there when its columns change places at random.
+"""
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
+
+from ovaflow.console.errors import InputError
+from ovaflow.reranking.boosted_trees import fit_trees
+from ovaflow.reranking.evidence import CANDIDATES, COLUMNS, GROUPS, Evidence
+from ovaflow.reranking.ranked import rank
+from ovaflow.reranking.reranker_file import Reranker
+from ovaflow.sparse.best import NO_LABEL
+from ovaflow.sparse.csr import rows_of
+
+MOST = 20_000
+"""Held-out texts that are used, evenly spread over all."""
+
+FEWEST = 500
+"""Held-out texts below which there is no second stage."""
+
+CHECKED = 4
+"""Each fourth held-out text checks what the others say."""
+
+
+class HeldOut:
+    """Rows of evidence of held-out texts, and which of their candidates are true."""
+
+    def __init__(self, columns, ids, hits, positives):
+        self.columns, self.ids, self.hits, self.positives = columns, ids, hits, positives
+
+    def part(self, texts):
+        """Some of the texts."""
+        return HeldOut(self.columns[texts], self.ids[texts], self.hits[texts], self.positives[texts])
+
+    @property
+    def pairs(self):
+        """Rows of the candidates that there are, and whether they are true."""
+        known = self.ids != NO_LABEL
+        return self.columns[known], self.hits[known]
+
+
+def fit_reranker(model, dataset, held_out, predictions, hits, threads=1):
+    """Fit a second stage for a model of ``dataset`` to predictions for the test instances of ``held_out``."""
+    n = len(predictions.ids)
+    if n < FEWEST:
+        message = f"{n:,} instances were held out, and a second stage needs {FEWEST:,}"
+        raise InputError(message, path=held_out.path, remedy="hold out a larger share, or set rerank: 0")
+    texts = np.arange(min(n, MOST)) * n // min(n, MOST)
+    ids, scores, hits = (
+        array[texts, :CANDIDATES] for array in (predictions.ids, predictions.scores, hits)
+    )
+    if not hits.any():
+        raise InputError(
+            "no candidate of the held-out instances is true",
+            path=held_out.path,
+            remedy="hold out more instances, or look at how good the model is",
+        )
+    likelihood = fit_likelihood(ids, scores, hits)
+    evidence = Evidence.of(held_out, likelihood)
+    columns = evidence.columns(rows_of(held_out.test.X, texts), ids, scores, threads)
+    positives = np.diff(held_out.test.Y.indptr)[texts]
+    parts = HeldOut(columns, ids, hits, positives)
+    checked = np.arange(len(texts)) % CHECKED == 0
+    check = parts.part(checked)
+    parameters = {
+        **held_out.parameters["held_out"],
+        "texts": len(texts),
+        "check": check_trees(fit_trees(*parts.part(~checked).pairs, threads), check),
+        "likelihood": likelihood,
+    }
+    trees = fit_trees(*parts.pairs, threads)
+    inputs = {"model": model.checksum, "held_out": held_out.checksum}
+    inputs["held_out_model"] = predictions.inputs["model"]
+    return Reranker(trees, Evidence.of(dataset, likelihood), parameters, inputs)
+
+
+def fit_likelihood(ids, scores, hits):
+    """Slope and intercept of the log-odds of a label over its score alone."""
+    known = ids != NO_LABEL
+    line = LogisticRegression().fit(scores[known].reshape(-1, 1), hits[known])
+    return [float(line.coef_[0, 0]), float(line.intercept_[0])]
+
+
+def check_trees(trees, check):
+    """Quality of the order by score and by trees, and what is lost without each kind of evidence, in nDCG@5."""
+    by_trees = _ndcg(trees, check, check.columns)
+    lost, random = {}, np.random.default_rng(0)
+    for name, group in GROUPS.items():
+        columns = check.columns.copy()
+        numbers = [COLUMNS.index(column) for column in group]
+        shuffled = random.permutation(len(columns))
+        columns[:, :, numbers] = columns[shuffled][:, :, numbers]
+        lost[name] = by_trees - _ndcg(trees, check, columns)
+    rows, hits = check.pairs
+    return {
+        "texts": len(check.ids),
+        "first_stage": _ndcg_of(check.hits, check.positives),
+        "second_stage": by_trees,
+        "log_loss": float(log_loss(hits, 1 / (1 + np.exp(-trees.log_odds(rows))), labels=[False, True])),
+        "lost": lost,
+    }
+
+
+def _ndcg(trees, check, columns):
+    _, order = rank(trees, columns, check.ids)
+    return _ndcg_of(np.take_along_axis(check.hits, order, axis=1), check.positives)
+
+
+def _ndcg_of(hits, positives):
+    discounts = 1 / np.log2(np.arange(2, 7))
+    ideal = np.concatenate([[0.0], np.cumsum(discounts)])[np.minimum(positives, 5)]
+    some = ideal > 0
+    return float(np.mean(hits[some, :5] @ discounts / ideal[some]))
