@@ -27,7 +27,7 @@ for method in METHODS:
 
 
 include: "workflow/rules/predict.smk"
-include: "workflow/rules/calibrate.smk"
+include: "workflow/rules/rerank.smk"
 include: "workflow/rules/evaluate.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/report.smk"
@@ -40,7 +40,7 @@ rule all:
         paths.REPORT,
         # a model that somebody deleted is made again, though the report is there
         rules.write_report.input.runs,
-        rules.write_report.input.calibrations,
+        rules.write_report.input.reliability,
     localrule: True
 
 

@@ -67,7 +67,7 @@ STEPS = {
     ),
     "hold-out": Step(
         "data",
-        "Set training instances aside, for calibration.",
+        "Set training instances aside, for the second stage.",
         makes=("dataset",),
         rule="hold_out_instances",
     ),
@@ -197,11 +197,11 @@ STEPS = {
     ),
     "explain": Step("explain", "Show which words push labels up and down.", for_people=True),
     "index": Step("models", "Write an index for fast scoring of single texts.", makes=("index",), for_people=True),
-    "calibrate": Step(
-        "evaluating",
-        "Turn scores into probabilities, from held-out instances.",
-        makes=("calibration",),
-        rule="calibrate_scores",
+    "rerank": Step(
+        "rerank",
+        "Fit the second stage, which ranks candidates, on held-out instances.",
+        makes=("reranker",),
+        rule="fit_reranker",
     ),
     "evaluate": Step(
         "evaluating",
@@ -211,12 +211,11 @@ STEPS = {
         rule="evaluate_predictions",
         for_people=True,
     ),
-    "calibration-curve": Step(
-        "evaluating",
-        "Measure probabilities and thresholds.",
-        Reads("Predict", ("predict",), ("top_k",)),
-        makes=("calibration-curve",),
-        rule="measure_calibration",
+    "reliability": Step(
+        "rerank",
+        "Measure the probabilities of the second stage.",
+        makes=("reliability",),
+        rule="measure_reliability",
     ),
     "prune-curve": Step(
         "evaluating",

@@ -136,5 +136,17 @@ def softmax_of_embedding(wildcards):
 
 
 def held_out_by(template):
-    """A file of the dataset whose held-out instances calibrate a run."""
+    """A file of the dataset whose held-out instances a run's second stage is fitted to."""
     return lambda wildcards: template.format(dataset=paths.fold_of(SETTINGS, **wildcards), run=wildcards.run)
+
+
+def reranker_file(wildcards):
+    """The second stage of a run that has one."""
+    has_one = wildcards.dataset in SETTINGS.datasets and paths.fold_of(SETTINGS, **wildcards)
+    return {"reranker": paths.RERANKER.format(**wildcards)} if has_one else {}
+
+
+def reranker_option(wildcards, input):
+    """The second stage as an option; another one beside the model is not used."""
+    files = options_of(reranker_file(wildcards), input)
+    return files or ["--no-rerank"]

@@ -2,6 +2,7 @@ rule predict_labels:
     input:
         dataset=paths.DATASET,
         model=paths.MODEL,
+        unpack(reranker_file),
     output:
         paths.PREDICTIONS,
     log:
@@ -10,6 +11,7 @@ rule predict_labels:
         "logs/{dataset}/{run}/predict.tsv"
     params:
         options=settings_of("predict"),
+        reranker=reranker_option,
         code=code_fingerprint("predict"),
     threads: threads_of_run
     resources:
@@ -17,5 +19,5 @@ rule predict_labels:
     conda:
         "../../envs/ovaflow.yaml"
     shell:
-        "ovaflow predict {input.model:q} --dataset={input.dataset:q} {params.options:q} --threads={threads}"
+        "ovaflow predict {input.model:q} --dataset={input.dataset:q} {params.reranker:q} {params.options:q} --threads={threads}"
         " --output={output:q} > {log:q} 2>&1"

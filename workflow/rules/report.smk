@@ -13,8 +13,7 @@ rule write_report:
         ),
         figures=paths.figure_files(SETTINGS),
         choices=sorted({path for files in CHOICES for path in files.values()}),
-        calibrations=paths.for_each(paths.CALIBRATION, SETTINGS, paths.calibrated_runs(SETTINGS))
-        + paths.for_each(paths.CALIBRATION_CURVE, SETTINGS, paths.calibrated_runs(SETTINGS)),
+        reliability=paths.for_each(paths.RELIABILITY, SETTINGS, paths.reranked_runs(SETTINGS)),
     output:
         report(
             paths.REPORT,

@@ -72,7 +72,7 @@ def tuning_megabytes(wildcards, input, attempt):
     return decoding_megabytes(wildcards, input, attempt) + projecting_megabytes(wildcards, input, attempt)
 
 
-def calibrating_megabytes(wildcards, input, attempt):
-    """Memory of a job that calibrates scores."""
-    _, held_out, predictions = input.size_files_mb
-    return attempt * requests.of_calibrating(held_out, predictions)
+def reranking_megabytes(wildcards, input, attempt):
+    """Memory of a job that fits a second stage."""
+    _, dataset, held_out, predictions = input.size_files_mb
+    return attempt * requests.of_reranking(dataset, held_out, predictions)

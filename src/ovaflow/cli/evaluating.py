@@ -14,15 +14,11 @@ from ovaflow.cli.predict import open_predictor
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.analysis import analyse, evaluate_groups, results_of_labels
 from ovaflow.evaluation.annif import annif_metrics
-from ovaflow.evaluation.calibration_curve import calibration_curve
 from ovaflow.evaluation.curves import prune_curve
 from ovaflow.evaluation.labelled_file import FORMATS, answer, by_label, by_probability, measure, reading_of
 from ovaflow.evaluation.metrics import evaluate
-from ovaflow.evaluation.ranking import find_hits
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.training_file import read_training
-from ovaflow.prediction.calibrate import calibrate, require_parts_of_one
-from ovaflow.prediction.calibration import calibration_of, read_calibration, write_calibration
 from ovaflow.prediction.predictions import open_any_model, read_predictions
 from ovaflow.settings.models import Report
 from ovaflow.storage.texts import write_json
@@ -55,7 +51,7 @@ def evaluate_command(data, models, dataset, threads, labels, settings, table, **
     """Measure models on a labelled FILE, or compare PREDICTIONS with the test labels.
 
     FILE holds records that the models have not seen, with their labels, and is read as the data of each model was. With
-    a calibration.h5 next to a model, F1 at its thresholds and a table by probability are added.
+    a second stage next to a model, F1 of the labels that fit and a table by probability are added.
 
     PREDICTIONS (predictions.h5) are compared with the labels of the test instances of --dataset; --training and
     --output are then needed.
@@ -94,14 +90,13 @@ def _evaluate_file(path, models, labels, output, threads, **chosen):
     if labels and len(models) > 1:
         raise click.UsageError("--labels goes with one --model")
     predictors = [open_predictor(model) for model in models]
-    calibrations = [calibration_of(predictor.model) for predictor in predictors]
     answers, metrics, levels = [], {}, {}
-    for model, predictor, calibration in zip(models, predictors, calibrations, strict=True):
+    for model, predictor in zip(models, predictors, strict=True):
         reading = reading_of(predictor.model, path, **chosen)
         answers.append(answer(predictor, path, reading, threads))
-        metrics[model] = measure(answers[-1], calibration)
-        if calibration is not None:
-            levels[model] = by_probability(answers[-1], calibration)
+        metrics[model] = measure(answers[-1], predictor.model.probabilistic)
+        if predictor.model.probabilistic:
+            levels[model] = by_probability(answers[-1])
     console = Console(highlight=False)
     console.print(_metrics_table(metrics))
     if levels:
@@ -110,8 +105,8 @@ def _evaluate_file(path, models, labels, output, threads, **chosen):
         entries = [{"model": str(model), "metrics": metrics[model], "automatic": levels.get(model)} for model in models]
         write_json(output, "evaluation", {"models": entries})
     if labels:
-        _write_labels(labels, by_label(answers[0], predictors[0].model, calibrations[0]))
-        chosen = "the best 5 of each record" if calibrations[0] is None else "labels that reach their thresholds"
+        _write_labels(labels, by_label(answers[0], predictors[0].model))
+        chosen = "labels that fit each record" if predictors[0].model.probabilistic else "the best 5 of each record"
         click.echo(f"{labels}: {chosen} count as predicted")
 
 
@@ -155,43 +150,6 @@ def _summary(metrics, name):
     places = [k for k in (1, 3, 5) if f"{name}@{k}" in metrics]
     values = "/".join(f"{100 * metrics[f'{name}@{k}']:.1f}" for k in places)
     return f"{name}@{'/'.join(map(str, places))} {values}"
-
-
-@click.command("calibrate")
-@click.argument("model", type=FILE)
-@click.option("--held-out", required=True, type=FILE, help="Dataset file, by ovaflow hold-out.")
-@click.option("--predictions", required=True, type=FILE, help="Predictions for it by a model of its training data.")
-@output("Calibration file to write, calibration.h5.")
-def calibrate_command(model, held_out, predictions, output):
-    """Turn scores of MODEL (model.h5) into probabilities, and find the threshold of each label."""
-    dataset, predicted = open_dataset(held_out), read_predictions(predictions)
-    opened = open_any_model(model)
-    require_parts_of_one(opened, dataset, predicted)
-    calibration = calibrate(opened, dataset, predicted, find_hits(predicted.ids, dataset.test.Y))
-    write_calibration(output, calibration)
-    p, q = calibration.parameters["precisions"]
-    click.echo(f"{output}: from {dataset.test.X.n_rows:,} instances; prior precisions {p:g} of levels, {q:g} of slopes")
-
-
-@click.command("calibration-curve")
-@click.argument("model", type=FILE)
-@click.option("--calibration", required=True, type=FILE, help="The model's calibration.h5.")
-@OF_DATASET
-@reads("calibration-curve")
-@THREADS
-@output("Measurements to write, calibration.json.")
-def calibration_curve_command(model, calibration, dataset, settings, threads, output):
-    """Measure MODEL's (model.h5) probabilities, and F1 at its thresholds, on the test instances."""
-    opened = open_any_model(model)
-    read = read_calibration(calibration, opened)
-    measured = calibration_curve(opened, read, open_dataset(dataset), settings.top_k, threads)
-    write_json(output, "calibration-curve", measured)
-    for way in measured["probabilities"]:
-        errors = f"expected calibration error {100 * way['ece']:.1f} %, log loss {way['log_loss']:.4f}"
-        click.echo(f"{way['name']}: {errors}, Brier {way['brier']:.4f}")
-    for way in measured["thresholds"]:
-        f1 = f"micro-F1 {100 * way['micro-F1']:.1f}, macro-F1 {100 * way['macro-F1']:.1f}"
-        click.echo(f"{way['name']}: {f1}, {way['predicted']:.1f} labels per instance")
 
 
 @click.command("prune-curve")

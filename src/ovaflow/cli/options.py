@@ -19,6 +19,13 @@ EMBEDDING = click.option("--embedding", required=True, type=FILE, help="Embeddin
 STATISTICS = click.option("--statistics", required=True, type=FILE, help="Statistics file to write, training.h5.")
 
 
+def second_stage(command):
+    """``--reranker`` and ``--no-rerank``."""
+    use = click.option("--rerank/--no-rerank", default=True, help="Whether to use the second stage.")
+    path = click.option("--reranker", type=FILE, help="Second stage; by default reranker.h5 next to the model.")
+    return path(use(command))
+
+
 def output(text):
     """``--output``, a file to write."""
     return click.option("--output", required=True, type=FILE, help=text)

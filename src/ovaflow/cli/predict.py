@@ -2,18 +2,15 @@
 
 import sys
 from contextlib import contextmanager
-from pathlib import Path
 
 import click
 
-from ovaflow.cli.options import FILE, THREADS, option
-from ovaflow.console.errors import InputError
+from ovaflow.cli.options import FILE, THREADS, option, second_stage
 from ovaflow.console.progress import Progress
 from ovaflow.data.dataset import open_dataset
 from ovaflow.machine.limits import memory_left
 from ovaflow.prediction.answers import Csv, JoinedCsv, JsonLines, Table, XmcText, labels_of
-from ovaflow.prediction.calibration import FILE_NAME, calibration_of
-from ovaflow.prediction.predictions import open_any_model, predict_test_set, write_predictions
+from ovaflow.prediction.predictions import predict_test_set, require_second_stage, write_predictions
 from ovaflow.prediction.predictor import Predictor, remark_on_memory, without_words
 from ovaflow.prediction.sources import (
     READ_FORMATS,
@@ -29,8 +26,7 @@ from ovaflow.storage.writing import write_atomically
 
 _FORMAT = click.Choice(["jsonl", "csv", "xmc-text", "table"])
 _OUTPUTS = {"": "jsonl", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".txt": "xmc-text"}
-_CALIBRATED = ("probabilities", "thresholds", "min_probability")
-_OF_RAW = (*_CALIBRATED, "min_score", "joined")
+_OF_RAW = ("fit", "min_probability", "min_score", "joined")
 
 
 @click.command("predict")
@@ -53,24 +49,21 @@ _OF_RAW = (*_CALIBRATED, "min_score", "joined")
 )
 @click.option("--dataset", type=FILE, help="Predict the test instances of this dataset.h5 instead.")
 @option(Predict, "top_k")
-@click.option("--probabilities", is_flag=True, help="Add the labels' probabilities.")
 @click.option(
-    "--thresholds", is_flag=True, help="Keep only top labels that reach their thresholds, which are chosen for F1."
+    "--fit", is_flag=True, help="As many labels as fit each text, whatever --top-k says; needs a second stage."
 )
 @click.option(
     "--min-probability",
     type=click.FloatRange(0, 1),
-    help="Keep only top labels that are at least this probable.",
+    help="Keep only top labels that are at least this probable; needs a second stage.",
 )
 @click.option("--min-score", type=float, help="Keep only top labels with at least this score.")
-@click.option(
-    "--calibration", type=FILE, help="For probabilities and thresholds; by default calibration.h5 next to the model."
-)
+@second_stage
 @THREADS
 @click.option("--output", type=FILE, help="File to write, predictions.h5 for a dataset; otherwise standard output.")
 @click.option("--output-format", type=_FORMAT, help="Format of the output; by default by its name or place.")
 @click.option("--joined", metavar="MARK", help="csv with one row per record, its labels joined by this, such as ' | '.")
-def predict_command(inputs, model, texts, dataset, top_k, threads, output, **options):
+def predict_command(inputs, model, texts, dataset, top_k, reranker, rerank, threads, output, **options):
     """Find the best labels of texts, of files of texts or features, or of a dataset's test instances.
 
     A FILE holds one text per line, JSON Lines, CSV, Parquet, svmlight or XMC text, compressed or not; - is standard
@@ -80,12 +73,13 @@ def predict_command(inputs, model, texts, dataset, top_k, threads, output, **opt
         if not inputs:
             raise click.UsageError("missing MODEL")
         model, *inputs = inputs
+    predictor = open_predictor(model, reranker, rerank)
     if dataset is not None:
         if inputs or texts or output is None or _any_set(options, _OF_RAW):
             raise click.UsageError("--dataset takes only a model, --output, --top-k and --threads")
-        _predict_dataset(model, dataset, top_k, threads, output)
+        _predict_dataset(predictor.model, dataset, top_k, threads, output)
     elif inputs or texts:
-        _predict_raw(Path(model), inputs, texts, top_k, threads, output, **options)
+        _predict_raw(predictor, inputs, texts, top_k, threads, output, **options)
     else:
         raise click.UsageError("nothing to predict: give --text, a file, - for standard input, or --dataset")
 
@@ -96,23 +90,24 @@ def _any_set(options, names):
 
 
 def _predict_dataset(model, dataset, top_k, threads, output):
-    opened = open_any_model(model), open_dataset(dataset)
-    predictions = predict_test_set(*opened, top_k, threads)
+    predictions = predict_test_set(model, open_dataset(dataset), top_k, threads)
     write_predictions(output, predictions)
     n = len(predictions.ids)
     each = 1000 * predictions.core_seconds / max(n, 1)
     click.echo(f"{output}: top {top_k} of {n:,} instances in {predictions.seconds:.1f} s, {each:.2f} core-ms each")
 
 
-def _predict_raw(model, inputs, texts, top_k, threads, output, output_format, joined, **options):
-    predictor = open_predictor(model)
-    if _any_set(options, _CALIBRATED):
-        options["calibration"] = _calibration_of(predictor.model, options["calibration"])
+def _predict_raw(predictor, inputs, texts, top_k, threads, output, output_format, joined, **options):
+    probability = options.pop("min_probability")
+    if options["fit"] or probability is not None:
+        require_second_stage(predictor.model)
+    if probability is not None:
+        options["min_score"] = probability
     names = "format", "text_column", "first_feature", "id_column"
     reading = [options.pop(name) for name in names]
     sources = [_source(predictor, path, *reading) for path in inputs]
     titled = bool(sources) or len(texts) > 1
-    writer = _writer(output_format, output, predictor, options["probabilities"], titled, joined)
+    writer = _writer(output_format, output, predictor, titled, joined)
     plain = texts or any(source.format == "lines" for source in sources)
     if plain and (remark := remark_on_columns(predictor.model)):
         click.echo(f"ovaflow: {remark}", err=True)
@@ -155,26 +150,15 @@ def _batches(predictor, texts, sources):
         yield from batches_of(source, predictor)
 
 
-def open_predictor(path):
+def open_predictor(path, reranker=None, rerank=True):
     """Open a model, with a remark if the memory is too small for it."""
-    predictor = Predictor.open(path)
+    predictor = Predictor.open(path, reranker, rerank)
     if remark := remark_on_memory(predictor, memory_left()):
         click.echo(f"ovaflow: {remark}", err=True)
     return predictor
 
 
-def _calibration_of(model, path):
-    calibration = calibration_of(model, path)
-    if calibration is None:
-        raise InputError(
-            "no calibration, which probabilities and thresholds need",
-            path=model.path.with_name(FILE_NAME),
-            remedy="set predict: {calibrate: 0.2} in the config and run again",
-        )
-    return calibration
-
-
-def _writer(name, output, predictor, probabilities, titled, mark):
+def _writer(name, output, predictor, titled, mark):
     if name is None and output is not None:
         name = _OUTPUTS.get(output.suffix.lower())
         if name is None:
@@ -192,14 +176,14 @@ def _writer(name, output, predictor, probabilities, titled, mark):
         if name is not None:
             message = f"--joined {mark!r}: the label {name!r} has it in its name; choose another"
             raise click.UsageError(message)
-        return JoinedCsv(mark, probabilities, uris)
+        return JoinedCsv(mark, uris)
     if name == "xmc-text":
         if output is None:
             raise click.UsageError("xmc-text begins with the number of instances: name a file with --output")
-        return XmcText(predictor.n_labels, probabilities)
+        return XmcText(predictor.n_labels)
     if name == "table":
-        return Table(titled)
-    return Csv(probabilities, uris) if name == "csv" else JsonLines()
+        return Table(titled, predictor.model.probabilistic)
+    return Csv(uris) if name == "csv" else JsonLines()
 
 
 @contextmanager

@@ -21,9 +21,9 @@ def of_reading(files: list[str], megabytes: float) -> int:
     return 550 + int((5 if expanding else 2) * megabytes)
 
 
-def of_calibrating(held_out: float, predictions: float) -> int:
-    """Memory of a job that compares scores with the labels of held-out instances, by the sizes of both files."""
-    return int(500 + 2 * held_out + 20 * predictions)
+def of_reranking(dataset: float, held_out: float, predictions: float) -> int:
+    """Memory of a job that fits a second stage, by the sizes of its inputs."""
+    return int(700 + 4 * (dataset + held_out) + 20 * predictions)
 
 
 def of_merging(labels: int, shards: float) -> int:

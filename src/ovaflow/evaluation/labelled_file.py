@@ -13,15 +13,16 @@ from ovaflow.data.readers.sparse_text import read_svmlight, read_xmc_text
 from ovaflow.data.readers.texts import read_texts
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.annif import averages, indicator
-from ovaflow.evaluation.calibration_curve import automatic
 from ovaflow.evaluation.metrics import PLACES
+from ovaflow.evaluation.reliability import automatic
 from ovaflow.prediction.sources import BATCH, format_named, weighs_columns
-from ovaflow.settings.models import HELD_OUT_TOP_K, PrepareSource
+from ovaflow.reranking.ranked import labels_that_fit
+from ovaflow.settings.models import CANDIDATES, PrepareSource
 from ovaflow.sparse.csr import CSR, from_scipy
 
 FORMATS = ("csv", "jsonl", "parquet", "text-tsv", "annif", "svmlight", "xmc-text")
 _BEST_OF_RECORD = 5
-"""Labels of each record that count as predicted without thresholds."""
+"""Labels of each record that count as predicted without a second stage."""
 
 
 class Answers(NamedTuple):
@@ -58,7 +59,7 @@ def answer(predictor, path, settings, threads=1):
     read = _read_features if settings.format in ("svmlight", "xmc-text") else _read_texts
     predictions, rows, n_true = [], [], []
     for X, labels, counts in read(predictor, path, settings):
-        predictions.append(predictor.top_k(X, min(HELD_OUT_TOP_K, predictor.n_labels), threads))
+        predictions.append(predictor.top_k(X, min(CANDIDATES, predictor.n_labels), threads))
         rows += labels
         n_true += counts
     if not any(rows):
@@ -106,7 +107,7 @@ def _read_features(predictor, path, settings):
     yield predictor.transformed(X._replace(n_columns=d)), known, list(map(len, labels))
 
 
-def measure(answers, calibration):
+def measure(answers, probabilistic):
     """Numbers of records and labels, and metrics, by name: P@k over records with a label that the model knows."""
     n_true, known, Y = answers.n_true, answers.known, answers.Y
     hits = ranking.find_hits(answers.ids, Y)
@@ -122,27 +123,25 @@ def measure(answers, calibration):
         "recall@5 of known labels": ranking.recall(hits, Y, 5),
         "recall@5 of all labels": float((hits[labelled, :5].sum(axis=1) / n_true[labelled]).mean()),
     }
-    if calibration is not None:
-        chosen = calibration.chosen(answers.ids, answers.scores)
-        true, assigned = _indicators(answers, chosen)
-        for name, average in (("micro-F1", "micro"), ("document-averaged F1", "samples")):
-            metrics[f"{name} at the thresholds"] = float(averages(true, assigned, average)[2])
+    if probabilistic:
+        amounts = labels_that_fit(answers.scores)[labelled]
+        fit = ranking.answers_of(hits[labelled], amounts, n_true[labelled])
+        for name, value in (("F1", fit["F1"]), ("precision", fit["P"]), ("recall", fit["R"])):
+            metrics[f"{name} of labels that fit"] = value
     return metrics
 
 
-def by_probability(answers, calibration):
+def by_probability(answers):
     """How good probable labels are, on records with labels; as :func:`automatic`."""
     labelled = answers.n_true > 0
     hits = ranking.find_hits(answers.ids, answers.Y)[labelled]
-    probabilities = calibration.probabilities(answers.ids, answers.scores)[labelled]
-    return automatic(probabilities, hits, len(answers.Y.indices))
+    return automatic(answers.scores[labelled], hits, len(answers.Y.indices))
 
 
-def by_label(answers, model, calibration):
+def by_label(answers, model):
     """Head and rows of a table of all labels that are true or predicted for a record."""
-    chosen = (answers.ids >= 0) & (np.arange(answers.ids.shape[1]) < _BEST_OF_RECORD)
-    if calibration is not None:
-        chosen = calibration.chosen(answers.ids, answers.scores)
+    amounts = labels_that_fit(answers.scores)[:, None] if model.probabilistic else _BEST_OF_RECORD
+    chosen = (answers.ids >= 0) & (np.arange(answers.ids.shape[1]) < amounts)
     true, assigned = _indicators(answers, chosen)
     positives, predicted = (np.asarray(matrix.sum(axis=0)).ravel() for matrix in (true, assigned))
     measures = averages(true, assigned, None)
@@ -157,8 +156,6 @@ def by_label(answers, model, calibration):
         "recall": np.where(positives, recall, ""),
         "F1": f1,
     }
-    if calibration is not None:
-        columns["threshold"] = np.char.mod("%.6g", calibration.thresholds)
     yield [*columns]
     for label in np.flatnonzero(positives + predicted):
         yield [values[label] for values in columns.values()]

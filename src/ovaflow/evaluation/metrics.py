@@ -4,6 +4,7 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.evaluation import ranking
+from ovaflow.reranking.ranked import labels_that_fit
 
 PLACES = (1, 3, 5)
 
@@ -18,6 +19,8 @@ def evaluate(predictions, dataset, model, training, a, b):
     inverse = dataset.inverse_propensity(a, b)
     metrics = ranking_metrics(predictions.ids, dataset.test.Y, inverse)
     labels_per_instance = np.diff(dataset.test.Y.indptr)
+    if predictions.ranking is not None:
+        metrics |= _of_second_stage(predictions, dataset.test.Y, inverse)
     return metrics | {
         "train_seconds": training.core_seconds,
         "train_peak_rss_bytes": training.peak_rss_bytes,
@@ -35,6 +38,16 @@ def evaluate(predictions, dataset, model, training, a, b):
         "propensity_a": a,
         "propensity_b": b,
     }
+
+
+def _of_second_stage(predictions, Y, inverse):
+    """Means over instances of answers with as many labels as fit, and the metrics of the order by score alone."""
+    candidates, k = predictions.ranking, predictions.ids.shape[1]
+    hits = ranking.find_hits(candidates.ids, Y)
+    amounts = labels_that_fit(candidates.probabilities)
+    fit = ranking.answers_of(hits, amounts, np.diff(Y.indptr))
+    means = {f"{name}-fit": value for name, value in fit.items()}
+    return means | {"first_stage": ranking_metrics(candidates.first_ids[:, :k], Y, inverse)}
 
 
 def ranking_metrics(ids, Y, inverse):

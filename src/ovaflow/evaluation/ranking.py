@@ -79,6 +79,18 @@ def f1(ids, hits, Y, k):
     return macro, ratio(2 * true.sum(), predicted.sum() + positives.sum())
 
 
+def answers_of(hits, amounts, positives):
+    """Precision, recall and F1, means over texts, of the first labels of each text; an empty answer has precision 0."""
+    right = np.where(np.arange(hits.shape[1]) < amounts[:, None], hits, False).sum(axis=1)
+    both = np.maximum(amounts + positives, 1)
+    return {
+        "P": float(np.mean(right / np.maximum(amounts, 1))),
+        "R": float(np.mean(right / np.maximum(positives, 1))),
+        "F1": float(np.mean(2 * right / both)),
+        "labels": float(np.mean(amounts)),
+    }
+
+
 def _discounts(k):
     return 1 / np.log2(np.arange(2, k + 2))
 

@@ -90,6 +90,9 @@ class ModelFile(Named, ABC):
 class Model(ModelFile):
     """A model that finds labels, of one method: each method has a class of its own."""
 
+    probabilistic: ClassVar[bool] = False
+    """Whether its scores are probabilities."""
+
     @classmethod
     @abstractmethod
     def open(cls, path):

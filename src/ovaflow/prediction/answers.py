@@ -7,43 +7,32 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ovaflow.reranking.ranked import labels_that_fit
+from ovaflow.settings.models import CANDIDATES
 from ovaflow.sparse.best import NO_LABEL
 
 
 class Label(NamedTuple):
     id: int
     name: str
-    score: np.float32
-    probability: np.float32 | None = None
+    score: np.float32  # a probability where the model has a second stage
     uri: str | None = None
 
 
-def labels_of(
-    predictor,
-    X,
-    k,
-    threads=1,
-    calibration=None,
-    probabilities=False,
-    thresholds=False,
-    min_probability=None,
-    min_score=None,
-):
-    """Labels of each instance by falling score; on request with probabilities, or only likely ones."""
-    ids, scores = predictor.top_k(X, min(k, predictor.n_labels), threads)
-    kept = calibration.chosen(ids, scores) if thresholds else ids != NO_LABEL
-    if min_probability is not None:
-        kept &= calibration.probabilities(ids, scores) >= min_probability
+def labels_of(predictor, X, k, threads=1, fit=False, min_score=None):
+    """The best k labels of each instance by falling score; ``fit``: as many as fit instead."""
+    ids, scores = predictor.top_k(X, min(CANDIDATES if fit else k, predictor.n_labels), threads)
+    kept = ids != NO_LABEL
+    if fit:
+        kept &= np.arange(ids.shape[1]) < labels_that_fit(scores)[:, None]
     if min_score is not None:
         kept &= scores >= min_score
-    likely = calibration.probabilities(ids, scores) if probabilities else np.full(ids.shape, None)
     names, uris = predictor.label_names, predictor.label_uris
-    for row in zip(ids.tolist(), kept, scores, likely, strict=True):
+    for row in zip(ids.tolist(), kept, scores, strict=True):
         labels = []
-        for j, is_kept, score, probability in zip(*row, strict=True):
+        for j, is_kept, score in zip(*row, strict=True):
             if is_kept:
-                uri = uris[j] if len(uris) else None
-                labels.append(Label(j, names[j], score, probability, uri))
+                labels.append(Label(j, names[j], score, uris[j] if len(uris) else None))
         yield labels
 
 
@@ -68,34 +57,28 @@ def _entry(label):
     if label.uri is not None:
         entry["uri"] = label.uri
     entry["score"] = _number(label.score)
-    if label.probability is not None:
-        entry["probability"] = _number(label.probability)
     return entry
 
 
 class Csv:
     """One label per line, with the name of the instance, or its number where it has none."""
 
-    def __init__(self, probabilities, uris):
-        # of the fields of Label
-        self._width, self._uris = 4 if probabilities else 3, uris
-        columns = ["instance", "rank", "id", "label", "score", "probability"][: 2 + self._width]
-        self.head = _csv_lines([columns + ["uri"] * uris])
+    def __init__(self, uris):
+        self._uris = uris
+        self.head = _csv_lines([["instance", "rank", "id", "label", "score"] + ["uri"] * uris])
 
     def write(self, number, name, text, labels):
         instance, rows = number if name is None else name, []
         for rank, label in enumerate(labels, 1):
-            rows.append([instance, rank, *label[: self._width], *[label.uri] * self._uris])
+            rows.append([instance, rank, *label[:3], *[label.uri] * self._uris])
         return _csv_lines(rows)
 
 
 class JoinedCsv:
     """One instance per line, with its labels in one field."""
 
-    def __init__(self, mark, probabilities, uris):
+    def __init__(self, mark, uris):
         fields = {"labels": "name", "scores": "score"}
-        if probabilities:
-            fields["probabilities"] = "probability"
         if uris:
             fields["uris"] = "uri"
         self._mark, self._fields = mark, list(fields.values())
@@ -117,8 +100,8 @@ def _csv_lines(rows):
 class XmcText:
     """``label:score label:score`` per line, below a header of instances and labels."""
 
-    def __init__(self, n_labels, probabilities):
-        self._n_labels, self._probabilities = n_labels, probabilities
+    def __init__(self, n_labels):
+        self._n_labels = n_labels
         self.head = self.first_line(0)
 
     def first_line(self, n):
@@ -126,8 +109,7 @@ class XmcText:
         return f"{n} {self._n_labels}".ljust(39) + "\n"
 
     def write(self, number, name, text, labels):
-        field = "probability" if self._probabilities else "score"
-        return " ".join(f"{label.id}:{getattr(label, field)}" for label in labels) + "\n"
+        return " ".join(f"{label.id}:{label.score}" for label in labels) + "\n"
 
 
 class Table:
@@ -135,14 +117,14 @@ class Table:
 
     head = ""
 
-    def __init__(self, titled):
-        self._titled = titled
+    def __init__(self, titled, probabilistic):
+        self._titled, self._probabilistic = titled, probabilistic
 
     def write(self, number, name, text, labels):
         lines = []
         for rank, label in enumerate(labels, 1):
-            chance = "" if label.probability is None else f"{100 * label.probability:5.1f} %  "
-            lines.append(f"{rank:4}  {label.score:8.4f}  {chance}{label.name}\n")
+            score = f"{100 * label.score:6.1f} %" if self._probabilistic else f"{label.score:8.4f}"
+            lines.append(f"{rank:4}  {score}  {label.name}\n")
         table = "".join(lines) or "   no labels\n"
         if not self._titled:
             return table

@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from ovaflow.model.model_file import ONE_VS_ALL, method_of
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.rembrandt.model_file import METHOD as REMBRANDT
 from ovaflow.rembrandt.model_file import EmbeddingModel
+from ovaflow.reranking.reranked import Ranking, RerankedModel
+from ovaflow.reranking.reranker_file import FILE_NAME, read_reranker
 from ovaflow.storage.arrays import create_array, map_array
 from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact
 
@@ -34,16 +37,40 @@ def open_any_model(path):
     return MODELS[method].open(path)
 
 
+def with_second_stage(model, path=None):
+    """A model with its second stage: of a file, or of the one next to the model; the model itself without one.
+
+    One that was no better than the scores on held-out instances says that it is not used.
+    """
+    beside = Path(model.path).with_name(FILE_NAME)
+    if path is None and not beside.exists():
+        return model
+    reranker = read_reranker(path or beside, model)
+    return model if reranker.unused else RerankedModel.of(model, reranker)
+
+
+def require_second_stage(model):
+    """Refuse a model without a second stage, which has no probabilities."""
+    if not model.probabilistic:
+        raise InputError(
+            "has no second stage, so no probabilities, and does not know how many labels fit",
+            path=model.path,
+            remedy="set predict: {rerank: 0.2} in the config and run again",
+        )
+
+
 @dataclass(frozen=True)
 class Predictions:
     """The best labels of each test instance."""
 
     ids: np.ndarray  # int32 (n, k); by falling score, ties by the smaller id; -1 where there are fewer than k
-    scores: np.ndarray  # float32 (n, k); -inf where the id is -1
+    scores: np.ndarray  # float32 (n, k); -inf where the id is -1; probabilities where there is a second stage
     seconds: float  # wall time of scoring, without opening files
     threads: int
     inputs: dict  # checksums of ``dataset`` and ``model``
     core_seconds: float = 0.0  # processor time of scoring; no part of the file
+    # all candidates of a second stage by probability, and the best k of the scores alone; None without one
+    ranking: Ranking | None = None
 
 
 def predict_test_set(model, dataset, k, threads=1):
@@ -51,10 +78,17 @@ def predict_test_set(model, dataset, k, threads=1):
     model.require_dataset(dataset)
     model.prepare()
     wall, processor = time.perf_counter(), time.process_time()
-    ids, scores = model.top_k(model.instances(dataset.test), k, threads, quiet=False)
+    X, ranking = model.instances(dataset.test), None
+    if model.probabilistic:
+        ranking = model.ranking(X, k, threads, quiet=False)
+        ids, scores = ranking.ids[:, :k], ranking.probabilities[:, :k]
+    else:
+        ids, scores = model.top_k(X, k, threads, quiet=False)
     seconds, core_seconds = time.perf_counter() - wall, time.process_time() - processor
     inputs = {"dataset": dataset.checksum, "model": model.checksum}
-    return Predictions(ids, scores, seconds, threads, inputs, core_seconds)
+    if ranking is not None:
+        inputs["reranker"] = model.reranker.checksum
+    return Predictions(ids, scores, seconds, threads, inputs, core_seconds, ranking)
 
 
 def write_predictions(path, predictions):
@@ -62,16 +96,25 @@ def write_predictions(path, predictions):
     with create_artifact(path, KIND, parameters, predictions.inputs) as file:
         create_array(file, "ids", np.asarray(predictions.ids, np.int32))
         create_array(file, "scores", np.asarray(predictions.scores, np.float32), infinite=True)
+        if predictions.ranking is not None:
+            group = file.create_group("ranking")
+            for name, array in predictions.ranking._asdict().items():
+                create_array(group, name, array, infinite=True)
         file.attrs["seconds"] = float(predictions.seconds)
         file.attrs["threads"] = int(predictions.threads)
 
 
 def read_predictions(path):
     with open_artifact(path, KIND) as file:
+        ranking = None
+        if "ranking" in file:
+            arrays = {name: map_array(array) for name, array in file["ranking"].items()}
+            ranking = Ranking(**arrays)
         return Predictions(
             ids=map_array(file["ids"]),
             scores=map_array(file["scores"]),
             seconds=float(file.attrs["seconds"]),
             threads=int(file.attrs["threads"]),
             inputs=inputs_of(file),
+            ranking=ranking,
         )

@@ -14,7 +14,7 @@ from ovaflow.data.readers.texts import without_markup
 from ovaflow.data.tfidf import TfIdf, weigh_counts
 from ovaflow.model.index import index_path
 from ovaflow.model.model_file import Model
-from ovaflow.prediction.predictions import open_any_model
+from ovaflow.prediction.predictions import open_any_model, with_second_stage
 from ovaflow.sparse.csr import CSR, from_scipy
 
 
@@ -33,13 +33,17 @@ class Predictor:
         self.model, self._search = model, model.for_many_calls()
 
     @classmethod
-    def open(cls, path: StrPath) -> Self:
-        """Open a model file.
+    def open(cls, path: StrPath, reranker: StrPath | None = None, rerank: bool = True) -> Self:
+        """Open a model file, with its second stage.
 
         Parameters
         ----------
         path : path-like
             A model.h5.
+        reranker : path-like, optional
+            A reranker.h5; by default the one next to the model, if there is one.
+        rerank : bool
+            False: the model alone, which gives scores.
 
         Returns
         -------
@@ -50,7 +54,8 @@ class Predictor:
         InputError
             If the file is missing, foreign, of an unknown method or another format version, or damaged.
         """
-        return cls(open_any_model(path))
+        model = open_any_model(path)
+        return cls(with_second_stage(model, reranker) if rerank else model)
 
     def prepare(self) -> None:
         """Make ready for many calls: load kernels, names and, unless it lies on disk, build the index.
@@ -186,7 +191,7 @@ class Predictor:
         ids : ndarray of int32, shape (n, k)
             By falling score, ties by the smaller id; -1 where there are fewer than k.
         scores : ndarray of float32, shape (n, k)
-            -inf where the id is -1.
+            -inf where the id is -1. Probabilities where the model has a second stage.
         """
         self._require_features(X)
         return self._search.top_k(X, k, threads)

@@ -11,9 +11,6 @@ from ovaflow.reranking.neighbours import Neighbours
 from ovaflow.reranking.rows import unit_rows
 from ovaflow.sparse.best import NO_LABEL
 
-CANDIDATES = 50
-"""Labels of each text that are ranked again: the first ones by score."""
-
 GROUPS = {
     "score": ("score", "below the first", "below the fifth", "rank", "mean of the first five"),
     "frequency": ("frequency",),

@@ -10,9 +10,10 @@ from sklearn.metrics import log_loss
 
 from ovaflow.console.errors import InputError
 from ovaflow.reranking.boosted_trees import fit_trees
-from ovaflow.reranking.evidence import CANDIDATES, COLUMNS, GROUPS, Evidence
+from ovaflow.reranking.evidence import COLUMNS, GROUPS, Evidence
 from ovaflow.reranking.ranked import rank
 from ovaflow.reranking.reranker_file import Reranker
+from ovaflow.settings.models import CANDIDATES
 from ovaflow.sparse.best import NO_LABEL
 from ovaflow.sparse.csr import rows_of
 
@@ -37,7 +38,7 @@ class HeldOut:
         return HeldOut(self.columns[texts], self.ids[texts], self.hits[texts], self.positives[texts])
 
     @property
-    def pairs(self):
+    def candidates(self):
         """Rows of the candidates that there are, and whether they are true."""
         known = self.ids != NO_LABEL
         return self.columns[known], self.hits[known]
@@ -45,44 +46,47 @@ class HeldOut:
 
 def fit_reranker(model, dataset, held_out, predictions, hits, threads=1):
     """Fit a second stage for a model of ``dataset`` to predictions for the test instances of ``held_out``."""
-    n = len(predictions.ids)
-    if n < FEWEST:
-        message = f"{n:,} instances were held out, and a second stage needs {FEWEST:,}"
-        raise InputError(message, path=held_out.path, remedy="hold out a larger share, or set rerank: 0")
-    texts = np.arange(min(n, MOST)) * n // min(n, MOST)
-    ids, scores, hits = (
-        array[texts, :CANDIDATES] for array in (predictions.ids, predictions.scores, hits)
-    )
-    if not hits.any():
-        raise InputError(
-            "no candidate of the held-out instances is true",
-            path=held_out.path,
-            remedy="hold out more instances, or look at how good the model is",
-        )
-    likelihood = fit_likelihood(ids, scores, hits)
-    evidence = Evidence.of(held_out, likelihood)
-    columns = evidence.columns(rows_of(held_out.test.X, texts), ids, scores, threads)
-    positives = np.diff(held_out.test.Y.indptr)[texts]
-    parts = HeldOut(columns, ids, hits, positives)
-    checked = np.arange(len(texts)) % CHECKED == 0
-    check = parts.part(checked)
-    parameters = {
-        **held_out.parameters["held_out"],
-        "texts": len(texts),
-        "check": check_trees(fit_trees(*parts.part(~checked).pairs, threads), check),
-        "likelihood": likelihood,
-    }
-    trees = fit_trees(*parts.pairs, threads)
     inputs = {"model": model.checksum, "held_out": held_out.checksum}
     inputs["held_out_model"] = predictions.inputs["model"]
-    return Reranker(trees, Evidence.of(dataset, likelihood), parameters, inputs)
+    texts = _spread(len(predictions.ids), MOST)
+    parameters = {**held_out.parameters["held_out"], "texts": len(texts), "columns": COLUMNS}
+    ids, scores, hits = (array[texts, :CANDIDATES] for array in (predictions.ids, predictions.scores, hits))
+    if len(texts) < FEWEST:
+        return Reranker(parameters | {"unused": f"{len(texts):,} instances were held out, it needs {FEWEST:,}"}, inputs)
+    if not hits.any():
+        return Reranker(parameters | {"unused": "no candidate of a held-out instance is true"}, inputs)
+    likelihood = fit_likelihood(ids, scores, hits)
+    columns = Evidence.of(held_out, likelihood).columns(rows_of(held_out.test.X, texts), ids, scores, threads)
+    pairs = HeldOut(columns, ids, hits, np.diff(held_out.test.Y.indptr)[texts])
+    checked = np.arange(len(texts)) % CHECKED == 0
+    check = check_trees(fit_trees(*pairs.part(~checked).candidates, threads), pairs.part(checked))
+    parameters["check"] = check
+    if check["second_stage"] <= check["first_stage"]:
+        return Reranker(parameters | {"unused": "it ranks held-out instances no better than the scores do"}, inputs)
+    trees = fit_trees(*pairs.candidates, threads)
+    return Reranker(parameters, inputs, trees, Evidence.of(dataset, likelihood))
+
+
+def require_parts_of_one(dataset, held_out, predictions):
+    """Refuse a dataset, held-out instances and predictions that do not belong together."""
+    if held_out.parameters.get("held_out", {}).get("of") != dataset.checksum:
+        remedy = "give the held-out dataset and the dataset of one run"
+        raise InputError(f"was not held out of {dataset.path}", path=held_out.path, remedy=remedy)
+    if predictions.inputs.get("dataset") != held_out.checksum:
+        raise InputError("the predictions are of other instances", path=held_out.path, remedy="predict again")
+
+
+def _spread(n, most):
+    """At most so many of n instances, evenly spread."""
+    amount = min(n, most)
+    return np.arange(amount) * n // max(amount, 1)
 
 
 def fit_likelihood(ids, scores, hits):
     """Slope and intercept of the log-odds of a label over its score alone."""
     known = ids != NO_LABEL
     line = LogisticRegression().fit(scores[known].reshape(-1, 1), hits[known])
-    return [float(line.coef_[0, 0]), float(line.intercept_[0])]
+    return float(line.coef_[0, 0]), float(line.intercept_[0])
 
 
 def check_trees(trees, check):
@@ -95,7 +99,7 @@ def check_trees(trees, check):
         shuffled = random.permutation(len(columns))
         columns[:, :, numbers] = columns[shuffled][:, :, numbers]
         lost[name] = by_trees - _ndcg(trees, check, columns)
-    rows, hits = check.pairs
+    rows, hits = check.candidates
     return {
         "texts": len(check.ids),
         "first_stage": _ndcg_of(check.hits, check.positives),

@@ -17,14 +17,13 @@ class LabelNames:
 
     @classmethod
     def of(cls, dataset):
-        names = slice(dataset.n_documents, None)
         X, Y = dataset.train.X, dataset.train.Y
         rows = np.full(dataset.n_labels, -1)
         rows[Y.indices[Y.indptr[dataset.n_documents] :]] = np.arange(dataset.n_documents, X.n_rows)
         return cls(unit_rows(rows_of(X, rows), dataset.bias_feature))
 
     def overlap(self, X, candidates):
-        """Cosine of text and name, share of the name's features in the text (weighted by squares), length of the name."""
+        """Cosine of text and name, share of the name in the text (squares of its features), length of the name."""
         cosine, share = np.zeros(candidates.shape, np.float32), np.zeros(candidates.shape, np.float32)
         _overlap(*X.arrays, *self.features.arrays, np.zeros(X.n_columns, np.float32), candidates, cosine, share)
         length = np.diff(self.features.indptr)[candidates].astype(np.float32)

@@ -43,13 +43,15 @@ class Neighbours:
         """Share of the votes of the nearest texts for each candidate, weighted by cosine, and their sum, by text."""
         nearest, cosines = search_index(self.panels, self.X, X, min(NEAREST, self.X.n_rows), threads)
         shares, sums = np.zeros(candidates.shape, np.float32), np.zeros(len(candidates), np.float32)
-        _count_votes(nearest, cosines, *self.Y.arrays[1:], np.zeros(self.Y.n_columns, np.float32), candidates, shares, sums)
+        _count_votes(
+            nearest, cosines, *self.Y.arrays[1:], np.zeros(self.Y.n_columns, np.float32), candidates, shares, sums
+        )
         return shares, sums
 
 
 @strict_kernel
 def _count_votes(nearest, cosines, indices, indptr, votes, candidates, shares, sums):
-    """share_ij = sum_k cos(x_i, x_k) [j in Y_k] / sum_k cos(x_i, x_k) over the nearest texts k with a positive cosine."""
+    """share_ij = sum_k cos(x_i, x_k) [j in Y_k] / sum_k cos(x_i, x_k) over the nearest texts k, cosines above 0."""
     for i in range(len(nearest)):
         total = np.float32(0)
         for k in range(nearest.shape[1]):

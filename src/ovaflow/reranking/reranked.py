@@ -7,9 +7,9 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.model.model_file import Model, ModelFile
-from ovaflow.reranking.evidence import CANDIDATES
 from ovaflow.reranking.ranked import rank
 from ovaflow.reranking.reranker_file import Reranker
+from ovaflow.settings.models import CANDIDATES
 from ovaflow.sparse.best import NO_LABEL
 from ovaflow.sparse.csr import CSR
 
@@ -42,7 +42,9 @@ class RerankedModel(Model):
         raise NotImplementedError
 
     def save(self, path):
-        raise InputError("a model with its second stage is two files", path=path, remedy="copy model.h5 and reranker.h5")
+        raise InputError(
+            "a model with its second stage is two files", path=path, remedy="copy model.h5 and reranker.h5"
+        )
 
     @property
     def n_features(self):

@@ -1,7 +1,8 @@
 """The file of a second stage: trees and evidence as plain arrays, bound to the model whose candidates it ranks."""
 
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.reranking.boosted_trees import BoostedTrees
@@ -20,60 +21,67 @@ FILE_NAME = "reranker.h5"
 
 @dataclass(frozen=True)
 class Reranker:
-    """A second stage."""
+    """A second stage; without trees and evidence where it is not used."""
 
-    trees: BoostedTrees
-    evidence: Evidence
-    parameters: dict  # how it was fitted, and ``check``: what it was worth on held-out texts that it had not seen
+    # how it was fitted; ``check``: what it was worth on held-out texts that it had not seen;
+    # ``unused``: why it is not used
+    parameters: dict
     inputs: dict  # checksum of ``model``, and of what it was fitted to
+    trees: BoostedTrees | None = None
+    evidence: Evidence | None = None
     checksum: str = ""
 
     @property
-    def useful(self):
-        """Whether it ranked held-out texts better than the scores do."""
-        check = self.parameters["check"]
-        return check["second_stage"] > check["first_stage"]
+    def unused(self):
+        """Why it is not used; empty where it is."""
+        return self.parameters.get("unused", "")
 
 
 def write_reranker(path, reranker):
-    evidence = reranker.evidence
-    matrices = {
-        "texts": evidence.neighbours.X,
-        "labels": evidence.neighbours.Y,
-        "names": evidence.names.features,
-        "company": evidence.company.probabilities,
-    }
-    parameters = reranker.parameters | {"columns": COLUMNS, "baseline": reranker.trees.baseline}
-    with create_artifact(path, KIND, parameters, reranker.inputs) as file:
-        group = file.create_group("trees")
-        for name in ("starts", "columns", "thresholds", "children", "values"):
-            create_array(group, name, getattr(reranker.trees, name), infinite=name == "thresholds")
-        for name, matrix in matrices.items():
-            write_csr(file.create_group(name), matrix)
+    with create_artifact(path, KIND, reranker.parameters, reranker.inputs) as file:
+        if not reranker.unused:
+            _write_trees(file.create_group("trees"), reranker.trees)
+            evidence = reranker.evidence
+            write_csr(file.create_group("texts"), evidence.neighbours.X)
+            write_csr(file.create_group("labels"), evidence.neighbours.Y)
+            write_csr(file.create_group("names"), evidence.names.features)
+            write_csr(file.create_group("company"), evidence.company.probabilities)
+            create_array(file, "likelihood", np.array(evidence.likelihood))
+
+
+def _write_trees(group, trees):
+    arrays = trees._asdict()
+    group.attrs["baseline"] = arrays.pop("baseline")
+    for name, array in arrays.items():
+        create_array(group, name, array, infinite=name == "thresholds")
 
 
 def read_reranker(path, model):
     """Read the second stage of a model."""
     with open_artifact(path, KIND) as file:
-        parameters = parameters_of(file)
-        if inputs_of(file).get("model") != model.checksum:
+        about = about_reranker(file)
+        if about.inputs.get("model") != model.checksum:
             raise InputError(f"does not belong to {model.path}", path=path, remedy="run rerank again")
-        if tuple(parameters["columns"]) != COLUMNS:
+        if about.unused:
+            return about
+        if tuple(about.parameters["columns"]) != COLUMNS:
             message = "ranks by other evidence than this ovaflow knows"
             raise InputError(message, path=path, remedy="run rerank again")
         arrays = {name: map_array(array) for name, array in file["trees"].items()}
+        trees = BoostedTrees(**arrays, baseline=float(file["trees"].attrs["baseline"]))
         X, Y, names, company = (read_csr(file[name]) for name in ("texts", "labels", "names", "company"))
         parts = Neighbours.of(X, Y), LabelNames(names), Company(company)
-        return Reranker(
-            BoostedTrees(**arrays, baseline=parameters["baseline"]),
-            Evidence(model.counts, *parts, model.bias_feature, parameters["likelihood"]),
-            parameters,
-            inputs_of(file),
-            checksum_of(file),
-        )
+        likelihood = map_array(file["likelihood"])
+        evidence = Evidence(model.counts, *parts, model.bias_feature, likelihood)
+        return replace(about, trees=trees, evidence=evidence)
 
 
-def reranker_beside(model):
-    """Path of the file next to a model; None without one."""
-    path = Path(model.path).with_name(FILE_NAME)
-    return path if path.exists() else None
+def about_reranker(file):
+    """How a second stage was fitted, of its open file."""
+    return Reranker(parameters_of(file), inputs_of(file), checksum=checksum_of(file))
+
+
+def read_about(path):
+    """How the second stage of a file was fitted, without its trees and evidence."""
+    with open_artifact(path, KIND) as file:
+        return about_reranker(file)

@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.sparse
 
-from ovaflow.sparse.csr import CSR, from_scipy
+from ovaflow.sparse.csr import from_scipy
 
 
 def unit_rows(X, bias_feature=-1):

@@ -29,8 +29,8 @@ from ovaflow.steps import METHODS, STEPS
 NAME = r"^[A-Za-z0-9_][A-Za-z0-9._-]*$"
 HELD_OUT = "held-out-"
 """Folders of what is trained without held-out instances begin like this."""
-HELD_OUT_TOP_K = 100
-"""Labels of each held-out instance whose scores are kept."""
+CANDIDATES = 50
+"""Labels of each instance that a second stage ranks: the first ones by score."""
 RESERVED = frozenset({"dataset.h5", "means.h5", "label_tree.h5", "embeddings", "report.html"})
 ROLES = ("train", "test", "labels", "vocabulary", "train_labels", "test_labels")
 TEXT_FORMATS = ("text-tsv", "jsonl", "csv", "parquet", "annif")
@@ -604,9 +604,10 @@ class Predict(Section):
     """From a model to predictions."""
 
     top_k: Positive = setting(5, "number of labels predicted for each instance")
-    calibrate: float = setting(
+    rerank: float = setting(
         0.0,
-        "share of the training instances held out to fit probabilities and thresholds; 0: none",
+        "share of the training instances held out to fit the second stage, which ranks the candidates of the model"
+        " and gives them probabilities; 0: none",
         ge=0,
         lt=1,
     )
@@ -710,7 +711,7 @@ class Config(Section):
             entry = self.runs[run]
         overridden = {key: getattr(entry, key) for key in entry.model_fields_set & type(section).model_fields.keys()}
         if name == "predict" and dataset is not None and dataset not in self.datasets:  # a fold
-            overridden["top_k"] = HELD_OUT_TOP_K
+            overridden |= {"top_k": CANDIDATES, "rerank": 0}
         return type(section).model_validate(section.model_dump() | overridden)
 
     def train_of(self, run: str) -> Train:
@@ -742,7 +743,7 @@ class Config(Section):
         if run.method == "one-vs-all" and train.retrain != "all":
             if run.sweep is not None:
                 raise ValueError(f"runs.{name}: retrain keeps weights of one C, sweep changes it")
-            if run.pretrained is not None and self.section("predict", run=name).calibrate:
+            if run.pretrained is not None and self.section("predict", run=name).rerank:
                 raise ValueError(
-                    f"runs.{name}: calibrate needs retrain: all; kept weights may have seen held-out instances"
+                    f"runs.{name}: rerank needs retrain: all; kept weights may have seen held-out instances"
                 )

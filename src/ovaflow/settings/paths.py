@@ -36,8 +36,8 @@ PREDICTIONS = f"{_RUN}/predictions.h5"
 METRICS = f"{_RUN}/metrics.json"
 ANALYSIS = f"{_RUN}/analysis.json"
 LABELS = f"{_RUN}/labels.csv"
-CALIBRATION = f"{_RUN}/calibration.h5"
-CALIBRATION_CURVE = f"{_RUN}/calibration.json"
+RERANKER = f"{_RUN}/reranker.h5"
+RELIABILITY = f"{_RUN}/reliability.json"
 PRUNE_CURVE = f"{_RUN}/prune.json"
 TREE_CURVE = f"{_RUN}/{STEPS['tree-curve'].figure}"
 EMBEDDING_CURVE = f"{_RUN}/{STEPS['describe-embedding'].figure}"
@@ -101,14 +101,14 @@ def other_runs(config: Config) -> list[str]:
     return [str(Path(*Path(path).parts[1:-1])) for path in others]
 
 
-def calibrated_runs(config: Config) -> list[str]:
-    """Runs whose scores become probabilities."""
-    return [run for run in config.runs if config.section("predict", run=run).calibrate]
+def reranked_runs(config: Config) -> list[str]:
+    """Runs with a second stage."""
+    return [run for run in config.runs if config.section("predict", run=run).rerank]
 
 
 def fold_of(config: Config, dataset: str, run: str) -> str | None:
-    """The dataset without what is held out to calibrate a run, such as docstrings/held-out-0.2."""
-    share = config.section("predict", run=run).calibrate
+    """The dataset without what is held out for the second stage of a run, such as docstrings/held-out-0.2."""
+    share = config.section("predict", run=run).rerank
     return f"{dataset}/{HELD_OUT}{share:g}" if share else None
 
 

@@ -55,6 +55,8 @@ def schema_at(model: type[BaseModel], keys: list) -> dict:
     return schema
 
 
+_RENAMED = {"calibrate": "rerank"}
+
 _FIRST = {"extra_forbidden": 0, "value_error": 1}
 
 
@@ -66,7 +68,7 @@ def explain(error: ValidationError, content: dict, model: type[BaseModel] = Conf
     if kind == "extra_forbidden":
         known = list(schema_at(model, keys[:-1])["properties"])
         home = _home_of(keys[-1], model) if len(keys) < 4 else ""
-        hint = home or _did_you_mean(keys[-1], known)
+        hint = home or _did_you_mean(_RENAMED.get(keys[-1], keys[-1]), known)
         return f"{where}: unknown key{hint}; legal here: {', '.join(known)}"
     if "[key]" in complaint["loc"] and kind != "value_error":
         return f"{keys[0]}: {_shown(complaint['loc'][-2])} cannot be a name; {_NAMES}"

@@ -1,5 +1,5 @@
-# Probabilities and thresholds: instances are held out, the run is trained again without them (by the same rules, on the
-# dataset results/{dataset}/held-out-{share}), and their scores show what the model's scores mean.
+# The second stage: instances are held out, the run is trained again without them (by the same rules, on the dataset
+# results/{dataset}/held-out-{share}), and their candidates teach what evidence besides the scores is worth.
 
 
 rule hold_out_instances:
@@ -24,51 +24,51 @@ rule hold_out_instances:
         "ovaflow hold-out {input.dataset:q} --fraction={wildcards.share} --output={output:q} > {log:q} 2>&1"
 
 
-rule calibrate_scores:
+rule fit_reranker:
     input:
         model=paths.MODEL,
+        dataset=paths.DATASET,
         held_out=held_out_by(paths.DATASET),
         predictions=held_out_by(paths.PREDICTIONS),
     output:
-        paths.CALIBRATION,
+        paths.RERANKER,
     log:
-        "logs/{dataset}/{run}/calibrate.log",
+        "logs/{dataset}/{run}/rerank.log",
     benchmark:
-        "logs/{dataset}/{run}/calibrate.tsv"
+        "logs/{dataset}/{run}/rerank.tsv"
     params:
-        code=code_fingerprint("calibrate"),
+        code=code_fingerprint("rerank"),
+    threads: threads_of_run
     resources:
-        mem_mb=calibrating_megabytes,
+        mem_mb=reranking_megabytes,
     conda:
         "../../envs/ovaflow.yaml"
     wildcard_constraints:
         dataset=one_of(SETTINGS.datasets),
     shell:
-        "ovaflow calibrate {input.model:q} --held-out={input.held_out:q} --predictions={input.predictions:q}"
-        " --output={output:q} > {log:q} 2>&1"
+        "ovaflow rerank {input.model:q} --dataset={input.dataset:q} --held-out={input.held_out:q}"
+        " --predictions={input.predictions:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
 
 
-rule measure_calibration:
+rule measure_reliability:
     input:
         dataset=paths.DATASET,
-        model=paths.MODEL,
-        calibration=paths.CALIBRATION,
+        predictions=paths.PREDICTIONS,
+        reranker=paths.RERANKER,
     output:
         report(
-            paths.CALIBRATION_CURVE,
-            caption="../report/calibration.rst",
+            paths.RELIABILITY,
+            caption="../report/reliability.rst",
             category="{dataset}",
             subcategory="{run}",
-            labels={"file": "probabilities and thresholds"},
+            labels={"file": "probabilities of the second stage"},
         ),
     log:
-        "logs/{dataset}/{run}/calibration-curve.log",
+        "logs/{dataset}/{run}/reliability.log",
     benchmark:
-        "logs/{dataset}/{run}/calibration-curve.tsv"
+        "logs/{dataset}/{run}/reliability.tsv"
     params:
-        options=settings_of("calibration-curve"),
-        code=code_fingerprint("calibration-curve"),
-    threads: threads_of_run
+        code=code_fingerprint("reliability"),
     resources:
         mem_mb=megabytes(2),
     conda:
@@ -76,5 +76,5 @@ rule measure_calibration:
     wildcard_constraints:
         dataset=one_of(SETTINGS.datasets),
     shell:
-        "ovaflow calibration-curve {input.model:q} --calibration={input.calibration:q} --dataset={input.dataset:q}"
-        " {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
+        "ovaflow reliability {input.predictions:q} --dataset={input.dataset:q} --reranker={input.reranker:q}"
+        " --output={output:q} > {log:q} 2>&1"

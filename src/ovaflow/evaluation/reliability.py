@@ -1,0 +1,110 @@
+"""How far the probabilities of a second stage can be trusted, and how many labels to suggest, on the test instances."""
+
+import itertools
+
+import numpy as np
+
+from ovaflow.evaluation.ranking import answers_of, find_hits, ratio
+from ovaflow.reranking.ranked import labels_that_fit
+from ovaflow.sparse.best import NO_LABEL
+
+BINS = 15
+"""Of equal width, as in Guo et al. 2017."""
+
+LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+"""Least probabilities of labels that might be assigned without a person."""
+
+EDGES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+"""Of the ranges of probability that are compared by length of text."""
+
+LENGTHS = 5
+"""Groups of texts of about the same size, by their number of known features."""
+
+SUGGESTED = 10
+"""Most labels of a text for which F1 is shown."""
+
+
+def measure_reliability(predictions, dataset, reranker):
+    """What probabilities of all candidates say, beside what is right, and F1 as more labels are suggested."""
+    fitted = {"reranker": reranker.checksum, "fitted": reranker.parameters}
+    if reranker.unused:
+        return fitted
+    ranking, Y = predictions.ranking, dataset.test.Y
+    hits = find_hits(ranking.ids, Y)
+    probabilities = np.where(ranking.ids == NO_LABEL, 0, ranking.probabilities).astype(np.float64)
+    known = np.diff(dataset.test.X.indptr) - (dataset.bias_feature >= 0)
+    return fitted | {
+        "probabilities": reliability(*(array[ranking.ids != NO_LABEL] for array in (probabilities, hits))),
+        "lengths": by_length(probabilities, hits, known),
+        "suggested": by_amount(probabilities, hits, np.diff(Y.indptr)),
+        "automatic": automatic(probabilities, hits, len(Y.indices)),
+    }
+
+
+def by_length(probabilities, hits, known):
+    """Mean probability and share of right labels by range of probability, for texts from short to long."""
+    groups = []
+    for texts in np.array_split(np.argsort(known, kind="stable"), LENGTHS):
+        if len(texts):
+            ranges = _by_range(probabilities[texts], hits[texts])
+            groups.append({"from": int(known[texts[0]]), "to": int(known[texts[-1]]), "ranges": ranges})
+    return groups
+
+
+def _by_range(probabilities, hits):
+    ranges = []
+    for low, high in itertools.pairwise(EDGES):
+        inside = (probabilities >= low) & ((probabilities < high) | (high == 1))
+        amount = int(inside.sum())
+        if amount:
+            said, right = float(probabilities[inside].mean()), float(hits[inside].mean())
+            ranges.append({"from": low, "to": high, "labels": amount, "probability": said, "right": right})
+    return ranges
+
+
+def by_amount(probabilities, hits, positives):
+    """Precision, recall and F1, means over texts, of the first 1, 2, ... labels, and of as many as fit."""
+    most = min(SUGGESTED, hits.shape[1])
+    ways = [(str(m), np.full(len(hits), m)) for m in range(1, most + 1)]
+    return [
+        {"name": name} | answers_of(hits, amounts, positives)
+        for name, amounts in [*ways, ("fit", labels_that_fit(probabilities))]
+    ]
+
+
+def automatic(probabilities, hits, positives):
+    """How good labels of at least each of :data:`LEVELS` are, assigned without a person."""
+    rows = []
+    for level in LEVELS:
+        chosen = probabilities >= np.float32(level)
+        amount, right = int(chosen.sum()), int((hits & chosen).sum())
+        rows.append(
+            {
+                "probability": level,
+                "predictions": amount,
+                "expected": float(probabilities[chosen].mean()) if amount else None,
+                "precision": right / amount if amount else None,
+                "recall": ratio(right, positives),
+                "instances": ratio(chosen.any(axis=1).sum(), len(chosen)),
+                "labels": ratio(amount, len(chosen)),
+            }
+        )
+    return rows
+
+
+def reliability(probabilities, hits):
+    """Log loss, Brier score and expected calibration error (mean gap of probability and hit rate by bin) of m pairs."""
+    place = np.minimum((probabilities * BINS).astype(np.int64), BINS - 1)
+    amounts = np.bincount(place, minlength=BINS)
+    sums = [np.bincount(place, values, BINS) for values in (probabilities, hits)]
+    means = [np.divide(total, amounts, out=np.zeros(BINS), where=amounts > 0) for total in sums]
+    clipped = np.clip(probabilities, 1e-12, 1 - 1e-12)
+    return {
+        "log_loss": float(-np.mean(np.where(hits, np.log(clipped), np.log1p(-clipped)))),
+        "brier": float(np.mean((probabilities - hits) ** 2)),
+        "ece": float(np.abs(sums[0] - sums[1]).sum() / max(len(hits), 1)),
+        "bins": [
+            {"probability": float(means[0][b]), "hits": float(means[1][b]), "predictions": int(amounts[b])}
+            for b in np.flatnonzero(amounts)
+        ],
+    }
