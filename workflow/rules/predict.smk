@@ -1,8 +1,8 @@
 rule predict_labels:
     input:
+        unpack(reranker_file),
         dataset=paths.DATASET,
         model=paths.MODEL,
-        unpack(reranker_file),
     output:
         paths.PREDICTIONS,
     log:
