@@ -11,13 +11,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ovaflow.cli.options import FILE, number
+from ovaflow.cli.options import FILE, number, second_stage
 from ovaflow.cli.predict import open_predictor
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
-from ovaflow.prediction.calibration import calibration_of
 from ovaflow.prediction.explanation import (
-    contributions,
     describe_label,
     find_labels,
     label_entry,
@@ -25,7 +23,9 @@ from ovaflow.prediction.explanation import (
     spans_in_text,
 )
 from ovaflow.prediction.predictor import without_words
+from ovaflow.prediction.reasons import explain
 from ovaflow.prediction.sources import remark_on_columns
+from ovaflow.settings.models import CANDIDATES
 from ovaflow.sparse.csr import rows_of
 
 
@@ -38,19 +38,19 @@ from ovaflow.sparse.csr import rows_of
 @click.option("--label", "names", multiple=True, help="Label to explain, instead of those predicted; repeatable.")
 @number("--labels", 3, "Number of predicted labels to explain.")
 @number("--top", 10, "Number of words listed for each sign.")
-@click.option("--calibration", type=FILE, help="For probabilities; by default calibration.h5 next to the model.")
+@second_stage
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
-def explain_command(path, model, text, dataset, row, names, labels, top, calibration, as_json):
+def explain_command(path, model, text, dataset, row, names, labels, top, reranker, rerank, as_json):
     """Show which words push labels up and down.
 
-    For a text or a test instance: what each word adds to the labels' scores. For labels alone: their strongest words
-    and nearest labels, and with --dataset the training records that they were learnt from.
+    For a text or a test instance: what each word adds to the labels' scores, and what the second stage, if there is
+    one, knows besides. For labels alone: their strongest words and nearest labels, and with --dataset the training
+    records that they were learnt from.
     """
     if (path is None) == (model is None):
         raise click.UsageError("give one MODEL")
-    predictor = open_predictor(path or model)
+    predictor = open_predictor(path or model, reranker, rerank)
     chosen = find_labels(predictor, names)
-    sigmoids = calibration_of(predictor.model, calibration)
     if text is None and row is None:
         if not chosen:
             raise click.UsageError("nothing to explain: give --text, --dataset and --row, or --label")
@@ -65,9 +65,7 @@ def explain_command(path, model, text, dataset, row, names, labels, top, calibra
         if not chosen:
             chosen = [label for label in predictor.top_k(x, labels)[0][0] if label >= 0]
         spans = spans_in_text(predictor, text) if text is not None else {}
-        explanations = [contributions(predictor, x, label, top) for label in chosen]
-        entries = [explanation.as_dict(predictor, spans, sigmoids) for explanation in explanations]
-        answer = {"text": text, "labels": entries}
+        answer = {"text": text, "labels": explain(predictor, x, chosen, top, spans)}
     if as_json:
         click.echo(json.dumps(answer, ensure_ascii=False))
         return
@@ -129,12 +127,20 @@ _STYLES = {"up": "green", "down": "red"}
 def _show_contributions(console, explained, text):
     outcome = f"score {explained['score']:+.3f}"
     if "probability" in explained:
-        outcome += f", probability {100 * explained['probability']:.0f} %"
+        outcome += f", {_sureness(explained['probability'])}"
     console.print(_heading(explained, outcome))
     if text:
         console.print(_marked(text, explained), soft_wrap=False)
     console.print(_two_sides(explained, "contribution", ("pushed up by", "pushed down by")))
     console.print(f"bias {explained['bias']:+.3f}, other words {explained['others']:+.3f}", style="dim")
+    for each in explained.get("evidence", ()):
+        console.print(Text(f"• {_plain(each['text'])}"))
+
+
+def _sureness(probability):
+    if probability is None:
+        return f"no candidate: not among the {CANDIDATES} highest scores"
+    return f"probability {100 * probability:.0f} %"
 
 
 def _show_label(console, answer):

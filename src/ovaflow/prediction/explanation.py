@@ -31,12 +31,10 @@ class Explanation(NamedTuple):
     down: list
     others: float  # sum of the contributions that are not listed
 
-    def as_dict(self, predictor, spans, calibration=None):
+    def as_dict(self, predictor, spans):
         """For JSON, with names of features and their places in the text, by :func:`spans_in_text`."""
-        entry = label_entry(predictor, self.label) | {"score": self.score}
-        if calibration is not None:
-            entry["probability"] = float(calibration.probabilities([self.label], [self.score])[0])
-        return entry | {
+        return label_entry(predictor, self.label) | {
+            "score": self.score,
             "bias": self.bias,
             "up": _contributions(predictor, self.up, spans),
             "down": _contributions(predictor, self.down, spans),

@@ -42,6 +42,11 @@ class Company:
         _support(*self.probabilities.arrays, candidates, likelihoods, places, support)
         return support
 
+    def parts(self, candidates, likelihoods):
+        """What :meth:`support` sums for the candidates (k,) of one text: float32 (first others, k)."""
+        rows = rows_of(self.probabilities, candidates[:OTHERS]).to_scipy()
+        return likelihoods[:OTHERS, None] * rows[:, candidates].toarray()
+
 
 @strict_kernel
 def _support(data, indices, indptr, candidates, likelihoods, places, support):

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import expit
 
 from ovaflow.reranking.company import Company
-from ovaflow.reranking.names import LabelNames
+from ovaflow.reranking.names import WHOLE, LabelNames
 from ovaflow.reranking.neighbours import Neighbours
 from ovaflow.reranking.rows import unit_rows
 from ovaflow.sparse.best import NO_LABEL
@@ -51,8 +51,6 @@ class Evidence:
         scores = np.where(ids == NO_LABEL, _NO_SCORE, scores).astype(np.float32)
         votes, votes_of_all = self.neighbours.votes(texts, ids, threads)
         cosines, shares, lengths = self.names.overlap(texts, ids)
-        slope, intercept = self.likelihood
-        likelihoods = expit(slope * scores + intercept).astype(np.float32)
         fifth = min(4, ids.shape[1] - 1)
         columns = {
             "score": scores,
@@ -65,12 +63,17 @@ class Evidence:
             "votes of all": votes_of_all[:, None],
             "cosine of the name": cosines,
             "share of the name": shares,
-            "whole name": shares > 1 - 1e-6,
+            "whole name": shares > WHOLE,
             "length of the name": lengths,
-            "company": self.company.support(ids, likelihoods),
+            "company": self.company.support(ids, self.likelihoods(scores)),
             "known features": np.diff(texts.indptr)[:, None],
         }
         rows = np.empty((*ids.shape, len(COLUMNS)), np.float32)
         for number, name in enumerate(COLUMNS):
             rows[:, :, number] = columns[name]
         return rows
+
+    def likelihoods(self, scores):
+        """Probabilities of labels by their scores alone, which weigh their company: float32."""
+        slope, intercept = self.likelihood
+        return expit(slope * scores + intercept).astype(np.float32)

@@ -8,6 +8,9 @@ from ovaflow.reranking.rows import unit_rows
 from ovaflow.sparse.csr import CSR, rows_of
 from ovaflow.sparse.jit import strict_kernel
 
+WHOLE = 1 - 1e-6
+"""Share of a name above which all of it is in a text, but for rounding."""
+
 
 @dataclass(frozen=True)
 class LabelNames:

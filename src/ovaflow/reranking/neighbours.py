@@ -41,12 +41,22 @@ class Neighbours:
 
     def votes(self, X, candidates, threads=1):
         """Share of the votes of the nearest texts for each candidate, weighted by cosine, and their sum, by text."""
-        nearest, cosines = search_index(self.panels, self.X, X, min(NEAREST, self.X.n_rows), threads)
+        nearest, cosines = self._nearest(X, threads)
         shares, sums = np.zeros(candidates.shape, np.float32), np.zeros(len(candidates), np.float32)
         _count_votes(
             nearest, cosines, *self.Y.arrays[1:], np.zeros(self.Y.n_columns, np.float32), candidates, shares, sums
         )
         return shares, sums
+
+    def holders(self, x):
+        """How many of the nearest texts of one text have each label, int (l,), and how many such texts there are."""
+        nearest, cosines = self._nearest(x, 1)
+        texts = nearest[cosines > 0]
+        counts = np.bincount(rows_of(self.Y, texts).indices, minlength=self.Y.n_columns)
+        return counts, len(texts)
+
+    def _nearest(self, X, threads):
+        return search_index(self.panels, self.X, X, min(NEAREST, self.X.n_rows), threads)
 
 
 @strict_kernel

@@ -1,0 +1,115 @@
+"""Why labels are suggested: what their scores are made of, and the evidence of the second stage in words."""
+
+import numpy as np
+
+from ovaflow.prediction.explanation import contributions, label_entry, shown_name
+from ovaflow.reranking.names import WHOLE
+from ovaflow.reranking.rows import unit_rows
+from ovaflow.settings.models import CANDIDATES
+from ovaflow.sparse.best import NO_LABEL
+
+MOST = 0.5
+"""Share of a name, by squares of its features, from which most of it is in a text."""
+
+RARE = 10
+"""Training records below which a label is rare."""
+
+SUPPORT = 0.1
+"""p(i) P(j | i) from which a candidate j goes with the candidate i."""
+
+NAMED = 3
+"""Other candidates that are named, the most."""
+
+NO_CANDIDATE: dict = {"probability": None, "evidence": []}
+"""What the second stage says of a label whose score is not among the highest."""
+
+
+def explain(predictor, x, labels, top, spans):
+    """Why labels have their scores for one instance, ``top`` features of each sign, for JSON.
+
+    With a second stage each has a ``probability`` and ``evidence``, see :func:`evidence_of_candidates`.
+    """
+    probabilistic, candidates = predictor.model.probabilistic, {}
+    if probabilistic:
+        candidates = evidence_of_candidates(predictor, x, len(labels))
+    entries = []
+    for label in labels:
+        entry = contributions(predictor, x, label, top).as_dict(predictor, spans)
+        if probabilistic:
+            entry |= candidates.get(int(label), NO_CANDIDATE)
+        entries.append(entry)
+    return entries
+
+
+def evidence_of_candidates(predictor, x, amount=0):
+    """Probability and evidence of each candidate of one instance, of ``amount`` at least, by label.
+
+    Evidence is a list of what there is, each with its ``kind``, one of :data:`GROUPS`, its ``text``, and numbers.
+    """
+    most = min(max(amount, CANDIDATES), predictor.n_labels)
+    ids, probabilities = (row[0] for row in predictor.top_k(x, most))
+    known = ids != NO_LABEL
+    ids, probabilities = ids[known], probabilities[known]
+    evidence = predictor.model.reranker.evidence
+    text = unit_rows(x, evidence.bias_feature)
+    shares = evidence.names.overlap(text, ids[None])[1][0]
+    holders, similar = evidence.neighbours.holders(text)
+    companions = _companions(predictor, x, ids)
+    candidates = {}
+    for place, label in enumerate(ids.tolist()):
+        parts = (
+            _name_in_text(float(shares[place])),
+            _similar_texts(int(holders[label]), similar),
+            _other_candidates(predictor, companions[label]),
+            _frequency(int(evidence.counts[label])),
+        )
+        # the fewest digits that give the same float32 again, as in predictions
+        probability = float(str(probabilities[place]))
+        candidates[label] = {"probability": probability, "evidence": [part for part in parts if part]}
+    return candidates
+
+
+def _companions(predictor, x, ids):
+    """Other candidates that each candidate goes with, those that count most first."""
+    evidence, scores = predictor.model.reranker.evidence, predictor.scores(x, ids)[0]
+    order = np.lexsort((ids, -scores))
+    ids, likelihoods = ids[order], evidence.likelihoods(scores[order])
+    parts = evidence.company.parts(ids, likelihoods)
+    companions = {}
+    for place, label in enumerate(ids.tolist()):
+        best = np.argsort(-parts[:, place], kind="stable")[:NAMED]
+        companions[label] = ids[best[parts[best, place] >= SUPPORT]].tolist()
+    return companions
+
+
+def _name_in_text(share):
+    if share < MOST:
+        return None
+    text = "most of its name appears in the text"
+    if share > WHOLE:
+        text, share = "all known words of its name appear in the text", 1.0
+    return {"kind": "name in the text", "text": text, "share": share}
+
+
+def _similar_texts(count, similar):
+    if count == 0:
+        return None
+    text = f"{count} of the {similar} most similar records {'has' if count == 1 else 'have'} it"
+    return {"kind": "similar texts", "text": text, "count": count, "of": similar}
+
+
+def _other_candidates(predictor, labels):
+    if not labels:
+        return None
+    *names, last = (shown_name(label_entry(predictor, label)) for label in labels)
+    joined = f"{', '.join(names)} and {last}" if names else last
+    plural = "s" if names else ""
+    text = f"goes with the other suggestion{plural} {joined}"
+    return {"kind": "other candidates", "text": text, "labels": labels}
+
+
+def _frequency(count):
+    if count >= RARE:
+        return None
+    records = "record" if count == 1 else "records"
+    return {"kind": "frequency", "text": f"rare: {count or 'no'} training {records}", "count": count}
