@@ -32,6 +32,20 @@ def write_table(path, rows=200, separator="|", columns=("text", "labels")):
             table.writerow([" ".join(words), separator.join(chosen)])
 
 
+def write_named_table(path, rows=1100, labels=80):
+    """Write a table of rare labels whose names stand in many of their texts, which a second stage learns."""
+    generator = random.Random(7)
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(["text", "labels"])
+        for _ in range(rows):
+            chosen = {min(int(generator.paretovariate(0.4)), labels) for _ in range(2)}
+            words = [f"word{generator.randrange(60)}" for _ in range(6)]
+            words += [f"name{j}" for j in chosen if generator.random() < 0.7]
+            words += [f"hint{j % 5}" for j in chosen]
+            table.writerow([" ".join(words), "|".join(f"name{j}" for j in sorted(chosen))])
+
+
 def write_config(path, **sections):
     """Write :data:`CONFIG` as a user's config file, with some sections replaced."""
     Path(path).write_text(yaml.safe_dump(CONFIG | sections), encoding="utf-8")

@@ -16,11 +16,11 @@ def rank(trees, columns, ids):
 
 
 def labels_that_fit(probabilities):
-    """Number of labels of the largest expected F1, int64 (n,), for probabilities (n, k) by falling value.
+    """Number of labels of the largest expected F1, int64 (n,), for probabilities (n, k) by falling value, then -inf.
 
     The first m have an expected F1 of about 2 (p_1 + ... + p_m) / (m + p_1 + p_2 + ...).
     """
-    expected = np.cumsum(probabilities, axis=1, dtype=np.float64)
+    expected = np.cumsum(np.maximum(probabilities, 0), axis=1, dtype=np.float64)
     amounts = np.arange(1, probabilities.shape[1] + 1)
     f1 = 2 * expected / (amounts + expected[:, -1:])
     return np.where(expected[:, -1] > 0, f1.argmax(axis=1) + 1, 0)
