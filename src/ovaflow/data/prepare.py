@@ -11,7 +11,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.corpus import read_corpus, with_label_names
 from ovaflow.data.dataset import EXCERPT, Split, held_out, write_dataset
 from ovaflow.data.instances import read_instances
-from ovaflow.data.labels import NamedLabels, check_separator, labels_of, read_label_names
+from ovaflow.data.labels import NamedLabels, check_separator, labels_of, names_of_ids
 from ovaflow.data.normalize import fill_rows, is_dense, model_features
 from ovaflow.data.readers import npz
 from ovaflow.data.readers.sparse_text import read_svmlight, read_xmc_text
@@ -144,7 +144,7 @@ def _read_records(source):
     if source.test is None:
         del paths[1], labels_paths[1]
     numbering, matrices = _read_matrices(source.format, paths, labels_paths)
-    names = _names_of_ids(source, max(Y.n_columns for _, Y in matrices))
+    names = names_of_ids(source, max(Y.n_columns for _, Y in matrices))
     d = max(X.n_columns for X, _ in matrices)
     parts = []
     for X, Y in matrices:
@@ -163,17 +163,6 @@ def _read_matrices(format, paths, labels_paths):
     if format == "npz":
         return {}, [npz.read(*pair) for pair in zip(paths, labels_paths, strict=True)]
     return {}, [read_xmc_text(path) for path in paths]
-
-
-def _names_of_ids(source, n_labels):
-    if source.labels is None:
-        return [str(label) for label in range(n_labels)]
-    names, _ = read_label_names(source.labels)
-    # svmlight does not say how many labels there are
-    if len(names) < n_labels or (len(names) > n_labels and source.format != "svmlight"):
-        message = f"{len(names)} names for {n_labels} labels"
-        raise InputError(message, path=source.labels, remedy="give one line per label, in id order")
-    return names
 
 
 def _counts(train, test, bias):

@@ -17,6 +17,7 @@ from ovaflow.model.training_file import (
     require_alike,
     write_training,
 )
+from ovaflow.sparse.csr import offsets
 
 PIECE = 1 << 24
 """Weights gathered before they are written: 128 MiB."""
@@ -115,8 +116,7 @@ def _check_cover(owners, dataset):
 
 def _pieces(plan, threshold, piece):
     n_labels = len(plan.sizes)
-    ends = np.zeros(n_labels + 1, np.int64)
-    np.cumsum(plan.sizes, out=ends[1:])
+    ends = offsets(plan.sizes)
     low = 0
     with Progress("merging", n_labels, "labels") as progress:
         while low < n_labels:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Named, Names, write_names
-from ovaflow.sparse.csr import CSR
+from ovaflow.sparse.csr import CSR, offsets
 from ovaflow.storage.arrays import create_array, map_array, read_csr
 from ovaflow.storage.artifact import checksum_of, create_artifact, inputs_of, open_artifact, parameters_of
 
@@ -164,8 +164,7 @@ class LabelWeights(ModelFile):
 
 def write_model(path, weights_per_label, pieces, n_features, trained, counts, names, parameters, inputs):
     """Write the model file from pieces (data, indices), label after label, cut anywhere."""
-    indptr = np.zeros(len(weights_per_label) + 1, np.int64)
-    np.cumsum(weights_per_label, out=indptr[1:])
+    indptr = offsets(weights_per_label)
     with create_artifact(path, KIND, parameters, inputs) as file:
         _write_weights(file.create_group("weights"), indptr, pieces, n_features)
         write_common(file, trained, counts, names)

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.sparse.csr import CSR
+from ovaflow.sparse.csr import CSR, offsets
 from ovaflow.sparse.jit import strict_kernel
 from ovaflow.storage.arrays import PAGE
 
@@ -22,8 +22,7 @@ _BYTES_OF_A_WEIGHT = 8
 
 def prune(weights, threshold):
     """Drop weights below a threshold from a CSR (m, d); 0 drops exact zeros only."""
-    indptr = np.zeros(weights.n_rows + 1, np.int64)
-    np.cumsum(kept_per_row(weights, threshold), out=indptr[1:])
+    indptr = offsets(kept_per_row(weights, threshold))
     data, indices = np.empty(indptr[-1], np.float32), np.empty(indptr[-1], np.int32)
     copy_kept(weights, np.arange(weights.n_rows), threshold, data, indices, indptr[:-1])
     return CSR(data, indices, indptr, weights.n_columns)

@@ -15,10 +15,11 @@ from ovaflow.console.errors import InputError
 from ovaflow.initialization.starts import StartInputs
 from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.rembrandt.panels import in_blocks
-from ovaflow.rembrandt.projection import SOFTMAX, full_matrix
+from ovaflow.rembrandt.projection import SOFTMAX
 from ovaflow.rembrandt.softmax import MOST_ITERATIONS, Problem, fit_softmax
 from ovaflow.settings.models import TrainLabels
 from ovaflow.solver.problem import Status
+from ovaflow.sparse.csr import full_matrix
 from ovaflow.training.plan import estimated_work, plan_shards
 from ovaflow.training.shard_job import TrainedShard, train_labels
 

@@ -13,8 +13,9 @@ from ovaflow.model.training_file import Training, read_training, write_training
 from ovaflow.rembrandt.decoder import train_decoder
 from ovaflow.rembrandt.embedding import compute_embedding
 from ovaflow.rembrandt.model_file import METHOD, EmbeddingModel
-from ovaflow.rembrandt.projection import SOFTMAX, Projected, decoder_of, full_matrix, project
+from ovaflow.rembrandt.projection import SOFTMAX, Projected, decoder_of, project
 from ovaflow.rembrandt.tuning import tune
+from ovaflow.sparse.csr import full_matrix
 
 
 def join_decoder(shards, projected, tuned, dataset, model_path, training_path):

@@ -12,7 +12,7 @@ import numpy as np
 
 from ovaflow.data.dataset import KIND, Dataset, open_dataset
 from ovaflow.rembrandt.panels import from_panels, in_blocks, product, row_blocks, to_panels
-from ovaflow.sparse.csr import CSR, rows_of
+from ovaflow.sparse.csr import CSR, full_matrix, rows_of
 from ovaflow.storage.arrays import create_array, map_array, write_csr, write_strings
 from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact
 
@@ -179,12 +179,6 @@ def decoder_of(Y, decoder):
     if decoder != "auto":
         return decoder
     return SOFTMAX if (np.diff(Y.indptr) == 1).all() else "logistic"
-
-
-def full_matrix(features):
-    """Dense features (n, D) as a CSR that stores every entry."""
-    n, d = features.shape
-    return CSR(features.reshape(-1), np.tile(np.arange(d, dtype=np.int32), n), d * np.arange(n + 1, dtype=np.int64), d)
 
 
 def write_projected(path, dataset, projection, features, parameters, core_seconds, peak_rss_bytes):

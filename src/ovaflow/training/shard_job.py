@@ -15,7 +15,7 @@ from ovaflow.initialization.label_tree import parents_first, parents_within
 from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.machine.pinning import pin_thread
 from ovaflow.solver.problem import Outcome, Status
-from ovaflow.sparse.csr import CSR
+from ovaflow.sparse.csr import CSR, offsets
 from ovaflow.storage.parts import Parts, digest_of
 from ovaflow.training.label_jobs import LabelJobs, LabelQueue, LabelSolver, TrainedLabel, unsolved
 from ovaflow.training.plan import estimated_work
@@ -169,8 +169,7 @@ def _assemble(results, counts, d, core_seconds):
 
 def _join(results, d):
     """Weights of all labels; those of each label are released once they are copied."""
-    indptr = np.zeros(len(results) + 1, np.int64)
-    np.cumsum([len(result.indices) for result in results], out=indptr[1:])
+    indptr = offsets([len(result.indices) for result in results])
     data, indices = np.empty(indptr[-1], np.float32), np.empty(indptr[-1], np.int32)
     for row in range(len(results)):
         data[indptr[row] : indptr[row + 1]] = results[row].data

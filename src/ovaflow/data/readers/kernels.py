@@ -17,8 +17,6 @@ TOO_LARGE = 1 << 40
 
 MOST_DIGITS = 10**17
 LARGEST_EXPONENT = 70
-EXACT_MANTISSA = 1 << 53
-EXACT_EXPONENT = 22
 POWERS = np.array([float(f"1e{exponent}") for exponent in range(LARGEST_EXPONENT + 1)])
 MARGIN = 2.0**-50
 """Above the relative error of one product of two rounded factors."""
@@ -88,8 +86,7 @@ def nearest_float32(mantissa, exponent):
         return OVERFLOW, np.float32(0.0)
     product = mantissa / POWERS[-exponent] if exponent < 0 else mantissa * POWERS[exponent]
     value = np.float32(product)
-    exact = mantissa <= EXACT_MANTISSA and -EXACT_EXPONENT <= exponent <= EXACT_EXPONENT
-    if not exact and np.float32(product * (1.0 - MARGIN)) != np.float32(product * (1.0 + MARGIN)):
+    if np.float32(product * (1.0 - MARGIN)) != np.float32(product * (1.0 + MARGIN)):
         return HARD, value
     return (OVERFLOW if np.isinf(value) else GOOD), value
 
