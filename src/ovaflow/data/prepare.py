@@ -106,7 +106,7 @@ def _prepare_features(source, settings):
     dropped = {}
     if settings.unlabelled == "drop":
         n = train.X.n_rows + test.X.n_rows
-        train, test = (_take(part, np.diff(part.Y.indptr) > 0) for part in (train, test))
+        train, test = (part.take(np.flatnonzero(np.diff(part.Y.indptr))) for part in (train, test))
         dropped = {"instances_without_labels": n - train.X.n_rows - test.X.n_rows}
     weighting, idf = {"tfidf": settings.weighs}, None
     X, X_test = train.X, test.X
@@ -133,11 +133,6 @@ def _prepare_features(source, settings):
     return Prepared(*splits, names, [], parameters, idf)
 
 
-def _take(part, chosen):
-    rows = np.flatnonzero(chosen)
-    return replace(part.take(rows), records=[part.records[row] for row in rows.tolist()])
-
-
 def _read_records(source):
     """How features are numbered, if the format leaves it open, label names, train and test."""
     paths, labels_paths = [source.train, source.test], [source.train_labels, source.test_labels]
@@ -152,7 +147,7 @@ def _read_records(source):
         parts.append(Split(X, Y, records=[f"record {number}" for number in range(1, X.n_rows + 1)]))
     if source.test is None:
         held = held_out(parts[0].X, source.settings.test_fraction, source.settings.seed)
-        parts = [_take(parts[0], chosen) for chosen in (~held, held)]
+        parts = [parts[0].take(np.flatnonzero(rows)) for rows in (~held, held)]
     return numbering, names, *parts
 
 

@@ -44,16 +44,8 @@ def model_of(dataset, forest, parameters):
     # trees see instances before they are scaled, where their norms are known
     unscaled = {} if dataset.train.norms is None else {"unscaled": True}
     trained = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels) > 0
-    return ForestModel(
-        dataset.path,
-        trained,
-        dataset.counts,
-        checksum="",
-        parameters={"train": parameters, "transform": dataset.parameters | unscaled},
-        inputs={"dataset": dataset.checksum},
-        forest=forest,
-        names_in_memory=dataset.names,
-    )
+    parameters = {"train": parameters, "transform": dataset.parameters | unscaled}
+    return ForestModel.in_memory(dataset, trained, parameters, forest=forest)
 
 
 def merge_trees(shards, dataset, model_path, training_path):

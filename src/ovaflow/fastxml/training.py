@@ -29,7 +29,7 @@ from ovaflow.solver.losses import LOGISTIC
 from ovaflow.solver.problem import Settings
 from ovaflow.sparse.csr import CSR
 from ovaflow.storage.arrays import create_array, map_array
-from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact, parameters_of
+from ovaflow.storage.artifact import cost_of, create_artifact, open_artifact, origin_of
 from ovaflow.storage.parts import Parts
 
 TOLERANCE = 0.01
@@ -176,8 +176,8 @@ def write_tree_shard(path, numbers, grown, parameters, inputs):
         create_array(file, "numbers", np.asarray(numbers, np.int32))
         create_array(file, "seconds", np.asarray(grown.seconds, np.float64))
         write_forest(file.create_group("forest"), grown.forest)
-        file.attrs["core_seconds"] = float(grown.core_seconds)
-        file.attrs["peak_rss_bytes"] = int(grown.peak_rss_bytes)
+        for name in ("core_seconds", "peak_rss_bytes"):
+            file.attrs[name] = getattr(grown, name)
 
 
 def read_tree_shard(path):
@@ -187,8 +187,6 @@ def read_tree_shard(path):
             numbers=map_array(file["numbers"]),
             forest=read_forest(file["forest"]),
             seconds=map_array(file["seconds"]),
-            core_seconds=float(file.attrs["core_seconds"]),
-            peak_rss_bytes=int(file.attrs["peak_rss_bytes"]),
-            parameters=parameters_of(file),
-            inputs=inputs_of(file),
+            **cost_of(file),
+            **origin_of(file),
         )

@@ -12,7 +12,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Named, Names, write_names
 from ovaflow.sparse.csr import CSR, offsets
 from ovaflow.storage.arrays import create_array, map_array, read_csr
-from ovaflow.storage.artifact import checksum_of, create_artifact, inputs_of, open_artifact, parameters_of
+from ovaflow.storage.artifact import checksum_of, create_artifact, open_artifact, origin_of, parameters_of
 
 KIND = "model"
 
@@ -35,6 +35,20 @@ class ModelFile(Named, ABC):
     # of a model in memory; others read their names on demand
     names_in_memory: Names | None = field(default=None, kw_only=True)
     kind: ClassVar[str] = KIND
+
+    @classmethod
+    def in_memory(cls, dataset, trained, parameters, **parts):
+        """A model just trained on a dataset; ``parts`` are what its method adds."""
+        return cls(
+            dataset.path,
+            trained,
+            dataset.counts,
+            checksum="",
+            parameters={"transform": dataset.parameters} | parameters,
+            inputs={"dataset": dataset.checksum},
+            names_in_memory=dataset.names,
+            **parts,
+        )
 
     @property
     @abstractmethod
@@ -183,9 +197,7 @@ def read_common(file, path):
         "trained": map_array(file["trained"]),
         "counts": map_array(file["counts"]),
         "checksum": checksum_of(file),
-        "parameters": parameters_of(file),
-        "inputs": inputs_of(file),
-    }
+    } | origin_of(file)
 
 
 def method_of(path):

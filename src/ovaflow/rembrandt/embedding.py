@@ -12,7 +12,7 @@ from ovaflow.rembrandt.panels import both_ways, from_panels, in_blocks, product,
 from ovaflow.sparse.csr import rows_of, transpose
 from ovaflow.sparse.panel import WIDTH
 from ovaflow.storage.arrays import create_array, map_array
-from ovaflow.storage.artifact import create_artifact, open_artifact, parameters_of, require_input
+from ovaflow.storage.artifact import cost_of, create_artifact, open_artifact, parameters_of, require_input
 
 PCA = "pca"
 """The embedding of features: instances are projected onto their principal components."""
@@ -247,9 +247,9 @@ def _errors_by_ridge(dataset, settings, ridges, each, progress):
 @dataclass(frozen=True)
 class EmbeddingFile:
     embedding: Embedding  # arrays are mapped
+    parameters: dict
     core_seconds: float  # processor time
     peak_rss_bytes: int
-    parameters: dict
 
 
 def write_embedding(path, embedding, settings, dataset, core_seconds, peak_rss_bytes):
@@ -260,8 +260,7 @@ def write_embedding(path, embedding, settings, dataset, core_seconds, peak_rss_b
         file.attrs["labels"] = np.int64(len(embedding.vectors))
         file.attrs["rank"] = np.int64(embedding.rank)
         file.attrs["iterations"] = np.int64(embedding.iterations)
-        file.attrs["core_seconds"] = float(core_seconds)
-        file.attrs["peak_rss_bytes"] = int(peak_rss_bytes)
+        file.attrs.update(core_seconds=float(core_seconds), peak_rss_bytes=int(peak_rss_bytes))
 
 
 def read_embedding(path, dataset=None):
@@ -276,5 +275,4 @@ def read_embedding(path, dataset=None):
         arrays = absent | arrays
         parameters = parameters_of(file)
         embedding = Embedding(**arrays, rank=rank, iterations=iterations, ridge=parameters.get("ridge", 0.0))
-        seconds, peak = float(file.attrs["core_seconds"]), int(file.attrs["peak_rss_bytes"])
-        return EmbeddingFile(embedding, seconds, peak, parameters)
+        return EmbeddingFile(embedding, parameters, **cost_of(file))

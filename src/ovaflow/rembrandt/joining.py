@@ -52,17 +52,9 @@ def model_settings(projected, tuned):
 
 def _model_of(dataset, projected, settings, solved):
     """A model in memory, from the weights of its decoder."""
-    return EmbeddingModel(
-        dataset.path,
-        solved.trained,
-        dataset.counts,
-        checksum="",
-        parameters={"train": settings, "transform": dataset.parameters},
-        inputs={"dataset": dataset.checksum},
-        projection=projected.projection,
-        decoder=solved.weights.to_scipy().toarray(),
-        names_in_memory=dataset.names,
-    )
+    decoder = solved.weights.to_scipy().toarray()
+    parts = {"projection": projected.projection, "decoder": decoder}
+    return EmbeddingModel.in_memory(dataset, solved.trained, {"train": settings}, **parts)
 
 
 def train_embedding_model(dataset, embedding, projecting, tuning, threads=1):

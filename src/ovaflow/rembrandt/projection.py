@@ -14,7 +14,7 @@ from ovaflow.data.dataset import KIND, Dataset, open_dataset
 from ovaflow.rembrandt.panels import from_panels, in_blocks, product, row_blocks, to_panels
 from ovaflow.sparse.csr import CSR, full_matrix, rows_of
 from ovaflow.storage.arrays import create_array, map_array, write_csr, write_strings
-from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact
+from ovaflow.storage.artifact import cost_of, create_artifact, inputs_of, open_artifact
 
 BANDWIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 """Candidates, as shares of the median distance of two instances."""
@@ -191,8 +191,7 @@ def write_projected(path, dataset, projection, features, parameters, core_second
         write_csr(file.create_group("test/Y"), empty._replace(n_columns=dataset.n_labels))
         write_strings(file, "label_names", [])
         write_projection(file.create_group("projection"), projection)
-        file.attrs["core_seconds"] = float(core_seconds)
-        file.attrs["peak_rss_bytes"] = int(peak_rss_bytes)
+        file.attrs.update(core_seconds=float(core_seconds), peak_rss_bytes=int(peak_rss_bytes))
 
 
 def open_projected(path):
@@ -200,5 +199,4 @@ def open_projected(path):
     with open_artifact(path, KIND) as file:
         projection = read_projection(file["projection"])
         source = inputs_of(file)["dataset"]
-        seconds, peak = float(file.attrs["core_seconds"]), int(file.attrs["peak_rss_bytes"])
-    return Projected(dataset, projection, dataset.parameters["decoder"], source, seconds, peak)
+        return Projected(dataset, projection, dataset.parameters["decoder"], source, **cost_of(file))

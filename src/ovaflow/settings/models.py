@@ -382,16 +382,12 @@ def _candidates_of(name: str) -> BeforeValidator:
     return BeforeValidator(lambda value: getattr(value, name) if isinstance(value, Candidates) else listed(value))
 
 
-class FeatureCandidates(Comparison):
-    """How blocks of features are compared."""
+class ChooseFeatures(Comparison, PrepareSource):
+    """What the choice of features reads."""
 
     candidates: Annotated[list[Candidate], _candidates_of("features")] = setting(
         Candidates().features, "blocks of features to compare, such as words+pairs"
     )
-
-
-class ChooseFeatures(FeatureCandidates, PrepareSource):
-    """What the choice of features reads."""
 
 
 class Evaluate(Section):

@@ -13,13 +13,6 @@ def train_model(dataset, training, threshold, threads=1, earlier=None):
     inputs = compute_start_inputs(dataset, training, threads, earlier=earlier)
     labels = np.arange(dataset.n_labels, dtype=np.int32)
     done = train_labels(dataset, inputs, labels, training, threads)
-    return OneVsAll(
-        dataset.path,
-        done.trained,
-        dataset.counts,
-        checksum="",
-        parameters={"train": training.recorded, "prune": threshold, "transform": dataset.parameters},
-        inputs={"dataset": dataset.checksum},
-        weights=prune(done.weights, threshold),
-        names_in_memory=dataset.names,
-    )
+    parameters = {"train": training.recorded, "prune": threshold}
+    weights = prune(done.weights, threshold)
+    return OneVsAll.in_memory(dataset, done.trained, parameters, weights=weights)
