@@ -20,7 +20,6 @@ STATISTICS = click.option("--statistics", required=True, type=FILE, help="Statis
 
 
 def output(text):
-    """``--output``, a file to write."""
     return click.option("--output", required=True, type=FILE, help=text)
 
 
@@ -36,7 +35,6 @@ def source_files(name, text):
 
 
 def number(name, default, text, least=1):
-    """An option that is a whole number."""
     return click.option(name, type=click.IntRange(least), default=default, show_default=True, help=text)
 
 
@@ -52,7 +50,6 @@ class Value(click.ParamType):
         self.name = {"integer": "integer", "number": "float"}.get(_entry(schema).get("type"), "text")
 
     def convert(self, value, param, context):
-        """The value as the model keeps it; as :meth:`click.ParamType.convert`."""
         listed = [value] if self.schema.get("type") == "array" else value
         try:
             valid = getattr(self.model.model_validate({self.field: listed}), self.field)
@@ -112,7 +109,6 @@ SHARDS = option(Train, "shards", default=1)
 
 
 def require_shard(shard, shards):
-    """Refuse an unknown shard number."""
     if shard >= shards:
         raise click.UsageError(f"shard {shard} of {shards}; the last is {shards - 1}")
 
@@ -150,7 +146,6 @@ CHOSEN = ("features", "C")
 
 
 def chosen_option(name):
-    """The file with the choice for a setting that is ``auto``."""
     text = f"Output of `ovaflow choose-{name.lower()}`, for --{name}=auto."
     return click.option(f"--chosen-{name}", f"chosen_{name}", type=FILE, help=text)
 

@@ -23,8 +23,6 @@ _SLOWER = 2.0
 
 
 class Request(NamedTuple):
-    """What a job requests: megabytes and minutes."""
-
     mem_mb: int
     runtime: int
 
@@ -61,7 +59,6 @@ class Demand:
 
 
 def write_demand(path, demand):
-    """Write an estimate as JSON."""
     write_json(path, _KIND, vars(demand))
 
 
@@ -73,7 +70,6 @@ def _read_once(read):
 
 @_read_once
 def read_demand(path):
-    """Read an estimate."""
     try:
         return Demand(**read_json(path, _KIND))
     except TypeError as error:
@@ -102,7 +98,6 @@ class Shape(NamedTuple):
 
 @_read_once
 def shape_of(path):
-    """Shape of a dataset file."""
     with h5py.File(path) as file:
         X, Y = file["train/X"], file["train/Y"]
         return Shape(

@@ -34,7 +34,6 @@ class Answers(NamedTuple):
 
     @property
     def known(self):
-        """Number of labels of each record that the model knows."""
         return np.diff(self.Y.indptr)
 
 

@@ -88,7 +88,6 @@ def _lines(path):
 
 
 def peak_rss_bytes():
-    """Largest resident memory of this process so far, in bytes."""
     # /proc first: what getrusage says may come from the parent, whose memory counts until exec
     peaks = [int(line.split()[1]) * 1024 for line in _lines(Path("/proc/self/status")) if line.startswith("VmHWM:")]
     return peaks[0] if peaks else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -18,7 +18,6 @@ class Node:
 
     @property
     def cpus(self):
-        """All its CPUs, ascending."""
         return sorted(cpu for core in self.cores for cpu in core)
 
     def within(self, cpus):

@@ -45,8 +45,6 @@ class Explanation(NamedTuple):
 
 
 class Strongest(NamedTuple):
-    """Features with the largest weights of a label."""
-
     up: list  # features and their weights, positive and negative; the strongest first
     down: list
     bias: float  # as in :class:`Explanation`

@@ -23,7 +23,6 @@ MODELS = {ONE_VS_ALL: OneVsAll, FASTXML: ForestModel, REMBRANDT: EmbeddingModel}
 
 
 def open_any_model(path):
-    """Open a model file, whatever its method."""
     method = method_of(path)
     if method not in MODELS:
         raise InputError(
@@ -36,8 +35,6 @@ def open_any_model(path):
 
 @dataclass(frozen=True)
 class Predictions:
-    """The best labels of each test instance."""
-
     ids: np.ndarray  # int32 (n, k); by falling score, ties by the smaller id; -1 where there are fewer than k
     scores: np.ndarray  # float32 (n, k); -inf where the id is -1
     seconds: float  # wall time of scoring, without opening files

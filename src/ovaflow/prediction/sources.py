@@ -39,7 +39,6 @@ class InputFile(NamedTuple):
 
     @property
     def name(self):
-        """As messages call it."""
         return "standard input" if self.path == STDIN else self.path
 
 
@@ -60,7 +59,6 @@ def text_column_of(model):
 
 
 def columns_of(model):
-    """Names of the text columns that a model was trained on."""
     return split_names(text_column_of(model))
 
 

@@ -26,12 +26,9 @@ SCORES = {
     "rembrandt": "A score of Rembrandt comes from a decoder on the embedded instance; only scores of the same run can "
     "be compared.",
 }
-"""What a score means, by method."""
 
 
 class Fact(NamedTuple):
-    """A figure of a dataset."""
-
     title: str
     figure: str
     remark: str
@@ -52,21 +49,12 @@ class Card:
 
 
 def make_card(name, dataset):
-    """Read a dataset's card."""
     known = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels) > 0
     dataset = dataset.documents
-    counts, parameters = dataset.counts, dataset.parameters
-    source = list(source_words(parameters.get("source", {})))
-    return Card(
-        name,
-        dataset.train.X.n_rows,
-        dataset.test.X.n_rows,
-        counts,
-        known,
-        _facts(dataset, counts),
-        source,
-        transform_words(parameters),
-    )
+    sizes = dataset.train.X.n_rows, dataset.test.X.n_rows
+    source = list(source_words(dataset.parameters.get("source", {})))
+    transform = transform_words(dataset.parameters)
+    return Card(name, *sizes, dataset.counts, known, _facts(dataset), source, transform)
 
 
 def source_words(source):
@@ -83,9 +71,9 @@ def source_words(source):
             yield name.replace("_", " "), number if isinstance(number, str) else wording.count(number)
 
 
-def _facts(dataset, counts):
-    train, test, bias = dataset.train, dataset.test, dataset.parameters.get("bias", 0) != 0
-    trained = int((counts > 0).sum())
+def _facts(dataset):
+    train, test, counts = dataset.train, dataset.test, dataset.counts
+    bias, trained = dataset.parameters.get("bias", 0) != 0, int((counts > 0).sum())
     storage = "training mean; rows stored in full" if dataset.parameters.get("dense") else "training mean"
     rare, mean = _rare(counts) / max(trained, 1), len(train.Y.indices) / max(trained, 1)
     untrained = f"{dataset.n_labels - trained:,} without training positives"
@@ -151,7 +139,6 @@ def _frequency(bound):
 
 
 def show_data(anchor, results):
-    """The figure of the section Data."""
     title = "Training positives of the labels by rank"
     caption = "Labels by number of training positives: few are frequent, most are rare."
     return {"ranks": draw(f"{anchor}.rank", title, caption, _paint_ranks, results.card.counts)}
@@ -170,10 +157,12 @@ def _paint_ranks(axes, counts):
 
 
 def show_model_card(anchor, results):
-    """What the model card says."""
+    def row_of(run, cells):
+        return Row(run.name, cells, run.series)
+
     return {
         "settings": results.settings,
-        "models": make_table("Models", "run", MODELS, results.runs, _by_name),
+        "models": make_table("Models", "run", MODELS, results.runs, row_of),
         "limits": limits(results),
     }
 
@@ -187,10 +176,6 @@ MODELS = (
     Column("probabilities", lambda run: "calibrated" if run.calibration else "not calibrated"),
 )
 """What each run is, and when it was made."""
-
-
-def _by_name(run, cells):
-    return Row(run.name, cells, run.series)
 
 
 def limits(results):

@@ -18,14 +18,14 @@ MIB = 1 << 20
 METRIC = "P@1"
 
 _TIME = "processor time of the solver"
+_WALL_TIME = "Wall time of scoring, per instance."
+_PEAK = "Peak memory of the largest training job."
 _milliseconds = attrgetter("predict_milliseconds")
 _memory = metric("train_peak_rss_bytes")
 _seconds, _bytes, _nonzeros = metric("train_seconds"), metric("model_bytes"), metric("nonzeros")
 
 
 class Price(NamedTuple):
-    """What accuracy is weighed against."""
-
     key: str  # ends the figure's id
     words: str
     axis: str
@@ -37,21 +37,8 @@ class Price(NamedTuple):
 PRICES = (
     Price("training", "training time", "training, core-seconds", f"Training time: {_TIME}.", _seconds),
     Price("size", "model size", "model file, MiB", "Size of the model file.", _bytes, MIB),
-    Price(
-        "prediction",
-        "prediction time",
-        "prediction, ms per instance",
-        "Wall time of scoring, per instance.",
-        _milliseconds,
-    ),
-    Price(
-        "memory",
-        "memory",
-        "peak memory of a training job, MiB",
-        "Peak memory of the largest training job.",
-        _memory,
-        MIB,
-    ),
+    Price("prediction", "prediction time", "prediction, ms per instance", _WALL_TIME, _milliseconds),
+    Price("memory", "memory", "peak memory of a training job, MiB", _PEAK, _memory, MIB),
 )
 
 
@@ -65,14 +52,10 @@ class Point(NamedTuple):
 
 def show_trade_offs(anchor, results):
     """Accuracy against each price that at least two runs have."""
-    drawings = []
-    for price in PRICES:
-        points = _points(results.runs, price)
-        if len(points) > 1:
-            drawings.append(_draw(anchor, price, points))
-    if not drawings:
-        return None
-    return {"runs": results.shown, "figures": drawings, "hidden": len(results.runs) - len(results.shown)}
+    points = {price: _points(results.runs, price) for price in PRICES}
+    drawings = [_draw(anchor, price, points[price]) for price in PRICES if len(points[price]) > 1]
+    hidden = len(results.runs) - len(results.shown)
+    return drawings and {"runs": results.shown, "figures": drawings, "hidden": hidden}
 
 
 def _points(runs, price):
@@ -150,12 +133,9 @@ COSTS = (
 
 def show_cost(anchor, results):
     """What each run cost, without the columns that no run recorded."""
-    runs = results.runs
-    columns = []
-    for column in COSTS:
-        if any(column.value(run) is not None for run in runs):
-            columns.append(column._replace(best=min))
-    return {"table": table_of_runs("Cost", runs, columns)}
+    columns = [column._replace(best=min) for column in COSTS]
+    columns = [column for column in columns if set(map(column.value, results.runs)) != {None}]
+    return {"table": table_of_runs("Cost", results.runs, columns)}
 
 
 DOWNLOADS = "download"
@@ -185,9 +165,8 @@ def read_jobs(run_folders, folder):
     jobs = {}
     for run, files in paths.items():
         for path in sorted(files, key=lambda path: (_place(step_of(path)), path)):
-            with open(path, encoding="utf-8", newline="") as file:
-                figures = [_figures(line) for line in csv.DictReader(file, delimiter="\t")]
-            step = step_of(path)
+            step, lines = step_of(path), path.read_text(encoding="utf-8").splitlines()
+            figures = map(_figures, csv.DictReader(lines, delimiter="\t"))
             jobs.setdefault((run, step), Jobs(run, step, [])).figures.extend(figures)
     return [*jobs.values()]
 
@@ -202,7 +181,6 @@ def _place(step):
 
 
 def _figures(line):
-    """The figures of a job that Snakemake measured."""
     fields = {name: line.get(name) for name in ("s", "cpu_time", "max_rss", "io_in", "io_out")}
     return {name: float(text) for name, text in fields.items() if text not in (None, "-", "NA")}
 
@@ -229,7 +207,6 @@ RESOURCES = (
 
 
 def show_resources(anchor, results):
-    """What the jobs took, by run and by step."""
     if not results.jobs:
         return None
     by_step = sorted(results.jobs, key=lambda jobs: _place(jobs.step))

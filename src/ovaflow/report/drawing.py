@@ -27,7 +27,6 @@ MARKERS = "osD^vPXd"
 
 DASHED, DOTTED = (0, (5, 2)), (0, (1.5, 1.5))
 STYLES = {"P@1": "solid", "P@3": DASHED, "P@5": DOTTED}
-"""Lines of metrics."""
 
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SERIES = [f"#0001{number:02x}" for number in range(8)]
@@ -57,8 +56,6 @@ _STYLE |= {f"{axis}tick.color": NAMED["muted"] for axis in "xy"}
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure with its caption and the figures behind it."""
-
     name: str  # its id on the page
     title: str
     caption: str
@@ -68,13 +65,10 @@ class Drawing:
 
     @property
     def csv(self):
-        """Link to the figures behind it, as a CSV file."""
         return csv_link(self.columns, self.rows)
 
 
 class FigureOfRuns(NamedTuple):
-    """A figure that several runs share."""
-
     key: str  # ends its id on the page
     title: str
     caption: str
@@ -123,7 +117,6 @@ def draw_all(anchor, runs, figures):
 
 
 def _description(title, axes):
-    """A figure in words, for screen readers."""
     sentence = f"{title}. {axes.get_ylabel()} against {axes.get_xlabel()}"
     names = list(dict.fromkeys(row["series"] for row in axes.kept))
     if names:
@@ -146,7 +139,6 @@ def _inline(svg):
 
 
 def series(number):
-    """Colour of a run."""
     return _SERIES[number % len(_SERIES)]
 
 

@@ -94,7 +94,6 @@ def _without_overlaps(marks):
 
 
 def _largest_contributions(explanations):
-    """The largest positive contribution of each feature."""
     largest = {}
     for explanation in explanations:
         for feature, value in explanation.up:
@@ -123,7 +122,6 @@ def _label_words(predictor, label, name_of):
 
 
 def strongest_words(predictor, label, amount):
-    """Words with the largest weights of a label, and these weights."""
     return [(_word(predictor, feature), part) for feature, part in strongest_features(predictor, label, amount).up]
 
 
@@ -133,7 +131,6 @@ def _word(predictor, feature):
 
 
 EXCERPT = 420
-"""Characters of a text that are shown."""
 
 TRUE_SHOWN = 20
 """True labels of a document that are shown; the rest is counted."""
@@ -145,8 +142,6 @@ WORDS_OF_CONFUSED = 4
 
 
 class TrueLabel(NamedTuple):
-    """A true label of a document."""
-
     name: str
     uri: str  # where it is a subject on the web
     positives: int  # in training
@@ -154,8 +149,6 @@ class TrueLabel(NamedTuple):
 
 
 class RankedLabel(NamedTuple):
-    """A predicted label of a document."""
-
     name: str
     uri: str  # where it is a subject on the web
     score: float
@@ -167,8 +160,6 @@ class RankedLabel(NamedTuple):
 
 @dataclass(frozen=True)
 class Example:
-    """A test document."""
-
     row: int  # its place in the test set, from 0
     record: str  # its id, or where in the file it is; empty where that is not known
     pieces: list  # the beginning of its text; empty when the source had only features
@@ -188,8 +179,6 @@ def choose(hits, n_true, amount, seed=0):
 
 
 class Documents:
-    """Test documents of a dataset, as some runs see them."""
-
     def __init__(self, dataset, counts, outcomes, explained, sigmoids):
         self.dataset, self.counts = dataset, counts
         self.outcomes = outcomes  # ids, scores and hits of each run, all (n, k)
@@ -264,7 +253,7 @@ def describe_failures(documents, runs, amount):
     """Failures of the run that is explained, or else of the first; None where nothing was analysed or nothing fails."""
     number, predictor = documents.explained or (0, None)
     analysis = runs[number].analysis
-    if not amount or analysis is None or not (analysis["wrong"] or analysis["missed"]):
+    if not (amount and analysis) or not (analysis["wrong"] or analysis["missed"]):
         return None
     wrong, missed, confused = (analysis[name][:amount] for name in ("wrong", "missed", "confused"))
     return {

@@ -27,20 +27,16 @@ def _precision(group):
     return group["hits"] / group["predicted"] if group["predicted"] else None
 
 
-_part, _psp_part = itemgetter("precision"), itemgetter("psp")
-
 MEASURES = {
     "recall@{k}": _recall,
     "precision@{k}": _precision,
-    "part of P@{k}": _part,
-    "part of PSP@{k}": _psp_part,
+    "part of P@{k}": itemgetter("precision"),
+    "part of PSP@{k}": itemgetter("psp"),
 }
 """Figures of a group of labels, by heading."""
 
 
 class FigureOfGroups(NamedTuple):
-    """A figure by groups of labels."""
-
     key: str  # ends its id on the page
     title: str
     caption: str
@@ -106,21 +102,18 @@ def show(anchor, results):
 
 def sizes_table(groups, corner):
     """How many labels each group has, and how often they occur."""
-    labels, true = (sum(group[name] for group in groups) for name in ("labels", "true"))
     tests, one_digit = "true in the test set", partial(wording.percent, digits=1)
 
-    def share_of_labels(group):
-        return group["labels"] / labels
-
-    def share_of_true(group):
-        return group["true"] / true if true else None
+    def share_of(name):
+        total = sum(group[name] for group in groups)
+        return lambda group: group[name] / total if total else None
 
     columns = [
         Column("training positives", range_words),
         Column("number", itemgetter("labels"), wording.count, "labels"),
-        Column("share, %", share_of_labels, one_digit, "labels", unit="fraction"),
+        Column("share, %", share_of("labels"), one_digit, "labels", unit="fraction"),
         Column("number", itemgetter("true"), wording.count, tests, "pairs of a test instance and a label"),
-        Column("share, %", share_of_true, one_digit, tests, unit="fraction"),
+        Column("share, %", share_of("true"), one_digit, tests, unit="fraction"),
     ]
     return make_table(f"Labels by {corner}", corner, columns, groups, lambda group, cells: Row(group["name"], cells))
 
@@ -130,17 +123,15 @@ def results_table(title, runs, name, measures):
     analysis = runs[0].analysis
     columns = []
     for heading, measure in measures.items():
+        heading = heading.format(k=analysis["k"])
         for place, group in enumerate(analysis[name]):
-            columns.append(_column(heading.format(k=analysis["k"]), measure, name, place, group))
+            value, hint = _value_in(name, place, measure), f"{range_words(group)} training positives"
+            columns.append(Column(group["name"], value, wording.percent, heading, hint, "fraction", max))
     return table_of_runs(title, runs, columns)
 
 
-def _column(heading, measure, name, place, group):
-    def value(run):
-        return measure(run.analysis[name][place])
-
-    hint = f"{range_words(group)} training positives"
-    return Column(group["name"], value, wording.percent, heading, hint, "fraction", max)
+def _value_in(name, place, measure):
+    return lambda run: measure(run.analysis[name][place])
 
 
 def _draw(anchor, figure, runs, k):

@@ -12,10 +12,8 @@ from ovaflow.report import wording
 from ovaflow.report.tables import Cell, Column, Row, Table, make_table, metric, table_of_runs
 
 FAMILIES = ("P", "nDCG", "PSP", "recall")
-"""Metrics of the main table, in this order."""
 
 FURTHER = ("micro-F1", "macro-F1", "coverage", "PSnDCG")
-"""Those of the second one."""
 
 PUBLISHED = ("P@1", "P@3", "P@5")
 
@@ -45,7 +43,6 @@ class Published(NamedTuple):
 
     @property
     def caveat(self):
-        """What a reader should know before comparing."""
         return "; ".join(filter(None, (self.note, CAVEATS.get(self.source, ""))))
 
 
@@ -208,7 +205,6 @@ def _each(runs, figures):
 
 
 def show(anchor, results):
-    """The main metrics and, in a second table, the others."""
     runs = results.runs
     return {
         "main": table_of_runs("Quality", runs, metric_columns(runs, FAMILIES)),
@@ -227,7 +223,6 @@ def metric_columns(runs, families):
 
 
 def show_published(anchor, results):
-    """Our runs and published results of the same dataset name."""
     if not results.published:
         return None
     columns = [

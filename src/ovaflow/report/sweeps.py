@@ -47,10 +47,6 @@ COLUMNS = (
     Column("Newton", newton_per_label, wording.decimal, "training", "steps per label"),
     Column("no step", _unmoved, wording.count, "training", "labels whose start already met the stopping rule"),
 )
-"""Quality and cost of each value."""
-
-
-CAPTION = "Quality by C: beyond its peak the classifiers overfit the training data."
 
 
 def _row_of(run, cells):
@@ -58,11 +54,11 @@ def _row_of(run, cells):
 
 
 def show_sweeps(anchor, results):
-    """Table and figure of each sweep."""
-    views = []
+    views, title = [], "Metrics by C"
+    caption = "Quality by C: beyond its peak the classifiers overfit the training data."
     for number, (name, runs) in enumerate(results.sweeps.items(), 1):
         table = make_table(f"Sweep {name}", "C", COLUMNS, runs, _row_of)
-        drawing = draw(f"{anchor}.sweep-{number}-quality", "Metrics by C", CAPTION, _paint, runs)
+        drawing = draw(f"{anchor}.sweep-{number}-quality", title, caption, _paint, runs)
         views.append({"name": name, "table": table, "drawing": drawing, "lines": LINES})
     return views
 
@@ -80,7 +76,6 @@ def _paint(axes, runs):
 
 
 LINES = [{"series": number, "name": name} for number, name in enumerate(METRICS)]
-"""The figure's legend."""
 
 
 def _values_axis(axes, name, values):
@@ -97,7 +92,6 @@ def drawable(points):
 
 
 def show_pruning(anchor, results):
-    """Figures of models pruned further."""
     runs = [run for run in results.shown if run.pruning]
     return {"runs": runs, "figures": draw_all(anchor, runs, PRUNING)} if runs else None
 
@@ -171,13 +165,8 @@ def _read_choice(path):
         return Row(_words(entry["candidate"]), cells, hint="chosen" if chosen else "")
 
     columns = [*_columns_of(comparison["metric"]), *_COSTS_OF_CHOICES]
-    candidates = comparison["candidates"]
-    return {
-        "title": title,
-        "metric": comparison["metric"],
-        "instances": comparison["instances"],
-        "table": make_table(f"Choice of {title}", kind, columns, candidates, row_of),
-    }
+    table = make_table(f"Choice of {title}", kind, columns, comparison["candidates"], row_of)
+    return comparison | {"title": title, "table": table}
 
 
 def _words(candidate):

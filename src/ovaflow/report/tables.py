@@ -19,8 +19,6 @@ FORMULA = ("=", "+", "-", "@")  # a text that begins so is a formula to spreadsh
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a table."""
-
     text: str
     value: float | None = None  # the figure behind the text
     best: bool = False
@@ -40,20 +38,16 @@ class Column(NamedTuple):
 
     @property
     def words(self):
-        """Whether the column holds words, not numbers."""
         return self.text is None
 
     @property
     def heading(self):
-        """The column's name in the CSV file."""
         unit = self.unit and f"[{self.unit}]"
         return " ".join(filter(None, (self.group, self.title, unit)))
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table."""
-
     name: str
     cells: list
     series: int | None = None  # number of the run, for its colour
@@ -105,7 +99,6 @@ def make_table(title, corner, columns, items, row_of):
 
 
 def table_of_runs(title, runs, columns):
-    """One row per run."""
     return make_table(title, "run", columns, runs, lambda run, cells: Row(run.name, cells, run.series, run.summary))
 
 

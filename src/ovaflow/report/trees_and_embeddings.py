@@ -72,7 +72,6 @@ def read_embedding(folder, label_names):
 
 
 def show_embeddings(anchor, results):
-    """Figures, and the runs whose nearest labels are shown."""
     runs = [run for run in results.shown if run.embedding is not None]
     return {"runs": runs, "figures": draw_all(anchor, runs, EMBEDDINGS)} if runs else None
 

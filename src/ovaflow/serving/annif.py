@@ -185,7 +185,6 @@ class _Projects:
         return self._models[name]
 
     async def suggest(self, name, texts, limit, threshold, language):
-        """Results of each text."""
         served, options = self.require(name), self._options
         known = self.cards[name]["vocab"]["languages"]
         if language is not None and language not in known and known != [_UNKNOWN]:

@@ -22,7 +22,6 @@ def page(options):
 
 
 def documentation(document):
-    """The OpenAPI document as a page to read."""
     return _rendered("docs.html.j2", document=_resolved(document, document["components"]["schemas"]))
 
 
