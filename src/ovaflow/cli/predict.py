@@ -108,9 +108,12 @@ def _predict_raw(model, inputs, texts, top_k, threads, output, output_format, jo
     predictor = open_predictor(model)
     if _any_set(options, _CALIBRATED):
         options["calibration"] = _calibration_of(predictor.model, options["calibration"])
-    names = "format", "text_column", "first_feature", "id_column"
-    reading = [options.pop(name) for name in names]
-    sources = [_source(predictor, path, *reading) for path in inputs]
+    kind, column = options.pop("format"), options.pop("text_column") or text_column_of(predictor.model)
+    names = options.pop("first_feature"), options.pop("id_column")
+    sources = []
+    for path in inputs:
+        source = InputFile(path, kind or format_of(path, predictor.takes_text), column, *names)
+        sources.append(source)
     titled = bool(sources) or len(texts) > 1
     writer = _writer(output_format, output, predictor, options["probabilities"], titled, joined)
     plain = texts or any(source.format == "lines" for source in sources)
@@ -142,12 +145,6 @@ def _predict_raw(model, inputs, texts, top_k, threads, output, output_format, jo
         click.echo(f"ovaflow: no label of {empty:,} of {progress.done:,} instances {remark}", err=True)
 
 
-def _source(predictor, path, format, text_column, first_feature, id_column):
-    kind = format or format_of(path, predictor.takes_text)
-    column = text_column or text_column_of(predictor.model)
-    return InputFile(path, kind, column, first_feature, id_column)
-
-
 def _batches(predictor, texts, sources):
     if texts:
         yield Batch(predictor.from_texts(texts), [None] * len(texts), list(texts))
@@ -166,11 +163,9 @@ def open_predictor(path):
 def _calibration_of(model, path):
     calibration = calibration_of(model, path)
     if calibration is None:
-        raise InputError(
-            "no calibration, which probabilities and thresholds need",
-            path=model.path.with_name(FILE_NAME),
-            remedy="set predict: {calibrate: 0.2} in the config and run again",
-        )
+        message = "no calibration, which probabilities and thresholds need"
+        remedy = "set predict: {calibrate: 0.2} in the config and run again"
+        raise InputError(message, path=model.path.with_name(FILE_NAME), remedy=remedy)
     return calibration
 
 

@@ -106,13 +106,8 @@ def sample_trees(dataset, settings):
     forest = grown.forest
     arrays = forest.children, forest.sizes, *forest.separators.arrays, *forest.distributions.arrays
     tree_bytes = sum(array.nbytes for array in arrays)
-    demand = Demand(
-        core_seconds=forestry.trees * seconds,
-        job_seconds=job_seconds,
-        job_bytes=job_bytes,
-        thread_bytes=max(0, peak_rss_bytes() - job_bytes),
-        result_bytes=float(forestry.trees * tree_bytes),
-    )
+    of_thread, results = max(0, peak_rss_bytes() - job_bytes), float(forestry.trees * tree_bytes)
+    demand = Demand(forestry.trees * seconds, job_seconds, job_bytes, of_thread, results)
     weights = len(forest.separators.data) + len(forest.distributions.data)
     return Sample(1, forestry.trees, demand, demand.result_bytes, float(forestry.trees * weights))
 

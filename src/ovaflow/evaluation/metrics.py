@@ -63,10 +63,9 @@ def require_training_of(model, training):
     settings = model.parameters.get("train", {})
     differing = [name for name, value in training.parameters.items() if settings.get(name, value) != value]
     if differing or training.inputs.get("dataset") not in (None, model.inputs.get("dataset")):
-        training = f"a training with another {differing[0]}" if differing else "a training on another dataset"
-        raise InputError(
-            f"the statistics are from {training}", path=model.path, remedy="give the training.h5 next to it"
-        )
+        other = f"with another {differing[0]}" if differing else "on another dataset"
+        message = f"the statistics are from a training {other}"
+        raise InputError(message, path=model.path, remedy="give the training.h5 next to it")
 
 
 def check_inputs(predictions, dataset, model):

@@ -126,11 +126,8 @@ def spans_in_text(predictor, text):
     """By feature, (start, end) of the places in a text that stand for it, such as words and stems."""
     model = predictor.model
     if not predictor.takes_text:
-        raise InputError(
-            "made from features, not from texts: no words to find",
-            path=model.path,
-            remedy="give a model that was made from texts",
-        )
+        message = "made from features, not from texts: no words to find"
+        raise InputError(message, path=model.path, remedy="give a model that was made from texts")
     transform, ids, spans = predictor.transform, model.feature_ids, {}
     names_of, left_out = names_of_word(transform.features), frozenset(transform.left_out)
     tokens = token_spans(text, model.transform.get("html"))
@@ -195,9 +192,6 @@ def find_labels(predictor, names):
         name = names[labels.index(None)]
         close = difflib.get_close_matches(name.casefold(), folded, cutoff=0.5)
         candidates = " or ".join(repr(known[folded[each]]) for each in close)
-        raise InputError(
-            f"no label {name!r}",
-            path=predictor.model.path,
-            remedy=f"did you mean {candidates}?" if close else None,
-        )
+        remedy = f"did you mean {candidates}?" if close else None
+        raise InputError(f"no label {name!r}", path=predictor.model.path, remedy=remedy)
     return labels

@@ -25,11 +25,8 @@ MODELS = {ONE_VS_ALL: OneVsAll, FASTXML: ForestModel, REMBRANDT: EmbeddingModel}
 def open_any_model(path):
     method = method_of(path)
     if method not in MODELS:
-        raise InputError(
-            f"a model of {method}, which this ovaflow does not know",
-            path=path,
-            remedy="use the ovaflow that wrote it, or a newer one",
-        )
+        message = f"a model of {method}, which this ovaflow does not know"
+        raise InputError(message, path=path, remedy="use the ovaflow that wrote it, or a newer one")
     return MODELS[method].open(path)
 
 

@@ -136,9 +136,8 @@ def _read_svmlight(source, stream, predictor):
 def _read_xmc_text(source, stream, predictor):
     (n, d, _), theirs = read_header(stream, source.name), predictor.n_source_features
     if d != theirs:
-        raise InputError(
-            f"{d} features, the model has {theirs}", path=source.name, line=1, remedy="give instances of its features"
-        )
+        message = f"{d} features, the model has {theirs}"
+        raise InputError(message, path=source.name, line=1, remedy="give instances of its features")
     count, last = 0, 1
     for rows in parse_blocks(stream, source.name, Bounds(-1, 0, d, ID_LIMIT, False), 1):
         count, last = count + rows.X.n_rows, rows.lines

@@ -54,8 +54,10 @@ def show_trade_offs(anchor, results):
     """Accuracy against each price that at least two runs have."""
     points = {price: _points(results.runs, price) for price in PRICES}
     drawings = [_draw(anchor, price, points[price]) for price in PRICES if len(points[price]) > 1]
+    if not drawings:
+        return None
     hidden = len(results.runs) - len(results.shown)
-    return drawings and {"runs": results.shown, "figures": drawings, "hidden": hidden}
+    return {"runs": results.shown, "figures": drawings, "hidden": hidden}
 
 
 def _points(runs, price):
