@@ -44,12 +44,6 @@ class Explanation(NamedTuple):
         }
 
 
-class Strongest(NamedTuple):
-    up: list  # features and their weights, positive and negative; the strongest first
-    down: list
-    bias: float  # as in :class:`Explanation`
-
-
 def contributions(predictor, x, label, top=None):
     """What pushes a label's score up and down for one instance, ``top`` features of each sign."""
     model = _require_weights(predictor.model, label)
@@ -62,14 +56,14 @@ def contributions(predictor, x, label, top=None):
 
 
 def strongest_features(predictor, label, top=10):
-    """Features with the largest weights of a label, ``top`` of each sign."""
+    """Features with the largest weights of a label, ``top`` of each sign, and its bias."""
     model = _require_weights(predictor.model, label)
     weights = model.label_weights(label, np.arange(model.n_features))
     features = np.flatnonzero(weights)
     features = features[features != model.bias_feature]
     bias = float(weights[-1]) * model.bias + model.constant(label)
     up, down, _ = _by_sign(features, weights[features].astype(np.float64), top)
-    return Strongest(up, down, bias)
+    return up, down, bias
 
 
 def nearest_labels(predictor, label, top=10):
@@ -83,16 +77,12 @@ def nearest_labels(predictor, label, top=10):
 
 def describe_label(predictor, label, top, nearest):
     """Strongest features and nearest labels of a label, for JSON."""
-    strongest = strongest_features(predictor, label, top)
+    up, down, bias = strongest_features(predictor, label, top)
     neighbours = []
     for other, cosine in nearest_labels(predictor, label, nearest):
         neighbours.append(label_entry(predictor, other) | {"cosine": cosine})
-    return {
-        "up": _weights(predictor, strongest.up),
-        "down": _weights(predictor, strongest.down),
-        "bias": strongest.bias,
-        "nearest": neighbours,
-    }
+    weights = {"up": _weights(predictor, up), "down": _weights(predictor, down)}
+    return weights | {"bias": bias, "nearest": neighbours}
 
 
 def label_entry(predictor, label):

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -28,12 +27,6 @@ SCORES = {
 }
 
 
-class Fact(NamedTuple):
-    title: str
-    figure: str
-    remark: str
-
-
 @dataclass(frozen=True)
 class Card:
     """What a reader should know about a dataset."""
@@ -43,7 +36,7 @@ class Card:
     n_test: int
     counts: np.ndarray  # training positives of each label
     known: np.ndarray  # labels that models can predict: those without positives may be known by their names
-    facts: list
+    facts: list  # title, figure and remark of each
     source: list  # provenance, pairs of name and words
     transform: str  # how features were made
 
@@ -79,14 +72,14 @@ def _facts(dataset):
     untrained = f"{dataset.n_labels - trained:,} without training positives"
     with_bias = "and a bias feature" if bias else "no bias feature"
     return [
-        Fact("training instances", wording.count(train.X.n_rows), _gaps(train, bias)),
-        Fact("test instances", wording.count(test.X.n_rows), _gaps(test, bias)),
-        Fact("features", wording.count(dataset.n_features - bias), with_bias),
-        Fact("labels", wording.count(dataset.n_labels), untrained),
-        Fact("nonzeros per instance", wording.decimal(_mean(train.X) - bias), storage),
-        Fact("labels per instance", wording.decimal(_mean(train.Y)), f"test {wording.decimal(_mean(test.Y))}"),
-        Fact("positives per label", wording.decimal(mean), "training mean"),
-        Fact(f"labels with ≤ {FEW} positives", f"{wording.percent(rare, 1)} %", "of those with any"),
+        ("training instances", wording.count(train.X.n_rows), _gaps(train, bias)),
+        ("test instances", wording.count(test.X.n_rows), _gaps(test, bias)),
+        ("features", wording.count(dataset.n_features - bias), with_bias),
+        ("labels", wording.count(dataset.n_labels), untrained),
+        ("nonzeros per instance", wording.decimal(_mean(train.X) - bias), storage),
+        ("labels per instance", wording.decimal(_mean(train.Y)), f"test {wording.decimal(_mean(test.Y))}"),
+        ("positives per label", wording.decimal(mean), "training mean"),
+        (f"labels with ≤ {FEW} positives", f"{wording.percent(rare, 1)} %", "of those with any"),
     ]
 
 

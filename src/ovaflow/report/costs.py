@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ovaflow.report import wording
 from ovaflow.report.drawing import MARKERS, NAMED, draw, logarithmic, series
 from ovaflow.report.tables import Column, Row, make_table, metric, table_of_runs
-from ovaflow.report.training import cg_per_label, newton_per_label
+from ovaflow.report.training import steps_per_label
 from ovaflow.settings.models import HELD_OUT
 from ovaflow.steps import STEPS
 
@@ -123,8 +123,8 @@ COSTS = (
     Column("time", _seconds, wording.duration, "training", _TIME, "s"),
     Column("ms / label", _milliseconds_per_label, wording.decimal, "training", "per trained label"),
     Column("peak memory", _memory, wording.size, "training", "largest resident memory of a shard job", "bytes"),
-    Column("Newton", newton_per_label, wording.decimal, "steps / label"),
-    Column("CG", cg_per_label, wording.decimal, "steps / label"),
+    Column("Newton", steps_per_label("newton_steps"), wording.decimal, "steps / label"),
+    Column("CG", steps_per_label("cg_steps"), wording.decimal, "steps / label"),
     Column("weights", _nonzeros, wording.count, "model", "nonzero weights after pruning"),
     Column("per label", lambda run: run.per_label(_nonzeros(run)), wording.count, "model", "nonzero weights"),
     Column("size", _bytes, wording.size, "model", "bytes of the model file", "bytes"),
@@ -183,8 +183,8 @@ def _place(step):
 
 
 def _figures(line):
-    fields = {name: line.get(name) for name in ("s", "cpu_time", "max_rss", "io_in", "io_out")}
-    return {name: float(text) for name, text in fields.items() if text not in (None, "-", "NA")}
+    names = ("s", "cpu_time", "max_rss", "io_in", "io_out")
+    return {name: float(line[name]) for name in names if line.get(name) not in (None, "-", "NA")}
 
 
 def _column(title, name, join, text, group, hint="", unit="", scale=1):

@@ -122,7 +122,8 @@ def _label_words(predictor, label, name_of):
 
 
 def strongest_words(predictor, label, amount):
-    return [(_word(predictor, feature), part) for feature, part in strongest_features(predictor, label, amount).up]
+    up, *_ = strongest_features(predictor, label, amount)
+    return [(_word(predictor, feature), weight) for feature, weight in up]
 
 
 def _word(predictor, feature):

@@ -2,7 +2,6 @@
 
 from functools import partial
 from operator import itemgetter
-from typing import NamedTuple
 
 import numpy as np
 
@@ -36,18 +35,11 @@ MEASURES = {
 """Figures of a group of labels, by heading."""
 
 
-class FigureOfGroups(NamedTuple):
-    key: str  # ends its id on the page
-    title: str
-    caption: str
-    groups: str  # deciles or bins
-    heading: str  # of its measure
-
-
 _PARTS = "What hits on labels of each decile contribute to {metric}; together they make up the run’s {metric}."
 _XLABELS = {"deciles": "decile of the labels, rarest first", "bins": "training positives of the label"}
+# key, title, caption, groups and heading of the measure
 FIGURES = (
-    FigureOfGroups(
+    (
         "decile-1",
         "Recall by decile",
         "Share of the true labels of each decile that was predicted. It falls to the left: rare labels are found less "
@@ -55,21 +47,15 @@ FIGURES = (
         "deciles",
         "recall@{k}",
     ),
-    FigureOfGroups(
-        "decile-2",
-        "Parts of P@{k} by decile",
-        _PARTS.format(metric="P@{k}"),
-        "deciles",
-        "part of P@{k}",
-    ),
-    FigureOfGroups(
+    ("decile-2", "Parts of P@{k} by decile", _PARTS.format(metric="P@{k}"), "deciles", "part of P@{k}"),
+    (
         "decile-3",
         "Parts of PSP@{k} by decile",
         _PARTS.format(metric="PSP@{k}") + " Hits on rare labels count more here.",
         "deciles",
         "part of PSP@{k}",
     ),
-    FigureOfGroups(
+    (
         "recall",
         "Recall by training positives",
         "Recall by the number of training positives: how many examples a label needs to be found.",
@@ -135,22 +121,23 @@ def _value_in(name, place, measure):
 
 
 def _draw(anchor, figure, runs, k):
-    title, caption = figure.title.format(k=k), figure.caption.format(k=k)
-    return draw(f"{anchor}.{figure.key}", title, caption, _paint, runs, figure, k)
+    key, title, caption, groups, heading = figure
+    title, caption = title.format(k=k), caption.format(k=k)
+    return draw(f"{anchor}.{key}", title, caption, _paint, runs, groups, heading, k)
 
 
-def _paint(axes, runs, figure, k):
-    names = [group.get("name") or range_words(group) for group in runs[0].analysis[figure.groups]]
+def _paint(axes, runs, groups, heading, k):
+    names = [group.get("name") or range_words(group) for group in runs[0].analysis[groups]]
     # runs with the same figures stay visible next to one another
     shifts = side_by_side(len(runs), min(0.16, 0.6 / len(runs)))
     for run, shift in zip(runs, shifts, strict=True):
-        measure = MEASURES[figure.heading]
-        values = [measure(group) for group in run.analysis[figure.groups]]
+        values = [MEASURES[heading](group) for group in run.analysis[groups]]
         places = [place for place, value in enumerate(values) if value is not None]
         percents = [100 * values[place] for place in places]
         line(axes, run, np.array(places) + shift, percents, keep=False, linewidth=1.3, markevery=1)
         axes.keep(run.name, x=[names[place] for place in places], y=percents)
-    axes.set(xlabel=_XLABELS[figure.groups], ylabel=f"{figure.heading.format(k=k)} in %", xticks=range(len(names)))
+    ylabel = f"{heading.format(k=k)} in %"
+    axes.set(xlabel=_XLABELS[groups], ylabel=ylabel, xticks=range(len(names)))
     if sum(map(len, names)) > 24:
         axes.set_xticklabels(names, rotation=32, ha="right")
     else:

@@ -19,7 +19,7 @@ from ovaflow.report.drawing import (
     side_by_side,
 )
 from ovaflow.report.tables import Column, Row, make_table, metric
-from ovaflow.report.training import newton_per_label
+from ovaflow.report.training import steps_per_label
 from ovaflow.settings.paths import CHOSEN_FEATURES
 from ovaflow.storage.texts import read_json
 
@@ -44,7 +44,7 @@ COLUMNS = (
     *(Column(name, metric(name), wording.percent, best=max) for name in METRICS),
     Column("weights", metric("nonzeros"), wording.count, "model", "nonzero weights after pruning"),
     Column("time", metric("train_seconds"), wording.duration, "training", "processor time of the solver"),
-    Column("Newton", newton_per_label, wording.decimal, "training", "steps per label"),
+    Column("Newton", steps_per_label("newton_steps"), wording.decimal, "training", "steps per label"),
     Column("no step", _unmoved, wording.count, "training", "labels whose start already met the stopping rule"),
 )
 

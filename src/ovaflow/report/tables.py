@@ -67,14 +67,10 @@ class Table:
     @property
     def csv(self):
         """Link to the table as a CSV file, figures in full."""
-        names = [self.corner]
-        lines = [[row.name] for row in self.rows]
-        if any(row.hint for row in self.rows):
-            names += ["of"]
-            lines = [[row.name, row.hint] for row in self.rows]
-        for line, row in zip(lines, self.rows, strict=True):
-            line += map(_figure_of, row.cells)
-        return csv_link(names + [column.heading for column in self.columns], lines)
+        hinted = any(row.hint for row in self.rows)
+        names = [self.corner, *["of"] * hinted, *(column.heading for column in self.columns)]
+        lines = [[row.name, *[row.hint] * hinted, *map(_figure_of, row.cells)] for row in self.rows]
+        return csv_link(names, lines)
 
     @property
     def groups(self):

@@ -36,14 +36,9 @@ class TrainingOfRun:
         return self.trained - self.reached
 
 
-def newton_per_label(run):
-    """Mean Newton steps of a trained label, where the method has them."""
-    return run.training and _mean(run.training.newton_steps)
-
-
-def cg_per_label(run):
-    """Mean conjugate gradient steps of a trained label."""
-    return run.training and _mean(run.training.cg_steps)
+def steps_per_label(name):
+    """Function of a run: mean ``newton_steps`` or ``cg_steps`` of a label, where the method has them."""
+    return lambda run: run.training and _mean(getattr(run.training, name))
 
 
 def summarise(recorded):
