@@ -81,18 +81,15 @@ def _places(opened, dataset):
     for number, shard in enumerate(opened):
         for place, tree in enumerate(shard.numbers.tolist()):
             if tree in places:
-                raise InputError(
-                    f"tree {tree} is also in {opened[places[tree][0]].path}",
-                    path=shard.path,
-                    remedy="give merge-trees the shards of one forest, each once",
-                )
+                message = f"tree {tree} is also in {opened[places[tree][0]].path}"
+                remedy = "give the shards of one forest, each once"
+                raise InputError(message, path=shard.path, remedy=remedy)
             places[tree] = number, place
     missing = sorted(set(range(opened[0].parameters["trees"])) - set(places))
     if missing:
-        raise InputError(
-            f"no shard given has tree {missing[0]} of the forest on {dataset.path}",
-            remedy="run train-trees for the missing shards and give all of them to merge-trees",
-        )
+        message = f"no shard given has tree {missing[0]} of the forest on {dataset.path}"
+        remedy = "run train-trees for the missing shards and give all of them to merge-trees"
+        raise InputError(message, remedy=remedy)
     return [places[tree] for tree in sorted(places)]
 
 

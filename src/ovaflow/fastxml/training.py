@@ -115,11 +115,9 @@ def grow_trees(dataset, numbers, settings, threads=1, title="grow", parts=None):
     """Grow trees by their numbers; ``parts`` keep finished ones, and threads change no result."""
     X, Y = dataset.train.unscaled(dataset.parameters.get("bias", 0)), dataset.train.Y
     if max(X.n_rows, 1) * max(Y.n_columns, 1) * RESOLUTION >= 1 << 62:
-        raise InputError(
-            "too many instances times labels for fastxml (more than 4e12)",
-            path=dataset.path,
-            remedy="train on fewer instances, or one-vs-all",
-        )
+        message = "too many instances times labels for fastxml (more than 4e12)"
+        remedy = "train on fewer instances, or one-vs-all"
+        raise InputError(message, path=dataset.path, remedy=remedy)
     parts, gains, per_thread = parts or Parts(), gains_of(settings, dataset), local()
     rules = Rules(**{name: getattr(settings, name) for name in Rules._fields})
     separator = separator_of(settings)

@@ -220,11 +220,8 @@ def require_finite(data, start, indptr, labels, path=None):
     if not finite.all():
         place = finite.argmin()
         label = labels[np.searchsorted(indptr, start + place, "right") - 1]
-        raise InputError(
-            f"not written: a weight of label {label} is {data[place]}",
-            path=path,
-            remedy="scale the features, or lower C",
-        )
+        message = f"not written: a weight of label {label} is {data[place]}"
+        raise InputError(message, path=path, remedy="scale the features, or lower C")
 
 
 def _write_weights(group, indptr, pieces, n_features):

@@ -98,11 +98,9 @@ def prune_to_bytes(model, most_bytes, path):
     least_bytes = _bytes_beside_weights(model, Path(path).parent) + 2 * PAGE
     most = (most_bytes - least_bytes) // _BYTES_OF_A_WEIGHT
     if most < 0:
-        raise InputError(
-            f"takes {least_bytes:,} bytes without any weight, so it cannot be pruned to {most_bytes:,}",
-            path=model.path,
-            remedy="allow more bytes",
-        )
+        size = f"takes {least_bytes:,} bytes without any weight"
+        message = f"{size}, so it cannot be pruned to {most_bytes:,}"
+        raise InputError(message, path=model.path, remedy="allow more bytes")
     return write_pruned(model, threshold_for(model.weights.data, most), path)
 
 

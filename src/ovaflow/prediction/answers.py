@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.sparse.best import NO_LABEL
+from ovaflow.model.top_k import NO_LABEL
 
 
 class Label(NamedTuple):

@@ -9,8 +9,8 @@ from scipy.special import expit
 
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.model.model_file import Model
+from ovaflow.model.top_k import NO_LABEL
 from ovaflow.prediction.sigmoids import STRAIGHT, bent
-from ovaflow.sparse.best import NO_LABEL
 from ovaflow.storage.arrays import create_array, map_array
 from ovaflow.storage.artifact import checksum_of, create_artifact, inputs_of, open_artifact, parameters_of
 

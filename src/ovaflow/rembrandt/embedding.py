@@ -172,11 +172,8 @@ EMBEDDINGS = (*OF_LABELS, PCA, NONE)
 def compute_embedding(dataset, settings, threads=1):
     """Embed labels, or features, and fit the projection into the embedding."""
     if not len(dataset.train.Y.data):
-        raise InputError(
-            "no training instance has a label",
-            path=dataset.path,
-            remedy="give a dataset whose training instances have labels",
-        )
+        remedy = "give a dataset whose training instances have labels"
+        raise InputError("no training instance has a label", path=dataset.path, remedy=remedy)
     if settings.embedding == NONE:
         return _no_embedding(dataset)
     ridges = settings.ridges if settings.embedding in OF_LABELS else settings.ridges[:1]
@@ -199,11 +196,10 @@ def _no_embedding(dataset):
     d = dataset.train.X.n_columns
     rank = d - bool(dataset.parameters["bias"])
     if rank > MOST_FEATURES:
-        raise InputError(
-            f"{rank:,} features are too many to decode without an embedding, {MOST_FEATURES:,} are not",
-            path=dataset.path,
-            remedy="method: one-vs-all with loss: logistic is the same for labels that do not exclude each other",
-        )
+        message = f"{rank:,} features are too many to decode without an embedding, {MOST_FEATURES:,} are not"
+        same = "is the same for labels that do not exclude each other"
+        remedy = f"method: one-vs-all with loss: logistic {same}"
+        raise InputError(message, path=dataset.path, remedy=remedy)
     vectors = np.empty((dataset.n_labels, 0), np.float32)
     return Embedding(vectors, np.empty(0), np.empty(0), to_panels(np.eye(d, rank)), rank)
 

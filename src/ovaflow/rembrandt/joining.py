@@ -21,9 +21,8 @@ from ovaflow.sparse.csr import full_matrix
 def join_decoder(shards, projected, tuned, dataset, model_path, training_path):
     """Write the model and training file of a run; their bytes do not depend on how labels were divided into shards."""
     if projected.source != dataset.checksum:
-        raise InputError(
-            f"was not made from {dataset.path}", path=projected.dataset.path, remedy="run `ovaflow project`"
-        )
+        message, path = f"was not made from {dataset.path}", projected.dataset.path
+        raise InputError(message, path=path, remedy="run `ovaflow project`")
     Path(model_path).parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=Path(model_path).parent) as folder:
         decoder_path, solved_path = Path(folder) / "decoder.h5", Path(folder) / "solved.h5"

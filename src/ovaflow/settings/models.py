@@ -300,9 +300,8 @@ class Prepare(Section):
     def _a_weight_per_column(self) -> Self:
         columns = self.text_column.count(",") + 1
         if self.column_weights and len(self.column_weights) != columns:
-            raise ValueError(
-                f"{len(self.column_weights)} column_weights for {columns} text columns ({self.text_column})"
-            )
+            n = len(self.column_weights)
+            raise ValueError(f"{n} column_weights for {columns} text columns ({self.text_column})")
         return self
 
 
@@ -739,6 +738,5 @@ class Config(Section):
             if run.sweep is not None:
                 raise ValueError(f"runs.{name}: retrain keeps weights of one C, sweep changes it")
             if run.pretrained is not None and self.section("predict", run=name).calibrate:
-                raise ValueError(
-                    f"runs.{name}: calibrate needs retrain: all; kept weights may have seen held-out instances"
-                )
+                reason = "kept weights may have seen held-out instances"
+                raise ValueError(f"runs.{name}: calibrate needs retrain: all; {reason}")
