@@ -76,7 +76,7 @@ class Entry(Section):
 
     @property
     def files(self):
-        """Names inside the dataset's folder, by role."""
+        """What ``ovaflow download`` leaves in the dataset's folder, by role."""
         return _NPZ_FILES if self.format == "npz" else _TEXT_FILES
 
 
@@ -112,16 +112,3 @@ def entry_of(name, path=None):
         remedy = f"choose from {', '.join(catalogue)}"
         raise InputError(f"no dataset {name!r}", path=path or default_catalogue(), remedy=remedy)
     return catalogue[name]
-
-
-def files_of(name, path=None):
-    """What ``ovaflow download --dataset=NAME`` leaves in its folder, known before the download."""
-    entry = entry_of(name, path)
-    return {
-        "format": entry.format,
-        "train": entry.files["train"],
-        "test": entry.files["test"],
-        "files": list(entry.files.values()),
-        "propensity_a": entry.propensity.a,
-        "propensity_b": entry.propensity.b,
-    }

@@ -107,7 +107,6 @@ class Named:
 
     @property
     def label_names(self):
-        """Names of the labels, in id order."""
         return self.names.labels
 
     @property

@@ -21,7 +21,6 @@ class Forest(NamedTuple):
 
     @property
     def n_trees(self):
-        """Number of trees."""
         return len(self.starts) - 1
 
     def tree(self, number):

@@ -33,7 +33,6 @@ class ForestModel(Model):
 
     @property
     def n_features(self):
-        """Number of features, bias feature included."""
         return self.forest.separators.n_columns
 
     def instances(self, split):

@@ -57,12 +57,10 @@ class ModelFile(Named, ABC):
 
     @property
     def method(self) -> str:
-        """Method of the training."""
         return self.parameters.get("train", {}).get("method", ONE_VS_ALL)
 
     @property
     def transform(self) -> dict[str, Any]:
-        """How features were made from the dataset's source."""
         return self.parameters.get("transform", {})
 
     @property
@@ -82,7 +80,6 @@ class ModelFile(Named, ABC):
 
     @cached_property
     def feature_ids(self):
-        """Feature id by name."""
         return {name: number for number, name in enumerate(self.feature_names)}
 
     @cached_property
@@ -165,14 +162,12 @@ class LabelWeights(ModelFile):
 
     @classmethod
     def open(cls, path):
-        """Open a model file of one-vs-all."""
         require_method(path, ONE_VS_ALL, "weights of labels")
         with open_artifact(path, KIND) as file:
             return cls(**read_common(file, path), weights=read_csr(file["weights"]))
 
     @property
     def n_features(self):
-        """Number of features, bias feature included."""
         return self.weights.n_columns
 
 

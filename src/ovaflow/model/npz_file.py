@@ -17,7 +17,6 @@ _KEY = "ovaflow"
 
 
 def write_npz(path, model):
-    """Write a model of one-vs-all."""
     weights = model.weights
     description = {
         "label_names": list(model.label_names),

@@ -33,7 +33,6 @@ class EmbeddingModel(Model):
 
     @property
     def n_features(self):
-        """Number of features, bias feature included."""
         return self.projection.panels.shape[1]
 
     @cached_property

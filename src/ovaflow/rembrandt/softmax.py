@@ -69,7 +69,6 @@ class Problem:
         return self._features.shape[1], self._n_labels
 
     def __len__(self):
-        """Number of instances."""
         return len(self._labels)
 
     def gram(self):

@@ -185,7 +185,6 @@ class Source(Section):
 
     @property
     def has_test(self) -> bool:
-        """Whether there is a test file."""
         return self.test is not None
 
     @model_validator(mode="after")
@@ -319,7 +318,6 @@ class PrepareSource(Prepare):
 
     @property
     def has_texts(self) -> bool:
-        """Whether the instances are texts."""
         return self.format in ("builtin", *TEXT_FORMATS)
 
     @property
@@ -381,12 +379,16 @@ def _candidates_of(name: str) -> BeforeValidator:
     return BeforeValidator(lambda value: getattr(value, name) if isinstance(value, Candidates) else listed(value))
 
 
-class ChooseFeatures(Comparison, PrepareSource):
-    """What the choice of features reads."""
+class FeatureCandidates(Comparison):
+    """How blocks of features are compared."""
 
     candidates: Annotated[list[Candidate], _candidates_of("features")] = setting(
         Candidates().features, "blocks of features to compare, such as words+pairs"
     )
+
+
+class ChooseFeatures(FeatureCandidates, PrepareSource):
+    """What the choice of features reads."""
 
 
 class Evaluate(Section):
@@ -709,11 +711,9 @@ class Config(Section):
         return type(section).model_validate(section.model_dump() | overridden)
 
     def train_of(self, run: str) -> Train:
-        """Train settings of a run."""
         return self.section("train", run=run)
 
     def runs_of(self, method: str) -> list[str]:
-        """Names of the runs of a method."""
         return [name for name, run in self.runs.items() if run.method == method]
 
     @model_validator(mode="after")

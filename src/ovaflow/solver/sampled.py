@@ -96,11 +96,9 @@ class SampledSolver:
 
     @property
     def has_room(self):
-        """Whether another label can be admitted."""
         return bool(self._free)
 
     def admit(self, label, positives, target, positive_cost=1.0):
-        """Take a label."""
         slot = self._free.pop()
         in_flight = SampledLabel(slot, positives, np.float32(positive_cost), target)
         self._progress[label] = _Progress(in_flight)

@@ -18,7 +18,6 @@ class CSR(NamedTuple):
 
     @property
     def n_rows(self):
-        """Number of rows."""
         return len(self.indptr) - 1
 
     @property
