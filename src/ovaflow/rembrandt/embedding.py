@@ -50,23 +50,20 @@ def _draw_panels(n, s, seed):
 def _orthonormal(panels, rank, each):
     """Leading left singular vectors of B, in its place, and singular values."""
     # from B^T B, which squares the condition: in double precision of entries in single precision that loses nothing
-    blocks = row_blocks(panels.shape[1], _ROWS)
-    gram = np.zeros((WIDTH * len(panels),) * 2)
+    blocks, width = row_blocks(panels.shape[1], _ROWS), WIDTH * len(panels)
 
     def square(rows):
-        part = from_panels(panels[:, rows], len(gram))
+        part = from_panels(panels[:, rows], width)
         return part.T @ part
 
-    for part in each(square, blocks):
-        gram += part
-    squares, vectors = scipy.linalg.eigh(gram)
+    squares, vectors = scipy.linalg.eigh(sum(each(square, blocks)))
     values = np.sqrt(np.maximum(squares[::-1], 0))
     kept = min(rank, int((values > np.finfo(np.float32).eps * values.max(initial=0)).sum()))
     values, rotation = values[:kept], vectors[:, ::-1][:, :kept] / values[:kept]
     n_panels = -(-kept // WIDTH)
 
     def rotate(rows):
-        panels[:n_panels, rows] = to_panels(from_panels(panels[:, rows], len(gram)) @ rotation)
+        panels[:n_panels, rows] = to_panels(from_panels(panels[:, rows], width) @ rotation)
 
     for _ in each(rotate, blocks):
         pass

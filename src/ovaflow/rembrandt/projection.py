@@ -109,10 +109,9 @@ def make_projection(X, embedding, targets, settings, each=map):
     """Scale W, so that instances have about length 1 in every embedding, and draw the random features."""
     rank = embedding.rank
     Z = from_panels(product(X, embedding.projection, each), rank, np.float32)
-    scale = np.zeros(rank)
-    for rows in row_blocks(len(Z), _ROWS):
-        scale += np.square(Z[rows], dtype=np.float64).sum(axis=0)
-    scale = np.sqrt(scale / len(Z))
+    blocks = row_blocks(len(Z), _ROWS)
+    squares = sum(np.square(Z[rows], dtype=np.float64).sum(axis=0) for rows in blocks)
+    scale = np.sqrt(squares / len(Z))
     factors = np.where(scale > 0, 1 / (np.sqrt(rank) * np.where(scale > 0, scale, 1)), 0)
     panels = (embedding.projection * to_panels(factors[None, :])).astype(np.float32)
     if settings.features == "linear":

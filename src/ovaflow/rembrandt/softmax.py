@@ -73,10 +73,7 @@ class Problem:
 
     def gram(self):
         """X^T X / n, float64 of shape (D, D)."""
-        gram = np.zeros((self.shape[0],) * 2)
-        for part in self._each(self._gram, self._blocks):
-            gram += part
-        return gram / len(self)
+        return sum(self._each(self._gram, self._blocks)) / len(self)
 
     def whitening(self, gram):
         """T with T^T (X^T X / n + shrinkage) T = 1, float64 of shape (D, D)."""
