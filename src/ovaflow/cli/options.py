@@ -141,8 +141,7 @@ def reads(step):
     return decorate
 
 
-CHOSEN = ("features", "C")
-"""Settings that may be ``auto``."""
+CHOSEN = ("features", "C")  # settings that may be ``auto``
 
 
 def chosen_option(name):

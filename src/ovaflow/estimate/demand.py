@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 import h5py
 
-from ovaflow.console.errors import InputError
-from ovaflow.storage.refusals import remake
 from ovaflow.storage.texts import read_json, read_lines, write_json
 
 _KIND = "estimate"
@@ -70,10 +68,7 @@ def _read_once(read):
 
 @_read_once
 def read_demand(path):
-    try:
-        return Demand(**read_json(path, _KIND))
-    except TypeError as error:
-        raise InputError(f"not an estimate ({error})", path=path, remedy=remake(_KIND)) from None
+    return Demand(**read_json(path, _KIND))
 
 
 @_read_once

@@ -34,8 +34,7 @@ _NORMAL = 1.96  # quantile of 97.5 %
 _BUSY = 0.05
 """Standard deviation of the processor time of equal work: 4.5 % between runs on two busy cores."""
 
-_OBJECTS = 1000
-"""Bytes of a solved label's Python objects besides its weights."""
+_OBJECTS = 1000  # bytes of a solved label's Python objects besides its weights
 
 
 @dataclass(frozen=True)

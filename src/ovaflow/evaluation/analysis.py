@@ -16,14 +16,9 @@ NAMES = {0: "unseen", 1: "tail", 6: "torso", 101: "head"}
 BINS = (1, 2, 3, 6, 11, 21, 51, 101, 201, 501, 1001, 10001, 100001)
 """Fewest training positives of each bin."""
 
-WORST = 20
-"""Failures of each kind that are listed."""
-
-ENOUGH = 10
-"""Fewest test positives of a label whose own figures mean something."""
-
-TRUSTED = 10
-"""Labels listed as the best, and as the worst."""
+WORST = 20  # failures of each kind that are listed
+ENOUGH = 10  # fewest test positives of a label whose own figures mean something
+TRUSTED = 10  # labels listed as the best, and as the worst
 
 
 def decile_starts(counts):

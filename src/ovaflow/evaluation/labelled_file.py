@@ -20,8 +20,7 @@ from ovaflow.settings.models import HELD_OUT_TOP_K, PrepareSource
 from ovaflow.sparse.csr import CSR, from_scipy
 
 FORMATS = ("csv", "jsonl", "parquet", "text-tsv", "annif", "svmlight", "xmc-text")
-_BEST_OF_RECORD = 5
-"""Labels of each record that count as predicted without thresholds."""
+_BEST_OF_RECORD = 5  # labels of each record that count as predicted without thresholds
 
 
 class Answers(NamedTuple):

@@ -13,8 +13,7 @@ from ovaflow.sparse.csr import CSR
 
 STDIN = "-"
 
-BATCH = 512
-"""Most instances scored together."""
+BATCH = 512  # most instances scored together
 
 
 class Batch(NamedTuple):

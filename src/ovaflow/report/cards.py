@@ -11,8 +11,7 @@ from ovaflow.report.drawing import NAMED, draw, thousands
 from ovaflow.report.tables import Column, Row, make_table, metric
 from ovaflow.sparse.csr import nonzeros_of_rows
 
-FEW = 5
-"""Labels with at most this many training positives are rare."""
+FEW = 5  # labels with at most this many training positives are rare
 
 _ON_THE_CARD = ("_instances", "_without_labels", "_without_features")
 

@@ -140,8 +140,7 @@ def show_cost(anchor, results):
     return {"table": table_of_runs("Cost", results.runs, columns)}
 
 
-DOWNLOADS = "download"
-"""Folder of the benchmark files of downloads, and their step."""
+DOWNLOADS = "download"  # folder of the benchmark files of downloads, and their step
 
 _ORDER = {step.replace("-", " "): place for place, step in enumerate(STEPS)}
 

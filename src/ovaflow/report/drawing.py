@@ -22,9 +22,7 @@ WIDTH, HEIGHT = 5.2, 3.2  # inches; the page scales the figure to its column
 NAMED = {"ink": "#000001", "muted": "#000002", "line": "#000003", "accent": "#000004"}
 """Stand-ins for the page's colours: in the SVG they become its CSS variables."""
 
-MARKERS = "osD^vPXd"
-"""Markers of runs, by number; the page's legends show the same."""
-
+MARKERS = "osD^vPXd"  # markers of runs, by number; the page's legends show the same
 DASHED, DOTTED = (0, (5, 2)), (0, (1.5, 1.5))
 STYLES = {"P@1": "solid", "P@3": DASHED, "P@5": DOTTED}
 

@@ -20,14 +20,9 @@ LEAST_SHARE = 0.08
 LEAST_MARK = 0.2
 """Words of a text that count less than this share of its strongest word are not marked."""
 
-UP, DOWN = 4, 2
-"""Words shown of a prediction."""
-
-LABELS = 8
-"""Labels shown with their words, spread from the most frequent to the rarest."""
-
-WORDS, NEAREST = 7, 3
-"""Words and nearest labels of each."""
+UP, DOWN = 4, 2  # words shown of a prediction
+LABELS = 8  # labels shown with their words, spread from the most frequent to the rarest
+WORDS, NEAREST = 7, 3  # words and nearest labels of each
 
 
 class Piece(NamedTuple):
@@ -133,12 +128,8 @@ def _word(predictor, feature):
 
 EXCERPT = 420
 
-TRUE_SHOWN = 20
-"""True labels of a document that are shown; the rest is counted."""
-
-FEATURES_SHOWN = 12
-"""Features shown for a document without text, heaviest first."""
-
+TRUE_SHOWN = 20  # true labels of a document that are shown; the rest is counted
+FEATURES_SHOWN = 12  # features shown for a document without text, heaviest first
 WORDS_OF_CONFUSED = 4
 
 

@@ -24,8 +24,7 @@ from ovaflow.storage.artifact import checksum_of, open_artifact, parameters_of
 from ovaflow.storage.refusals import remake, text_attribute
 from ovaflow.storage.texts import read_json
 
-SHOWN = 8
-"""Runs that figures and examples show: as many as there are colours and markers."""
+SHOWN = 8  # runs that figures and examples show: as many as there are colours and markers
 
 _FIRST = ("method", "initialization")
 _OF_METRICS = ("top_k", "propensity_a", "propensity_b")

@@ -117,8 +117,7 @@ class Assigned(NamedTuple):
     unlabelled: int | None  # of these, instances without any label; None if not counted
 
 
-_NAMED = 3
-"""A sentence has figures of at most this many runs, otherwise of the first and the best."""
+_NAMED = 3  # a sentence has figures of at most this many runs, otherwise of the first and the best
 
 _HOPELESS = 0.01
 """With a larger share of instances without a known label, the overview has P@k of the others."""

@@ -13,11 +13,8 @@ from ovaflow.report.drawing import FigureOfRuns, draw_all, line, series
 from ovaflow.report.tables import Column, table_of_runs
 from ovaflow.solver.problem import Status
 
-TOLERANCE = 1e-6
-"""Relative rounding allowed when the gradient norm is compared with its target."""
-
-MOST_STEPS = 40
-"""Labels with more Newton steps are drawn as if they had so many."""
+TOLERANCE = 1e-6  # relative rounding allowed when the gradient norm is compared with its target
+MOST_STEPS = 40  # labels with more Newton steps are drawn as if they had so many
 
 
 @dataclass(frozen=True)

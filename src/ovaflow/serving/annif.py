@@ -22,8 +22,7 @@ from ovaflow.serving import metrics
 from ovaflow.serving.replies import described, documented, json_reply, problem
 
 _MOST_DOCUMENTS = 32
-_UNKNOWN = "und"
-"""The language of names that came without one, as BCP 47 has it."""
+_UNKNOWN = "und"  # the language of names that came without one, as BCP 47 has it
 
 _SCORES = "the score of a subject is {}"
 _PROBABILITY = "its calibrated probability, fitted to the order of the classifiers' scores"
