@@ -53,7 +53,7 @@ def words_of(predictor, explanation):
     strongest = max((abs(value) for _, value in explanation.up[:1] + explanation.down[:1]), default=0)
     sides = []
     for features, most in ((explanation.up, UP), (explanation.down, DOWN)):
-        shown = [(feature, value) for feature, value in features[:most] if abs(value) > LEAST_SHARE * strongest]
+        shown = [each for each in features[:most] if abs(each[1]) > LEAST_SHARE * strongest]
         sides.append([(_word(predictor, feature), value) for feature, value in shown])
     return tuple(sides)
 
@@ -108,12 +108,8 @@ def sample_labels(predictor, name_of, amount=LABELS):
 
 def _label_words(predictor, label, name_of):
     nearest = [(name_of(other), cosine) for other, cosine in nearest_labels(predictor, label, NEAREST)]
-    return {
-        "name": name_of(label),
-        "positives": int(predictor.model.counts[label]),
-        "words": strongest_words(predictor, label, WORDS),
-        "nearest": nearest,
-    }
+    entry = {"name": name_of(label), "positives": int(predictor.model.counts[label])}
+    return entry | {"words": strongest_words(predictor, label, WORDS), "nearest": nearest}
 
 
 def strongest_words(predictor, label, amount):
@@ -198,6 +194,11 @@ class Documents:
         """A table with a row for each entry, named after the label that it has as ``key``."""
         return make_table(title, corner, columns, entries, lambda entry, cells: Row(self.label_name(entry[key]), cells))
 
+    def tested(self, title, columns, labels):
+        """A table of labels by their training positives and these columns."""
+        positives = Column("training positives", lambda each: int(self.counts[each["label"]]), wording.count)
+        return self.table(title, "label", [positives, *columns], labels)
+
     def _example(self, row, record, text, runs):
         true, more = self._true(row, runs)
         heaviest = [] if text else self.dataset.heaviest_features("test", row, FEATURES_SHOWN)
@@ -252,7 +253,7 @@ def describe_failures(documents, runs, amount):
         "run": runs[number],
         "k": analysis["k"],
         "wrong": documents.describe([each["row"] for each in wrong], [number]),
-        "missed": _missed_table(documents, missed) if missed else None,
+        "missed": documents.tested("Labels missed most often", MISSED, missed) if missed else None,
         "confused": _confused_table(documents, predictor, confused) if confused else None,
     }
 
@@ -265,36 +266,29 @@ def describe_trust(documents, runs):
         return None
     trust = analysis["trust"]
     titles = {"best": "Labels to trust most", "worst": "Labels to trust least"}
-    tables = [_trust_table(documents, title, trust[side]) for side, title in titles.items() if trust[side]]
+    tables = [documents.tested(title, TRUST, trust[side]) for side, title in titles.items() if trust[side]]
     return {"run": runs[number], "k": analysis["k"], "enough": trust["enough"], "tables": tables}
-
-
-def _trust_table(documents, title, labels):
-    whole_percent = partial(wording.percent, digits=0)
-    columns = [
-        Column("training positives", lambda each: int(documents.counts[each["label"]]), wording.count),
-        Column("true", itemgetter("true"), wording.count, "test instances"),
-        Column("found, %", lambda each: each["found"] / each["true"], whole_percent, "test instances", "recall"),
-        Column("predicted", itemgetter("predicted"), wording.count, "test instances"),
-        Column("right, %", _right, whole_percent, "test instances", "precision"),
-    ]
-    return documents.table(title, "label", columns, labels)
 
 
 def _right(each):
     return each["found"] / each["predicted"] if each["predicted"] else None
 
 
-def _missed_table(documents, missed):
-    tested, whole_percent = "test instances", partial(wording.percent, digits=0)
-    columns = [
-        Column("training positives", lambda each: int(documents.counts[each["label"]]), wording.count),
-        Column("true", itemgetter("true"), wording.count, tested),
-        Column("found", itemgetter("found"), wording.count, tested),
-        Column("missed", lambda each: each["true"] - each["found"], wording.count, tested),
-        Column("found, %", lambda each: each["found"] / each["true"], whole_percent, tested),
-    ]
-    return documents.table("Labels missed most often", "label", columns, missed)
+_TESTED, _whole_percent = "test instances", partial(wording.percent, digits=0)
+_TRUE = Column("true", itemgetter("true"), wording.count, _TESTED)
+_RECALL = Column("found, %", lambda each: each["found"] / each["true"], _whole_percent, _TESTED)
+TRUST = (
+    _TRUE,
+    _RECALL._replace(hint="recall"),
+    Column("predicted", itemgetter("predicted"), wording.count, _TESTED),
+    Column("right, %", _right, _whole_percent, _TESTED, "precision"),
+)
+MISSED = (
+    _TRUE,
+    Column("found", itemgetter("found"), wording.count, _TESTED),
+    Column("missed", lambda each: each["true"] - each["found"], wording.count, _TESTED),
+    _RECALL,
+)
 
 
 _BY_CHANCE = "expected if wrong predictions were spread at random"
@@ -306,16 +300,14 @@ def _confused_table(documents, predictor, confused):
         Column("instances", itemgetter("times"), wording.count),
         Column("by chance", itemgetter("expected"), wording.decimal, hint=_BY_CHANCE),
     ]
-    if predictor:
-        columns += [
-            Column("words of the missed label", lambda each: _strongest(predictor, each["true"])),
-            Column("words of the predicted label", lambda each: _strongest(predictor, each["predicted"])),
-        ]
+    for side in ("missed", "predicted") if predictor else ():
+        key = "true" if side == "missed" else side
+        columns.append(Column(f"words of the {side} label", partial(_strongest, predictor, key)))
     return documents.table("Labels predicted instead of others", "missed label", columns, confused, "true")
 
 
-def _strongest(predictor, label):
+def _strongest(predictor, key, each):
     # a label that never occurs in training has no weights
-    if not predictor.model.trained[label]:
+    if not predictor.model.trained[each[key]]:
         return wording.MISSING
-    return ", ".join(word for word, _ in strongest_words(predictor, label, WORDS_OF_CONFUSED))
+    return ", ".join(word for word, _ in strongest_words(predictor, each[key], WORDS_OF_CONFUSED))
