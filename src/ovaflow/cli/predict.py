@@ -109,11 +109,9 @@ def _predict_raw(model, inputs, texts, top_k, threads, output, output_format, jo
     if _any_set(options, _CALIBRATED):
         options["calibration"] = _calibration_of(predictor.model, options["calibration"])
     kind, column = options.pop("format"), options.pop("text_column") or text_column_of(predictor.model)
+    kinds = [kind or format_of(path, predictor.takes_text) for path in inputs]
     names = options.pop("first_feature"), options.pop("id_column")
-    sources = []
-    for path in inputs:
-        source = InputFile(path, kind or format_of(path, predictor.takes_text), column, *names)
-        sources.append(source)
+    sources = [InputFile(*each, column, *names) for each in zip(inputs, kinds, strict=True)]
     titled = bool(sources) or len(texts) > 1
     writer = _writer(output_format, output, predictor, options["probabilities"], titled, joined)
     plain = texts or any(source.format == "lines" for source in sources)

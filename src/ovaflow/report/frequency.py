@@ -18,17 +18,13 @@ def range_words(group):
     return f"{low:,}" if low == high else f"{low:,}–{high:,}"
 
 
-def _recall(group):
-    return group["hits"] / group["true"] if group["true"] else None
-
-
-def _precision(group):
-    return group["hits"] / group["predicted"] if group["predicted"] else None
+def _hits_of(name):
+    return lambda group: group["hits"] / group[name] if group[name] else None
 
 
 MEASURES = {
-    "recall@{k}": _recall,
-    "precision@{k}": _precision,
+    "recall@{k}": _hits_of("true"),
+    "precision@{k}": _hits_of("predicted"),
     "part of P@{k}": itemgetter("precision"),
     "part of PSP@{k}": itemgetter("psp"),
 }
@@ -66,7 +62,6 @@ FIGURES = (
 
 
 def show(anchor, results):
-    """Tables of the groups and deciles, and figures by decile and by training positives."""
     runs = [run for run in results.runs if run.analysis and run.analysis["groups"]]
     if not runs:
         return None

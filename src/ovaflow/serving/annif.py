@@ -195,7 +195,7 @@ class _Projects:
         limits = min(limit, options.max_top_k), threshold, options.max_top_k
         suggestions = await self._queue.run(_suggest, served, texts, *limits)
         metrics.INSTANCES.inc(len(texts))
-        return [{"results": results} for results in suggestions]
+        return suggestions
 
 
 def _add_descriptions(router, projects):
@@ -289,11 +289,12 @@ def _suggest(served, texts, limit, threshold, most):
     k = most if calibrated else max(limit, 1)
     rows = list(labels_of(served.predictor, X, k, 1, served.calibration, calibrated))
     notations, known = served.predictor.model.label_notations, served.known_features(X)
-    # without a known word the labels would be those of any text
-    return [
-        _results(row[:limit] if n else [], _scores(row), notations, threshold)
-        for row, n in zip(rows, known, strict=True)
-    ]
+    suggestions = []
+    for row, n in zip(rows, known, strict=True):
+        # without a known word the labels would be those of any text
+        labels = row[:limit] if n else []
+        suggestions.append({"results": _results(labels, _scores(row), notations, threshold)})
+    return suggestions
 
 
 def _scores(labels):
