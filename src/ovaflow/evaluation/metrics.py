@@ -69,7 +69,6 @@ def require_training_of(model, training):
 
 
 def check_inputs(predictions, dataset, model):
-    """Refuse predictions made from another dataset or model."""
     for name, artifact in (("dataset", dataset), ("model", model)):
         if predictions.inputs.get(name) != artifact.checksum:
             raise InputError("the predictions were not made from it", path=artifact.path, remedy="run predict again")

@@ -76,7 +76,6 @@ def nearest_labels(predictor, label, top=10):
 
 
 def describe_label(predictor, label, top, nearest):
-    """Strongest features and nearest labels of a label, for JSON."""
     up, down, bias = strongest_features(predictor, label, top)
     neighbours = []
     for other, cosine in nearest_labels(predictor, label, nearest):

@@ -51,7 +51,6 @@ class Point(NamedTuple):
 
 
 def show_trade_offs(anchor, results):
-    """Accuracy against each price that at least two runs have."""
     points = {price: _points(results.runs, price) for price in PRICES}
     drawings = [_draw(anchor, price, points[price]) for price in PRICES if len(points[price]) > 1]
     if not drawings:
@@ -116,7 +115,7 @@ def _widen(axes):
 
 def _milliseconds_per_label(run):
     seconds = run.per_label(_seconds(run))
-    return None if seconds is None else 1000 * seconds
+    return seconds and 1000 * seconds
 
 
 COSTS = (

@@ -157,7 +157,6 @@ def side_by_side(n_runs, step):
 
 
 def thousands(axis):
-    """Write an axis' numbers in full, thousands separated."""
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     axis.set_minor_formatter(NullFormatter())
 

@@ -195,7 +195,6 @@ class Documents:
         return make_table(title, corner, columns, entries, lambda entry, cells: Row(self.label_name(entry[key]), cells))
 
     def tested(self, title, columns, labels):
-        """A table of labels by their training positives and these columns."""
         positives = Column("training positives", lambda each: int(self.counts[each["label"]]), wording.count)
         return self.table(title, "label", [positives, *columns], labels)
 

@@ -200,7 +200,6 @@ def _settings(parameters):
 
 
 def flatten(parameters):
-    """Nested settings as pairs of name and words."""
     for name, value in parameters.items():
         if isinstance(value, dict):
             yield from flatten(value)

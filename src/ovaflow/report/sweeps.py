@@ -27,7 +27,6 @@ METRICS = ("P@1", "P@3", "P@5", "PSP@1")
 
 
 def read_sweeps(sweeps, runs):
-    """Runs of each sweep, of a dataset's, by ascending value."""
     members = {sweep: [run for run in runs if run.name in names] for sweep, names in sweeps.items()}
     return {sweep: sorted(runs, key=_value) for sweep, runs in members.items() if runs}
 

@@ -27,7 +27,6 @@ COLUMNS = (
 
 
 def show_trees(anchor, results):
-    """Shape of the trees, means over the trees, and quality by their number."""
     forests = [run for run in results.runs if run.trees]
     if not forests:
         return None

@@ -137,7 +137,6 @@ class BodyLimit:
         self._app, self._largest = app, largest
 
     async def __call__(self, scope, receive, send):
-        """Answer a request."""
         announced, size = int(dict(scope.get("headers", ())).get(b"content-length", 0)), 0
 
         async def receive_and_count():

@@ -42,7 +42,6 @@ class ServedModel:
 
     @cached_property
     def search_forms(self):
-        """Names of the labels as they are searched: without case."""
         return [normal_form(name) for name in self.predictor.label_names]
 
     def warm_up(self):
