@@ -24,7 +24,6 @@ def output(text):
 
 
 def source_files(name, text):
-    """A file of instances, a pattern of several, or several files."""
     return click.option(
         name,
         type=click.Path(path_type=Path),

@@ -47,7 +47,6 @@ def _sizes(model, pruned):
 
 
 def quality_of(model, dataset, a, b, threads=1):
-    """P@k and PSP@k of a one-vs-all model on the test instances."""
     model.require_dataset(dataset)
     return _measure(model, dataset.test, dataset.inverse_propensity(a, b), threads)
 

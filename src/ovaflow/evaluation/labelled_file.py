@@ -52,7 +52,6 @@ def reading_of(model, path, **chosen):
 
 
 def answer(predictor, path, settings, threads=1):
-    """Predictions of a model for the records of a file, and their labels."""
     read = _read_features if settings.format in ("svmlight", "xmc-text") else _read_texts
     predictions, rows, n_true = [], [], []
     for X, labels, counts in read(predictor, path, settings):

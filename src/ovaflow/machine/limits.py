@@ -65,7 +65,6 @@ def _upwards(point, root, path):
 
 
 def _quota(group):
-    """CPUs whose time a group gets on average."""
     words = _words(group / "cpu.max") or _words(group / "cpu.cfs_quota_us") + _words(group / "cpu.cfs_period_us")
     return int(words[0]) / int(words[1]) if words and words[0] not in ("max", "-1") else math.inf
 

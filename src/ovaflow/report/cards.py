@@ -216,7 +216,6 @@ def _kind(run):
 
 
 def show_settings(anchor, results):
-    """Settings in which the runs differ, side by side, and those that all share."""
     runs = results.runs
     names = list(dict.fromkeys(name for run in runs for name in run.settings))
     varied = [name for name in names if len({_setting(name, run) for run in runs}) > 1]

@@ -133,7 +133,6 @@ COSTS = (
 
 
 def show_cost(anchor, results):
-    """What each run cost, without the columns that no run recorded."""
     columns = [column._replace(best=min) for column in COSTS]
     columns = [column for column in columns if set(map(column.value, results.runs)) != {None}]
     return {"table": table_of_runs("Cost", results.runs, columns)}

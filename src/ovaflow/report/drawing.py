@@ -108,10 +108,7 @@ def draw(name, title, caption, paint, *content):
 
 def draw_all(anchor, runs, figures):
     """Draw each :class:`FigureOfRuns`; none where there are no runs."""
-    drawings = []
-    for key, title, caption, paint in figures if runs else ():
-        drawings.append(draw(f"{anchor}.{key}", title, caption, paint, runs))
-    return drawings
+    return [draw(f"{anchor}.{key}", *figure, runs) for key, *figure in figures if runs]
 
 
 def _description(title, axes):

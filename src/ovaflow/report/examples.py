@@ -186,7 +186,6 @@ class Documents:
         return wording.plain(names[label]) if names and names[label].strip() else f"label {label}"
 
     def label_uri(self, label):
-        """Address of a label that is a subject on the web, else nothing."""
         uris = self.dataset.label_uris
         return uris[label] if len(uris) and uris[label].startswith(("http://", "https://")) else ""
 

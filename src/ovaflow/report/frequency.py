@@ -82,7 +82,6 @@ def show(anchor, results):
 
 
 def sizes_table(groups, corner):
-    """How many labels each group has, and how often they occur."""
     tests, one_digit = "true in the test set", partial(wording.percent, digits=1)
 
     def share_of(name):

@@ -24,6 +24,7 @@ from ovaflow.settings.paths import CHOSEN_FEATURES
 from ovaflow.storage.texts import read_json
 
 METRICS = ("P@1", "P@3", "P@5", "PSP@1")
+LINES = [{"series": number, "name": name} for number, name in enumerate(METRICS)]  # the legend
 
 
 def read_sweeps(sweeps, runs):
@@ -72,9 +73,6 @@ def _paint(axes, runs):
     axes.grid(axis="x", visible=False)
     axes.set(ylabel="%")
     axes.set_ylim(bottom=0)
-
-
-LINES = [{"series": number, "name": name} for number, name in enumerate(METRICS)]
 
 
 def _values_axis(axes, name, values):

@@ -84,7 +84,6 @@ STATUS = (
 
 
 def read_label_tree_of(folder, settings, dataset):
-    """The label tree of a run; None where the run has another start, or the file is gone."""
     path = folder.parent / "label_tree.h5"
     if settings.get("initialization") != "label-tree" or not path.exists():
         return None
@@ -107,7 +106,6 @@ LABEL_TREES = (
 
 
 def show(anchor, results):
-    """How many labels were solved, in how many steps, from where."""
     solved = [run for run in results.runs if run.training is not None]
     if not solved:
         return None

@@ -162,7 +162,6 @@ _documented = partial(documented, why=_WHY, plain=(413,))
 
 
 def annif_routes(models, queue, options):
-    """Routes that answer for models by their names, those that read texts."""
     router, projects = APIRouter(prefix="/v1", route_class=_Route), _Projects(models, queue, options)
     _add_descriptions(router, projects)
     _add_suggestions(router, projects)

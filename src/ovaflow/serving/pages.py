@@ -17,7 +17,6 @@ _ASSETS = resources.files("ovaflow.serving") / "assets"
 
 
 def page(options):
-    """The page where a person pastes a text and sees its labels."""
     return _rendered("page.html.j2", options=options, most_words=MOST_WORDS)
 
 
