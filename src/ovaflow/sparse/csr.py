@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse
 
-from ovaflow.sparse.jit import kernel
+from ovaflow.sparse.jit import kernel, strict_kernel
 
 
 class CSR(NamedTuple):
@@ -52,7 +52,21 @@ def from_scipy(matrix):
 
 def rows_of(matrix, rows):
     """The chosen rows of a matrix, in the order given."""
-    return from_scipy(matrix.to_scipy()[rows])
+    indptr = offsets(np.diff(matrix.indptr)[rows])
+    data = np.empty(indptr[-1], matrix.data.dtype)
+    indices = np.empty(indptr[-1], np.int32)
+    _copy_rows(*matrix.arrays, np.asarray(rows, np.int64), data, indices, indptr)
+    return CSR(data, indices, indptr, matrix.n_columns)
+
+
+@strict_kernel
+def _copy_rows(data, indices, indptr, rows, out_data, out_indices, out_indptr):
+    for i in range(len(rows)):
+        start = indptr[rows[i]]
+        target = out_indptr[i]
+        for k in range(out_indptr[i + 1] - target):
+            out_data[target + k] = data[start + k]
+            out_indices[target + k] = indices[start + k]
 
 
 def offsets(lengths):
@@ -94,7 +108,21 @@ def transpose(matrix):
         data = np.ascontiguousarray(matrix.data.reshape(matrix.n_rows, matrix.n_columns).T).reshape(-1)
         indptr = matrix.n_rows * np.arange(matrix.n_columns + 1, dtype=np.int64)
         return CSR(data, None, indptr, matrix.n_rows)
-    return from_scipy(matrix.to_scipy().T)
+    indptr = offsets(np.bincount(matrix.indices, minlength=matrix.n_columns))
+    data = np.empty_like(matrix.data)
+    indices = np.empty(len(matrix.indices), np.int32)
+    _fill_transposed(*matrix.arrays, data, indices, indptr[:-1].copy())
+    return CSR(data, indices, indptr, matrix.n_rows)
+
+
+@strict_kernel
+def _fill_transposed(data, indices, indptr, out_data, out_indices, next_slot):
+    for i in range(len(indptr) - 1):
+        for k in range(indptr[i], indptr[i + 1]):
+            slot = next_slot[indices[k]]
+            next_slot[indices[k]] = slot + 1
+            out_indices[slot] = i
+            out_data[slot] = data[k]
 
 
 # Loops over entries count in unsigned integers: a signed index costs a test for
