@@ -175,7 +175,18 @@ def write_model(path, weights_per_label, pieces, n_features, trained, counts, na
     """Write the model file from pieces (data, indices), label after label, cut anywhere."""
     indptr = offsets(weights_per_label)
     with create_artifact(path, KIND, parameters, inputs) as file:
-        _write_weights(file.create_group("weights"), indptr, pieces, n_features)
+        group = file.create_group("weights")
+        group.attrs["n_columns"] = np.int64(n_features)
+        data = create_array(group, "data", shape=indptr[-1:], dtype=np.float32)
+        indices = create_array(group, "indices", shape=indptr[-1:], dtype=np.int32)
+        create_array(group, "indptr", indptr)
+        start = 0
+        for piece in pieces:
+            end = start + len(piece[0])
+            require_finite(piece[0], start, indptr, range(len(indptr) - 1))
+            if end > start:
+                data[start:end], indices[start:end] = piece
+            start = end
         write_common(file, trained, counts, names)
 
 
@@ -217,18 +228,3 @@ def require_finite(data, start, indptr, labels, path=None):
         label = labels[np.searchsorted(indptr, start + place, "right") - 1]
         message = f"not written: a weight of label {label} is {data[place]}"
         raise InputError(message, path=path, remedy="scale the features, or lower C")
-
-
-def _write_weights(group, indptr, pieces, n_features):
-    group.attrs["n_columns"] = np.int64(n_features)
-    shape = indptr[-1:]
-    data = create_array(group, "data", shape=shape, dtype=np.float32)
-    indices = create_array(group, "indices", shape=shape, dtype=np.int32)
-    create_array(group, "indptr", indptr)
-    start = 0
-    for piece in pieces:
-        end = start + len(piece[0])
-        require_finite(piece[0], start, indptr, range(len(indptr) - 1))
-        if end > start:
-            data[start:end], indices[start:end] = piece
-        start = end

@@ -44,18 +44,8 @@ def copy_kept(weights, rows, threshold, data, indices, starts):
 @strict_kernel
 def large_weights(weights, threshold):
     """(indices, data) of the weights that pruning leaves of one dense row (d,)."""
-    count = 0
-    for weight in weights:
-        count += _keeps(weight, threshold)
-    indices = np.empty(count, np.int32)
-    data = np.empty(count, np.float32)
-    slot = 0
-    for j in range(len(weights)):
-        if _keeps(weights[j], threshold):
-            indices[slot] = j
-            data[slot] = weights[j]
-            slot += 1
-    return indices, data
+    indices = np.flatnonzero((np.abs(weights) >= threshold) & (weights != 0)).astype(np.int32)
+    return indices, weights[indices]
 
 
 @strict_kernel

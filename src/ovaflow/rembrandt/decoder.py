@@ -46,10 +46,8 @@ def train_decoder(projected, labels, settings, threads=1, title="decoder", parts
     if projected.decoder == SOFTMAX:
         return _train_softmax(projected, labels, settings, threads)
     X = projected.dataset.train.X
-    training = TrainLabels(
-        C=settings.C, loss="logistic", epsilon=settings.epsilon, stored_threshold=0.0,
-        initialization="mean-separating", s=1.0, t=-3.0, regularization="l2", weighting="none",
-    )  # fmt: skip
+    solving = {"C": settings.C, "loss": "logistic", "epsilon": settings.epsilon}
+    training = TrainLabels(**solving, stored_threshold=0.0)
     inputs = StartInputs(compute_means(X, projected.dataset.positives, threads), X.n_rows, 1.0)
     return train_labels(projected.dataset, inputs, labels, training, threads, title, parts)
 

@@ -289,11 +289,9 @@ def _drop_far_rows(c, X, batch, local):
 def _keep_highest(rows, scores, count, limit, histogram):
     """Keep about ``limit`` of the rows, those of the highest scores; returns their number."""
     threshold = threshold_for(scores, count, limit, histogram)
-    n_highest = 0
-    for e in range(count):
-        rows[n_highest] = rows[e]
-        n_highest += scores[e] > threshold
-    return n_highest
+    highest = rows[:count][scores[:count] > threshold]
+    rows[: len(highest)] = highest
+    return len(highest)
 
 
 @kernel
