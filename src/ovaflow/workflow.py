@@ -19,12 +19,10 @@ _status: int | None = None
 
 
 def published_results() -> Path:
-    """Path of the table of published results."""
     return snakefile().parent / "config" / "published.tsv"
 
 
 def snakefile() -> Path:
-    """Path of the workflow's Snakefile."""
     for folder in (_PACKAGE / "pipeline", _PACKAGE.parents[1]):
         if (folder / "Snakefile").is_file():
             return folder / "Snakefile"
@@ -91,7 +89,6 @@ def end_with(status: int) -> None:
 
 
 def interrupted() -> bool:
-    """Whether a signal ends this process."""
     return _status in (128 + signal.SIGINT, 128 + signal.SIGTERM)
 
 

@@ -68,7 +68,7 @@ def test_names_of_datasets_are_legal(name, theirs):
 
 
 def test_values_that_are_not_given_are_left_to_the_defaults():
-    config = yaml.safe_load(config_for("a.csv", 3, text_column="title", labels=None))
+    config = yaml.safe_load(config_for("a.csv", 3, text_column="title"))
     assert config["datasets"] == {"a": {"format": "csv", "train": "a.csv", "text_column": "title"}}
     with pytest.raises(InputError, match="label_separator"):
         config_for("a.csv", 3, label_separator="")

@@ -20,7 +20,7 @@ from ovaflow.data.subjects import read_vocabulary
 from ovaflow.serving.schemas import requests_within
 from ovaflow.serving.served_model import open_served_model
 from ovaflow.settings.models import TrainLabels
-from ovaflow.training.whole_model import train_model
+from ovaflow.training.shard_job import train_model
 
 CATS, DOGS, OLD = (f"http://example.org/{name}" for name in ("cats", "dogs", "old"))
 TSV = f"black cats\t<{CATS}>\nno subjects here\ncats and dogs \t<{DOGS}> {CATS}\t\n\n"

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.catalogue import default_catalogue, entry_of, files_of, read_catalogue
+from ovaflow.data.catalogue import default_catalogue, entry_of, read_catalogue
 
 SOURCE = "{url: 'http://x.org/a.zip', members: {train: a.txt, test: b.txt}}"
 PUBLISHED = Path(__file__).parents[2] / "config" / "published.tsv"
@@ -29,18 +29,11 @@ def test_other_splits_have_names_of_their_own():
 
 
 def test_files_are_known_in_advance():
-    ours = files_of("amazon-670k")
-    assert ours == {
-        "format": "xmc-text",
-        "train": "train.txt",
-        "test": "test.txt",
-        "files": ["train.txt", "test.txt"],
-        "propensity_a": 0.6,
-        "propensity_b": 2.6,
-    }
-    pairs = files_of("eurlex-4k-pecos")
-    assert (pairs["format"], pairs["train"], pairs["test"]) == ("npz", "X.trn.npz", "X.tst.npz")
-    assert pairs["files"] == ["X.trn.npz", "Y.trn.npz", "X.tst.npz", "Y.tst.npz"]
+    ours = entry_of("amazon-670k")
+    assert (ours.propensity.a, ours.propensity.b) == (0.6, 2.6)
+    assert ours.files == {"train": "train.txt", "test": "test.txt"}
+    pairs = entry_of("eurlex-4k-pecos").files
+    assert (pairs["train"], pairs["test_labels"]) == ("X.trn.npz", "Y.tst.npz")
 
 
 def test_unknown_dataset_names_the_known_ones(tmp_path):

@@ -17,7 +17,7 @@ from local_server import local_server, status, whole
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
 from ovaflow.data import download
-from ovaflow.data.catalogue import files_of
+from ovaflow.data.catalogue import entry_of
 from ovaflow.data.download import default_record, download_dataset, download_file, fetch_drive, read_record
 
 TRAIN, TEST = b"2 3 4\n0 0:1\n1 1:1\n", b"1 3 4\n2 2:1\n"
@@ -209,7 +209,7 @@ def test_dataset(place, server, kind):
     place.offer("/a", members=members)
     place.download()
     assert place.files() == BOTH
-    assert sorted(place.files()) == sorted(files_of("a", place.catalogue)["files"])
+    assert sorted(place.files()) == sorted(entry_of("a", place.catalogue).files.values())
     assert sorted(path.name for path in place.folder.parent.iterdir()) == ["a", "a.sha256"]
     assert read_record(default_record(place.folder)) == {
         name: hashlib.sha256(content).hexdigest() for name, content in BOTH.items()
@@ -223,7 +223,7 @@ def test_matrices(place, server):
     server.files["/npz.zip"] = zipped(**parts)
     place.offer("/npz.zip", members=PAIRS, format="npz")
     place.download()
-    assert place.files() == dict(zip(files_of("a", place.catalogue)["files"], parts.values(), strict=True))
+    assert place.files() == dict(zip(entry_of("a", place.catalogue).files.values(), parts.values(), strict=True))
     place.offer("/npz.zip", members=PAIRS, format="npz", counts={"labels": 5})
     (place.folder / "X.trn.npz").unlink()
     with pytest.raises(InputError, match="l = 4, expected 5"):

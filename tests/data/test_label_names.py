@@ -9,7 +9,7 @@ from ovaflow.data.dataset import hold_out, inverse_propensity, open_dataset
 from ovaflow.data.prepare import prepare
 from ovaflow.data.source import SourceFiles
 from ovaflow.settings.models import ChooseC, ChooseFeatures, PrepareSource, TrainLabels
-from ovaflow.training.whole_model import train_model
+from ovaflow.training.shard_job import train_model
 from ovaflow.tuning.cost import choose_C
 from ovaflow.tuning.features import choose_features
 

@@ -17,7 +17,7 @@ from ovaflow.evaluation.labelled_file import answer, by_label, by_probability, m
 from ovaflow.prediction.calibration import Calibration, read_calibration, write_calibration
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.settings.models import TrainLabels
-from ovaflow.training.whole_model import train_model
+from ovaflow.training.shard_job import train_model
 
 COLUMNS = ("title", "subjects")
 SLOPE, THRESHOLD = 2.0, -0.4

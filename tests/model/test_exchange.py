@@ -80,8 +80,8 @@ REFUSED = {
     "infinite": ({"data": np.array([1, np.inf])}, "not finite"),
     "an index beyond the matrix": ({"indices": [0, 7]}, "indices"),
     "rows that end before they begin": ({"indptr": [0, 5, 2]}, "indptr"),
-    "texts": ({"data": np.array(["a", "b"])}, "a sparse matrix"),
-    "a description cut short": ({"ovaflow": np.frombuffer(b"{", np.uint8)}, "a sparse matrix"),
+    "texts": ({"data": np.array(["a", "b"])}, "type <U1"),
+    "a description cut short": ({"ovaflow": np.frombuffer(b"{", np.uint8)}, "not a model of ovaflow"),
 }
 
 

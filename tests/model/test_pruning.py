@@ -16,7 +16,7 @@ from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.pruning import kept_per_row, prune, prune_to_bytes, threshold_for
 from ovaflow.settings.models import TrainLabels
 from ovaflow.sparse.csr import CSR, from_scipy
-from ovaflow.training.whole_model import train_model
+from ovaflow.training.shard_job import train_model
 
 FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)
 THRESHOLDS = st.sampled_from([0.0, 0.01, 0.25, 0.5, 1.0, 2.0])

@@ -70,11 +70,11 @@ def test_parts_add_up_to_the_score(model_and_weights, instances, row, label, top
 
 def test_strongest_features_are_those_of_the_weights(model_and_weights):
     predictor, W, constants = model_and_weights
-    ours, theirs = strongest_features(predictor, 3, top=4), W[3, :-1]
-    assert [f for f, _ in ours.up] == np.argsort(-theirs)[:4].tolist()
-    assert [f for f, _ in ours.down] == np.argsort(theirs)[:4].tolist()
-    assert dict(ours.down) == pytest.approx({f: theirs[f] for f, _ in ours.down})
-    assert ours.bias == pytest.approx(2 * W[3, -1] + constants[3])
+    (up, down, bias), theirs = strongest_features(predictor, 3, top=4), W[3, :-1]
+    assert [f for f, _ in up] == np.argsort(-theirs)[:4].tolist()
+    assert [f for f, _ in down] == np.argsort(theirs)[:4].tolist()
+    assert dict(down) == pytest.approx({f: theirs[f] for f, _ in down})
+    assert bias == pytest.approx(2 * W[3, -1] + constants[3])
 
 
 def test_nearest_labels_like_scikit_learn(model_and_weights):

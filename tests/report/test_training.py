@@ -26,13 +26,16 @@ def test_training_statistics_are_honest():
         "seconds": np.array([0.1, 0.0, 0.1, 0.1]),
         "gradient_norm": np.array([0.5, 0.0, 3.0, np.nan]),
         "gradient_target": np.array([1.0, 0.0, 1.5, 1.0]),
-        "status": np.array([Status.CONVERGED, Status.NO_POSITIVES, Status.LINE_SEARCH_FAILED, 77], np.int8),
+        "status": np.array(
+            [Status.CONVERGED, Status.NO_POSITIVES, Status.LINE_SEARCH_FAILED, Status.ITERATION_LIMIT], np.int8
+        ),
     }
     ours = training.summarise(Training(statistics, 2.0, 1, 1 << 20))
     assert (ours.trained, ours.untrained, ours.reached, ours.above) == (3, 1, 1, 2)
-    assert ours.endings == "1 line search failed, 1 status 77"
+    assert ours.endings == "1 iteration limit, 1 line search failed"
     run = SimpleNamespace(training=ours)
-    assert (training.newton_per_label(run), training.cg_per_label(run), ours.halvings_per_label) == (6, 10, 1)
+    newton, cg = (training.steps_per_label(name)(run) for name in ("newton_steps", "cg_steps"))
+    assert (newton, cg, ours.halvings_per_label) == (6, 10, 1)
     assert np.isnan(ours.worst_ratio)
     assert training.histogram(ours.newton_steps, 7)[[4, 6, 7]] == pytest.approx([1 / 3] * 3)
 

@@ -10,7 +10,7 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.prediction.calibration import Calibration, write_calibration
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.settings.models import TrainLabels
-from ovaflow.training.whole_model import train_model
+from ovaflow.training.shard_job import train_model
 
 URI = "http://example.org/{}".format
 TEXTS = ["black cats purr", "cats purr loudly", "dogs bark loudly", "black dogs bark", "birds sing"]

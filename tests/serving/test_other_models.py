@@ -12,7 +12,7 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.data.readers.texts import FIELD
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.settings.models import TrainLabels
-from ovaflow.training.whole_model import train_model
+from ovaflow.training.shard_job import train_model
 
 
 class UnixConnection(http.client.HTTPConnection):

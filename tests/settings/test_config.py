@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.catalogue import files_of, read_catalogue
+from ovaflow.data.catalogue import entry_of, read_catalogue
 from ovaflow.settings.config import load, require_files, resolve
 from ovaflow.settings.models import Config, Evaluate, FastXML, Method, Predict, Prepare, Rembrandt, Train
 from ovaflow.settings.paths import raw_files
@@ -115,12 +115,11 @@ def test_safe_names_are_taken(name):
 
 
 def test_datasets_of_the_catalogue_become_downloaded_files():
-    given = {"format": "xmc-text", "files": ["train.txt", "test.txt"], "propensity_a": 0.6, "propensity_b": 2.6}
     datasets = {
         "amazon-670k": {"source": "catalogue", "propensity_b": 1.0},
         "again": {"source": "catalogue", "name": "amazon-670k", "tfidf": True},
     }
-    settings = resolve({"datasets": datasets}, DEFAULTS, catalogue={"amazon-670k": given}.__getitem__)
+    settings = resolve({"datasets": datasets}, DEFAULTS, catalogue=entry_of)
     assert [entry.train for entry in settings.datasets.values()] == ["downloads/amazon-670k/train.txt"] * 2
     assert settings.section("evaluate", dataset="amazon-670k") == Evaluate(propensity_a=0.6, propensity_b=1.0)
     assert settings.section("evaluate", dataset="again") == Evaluate(propensity_a=0.6, propensity_b=2.6)
@@ -129,10 +128,10 @@ def test_datasets_of_the_catalogue_become_downloaded_files():
 
 def test_every_dataset_of_the_catalogue_makes_an_entry():
     settings = resolve(
-        {"datasets": {name: {"source": "catalogue"} for name in read_catalogue()}}, DEFAULTS, catalogue=files_of
+        {"datasets": {name: {"source": "catalogue"} for name in read_catalogue()}}, DEFAULTS, catalogue=entry_of
     )
     for name in settings.datasets:
-        files = {f"downloads/{name}/{file}" for file in files_of(name)["files"]}
+        files = {f"downloads/{name}/{file}" for file in entry_of(name).files.values()}
         assert set(raw_files(settings, name).values()) == files
 
 

@@ -69,6 +69,12 @@ def test_a_damaged_part_is_made_again(output, capsys):
     assert not path.exists()
 
 
+def test_what_a_killed_writer_left_is_no_part(output):
+    part = parts_folder(output) / "0001.h5"
+    part.rename(part.with_name(".0001.h5.abcd1234.partial"))
+    assert kept(output) == {number: PIECES[number] for number in (0, 2)}
+
+
 def test_parts_add_up_and_another_job_begins_again(output):
     assert sorted(os.listdir(parts_folder(output))) == ["0001.h5", "0002.h5", "0003.h5"]
     assert kept(output) == PIECES

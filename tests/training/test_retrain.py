@@ -13,7 +13,7 @@ from ovaflow.initialization.pretrained import match_model, require_same_problem
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.settings.models import TrainLabels
 from ovaflow.sparse.csr import from_scipy, rows_of
-from ovaflow.training.whole_model import train_model
+from ovaflow.training.shard_job import train_model
 
 L, OLD_L = 30, 24
 WARM = {"initialization": "pretrained"}

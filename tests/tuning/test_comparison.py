@@ -12,7 +12,7 @@ from ovaflow.evaluation import ranking
 from ovaflow.evaluation.metrics import ranking_metrics
 from ovaflow.settings.models import ChooseC, TrainLabels
 from ovaflow.sparse.csr import from_scipy
-from ovaflow.training.whole_model import train_model
+from ovaflow.training.shard_job import train_model
 from ovaflow.tuning import comparison
 from ovaflow.tuning.comparison import Trial, compare, folds, summary
 from ovaflow.tuning.cost import choose_C

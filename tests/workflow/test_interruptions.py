@@ -35,13 +35,13 @@ CONFIG = {
     "runs": {"tree": {"initialization": "label-tree", "threads": 2}},
     "train": {"shards": 2, "epsilon": 3e-6},
 }
-OFTEN = "from ovaflow.storage import parts; parts.SECONDS = 0.1"
+OFTEN = "from ovaflow.storage import parts; parts.SECONDS = 0.05"
 """Parts are written so often that jobs which are killed after a second have some."""
 
 MODEL = "results/made/tree/model.h5"
 
 
-def write_made(path, n=8000, n_labels=900):
+def write_made(path, n=5000, n_labels=600):
     """Write XMC text; of three labels two are parts of the third, at whose solution they start."""
     made = topics(n=n, d=1500, n_labels=n_labels).train
     X, Y = made.X.to_scipy(), made.Y.to_scipy().toarray() > 0
@@ -110,19 +110,20 @@ class Attacked(Place):
         return sorted(jobs, key=lambda job: job.pid)
 
     def strike(self, victim, number, rng):
-        """Kill somebody when a job has trained for a random time; whether it came to that."""
+        """Kill somebody when a job starts or some more parts are written; whether it came to that."""
         jobs = self.training_jobs()
         if not jobs:
             time.sleep(0.3)
             return False
-        job, seconds = rng.choice(jobs), rng.uniform(2.0, 4.0)
+        job, parts = rng.choice(jobs), self.count_parts() + rng.randint(0, 3)
         with contextlib.suppress(psutil.Error):
-            while sum(job.cpu_times()[:2]) < seconds:
-                time.sleep(0.03)
+            while self.count_parts() < parts and job.status() != psutil.STATUS_ZOMBIE:
+                time.sleep(0.01)
+            time.sleep(rng.uniform(0, 0.1))
             shell = job.parent()
             if shell is None or shell.name() != "bash":
                 return False
-            self.killed_in_training += any(self.folder.rglob("*.parts/*.h5"))
+            self.killed_in_training += self.count_parts() > 0
             self.count_continued()
             victims = {"job": [job], "shell": [shell], "driver": [self.driver]}
             for process in victims.get(victim) or self.processes():
@@ -134,6 +135,10 @@ class Attacked(Place):
                 psutil.wait_procs([job], timeout=60)
             return True
         return False
+
+    def count_parts(self):
+        """Count the parts of both jobs."""
+        return sum(1 for _ in self.folder.glob("results/made/tree/shards/*.parts/*.h5"))
 
     def count_continued(self):
         """Count jobs that found what an earlier attempt had finished."""

@@ -130,6 +130,7 @@ def jobs_with(checkout, finished):
 
 CODE = {
     "solver/newton.py": done(TRAINED, TRAINED, warm_up=1),
+    "training/plan.py": done(PLANNED, PLANNED),
     "model/merge.py": done(MERGED, MERGED),
 }
 

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.catalogue import files_of, read_catalogue
+from ovaflow.data.catalogue import entry_of, read_catalogue
 from ovaflow.fingerprint import code_fingerprint, kernel_fingerprint
 from ovaflow.settings import chains, inputs, paths
 from ovaflow.settings.config import load, require_files, resolve
@@ -27,7 +27,7 @@ try:
         config,
         defaults=load(workflow.source_path("../../config/config.yaml")),
         path=", ".join(map(str, workflow.overwrite_configfiles)) or None,
-        catalogue=files_of,
+        catalogue=entry_of,
     )
     # files that a module reads may be made by the workflow around it
     if not IS_MODULE:

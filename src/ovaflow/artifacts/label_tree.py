@@ -13,7 +13,7 @@ part's tree and the rest, so whenever a buffer of edges is full, only the tree's
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse
+import scipy.sparse.csgraph
 
 from ovaflow.console.progress import Progress
 from ovaflow.sparse.csr import transpose
@@ -117,33 +117,17 @@ def _append_pairs(labels, label_starts, instances, starts, first, last, shared, 
 
 def _keep_tree(head, tail, weight, size, n_labels):
     """Move the edges of the minimum spanning tree to the front, and return their number."""
-    tree = np.empty(n_labels, np.int64)
     lightest_first = np.argsort(weight[:size], kind="stable")
-    leader = np.arange(n_labels + 1, dtype=np.int32)
-    tree_size = _kruskal(lightest_first, head, tail, leader, tree)
+    # ranks instead of weights, so that ties are broken here
+    ranks = np.empty(size)
+    ranks[lightest_first] = np.arange(1, size + 1)
+    shape = n_labels + 1, n_labels + 1
+    graph = scipy.sparse.csr_array((ranks, (head[:size], tail[:size])), shape)
+    chosen = np.sort(scipy.sparse.csgraph.minimum_spanning_tree(graph).data).astype(np.int64) - 1
+    tree = lightest_first[chosen]
     for array in (head, tail, weight):
-        array[:tree_size] = array[tree[:tree_size]]
-    return tree_size
-
-
-@strict_kernel
-def _kruskal(order, head, tail, leader, tree):
-    tree_size = 0
-    for edge in order:
-        if tree_size == len(tree):
-            break
-        a, b = head[edge], tail[edge]
-        while leader[a] != a:
-            leader[a] = leader[leader[a]]
-            a = leader[a]
-        while leader[b] != b:
-            leader[b] = leader[leader[b]]
-            b = leader[b]
-        if a != b:
-            leader[a] = b
-            tree[tree_size] = edge
-            tree_size += 1
-    return tree_size
+        array[: len(tree)] = array[tree]
+    return len(tree)
 
 
 def _directed(head, tail, weight, star_cost):

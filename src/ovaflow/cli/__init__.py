@@ -19,8 +19,7 @@ GROUPS = {
 }
 """Names of subcommands, as ``ovaflow --help`` lists them."""
 
-INTERRUPTED = 130
-"""Exit status after Ctrl-C."""
+INTERRUPTED = 130  # exit status after Ctrl-C
 
 
 class _LazyGroup(click.Group):

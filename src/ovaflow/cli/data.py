@@ -37,16 +37,10 @@ def download_command(dataset, catalogue, url, sha256, output, record):
         download_dataset(dataset, output, catalogue, record)
 
 
-LABELS = click.option(
-    "--labels",
-    type=FILE,
-    help="Label names, one per line in id order; texts then have ids as labels.",
-)
-VOCABULARY = click.option(
-    "--vocabulary",
-    type=FILE,
-    help="Subject vocabulary, whose URIs or names texts have as labels.",
-)
+_IDS = "Label names, one per line in id order; texts then have ids as labels."
+_SUBJECTS = "Subject vocabulary, whose URIs or names texts have as labels."
+LABELS = click.option("--labels", type=FILE, help=_IDS)
+VOCABULARY = click.option("--vocabulary", type=FILE, help=_SUBJECTS)
 
 
 def _source_of(settings, files):
@@ -126,8 +120,6 @@ def _print_choice(choice):
     for each in sorted(choice["candidates"], key=lambda each: each["candidate"] == chosen):
         mark = "  chosen" if each["candidate"] == chosen else ""
         difference = f"{100 * each['difference']:+.1f} ± {200 * each['error']:.1f}"
-        value = 100 * each["metrics"][metric]
-        click.echo(
-            f"{each['candidate']}: {metric} {value:.1f} ({difference}) on {each['held_out']:,} instances, "
-            f"{each['seconds']:.0f} s{mark}"
-        )
+        quality = f"{metric} {100 * each['metrics'][metric]:.1f} ({difference})"
+        cost = f"{each['held_out']:,} instances, {each['seconds']:.0f} s"
+        click.echo(f"{each['candidate']}: {quality} on {cost}{mark}")

@@ -16,7 +16,7 @@ from ovaflow.evaluation.analysis import analyse, evaluate_groups, results_of_lab
 from ovaflow.evaluation.annif import annif_metrics
 from ovaflow.evaluation.curves import prune_curve
 from ovaflow.evaluation.labelled_file import FORMATS, answer, by_label, by_probability, measure, reading_of
-from ovaflow.evaluation.metrics import evaluate
+from ovaflow.evaluation.metrics import PLACES, evaluate
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.training_file import read_training
 from ovaflow.prediction.predictions import open_any_model, read_predictions
@@ -126,7 +126,6 @@ def _metrics_table(measured):
 
 
 def _levels_table(levels, named):
-    """Models below each other at each probability."""
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("probability")
     if named:
@@ -147,7 +146,7 @@ def _shown(value):
 
 
 def _summary(metrics, name):
-    places = [k for k in (1, 3, 5) if f"{name}@{k}" in metrics]
+    places = [k for k in PLACES if f"{name}@{k}" in metrics]
     values = "/".join(f"{100 * metrics[f'{name}@{k}']:.1f}" for k in places)
     return f"{name}@{'/'.join(map(str, places))} {values}"
 

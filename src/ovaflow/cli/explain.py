@@ -119,7 +119,6 @@ def _records(dataset, label, top):
 
 
 _BAR = 12
-"""Characters of the longest bar."""
 
 _STYLES = {"up": "green", "down": "red"}
 

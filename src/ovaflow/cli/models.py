@@ -66,10 +66,8 @@ def prune_command(model, max_bytes, prune, dataset, threads, output):
     by_size = max_bytes is not None
     pruned = prune_to_bytes(opened, max_bytes, output) if by_size else write_pruned(opened, prune, output)
     size = output.stat().st_size
-    click.echo(
-        f"{output}: {pruned.nonzeros:,} of {opened.nonzeros:,} weights, those of at least "
-        f"{pruned.parameters['prune']:.6g}, {size:,} bytes"
-    )
+    kept = f"{pruned.nonzeros:,} of {opened.nonzeros:,} weights"
+    click.echo(f"{output}: {kept}, those of at least {pruned.parameters['prune']:.6g}, {size:,} bytes")
     if measured is not None:
         constants = Evaluate().model_dump().values()
         before = quality_of(opened, measured, *constants, threads)

@@ -27,12 +27,10 @@ def second_stage(command):
 
 
 def output(text):
-    """``--output``, a file to write."""
     return click.option("--output", required=True, type=FILE, help=text)
 
 
 def source_files(name, text):
-    """A file of instances, a pattern of several, or several files."""
     return click.option(
         name,
         type=click.Path(path_type=Path),
@@ -43,7 +41,6 @@ def source_files(name, text):
 
 
 def number(name, default, text, least=1):
-    """An option that is a whole number."""
     return click.option(name, type=click.IntRange(least), default=default, show_default=True, help=text)
 
 
@@ -59,7 +56,6 @@ class Value(click.ParamType):
         self.name = {"integer": "integer", "number": "float"}.get(_entry(schema).get("type"), "text")
 
     def convert(self, value, param, context):
-        """The value as the model keeps it; as :meth:`click.ParamType.convert`."""
         listed = [value] if self.schema.get("type") == "array" else value
         try:
             valid = getattr(self.model.model_validate({self.field: listed}), self.field)
@@ -119,7 +115,6 @@ SHARDS = option(Train, "shards", default=1)
 
 
 def require_shard(shard, shards):
-    """Refuse an unknown shard number."""
     if shard >= shards:
         raise click.UsageError(f"shard {shard} of {shards}; the last is {shards - 1}")
 
@@ -152,12 +147,10 @@ def reads(step):
     return decorate
 
 
-CHOSEN = ("features", "C")
-"""Settings that may be ``auto``."""
+CHOSEN = ("features", "C")  # settings that may be ``auto``
 
 
 def chosen_option(name):
-    """The file with the choice for a setting that is ``auto``."""
     text = f"Output of `ovaflow choose-{name.lower()}`, for --{name}=auto."
     return click.option(f"--chosen-{name}", f"chosen_{name}", type=FILE, help=text)
 

@@ -103,9 +103,10 @@ def _predict_raw(predictor, inputs, texts, top_k, threads, output, output_format
         require_second_stage(predictor.model)
     if probability is not None:
         options["min_score"] = probability
-    names = "format", "text_column", "first_feature", "id_column"
-    reading = [options.pop(name) for name in names]
-    sources = [_source(predictor, path, *reading) for path in inputs]
+    kind, column = options.pop("format"), options.pop("text_column") or text_column_of(predictor.model)
+    kinds = [kind or format_of(path, predictor.takes_text) for path in inputs]
+    names = options.pop("first_feature"), options.pop("id_column")
+    sources = [InputFile(*each, column, *names) for each in zip(inputs, kinds, strict=True)]
     titled = bool(sources) or len(texts) > 1
     writer = _writer(output_format, output, predictor, titled, joined)
     plain = texts or any(source.format == "lines" for source in sources)
@@ -135,12 +136,6 @@ def _predict_raw(predictor, inputs, texts, top_k, threads, output, output_format
     if empty and isinstance(writer, Csv):
         remark = "is kept, so they have no line; --joined gives each a row"
         click.echo(f"ovaflow: no label of {empty:,} of {progress.done:,} instances {remark}", err=True)
-
-
-def _source(predictor, path, format, text_column, first_feature, id_column):
-    kind = format or format_of(path, predictor.takes_text)
-    column = text_column or text_column_of(predictor.model)
-    return InputFile(path, kind, column, first_feature, id_column)
 
 
 def _batches(predictor, texts, sources):

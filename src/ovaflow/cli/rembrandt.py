@@ -56,9 +56,8 @@ def embed_command(dataset, for_softmax, threads, output, settings):
     for ridge, error in embedding.held_out_errors.items():
         click.echo(f"ridge {ridge:g}: squared error {error:.4f} on held-out instances")
     fewer = "" if embedding.rank >= settings.rank else f" (the data have no more than {embedding.rank})"
-    click.echo(
-        f"{output}: {opened.n_labels:,} labels in {embedding.rank} dimensions{fewer}, {clock(seconds)} of core time"
-    )
+    dimensions = f"{embedding.rank} dimensions{fewer}, {clock(seconds)} of core time"
+    click.echo(f"{output}: {opened.n_labels:,} labels in {dimensions}")
 
 
 @click.command("project")

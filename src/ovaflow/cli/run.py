@@ -111,12 +111,12 @@ def name_of(path: StrPath) -> str:
     return name if re.fullmatch(NAME, name) and name not in RESERVED else "data"
 
 
-def config_for(data: StrPath, shards: int, **entry: str | None) -> str:
-    """YAML of one dataset and one run; keys of the dataset's entry without a value are left out."""
-    dataset = {"format": entry.pop("format", None) or format_of(data), "train": str(data)}
-    dataset |= {key: value for key, value in entry.items() if value is not None}
+def config_for(data: StrPath, shards: int, **entry: str) -> str:
+    """YAML of one dataset, with the keys of its entry, and one run."""
+    if "format" not in entry:
+        entry["format"] = format_of(data)
     config = {
-        "datasets": {name_of(data): dataset},
+        "datasets": {name_of(data): {"format": entry["format"], "train": str(data)} | entry},
         "runs": {RUN: {"method": "one-vs-all", "initialization": "mean-separating"}},
         "train": {"shards": shards},
     }
@@ -202,7 +202,7 @@ def train_command(data, options, output, cores, dry_run, print_config, force, fo
     if output.resolve() != Path.cwd():
         # paths in a config are relative to the folder where it is run
         entry |= {key: path.resolve() for key, path in entry.items() if isinstance(path, Path)}
-    entry = {key: value if value is None else str(value) for key, value in entry.items()}
+    entry = {key: str(value) for key, value in entry.items() if value is not None}
     cores = cores or read_allowance().cores
     # at least as many shards as cores keep them busy
     text = config_for(data, max(8, cores), **entry)

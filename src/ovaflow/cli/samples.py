@@ -16,7 +16,6 @@ from ovaflow.training.benchmark import benchmark_solver
 
 
 def _settings_of_both(command):
-    """Every setting of a training of labels or trees."""
     models = dict.fromkeys(settings_read("train-trees").fields, GrowTrees)
     models |= dict.fromkeys(settings_read("train-shard").fields, TrainLabels)
     del models["stored_threshold"]

@@ -62,7 +62,6 @@ def serve_command(context, models, calibration, host, port, unix_socket, allowed
 
 
 def _named(models):
-    """Paths of models by their names."""
     named = {}
     for model in models:
         name, equals, path = ("", "", model) if Path(model).exists() else model.rpartition("=")

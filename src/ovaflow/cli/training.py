@@ -43,10 +43,8 @@ def label_tree_command(dataset, output):
     opened = open_dataset(dataset)
     tree = compute_label_tree(opened.train.Y)
     write_label_tree(output, tree, opened.checksum)
-    click.echo(
-        f"label tree with {tree.subtrees:,} subtrees, height {tree.height}, "
-        f"cost {tree.total_cost:,} against {tree.star_cost:,} of the star: {output}"
-    )
+    cost = f"cost {tree.total_cost:,} against {tree.star_cost:,} of the star"
+    click.echo(f"label tree with {tree.subtrees:,} subtrees, height {tree.height}, {cost}: {output}")
 
 
 @click.command("root")

@@ -3,7 +3,6 @@
 import os
 
 StrPath = str | os.PathLike[str]
-"""What names a file."""
 
 
 class InputError(Exception):

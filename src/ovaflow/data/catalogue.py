@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError, model_validator
+from pydantic import Field, PositiveInt, ValidationError, model_validator
 
 from ovaflow.console.errors import InputError
+from ovaflow.settings.models import Section
 
 _PACKAGE = Path(__file__).parents[1]
 _LAYOUTS = (
@@ -24,11 +25,7 @@ _NPZ_FILES = {
 }
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Counts(_Strict):
+class Counts(Section):
     """Sizes that a dataset must have; None where unknown."""
 
     features: PositiveInt | None = None
@@ -37,14 +34,14 @@ class Counts(_Strict):
     test: PositiveInt | None = None
 
 
-class Propensity(_Strict):
+class Propensity(Section):
     """A and B of the propensity model (Jain et al. 2016)."""
 
     a: Annotated[float, Field(gt=0)] = 0.55
     b: Annotated[float, Field(gt=0)] = 1.5
 
 
-class Archive(_Strict):
+class Archive(Section):
     """Where to get a dataset's archive, and what to extract from it."""
 
     drive: Annotated[str, Field(pattern=r"^[-\w]{10,}$")] | None = None
@@ -69,7 +66,7 @@ class Archive(_Strict):
         return f"https://drive.google.com/file/d/{self.drive}/view{key}"
 
 
-class Entry(_Strict):
+class Entry(Section):
     title: str
     note: str | None = None
     format: Literal["xmc-text", "npz"]
@@ -79,11 +76,11 @@ class Entry(_Strict):
 
     @property
     def files(self):
-        """Names inside the dataset's folder, by role."""
+        """What ``ovaflow download`` leaves in the dataset's folder, by role."""
         return _NPZ_FILES if self.format == "npz" else _TEXT_FILES
 
 
-class _Catalogue(_Strict):
+class _Catalogue(Section):
     datasets: dict[Annotated[str, Field(pattern=r"^[a-z0-9][-.a-z0-9]*$")], Entry]
 
 
@@ -115,16 +112,3 @@ def entry_of(name, path=None):
         remedy = f"choose from {', '.join(catalogue)}"
         raise InputError(f"no dataset {name!r}", path=path or default_catalogue(), remedy=remedy)
     return catalogue[name]
-
-
-def files_of(name, path=None):
-    """What ``ovaflow download --dataset=NAME`` leaves in its folder, known before the download."""
-    entry = entry_of(name, path)
-    return {
-        "format": entry.format,
-        "train": entry.files["train"],
-        "test": entry.files["test"],
-        "files": list(entry.files.values()),
-        "propensity_a": entry.propensity.a,
-        "propensity_b": entry.propensity.b,
-    }

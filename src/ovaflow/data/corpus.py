@@ -10,7 +10,7 @@ import scipy.sparse
 from ovaflow.data.dataset import Split
 from ovaflow.data.readers.texts import FIELD
 from ovaflow.data.tfidf import stack
-from ovaflow.sparse.csr import CSR, from_scipy, rows_of
+from ovaflow.sparse.csr import CSR, from_scipy, offsets, rows_of
 
 
 class LabelLists:
@@ -39,10 +39,8 @@ class LabelLists:
     def matrix(self, ids, n_labels):
         """The matrix (n, l) of ones at the ids of the numbers; labels of the id -1 are left out."""
         known = ids >= 0
-        before = np.zeros(len(ids) + 1, np.int64)
-        np.cumsum(known, out=before[1:])
-        indptr = before[np.array(self._indptr, np.int64)]
-        ones = np.ones(before[-1], np.float32)
+        indptr = offsets(known)[np.array(self._indptr, np.int64)]
+        ones = np.ones(indptr[-1], np.float32)
         rows = scipy.sparse.csr_array((ones, ids[known], indptr), shape=(len(indptr) - 1, n_labels))
         rows.sum_duplicates()
         rows.data[:] = 1

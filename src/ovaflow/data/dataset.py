@@ -85,7 +85,8 @@ class Split:
     def take(self, rows):
         """Some of the instances, without their texts."""
         norms = None if self.norms is None else self.norms[rows]
-        return Split(rows_of(self.X, rows), rows_of(self.Y, rows), norms=norms)
+        records = [self.records[row] for row in rows] if self.records else []
+        return Split(rows_of(self.X, rows), rows_of(self.Y, rows), norms=norms, records=records)
 
     def unscaled(self, bias):
         """X before rows were scaled to length 1."""
@@ -106,7 +107,6 @@ class Named:
 
     @property
     def label_names(self):
-        """Names of the labels, in id order."""
         return self.names.labels
 
     @property

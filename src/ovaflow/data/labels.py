@@ -6,8 +6,7 @@ from itertools import chain, islice
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.readers.streams import read_lines
-from ovaflow.data.readers.texts import clean
+from ovaflow.data.readers.streams import clean, read_lines
 from ovaflow.data.subjects import distinct_names, read_vocabulary
 from ovaflow.data.tokens import Numbers
 
@@ -115,6 +114,18 @@ def read_label_names(path):
     for number, name in enumerate(names):
         names[number] = name or identifiers[number] or f"label {number}"
     return distinct_names(names, identifiers), identifiers if all(identifiers) else []
+
+
+def names_of_ids(source, n_labels):
+    """Names of labels that are ids: those of the source's file, which must have one for each, or their numbers."""
+    if source.labels is None:
+        return [str(label) for label in range(n_labels)]
+    names, _ = read_label_names(source.labels)
+    # svmlight does not say how many labels there are
+    if len(names) < n_labels or (len(names) > n_labels and source.format != "svmlight"):
+        message = f"{len(names)} names for {n_labels} labels"
+        raise InputError(message, path=source.labels, remedy="give one line per label, in id order")
+    return names
 
 
 def read_label_map(path):

@@ -6,7 +6,7 @@ change no result beyond rounding, and are counted nowhere as nonzeros.
 
 import numpy as np
 
-from ovaflow.sparse.csr import CSR
+from ovaflow.sparse.csr import CSR, full_matrix
 
 _BLOCK = 1 << 22
 """Entries scaled at a time, which bounds the temporary arrays."""
@@ -77,7 +77,4 @@ def is_dense(matrix):
 
 def fill_rows(matrix):
     """A matrix with its zeros stored: n d entries."""
-    n, d = matrix.n_rows, matrix.n_columns
-    data = np.zeros((n, d), np.float32)
-    matrix.to_scipy().toarray(out=data)
-    return CSR(data.reshape(-1), np.tile(np.arange(d, dtype=np.int32), n), d * np.arange(n + 1, dtype=np.int64), d)
+    return full_matrix(matrix.to_scipy().toarray())

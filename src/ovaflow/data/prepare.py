@@ -11,7 +11,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.corpus import read_corpus, with_label_names
 from ovaflow.data.dataset import EXCERPT, Split, held_out, write_dataset
 from ovaflow.data.instances import read_instances
-from ovaflow.data.labels import NamedLabels, check_separator, labels_of, read_label_names
+from ovaflow.data.labels import NamedLabels, check_separator, labels_of, names_of_ids
 from ovaflow.data.normalize import fill_rows, is_dense, model_features
 from ovaflow.data.readers import npz
 from ovaflow.data.readers.sparse_text import read_svmlight, read_xmc_text
@@ -106,7 +106,7 @@ def _prepare_features(source, settings):
     dropped = {}
     if settings.unlabelled == "drop":
         n = train.X.n_rows + test.X.n_rows
-        train, test = (_take(part, np.diff(part.Y.indptr) > 0) for part in (train, test))
+        train, test = (part.take(np.flatnonzero(np.diff(part.Y.indptr))) for part in (train, test))
         dropped = {"instances_without_labels": n - train.X.n_rows - test.X.n_rows}
     weighting, idf = {"tfidf": settings.weighs}, None
     X, X_test = train.X, test.X
@@ -133,18 +133,13 @@ def _prepare_features(source, settings):
     return Prepared(*splits, names, [], parameters, idf)
 
 
-def _take(part, chosen):
-    rows = np.flatnonzero(chosen)
-    return replace(part.take(rows), records=[part.records[row] for row in rows.tolist()])
-
-
 def _read_records(source):
     """How features are numbered, if the format leaves it open, label names, train and test."""
     paths, labels_paths = [source.train, source.test], [source.train_labels, source.test_labels]
     if source.test is None:
         del paths[1], labels_paths[1]
     numbering, matrices = _read_matrices(source.format, paths, labels_paths)
-    names = _names_of_ids(source, max(Y.n_columns for _, Y in matrices))
+    names = names_of_ids(source, max(Y.n_columns for _, Y in matrices))
     d = max(X.n_columns for X, _ in matrices)
     parts = []
     for X, Y in matrices:
@@ -152,7 +147,7 @@ def _read_records(source):
         parts.append(Split(X, Y, records=[f"record {number}" for number in range(1, X.n_rows + 1)]))
     if source.test is None:
         held = held_out(parts[0].X, source.settings.test_fraction, source.settings.seed)
-        parts = [_take(parts[0], chosen) for chosen in (~held, held)]
+        parts = [parts[0].take(np.flatnonzero(rows)) for rows in (~held, held)]
     return numbering, names, *parts
 
 
@@ -163,17 +158,6 @@ def _read_matrices(format, paths, labels_paths):
     if format == "npz":
         return {}, [npz.read(*pair) for pair in zip(paths, labels_paths, strict=True)]
     return {}, [read_xmc_text(path) for path in paths]
-
-
-def _names_of_ids(source, n_labels):
-    if source.labels is None:
-        return [str(label) for label in range(n_labels)]
-    names, _ = read_label_names(source.labels)
-    # svmlight does not say how many labels there are
-    if len(names) < n_labels or (len(names) > n_labels and source.format != "svmlight"):
-        message = f"{len(names)} names for {n_labels} labels"
-        raise InputError(message, path=source.labels, remedy="give one line per label, in id order")
-    return names
 
 
 def _counts(train, test, bias):

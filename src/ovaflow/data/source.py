@@ -13,9 +13,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.readers.streams import matching_files, matching_paths
 from ovaflow.data.readers.texts import check_beginning
 from ovaflow.settings.inputs import settings_of
-from ovaflow.settings.models import COLUMN_FORMATS, SEVERAL, PrepareSource, listed
-
-_ROLES = ("train", "train_labels", "test", "test_labels", "labels", "vocabulary")
+from ovaflow.settings.models import COLUMN_FORMATS, ROLES, SEVERAL, PrepareSource, listed
 
 
 @dataclass(frozen=True)
@@ -32,13 +30,12 @@ class SourceFiles:
 
     @property
     def format(self):
-        """Format of the files, or builtin."""
         return self.settings.format
 
     @property
     def files(self):
         """What was given as files, by role."""
-        paths = {role: getattr(self, role) for role in _ROLES}
+        paths = {role: getattr(self, role) for role in ROLES}
         return {role: path for role, path in paths.items() if path is not None}
 
     @property

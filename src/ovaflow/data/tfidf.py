@@ -111,9 +111,9 @@ class TfIdf:
         room = int((starts[1:] - starts[:-1])[tokens.ids].sum()) + int(np.count_nonzero(pairs >= 0))
         keys, indptr = np.empty(room, np.int64), np.zeros(n + 1, np.int64)
         data, indices = np.empty(room, np.float32), np.empty(room, np.int32)
-        fields = np.empty(0, np.uint8) if tokens.fields is None else tokens.fields
         weights = np.array(self.column_weights, np.float32)
-        _count(tokens.ids, fields, pairs, tokens.indptr, starts, columns, weights, keys, data, indices, indptr)
+        parts = tokens.ids, tokens.fields, pairs, tokens.indptr
+        _count(*parts, starts, columns, weights, keys, data, indices, indptr)
         return CSR(data[: indptr[-1]], indices[: indptr[-1]], indptr, len(self.feature_names))
 
     def _pairs_of(self, tokens):
@@ -138,8 +138,7 @@ def neighbours(tokens):
     before = np.ones(len(tokens.ids), bool)
     ends = tokens.indptr[1:][np.diff(tokens.indptr) > 0]
     before[ends - 1] = False
-    if tokens.fields is not None:
-        before[:-1] &= tokens.fields[1:] == tokens.fields[:-1]
+    before[:-1] &= tokens.fields[1:] == tokens.fields[:-1]
     positions = np.flatnonzero(before)
     return positions, tokens.ids[positions].astype(np.int64) * len(tokens.words) + tokens.ids[positions + 1]
 
@@ -151,7 +150,7 @@ def _count(ids, fields, pairs, indptr, starts, columns, weights, keys, data, ind
     for i in range(len(indptr) - 1):
         end = 0
         for k in range(indptr[i], indptr[i + 1]):
-            field = min(fields[k], n_fields - 1) if len(fields) else 0
+            field = min(fields[k], n_fields - 1)
             for e in range(starts[ids[k]], starts[ids[k] + 1]):
                 keys[end] = np.int64(columns[e]) * n_fields + field
                 end += 1

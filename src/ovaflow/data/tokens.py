@@ -10,13 +10,14 @@ import sys
 import unicodedata
 from collections import deque
 from concurrent.futures import ProcessPoolExecutor
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from ovaflow.console.progress import Progress
 from ovaflow.data.readers.texts import FIELD, places_without_markup
+from ovaflow.sparse.csr import offsets
 from ovaflow.sparse.jit import strict_kernel
 
 TOKEN_PATTERN = r"\b(?!\d+\b)\w[\w\p{M}]+"
@@ -44,13 +45,13 @@ class Tokens(NamedTuple):
     words: list  # in order of appearance; None for a word that was forgotten
     ids: np.ndarray  # int32, one for each token
     indptr: np.ndarray  # int64; text i has the tokens indptr[i] to indptr[i + 1]
-    fields: np.ndarray | None  # uint8; the field that each token is in, None where all are in the first
+    fields: np.ndarray  # uint8; the field that each token is in
 
     def part(self, low, high):
         """Texts low..high, sharing memory."""
         start, end = self.indptr[low], self.indptr[high]
-        fields = None if self.fields is None else self.fields[start:end]
-        return Tokens(self.words, self.ids[start:end], self.indptr[low : high + 1] - start, fields)
+        indptr = self.indptr[low : high + 1] - start
+        return Tokens(self.words, self.ids[start:end], indptr, self.fields[start:end])
 
 
 class Numbers(dict):
@@ -71,11 +72,8 @@ def numbered(texts, left_out=frozenset()):
     before = np.cumsum([0, *(len(form) + 1 for form in forms)])
     firsts = np.searchsorted(starts, before)
     indptr = firsts[np.cumsum([0, *map(len, pieces)])]
-    fields = None
-    if len(forms) > len(pieces):
-        fields = np.repeat(
-            np.array([field for parts in pieces for field in range(len(parts))], np.uint8), np.diff(firsts)
-        )
+    field_of_piece = [field for parts in pieces for field in range(len(parts))]
+    fields = np.repeat(np.array(field_of_piece, np.uint8), np.diff(firsts))
     tokens = Tokens(words, ids, indptr, fields)
     return _without(tokens, left_out) if left_out else tokens
 
@@ -130,10 +128,10 @@ def _distinct(codes, starts, ends):
     n_words = _number_words(codes, starts, ends, np.full(size, -1, np.int32), ids, firsts)
     firsts = firsts[:n_words]
     lengths = ends[firsts] - starts[firsts]
-    begins = np.cumsum(lengths) - lengths
-    letters = codes[np.arange(lengths.sum()) + np.repeat(starts[firsts] - begins, lengths)]
+    places = offsets(lengths)
+    letters = codes[np.arange(places[-1]) + np.repeat(starts[firsts] - places[:-1], lengths)]
     joined = letters.tobytes().decode("utf-32-le", "surrogatepass")
-    return ids, [joined[begin:end] for begin, end in zip(begins.tolist(), (begins + lengths).tolist(), strict=True)]
+    return ids, [joined[begin:end] for begin, end in pairwise(places.tolist())]
 
 
 @strict_kernel
@@ -167,10 +165,8 @@ def _number_words(codes, starts, ends, table, ids, firsts):
 def _without(tokens, left_out):
     is_left_out = np.fromiter((word in left_out for word in tokens.words), bool, len(tokens.words))
     rest = ~is_left_out[tokens.ids]
-    before = np.zeros(len(rest) + 1, np.int64)
-    np.cumsum(rest, out=before[1:])
-    fields = None if tokens.fields is None else tokens.fields[rest]
-    return Tokens(tokens.words, tokens.ids[rest], before[tokens.indptr], fields)
+    indptr = offsets(rest)[tokens.indptr]
+    return Tokens(tokens.words, tokens.ids[rest], indptr, tokens.fields[rest])
 
 
 def tokens_in_batches(texts, left_out=frozenset(), processes=1, quiet=False):

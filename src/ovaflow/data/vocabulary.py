@@ -22,7 +22,7 @@ from ovaflow.data.readers.streams import read_lines
 from ovaflow.data.tfidf import GrowingVector, TfIdf, inverse_document_frequency, neighbours
 from ovaflow.data.tokens import Numbers, Tokens, in_order, normal_form, tokens_in_batches
 from ovaflow.settings.models import is_language
-from ovaflow.sparse.csr import CSR
+from ovaflow.sparse.csr import CSR, offsets
 from ovaflow.sparse.jit import strict_kernel
 
 _ROOM = 1 << 22
@@ -114,15 +114,14 @@ def _read(texts, left_out, processes, folder):
     """Tokens of all texts, mapped from disk, the document frequency of each word, and counts for the provenance."""
     vocabulary, document_frequency = _Vocabulary(), np.zeros(0, np.int64)
     folder = folder or tempfile.gettempdir()
-    ids, fields, weighted = GrowingVector(np.int32, folder), GrowingVector(np.uint8, folder), False
+    ids, fields = GrowingVector(np.int32, folder), GrowingVector(np.uint8, folder)
     lengths = [np.zeros(1, np.int64)]
     for tokens in tokens_in_batches(texts, left_out=left_out, processes=processes):
         number = np.fromiter(map(vocabulary.__getitem__, tokens.words), np.int32, len(tokens.words))
         document_frequency.resize(vocabulary.issued, refcheck=False)
-        document_frequency[number] += _documents(tokens, len(number))
+        document_frequency[number] += _documents(tokens.ids, tokens.indptr, len(number))
         ids.extend(number[tokens.ids])
-        weighted |= tokens.fields is not None
-        fields.extend(np.zeros(len(tokens.ids), np.uint8) if tokens.fields is None else tokens.fields)
+        fields.extend(tokens.fields)
         lengths.append(np.diff(tokens.indptr))
         if len(vocabulary) > _ROOM:
             vocabulary.forget(document_frequency)
@@ -131,7 +130,7 @@ def _read(texts, left_out, processes, folder):
         words[number] = word
     indptr = np.cumsum(np.concatenate(lengths))
     counts = {"tokens": len(vocabulary), "tokens_forgotten": vocabulary.forgotten}
-    return Tokens(words, ids.mapped(), indptr, fields.mapped() if weighted else None), document_frequency, counts
+    return Tokens(words, ids.mapped(), indptr, fields.mapped()), document_frequency, counts
 
 
 def _features(transform, tokens, threads, folder):
@@ -168,12 +167,12 @@ def _parts(tokens):
     return (tokens.part(low, high) for low, high in row_blocks(tokens.indptr, _TOKENS))
 
 
-def _documents(tokens, n_terms, starts=None, terms=None):
+def _documents(ids, indptr, n_terms, starts=None, terms=None):
     """Document frequency of each term of the words, which by default are terms themselves."""
     if starts is None:
         starts, terms = np.arange(n_terms + 1), np.arange(n_terms, dtype=np.int32)
     last_text, frequency = np.full(n_terms, -1, np.int64), np.zeros(n_terms, np.int64)
-    _count_documents(tokens.ids, tokens.indptr, starts, terms, last_text, frequency)
+    _count_documents(ids, indptr, starts, terms, last_text, frequency)
     return frequency
 
 
@@ -203,7 +202,8 @@ def _terms(tokens, block, fewest, most):
         if word is not None:
             terms.extend([numbers[name] for name in names_of(word)])
         starts[number] = len(terms)
-    frequency = _documents(tokens, len(numbers), starts, np.array(terms, np.int32)).tolist()
+    of_words = starts, np.array(terms, np.int32)
+    frequency = _documents(tokens.ids, tokens.indptr, len(numbers), *of_words).tolist()
     return [(-df, name) for name, df in zip(numbers, frequency, strict=True) if fewest <= df <= most]
 
 
@@ -215,11 +215,10 @@ def _pairs(tokens, document_frequency, fewest, most):
         positions, keys = neighbours(part)
         both = ~(rare[part.ids[positions]] | rare[part.ids[positions + 1]])
         distinct, pair_of = np.unique(keys[both], return_inverse=True)
-        before = np.zeros(len(part.ids) + 1, np.int64)
-        before[1:][positions[both]] = 1
-        np.cumsum(before, out=before)
-        pairs = Tokens((), pair_of.astype(np.int32), before[part.indptr], None)
-        counts.add(distinct, _documents(pairs, len(distinct)))
+        begins_pair = np.zeros(len(part.ids), bool)
+        begins_pair[positions[both]] = True
+        indptr = offsets(begins_pair)[part.indptr]
+        counts.add(distinct, _documents(pair_of.astype(np.int32), indptr, len(distinct)))
     keys, frequency = counts.all()
     chosen = np.flatnonzero((frequency >= fewest) & (frequency <= most))
     words = tokens.words

@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 import h5py
 
-from ovaflow.console.errors import InputError
-from ovaflow.storage.refusals import remake
 from ovaflow.storage.texts import read_json, read_lines, write_json
 
 _KIND = "estimate"
@@ -23,8 +21,6 @@ _SLOWER = 2.0
 
 
 class Request(NamedTuple):
-    """What a job requests: megabytes and minutes."""
-
     mem_mb: int
     runtime: int
 
@@ -61,7 +57,6 @@ class Demand:
 
 
 def write_demand(path, demand):
-    """Write an estimate as JSON."""
     write_json(path, _KIND, vars(demand))
 
 
@@ -73,11 +68,7 @@ def _read_once(read):
 
 @_read_once
 def read_demand(path):
-    """Read an estimate."""
-    try:
-        return Demand(**read_json(path, _KIND))
-    except TypeError as error:
-        raise InputError(f"not an estimate ({error})", path=path, remedy=remake(_KIND)) from None
+    return Demand(**read_json(path, _KIND))
 
 
 @_read_once
@@ -102,7 +93,6 @@ class Shape(NamedTuple):
 
 @_read_once
 def shape_of(path):
-    """Shape of a dataset file."""
     with h5py.File(path) as file:
         X, Y = file["train/X"], file["train/Y"]
         return Shape(

@@ -33,7 +33,6 @@ def of_merging(labels: int, shards: float) -> int:
 
 
 def of_embedding(shape: Shape, megabytes: float, settings: Rembrandt, threads: int) -> int:
-    """Memory of a job that embeds labels."""
     n, d, labels, _ = shape
     columns = _columns(settings, d)
     embedded = _dense(columns, labels)
@@ -42,7 +41,6 @@ def of_embedding(shape: Shape, megabytes: float, settings: Rembrandt, threads: i
 
 
 def of_projecting(shape: Shape, megabytes: float, settings: Rembrandt) -> int:
-    """Memory of a job that projects instances."""
     n, d, _, _ = shape
     columns = _columns(settings, d)
     features = columns if settings.features == "linear" else settings.random_features
@@ -63,7 +61,6 @@ def of_decoding(shape: Shape, settings: Rembrandt, train: Train) -> int:
 
 
 def _dense(columns: float, rows: float) -> float:
-    """Megabytes of a float32 matrix."""
     return 4 * columns * rows / 1e6
 
 

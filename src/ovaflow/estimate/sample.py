@@ -34,8 +34,7 @@ _NORMAL = 1.96  # quantile of 97.5 %
 _BUSY = 0.05
 """Standard deviation of the processor time of equal work: 4.5 % between runs on two busy cores."""
 
-_OBJECTS = 1000
-"""Bytes of a solved label's Python objects besides its weights."""
+_OBJECTS = 1000  # bytes of a solved label's Python objects besides its weights
 
 
 @dataclass(frozen=True)
@@ -106,13 +105,8 @@ def sample_trees(dataset, settings):
     forest = grown.forest
     arrays = forest.children, forest.sizes, *forest.separators.arrays, *forest.distributions.arrays
     tree_bytes = sum(array.nbytes for array in arrays)
-    demand = Demand(
-        core_seconds=forestry.trees * seconds,
-        job_seconds=job_seconds,
-        job_bytes=job_bytes,
-        thread_bytes=max(0, peak_rss_bytes() - job_bytes),
-        result_bytes=float(forestry.trees * tree_bytes),
-    )
+    of_thread, results = max(0, peak_rss_bytes() - job_bytes), float(forestry.trees * tree_bytes)
+    demand = Demand(forestry.trees * seconds, job_seconds, job_bytes, of_thread, results)
     weights = len(forest.separators.data) + len(forest.distributions.data)
     return Sample(1, forestry.trees, demand, demand.result_bytes, float(forestry.trees * weights))
 

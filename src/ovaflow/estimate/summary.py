@@ -78,7 +78,6 @@ def suggest(demand, cores, memory):
 
 
 def describe(figures, unit):
-    """The figures as lines of a name and a text, for people."""
     which = f"{unit} with positives" if unit == "labels" else unit
     jobs = f"{figures['shards']:,} jobs" if figures["shards"] > 1 else "one job"
     threads = f"{figures['threads']} threads" if figures["threads"] > 1 else "one thread"

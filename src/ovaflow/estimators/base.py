@@ -25,7 +25,7 @@ from ovaflow.prediction.predictions import open_any_model
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.settings.models import Prepare, Section
 from ovaflow.settings.schema import explain
-from ovaflow.sparse.csr import CSR, from_scipy, rows_of
+from ovaflow.sparse.csr import CSR, from_scipy, offsets, rows_of
 
 AnySection = TypeVar("AnySection", bound=Section)
 
@@ -240,7 +240,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
             for i in np.flatnonzero(complete):
                 labels[rows[i]] = np.sort(ids[i][likely[i]])
             rows, k = rows[~complete], min(4 * k, n_labels)
-        ends = np.cumsum([0, *map(len, labels)])
+        ends = offsets([*map(len, labels)])
         ids = np.concatenate([np.empty(0, np.int32), *labels])
         return CSR(np.ones(len(ids), np.float32), ids, ends, n_labels)
 

@@ -16,7 +16,7 @@ from ovaflow.rembrandt.joining import train_embedding_model
 from ovaflow.rembrandt.model_file import METHOD as REMBRANDT
 from ovaflow.rembrandt.projection import SOFTMAX
 from ovaflow.settings.models import ChooseC, Embed, GrowTrees, Project, Train, TrainLabels, TuneDecoder
-from ovaflow.training.whole_model import train_model
+from ovaflow.training.shard_job import train_model
 from ovaflow.tuning.cost import choose_C
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from ovaflow.evaluation.metrics import PLACES, check_inputs
 from ovaflow.evaluation.ranking import best_gains, find_hits, ratio
 
-TENTHS = np.arange(1, 10) / 10
+TENTHS = np.append(np.arange(1, 10) / 10, 1)
 
 STARTS = (0, 1, 2, 5, 10, 50, 100, 1000)
 """Smallest number of training positives of each group, 0 first."""
@@ -16,35 +16,21 @@ NAMES = {0: "unseen", 1: "tail", 6: "torso", 101: "head"}
 BINS = (1, 2, 3, 6, 11, 21, 51, 101, 201, 501, 1001, 10001, 100001)
 """Fewest training positives of each bin."""
 
-WORST = 20
-"""Failures of each kind that are listed."""
-
-ENOUGH = 10
-"""Fewest test positives of a label whose own figures mean something."""
-
-TRUSTED = 10
-"""Labels listed as the best, and as the worst."""
+WORST = 20  # failures of each kind that are listed
+ENOUGH = 10  # fewest test positives of a label whose own figures mean something
+TRUSTED = 10  # labels listed as the best, and as the worst
 
 
 def decile_starts(counts):
     """Smallest counts of ten groups of equal size, rarest first, and the deciles of each."""
-    known = np.asarray(counts)[np.asarray(counts) > 0]
+    known = counts[counts > 0]
     if not len(known):
         return [], []
     # the groups of pandas.qcut(counts, 10, duplicates="drop"): equally frequent labels stay together
-    ends = np.floor(np.quantile(known, [*TENTHS, 1])).astype(np.int64)
-    members = {int(end): [] for end in ends}
-    for decile, end in enumerate(ends.tolist(), 1):
-        members[end].append(decile)
-    present = np.unique(known)
-    starts, deciles, first = [], [], 0
-    for end, covered in members.items():
-        inside = present[(present > first) & (present <= end)]
-        if len(inside):
-            starts.append(int(inside[0]))
-            deciles.append((covered[0], covered[-1]))
-        first = end
-    return starts, deciles
+    ends, present = np.floor(np.quantile(known, TENTHS)), np.unique(known)
+    before, places = np.unique(np.searchsorted(ends, present), return_index=True)
+    last = np.searchsorted(ends, ends[before], "right")
+    return present[places].tolist(), list(zip((before + 1).tolist(), last.tolist(), strict=True))
 
 
 def _tallies(ids, hits, Y):
@@ -75,8 +61,8 @@ def best_and_worst(ids, hits, Y, amount):
     amount = min(amount, (len(order) + 1) // 2)
 
     def entries(labels):
-        tallies = zip(labels, true[labels], predicted[labels], right[labels], strict=True)
-        return [dict(zip(("label", "true", "predicted", "found"), map(int, row), strict=True)) for row in tallies]
+        tallies = {"true": true, "predicted": predicted, "found": right}
+        return [{"label": j} | {name: int(of[j]) for name, of in tallies.items()} for j in labels.tolist()]
 
     worst = order[amount:][::-1][:amount]
     return {"enough": len(enough), "best": entries(order[:amount]), "worst": entries(worst)}

@@ -18,10 +18,9 @@ def annif_metrics(ids, Y):
     true, predicted = Y.to_scipy() > 0, indicator(ids, Y)
     metrics = {}
     for name, average in _AVERAGES.items():
-        precision, recall, f1 = averages(true, predicted, average)
-        metrics[f"Precision ({name})"] = float(precision)
-        metrics[f"Recall ({name})"] = float(recall)
-        metrics[f"F1 score ({name})"] = float(f1)
+        values = averages(true, predicted, average)
+        for measure, value in zip(("Precision", "Recall", "F1 score"), values, strict=True):
+            metrics[f"{measure} ({name})"] = float(value)
     hits = find_hits(ids, Y)
     metrics["F1@5"] = float(averages(true, indicator(ids[:, :5], Y), "samples")[2])
     metrics["NDCG"] = _ndcg(hits, Y)

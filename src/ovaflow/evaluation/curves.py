@@ -17,8 +17,7 @@ _BYTES_OF_A_WEIGHT = 8
 MOST_INSTANCES = 20_000
 """Test instances of a prune curve, evenly spaced: differences between its points need no more."""
 
-MOST_POINTS = 24
-"""Points of a tree curve; with fewer trees, every number of trees is one."""
+MOST_POINTS = 24  # points of a tree curve; with fewer trees, every number of trees is one
 
 
 def prune_curve(model, dataset, thresholds, a, b, threads=1):
@@ -48,7 +47,6 @@ def _sizes(model, pruned):
 
 
 def quality_of(model, dataset, a, b, threads=1):
-    """P@k and PSP@k of a one-vs-all model on the test instances."""
     model.require_dataset(dataset)
     return _measure(model, dataset.test, dataset.inverse_propensity(a, b), threads)
 

@@ -21,8 +21,7 @@ from ovaflow.settings.models import CANDIDATES, PrepareSource
 from ovaflow.sparse.csr import CSR, from_scipy
 
 FORMATS = ("csv", "jsonl", "parquet", "text-tsv", "annif", "svmlight", "xmc-text")
-_BEST_OF_RECORD = 5
-"""Labels of each record that count as predicted without a second stage."""
+_BEST_OF_RECORD = 5  # labels of each record that count as predicted without a second stage
 
 
 class Answers(NamedTuple):
@@ -35,7 +34,6 @@ class Answers(NamedTuple):
 
     @property
     def known(self):
-        """Number of labels of each record that the model knows."""
         return np.diff(self.Y.indptr)
 
 
@@ -55,7 +53,6 @@ def reading_of(model, path, **chosen):
 
 
 def answer(predictor, path, settings, threads=1):
-    """Predictions of a model for the records of a file, and their labels."""
     read = _read_features if settings.format in ("svmlight", "xmc-text") else _read_texts
     predictions, rows, n_true = [], [], []
     for X, labels, counts in read(predictor, path, settings):

@@ -76,14 +76,12 @@ def require_training_of(model, training):
     settings = model.parameters.get("train", {})
     differing = [name for name, value in training.parameters.items() if settings.get(name, value) != value]
     if differing or training.inputs.get("dataset") not in (None, model.inputs.get("dataset")):
-        training = f"a training with another {differing[0]}" if differing else "a training on another dataset"
-        raise InputError(
-            f"the statistics are from {training}", path=model.path, remedy="give the training.h5 next to it"
-        )
+        other = f"with another {differing[0]}" if differing else "on another dataset"
+        message = f"the statistics are from a training {other}"
+        raise InputError(message, path=model.path, remedy="give the training.h5 next to it")
 
 
 def check_inputs(predictions, dataset, model):
-    """Refuse predictions made from another dataset or model."""
     for name, artifact in (("dataset", dataset), ("model", model)):
         if predictions.inputs.get(name) != artifact.checksum:
             raise InputError("the predictions were not made from it", path=artifact.path, remedy="run predict again")

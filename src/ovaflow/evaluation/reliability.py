@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 
 from ovaflow.evaluation.ranking import answers_of, find_hits, ratio
+from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.ranked import labels_that_fit
-from ovaflow.sparse.best import NO_LABEL
 
 BINS = 15
 """Of equal width, as in Guo et al. 2017."""

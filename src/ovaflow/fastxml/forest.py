@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.sparse.csr import CSR
+from ovaflow.sparse.csr import CSR, offsets
 from ovaflow.storage.arrays import create_array, map_array, read_csr, write_csr
 
 _ARRAYS, _MATRICES = ("starts", "children", "sizes"), ("separators", "distributions")
@@ -21,7 +21,6 @@ class Forest(NamedTuple):
 
     @property
     def n_trees(self):
-        """Number of trees."""
         return len(self.starts) - 1
 
     def tree(self, number):
@@ -39,7 +38,7 @@ class Forest(NamedTuple):
 def join_trees(trees, d, n_labels):
     """One forest of the trees of several."""
     return Forest(
-        _offsets([np.diff(tree.starts) for tree in trees]),
+        offsets(_joined([np.diff(tree.starts) for tree in trees], np.int64)),
         _joined([tree.children for tree in trees], np.int32),
         _joined([tree.sizes for tree in trees], np.int32),
         _stacked([tree.separators for tree in trees], d),
@@ -51,17 +50,13 @@ def _stacked(matrices, n_columns):
     return CSR(
         _joined([matrix.data for matrix in matrices], np.float32),
         _joined([matrix.indices for matrix in matrices], np.int32),
-        _offsets([np.diff(matrix.indptr) for matrix in matrices]),
+        offsets(_joined([np.diff(matrix.indptr) for matrix in matrices], np.int64)),
         n_columns,
     )
 
 
 def _joined(parts, dtype):
     return np.concatenate([np.empty(0, dtype), *parts])
-
-
-def _offsets(lengths):
-    return np.cumsum(_joined([[0], *lengths], np.int64))
 
 
 def write_forest(group, forest):

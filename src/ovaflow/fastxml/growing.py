@@ -23,7 +23,7 @@ class Scratch(NamedTuple):
     """What one thread grows trees in: vectors as long as the root needs; nodes use the beginnings."""
 
     members: np.ndarray  # int32 (n,); instances, those of each node together
-    moved: np.ndarray  # int32 (n,); for dividing them
+    sides_before: np.ndarray  # int8 (n,); those before the last update
     sides: np.ndarray  # int8 (n,); 1 for delta = +1, 0 for -1
     pull: np.ndarray  # float64 (n,); what the separator adds to the choice of side
     normalisers: np.ndarray  # float64 (n,)
@@ -48,7 +48,7 @@ def make_scratch(X, Y):
     n, d, labels = X.n_rows, X.n_columns, Y.n_columns
     return Scratch(
         members=np.empty(n, np.int32),
-        moved=np.empty(n, np.int32),
+        sides_before=np.empty(n, np.int8),
         sides=np.empty(n, np.int8),
         pull=np.empty(n),
         normalisers=np.empty(n),
@@ -139,16 +139,16 @@ def _split(X, Y, members, gains, scratch, rules, settings, seed):
     pull[:] = 0
     count = 0
     for _ in range(rules.updates):
-        scratch.moved[:m] = sides
+        scratch.sides_before[:m] = sides
         positive = assign(members, sides, pull, gains, rules.C_r, n_labels, scratch)
         if positive == 0 or positive == m:
             return 0, 0
-        if count > 0 and np.all(sides == scratch.moved[:m]):
+        if count > 0 and np.all(sides == scratch.sides_before[:m]):
             break
         costs = _costs(rules, positive, m)
         count = fit_separator(X, members, sides, costs, scratch, settings)
         pull_of_scores(scores, costs, pull)
-    positive = _divide(members, scores, scratch.moved)
+    positive = _divide(members, scores)
     if positive == 0 or positive == m:
         return 0, 0
     return count, positive
@@ -163,30 +163,21 @@ def _costs(rules, positive, m):
 
 
 @strict_kernel
-def _divide(members, scores, moved):
+def _divide(members, scores):
     """Bring members with <w, x> > 0 to the front, both parts in their order; returns how many they are."""
-    kept = others = 0
-    for m in range(len(members)):
-        if scores[m] > 0:
-            members[kept] = members[m]
-            kept += 1
-        else:
-            moved[others] = members[m]
-            others += 1
-    for other in range(others):
-        members[kept + other] = moved[other]
-    return kept
+    positive = scores > 0
+    front, back = members[positive], members[~positive]
+    members[: len(front)] = front
+    members[len(front) :] = back
+    return len(front)
 
 
 @strict_kernel
 def _copy_nonzero(count, scratch, weights, features):
-    kept = 0
-    for e in range(count):
-        if scratch.problem.weights[e] != 0:
-            weights[kept] = scratch.problem.weights[e]
-            features[kept] = scratch.features[e]
-            kept += 1
-    return kept
+    kept = np.flatnonzero(scratch.problem.weights[:count])
+    weights[: len(kept)] = scratch.problem.weights[kept]
+    features[: len(kept)] = scratch.features[kept]
+    return len(kept)
 
 
 @strict_kernel

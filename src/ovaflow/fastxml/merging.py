@@ -44,16 +44,8 @@ def model_of(dataset, forest, parameters):
     # trees see instances before they are scaled, where their norms are known
     unscaled = {} if dataset.train.norms is None else {"unscaled": True}
     trained = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels) > 0
-    return ForestModel(
-        dataset.path,
-        trained,
-        dataset.counts,
-        checksum="",
-        parameters={"train": parameters, "transform": dataset.parameters | unscaled},
-        inputs={"dataset": dataset.checksum},
-        forest=forest,
-        names_in_memory=dataset.names,
-    )
+    parameters = {"train": parameters, "transform": dataset.parameters | unscaled}
+    return ForestModel.in_memory(dataset, trained, parameters, forest=forest)
 
 
 def merge_trees(shards, dataset, model_path, training_path):
@@ -89,18 +81,15 @@ def _places(opened, dataset):
     for number, shard in enumerate(opened):
         for place, tree in enumerate(shard.numbers.tolist()):
             if tree in places:
-                raise InputError(
-                    f"tree {tree} is also in {opened[places[tree][0]].path}",
-                    path=shard.path,
-                    remedy="give merge-trees the shards of one forest, each once",
-                )
+                message = f"tree {tree} is also in {opened[places[tree][0]].path}"
+                remedy = "give the shards of one forest, each once"
+                raise InputError(message, path=shard.path, remedy=remedy)
             places[tree] = number, place
     missing = sorted(set(range(opened[0].parameters["trees"])) - set(places))
     if missing:
-        raise InputError(
-            f"no shard given has tree {missing[0]} of the forest on {dataset.path}",
-            remedy="run train-trees for the missing shards and give all of them to merge-trees",
-        )
+        message = f"no shard given has tree {missing[0]} of the forest on {dataset.path}"
+        remedy = "run train-trees for the missing shards and give all of them to merge-trees"
+        raise InputError(message, remedy=remedy)
     return [places[tree] for tree in sorted(places)]
 
 

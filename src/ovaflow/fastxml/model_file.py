@@ -13,7 +13,7 @@ import numpy as np
 from ovaflow.console.progress import Progress
 from ovaflow.fastxml.forest import Forest, read_forest, write_forest
 from ovaflow.model.model_file import KIND, Model, read_common, require_method, write_common
-from ovaflow.sparse.best import insert_label, no_labels
+from ovaflow.model.top_k import insert_label, no_labels
 from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.jit import strict_kernel
 from ovaflow.storage.artifact import create_artifact, open_artifact
@@ -33,7 +33,6 @@ class ForestModel(Model):
 
     @property
     def n_features(self):
-        """Number of features, bias feature included."""
         return self.forest.separators.n_columns
 
     def instances(self, split):

@@ -29,7 +29,7 @@ from ovaflow.solver.losses import LOGISTIC
 from ovaflow.solver.problem import Settings
 from ovaflow.sparse.csr import CSR
 from ovaflow.storage.arrays import create_array, map_array
-from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact, parameters_of
+from ovaflow.storage.artifact import cost_of, create_artifact, open_artifact, origin_of
 from ovaflow.storage.parts import Parts
 
 TOLERANCE = 0.01
@@ -115,11 +115,9 @@ def grow_trees(dataset, numbers, settings, threads=1, title="grow", parts=None):
     """Grow trees by their numbers; ``parts`` keep finished ones, and threads change no result."""
     X, Y = dataset.train.unscaled(dataset.parameters.get("bias", 0)), dataset.train.Y
     if max(X.n_rows, 1) * max(Y.n_columns, 1) * RESOLUTION >= 1 << 62:
-        raise InputError(
-            "too many instances times labels for fastxml (more than 4e12)",
-            path=dataset.path,
-            remedy="train on fewer instances, or one-vs-all",
-        )
+        message = "too many instances times labels for fastxml (more than 4e12)"
+        remedy = "train on fewer instances, or one-vs-all"
+        raise InputError(message, path=dataset.path, remedy=remedy)
     parts, gains, per_thread = parts or Parts(), gains_of(settings, dataset), local()
     rules = Rules(**{name: getattr(settings, name) for name in Rules._fields})
     separator = separator_of(settings)
@@ -176,8 +174,8 @@ def write_tree_shard(path, numbers, grown, parameters, inputs):
         create_array(file, "numbers", np.asarray(numbers, np.int32))
         create_array(file, "seconds", np.asarray(grown.seconds, np.float64))
         write_forest(file.create_group("forest"), grown.forest)
-        file.attrs["core_seconds"] = float(grown.core_seconds)
-        file.attrs["peak_rss_bytes"] = int(grown.peak_rss_bytes)
+        for name in ("core_seconds", "peak_rss_bytes"):
+            file.attrs[name] = getattr(grown, name)
 
 
 def read_tree_shard(path):
@@ -187,8 +185,6 @@ def read_tree_shard(path):
             numbers=map_array(file["numbers"]),
             forest=read_forest(file["forest"]),
             seconds=map_array(file["seconds"]),
-            core_seconds=float(file.attrs["core_seconds"]),
-            peak_rss_bytes=int(file.attrs["peak_rss_bytes"]),
-            parameters=parameters_of(file),
-            inputs=inputs_of(file),
+            **cost_of(file),
+            **origin_of(file),
         )

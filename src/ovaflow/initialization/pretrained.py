@@ -88,11 +88,9 @@ def require_same_problem(model, training):
     old, new = model.parameters.get("train", {}), training.recorded
     for name in _PROBLEM:
         if old.get(name) != new.get(name):
-            raise InputError(
-                f"its labels were trained with {name} {old.get(name)}, new ones would be with {new.get(name)}",
-                path=model.path,
-                remedy="set retrain: all, or the same value",
-            )
+            trained = f"its labels were trained with {name} {old.get(name)}"
+            message = f"{trained}, new ones would be with {new.get(name)}"
+            raise InputError(message, path=model.path, remedy="set retrain: all, or the same value")
 
 
 def _factors(model, dataset, columns):
@@ -120,11 +118,10 @@ def _places(kind, count, old_count, model, dataset):
             raise InputError(message, path=model.path, remedy="start from a model of similar data")
         return places
     if count != old_count:
-        raise InputError(
-            f"has {old_count:,} {kind}s, {dataset.path} has {count:,}, and without names they cannot be matched",
-            path=model.path,
-            remedy=f"start from a model with the same {kind}s, or from data with names for them",
-        )
+        counts = f"has {old_count:,} {kind}s, {dataset.path} has {count:,}"
+        message = f"{counts}, and without names they cannot be matched"
+        remedy = f"start from a model with the same {kind}s, or from data with names for them"
+        raise InputError(message, path=model.path, remedy=remedy)
     return np.arange(count)
 
 

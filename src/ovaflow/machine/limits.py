@@ -65,7 +65,6 @@ def _upwards(point, root, path):
 
 
 def _quota(group):
-    """CPUs whose time a group gets on average."""
     words = _words(group / "cpu.max") or _words(group / "cpu.cfs_quota_us") + _words(group / "cpu.cfs_period_us")
     return int(words[0]) / int(words[1]) if words and words[0] not in ("max", "-1") else math.inf
 
@@ -88,7 +87,6 @@ def _lines(path):
 
 
 def peak_rss_bytes():
-    """Largest resident memory of this process so far, in bytes."""
     # /proc first: what getrusage says may come from the parent, whose memory counts until exec
     peaks = [int(line.split()[1]) * 1024 for line in _lines(Path("/proc/self/status")) if line.startswith("VmHWM:")]
     return peaks[0] if peaks else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -18,8 +18,7 @@ from ovaflow.machine.limits import read_allowance
 from ovaflow.machine.shared_files import SharedFile, open_locked, private_folder
 from ovaflow.machine.topology import format_list, free_memory, read_topology
 
-VARIABLE = "OVAFLOW_NUMA"
-"""``off`` in this variable of the environment turns pinning off."""
+VARIABLE = "OVAFLOW_NUMA"  # ``off`` in this variable of the environment turns pinning off
 
 _LARGEST_COPY = 0.9  # of the free memory
 

@@ -18,11 +18,9 @@ class Node:
 
     @property
     def cpus(self):
-        """All its CPUs, ascending."""
         return sorted(cpu for core in self.cores for cpu in core)
 
     def within(self, cpus):
-        """The same node with only these of its CPUs."""
         left = (tuple(cpu for cpu in core if cpu in cpus) for core in self.cores)
         return Node(self.number, tuple(core for core in left if core), self.distances)
 

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ovaflow.sparse.csr import offsets
 from ovaflow.sparse.jit import kernel, strict_kernel
 from ovaflow.storage.arrays import create_array, map_array
 from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact, parameters_of
@@ -84,8 +85,7 @@ def build_panel(weights, trained, first, end):
     dense_row = np.full(d, -1, np.int32)
     dense_row[frequent] = np.arange(len(frequent))
     counts[frequent] = 0
-    indptr = np.zeros(d + 1, np.int64)
-    np.cumsum(counts, out=indptr[1:])
+    indptr = offsets(counts)
     panel = IndexPanel(
         first,
         cut,

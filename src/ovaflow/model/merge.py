@@ -17,6 +17,7 @@ from ovaflow.model.training_file import (
     require_alike,
     write_training,
 )
+from ovaflow.sparse.csr import offsets
 
 PIECE = 1 << 24
 """Weights gathered before they are written: 128 MiB."""
@@ -86,37 +87,30 @@ def _check_shard(shard, first, dataset, threshold):
     require_alike(shard, first, dataset)
     stored = shard.parameters.get("stored_threshold", 0.0)
     if threshold < stored:
-        raise InputError(
-            f"weights below {stored:g} were not kept, so it cannot be pruned at {threshold:g}",
-            path=shard.path,
-            remedy=f"prune at {stored:g} or more, or train with --stored-threshold={threshold:g}",
-        )
+        message = f"weights below {stored:g} were not kept, so it cannot be pruned at {threshold:g}"
+        remedy = f"prune at {stored:g} or more, or train with --stored-threshold={threshold:g}"
+        raise InputError(message, path=shard.path, remedy=remedy)
 
 
 def _check_duplicates(shard, plan):
     duplicates = shard.labels[plan.shard[shard.labels] != NO_SHARD]
     if len(duplicates):
         other = plan.paths[plan.shard[duplicates[0]]]
-        raise InputError(
-            f"label {duplicates[0]} is also in {other}",
-            path=shard.path,
-            remedy="give merge the shards of one plan, each once",
-        )
+        message, remedy = f"label {duplicates[0]} is also in {other}", "give the shards of one plan, each once"
+        raise InputError(message, path=shard.path, remedy=remedy)
 
 
 def _check_cover(owners, dataset):
     missing = np.flatnonzero(owners == NO_SHARD)
     if len(missing):
-        raise InputError(
-            f"{len(missing):,} labels of {dataset.path}, the first {missing[0]}, are in none of the shards",
-            remedy="run train-shard for the missing shards of the plan, and give all of them to merge",
-        )
+        labels = f"{len(missing):,} labels of {dataset.path}, the first {missing[0]},"
+        remedy = "run train-shard for the missing shards of the plan, and give all of them to merge"
+        raise InputError(f"{labels} are in none of the shards", remedy=remedy)
 
 
 def _pieces(plan, threshold, piece):
     n_labels = len(plan.sizes)
-    ends = np.zeros(n_labels + 1, np.int64)
-    np.cumsum(plan.sizes, out=ends[1:])
+    ends = offsets(plan.sizes)
     low = 0
     with Progress("merging", n_labels, "labels") as progress:
         while low < n_labels:

@@ -10,9 +10,9 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Named, Names, write_names
-from ovaflow.sparse.csr import CSR
+from ovaflow.sparse.csr import CSR, offsets
 from ovaflow.storage.arrays import create_array, map_array, read_csr
-from ovaflow.storage.artifact import checksum_of, create_artifact, inputs_of, open_artifact, parameters_of
+from ovaflow.storage.artifact import checksum_of, create_artifact, open_artifact, origin_of, parameters_of
 
 KIND = "model"
 
@@ -36,6 +36,20 @@ class ModelFile(Named, ABC):
     names_in_memory: Names | None = field(default=None, kw_only=True)
     kind: ClassVar[str] = KIND
 
+    @classmethod
+    def in_memory(cls, dataset, trained, parameters, **parts):
+        """A model just trained on a dataset; ``parts`` are what its method adds."""
+        return cls(
+            dataset.path,
+            trained,
+            dataset.counts,
+            checksum="",
+            parameters={"transform": dataset.parameters} | parameters,
+            inputs={"dataset": dataset.checksum},
+            names_in_memory=dataset.names,
+            **parts,
+        )
+
     @property
     @abstractmethod
     def n_features(self) -> int:
@@ -43,12 +57,10 @@ class ModelFile(Named, ABC):
 
     @property
     def method(self) -> str:
-        """Method of the training."""
         return self.parameters.get("train", {}).get("method", ONE_VS_ALL)
 
     @property
     def transform(self) -> dict[str, Any]:
-        """How features were made from the dataset's source."""
         return self.parameters.get("transform", {})
 
     @property
@@ -68,7 +80,6 @@ class ModelFile(Named, ABC):
 
     @cached_property
     def feature_ids(self):
-        """Feature id by name."""
         return {name: number for number, name in enumerate(self.feature_names)}
 
     @cached_property
@@ -154,23 +165,31 @@ class LabelWeights(ModelFile):
 
     @classmethod
     def open(cls, path):
-        """Open a model file of one-vs-all."""
         require_method(path, ONE_VS_ALL, "weights of labels")
         with open_artifact(path, KIND) as file:
             return cls(**read_common(file, path), weights=read_csr(file["weights"]))
 
     @property
     def n_features(self):
-        """Number of features, bias feature included."""
         return self.weights.n_columns
 
 
 def write_model(path, weights_per_label, pieces, n_features, trained, counts, names, parameters, inputs):
     """Write the model file from pieces (data, indices), label after label, cut anywhere."""
-    indptr = np.zeros(len(weights_per_label) + 1, np.int64)
-    np.cumsum(weights_per_label, out=indptr[1:])
+    indptr = offsets(weights_per_label)
     with create_artifact(path, KIND, parameters, inputs) as file:
-        _write_weights(file.create_group("weights"), indptr, pieces, n_features)
+        group = file.create_group("weights")
+        group.attrs["n_columns"] = np.int64(n_features)
+        data = create_array(group, "data", shape=indptr[-1:], dtype=np.float32)
+        indices = create_array(group, "indices", shape=indptr[-1:], dtype=np.int32)
+        create_array(group, "indptr", indptr)
+        start = 0
+        for piece in pieces:
+            end = start + len(piece[0])
+            require_finite(piece[0], start, indptr, range(len(indptr) - 1))
+            if end > start:
+                data[start:end], indices[start:end] = piece
+            start = end
         write_common(file, trained, counts, names)
 
 
@@ -187,9 +206,7 @@ def read_common(file, path):
         "trained": map_array(file["trained"]),
         "counts": map_array(file["counts"]),
         "checksum": checksum_of(file),
-        "parameters": parameters_of(file),
-        "inputs": inputs_of(file),
-    }
+    } | origin_of(file)
 
 
 def method_of(path):
@@ -212,23 +229,5 @@ def require_finite(data, start, indptr, labels, path=None):
     if not finite.all():
         place = finite.argmin()
         label = labels[np.searchsorted(indptr, start + place, "right") - 1]
-        raise InputError(
-            f"not written: a weight of label {label} is {data[place]}",
-            path=path,
-            remedy="scale the features, or lower C",
-        )
-
-
-def _write_weights(group, indptr, pieces, n_features):
-    group.attrs["n_columns"] = np.int64(n_features)
-    shape = indptr[-1:]
-    data = create_array(group, "data", shape=shape, dtype=np.float32)
-    indices = create_array(group, "indices", shape=shape, dtype=np.int32)
-    create_array(group, "indptr", indptr)
-    start = 0
-    for piece in pieces:
-        end = start + len(piece[0])
-        require_finite(piece[0], start, indptr, range(len(indptr) - 1))
-        if end > start:
-            data[start:end], indices[start:end] = piece
-        start = end
+        message = f"not written: a weight of label {label} is {data[place]}"
+        raise InputError(message, path=path, remedy="scale the features, or lower C")

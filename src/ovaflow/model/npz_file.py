@@ -1,29 +1,22 @@
 """A model as a matrix for SciPy: ``scipy.sparse.load_npz`` reads the weights, one row per label."""
 
 import json
-import zipfile
-import zlib
 from pathlib import Path
 
 import numpy as np
-import scipy.sparse
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Names
+from ovaflow.data.readers.npz import FOREIGN, read_matrix
 from ovaflow.model.model_file import ONE_VS_ALL
 from ovaflow.model.one_vs_all import OneVsAll
-from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage.writing import write_atomically
 
 _KEY = "ovaflow"
 """Entry of the file with everything but the weights, as JSON."""
 
-_FOREIGN = (ValueError, LookupError, TypeError, AttributeError, OSError, EOFError, zipfile.BadZipFile, zlib.error)
-"""What NumPy and SciPy raise for files that are not a matrix."""
-
 
 def write_npz(path, model):
-    """Write a model of one-vs-all."""
     weights = model.weights
     description = {
         "label_names": list(model.label_names),
@@ -49,14 +42,13 @@ def write_npz(path, model):
 
 def read_npz(path, bias=1.0, normalize=True):
     """Read a model; ``bias`` and ``normalize`` say how instances were prepared for another program's weights."""
+    weights = read_matrix(path)
     try:
-        weights = _read_weights(path)
         description = _description(path) or _default_description(weights, bias, normalize)
         return _model(Path(path), weights, description)
-    except _FOREIGN as error:
-        message = f"not a sparse matrix of finite weights ({error})"
-        remedy = "write it with scipy.sparse.save_npz"
-        raise InputError(message, path=path, remedy=remedy) from None
+    except FOREIGN as error:
+        message = f"not a model of ovaflow ({error})"
+        raise InputError(message, path=path, remedy="write it again") from None
 
 
 def _model(path, weights, description):
@@ -87,18 +79,6 @@ def _description(path):
     """What ovaflow wrote beside the weights; None in files of other programs."""
     with np.load(path, allow_pickle=False) as arrays:
         return json.loads(bytes(arrays[_KEY])) if _KEY in arrays.files else None
-
-
-def _read_weights(path):
-    matrix = scipy.sparse.load_npz(path)
-    if hasattr(matrix, "check_format"):
-        # SciPy's conversions do not check indices
-        matrix.check_format(full_check=True)
-    with np.errstate(over="ignore"):
-        weights = from_scipy(matrix)
-    if not np.isfinite(weights.data).all():
-        raise ValueError("some are not finite numbers of 32 bits")
-    return weights
 
 
 def _default_description(weights, bias, normalize):

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.sparse.csr import CSR
+from ovaflow.sparse.csr import CSR, offsets
 from ovaflow.sparse.jit import strict_kernel
 from ovaflow.storage.arrays import PAGE
 
@@ -22,8 +22,7 @@ _BYTES_OF_A_WEIGHT = 8
 
 def prune(weights, threshold):
     """Drop weights below a threshold from a CSR (m, d); 0 drops exact zeros only."""
-    indptr = np.zeros(weights.n_rows + 1, np.int64)
-    np.cumsum(kept_per_row(weights, threshold), out=indptr[1:])
+    indptr = offsets(kept_per_row(weights, threshold))
     data, indices = np.empty(indptr[-1], np.float32), np.empty(indptr[-1], np.int32)
     copy_kept(weights, np.arange(weights.n_rows), threshold, data, indices, indptr[:-1])
     return CSR(data, indices, indptr, weights.n_columns)
@@ -45,18 +44,8 @@ def copy_kept(weights, rows, threshold, data, indices, starts):
 @strict_kernel
 def large_weights(weights, threshold):
     """(indices, data) of the weights that pruning leaves of one dense row (d,)."""
-    count = 0
-    for weight in weights:
-        count += _keeps(weight, threshold)
-    indices = np.empty(count, np.int32)
-    data = np.empty(count, np.float32)
-    slot = 0
-    for j in range(len(weights)):
-        if _keeps(weights[j], threshold):
-            indices[slot] = j
-            data[slot] = weights[j]
-            slot += 1
-    return indices, data
+    indices = np.flatnonzero((np.abs(weights) >= threshold) & (weights != 0)).astype(np.int32)
+    return indices, weights[indices]
 
 
 @strict_kernel
@@ -99,11 +88,9 @@ def prune_to_bytes(model, most_bytes, path):
     least_bytes = _bytes_beside_weights(model, Path(path).parent) + 2 * PAGE
     most = (most_bytes - least_bytes) // _BYTES_OF_A_WEIGHT
     if most < 0:
-        raise InputError(
-            f"takes {least_bytes:,} bytes without any weight, so it cannot be pruned to {most_bytes:,}",
-            path=model.path,
-            remedy="allow more bytes",
-        )
+        size = f"takes {least_bytes:,} bytes without any weight"
+        message = f"{size}, so it cannot be pruned to {most_bytes:,}"
+        raise InputError(message, path=model.path, remedy="allow more bytes")
     return write_pruned(model, threshold_for(model.weights.data, most), path)
 
 

@@ -14,9 +14,11 @@ import numpy as np
 
 from ovaflow.console.progress import Progress
 from ovaflow.model.index import build_index, build_panel, error_bound, open_index, optimistic_scores
-from ovaflow.sparse.best import insert_label, no_labels
 from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.jit import strict_kernel
+
+NO_LABEL = -1
+"""Fills the places of labels where fewer have a score than were asked for; its score is -inf."""
 
 BLOCK = 512
 """Instances that a thread takes at a time."""
@@ -55,6 +57,11 @@ class Search:
                 return scan(weights, trained, X, k, threads)
             self.prepare()
         return search_index(self._panels, weights, X, k, threads)
+
+
+def no_labels(*shape):
+    """Lists of best labels without any: ids int32 and scores float32."""
+    return np.full(shape, NO_LABEL, np.int32), np.full(shape, -np.inf, np.float32)
 
 
 def predict_top_k(weights, trained, X, k, threads=1, quiet=False, panels=None):
@@ -145,6 +152,18 @@ def load_kernels():
     weights, trained = CSR(np.ones(1, np.float32), np.zeros(1, np.int32), np.array([0, 1]), 1), np.ones(1, bool)
     search_index([build_panel(weights, trained, 0, 1)], weights, weights, 1)
     scan(weights, trained, weights, 1)
+
+
+@strict_kernel
+def insert_label(score, label, ids, best):
+    """Put a label in its place: by falling score, ties by the smaller id; the last falls out."""
+    place = len(best) - 1
+    while place > 0 and (best[place - 1] < score or (best[place - 1] == score and ids[place - 1] > label)):
+        best[place] = best[place - 1]
+        ids[place] = ids[place - 1]
+        place -= 1
+    best[place] = score
+    ids[place] = label
 
 
 @strict_kernel

@@ -9,7 +9,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.model.model_file import require_finite
 from ovaflow.sparse.csr import CSR
 from ovaflow.storage.arrays import create_array, map_array, read_csr, write_csr
-from ovaflow.storage.artifact import checksum_of, create_artifact, inputs_of, open_artifact, parameters_of
+from ovaflow.storage.artifact import checksum_of, cost_of, create_artifact, open_artifact, origin_of
 
 SHARD, TRAINING = "shard", "training"
 
@@ -54,8 +54,7 @@ def write_shard(path, labels, weights, trained, statistics, parameters, inputs, 
         create_array(file, "trained", np.asarray(trained, bool))
         write_csr(file.create_group("weights"), weights)
         write_statistics(file.create_group("statistics"), statistics)
-        file.attrs["core_seconds"] = float(core_seconds)
-        file.attrs["peak_rss_bytes"] = int(peak_rss_bytes)
+        file.attrs.update(core_seconds=float(core_seconds), peak_rss_bytes=int(peak_rss_bytes))
 
 
 def read_shard(path):
@@ -66,11 +65,9 @@ def read_shard(path):
             weights=read_csr(file["weights"]),
             trained=map_array(file["trained"]),
             statistics=read_statistics(file["statistics"]),
-            core_seconds=float(file.attrs["core_seconds"]),
-            peak_rss_bytes=int(file.attrs["peak_rss_bytes"]),
-            parameters=parameters_of(file),
-            inputs=inputs_of(file),
             checksum=checksum_of(file),
+            **cost_of(file),
+            **origin_of(file),
         )
 
 
@@ -122,19 +119,16 @@ def write_training(path, training):
             write_statistics(file, training.statistics)
         for name, values in training.trees.items():
             create_array(file, f"trees/{name}", values)
-        file.attrs["core_seconds"] = float(training.core_seconds)
-        file.attrs["shards"] = int(training.shards)
-        file.attrs["peak_rss_bytes"] = int(training.peak_rss_bytes)
+        for name in ("core_seconds", "shards", "peak_rss_bytes"):
+            file.attrs[name] = getattr(training, name)
 
 
 def read_training(path):
     with open_artifact(path, TRAINING) as file:
         return Training(
             read_statistics(file),
-            core_seconds=float(file.attrs["core_seconds"]),
             shards=int(file.attrs["shards"]),
-            peak_rss_bytes=int(file.attrs["peak_rss_bytes"]),
             trees={name: map_array(values) for name, values in file.get("trees", {}).items()},
-            parameters=parameters_of(file),
-            inputs=inputs_of(file),
+            **cost_of(file),
+            **origin_of(file),
         )

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.ranked import labels_that_fit
 from ovaflow.settings.models import CANDIDATES
-from ovaflow.sparse.best import NO_LABEL
 
 
 class Label(NamedTuple):

@@ -42,14 +42,6 @@ class Explanation(NamedTuple):
         }
 
 
-class Strongest(NamedTuple):
-    """Features with the largest weights of a label."""
-
-    up: list  # features and their weights, positive and negative; the strongest first
-    down: list
-    bias: float  # as in :class:`Explanation`
-
-
 def contributions(predictor, x, label, top=None):
     """What pushes a label's score up and down for one instance, ``top`` features of each sign."""
     model = _require_weights(predictor.model, label)
@@ -62,14 +54,14 @@ def contributions(predictor, x, label, top=None):
 
 
 def strongest_features(predictor, label, top=10):
-    """Features with the largest weights of a label, ``top`` of each sign."""
+    """Features with the largest weights of a label, ``top`` of each sign, and its bias."""
     model = _require_weights(predictor.model, label)
     weights = model.label_weights(label, np.arange(model.n_features))
     features = np.flatnonzero(weights)
     features = features[features != model.bias_feature]
     bias = float(weights[-1]) * model.bias + model.constant(label)
     up, down, _ = _by_sign(features, weights[features].astype(np.float64), top)
-    return Strongest(up, down, bias)
+    return up, down, bias
 
 
 def nearest_labels(predictor, label, top=10):
@@ -82,17 +74,12 @@ def nearest_labels(predictor, label, top=10):
 
 
 def describe_label(predictor, label, top, nearest):
-    """Strongest features and nearest labels of a label, for JSON."""
-    strongest = strongest_features(predictor, label, top)
+    up, down, bias = strongest_features(predictor, label, top)
     neighbours = []
     for other, cosine in nearest_labels(predictor, label, nearest):
         neighbours.append(label_entry(predictor, other) | {"cosine": cosine})
-    return {
-        "up": _weights(predictor, strongest.up),
-        "down": _weights(predictor, strongest.down),
-        "bias": strongest.bias,
-        "nearest": neighbours,
-    }
+    weights = {"up": _weights(predictor, up), "down": _weights(predictor, down)}
+    return weights | {"bias": bias, "nearest": neighbours}
 
 
 def label_entry(predictor, label):
@@ -126,11 +113,8 @@ def spans_in_text(predictor, text):
     """By feature, (start, end) of the places in a text that stand for it, such as words and stems."""
     model = predictor.model
     if not predictor.takes_text:
-        raise InputError(
-            "made from features, not from texts: no words to find",
-            path=model.path,
-            remedy="give a model that was made from texts",
-        )
+        message = "made from features, not from texts: no words to find"
+        raise InputError(message, path=model.path, remedy="give a model that was made from texts")
     transform, ids, spans = predictor.transform, model.feature_ids, {}
     names_of, left_out = names_of_word(transform.features), frozenset(transform.left_out)
     tokens = token_spans(text, model.transform.get("html"))
@@ -195,9 +179,6 @@ def find_labels(predictor, names):
         name = names[labels.index(None)]
         close = difflib.get_close_matches(name.casefold(), folded, cutoff=0.5)
         candidates = " or ".join(repr(known[folded[each]]) for each in close)
-        raise InputError(
-            f"no label {name!r}",
-            path=predictor.model.path,
-            remedy=f"did you mean {candidates}?" if close else None,
-        )
+        remedy = f"did you mean {candidates}?" if close else None
+        raise InputError(f"no label {name!r}", path=predictor.model.path, remedy=remedy)
     return labels

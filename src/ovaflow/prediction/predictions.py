@@ -26,14 +26,10 @@ MODELS = {ONE_VS_ALL: OneVsAll, FASTXML: ForestModel, REMBRANDT: EmbeddingModel}
 
 
 def open_any_model(path):
-    """Open a model file, whatever its method."""
     method = method_of(path)
     if method not in MODELS:
-        raise InputError(
-            f"a model of {method}, which this ovaflow does not know",
-            path=path,
-            remedy="use the ovaflow that wrote it, or a newer one",
-        )
+        message = f"a model of {method}, which this ovaflow does not know"
+        raise InputError(message, path=path, remedy="use the ovaflow that wrote it, or a newer one")
     return MODELS[method].open(path)
 
 
@@ -61,8 +57,6 @@ def require_second_stage(model):
 
 @dataclass(frozen=True)
 class Predictions:
-    """The best labels of each test instance."""
-
     ids: np.ndarray  # int32 (n, k); by falling score, ties by the smaller id; -1 where there are fewer than k
     scores: np.ndarray  # float32 (n, k); -inf where the id is -1; probabilities where there is a second stage
     seconds: float  # wall time of scoring, without opening files

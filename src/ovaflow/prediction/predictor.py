@@ -114,9 +114,8 @@ class Predictor:
             If the model was made from features.
         """
         if not self.takes_text:
-            raise InputError(
-                "was trained on features, so it cannot read texts", path=self.model.path, remedy="give it features"
-            )
+            message = "was trained on features, so it cannot read texts"
+            raise InputError(message, path=self.model.path, remedy="give it features")
         plain = map(without_markup, texts) if self.model.transform.get("html") else texts
         return self.transform.transform(plain, quiet=True)
 
@@ -246,11 +245,9 @@ class Predictor:
         except (TypeError, ValueError):
             column = -1
         if not 0 <= column < self.n_source_features:
-            raise InputError(
-                f"no feature {feature!r}, ids run from 0 to {self.n_source_features - 1}",
-                path=self.model.path,
-                remedy="give the number of a feature, or its name if the model has names",
-            )
+            message = f"no feature {feature!r}, ids run from 0 to {self.n_source_features - 1}"
+            remedy = "give the number of a feature, or its name if the model has names"
+            raise InputError(message, path=self.model.path, remedy=remedy)
         return column
 
 

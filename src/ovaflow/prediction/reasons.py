@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from ovaflow.model.top_k import NO_LABEL
 from ovaflow.prediction.explanation import contributions, label_entry, shown_name
 from ovaflow.reranking.names import WHOLE
 from ovaflow.reranking.rows import unit_rows
 from ovaflow.settings.models import CANDIDATES
-from ovaflow.sparse.best import NO_LABEL
 
 MOST = 0.5
 """Share of a name, by squares of its features, from which most of it is in a text."""

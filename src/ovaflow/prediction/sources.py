@@ -13,8 +13,7 @@ from ovaflow.sparse.csr import CSR
 
 STDIN = "-"
 
-BATCH = 512
-"""Most instances scored together."""
+BATCH = 512  # most instances scored together
 
 
 class Batch(NamedTuple):
@@ -39,7 +38,6 @@ class InputFile(NamedTuple):
 
     @property
     def name(self):
-        """As messages call it."""
         return "standard input" if self.path == STDIN else self.path
 
 
@@ -60,7 +58,6 @@ def text_column_of(model):
 
 
 def columns_of(model):
-    """Names of the text columns that a model was trained on."""
     return split_names(text_column_of(model))
 
 
@@ -138,9 +135,8 @@ def _read_svmlight(source, stream, predictor):
 def _read_xmc_text(source, stream, predictor):
     (n, d, _), theirs = read_header(stream, source.name), predictor.n_source_features
     if d != theirs:
-        raise InputError(
-            f"{d} features, the model has {theirs}", path=source.name, line=1, remedy="give instances of its features"
-        )
+        message = f"{d} features, the model has {theirs}"
+        raise InputError(message, path=source.name, line=1, remedy="give instances of its features")
     count, last = 0, 1
     for rows in parse_blocks(stream, source.name, Bounds(-1, 0, d, ID_LIMIT, False), 1):
         count, last = count + rows.X.n_rows, rows.lines

@@ -15,10 +15,11 @@ from ovaflow.console.errors import InputError
 from ovaflow.initialization.starts import StartInputs
 from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.rembrandt.panels import in_blocks
-from ovaflow.rembrandt.projection import SOFTMAX, full_matrix
+from ovaflow.rembrandt.projection import SOFTMAX
 from ovaflow.rembrandt.softmax import MOST_ITERATIONS, Problem, fit_softmax
 from ovaflow.settings.models import TrainLabels
 from ovaflow.solver.problem import Status
+from ovaflow.sparse.csr import full_matrix
 from ovaflow.training.plan import estimated_work, plan_shards
 from ovaflow.training.shard_job import TrainedShard, train_labels
 
@@ -45,10 +46,8 @@ def train_decoder(projected, labels, settings, threads=1, title="decoder", parts
     if projected.decoder == SOFTMAX:
         return _train_softmax(projected, labels, settings, threads)
     X = projected.dataset.train.X
-    training = TrainLabels(
-        C=settings.C, loss="logistic", epsilon=settings.epsilon, stored_threshold=0.0,
-        initialization="mean-separating", s=1.0, t=-3.0, regularization="l2", weighting="none",
-    )  # fmt: skip
+    solving = {"C": settings.C, "loss": "logistic", "epsilon": settings.epsilon}
+    training = TrainLabels(**solving, stored_threshold=0.0)
     inputs = StartInputs(compute_means(X, projected.dataset.positives, threads), X.n_rows, 1.0)
     return train_labels(projected.dataset, inputs, labels, training, threads, title, parts)
 

@@ -12,7 +12,7 @@ from ovaflow.rembrandt.panels import both_ways, from_panels, in_blocks, product,
 from ovaflow.sparse.csr import rows_of, transpose
 from ovaflow.sparse.panel import WIDTH
 from ovaflow.storage.arrays import create_array, map_array
-from ovaflow.storage.artifact import create_artifact, open_artifact, parameters_of, require_input
+from ovaflow.storage.artifact import cost_of, create_artifact, open_artifact, parameters_of, require_input
 
 PCA = "pca"
 """The embedding of features: instances are projected onto their principal components."""
@@ -50,23 +50,20 @@ def _draw_panels(n, s, seed):
 def _orthonormal(panels, rank, each):
     """Leading left singular vectors of B, in its place, and singular values."""
     # from B^T B, which squares the condition: in double precision of entries in single precision that loses nothing
-    blocks = row_blocks(panels.shape[1], _ROWS)
-    gram = np.zeros((WIDTH * len(panels),) * 2)
+    blocks, width = row_blocks(panels.shape[1], _ROWS), WIDTH * len(panels)
 
     def square(rows):
-        part = from_panels(panels[:, rows], len(gram))
+        part = from_panels(panels[:, rows], width)
         return part.T @ part
 
-    for part in each(square, blocks):
-        gram += part
-    squares, vectors = scipy.linalg.eigh(gram)
+    squares, vectors = scipy.linalg.eigh(sum(each(square, blocks)))
     values = np.sqrt(np.maximum(squares[::-1], 0))
     kept = min(rank, int((values > np.finfo(np.float32).eps * values.max(initial=0)).sum()))
     values, rotation = values[:kept], vectors[:, ::-1][:, :kept] / values[:kept]
     n_panels = -(-kept // WIDTH)
 
     def rotate(rows):
-        panels[:n_panels, rows] = to_panels(from_panels(panels[:, rows], len(gram)) @ rotation)
+        panels[:n_panels, rows] = to_panels(from_panels(panels[:, rows], width) @ rotation)
 
     for _ in each(rotate, blocks):
         pass
@@ -172,11 +169,8 @@ EMBEDDINGS = (*OF_LABELS, PCA, NONE)
 def compute_embedding(dataset, settings, threads=1):
     """Embed labels, or features, and fit the projection into the embedding."""
     if not len(dataset.train.Y.data):
-        raise InputError(
-            "no training instance has a label",
-            path=dataset.path,
-            remedy="give a dataset whose training instances have labels",
-        )
+        remedy = "give a dataset whose training instances have labels"
+        raise InputError("no training instance has a label", path=dataset.path, remedy=remedy)
     if settings.embedding == NONE:
         return _no_embedding(dataset)
     ridges = settings.ridges if settings.embedding in OF_LABELS else settings.ridges[:1]
@@ -199,11 +193,10 @@ def _no_embedding(dataset):
     d = dataset.train.X.n_columns
     rank = d - bool(dataset.parameters["bias"])
     if rank > MOST_FEATURES:
-        raise InputError(
-            f"{rank:,} features are too many to decode without an embedding, {MOST_FEATURES:,} are not",
-            path=dataset.path,
-            remedy="method: one-vs-all with loss: logistic is the same for labels that do not exclude each other",
-        )
+        message = f"{rank:,} features are too many to decode without an embedding, {MOST_FEATURES:,} are not"
+        same = "is the same for labels that do not exclude each other"
+        remedy = f"method: one-vs-all with loss: logistic {same}"
+        raise InputError(message, path=dataset.path, remedy=remedy)
     vectors = np.empty((dataset.n_labels, 0), np.float32)
     return Embedding(vectors, np.empty(0), np.empty(0), to_panels(np.eye(d, rank)), rank)
 
@@ -247,9 +240,9 @@ def _errors_by_ridge(dataset, settings, ridges, each, progress):
 @dataclass(frozen=True)
 class EmbeddingFile:
     embedding: Embedding  # arrays are mapped
+    parameters: dict
     core_seconds: float  # processor time
     peak_rss_bytes: int
-    parameters: dict
 
 
 def write_embedding(path, embedding, settings, dataset, core_seconds, peak_rss_bytes):
@@ -260,8 +253,7 @@ def write_embedding(path, embedding, settings, dataset, core_seconds, peak_rss_b
         file.attrs["labels"] = np.int64(len(embedding.vectors))
         file.attrs["rank"] = np.int64(embedding.rank)
         file.attrs["iterations"] = np.int64(embedding.iterations)
-        file.attrs["core_seconds"] = float(core_seconds)
-        file.attrs["peak_rss_bytes"] = int(peak_rss_bytes)
+        file.attrs.update(core_seconds=float(core_seconds), peak_rss_bytes=int(peak_rss_bytes))
 
 
 def read_embedding(path, dataset=None):
@@ -276,5 +268,4 @@ def read_embedding(path, dataset=None):
         arrays = absent | arrays
         parameters = parameters_of(file)
         embedding = Embedding(**arrays, rank=rank, iterations=iterations, ridge=parameters.get("ridge", 0.0))
-        seconds, peak = float(file.attrs["core_seconds"]), int(file.attrs["peak_rss_bytes"])
-        return EmbeddingFile(embedding, seconds, peak, parameters)
+        return EmbeddingFile(embedding, parameters, **cost_of(file))

@@ -13,16 +13,16 @@ from ovaflow.model.training_file import Training, read_training, write_training
 from ovaflow.rembrandt.decoder import train_decoder
 from ovaflow.rembrandt.embedding import compute_embedding
 from ovaflow.rembrandt.model_file import METHOD, EmbeddingModel
-from ovaflow.rembrandt.projection import SOFTMAX, Projected, decoder_of, full_matrix, project
+from ovaflow.rembrandt.projection import SOFTMAX, Projected, decoder_of, project
 from ovaflow.rembrandt.tuning import tune
+from ovaflow.sparse.csr import full_matrix
 
 
 def join_decoder(shards, projected, tuned, dataset, model_path, training_path):
     """Write the model and training file of a run; their bytes do not depend on how labels were divided into shards."""
     if projected.source != dataset.checksum:
-        raise InputError(
-            f"was not made from {dataset.path}", path=projected.dataset.path, remedy="run `ovaflow project`"
-        )
+        message, path = f"was not made from {dataset.path}", projected.dataset.path
+        raise InputError(message, path=path, remedy="run `ovaflow project`")
     Path(model_path).parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=Path(model_path).parent) as folder:
         decoder_path, solved_path = Path(folder) / "decoder.h5", Path(folder) / "solved.h5"
@@ -51,17 +51,9 @@ def model_settings(projected, tuned):
 
 def _model_of(dataset, projected, settings, solved):
     """A model in memory, from the weights of its decoder."""
-    return EmbeddingModel(
-        dataset.path,
-        solved.trained,
-        dataset.counts,
-        checksum="",
-        parameters={"train": settings, "transform": dataset.parameters},
-        inputs={"dataset": dataset.checksum},
-        projection=projected.projection,
-        decoder=solved.weights.to_scipy().toarray(),
-        names_in_memory=dataset.names,
-    )
+    decoder = solved.weights.to_scipy().toarray()
+    parts = {"projection": projected.projection, "decoder": decoder}
+    return EmbeddingModel.in_memory(dataset, solved.trained, {"train": settings}, **parts)
 
 
 def train_embedding_model(dataset, embedding, projecting, tuning, threads=1):

@@ -83,13 +83,11 @@ class LeastSquares:
     def _solve_directly(self, targets):
         values, vectors = self._spectrum
         d = self.X.n_columns
-        moments = np.zeros((len(targets), d, targets.shape[2]))
 
         def moment(rows):
             return np.matmul(self._dense(rows).T, targets[:, rows].astype(np.float64))
 
-        for part in self._each(moment, row_blocks(self.X.n_rows, _ROWS)):
-            moments += part
+        moments = sum(self._each(moment, row_blocks(self.X.n_rows, _ROWS)))
         kept = values > d * np.finfo(np.float64).eps * values.max(initial=0)
         inverse = np.where(kept, 1 / np.where(kept, values + self._ridge, 1), 0)
         return (vectors @ (inverse[:, None] * (vectors.T @ moments))).astype(np.float32)
@@ -100,10 +98,7 @@ class LeastSquares:
             part = self._dense(rows)
             return part.T @ part
 
-        gram = np.zeros((self.X.n_columns, self.X.n_columns))
-        for part in self._each(product, row_blocks(self.X.n_rows, _ROWS)):
-            gram += part
-        return scipy.linalg.eigh(gram)
+        return scipy.linalg.eigh(sum(self._each(product, row_blocks(self.X.n_rows, _ROWS))))
 
     def _dense(self, rows):
         return self.X.part(rows.start, rows.stop).to_scipy().toarray().astype(np.float64)

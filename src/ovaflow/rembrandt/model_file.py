@@ -7,9 +7,9 @@ import numpy as np
 
 from ovaflow.console.progress import Progress
 from ovaflow.model.model_file import KIND, Model, read_common, require_method, write_common
+from ovaflow.model.top_k import insert_label, no_labels
 from ovaflow.rembrandt.panels import from_panels, in_blocks, row_blocks
 from ovaflow.rembrandt.projection import Projection, read_projection, write_projection
-from ovaflow.sparse.best import insert_label, no_labels
 from ovaflow.sparse.jit import strict_kernel
 from ovaflow.storage.arrays import create_array, map_array
 from ovaflow.storage.artifact import create_artifact, open_artifact
@@ -33,7 +33,6 @@ class EmbeddingModel(Model):
 
     @property
     def n_features(self):
-        """Number of features, bias feature included."""
         return self.projection.panels.shape[1]
 
     @cached_property

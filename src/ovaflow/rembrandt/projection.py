@@ -12,9 +12,9 @@ import numpy as np
 
 from ovaflow.data.dataset import KIND, Dataset, open_dataset
 from ovaflow.rembrandt.panels import from_panels, in_blocks, product, row_blocks, to_panels
-from ovaflow.sparse.csr import CSR, rows_of
+from ovaflow.sparse.csr import CSR, full_matrix, rows_of
 from ovaflow.storage.arrays import create_array, map_array, write_csr, write_strings
-from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact
+from ovaflow.storage.artifact import cost_of, create_artifact, inputs_of, open_artifact
 
 BANDWIDTHS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 """Candidates, as shares of the median distance of two instances."""
@@ -109,10 +109,9 @@ def make_projection(X, embedding, targets, settings, each=map):
     """Scale W, so that instances have about length 1 in every embedding, and draw the random features."""
     rank = embedding.rank
     Z = from_panels(product(X, embedding.projection, each), rank, np.float32)
-    scale = np.zeros(rank)
-    for rows in row_blocks(len(Z), _ROWS):
-        scale += np.square(Z[rows], dtype=np.float64).sum(axis=0)
-    scale = np.sqrt(scale / len(Z))
+    blocks = row_blocks(len(Z), _ROWS)
+    squares = sum(np.square(Z[rows], dtype=np.float64).sum(axis=0) for rows in blocks)
+    scale = np.sqrt(squares / len(Z))
     factors = np.where(scale > 0, 1 / (np.sqrt(rank) * np.where(scale > 0, scale, 1)), 0)
     panels = (embedding.projection * to_panels(factors[None, :])).astype(np.float32)
     if settings.features == "linear":
@@ -181,12 +180,6 @@ def decoder_of(Y, decoder):
     return SOFTMAX if (np.diff(Y.indptr) == 1).all() else "logistic"
 
 
-def full_matrix(features):
-    """Dense features (n, D) as a CSR that stores every entry."""
-    n, d = features.shape
-    return CSR(features.reshape(-1), np.tile(np.arange(d, dtype=np.int32), n), d * np.arange(n + 1, dtype=np.int64), d)
-
-
 def write_projected(path, dataset, projection, features, parameters, core_seconds, peak_rss_bytes):
     X = full_matrix(features)
     empty = CSR(np.empty(0, np.float32), np.empty(0, np.int32), np.zeros(1, np.int64), X.n_columns)
@@ -197,8 +190,7 @@ def write_projected(path, dataset, projection, features, parameters, core_second
         write_csr(file.create_group("test/Y"), empty._replace(n_columns=dataset.n_labels))
         write_strings(file, "label_names", [])
         write_projection(file.create_group("projection"), projection)
-        file.attrs["core_seconds"] = float(core_seconds)
-        file.attrs["peak_rss_bytes"] = int(peak_rss_bytes)
+        file.attrs.update(core_seconds=float(core_seconds), peak_rss_bytes=int(peak_rss_bytes))
 
 
 def open_projected(path):
@@ -206,5 +198,4 @@ def open_projected(path):
     with open_artifact(path, KIND) as file:
         projection = read_projection(file["projection"])
         source = inputs_of(file)["dataset"]
-        seconds, peak = float(file.attrs["core_seconds"]), int(file.attrs["peak_rss_bytes"])
-    return Projected(dataset, projection, dataset.parameters["decoder"], source, seconds, peak)
+        return Projected(dataset, projection, dataset.parameters["decoder"], source, **cost_of(file))

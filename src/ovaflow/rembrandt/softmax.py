@@ -69,15 +69,11 @@ class Problem:
         return self._features.shape[1], self._n_labels
 
     def __len__(self):
-        """Number of instances."""
         return len(self._labels)
 
     def gram(self):
         """X^T X / n, float64 of shape (D, D)."""
-        gram = np.zeros((self.shape[0],) * 2)
-        for part in self._each(self._gram, self._blocks):
-            gram += part
-        return gram / len(self)
+        return sum(self._each(self._gram, self._blocks)) / len(self)
 
     def whitening(self, gram):
         """T with T^T (X^T X / n + shrinkage) T = 1, float64 of shape (D, D)."""

@@ -17,10 +17,10 @@ from ovaflow.rembrandt.decoder import Decoding, multiclass, train_decoder
 from ovaflow.rembrandt.embedding import divide
 from ovaflow.rembrandt.least_squares import LeastSquares
 from ovaflow.rembrandt.panels import in_blocks, product, row_blocks, to_panels
-from ovaflow.rembrandt.projection import SOFTMAX, full_matrix, make_projection
+from ovaflow.rembrandt.projection import SOFTMAX, make_projection
 from ovaflow.rembrandt.softmax import Problem, fit_softmax
 from ovaflow.settings.models import Project
-from ovaflow.sparse.csr import rows_of
+from ovaflow.sparse.csr import full_matrix, rows_of
 from ovaflow.storage.texts import read_json, write_json
 
 MOST_LABELS = 1000

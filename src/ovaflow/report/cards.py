@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,8 +11,7 @@ from ovaflow.report.drawing import NAMED, draw, thousands
 from ovaflow.report.tables import Column, Row, make_table, metric
 from ovaflow.sparse.csr import nonzeros_of_rows
 
-FEW = 5
-"""Labels with at most this many training positives are rare."""
+FEW = 5  # labels with at most this many training positives are rare
 
 _ON_THE_CARD = ("_instances", "_without_labels", "_without_features")
 
@@ -26,15 +24,6 @@ SCORES = {
     "rembrandt": "A score of Rembrandt comes from a decoder on the embedded instance; only scores of the same run can "
     "be compared.",
 }
-"""What a score means, by method."""
-
-
-class Fact(NamedTuple):
-    """A figure of a dataset."""
-
-    title: str
-    figure: str
-    remark: str
 
 
 @dataclass(frozen=True)
@@ -46,27 +35,18 @@ class Card:
     n_test: int
     counts: np.ndarray  # training positives of each label
     known: np.ndarray  # labels that models can predict: those without positives may be known by their names
-    facts: list
+    facts: list  # title, figure and remark of each
     source: list  # provenance, pairs of name and words
     transform: str  # how features were made
 
 
 def make_card(name, dataset):
-    """Read a dataset's card."""
     known = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels) > 0
     dataset = dataset.documents
-    counts, parameters = dataset.counts, dataset.parameters
-    source = list(source_words(parameters.get("source", {})))
-    return Card(
-        name,
-        dataset.train.X.n_rows,
-        dataset.test.X.n_rows,
-        counts,
-        known,
-        _facts(dataset, counts),
-        source,
-        transform_words(parameters),
-    )
+    sizes = dataset.train.X.n_rows, dataset.test.X.n_rows
+    source = list(source_words(dataset.parameters.get("source", {})))
+    transform = transform_words(dataset.parameters)
+    return Card(name, *sizes, dataset.counts, known, _facts(dataset), source, transform)
 
 
 def source_words(source):
@@ -83,22 +63,22 @@ def source_words(source):
             yield name.replace("_", " "), number if isinstance(number, str) else wording.count(number)
 
 
-def _facts(dataset, counts):
-    train, test, bias = dataset.train, dataset.test, dataset.parameters.get("bias", 0) != 0
-    trained = int((counts > 0).sum())
+def _facts(dataset):
+    train, test, counts = dataset.train, dataset.test, dataset.counts
+    bias, trained = dataset.parameters.get("bias", 0) != 0, int((counts > 0).sum())
     storage = "training mean; rows stored in full" if dataset.parameters.get("dense") else "training mean"
     rare, mean = _rare(counts) / max(trained, 1), len(train.Y.indices) / max(trained, 1)
     untrained = f"{dataset.n_labels - trained:,} without training positives"
     with_bias = "and a bias feature" if bias else "no bias feature"
     return [
-        Fact("training instances", wording.count(train.X.n_rows), _gaps(train, bias)),
-        Fact("test instances", wording.count(test.X.n_rows), _gaps(test, bias)),
-        Fact("features", wording.count(dataset.n_features - bias), with_bias),
-        Fact("labels", wording.count(dataset.n_labels), untrained),
-        Fact("nonzeros per instance", wording.decimal(_mean(train.X) - bias), storage),
-        Fact("labels per instance", wording.decimal(_mean(train.Y)), f"test {wording.decimal(_mean(test.Y))}"),
-        Fact("positives per label", wording.decimal(mean), "training mean"),
-        Fact(f"labels with ≤ {FEW} positives", f"{wording.percent(rare, 1)} %", "of those with any"),
+        ("training instances", wording.count(train.X.n_rows), _gaps(train, bias)),
+        ("test instances", wording.count(test.X.n_rows), _gaps(test, bias)),
+        ("features", wording.count(dataset.n_features - bias), with_bias),
+        ("labels", wording.count(dataset.n_labels), untrained),
+        ("nonzeros per instance", wording.decimal(_mean(train.X) - bias), storage),
+        ("labels per instance", wording.decimal(_mean(train.Y)), f"test {wording.decimal(_mean(test.Y))}"),
+        ("positives per label", wording.decimal(mean), "training mean"),
+        (f"labels with ≤ {FEW} positives", f"{wording.percent(rare, 1)} %", "of those with any"),
     ]
 
 
@@ -151,7 +131,6 @@ def _frequency(bound):
 
 
 def show_data(anchor, results):
-    """The figure of the section Data."""
     title = "Training positives of the labels by rank"
     caption = "Labels by number of training positives: few are frequent, most are rare."
     return {"ranks": draw(f"{anchor}.rank", title, caption, _paint_ranks, results.card.counts)}
@@ -170,10 +149,12 @@ def _paint_ranks(axes, counts):
 
 
 def show_model_card(anchor, results):
-    """What the model card says."""
+    def row_of(run, cells):
+        return Row(run.name, cells, run.series)
+
     return {
         "settings": results.settings,
-        "models": make_table("Models", "run", MODELS, results.runs, _by_name),
+        "models": make_table("Models", "run", MODELS, results.runs, row_of),
         "limits": limits(results),
     }
 
@@ -187,10 +168,6 @@ MODELS = (
     Column("probabilities", lambda run: "calibrated" if run.calibration else "not calibrated"),
 )
 """What each run is, and when it was made."""
-
-
-def _by_name(run, cells):
-    return Row(run.name, cells, run.series)
 
 
 def limits(results):
@@ -239,7 +216,6 @@ def _kind(run):
 
 
 def show_settings(anchor, results):
-    """Settings in which the runs differ, side by side, and those that all share."""
     runs = results.runs
     names = list(dict.fromkeys(name for run in runs for name in run.settings))
     varied = [name for name in names if len({_setting(name, run) for run in runs}) > 1]

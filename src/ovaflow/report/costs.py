@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ovaflow.report import wording
 from ovaflow.report.drawing import MARKERS, NAMED, draw, logarithmic, series
 from ovaflow.report.tables import Column, Row, make_table, metric, table_of_runs
-from ovaflow.report.training import cg_per_label, newton_per_label
+from ovaflow.report.training import steps_per_label
 from ovaflow.settings.models import HELD_OUT
 from ovaflow.steps import STEPS
 
@@ -18,14 +18,14 @@ MIB = 1 << 20
 METRIC = "P@1"
 
 _TIME = "processor time of the solver"
+_WALL_TIME = "Wall time of scoring, per instance."
+_PEAK = "Peak memory of the largest training job."
 _milliseconds = attrgetter("predict_milliseconds")
 _memory = metric("train_peak_rss_bytes")
 _seconds, _bytes, _nonzeros = metric("train_seconds"), metric("model_bytes"), metric("nonzeros")
 
 
 class Price(NamedTuple):
-    """What accuracy is weighed against."""
-
     key: str  # ends the figure's id
     words: str
     axis: str
@@ -37,21 +37,8 @@ class Price(NamedTuple):
 PRICES = (
     Price("training", "training time", "training, core-seconds", f"Training time: {_TIME}.", _seconds),
     Price("size", "model size", "model file, MiB", "Size of the model file.", _bytes, MIB),
-    Price(
-        "prediction",
-        "prediction time",
-        "prediction, ms per instance",
-        "Wall time of scoring, per instance.",
-        _milliseconds,
-    ),
-    Price(
-        "memory",
-        "memory",
-        "peak memory of a training job, MiB",
-        "Peak memory of the largest training job.",
-        _memory,
-        MIB,
-    ),
+    Price("prediction", "prediction time", "prediction, ms per instance", _WALL_TIME, _milliseconds),
+    Price("memory", "memory", "peak memory of a training job, MiB", _PEAK, _memory, MIB),
 )
 
 
@@ -64,15 +51,12 @@ class Point(NamedTuple):
 
 
 def show_trade_offs(anchor, results):
-    """Accuracy against each price that at least two runs have."""
-    drawings = []
-    for price in PRICES:
-        points = _points(results.runs, price)
-        if len(points) > 1:
-            drawings.append(_draw(anchor, price, points))
+    points = {price: _points(results.runs, price) for price in PRICES}
+    drawings = [_draw(anchor, price, points[price]) for price in PRICES if len(points[price]) > 1]
     if not drawings:
         return None
-    return {"runs": results.shown, "figures": drawings, "hidden": len(results.runs) - len(results.shown)}
+    hidden = len(results.runs) - len(results.shown)
+    return {"runs": results.shown, "figures": drawings, "hidden": hidden}
 
 
 def _points(runs, price):
@@ -131,15 +115,15 @@ def _widen(axes):
 
 def _milliseconds_per_label(run):
     seconds = run.per_label(_seconds(run))
-    return None if seconds is None else 1000 * seconds
+    return seconds and 1000 * seconds
 
 
 COSTS = (
     Column("time", _seconds, wording.duration, "training", _TIME, "s"),
     Column("ms / label", _milliseconds_per_label, wording.decimal, "training", "per trained label"),
     Column("peak memory", _memory, wording.size, "training", "largest resident memory of a shard job", "bytes"),
-    Column("Newton", newton_per_label, wording.decimal, "steps / label"),
-    Column("CG", cg_per_label, wording.decimal, "steps / label"),
+    Column("Newton", steps_per_label("newton_steps"), wording.decimal, "steps / label"),
+    Column("CG", steps_per_label("cg_steps"), wording.decimal, "steps / label"),
     Column("weights", _nonzeros, wording.count, "model", "nonzero weights after pruning"),
     Column("per label", lambda run: run.per_label(_nonzeros(run)), wording.count, "model", "nonzero weights"),
     Column("size", _bytes, wording.size, "model", "bytes of the model file", "bytes"),
@@ -149,17 +133,12 @@ COSTS = (
 
 
 def show_cost(anchor, results):
-    """What each run cost, without the columns that no run recorded."""
-    runs = results.runs
-    columns = []
-    for column in COSTS:
-        if any(column.value(run) is not None for run in runs):
-            columns.append(column._replace(best=min))
-    return {"table": table_of_runs("Cost", runs, columns)}
+    columns = [column._replace(best=min) for column in COSTS]
+    columns = [column for column in columns if set(map(column.value, results.runs)) != {None}]
+    return {"table": table_of_runs("Cost", results.runs, columns)}
 
 
-DOWNLOADS = "download"
-"""Folder of the benchmark files of downloads, and their step."""
+DOWNLOADS = "download"  # folder of the benchmark files of downloads, and their step
 
 _ORDER = {step.replace("-", " "): place for place, step in enumerate(STEPS)}
 
@@ -185,9 +164,8 @@ def read_jobs(run_folders, folder):
     jobs = {}
     for run, files in paths.items():
         for path in sorted(files, key=lambda path: (_place(step_of(path)), path)):
-            with open(path, encoding="utf-8", newline="") as file:
-                figures = [_figures(line) for line in csv.DictReader(file, delimiter="\t")]
-            step = step_of(path)
+            step, lines = step_of(path), path.read_text(encoding="utf-8").splitlines()
+            figures = map(_figures, csv.DictReader(lines, delimiter="\t"))
             jobs.setdefault((run, step), Jobs(run, step, [])).figures.extend(figures)
     return [*jobs.values()]
 
@@ -202,9 +180,8 @@ def _place(step):
 
 
 def _figures(line):
-    """The figures of a job that Snakemake measured."""
-    fields = {name: line.get(name) for name in ("s", "cpu_time", "max_rss", "io_in", "io_out")}
-    return {name: float(text) for name, text in fields.items() if text not in (None, "-", "NA")}
+    names = ("s", "cpu_time", "max_rss", "io_in", "io_out")
+    return {name: float(line[name]) for name in names if line.get(name) not in (None, "-", "NA")}
 
 
 def _column(title, name, join, text, group, hint="", unit="", scale=1):
@@ -229,7 +206,6 @@ RESOURCES = (
 
 
 def show_resources(anchor, results):
-    """What the jobs took, by run and by step."""
     if not results.jobs:
         return None
     by_step = sorted(results.jobs, key=lambda jobs: _place(jobs.step))

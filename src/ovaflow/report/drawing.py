@@ -22,12 +22,9 @@ WIDTH, HEIGHT = 5.2, 3.2  # inches; the page scales the figure to its column
 NAMED = {"ink": "#000001", "muted": "#000002", "line": "#000003", "accent": "#000004"}
 """Stand-ins for the page's colours: in the SVG they become its CSS variables."""
 
-MARKERS = "osD^vPXd"
-"""Markers of runs, by number; the page's legends show the same."""
-
+MARKERS = "osD^vPXd"  # markers of runs, by number; the page's legends show the same
 DASHED, DOTTED = (0, (5, 2)), (0, (1.5, 1.5))
 STYLES = {"P@1": "solid", "P@3": DASHED, "P@5": DOTTED}
-"""Lines of metrics."""
 
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SERIES = [f"#0001{number:02x}" for number in range(8)]
@@ -57,8 +54,6 @@ _STYLE |= {f"{axis}tick.color": NAMED["muted"] for axis in "xy"}
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure with its caption and the figures behind it."""
-
     name: str  # its id on the page
     title: str
     caption: str
@@ -68,13 +63,10 @@ class Drawing:
 
     @property
     def csv(self):
-        """Link to the figures behind it, as a CSV file."""
         return csv_link(self.columns, self.rows)
 
 
 class FigureOfRuns(NamedTuple):
-    """A figure that several runs share."""
-
     key: str  # ends its id on the page
     title: str
     caption: str
@@ -116,14 +108,10 @@ def draw(name, title, caption, paint, *content):
 
 def draw_all(anchor, runs, figures):
     """Draw each :class:`FigureOfRuns`; none where there are no runs."""
-    drawings = []
-    for key, title, caption, paint in figures if runs else ():
-        drawings.append(draw(f"{anchor}.{key}", title, caption, paint, runs))
-    return drawings
+    return [draw(f"{anchor}.{key}", *figure, runs) for key, *figure in figures if runs]
 
 
 def _description(title, axes):
-    """A figure in words, for screen readers."""
     sentence = f"{title}. {axes.get_ylabel()} against {axes.get_xlabel()}"
     names = list(dict.fromkeys(row["series"] for row in axes.kept))
     if names:
@@ -146,7 +134,6 @@ def _inline(svg):
 
 
 def series(number):
-    """Colour of a run."""
     return _SERIES[number % len(_SERIES)]
 
 
@@ -167,7 +154,6 @@ def side_by_side(n_runs, step):
 
 
 def thousands(axis):
-    """Write an axis' numbers in full, thousands separated."""
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     axis.set_minor_formatter(NullFormatter())
 

@@ -20,14 +20,9 @@ LEAST_SHARE = 0.08
 LEAST_MARK = 0.2
 """Words of a text that count less than this share of its strongest word are not marked."""
 
-UP, DOWN = 4, 2
-"""Words shown of a prediction."""
-
-LABELS = 8
-"""Labels shown with their words, spread from the most frequent to the rarest."""
-
-WORDS, NEAREST = 7, 3
-"""Words and nearest labels of each."""
+UP, DOWN = 4, 2  # words shown of a prediction
+LABELS = 8  # labels shown with their words, spread from the most frequent to the rarest
+WORDS, NEAREST = 7, 3  # words and nearest labels of each
 
 
 class Piece(NamedTuple):
@@ -58,7 +53,7 @@ def words_of(predictor, explanation):
     strongest = max((abs(value) for _, value in explanation.up[:1] + explanation.down[:1]), default=0)
     sides = []
     for features, most in ((explanation.up, UP), (explanation.down, DOWN)):
-        shown = [(feature, value) for feature, value in features[:most] if abs(value) > LEAST_SHARE * strongest]
+        shown = [each for each in features[:most] if abs(each[1]) > LEAST_SHARE * strongest]
         sides.append([(_word(predictor, feature), value) for feature, value in shown])
     return tuple(sides)
 
@@ -94,7 +89,6 @@ def _without_overlaps(marks):
 
 
 def _largest_contributions(explanations):
-    """The largest positive contribution of each feature."""
     largest = {}
     for explanation in explanations:
         for feature, value in explanation.up:
@@ -114,17 +108,13 @@ def sample_labels(predictor, name_of, amount=LABELS):
 
 def _label_words(predictor, label, name_of):
     nearest = [(name_of(other), cosine) for other, cosine in nearest_labels(predictor, label, NEAREST)]
-    return {
-        "name": name_of(label),
-        "positives": int(predictor.model.counts[label]),
-        "words": strongest_words(predictor, label, WORDS),
-        "nearest": nearest,
-    }
+    entry = {"name": name_of(label), "positives": int(predictor.model.counts[label])}
+    return entry | {"words": strongest_words(predictor, label, WORDS), "nearest": nearest}
 
 
 def strongest_words(predictor, label, amount):
-    """Words with the largest weights of a label, and these weights."""
-    return [(_word(predictor, feature), part) for feature, part in strongest_features(predictor, label, amount).up]
+    up, *_ = strongest_features(predictor, label, amount)
+    return [(_word(predictor, feature), weight) for feature, weight in up]
 
 
 def _word(predictor, feature):
@@ -133,20 +123,13 @@ def _word(predictor, feature):
 
 
 EXCERPT = 420
-"""Characters of a text that are shown."""
 
-TRUE_SHOWN = 20
-"""True labels of a document that are shown; the rest is counted."""
-
-FEATURES_SHOWN = 12
-"""Features shown for a document without text, heaviest first."""
-
+TRUE_SHOWN = 20  # true labels of a document that are shown; the rest is counted
+FEATURES_SHOWN = 12  # features shown for a document without text, heaviest first
 WORDS_OF_CONFUSED = 4
 
 
 class TrueLabel(NamedTuple):
-    """A true label of a document."""
-
     name: str
     uri: str  # where it is a subject on the web
     positives: int  # in training
@@ -154,8 +137,6 @@ class TrueLabel(NamedTuple):
 
 
 class RankedLabel(NamedTuple):
-    """A predicted label of a document."""
-
     name: str
     uri: str  # where it is a subject on the web
     score: float
@@ -167,8 +148,6 @@ class RankedLabel(NamedTuple):
 
 @dataclass(frozen=True)
 class Example:
-    """A test document."""
-
     row: int  # its place in the test set, from 0
     record: str  # its id, or where in the file it is; empty where that is not known
     pieces: list  # the beginning of its text; empty when the source had only features
@@ -188,8 +167,6 @@ def choose(hits, n_true, amount, seed=0):
 
 
 class Documents:
-    """Test documents of a dataset, as some runs see them."""
-
     def __init__(self, dataset, counts, outcomes, explained, sigmoids):
         self.dataset, self.counts = dataset, counts
         self.outcomes = outcomes  # ids, scores and hits of each run, all (n, k)
@@ -209,13 +186,16 @@ class Documents:
         return wording.plain(names[label]) if names and names[label].strip() else f"label {label}"
 
     def label_uri(self, label):
-        """Address of a label that is a subject on the web, else nothing."""
         uris = self.dataset.label_uris
         return uris[label] if len(uris) and uris[label].startswith(("http://", "https://")) else ""
 
     def table(self, title, corner, columns, entries, key="label"):
         """A table with a row for each entry, named after the label that it has as ``key``."""
         return make_table(title, corner, columns, entries, lambda entry, cells: Row(self.label_name(entry[key]), cells))
+
+    def tested(self, title, columns, labels):
+        positives = Column("training positives", lambda each: int(self.counts[each["label"]]), wording.count)
+        return self.table(title, "label", [positives, *columns], labels)
 
     def _example(self, row, record, text, runs):
         true, more = self._true(row, runs)
@@ -264,14 +244,14 @@ def describe_failures(documents, runs, amount):
     """Failures of the run that is explained, or else of the first; None where nothing was analysed or nothing fails."""
     number, predictor = documents.explained or (0, None)
     analysis = runs[number].analysis
-    if not amount or analysis is None or not (analysis["wrong"] or analysis["missed"]):
+    if not (amount and analysis) or not (analysis["wrong"] or analysis["missed"]):
         return None
     wrong, missed, confused = (analysis[name][:amount] for name in ("wrong", "missed", "confused"))
     return {
         "run": runs[number],
         "k": analysis["k"],
         "wrong": documents.describe([each["row"] for each in wrong], [number]),
-        "missed": _missed_table(documents, missed) if missed else None,
+        "missed": documents.tested("Labels missed most often", MISSED, missed) if missed else None,
         "confused": _confused_table(documents, predictor, confused) if confused else None,
     }
 
@@ -284,36 +264,29 @@ def describe_trust(documents, runs):
         return None
     trust = analysis["trust"]
     titles = {"best": "Labels to trust most", "worst": "Labels to trust least"}
-    tables = [_trust_table(documents, title, trust[side]) for side, title in titles.items() if trust[side]]
+    tables = [documents.tested(title, TRUST, trust[side]) for side, title in titles.items() if trust[side]]
     return {"run": runs[number], "k": analysis["k"], "enough": trust["enough"], "tables": tables}
-
-
-def _trust_table(documents, title, labels):
-    whole_percent = partial(wording.percent, digits=0)
-    columns = [
-        Column("training positives", lambda each: int(documents.counts[each["label"]]), wording.count),
-        Column("true", itemgetter("true"), wording.count, "test instances"),
-        Column("found, %", lambda each: each["found"] / each["true"], whole_percent, "test instances", "recall"),
-        Column("predicted", itemgetter("predicted"), wording.count, "test instances"),
-        Column("right, %", _right, whole_percent, "test instances", "precision"),
-    ]
-    return documents.table(title, "label", columns, labels)
 
 
 def _right(each):
     return each["found"] / each["predicted"] if each["predicted"] else None
 
 
-def _missed_table(documents, missed):
-    tested, whole_percent = "test instances", partial(wording.percent, digits=0)
-    columns = [
-        Column("training positives", lambda each: int(documents.counts[each["label"]]), wording.count),
-        Column("true", itemgetter("true"), wording.count, tested),
-        Column("found", itemgetter("found"), wording.count, tested),
-        Column("missed", lambda each: each["true"] - each["found"], wording.count, tested),
-        Column("found, %", lambda each: each["found"] / each["true"], whole_percent, tested),
-    ]
-    return documents.table("Labels missed most often", "label", columns, missed)
+_TESTED, _whole_percent = "test instances", partial(wording.percent, digits=0)
+_TRUE = Column("true", itemgetter("true"), wording.count, _TESTED)
+_RECALL = Column("found, %", lambda each: each["found"] / each["true"], _whole_percent, _TESTED)
+TRUST = (
+    _TRUE,
+    _RECALL._replace(hint="recall"),
+    Column("predicted", itemgetter("predicted"), wording.count, _TESTED),
+    Column("right, %", _right, _whole_percent, _TESTED, "precision"),
+)
+MISSED = (
+    _TRUE,
+    Column("found", itemgetter("found"), wording.count, _TESTED),
+    Column("missed", lambda each: each["true"] - each["found"], wording.count, _TESTED),
+    _RECALL,
+)
 
 
 _BY_CHANCE = "expected if wrong predictions were spread at random"
@@ -325,16 +298,14 @@ def _confused_table(documents, predictor, confused):
         Column("instances", itemgetter("times"), wording.count),
         Column("by chance", itemgetter("expected"), wording.decimal, hint=_BY_CHANCE),
     ]
-    if predictor:
-        columns += [
-            Column("words of the missed label", lambda each: _strongest(predictor, each["true"])),
-            Column("words of the predicted label", lambda each: _strongest(predictor, each["predicted"])),
-        ]
+    for side in ("missed", "predicted") if predictor else ():
+        key = "true" if side == "missed" else side
+        columns.append(Column(f"words of the {side} label", partial(_strongest, predictor, key)))
     return documents.table("Labels predicted instead of others", "missed label", columns, confused, "true")
 
 
-def _strongest(predictor, label):
+def _strongest(predictor, key, each):
     # a label that never occurs in training has no weights
-    if not predictor.model.trained[label]:
+    if not predictor.model.trained[each[key]]:
         return wording.MISSING
-    return ", ".join(word for word, _ in strongest_words(predictor, label, WORDS_OF_CONFUSED))
+    return ", ".join(word for word, _ in strongest_words(predictor, each[key], WORDS_OF_CONFUSED))

@@ -2,7 +2,6 @@
 
 from functools import partial
 from operator import itemgetter
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,39 +18,24 @@ def range_words(group):
     return f"{low:,}" if low == high else f"{low:,}–{high:,}"
 
 
-def _recall(group):
-    return group["hits"] / group["true"] if group["true"] else None
+def _hits_of(name):
+    return lambda group: group["hits"] / group[name] if group[name] else None
 
-
-def _precision(group):
-    return group["hits"] / group["predicted"] if group["predicted"] else None
-
-
-_part, _psp_part = itemgetter("precision"), itemgetter("psp")
 
 MEASURES = {
-    "recall@{k}": _recall,
-    "precision@{k}": _precision,
-    "part of P@{k}": _part,
-    "part of PSP@{k}": _psp_part,
+    "recall@{k}": _hits_of("true"),
+    "precision@{k}": _hits_of("predicted"),
+    "part of P@{k}": itemgetter("precision"),
+    "part of PSP@{k}": itemgetter("psp"),
 }
 """Figures of a group of labels, by heading."""
 
 
-class FigureOfGroups(NamedTuple):
-    """A figure by groups of labels."""
-
-    key: str  # ends its id on the page
-    title: str
-    caption: str
-    groups: str  # deciles or bins
-    heading: str  # of its measure
-
-
 _PARTS = "What hits on labels of each decile contribute to {metric}; together they make up the run’s {metric}."
 _XLABELS = {"deciles": "decile of the labels, rarest first", "bins": "training positives of the label"}
+# key, title, caption, groups and heading of the measure
 FIGURES = (
-    FigureOfGroups(
+    (
         "decile-1",
         "Recall by decile",
         "Share of the true labels of each decile that was predicted. It falls to the left: rare labels are found less "
@@ -59,21 +43,15 @@ FIGURES = (
         "deciles",
         "recall@{k}",
     ),
-    FigureOfGroups(
-        "decile-2",
-        "Parts of P@{k} by decile",
-        _PARTS.format(metric="P@{k}"),
-        "deciles",
-        "part of P@{k}",
-    ),
-    FigureOfGroups(
+    ("decile-2", "Parts of P@{k} by decile", _PARTS.format(metric="P@{k}"), "deciles", "part of P@{k}"),
+    (
         "decile-3",
         "Parts of PSP@{k} by decile",
         _PARTS.format(metric="PSP@{k}") + " Hits on rare labels count more here.",
         "deciles",
         "part of PSP@{k}",
     ),
-    FigureOfGroups(
+    (
         "recall",
         "Recall by training positives",
         "Recall by the number of training positives: how many examples a label needs to be found.",
@@ -84,7 +62,6 @@ FIGURES = (
 
 
 def show(anchor, results):
-    """Tables of the groups and deciles, and figures by decile and by training positives."""
     runs = [run for run in results.runs if run.analysis and run.analysis["groups"]]
     if not runs:
         return None
@@ -105,22 +82,18 @@ def show(anchor, results):
 
 
 def sizes_table(groups, corner):
-    """How many labels each group has, and how often they occur."""
-    labels, true = (sum(group[name] for group in groups) for name in ("labels", "true"))
     tests, one_digit = "true in the test set", partial(wording.percent, digits=1)
 
-    def share_of_labels(group):
-        return group["labels"] / labels
-
-    def share_of_true(group):
-        return group["true"] / true if true else None
+    def share_of(name):
+        total = sum(group[name] for group in groups)
+        return lambda group: group[name] / total if total else None
 
     columns = [
         Column("training positives", range_words),
         Column("number", itemgetter("labels"), wording.count, "labels"),
-        Column("share, %", share_of_labels, one_digit, "labels", unit="fraction"),
+        Column("share, %", share_of("labels"), one_digit, "labels", unit="fraction"),
         Column("number", itemgetter("true"), wording.count, tests, "pairs of a test instance and a label"),
-        Column("share, %", share_of_true, one_digit, tests, unit="fraction"),
+        Column("share, %", share_of("true"), one_digit, tests, unit="fraction"),
     ]
     return make_table(f"Labels by {corner}", corner, columns, groups, lambda group, cells: Row(group["name"], cells))
 
@@ -130,36 +103,35 @@ def results_table(title, runs, name, measures):
     analysis = runs[0].analysis
     columns = []
     for heading, measure in measures.items():
+        heading = heading.format(k=analysis["k"])
         for place, group in enumerate(analysis[name]):
-            columns.append(_column(heading.format(k=analysis["k"]), measure, name, place, group))
+            value, hint = _value_in(name, place, measure), f"{range_words(group)} training positives"
+            columns.append(Column(group["name"], value, wording.percent, heading, hint, "fraction", max))
     return table_of_runs(title, runs, columns)
 
 
-def _column(heading, measure, name, place, group):
-    def value(run):
-        return measure(run.analysis[name][place])
-
-    hint = f"{range_words(group)} training positives"
-    return Column(group["name"], value, wording.percent, heading, hint, "fraction", max)
+def _value_in(name, place, measure):
+    return lambda run: measure(run.analysis[name][place])
 
 
 def _draw(anchor, figure, runs, k):
-    title, caption = figure.title.format(k=k), figure.caption.format(k=k)
-    return draw(f"{anchor}.{figure.key}", title, caption, _paint, runs, figure, k)
+    key, title, caption, groups, heading = figure
+    title, caption = title.format(k=k), caption.format(k=k)
+    return draw(f"{anchor}.{key}", title, caption, _paint, runs, groups, heading, k)
 
 
-def _paint(axes, runs, figure, k):
-    names = [group.get("name") or range_words(group) for group in runs[0].analysis[figure.groups]]
+def _paint(axes, runs, groups, heading, k):
+    names = [group.get("name") or range_words(group) for group in runs[0].analysis[groups]]
     # runs with the same figures stay visible next to one another
     shifts = side_by_side(len(runs), min(0.16, 0.6 / len(runs)))
     for run, shift in zip(runs, shifts, strict=True):
-        measure = MEASURES[figure.heading]
-        values = [measure(group) for group in run.analysis[figure.groups]]
+        values = [MEASURES[heading](group) for group in run.analysis[groups]]
         places = [place for place, value in enumerate(values) if value is not None]
         percents = [100 * values[place] for place in places]
         line(axes, run, np.array(places) + shift, percents, keep=False, linewidth=1.3, markevery=1)
         axes.keep(run.name, x=[names[place] for place in places], y=percents)
-    axes.set(xlabel=_XLABELS[figure.groups], ylabel=f"{figure.heading.format(k=k)} in %", xticks=range(len(names)))
+    ylabel = f"{heading.format(k=k)} in %"
+    axes.set(xlabel=_XLABELS[groups], ylabel=ylabel, xticks=range(len(names)))
     if sum(map(len, names)) > 24:
         axes.set_xticklabels(names, rotation=32, ha="right")
     else:

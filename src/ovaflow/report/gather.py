@@ -24,10 +24,10 @@ from ovaflow.storage.artifact import checksum_of, open_artifact, parameters_of
 from ovaflow.storage.refusals import remake, text_attribute
 from ovaflow.storage.texts import read_json
 
-SHOWN = 8
-"""Runs that figures and examples show: as many as there are colours and markers."""
+SHOWN = 8  # runs that figures and examples show: as many as there are colours and markers
 
 _FIRST = ("method", "initialization")
+_OF_METRICS = ("top_k", "propensity_a", "propensity_b")
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Run:
     trained: int | None  # labels with a classifier
     version: str  # of the ovaflow that wrote the model
     written: float  # in seconds since 1970
-    analysis: dict | None  # analysis.json
+    analysis: dict  # analysis.json
     training: TrainingOfRun | None
     trees: dict | None  # statistics, arrays of one number per tree
     tree_curve: list  # points of trees.json: number of trees and metrics
@@ -52,7 +52,6 @@ class Run:
     pruning: list  # points of prune.json: threshold, metrics and size
 
     def per_label(self, value):
-        """A figure divided by the number of classifiers."""
         return value / self.trained if value is not None and self.trained else None
 
     @property
@@ -64,8 +63,6 @@ class Run:
 
 @dataclass(frozen=True)
 class DatasetResults:
-    """A dataset and its runs."""
-
     card: cards.Card
     runs: list
     test: quality.Assigned
@@ -156,10 +153,7 @@ def _read_run(folder, dataset, counts, predictions, series):
         raise InputError("of another model", path=folder / "predictions.h5", remedy=remake("predictions"))
     recorded = _read_training(folder, dataset)
     training = summarise(recorded) if recorded and recorded.statistics else None
-    for name in ("top_k", "propensity_a", "propensity_b"):
-        if name in metrics:
-            parameters[name] = metrics[name]
-    settings = _settings(parameters)
+    settings = _settings(parameters | {name: metrics[name] for name in _OF_METRICS if name in metrics})
     prune_curve = _read_json_of(checksum, folder / "prune.json", "prune-curve")
     tree_curve = _read_json_of(checksum, folder / "trees.json", "tree-curve")
     return Run(
@@ -175,18 +169,18 @@ def _read_run(folder, dataset, counts, predictions, series):
         analysis=_read_json_of(checksum, folder / "analysis.json", "analysis"),
         training=training,
         trees=recorded and recorded.trees,
-        tree_curve=tree_curve["points"] if tree_curve else [],
+        tree_curve=tree_curve.get("points", []),
         label_tree=read_label_tree_of(folder, settings, dataset.checksum),
         embedding=read_embedding(folder, dataset.label_names),
         calibration=read_calibration_of(folder, checksum),
-        pruning=drawable(prune_curve["points"]) if prune_curve else [],
+        pruning=drawable(prune_curve.get("points", [])),
     )
 
 
 def _read_json_of(model, path, kind):
-    """Content of a file about a model; None where there is none, or it is about another model."""
+    """Content of a file about a model; empty where there is none, or it is about another model."""
     content = read_json(path, kind) if path.exists() else {}
-    return content if content.get("model") == model else None
+    return content if content.get("model") == model else {}
 
 
 def _read_training(folder, dataset):
@@ -206,7 +200,6 @@ def _settings(parameters):
 
 
 def flatten(parameters):
-    """Nested settings as pairs of name and words."""
     for name, value in parameters.items():
         if isinstance(value, dict):
             yield from flatten(value)

@@ -38,8 +38,6 @@ _TEMPLATES = Path(__file__).parent / "templates"
 
 
 class PageSection(NamedTuple):
-    """A section of a dataset."""
-
     key: str  # names its macro in sections.html.j2 and ends its anchor
     title: str
     show: Callable  # content for the macro, or nothing, from the dataset's anchor and DatasetResults
@@ -135,7 +133,6 @@ def slug(name):
 
 
 def describe_machine():
-    """The machine that this process runs on, as pairs of name and value."""
     return [
         ("processor", processor()),
         ("cores", f"{psutil.cpu_count(logical=False) or '?'} physical, {psutil.cpu_count() or '?'} logical"),
@@ -146,7 +143,6 @@ def describe_machine():
 
 
 def describe_software():
-    """Versions of the software, and variables of the environment."""
     versions = [("ovaflow", __version__), ("Python", platform.python_version())]
     versions += [(package, version(package)) for package in PACKAGES]
     return versions + [(name, os.environ[name]) for name in VARIABLES if name in os.environ]

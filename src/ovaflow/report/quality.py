@@ -1,7 +1,7 @@
 """The overview and the sections on quality: metrics of the runs, alone and compared with published results."""
 
 import csv
-from itertools import zip_longest
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -12,10 +12,8 @@ from ovaflow.report import wording
 from ovaflow.report.tables import Cell, Column, Row, Table, make_table, metric, table_of_runs
 
 FAMILIES = ("P", "nDCG", "PSP", "recall")
-"""Metrics of the main table, in this order."""
 
 FURTHER = ("micro-F1", "macro-F1", "coverage", "PSnDCG")
-"""Those of the second one."""
 
 PUBLISHED = ("P@1", "P@3", "P@5")
 
@@ -45,24 +43,22 @@ class Published(NamedTuple):
 
     @property
     def caveat(self):
-        """What a reader should know before comparing."""
         return "; ".join(filter(None, (self.note, CAVEATS.get(self.source, ""))))
 
 
 def read_published(path):
     """Read a tab-separated table of published results: metrics in percent, empty where not published."""
     try:
-        with open(path, encoding="utf-8", newline="") as file:
-            lines = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+        lines = Path(path).read_text(encoding="utf-8").split("\n")
     except UnicodeDecodeError as error:
         raise InputError(f"not valid UTF-8 ({error})", path=path, remedy="save it as UTF-8") from None
-    if lines[:1] != [COLUMNS]:
+    table = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE, restval="")
+    if table.fieldnames != COLUMNS:
         raise InputError("unknown columns", path=path, line=1, remedy=f"expected {', '.join(COLUMNS)}")
-    return [_published(path, number, line) for number, line in enumerate(lines[1:], 2) if line]
+    return [_published(path, table.line_num, values) for values in table]
 
 
-def _published(path, number, line):
-    values = dict(zip_longest(COLUMNS, line, fillvalue=""))
+def _published(path, number, values):
     try:
         metrics = {name: float(values[name]) / 100 for name in PUBLISHED if values[name].strip()}
     except ValueError as error:
@@ -121,11 +117,13 @@ class Assigned(NamedTuple):
     unlabelled: int | None  # of these, instances without any label; None if not counted
 
 
-_NAMED = 3
-"""A sentence has figures of at most this many runs, otherwise of the first and the best."""
+_NAMED = 3  # a sentence has figures of at most this many runs, otherwise of the first and the best
 
 _HOPELESS = 0.01
 """With a larger share of instances without a known label, the overview has P@k of the others."""
+
+
+_COUNTED = "No prediction can be right for them, and P@k counts them as wrong."
 
 
 def count_assigned(dataset, known):
@@ -160,10 +158,8 @@ def _hopeless(test, runs):
         others = test.hopeless - test.unlabelled
         why = f": {test.unlabelled:,} have no label at all, {others:,} only labels that occur in no training instance"
     share, others = test.hopeless / test.instances, test.instances - test.hopeless
-    yield (
-        f"{test.hopeless:,} of {test.instances:,} test instances ({wording.percent(share, 1)} %) have no label that a "
-        f"model can know{why}. No prediction can be right for them, and P@k counts them as wrong."
-    )
+    which = f"{test.hopeless:,} of {test.instances:,} test instances ({wording.percent(share, 1)} %)"
+    yield f"{which} have no label that a model can know{why}. {_COUNTED}"
     if others:
         figures = []
         for run in runs:
@@ -208,7 +204,6 @@ def _each(runs, figures):
 
 
 def show(anchor, results):
-    """The main metrics and, in a second table, the others."""
     runs = results.runs
     return {
         "main": table_of_runs("Quality", runs, metric_columns(runs, FAMILIES)),
@@ -227,7 +222,6 @@ def metric_columns(runs, families):
 
 
 def show_published(anchor, results):
-    """Our runs and published results of the same dataset name."""
     if not results.published:
         return None
     columns = [

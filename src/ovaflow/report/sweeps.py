@@ -19,15 +19,15 @@ from ovaflow.report.drawing import (
     side_by_side,
 )
 from ovaflow.report.tables import Column, Row, make_table, metric
-from ovaflow.report.training import newton_per_label
+from ovaflow.report.training import steps_per_label
 from ovaflow.settings.paths import CHOSEN_FEATURES
 from ovaflow.storage.texts import read_json
 
 METRICS = ("P@1", "P@3", "P@5", "PSP@1")
+LINES = [{"series": number, "name": name} for number, name in enumerate(METRICS)]  # the legend
 
 
 def read_sweeps(sweeps, runs):
-    """Runs of each sweep, of a dataset's, by ascending value."""
     members = {sweep: [run for run in runs if run.name in names] for sweep, names in sweeps.items()}
     return {sweep: sorted(runs, key=_value) for sweep, runs in members.items() if runs}
 
@@ -44,13 +44,9 @@ COLUMNS = (
     *(Column(name, metric(name), wording.percent, best=max) for name in METRICS),
     Column("weights", metric("nonzeros"), wording.count, "model", "nonzero weights after pruning"),
     Column("time", metric("train_seconds"), wording.duration, "training", "processor time of the solver"),
-    Column("Newton", newton_per_label, wording.decimal, "training", "steps per label"),
+    Column("Newton", steps_per_label("newton_steps"), wording.decimal, "training", "steps per label"),
     Column("no step", _unmoved, wording.count, "training", "labels whose start already met the stopping rule"),
 )
-"""Quality and cost of each value."""
-
-
-CAPTION = "Quality by C: beyond its peak the classifiers overfit the training data."
 
 
 def _row_of(run, cells):
@@ -58,11 +54,11 @@ def _row_of(run, cells):
 
 
 def show_sweeps(anchor, results):
-    """Table and figure of each sweep."""
-    views = []
+    views, title = [], "Metrics by C"
+    caption = "Quality by C: beyond its peak the classifiers overfit the training data."
     for number, (name, runs) in enumerate(results.sweeps.items(), 1):
         table = make_table(f"Sweep {name}", "C", COLUMNS, runs, _row_of)
-        drawing = draw(f"{anchor}.sweep-{number}-quality", "Metrics by C", CAPTION, _paint, runs)
+        drawing = draw(f"{anchor}.sweep-{number}-quality", title, caption, _paint, runs)
         views.append({"name": name, "table": table, "drawing": drawing, "lines": LINES})
     return views
 
@@ -79,10 +75,6 @@ def _paint(axes, runs):
     axes.set_ylim(bottom=0)
 
 
-LINES = [{"series": number, "name": name} for number, name in enumerate(METRICS)]
-"""The figure's legend."""
-
-
 def _values_axis(axes, name, values):
     """Make the x axis logarithmic with a tick at each value."""
     axes.set(xscale="log", xlabel=name, xticks=values)
@@ -97,7 +89,6 @@ def drawable(points):
 
 
 def show_pruning(anchor, results):
-    """Figures of models pruned further."""
     runs = [run for run in results.shown if run.pruning]
     return {"runs": runs, "figures": draw_all(anchor, runs, PRUNING)} if runs else None
 
@@ -171,13 +162,8 @@ def _read_choice(path):
         return Row(_words(entry["candidate"]), cells, hint="chosen" if chosen else "")
 
     columns = [*_columns_of(comparison["metric"]), *_COSTS_OF_CHOICES]
-    candidates = comparison["candidates"]
-    return {
-        "title": title,
-        "metric": comparison["metric"],
-        "instances": comparison["instances"],
-        "table": make_table(f"Choice of {title}", kind, columns, candidates, row_of),
-    }
+    table = make_table(f"Choice of {title}", kind, columns, comparison["candidates"], row_of)
+    return comparison | {"title": title, "table": table}
 
 
 def _words(candidate):

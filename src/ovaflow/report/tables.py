@@ -19,8 +19,6 @@ FORMULA = ("=", "+", "-", "@")  # a text that begins so is a formula to spreadsh
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a table."""
-
     text: str
     value: float | None = None  # the figure behind the text
     best: bool = False
@@ -40,20 +38,16 @@ class Column(NamedTuple):
 
     @property
     def words(self):
-        """Whether the column holds words, not numbers."""
         return self.text is None
 
     @property
     def heading(self):
-        """The column's name in the CSV file."""
         unit = self.unit and f"[{self.unit}]"
         return " ".join(filter(None, (self.group, self.title, unit)))
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table."""
-
     name: str
     cells: list
     series: int | None = None  # number of the run, for its colour
@@ -73,14 +67,10 @@ class Table:
     @property
     def csv(self):
         """Link to the table as a CSV file, figures in full."""
-        names = [self.corner]
-        lines = [[row.name] for row in self.rows]
-        if any(row.hint for row in self.rows):
-            names += ["of"]
-            lines = [[row.name, row.hint] for row in self.rows]
-        for line, row in zip(lines, self.rows, strict=True):
-            line += map(_figure_of, row.cells)
-        return csv_link(names + [column.heading for column in self.columns], lines)
+        hinted = any(row.hint for row in self.rows)
+        names = [self.corner, *["of"] * hinted, *(column.heading for column in self.columns)]
+        lines = [[row.name, *[row.hint] * hinted, *map(_figure_of, row.cells)] for row in self.rows]
+        return csv_link(names, lines)
 
     @property
     def groups(self):
@@ -105,7 +95,6 @@ def make_table(title, corner, columns, items, row_of):
 
 
 def table_of_runs(title, runs, columns):
-    """One row per run."""
     return make_table(title, "run", columns, runs, lambda run, cells: Row(run.name, cells, run.series, run.summary))
 
 

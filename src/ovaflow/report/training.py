@@ -13,17 +13,12 @@ from ovaflow.report.drawing import FigureOfRuns, draw_all, line, series
 from ovaflow.report.tables import Column, table_of_runs
 from ovaflow.solver.problem import Status
 
-TOLERANCE = 1e-6
-"""Relative rounding allowed when the gradient norm is compared with its target."""
-
-MOST_STEPS = 40
-"""Labels with more Newton steps are drawn as if they had so many."""
+TOLERANCE = 1e-6  # relative rounding allowed when the gradient norm is compared with its target
+MOST_STEPS = 40  # labels with more Newton steps are drawn as if they had so many
 
 
 @dataclass(frozen=True)
 class TrainingOfRun:
-    """Training statistics of a run."""
-
     trained: int  # labels with a classifier
     untrained: int
     reached: int  # trained labels whose final gradient norm is within the target
@@ -35,22 +30,15 @@ class TrainingOfRun:
 
     @property
     def above(self):
-        """Trained labels whose gradient norm is not within the target."""
         return self.trained - self.reached
 
 
-def newton_per_label(run):
-    """Mean Newton steps of a trained label, where the method has them."""
-    return run.training and _mean(run.training.newton_steps)
-
-
-def cg_per_label(run):
-    """Mean conjugate gradient steps of a trained label."""
-    return run.training and _mean(run.training.cg_steps)
+def steps_per_label(name):
+    """Function of a run: mean ``newton_steps`` or ``cg_steps`` of a label, where the method has them."""
+    return lambda run: run.training and _mean(getattr(run.training, name))
 
 
 def summarise(recorded):
-    """Sum up the statistics of labels that the training file holds."""
     trained = np.asarray(recorded.statistics["positives"]) > 0
     statistics = {name: np.asarray(values)[trained] for name, values in recorded.statistics.items()}
     norm, target = statistics["gradient_norm"], statistics["gradient_target"]
@@ -69,8 +57,7 @@ def summarise(recorded):
 
 
 def _endings(status):
-    names = {int(each): each.name.replace("_", " ").lower() for each in Status}
-    counts = Counter(names.get(code, f"status {code}") for code in status.tolist())
+    counts = Counter(Status(code).name.replace("_", " ").lower() for code in status.tolist())
     return ", ".join(f"{count:,} {name}" for name, count in sorted(counts.items()))
 
 
@@ -78,52 +65,47 @@ def _mean(array):
     return float(np.mean(array)) if len(array) else None
 
 
-def _labels(title, name, hint):
-    return Column(title, attrgetter(f"training.{name}"), wording.count, "labels", hint)
+def _column(title, name, group, hint, text=wording.count):
+    return Column(title, attrgetter(name), text, group, hint)
 
 
-def _decimal(title, name, group, hint):
-    return Column(title, attrgetter(f"training.{name}"), wording.decimal, group, hint)
-
-
+_REACHED = "gradient norm within the stopping rule's bound"
+_ABOVE = "the solver gave up before the stopping rule was met"
+_WORST = "training.worst_ratio", "|g| / target", "largest ratio over the trained labels"
+_HALVINGS = "training.halvings_per_label", "line search", "halved steps per label"
 STATUS = (
-    _labels("reached the target", "reached", "gradient norm within the stopping rule's bound"),
-    _labels("stopped above it", "above", "the solver gave up before the stopping rule was met"),
-    Column("because", attrgetter("training.endings"), group="labels", hint="statuses of these"),
-    _labels("no positives", "untrained", "no classifier, never predicted"),
-    _decimal("worst", "worst_ratio", "|g| / target", "largest ratio over the trained labels"),
-    _decimal("halvings", "halvings_per_label", "line search", "halved steps per label"),
+    _column("reached the target", "training.reached", "labels", _REACHED),
+    _column("stopped above it", "training.above", "labels", _ABOVE),
+    _column("because", "training.endings", "labels", "statuses of these", None),
+    _column("no positives", "training.untrained", "labels", "no classifier, never predicted"),
+    _column("worst", *_WORST, wording.decimal),
+    _column("halvings", *_HALVINGS, wording.decimal),
 )
 
 
 def read_label_tree_of(folder, settings, dataset):
-    """The label tree of a run; None where the run has another start, or the file is gone."""
     path = folder.parent / "label_tree.h5"
     if settings.get("initialization") != "label-tree" or not path.exists():
         return None
     return read_label_tree(path, dataset)
 
 
-def _tree(title, name, group, hint):
-    return Column(title, attrgetter(f"label_tree.{name}"), wording.count, group, hint)
-
-
 def _share_saved(run):
     return 1 - run.label_tree.total_cost / run.label_tree.star_cost
 
 
+_HEIGHT = "edges on the longest path down from the root"
+_DISTANCE = "Hamming distance"
 LABEL_TREES = (
-    _tree("subtrees", "subtrees", "label tree", "labels that start at the root"),
-    _tree("height", "height", "label tree", "edges on the longest path down from the root"),
-    _tree("from the root", "star_cost", "Hamming distance", "sum over labels, if each started there"),
-    _tree("from parents", "total_cost", "Hamming distance", "sum over labels, each from its parent"),
+    _column("subtrees", "label_tree.subtrees", "label tree", "labels that start at the root"),
+    _column("height", "label_tree.height", "label tree", _HEIGHT),
+    _column("from the root", "label_tree.star_cost", _DISTANCE, "sum over labels, if each started there"),
+    _column("from parents", "label_tree.total_cost", _DISTANCE, "sum over labels, each from its parent"),
     Column("saved", _share_saved, wording.percent, "%", "of the Hamming distance from the root"),
 )
-"""Label trees of the runs side by side."""
 
 
 def show(anchor, results):
-    """How many labels were solved, in how many steps, from where."""
     solved = [run for run in results.runs if run.training is not None]
     if not solved:
         return None

@@ -27,7 +27,6 @@ COLUMNS = (
 
 
 def show_trees(anchor, results):
-    """Shape of the trees, means over the trees, and quality by their number."""
     forests = [run for run in results.runs if run.trees]
     if not forests:
         return None
@@ -72,7 +71,6 @@ def read_embedding(folder, label_names):
 
 
 def show_embeddings(anchor, results):
-    """Figures, and the runs whose nearest labels are shown."""
     runs = [run for run in results.shown if run.embedding is not None]
     return {"runs": runs, "figures": draw_all(anchor, runs, EMBEDDINGS)} if runs else None
 

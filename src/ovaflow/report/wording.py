@@ -3,6 +3,8 @@
 import math
 import unicodedata
 
+from ovaflow.console.progress import clock
+
 MISSING = "–"  # a figure that was not recorded
 
 _HIDDEN = {"Cc", "Cs", "Co", "Cn"}
@@ -52,12 +54,7 @@ def duration(seconds):
         return MISSING
     if 0 < seconds < 1:
         return f"{decimal(1000 * seconds)} ms"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{decimal(seconds)} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02d} s"
-    return f"{whole // 3600:,} h {whole % 3600 // 60:02d} min"
+    return f"{decimal(seconds)} s" if round(seconds) < 60 else clock(seconds)
 
 
 def plain(text, limit=120):

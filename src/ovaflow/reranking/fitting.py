@@ -9,12 +9,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
 from ovaflow.console.errors import InputError
+from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.boosted_trees import fit_trees
 from ovaflow.reranking.evidence import COLUMNS, GROUPS, Evidence
 from ovaflow.reranking.ranked import rank
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.settings.models import CANDIDATES
-from ovaflow.sparse.best import NO_LABEL
 from ovaflow.sparse.csr import rows_of
 
 MOST = 20_000

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import expit
 
-from ovaflow.sparse.best import NO_LABEL
+from ovaflow.model.top_k import NO_LABEL
 
 
 def rank(trees, columns, ids):

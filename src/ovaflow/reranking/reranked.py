@@ -7,10 +7,10 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.model.model_file import Model, ModelFile
+from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.ranked import rank
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.settings.models import CANDIDATES
-from ovaflow.sparse.best import NO_LABEL
 from ovaflow.sparse.csr import CSR
 
 

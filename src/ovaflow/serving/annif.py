@@ -22,8 +22,7 @@ from ovaflow.serving import metrics
 from ovaflow.serving.replies import described, documented, json_reply, problem
 
 _MOST_DOCUMENTS = 32
-_UNKNOWN = "und"
-"""The language of names that came without one, as BCP 47 has it."""
+_UNKNOWN = "und"  # the language of names that came without one, as BCP 47 has it
 
 _SCORES = "the score of a subject is {}"
 _PROBABILITY = "its calibrated probability, fitted to the order of the classifiers' scores"
@@ -163,7 +162,6 @@ _documented = partial(documented, why=_WHY, plain=(413,))
 
 
 def annif_routes(models, queue, options):
-    """Routes that answer for models by their names, those that read texts."""
     router, projects = APIRouter(prefix="/v1", route_class=_Route), _Projects(models, queue, options)
     _add_descriptions(router, projects)
     _add_suggestions(router, projects)
@@ -185,7 +183,6 @@ class _Projects:
         return self._models[name]
 
     async def suggest(self, name, texts, limit, threshold, language):
-        """Results of each text."""
         served, options = self.require(name), self._options
         known = self.cards[name]["vocab"]["languages"]
         if language is not None and language not in known and known != [_UNKNOWN]:
@@ -197,7 +194,7 @@ class _Projects:
         limits = min(limit, options.max_top_k), threshold, options.max_top_k
         suggestions = await self._queue.run(_suggest, served, texts, *limits)
         metrics.INSTANCES.inc(len(texts))
-        return [{"results": results} for results in suggestions]
+        return suggestions
 
 
 def _add_descriptions(router, projects):
@@ -291,11 +288,12 @@ def _suggest(served, texts, limit, threshold, most):
     k = most if calibrated else max(limit, 1)
     rows = list(labels_of(served.predictor, X, k, 1, served.calibration, calibrated))
     notations, known = served.predictor.model.label_notations, served.known_features(X)
-    # without a known word the labels would be those of any text
-    return [
-        _results(row[:limit] if n else [], _scores(row), notations, threshold)
-        for row, n in zip(rows, known, strict=True)
-    ]
+    suggestions = []
+    for row, n in zip(rows, known, strict=True):
+        # without a known word the labels would be those of any text
+        labels = row[:limit] if n else []
+        suggestions.append({"results": _results(labels, _scores(row), notations, threshold)})
+    return suggestions
 
 
 def _scores(labels):

@@ -49,10 +49,10 @@ def create():
         _log.error("cannot serve: %s", error, exc_info=not isinstance(error, InputError))
         sys.exit(STARTUP_FAILURE)  # so that uvicorn does not start this worker again and again
     gc.freeze()  # what is loaded now stays, so that collecting garbage need not walk it between requests
-    metrics.count_worker(served.checksum for served in models.values())
+    metrics.count_worker(served.model.checksum for served in models.values())
     for name, served in models.items():
-        message = f"serving model {served.checksum} as {name}: {served.predictor.n_labels:,} labels. {served.remark}"
-        _log.info("%s", message.rstrip())
+        message = f"serving model {served.model.checksum} as {name}: {served.model.n_labels:,} labels."
+        _log.info("%s", f"{message} {served.remark}".rstrip())
     return metrics.Observed(_application(models, options), options.access_log)
 
 
@@ -119,7 +119,6 @@ class ScoringQueue:
             raise _busy(f"not answered within {self._seconds:g} s") from None
 
     def close(self):
-        """Wait for what runs."""
         self._pool.shutdown(cancel_futures=True)
 
     def _take(self, places):
@@ -138,7 +137,6 @@ class BodyLimit:
         self._app, self._largest = app, largest
 
     async def __call__(self, scope, receive, send):
-        """Answer a request."""
         announced, size = int(dict(scope.get("headers", ())).get(b"content-length", 0)), 0
 
         async def receive_and_count():

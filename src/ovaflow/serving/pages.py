@@ -17,12 +17,10 @@ _ASSETS = resources.files("ovaflow.serving") / "assets"
 
 
 def page(options):
-    """The page where a person pastes a text and sees its labels."""
     return _rendered("page.html.j2", options=options, most_words=MOST_WORDS)
 
 
 def documentation(document):
-    """The OpenAPI document as a page to read."""
     return _rendered("docs.html.j2", document=_resolved(document, document["components"]["schemas"]))
 
 

@@ -26,7 +26,6 @@ _RETRY = {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer
 
 
 def json_reply(answer):
-    """An answer as JSON."""
     text = json.dumps(answer, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return Response(text.encode("utf-8", "replace"), media_type="application/json")
 

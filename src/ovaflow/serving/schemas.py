@@ -16,8 +16,7 @@ from pydantic import (
 LARGEST_ID = (1 << 31) - 1
 MOST_FEATURES = 100_000
 MOST_WORDS = 1000
-LARGEST_VALUE = 1e15
-"""Sums of squares of values up to here are finite in float32."""
+LARGEST_VALUE = 1e15  # sums of squares of values up to here are finite in float32
 
 
 def _whole(value):

@@ -27,13 +27,7 @@ class ServedModel:
 
     @property
     def model(self):
-        """The open model file."""
         return self.predictor.model
-
-    @property
-    def checksum(self):
-        """The model file's checksum."""
-        return self.model.checksum
 
     @property
     def explains(self):
@@ -48,7 +42,6 @@ class ServedModel:
 
     @cached_property
     def search_forms(self):
-        """Names of the labels as they are searched: without case."""
         return [normal_form(name) for name in self.predictor.label_names]
 
     def warm_up(self):
@@ -67,7 +60,6 @@ class ServedModel:
         return (np.diff(X.indptr) - (self.model.bias != 0)).tolist()
 
     def predict(self, request):
-        """Best labels of the instances of a request."""
         if request.probabilities or request.thresholds:
             self._require_calibration()
         X = self._instances(request)
@@ -75,9 +67,8 @@ class ServedModel:
         rows = labels_of(self.predictor, X, *options)
         predictions = []
         for labels, known in zip(rows, self.known_features(X), strict=True):
-            entries = [self._predicted(label) for label in labels]
-            predictions.append({"labels": entries, "features": known})
-        return {"model": self.checksum, "predictions": predictions}
+            predictions.append({"labels": list(map(self._predicted, labels)), "features": known})
+        return {"model": self.model.checksum, "predictions": predictions}
 
     def explain(self, request):
         """Why the best labels, or those of the request, have their scores."""
@@ -94,7 +85,7 @@ class ServedModel:
         for label in self._labels_to_explain(X, request):
             explanation = contributions(self.predictor, X, label, request.words)
             labels.append(_rounded(explanation.as_dict(self.predictor, spans, calibration)))
-        return {"model": self.checksum, "labels": labels, "features": self.known_features(X)[0]}
+        return {"model": self.model.checksum, "labels": labels, "features": self.known_features(X)[0]}
 
     def find_labels(self, search, offset, limit):
         """Labels whose names contain a string, those that begin with it first, or with this notation or URI."""
@@ -107,22 +98,20 @@ class ServedModel:
         else:
             labels = range(self.predictor.n_labels)
         page = [self._label(label) for label in labels[offset : offset + limit]]
-        return {"model": self.checksum, "total": len(labels), "labels": page}
+        return {"model": self.model.checksum, "total": len(labels), "labels": page}
 
     def describe_label(self, label, words, nearest):
-        """A label with its strongest words and nearest labels."""
         self._require_label(label)
-        answer = {"model": self.checksum, "label": self._label(label)}
+        answer = {"model": self.model.checksum, "label": self._label(label)}
         if not self.explains or not self.model.trained[label]:
             return answer | dict.fromkeys(("up", "down", "bias", "nearest"))
         return answer | _rounded(describe_label(self.predictor, label, words, nearest))
 
     def health(self):
-        """What is served."""
         predictor = self.predictor
         return {
             "status": "ready",
-            "model": self.checksum,
+            "model": self.model.checksum,
             "method": self.model.method,
             "vocabulary": self.vocabulary,
             "labels": predictor.n_labels,
@@ -134,7 +123,6 @@ class ServedModel:
         }
 
     def _instances(self, request):
-        """Features of the instances of a request."""
         predictor = self.predictor
         if request.features is None:
             texts = getattr(request, "texts", None) or [request.text]
@@ -151,8 +139,8 @@ class ServedModel:
             reason = str(error).removeprefix(f"{self.model.path}: ")
             raise HTTPException(422, f"features: {reason}") from None
         if not np.isfinite(X.data).all():
-            reason = "features: the model's transform gives no finite numbers for these values"
-            raise HTTPException(422, reason)
+            reason = "the model's transform gives no finite numbers for these values"
+            raise HTTPException(422, f"features: {reason}")
         return X
 
     def _text(self, text):

@@ -22,8 +22,7 @@ from uvicorn.supervisors import Multiprocess
 
 from ovaflow.console.errors import InputError
 
-_VARIABLE = "OVAFLOW_SERVE"
-"""Environment variable that tells workers the options."""
+_VARIABLE = "OVAFLOW_SERVE"  # environment variable that tells workers the options
 
 _SILENT_SECONDS = 30
 """After which uvicorn replaces a worker; one that takes another's place at SIGHUP has as long to open the model."""

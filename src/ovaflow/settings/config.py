@@ -71,13 +71,11 @@ def _merge(defaults, config):
 def _downloaded(entry, key, catalogue):
     name = entry.name or key
     published = catalogue(name)
-    roles = ("train", "test")
-    if published["format"] == "npz":
-        roles = ("train", "train_labels", "test", "test_labels")
-    files = [paths.CATALOGUE.format(name=name, file=file) for file in published["files"]]
-    settings = {key: published[key] for key in ("propensity_a", "propensity_b")}
+    settings = {"propensity_a": published.propensity.a, "propensity_b": published.propensity.b}
     settings |= entry.model_dump(include=entry.model_fields_set - {"source", "name"})
-    settings |= {"format": published["format"], **dict(zip(roles, files, strict=True))}
+    settings["format"] = published.format
+    for role, file in published.files.items():
+        settings[role] = paths.CATALOGUE.format(name=name, file=file)
     return Dataset.model_validate(settings)
 
 

@@ -185,7 +185,6 @@ class Source(Section):
 
     @property
     def has_test(self) -> bool:
-        """Whether there is a test file."""
         return self.test is not None
 
     @model_validator(mode="after")
@@ -300,9 +299,8 @@ class Prepare(Section):
     def _a_weight_per_column(self) -> Self:
         columns = self.text_column.count(",") + 1
         if self.column_weights and len(self.column_weights) != columns:
-            raise ValueError(
-                f"{len(self.column_weights)} column_weights for {columns} text columns ({self.text_column})"
-            )
+            n = len(self.column_weights)
+            raise ValueError(f"{n} column_weights for {columns} text columns ({self.text_column})")
         return self
 
 
@@ -320,7 +318,6 @@ class PrepareSource(Prepare):
 
     @property
     def has_texts(self) -> bool:
-        """Whether the instances are texts."""
         return self.format in ("builtin", *TEXT_FORMATS)
 
     @property
@@ -715,11 +712,9 @@ class Config(Section):
         return type(section).model_validate(section.model_dump() | overridden)
 
     def train_of(self, run: str) -> Train:
-        """Train settings of a run."""
         return self.section("train", run=run)
 
     def runs_of(self, method: str) -> list[str]:
-        """Names of the runs of a method."""
         return [name for name, run in self.runs.items() if run.method == method]
 
     @model_validator(mode="after")
@@ -744,6 +739,5 @@ class Config(Section):
             if run.sweep is not None:
                 raise ValueError(f"runs.{name}: retrain keeps weights of one C, sweep changes it")
             if run.pretrained is not None and self.section("predict", run=name).rerank:
-                raise ValueError(
-                    f"runs.{name}: rerank needs retrain: all; kept weights may have seen held-out instances"
-                )
+                reason = "kept weights may have seen held-out instances"
+                raise ValueError(f"runs.{name}: rerank needs retrain: all; {reason}")

@@ -65,10 +65,14 @@ class BatchSolver:
 
     def admit(self, label, positives, target, positive_cost=1.0):
         """Take a label: its instances, what the gradient's norm must reach, and what losses of positives weigh."""
-        slot = int(np.flatnonzero(self._batch.state == EMPTY)[0])
-        _admit(slot, positives, float(positive_cost), target, self._batch)
+        batch = self._batch
+        slot = int(np.flatnonzero(batch.state == EMPTY)[0])
+        batch.state[slot], batch.rounds[slot], batch.exhaustive[slot] = ADMITTED, 0, False
+        batch.target[slot], batch.positive_cost[slot] = target, positive_cost
+        batch.n_positives[slot], batch.rows[slot, : len(positives)] = len(positives), positives
+        batch.outcome[slot] = 0
         self._ranking.fill(label, self._X, positives, self._dense)
-        _set_weights(slot, self._dense, _NEGLIGIBLE, self._screen, self._batch)
+        _set_weights(slot, self._dense, _NEGLIGIBLE, self._screen, batch)
         self._slots[label] = slot
 
     def screen(self):
@@ -148,20 +152,6 @@ def make_batch(n, d, n_popular):
 def first_rows(n, n_positives):
     """Negatives in the first working set, sqrt(n) (1 + sqrt(|P|)): a few times what is curved at the optimum."""
     return np.sqrt(n) * (1 + np.sqrt(n_positives))
-
-
-@strict_kernel
-def _admit(c, positives, positive_cost, target, batch):
-    """Take a label into a slot."""
-    batch.state[c] = ADMITTED
-    batch.rounds[c] = 0
-    batch.exhaustive[c] = False
-    batch.target[c] = target
-    batch.positive_cost[c] = positive_cost
-    batch.n_positives[c] = len(positives)
-    batch.rows[c, : len(positives)] = positives
-    outcome = batch.outcome[c]
-    outcome.newton_steps = outcome.cg_steps = outcome.line_search_halvings = outcome.full_passes = 0
 
 
 @strict_kernel
@@ -299,11 +289,9 @@ def _drop_far_rows(c, X, batch, local):
 def _keep_highest(rows, scores, count, limit, histogram):
     """Keep about ``limit`` of the rows, those of the highest scores; returns their number."""
     threshold = threshold_for(scores, count, limit, histogram)
-    n_highest = 0
-    for e in range(count):
-        rows[n_highest] = rows[e]
-        n_highest += scores[e] > threshold
-    return n_highest
+    highest = rows[:count][scores[:count] > threshold]
+    rows[: len(highest)] = highest
+    return len(highest)
 
 
 @kernel

@@ -62,12 +62,10 @@ class CoordinateDescent(Newton):
     features: Features
 
     def targets(self, positives, means, costs):
-        """See :meth:`Newton.targets`."""
         slope = SLOPE_AT_ZERO[self.settings.loss]
         return violation_targets(self.settings, slope, self.X, positives, self.features, np.asarray(costs))
 
     def solve(self, positives, target, work, cost):
-        """See :meth:`Newton.solve`."""
         columns, n = self.features.columns, self.n_documents
         return solve_label_l1(self.X, columns, positives, target, work, self.settings, cost, n)
 
@@ -77,11 +75,9 @@ class OnFeatures(CoordinateDescent):
     """Labels one by one: L1 problems, on the features that matter."""
 
     def make_work(self):
-        """See :meth:`Newton.make_work`."""
         return make_scratch(self.X.n_rows, self.X.n_columns)
 
     def solve(self, positives, target, work, cost):
-        """See :meth:`Newton.solve`."""
         return solve_on_features(self.X, self.features, positives, target, work, self.settings, cost)
 
 
@@ -129,12 +125,10 @@ class Samples:
 
     @staticmethod
     def suits(counts, n):
-        """See :meth:`WorkingSets.suits`."""
         return (counts > 0) & (counts + near_rows(counts) + SAMPLE <= LARGEST_SAMPLE * n)
 
     @classmethod
     def of(cls, X, n_documents, counts, targets, settings):
-        """See :meth:`WorkingSets.of`."""
         smallest = targets[cls.suits(counts, n_documents)].min()
         return cls(X, make_anchor(X, n_documents, smallest, settings), settings)
 

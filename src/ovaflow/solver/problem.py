@@ -56,24 +56,10 @@ class Workspace(NamedTuple):
 
 def make_workspace(n, d):
     """Allocate what one thread works in, for n instances and d features."""
-    instances, features = (np.float32, n), (np.float32, d)
-    return Workspace(
-        **separate_arrays(
-            signed_costs=instances,
-            scores=instances,
-            score_steps=instances,
-            active=(np.int32, n),
-            slopes=instances,
-            curvatures=instances,
-            weights=features,
-            gradient=features,
-            step=features,
-            residual=features,
-            direction=features,
-            curved=features,
-            preconditioner=features,
-        )
-    )
+    first_of_features = Workspace._fields.index("weights")
+    shapes = dict.fromkeys(Workspace._fields[:first_of_features], (np.float32, n))
+    shapes |= dict.fromkeys(Workspace._fields[first_of_features:], (np.float32, d))
+    return Workspace(**separate_arrays(**shapes | {"active": (np.int32, n)}))
 
 
 @kernel

@@ -31,7 +31,6 @@ from ovaflow.solver.newton import solve_label
 from ovaflow.solver.problem import Outcome, Status, make_workspace
 from ovaflow.solver.sampled_problem import (
     SampledLabel,
-    copy_weights,
     fill_gradients,
     make_panel,
     objective,
@@ -96,11 +95,9 @@ class SampledSolver:
 
     @property
     def has_room(self):
-        """Whether another label can be admitted."""
         return bool(self._free)
 
     def admit(self, label, positives, target, positive_cost=1.0):
-        """Take a label."""
         slot = self._free.pop()
         in_flight = SampledLabel(slot, positives, np.float32(positive_cost), target)
         self._progress[label] = _Progress(in_flight)
@@ -128,7 +125,7 @@ class SampledSolver:
             return None
         self._free.append(slot)
         del self._progress[label]
-        copy_weights(slot, self._panel, self._local.work.weights)
+        self._local.work.weights[:] = self._panel.weights[:, slot]
         outcome = self._outcome(at) if at.norm <= target else self._solve_plainly(at)
         return self._features, self._local.work.weights, outcome
 

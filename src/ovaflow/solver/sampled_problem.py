@@ -215,13 +215,6 @@ def _solve(label, part, work, panel, local, settings):
     return solved
 
 
-@strict_kernel
-def copy_weights(c, panel, out):
-    """w of a label."""
-    for f in range(len(out)):
-        out[f] = panel.weights[f, c]
-
-
 @kernel
 def objective(label, X, weights, panel, settings):
     """1/2 |w|^2 + C sum_i c_i phi(m_i), where phi(m_i) = -log(1 - phi'(m_i) y_i) for a negative of small slope."""

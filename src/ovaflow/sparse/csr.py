@@ -18,7 +18,6 @@ class CSR(NamedTuple):
 
     @property
     def n_rows(self):
-        """Number of rows."""
         return len(self.indptr) - 1
 
     @property
@@ -53,9 +52,7 @@ def from_scipy(matrix):
 
 def rows_of(matrix, rows):
     """The chosen rows of a matrix, in the order given."""
-    lengths = np.diff(matrix.indptr)[rows]
-    indptr = np.zeros(len(rows) + 1, np.int64)
-    np.cumsum(lengths, out=indptr[1:])
+    indptr = offsets(np.diff(matrix.indptr)[rows])
     data = np.empty(indptr[-1], matrix.data.dtype)
     indices = np.empty(indptr[-1], np.int32)
     _copy_rows(*matrix.arrays, np.asarray(rows, np.int64), data, indices, indptr)
@@ -70,6 +67,20 @@ def _copy_rows(data, indices, indptr, rows, out_data, out_indices, out_indptr):
         for k in range(out_indptr[i + 1] - target):
             out_data[target + k] = data[start + k]
             out_indices[target + k] = indices[start + k]
+
+
+def offsets(lengths):
+    """Where pieces of these lengths begin, one after the other, and where the last one ends: int64."""
+    ends = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=ends[1:])
+    return ends
+
+
+def full_matrix(values):
+    """A dense matrix (n, d), float32, with every entry stored."""
+    n, d = values.shape
+    indices = np.tile(np.arange(d, dtype=np.int32), n)
+    return CSR(values.reshape(-1), indices, d * np.arange(n + 1, dtype=np.int64), d)
 
 
 def nonzeros_of_rows(matrix):
@@ -97,9 +108,7 @@ def transpose(matrix):
         data = np.ascontiguousarray(matrix.data.reshape(matrix.n_rows, matrix.n_columns).T).reshape(-1)
         indptr = matrix.n_rows * np.arange(matrix.n_columns + 1, dtype=np.int64)
         return CSR(data, None, indptr, matrix.n_rows)
-    counts = np.bincount(matrix.indices, minlength=matrix.n_columns)
-    indptr = np.zeros(matrix.n_columns + 1, np.int64)
-    np.cumsum(counts, out=indptr[1:])
+    indptr = offsets(np.bincount(matrix.indices, minlength=matrix.n_columns))
     data = np.empty_like(matrix.data)
     indices = np.empty(len(matrix.indices), np.int32)
     _fill_transposed(*matrix.arrays, data, indices, indptr[:-1].copy())

@@ -12,10 +12,13 @@ from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.fingerprint import code_fingerprint
 from ovaflow.initialization.label_tree import parents_first, parents_within
+from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.machine.limits import peak_rss_bytes
 from ovaflow.machine.pinning import pin_thread
+from ovaflow.model.one_vs_all import OneVsAll
+from ovaflow.model.pruning import prune
 from ovaflow.solver.problem import Outcome, Status
-from ovaflow.sparse.csr import CSR
+from ovaflow.sparse.csr import CSR, offsets
 from ovaflow.storage.parts import Parts, digest_of
 from ovaflow.training.label_jobs import LabelJobs, LabelQueue, LabelSolver, TrainedLabel, unsolved
 from ovaflow.training.plan import estimated_work
@@ -55,6 +58,16 @@ def train_labels(dataset, inputs, labels, training, threads=1, title="train", pa
     parts.write()
     in_order = [results.pop(label) for label in labels.tolist()]
     return _assemble(in_order, counts, dataset.n_features, core_seconds)
+
+
+def train_model(dataset, training, threshold, threads=1, earlier=None):
+    """Train all labels of a dataset; the model is the one that shards of the same training are merged into."""
+    inputs = compute_start_inputs(dataset, training, threads, earlier=earlier)
+    labels = np.arange(dataset.n_labels, dtype=np.int32)
+    done = train_labels(dataset, inputs, labels, training, threads)
+    parameters = {"train": training.recorded, "prune": threshold}
+    weights = prune(done.weights, threshold)
+    return OneVsAll.in_memory(dataset, done.trained, parameters, weights=weights)
 
 
 def digest_of_shard(labels, training, inputs, checksums):
@@ -169,8 +182,7 @@ def _assemble(results, counts, d, core_seconds):
 
 def _join(results, d):
     """Weights of all labels; those of each label are released once they are copied."""
-    indptr = np.zeros(len(results) + 1, np.int64)
-    np.cumsum([len(result.indices) for result in results], out=indptr[1:])
+    indptr = offsets([len(result.indices) for result in results])
     data, indices = np.empty(indptr[-1], np.float32), np.empty(indptr[-1], np.int32)
     for row in range(len(results)):
         data[indptr[row] : indptr[row + 1]] = results[row].data

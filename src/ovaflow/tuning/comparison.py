@@ -8,7 +8,7 @@ import numpy as np
 
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.metrics import ranking_metrics
-from ovaflow.training.whole_model import train_model
+from ovaflow.training.shard_job import train_model
 
 _ENOUGH, _ROUNDS = 600, 10
 """Held-out instances that are enough, and most rounds to get there."""

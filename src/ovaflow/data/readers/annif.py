@@ -1,14 +1,8 @@
 """Document corpora as Annif reads them: short texts by line, CSV or JSON Lines, and folders of full texts."""
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.readers.streams import Lines, ending_of, matching_paths, open_stream, read_lines
-from ovaflow.data.readers.texts import (
-    CORRECT,
-    TextInstance,
-    clean,
-    read_csv_fields,
-    read_json_object,
-)
+from ovaflow.data.readers.streams import Lines, clean, ending_of, matching_paths, open_stream, read_lines
+from ovaflow.data.readers.texts import CORRECT, TextInstance, read_csv_fields, read_json_object
 
 _SUBJECTS = (".tsv", ".key")
 """Endings of the files beside a full text that hold its subjects."""

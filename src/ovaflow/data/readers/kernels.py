@@ -17,8 +17,6 @@ TOO_LARGE = 1 << 40
 
 MOST_DIGITS = 10**17
 LARGEST_EXPONENT = 70
-EXACT_MANTISSA = 1 << 53
-EXACT_EXPONENT = 22
 POWERS = np.array([float(f"1e{exponent}") for exponent in range(LARGEST_EXPONENT + 1)])
 MARGIN = 2.0**-50
 """Above the relative error of one product of two rounded factors."""
@@ -88,8 +86,7 @@ def nearest_float32(mantissa, exponent):
         return OVERFLOW, np.float32(0.0)
     product = mantissa / POWERS[-exponent] if exponent < 0 else mantissa * POWERS[exponent]
     value = np.float32(product)
-    exact = mantissa <= EXACT_MANTISSA and -EXACT_EXPONENT <= exponent <= EXACT_EXPONENT
-    if not exact and np.float32(product * (1.0 - MARGIN)) != np.float32(product * (1.0 + MARGIN)):
+    if np.float32(product * (1.0 - MARGIN)) != np.float32(product * (1.0 + MARGIN)):
         return HARD, value
     return (OVERFLOW if np.isinf(value) else GOOD), value
 
@@ -97,9 +94,8 @@ def nearest_float32(mantissa, exponent):
 BAD_LABEL, BAD_FEATURE, LABEL_RANGE, FEATURE_RANGE, TOO_MANY_ROWS = 10, 11, 12, 13, 14
 """Outcomes of a line, besides those of a number."""
 
-POSITION, LINES, ROWS, FEATURES, LABELS, HARDS = 0, 1, 2, 3, 4, 5
-SORTED_FEATURES, SORTED_LABELS, LOWEST, HIGHEST = 6, 7, 8, 9
-"""Slots of the cursor: position in the text, what was counted up to there, whether ids ascend, range of feature ids."""
+LINES, ROWS, FEATURES, LABELS, HARDS, SORTED_FEATURES, SORTED_LABELS, LOWEST, HIGHEST = range(9)
+"""Slots of the cursor: what was counted so far, whether ids ascend, range of feature ids."""
 
 
 class Bounds(NamedTuple):
@@ -125,15 +121,14 @@ class Rows(NamedTuple):
 
 @strict_kernel
 def parse_lines(text, end, bounds, rows, cursor):
-    """Rows of the lines between the cursor's position and end: outcome, position of what stopped it."""
-    position = cursor[POSITION]
+    """Rows of the lines before the end: outcome, position of what stopped it."""
+    position = 0
     while position < end:
         position = after_blanks(text, position)
         empty = is_line_end(text[position], bounds.comments)
         if empty and (bounds.comments or cursor[ROWS] == bounds.rows):
             position = after_line(text, position)
             cursor[LINES] += 1
-            cursor[POSITION] = position
             continue
         if cursor[ROWS] == bounds.rows:
             return TOO_MANY_ROWS, position
@@ -143,7 +138,6 @@ def parse_lines(text, end, bounds, rows, cursor):
         if outcome != GOOD:
             return outcome, position
         cursor[LINES] += 1
-        cursor[POSITION] = position
     return GOOD, position
 
 

@@ -13,7 +13,7 @@ from ovaflow.data.readers.sparse_text import ID_LIMIT, LABEL_LIMIT
 from ovaflow.data.readers.streams import open_seekable
 from ovaflow.sparse.csr import from_scipy
 
-_FOREIGN = (ValueError, KeyError, TypeError, AttributeError, OSError, EOFError, zipfile.BadZipFile, zlib.error)
+FOREIGN = (ValueError, LookupError, TypeError, AttributeError, OSError, EOFError, zipfile.BadZipFile, zlib.error)
 """What NumPy and SciPy raise for files that are not matrices."""
 _LETTER_X = re.compile(r"(.*)(?<![a-zA-Z0-9])X(?![a-zA-Z0-9])")
 _BLOCK = 1 << 20
@@ -23,7 +23,7 @@ _BLOCK = 1 << 20
 def read(path, labels_path=None):
     """X (n, d) and Y (n, l), whose file is by default named like that of X, with a Y."""
     labels_path = _labels_file(path) if labels_path is None else labels_path
-    X, Y = _load(path, ID_LIMIT), _load(labels_path, LABEL_LIMIT)
+    X, Y = read_matrix(path), read_matrix(labels_path, LABEL_LIMIT)
     if X.n_rows != Y.n_rows:
         message = f"{Y.n_rows} rows of labels for {X.n_rows} rows of features in {path}"
         raise InputError(message, path=labels_path, remedy="correct this file, or give another one")
@@ -39,14 +39,15 @@ def _labels_file(path):
     return Path(path).with_name(name)
 
 
-def _load(path, most_columns):
+def read_matrix(path, most_columns=ID_LIMIT):
+    """A matrix of finite numbers, without zeros."""
     with open_seekable(path) as stream:
         try:
             matrix = _matrix(stream)
             if len(matrix.shape) != 2 or matrix.shape[1] > most_columns or matrix.dtype.kind not in "biuf":
                 raise ValueError(f"shape {matrix.shape}, type {matrix.dtype}")
             return _canonical(_blockwise(matrix) if isinstance(matrix, np.ndarray) else matrix)
-        except _FOREIGN as error:
+        except FOREIGN as error:
             message = f"not a matrix of scipy.sparse.save_npz or numpy.save ({error or type(error).__name__})"
             raise InputError(message, path=path, remedy="write it with one of these") from None
 

@@ -168,14 +168,14 @@ class _Parser:
         self._path, self._bounds, self._lines = path, bounds, lines_before
         kinds = {"values": "f4", "features": "i4", "labels": "i4", "feature_indptr": "i8", "label_indptr": "i8"}
         self._rows = Rows(**{name: np.zeros(1, kind) for name, kind in kinds.items()}, hard=np.zeros(0, np.int64))
-        self._cursor = np.zeros(10, np.int64)
+        self._cursor = np.zeros(9, np.int64)
         self._cursor[kernels.LOWEST], self._cursor[kernels.HIGHEST] = ID_LIMIT, -1
 
     def parse(self, buffer, end):
         """Append the rows of ``buffer[:end]``, which ends with a line feed."""
         rows, cursor = self._with_room(buffer, end), self._cursor
         before = cursor.copy()
-        cursor[[kernels.POSITION, LINES, HARDS, kernels.SORTED_FEATURES, kernels.SORTED_LABELS]] = 0, 0, 0, 1, 1
+        cursor[[LINES, HARDS, kernels.SORTED_FEATURES, kernels.SORTED_LABELS]] = 0, 0, 1, 1
         outcome, position = kernels.parse_lines(np.frombuffer(buffer, np.uint8), end, self._bounds, rows, cursor)
         for slot, first, last in rows.hard[: cursor[HARDS]].reshape(-1, 3):
             with np.errstate(over="ignore"):

@@ -160,6 +160,15 @@ class Lines:
             self._rest = b""
 
 
+def clean(text):
+    """Text that every later step can store and print: NUL becomes a space, a lone surrogate a question mark."""
+    if "\0" in text:
+        text = text.replace("\0", " ")
+    if not text.isascii():
+        text = text.encode("utf-8", "replace").decode("utf-8")
+    return text
+
+
 def without_end(line):
     """A line without its line feed, and the carriage return before it."""
     return line.removesuffix("\n").removesuffix("\r")

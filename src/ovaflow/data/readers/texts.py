@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.readers.streams import Lines, open_seekable, open_stream, read_lines, without_end
+from ovaflow.data.readers.streams import Lines, clean, open_seekable, open_stream, read_lines, without_end
 from ovaflow.settings.models import COLUMN_FORMATS
 
 CORRECT = "correct or delete the line"
@@ -124,15 +124,6 @@ def joined(fields, weighted=False):
     if weighted:
         return clean(FIELD.join(text.replace(FIELD, " ") for text in texts))
     return clean(" ".join(filter(None, texts)))
-
-
-def clean(text):
-    """Text that every later step can store and print: NUL becomes a space, a lone surrogate a question mark."""
-    if "\0" in text:
-        text = text.replace("\0", " ")
-    if not text.isascii():
-        text = text.encode("utf-8", "replace").decode("utf-8")
-    return text
 
 
 _MARKUP = re.compile(
