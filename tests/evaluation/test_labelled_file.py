@@ -1,31 +1,30 @@
 """ovaflow evaluate on a labelled file, against scikit-learn's scores of all labels of each record."""
 
 import csv
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow.parquet
 import pytest
 from scipy.special import expit
-from sklearn.metrics import f1_score, precision_recall_fscore_support, precision_score, recall_score
+from sklearn.metrics import precision_recall_fscore_support, precision_score, recall_score
 from tiny_table import write_table
 
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
-from ovaflow.evaluation.calibration_curve import LEVELS
 from ovaflow.evaluation.labelled_file import answer, by_label, by_probability, measure, reading_of
-from ovaflow.prediction.calibration import Calibration, read_calibration, write_calibration
+from ovaflow.evaluation.reliability import LEVELS
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.settings.models import TrainLabels
 from ovaflow.training.shard_job import train_model
 
 COLUMNS = ("title", "subjects")
-SLOPE, THRESHOLD = 2.0, -0.4
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Two models with their calibrations, one of a table's first 60 records, and new.csv."""
+    """Two models, one of a table's first 60 records, and new.csv."""
     folder = tmp_path_factory.mktemp("labelled")
     write_table(folder / "records.csv", 200, "|", COLUMNS)
     head, *lines = (folder / "records.csv").read_text().splitlines(keepends=True)
@@ -41,33 +40,27 @@ def folder(tmp_path_factory):
         prepared = ["prepare", "--format=csv", f"--train={place}/train.csv", *columns]
         assert main([*prepared, f"--output={place}/dataset.h5"]) == 0
         train_model(open_dataset(place / "dataset.h5"), TrainLabels(), 0.0).save(place / "model.h5")
-        model = Predictor.open(place / "model.h5").model
-        values = np.full(model.n_labels, SLOPE), np.zeros(model.n_labels), np.full(model.n_labels, THRESHOLD)
-        write_calibration(place / "calibration.h5", Calibration(*values, {}, {"model": model.checksum}))
     return folder
 
 
 @pytest.fixture(scope="module")
-def opened(folder):
-    predictor = Predictor.open(folder / "old" / "model.h5")
-    return predictor, read_calibration(folder / "old" / "calibration.h5", predictor.model)
+def predictor(folder):
+    return Predictor.open(folder / "old" / "model.h5")
 
 
 @pytest.fixture(scope="module")
-def truth(folder, opened):
+def truth(folder, predictor):
     """Labels of each labelled record as given, which of the model's it has, and all scores."""
-    predictor, _ = opened
     rows = [row for row in csv.DictReader((folder / "new.csv").read_text().splitlines()) if row["subjects"]]
     given = [row["subjects"].split("|") for row in rows]
     has = np.array([[name in labels for name in predictor.label_names] for labels in given])
     return given, has, predictor.scores(predictor.from_texts([row["title"] for row in rows]), range(has.shape[1]))
 
 
-def test_metrics_like_scikit_learn(folder, opened, truth):
-    predictor, calibration = opened
+def test_metrics_like_scikit_learn(folder, predictor, truth):
     path = folder / "new.csv"
     answers = answer(predictor, path, reading_of(predictor.model, path))
-    ours, (given, has, scores) = measure(answers, calibration), truth
+    ours, (given, has, scores) = measure(answers, False), truth
     best = np.argsort(-scores, axis=1, kind="stable")[:, :5]
     hits, some = np.take_along_axis(has, best, axis=1), has.any(axis=1)
     amounts = np.array(list(map(len, given)))
@@ -81,12 +74,26 @@ def test_metrics_like_scikit_learn(folder, opened, truth):
         assert ours[f"P@{k}"] == pytest.approx(hits[some, :k].mean())
     assert ours["recall@5 of known labels"] == pytest.approx((hits[some].sum(axis=1) / has[some].sum(axis=1)).mean())
     assert ours["recall@5 of all labels"] == pytest.approx((hits.sum(axis=1) / amounts).mean())
-    chosen = scores >= np.float32(THRESHOLD)
-    for name, average in (("micro-F1", "micro"), ("document-averaged F1", "samples")):
-        theirs = f1_score(has, chosen, average=average, zero_division=0)
-        assert ours[f"{name} at the thresholds"] == pytest.approx(theirs)
-    probabilities = expit(SLOPE * scores)
-    for ours in by_probability(answers, calibration):
+    assert not any("fit" in name for name in ours)
+
+
+def test_labels_that_fit_like_scikit_learn(folder, predictor, truth):
+    path, (given, has, scores) = folder / "new.csv", truth
+    answers = answer(predictor, path, reading_of(predictor.model, path))
+    # as if a second stage had said so
+    answers = answers._replace(scores=expit(2 * answers.scores))
+    probabilities, chosen = expit(2 * scores), np.zeros_like(has)
+    for i, row in enumerate(probabilities):
+        best, total = np.argsort(-row, kind="stable"), row.sum()
+        f1 = [row[best[:m]].sum() / (m + total) for m in range(1, len(row) + 1)]
+        chosen[i, best[: np.argmax(f1) + 1]] = True
+    ours, right, amounts = measure(answers, True), (chosen & has).sum(axis=1), np.array(list(map(len, given)))
+    assert ours["F1 of labels that fit"] == pytest.approx(np.mean(2 * right / (chosen.sum(axis=1) + amounts)))
+    assert ours["precision of labels that fit"] == pytest.approx(precision_score(has, chosen, average="samples"))
+    assert ours["recall of labels that fit"] == pytest.approx(np.mean(right / amounts))
+    levels = by_probability(answers)
+    assert [level["probability"] for level in levels] == list(LEVELS)
+    for ours in levels:
         likely = probabilities >= ours["probability"]
         assert ours["instances"] == pytest.approx(likely.any(axis=1).mean())
         assert ours["recall"] == pytest.approx(recall_score(has, likely, average="micro"))
@@ -94,7 +101,8 @@ def test_metrics_like_scikit_learn(folder, opened, truth):
             assert ours["precision"] == pytest.approx(precision_score(has, likely, average="micro"))
         else:
             assert ours["precision"] is None
-    head, *rows = by_label(answers, predictor.model, calibration)
+    model = SimpleNamespace(probabilistic=True, label_names=predictor.label_names, label_uris=())
+    head, *rows = by_label(answers, model)
     precision, recall, f1, positives = precision_recall_fscore_support(has, chosen, zero_division=0)
     for row in rows:
         ours, j = dict(zip(head, row, strict=True)), predictor.label_names.index(row[0])
@@ -103,8 +111,7 @@ def test_metrics_like_scikit_learn(folder, opened, truth):
             assert float(ours[name] or 0) == pytest.approx(theirs[j], abs=1e-4)
 
 
-def test_every_format_has_the_same_answer(folder, opened, tmp_path):
-    predictor, _ = opened
+def test_every_format_has_the_same_answer(folder, predictor, tmp_path):
     path = folder / "new.csv"
     rows = list(csv.DictReader(path.read_text().splitlines()))
     (tmp_path / "new.tsv").write_text("".join(f"{row['subjects']}\t{row['title']}\n" for row in rows))
@@ -142,18 +149,15 @@ def test_a_file_of_features(tmp_path):
 def test_two_models_side_by_side(folder, capsys):
     old, new = (f"--model={folder / name / 'model.h5'}" for name in ("old", "new"))
     assert main(["evaluate", old, new, str(folder / "new.csv")]) == 0
-    said = capsys.readouterr().out
-    assert "P@1" in said
-    assert said.count("at least") == len(LEVELS)
+    assert "P@1" in capsys.readouterr().out
     assert main(["evaluate", new, str(folder / "new.csv"), f"--labels={folder}/labels.csv"]) == 0
-    assert "labels.csv: labels that reach their thresholds count as predicted" in capsys.readouterr().out
+    assert "labels.csv: the best 5 of each record count as predicted" in capsys.readouterr().out
     assert main(["evaluate", old, new, str(folder / "new.csv"), f"--labels={folder}/labels.csv"]) == 2
     assert main(["evaluate", old, str(folder / "new.csv"), f"--groups={folder}/groups.json"]) == 2
     assert "--groups goes with --dataset" in capsys.readouterr().err
 
 
-def test_labels_that_are_none_of_the_models_are_refused(folder, opened, tmp_path):
-    predictor, _ = opened
+def test_labels_that_are_none_of_the_models_are_refused(folder, predictor, tmp_path):
     (tmp_path / "new.csv").write_text("title,subjects\nword00,other\n")
     with pytest.raises(InputError, match="no label of any record is one of the model's; check --labels-column"):
         answer(predictor, tmp_path / "new.csv", reading_of(predictor.model, tmp_path / "new.csv"))

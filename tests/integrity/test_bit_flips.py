@@ -15,14 +15,14 @@ MORE = [
     "explain {model} --text=word11",
     "predict {forest} --text=word11 --output={answers}",
     "predict {embedded} --text=word11 --output={answers}",
-    "predict {model} --text=word11 --probabilities --calibration={calibration} --output={answers}",
+    "predict {model} --text=word11 --fit --reranker={reranker} --output={answers}",
     "convert {model} --to=npz --output={npz}",
     "prune {model} --threshold=0.3 --output={pruned}",
 ]
 
 READERS = [step for step in [*STEPS, *MORE] if not step.startswith("index")]
 
-REPORTED = ["metrics", "analysis", "prune", "curve", "training", "predictions", "model", "calibration"]
+REPORTED = ["metrics", "analysis", "prune", "reliability", "training", "predictions", "model"]
 REPORTED += [f"{run}_{name}" for run in ("forest", "embedded") for name in ("training", "predictions", "metrics")]
 REPORTED += ["forest", "embedded", "tree_curve", "described", "dataset"]
 """What the report reads."""

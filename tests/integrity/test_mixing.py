@@ -39,7 +39,8 @@ def stronger(finished, tmp_path_factory):
     folder = Folder(tmp_path_factory.mktemp("stronger") / "tiny")
     shutil.copytree(finished.path, folder.path)
     for step in STEPS:
-        if step.split()[0] in ("root", "train-shard", "merge", "predict", "evaluate") and "held" not in step:
+        of_whole = step.split()[0] in ("root", "train-shard", "merge", "predict", "evaluate") and "held" not in step
+        if of_whole or step.startswith("rerank"):
             more = ["--C=3"] if step.split()[0] in ("root", "train-shard") else []
             done = run(*folder.words(step), *more)
             assert done.status == 0, done.written
@@ -53,7 +54,8 @@ SETTINGS = [
     ("evaluate", "predictions", "predictions were not made from it"),
     ("evaluate", "model", "predictions were not made from it"),
     ("evaluate", "training", "a training with another C"),
-    ("calibration-curve", "model", "does not belong to"),
+    ("predict", "reranker", "does not belong to"),
+    ("reliability", "reranker", "predictions were not made with it"),
 ]
 
 
@@ -97,7 +99,7 @@ def test_the_report_refuses_them(mixed, tmp_path, name):
 
 def test_the_report_passes_over_what_was_measured_elsewhere(mixed, tmp_path):
     """Nothing of it is shown: the page is that without the files."""
-    measured, pages = ["analysis", "prune", "calibration", "curve"], []
+    measured, pages = ["analysis", "prune", "reliability"], []
     folder = mixed(*measured)
     for remove in (False, True):
         for name in measured if remove else []:
@@ -108,12 +110,11 @@ def test_the_report_passes_over_what_was_measured_elsewhere(mixed, tmp_path):
     assert pages[0] == pages[1]
 
 
-def test_a_service_refuses_the_probabilities_of_another_model(finished, other, mixed):
-    assert open_served_model(finished["model"]).calibration is not None
+def test_a_service_refuses_the_second_stage_of_another_model(finished, other, mixed):
     with pytest.raises(InputError, match="does not belong to"):
-        open_served_model(mixed("calibration")["model"])
+        open_served_model(mixed("reranker")["model"])
     with pytest.raises(InputError, match="does not belong to"):
-        open_served_model(finished["model"], other["calibration"])
+        open_served_model(finished["model"], other["reranker"])
 
 
 def test_the_index_of_another_model_is_not_used(mixed, tmp_path):

@@ -16,7 +16,6 @@ from tiny_table import write_table
 
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
-from ovaflow.prediction.calibration import Calibration, write_calibration
 from ovaflow.prediction.predictions import predict_test_set
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.prediction.sources import InputFile, batches_of, format_of, text_of_columns
@@ -141,27 +140,6 @@ def test_one_row_per_record(expected, tmp_path, capsys):
     assert "has it in its name" in capsys.readouterr().err
 
 
-def test_probabilities_and_thresholds(expected, tmp_path, capsys):
-    model, texts, predictions = expected
-    opened, calibration = Predictor.open(model).model, tmp_path / "calibration.h5"
-    thresholds = np.full(10, np.median(predictions.scores), np.float32)
-    write_calibration(calibration, Calibration(np.ones(10), np.zeros(10), thresholds, {}, {"model": opened.checksum}))
-    (tmp_path / "in.txt").write_bytes(FILES["in.txt"](texts))
-    run(model, tmp_path / "in.txt", "--top-k=3", "--probabilities", "--thresholds", f"--calibration={calibration}")
-    found = answers(capsys.readouterr().out)
-    assert [len(entry["labels"]) for entry in found] == (predictions.scores >= thresholds[0]).sum(axis=1).tolist()
-    labels = [label for entry in found for label in entry["labels"]]
-    assert np.allclose(
-        [label["probability"] for label in labels], [1 / (1 + np.exp(-label["score"])) for label in labels]
-    )
-    given = model, tmp_path / "in.txt", "--top-k=3", "--min-probability=0.6", f"--calibration={calibration}"
-    run(*given)
-    likely = (1 / (1 + np.exp(-predictions.scores.astype(float)))) >= 0.6
-    assert [len(entry["labels"]) for entry in answers(capsys.readouterr().out)] == likely.sum(axis=1).tolist()
-    run(model, tmp_path / "in.txt", "--min-probability=0", status=2)
-    assert "calibration.h5: no calibration, which probabilities" in capsys.readouterr().err
-
-
 def test_a_key_that_a_record_lacks_is_null(expected, tmp_path, capsys):
     model, texts, _ = expected
     for name, second in (("null", {"text": None}), ("missing", {"more": 1})):
@@ -249,6 +227,8 @@ def test_no_record_is_answered_before_a_column_is_missed(expected, tmp_path, cap
         (["{model}", "--text=a", "--output=labels.parquet"], "labels.parquet: no format is written under such a name"),
         (["{model}", "--text=a", "--output-format=jsonl", "--joined=;"], "--joined goes with csv, not jsonl"),
         (["{model}", "nowhere.txt"], "nowhere.txt: cannot be read"),
+        (["{model}", "--text=a", "--fit"], "{model}: has no second stage, so no probabilities"),
+        (["{model}", "--text=a", "--min-probability=0"], "{model}: has no second stage, so no probabilities"),
     ],
 )
 def test_what_does_not_go_together(expected, capsys, arguments, complaint):

@@ -109,8 +109,8 @@ def test_a_run_starts_from_a_run_of_a_sweep_or_from_a_file(name, expected):
         ({"a": later("b"), "b": later("a")}, "runs.a.pretrained: runs start in a circle: a from b from a"),
         ({"a": {"sweep": {"C": [1]}, "retrain": "new"}}, "runs.a: retrain keeps weights of one C, sweep changes it"),
         (
-            {"a": {}, "b": later("a") | {"retrain": "changed", "calibrate": 0.2}},
-            "runs.b: calibrate needs retrain: all; kept weights may have seen held-out instances",
+            {"a": {}, "b": later("a") | {"retrain": "changed", "rerank": 0.2}},
+            "runs.b: rerank needs retrain: all; kept weights may have seen held-out instances",
         ),
     ],
 )

@@ -68,6 +68,7 @@ def test_values_of_the_command_line_are_texts():
     ("config", "expected"),
     [
         ({"trian": {}}, "trian: unknown key; did you mean train?; legal here: datasets, runs, prepare"),
+        ({"predict": {"calibrate": 0.2}}, "predict.calibrate: unknown key; did you mean rerank?; legal here: top_k"),
         ({"train": {"min_df": 2}}, "train.min_df: unknown key; it belongs to prepare; legal here: C, loss"),
         ({"train": {"C": -1}}, "train.C: found -1, expected a number above 0"),
         (

@@ -7,7 +7,7 @@ import pytest
 
 from ovaflow.settings import inputs, paths
 from ovaflow.settings.config import resolve
-from ovaflow.settings.models import HELD_OUT_TOP_K
+from ovaflow.settings.models import CANDIDATES
 from ovaflow.steps import STEPS
 from ovaflow.storage.refusals import producer
 
@@ -142,12 +142,12 @@ def test_new_names_of_labels_are_a_file_of_the_dataset():
 
 
 def test_a_fold_is_trained_as_its_dataset_and_more_labels_are_kept():
-    config = settings(runs={"a": {"weighting": "propensity"}}, predict={"calibrate": 0.1})
+    config = settings(runs={"a": {"weighting": "propensity"}}, predict={"rerank": 0.1})
     fold = paths.fold_of(config, "mine", "a")
     assert inputs.parameters_of("train-shard", config, fold, "a") == inputs.parameters_of(
         "train-shard", config, "mine", "a"
     )
-    assert inputs.parameters_of("predict", config, fold, "a") == {"top_k": HELD_OUT_TOP_K}
+    assert inputs.parameters_of("predict", config, fold, "a") == {"top_k": CANDIDATES}
 
 
 def test_kernels_of_all_runs():

@@ -38,10 +38,10 @@ def test_runs_that_embed_alike_share_the_embedding():
 
 
 def test_runs_held_out_alike_share_a_fold():
-    runs = {"msi": {}, "zero": {"initialization": "zero"}, "more": {"calibrate": 0.25}, "not": {"calibrate": 0}}
-    ours = settings(runs, predict={"calibrate": 0.1})
+    runs = {"msi": {}, "zero": {"initialization": "zero"}, "more": {"rerank": 0.25}, "not": {"rerank": 0}}
+    ours = settings(runs, predict={"rerank": 0.1})
     assert paths.folds(ours) == ["mine/held-out-0.1", "mine/held-out-0.25"]
-    assert paths.calibrated_runs(ours) == ["msi", "zero", "more"]
+    assert paths.reranked_runs(ours) == ["msi", "zero", "more"]
     assert paths.folds(settings()) == []
 
 

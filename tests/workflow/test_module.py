@@ -51,7 +51,7 @@ def test_every_step_keeps_to_the_prefix(others):
     config["labels"]["runs"] = {
         "tree": {"initialization": "label-tree"},
         "negative": {"initialization": "all-negative"},
-        "again": {"initialization": "pretrained", "pretrained": "tree", "calibrate": 0.2},
+        "again": {"initialization": "pretrained", "pretrained": "tree", "rerank": 0.2},
         "sweep": {"sweep": {"C": [1, 2]}},
         "fastxml": {"method": "fastxml", "trees": 2},
         "rembrandt": run,

@@ -46,6 +46,9 @@ def reliability_command(predictions, dataset, reranker, output):
     predicted, opened, second = read_predictions(predictions), open_dataset(dataset), read_about(reranker)
     if predicted.inputs.get("dataset") != opened.checksum:
         raise InputError("the predictions are of other instances", path=dataset, remedy="predict again")
+    same_model = predicted.inputs["model"] == second.inputs["model"]
+    if not same_model or predicted.inputs.get("reranker", second.checksum) != second.checksum:
+        raise InputError("the predictions were not made with it", path=reranker, remedy="predict again")
     measured = measure_reliability(predicted, opened, second)
     write_json(output, "reliability", measured)
     if second.unused:

@@ -1,0 +1,88 @@
+"""Figures of probabilities and of answers against scikit-learn's and plain loops."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.calibration import calibration_curve
+from sklearn.metrics import brier_score_loss, log_loss, precision_score, recall_score
+
+from ovaflow.evaluation.ranking import answers_of
+from ovaflow.evaluation.reliability import EDGES, LENGTHS, LEVELS, automatic, by_amount, by_length, reliability
+from ovaflow.reranking.ranked import labels_that_fit
+
+
+@pytest.fixture(scope="module")
+def made():
+    """Probabilities of all labels of texts by falling value, and which are right."""
+    rng = np.random.default_rng(0)
+    probabilities = -np.sort(-rng.beta(0.4, 2, (500, 8)), axis=1)
+    return probabilities, rng.random((500, 8)) < probabilities**1.3
+
+
+def test_reliability_like_scikit_learn(made):
+    p, hits = (array.ravel() for array in made)
+    ours = reliability(p, hits)
+    assert ours["log_loss"] == pytest.approx(log_loss(hits, p))
+    assert ours["brier"] == pytest.approx(brier_score_loss(hits, p))
+    theirs = calibration_curve(hits, p, n_bins=15)
+    assert [each["hits"] for each in ours["bins"]] == pytest.approx(theirs[0])
+    assert [each["probability"] for each in ours["bins"]] == pytest.approx(theirs[1])
+    weights = np.array([each["predictions"] for each in ours["bins"]])
+    assert ours["ece"] == pytest.approx(np.average(np.abs(theirs[0] - theirs[1]), weights=weights))
+
+
+def test_labels_by_least_probability_like_scikit_learn(made):
+    p, hits = made
+    # four true labels are no candidate
+    rows = automatic(p, hits, hits.sum() + 4)
+    assert [row["probability"] for row in rows] == list(LEVELS)
+    for row in rows:
+        chosen = p >= row["probability"]
+        assert row["precision"] == pytest.approx(precision_score(hits, chosen, average="micro"))
+        recall = recall_score(hits, chosen, average="micro")
+        assert row["recall"] == pytest.approx(recall * hits.sum() / (hits.sum() + 4))
+        assert row["expected"] == pytest.approx(p[chosen].mean())
+        assert row["instances"] == pytest.approx(chosen.any(axis=1).mean())
+        assert row["labels"] == pytest.approx(chosen.sum(axis=1).mean())
+    assert automatic(p / 3, hits, 9)[-1]["precision"] is None
+
+
+def test_ranges_by_length_in_a_plain_loop(made):
+    p, hits = made
+    known = np.random.default_rng(1).permutation(500)
+    groups = by_length(p, hits, known)
+    assert [(group["from"], group["to"]) for group in groups] == [(100 * i, 100 * i + 99) for i in range(LENGTHS)]
+    for group in groups:
+        of_group = [i for i in range(500) if group["from"] <= known[i] <= group["to"]]
+        for place in group["ranges"]:
+            inside = []
+            for i in of_group:
+                inside += [(p[i, c], hits[i, c]) for c in range(8) if place["from"] <= p[i, c] < place["to"]]
+            assert place["labels"] == len(inside)
+            assert (place["probability"], place["right"]) == pytest.approx(np.mean(inside, axis=0))
+        amounts = np.histogram(p[of_group], EDGES)[0]
+        assert [place["labels"] for place in group["ranges"]] == [amount for amount in amounts if amount]
+
+
+@given(st.integers(1, 20), st.integers(1, 6), st.integers(0, 1000))
+def test_answers_in_a_plain_loop(n, k, seed):
+    rng = np.random.default_rng(seed)
+    hits, amounts = rng.random((n, k)) < 0.4, rng.integers(0, k + 1, n)
+    positives = hits.sum(axis=1) + rng.integers(0, 2, n)
+    theirs = []
+    for row, m, true in zip(hits, amounts, positives, strict=True):
+        right = sum(row[:m].tolist())
+        f1 = 2 * right / (m + true) if m + true else 0
+        theirs.append([right / m if m else 0, right / true if true else 0, f1, m])
+    assert list(answers_of(hits, amounts, positives).values()) == pytest.approx(np.mean(theirs, axis=0))
+
+
+def test_answers_by_number_of_labels(made):
+    p, hits = made
+    rows = by_amount(p, hits, hits.sum(axis=1))
+    assert [row["name"] for row in rows] == ["1", "2", "3", "4", "5", "6", "7", "8", "fit"]
+    assert [row["labels"] for row in rows[:-1]] == list(range(1, 9))
+    assert rows[-1]["labels"] == pytest.approx(labels_that_fit(p).mean())
+    assert rows[-1]["F1"] > max(row["F1"] for row in rows[:-1])
+    assert rows[7]["R"] == pytest.approx(hits.any(axis=1).mean())

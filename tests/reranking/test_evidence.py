@@ -1,0 +1,174 @@
+"""Evidence and trees against scikit-learn, SciPy and plain loops."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import expit
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.neighbors import NearestNeighbors
+from sklearn.preprocessing import normalize
+
+from ovaflow.data.dataset import open_dataset
+from ovaflow.evaluation.ranking import find_hits
+from ovaflow.model.one_vs_all import OneVsAll
+from ovaflow.prediction.predictions import read_predictions
+from ovaflow.reranking import fitting
+from ovaflow.reranking.boosted_trees import SETTINGS, fit_trees
+from ovaflow.reranking.company import OTHERS, Company
+from ovaflow.reranking.evidence import COLUMNS, Evidence
+from ovaflow.reranking.names import LabelNames
+from ovaflow.reranking.neighbours import NEAREST, Neighbours
+from ovaflow.reranking.ranked import labels_that_fit
+from ovaflow.reranking.rows import unit_rows
+from ovaflow.sparse.csr import from_scipy
+
+
+@settings(max_examples=5)
+@given(st.integers(20, 2000), st.integers(1, 6), st.integers(0, 100), st.booleans())
+def test_trees_are_walked_as_scikit_learn_walks_them(n, columns, seed, coarse):
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(n, columns)).astype(np.float32)
+    if coarse:
+        rows = np.round(rows)
+    hits = rows[:, 0] + rng.normal(size=n) > np.median(rows[:, -1])
+    theirs = HistGradientBoostingClassifier(**SETTINGS, early_stopping=False, random_state=0).fit(rows, hits)
+    others = np.concatenate([rows, rng.normal(0, 100, (1500, columns))]).astype(np.float32)
+    ours = fit_trees(rows, hits).log_odds(others)
+    assert ours == pytest.approx(theirs.decision_function(others), rel=1e-9, abs=1e-9)
+
+
+@st.composite
+def texts(draw):
+    """Unit rows of training texts and their labels, rows to find neighbours for, and candidates, some missing."""
+    rng = np.random.default_rng(draw(st.integers(0, 1000)))
+    n, d, n_labels, k = (draw(st.integers(*bounds)) for bounds in ((1, 80), (25, 60), (1, 12), (1, 12)))
+    X, others = (scipy.sparse.random_array((rows, d), density=0.3, rng=rng).tocsr() for rows in (n, 20))
+    Y = (rng.random((n, n_labels)) < 0.3).astype(np.float32)
+    candidates = np.array([rng.permutation(max(n_labels, k))[:k] for _ in range(20)], np.int32)
+    return X, others, Y, np.where(candidates < n_labels, candidates, -1).astype(np.int32)
+
+
+@given(texts())
+def test_votes_are_those_of_the_nearest_neighbours(made):
+    X, others, Y, candidates = made
+    ours, sums = Neighbours.of(unit_rows(from_scipy(X)), from_scipy(Y)).votes(unit_rows(from_scipy(others)), candidates)
+    nearest = NearestNeighbors(n_neighbors=min(NEAREST, X.shape[0]), metric="cosine").fit(X)
+    for i, (distances, rows) in enumerate(zip(*nearest.kneighbors(others), strict=True)):
+        cosines = 1 - distances
+        assert sums[i] == pytest.approx(cosines.sum(), rel=1e-4, abs=1e-5)
+        for c, label in enumerate(candidates[i]):
+            votes = cosines @ Y[rows, label] if label >= 0 else 0
+            theirs = votes / cosines.sum() if cosines.sum() > 1e-9 else 0
+            assert ours[i, c] == pytest.approx(theirs, abs=1e-4)
+
+
+@given(texts())
+def test_names_are_compared_as_sets_of_features_are(made):
+    X, others, _, candidates = made
+    names = normalize(X[np.arange(12) % X.shape[0]])
+    ours = LabelNames(from_scipy(names)).overlap(from_scipy(others), candidates)
+    for i, row in enumerate(others.toarray()):
+        for c, label in enumerate(candidates[i]):
+            if label >= 0:
+                name = {f: value for f, value in enumerate(names.toarray()[label]) if value}
+                in_text = {f for f in name if row[f]}
+                theirs = sum(row[f] * name[f] for f in in_text), sum(name[f] ** 2 for f in in_text), len(name)
+                assert [each[i, c] for each in ours] == pytest.approx(theirs, abs=1e-5)
+
+
+@given(texts())
+def test_company_is_counted(made):
+    _, _, Y, candidates = made
+    likelihoods = np.random.default_rng(0).random(candidates.shape).astype(np.float32)
+    ours = Company.among(from_scipy(Y)).support(candidates, likelihoods)
+    sets = [set(np.flatnonzero(row).tolist()) for row in Y]
+    for i, row in enumerate(candidates.tolist()):
+        for c, j in enumerate(row):
+            theirs = 0
+            for place, other in enumerate(row[:OTHERS]):
+                if min(j, other) >= 0 and j != other:
+                    together = sum({j, other} <= labels for labels in sets)
+                    theirs += likelihoods[i, place] * together / (sum(other in labels for labels in sets) + 1)
+            assert ours[i, c] == pytest.approx(theirs, abs=1e-5)
+
+
+def test_company_of_many_pairs_is_counted_in_some_texts(monkeypatch):
+    Y = np.eye(4, dtype=np.float32)[[0, 0, 0, 1, 1, 1]] + np.eye(4, dtype=np.float32)[[2] * 6]
+    monkeypatch.setattr("ovaflow.reranking.company.PAIRS", 16)
+    ours = Company.among(from_scipy(Y)).probabilities.to_scipy().toarray()
+    assert ours[2] == pytest.approx([2 / 5, 2 / 5, 0, 0])
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.integers(0, 3))
+def test_labels_that_fit_have_the_largest_expected_f1(probabilities, missing):
+    p = sorted(probabilities, reverse=True)
+    ours = labels_that_fit(np.array([p + [-np.inf] * missing], np.float64))[0]
+    f1 = [2 * sum(p[:m]) / (m + sum(p)) for m in range(1, len(p) + 1)]
+    assert (ours == 0) == (max(p) == 0)
+    if ours:
+        assert f1[ours - 1] == pytest.approx(max(f1), rel=1e-12)
+
+
+@pytest.fixture(scope="module")
+def evidence(folder):
+    return Evidence.of(open_dataset(folder / "dataset.h5"), [2.0, -1.0])
+
+
+def test_names_of_labels_are_neither_neighbours_nor_company(folder, evidence):
+    dataset = open_dataset(folder / "dataset.h5")
+    n = dataset.n_documents
+    assert evidence.neighbours.X.n_rows == evidence.neighbours.Y.n_rows == n < dataset.train.X.n_rows
+    Y = dataset.train.Y.to_scipy().toarray()[:n]
+    theirs = (Y.T @ Y) / (Y.sum(axis=0) + 1)[:, None] * (1 - np.eye(Y.shape[1]))
+    assert evidence.company.probabilities.to_scipy().toarray() == pytest.approx(theirs)
+    names = dataset.train.X.to_scipy().toarray()[n:, :-1] > 0
+    labels = dataset.train.Y.indices[dataset.train.Y.indptr[n] :]
+    assert np.array_equal(evidence.names.features.to_scipy().toarray()[labels] > 0, names)
+
+
+def test_rows_of_evidence_in_their_order(folder, evidence):
+    X = open_dataset(folder / "dataset.h5").test.X
+    rng = np.random.default_rng(0)
+    ids = np.array([rng.permutation(60)[:7] for _ in range(X.n_rows)], np.int32)
+    scores = -np.sort(rng.normal(size=ids.shape).astype(np.float32))
+    rows = dict(zip(COLUMNS, np.moveaxis(evidence.columns(X, ids, scores), 2, 0), strict=True))
+    texts = unit_rows(X, X.n_columns - 1)
+    votes, sums = evidence.neighbours.votes(texts, ids)
+    words = (X.to_scipy().toarray()[:, :-1] != 0).sum(axis=1)
+    theirs = {
+        "score": scores,
+        "below the first": scores[:, [0]] - scores,
+        "below the fifth": scores[:, [4]] - scores,
+        "rank": np.broadcast_to(np.arange(7), ids.shape),
+        "mean of the first five": np.broadcast_to(scores[:, :5].mean(axis=1)[:, None], ids.shape),
+        "frequency": np.log(1 + open_dataset(folder / "dataset.h5").counts[ids]),
+        "votes": votes,
+        "votes of all": np.broadcast_to(sums[:, None], ids.shape),
+        "whole name": np.float32(rows["share of the name"] > 0.999),
+        "company": evidence.company.support(ids, expit(2 * scores - 1).astype(np.float32)),
+        "known features": np.broadcast_to(words[:, None], ids.shape),
+    }
+    theirs |= dict(zip(COLUMNS[8:10] + COLUMNS[11:12], evidence.names.overlap(texts, ids), strict=True))
+    assert set(theirs) == set(COLUMNS)
+    for name, values in theirs.items():
+        assert rows[name] == pytest.approx(values, abs=1e-5), name
+
+
+def test_a_held_out_text_is_no_neighbour_of_itself(folder, monkeypatch):
+    dataset, held = (open_dataset(folder / name) for name in ("dataset.h5", "held.h5"))
+    predictions = read_predictions(folder / "held" / "predictions.h5")
+    hits, seen = find_hits(predictions.ids, held.test.Y), []
+    monkeypatch.setattr(fitting, "fit_trees", lambda rows, *rest: seen.append(rows) or fit_trees(rows, *rest))
+    fitting.fit_reranker(OneVsAll.open(folder / "dataset" / "model.h5"), dataset, held, predictions, hits)
+    words, others = held.documents.train.X.to_scipy()[:, :-1], held.test.X.to_scipy()[:, :-1]
+    distances, _ = NearestNeighbors(n_neighbors=NEAREST, metric="cosine").fit(words).kneighbors(others)
+    ours = Counter(np.round(seen[1][:, COLUMNS.index("votes of all")], 3).tolist())
+    theirs = Counter()
+    for i, total in enumerate((1 - distances).sum(axis=1).astype(np.float32)):
+        theirs[np.round(total, 3)] += int((predictions.ids[i] >= 0).sum())
+    assert sum(ours.values()) == sum(theirs.values())
+    assert sorted(ours.elements()) == pytest.approx(sorted(theirs.elements()), abs=2e-3)

@@ -1,0 +1,187 @@
+"""The second stage as a file, in predictions and metrics, and where it is refused or not used."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.metrics import brier_score_loss, f1_score, log_loss
+
+from ovaflow.cli import main
+from ovaflow.data.dataset import open_dataset
+from ovaflow.evaluation.metrics import ranking_metrics
+from ovaflow.evaluation.ranking import find_hits
+from ovaflow.evaluation.reliability import LEVELS, measure_reliability
+from ovaflow.model.one_vs_all import OneVsAll
+from ovaflow.prediction.predictions import read_predictions
+from ovaflow.prediction.predictor import Predictor
+from ovaflow.reranking.evidence import GROUPS
+from ovaflow.reranking.fitting import fit_reranker
+from ovaflow.reranking.ranked import labels_that_fit
+from ovaflow.reranking.reranked import RerankedModel
+from ovaflow.reranking.reranker_file import read_about, read_reranker, write_reranker
+from ovaflow.sparse.csr import rows_of
+
+
+def run(command, folder, status=0, **files):
+    """A command of the second stage, some files replaced."""
+    names = {"dataset": "dataset.h5", "model": "dataset/model.h5", "held": "held.h5"}
+    names |= {"predictions": "held/predictions.h5", "reranker": "dataset/reranker.h5"}
+    paths = {name: files.get(name, folder / path) for name, path in names.items()}
+    commands = {
+        "rerank": "{model} --dataset={dataset} --held-out={held} --predictions={predictions}",
+        "predict": "{model} --dataset={dataset} --reranker={reranker}",
+        "reliability": "{predictions} --dataset={dataset} --reranker={reranker}",
+    }
+    words = commands[command].format(**paths).split()
+    assert main([command, *words, f"--output={files['output']}", *files.get("options", [])]) == status
+
+
+@pytest.fixture(scope="module")
+def dataset(folder):
+    return open_dataset(folder / "dataset.h5")
+
+
+@pytest.fixture(scope="module")
+def predicted(folder):
+    return read_predictions(folder / "dataset" / "predictions.h5")
+
+
+@pytest.fixture(scope="module")
+def model(folder):
+    return OneVsAll.open(folder / "dataset" / "model.h5")
+
+
+@pytest.fixture(scope="module")
+def held_out(folder):
+    """What was held out, its predictions, and which are right."""
+    held = open_dataset(folder / "held.h5")
+    predictions = read_predictions(folder / "held" / "predictions.h5")
+    return held, predictions, find_hits(predictions.ids, held.test.Y)
+
+
+def test_the_file_gives_the_same_ranking_and_the_same_bytes(folder, dataset, model, held_out, tmp_path):
+    reranker = fit_reranker(model, dataset, *held_out)
+    for threads in (1, 2):
+        run("rerank", folder, output=tmp_path / f"{threads}.h5", options=[f"--threads={threads}"])
+        assert (tmp_path / f"{threads}.h5").read_bytes() == (folder / "dataset" / "reranker.h5").read_bytes()
+    opened = Predictor.open(model.path).model
+    theirs = RerankedModel.of(model, reranker).ranking(dataset.test.X, 5)
+    for ours in (opened.ranking(dataset.test.X, 5), opened.ranking(dataset.test.X, 5, threads=2)):
+        for name, array in theirs._asdict().items():
+            assert getattr(ours, name).tobytes() == array.tobytes(), name
+
+
+def test_one_at_a_time_as_in_a_batch(folder, dataset, predicted):
+    predictor = Predictor.open(folder / "dataset" / "model.h5")
+    texts = dataset.test_texts()
+    ids, scores = predictor.top_k(predictor.from_texts(texts), 5)
+    assert np.array_equal(ids, predicted.ids)
+    assert np.array_equal(scores, predicted.scores)
+    for i in range(40):
+        one = predictor.top_k(predictor.from_texts([texts[i]]), 5)
+        assert np.array_equal([each[0] for each in one], [ids[i], scores[i]])
+    alone = Predictor.open(folder / "dataset" / "model.h5", rerank=False).top_k(dataset.test.X, 50)
+    assert np.array_equal(alone, [predicted.ranking.first_ids, predicted.ranking.scores])
+
+
+def test_it_ranks_and_knows_how_sure_it_is(folder, dataset, held_out, predicted):
+    reranker = read_about(folder / "dataset" / "reranker.h5")
+    check = reranker.parameters["check"]
+    assert check["second_stage"] > check["first_stage"]
+    assert set(check["lost"]) == set(GROUPS)
+    held, predictions, _ = held_out
+    checked = np.arange(0, len(predictions.ids), 4)
+    metrics = ranking_metrics(predictions.ids[checked], rows_of(held.test.Y, checked), np.ones(held.n_labels))
+    assert check["first_stage"] == pytest.approx(metrics["nDCG@5"])
+    measured = json.loads((folder / "dataset" / "reliability.json").read_text())
+    assert measured["probabilities"]["ece"] < 0.03
+    p, hits = predicted.ranking.probabilities.ravel(), find_hits(predicted.ranking.ids, dataset.test.Y).ravel()
+    assert measured["probabilities"]["log_loss"] == pytest.approx(log_loss(hits, p.astype(float)), rel=1e-5)
+    assert measured["probabilities"]["brier"] == pytest.approx(brier_score_loss(hits, p))
+    assert measured == measured | json.loads(json.dumps(measure_reliability(predicted, dataset, reranker)))
+
+
+def test_metrics_of_answers_that_fit_like_scikit_learn(folder, dataset, predicted):
+    metrics = json.loads((folder / "dataset" / "metrics.json").read_text())
+    truth, answers = dataset.test.Y.to_scipy().toarray(), []
+    amounts = labels_that_fit(predicted.ranking.probabilities)
+    for ids, m in zip(predicted.ranking.ids, amounts, strict=True):
+        answers.append(np.isin(np.arange(dataset.n_labels), ids[:m]))
+    assert metrics["F1-fit"] == pytest.approx(f1_score(truth, np.array(answers), average="samples", zero_division=0))
+    right = (truth * answers).sum(axis=1)
+    assert metrics["P-fit"] == pytest.approx(np.mean(right / amounts))
+    assert metrics["R-fit"] == pytest.approx(np.mean(right / np.maximum(truth.sum(axis=1), 1)))
+    assert metrics["labels-fit"] == np.mean(amounts)
+    inverse = dataset.inverse_propensity(metrics["propensity_a"], metrics["propensity_b"])
+    assert metrics["first_stage"] == ranking_metrics(predicted.ranking.first_ids[:, :5], dataset.test.Y, inverse)
+
+
+def test_predict_gives_labels_that_fit_or_are_probable(folder, dataset, predicted, tmp_path, capsys):
+    probabilities, texts = predicted.ranking.probabilities, dataset.test_texts()
+    (tmp_path / "in.txt").write_text("".join(f"{text}\n" for text in texts))
+    for option, amounts in (
+        ("--fit", labels_that_fit(probabilities)),
+        ("--min-probability=0.3", (probabilities[:, :5] >= np.float32(0.3)).sum(axis=1)),
+    ):
+        command = "predict", str(folder / "dataset" / "model.h5"), str(tmp_path / "in.txt"), option
+        assert main([*command, "--output-format=jsonl"]) == 0
+        answers = [json.loads(line)["labels"] for line in capsys.readouterr().out.splitlines()]
+        theirs = [ids[:m].tolist() for ids, m in zip(predicted.ranking.ids, amounts, strict=True)]
+        assert [[label["id"] for label in labels] for labels in answers] == theirs
+        assert np.float32(answers[0][0]["score"]) == probabilities[0, 0]
+    assert main([*command, "--output-format=table"]) == 0
+    name = dataset.label_names[predicted.ids[0, 0]]
+    assert f"{100 * probabilities[0, 0]:.1f} %  {name}\n" in capsys.readouterr().out
+
+
+def test_evaluate_shows_labels_by_probability(folder, capsys):
+    models = [f"--model={folder / name / 'model.h5'}" for name in ("dataset", "held")]
+    assert main(["evaluate", *models, str(folder / "records.csv")]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("at least") == len(LEVELS)
+    assert shown.count("F1 of labels that fit") == 1
+    assert main(["evaluate", models[0], str(folder / "records.csv"), f"--labels={folder}/labels.csv"]) == 0
+    assert "labels.csv: labels that fit each record count as predicted" in capsys.readouterr().out
+
+
+REFUSED = {
+    "a second stage of another model": ("predict", {"model": "held/model.h5", "dataset": "held.h5"}, "belong to"),
+    "predictions of other instances": ("rerank", {"predictions": "dataset/predictions.h5"}, "of other instances"),
+    "what was held out of another dataset": ("rerank", {"held": "dataset.h5"}, "was not held out of"),
+    "probabilities of another model": ("reliability", {"dataset": "held.h5"}, "the predictions were not made with it"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_does_not_belong_together_is_refused(folder, tmp_path, capsys, case):
+    command, files, complaint = REFUSED[case]
+    files = {name: folder / path for name, path in files.items()}
+    run(command, folder, status=2, output=tmp_path / "out.h5", **files)
+    assert complaint in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("texts", "true", "reason"),
+    [
+        (499, True, "499 instances were held out, it needs 500"),
+        (510, False, "no candidate of a held-out instance is true"),
+    ],
+)
+def test_one_that_is_not_used_leaves_predictions_as_they_are(
+    folder, dataset, model, held_out, tmp_path, capsys, texts, true, reason
+):
+    held, predictions, hits = held_out
+    fewer = replace(predictions, ids=predictions.ids[:texts], scores=predictions.scores[:texts])
+    write_reranker(tmp_path / "none.h5", fit_reranker(model, dataset, held, fewer, hits[:texts] & true))
+    assert read_reranker(tmp_path / "none.h5", model).unused == reason
+    for name, options in (("with", []), ("without", ["--no-rerank"])):
+        files = {"reranker": tmp_path / "none.h5", "output": tmp_path / f"{name}.h5"}
+        run("predict", folder, **files, options=options)
+    ours, theirs = (read_predictions(tmp_path / f"{name}.h5") for name in ("with", "without"))
+    assert np.array_equal([ours.ids, ours.scores], [theirs.ids, theirs.scores])
+    assert ours.ranking is theirs.ranking is None
+    files = {"reranker": tmp_path / "none.h5", "predictions": tmp_path / "with.h5"}
+    run("reliability", folder, **files, output=tmp_path / "reliability.json")
+    assert f"there is no second stage: {reason}" in capsys.readouterr().out
