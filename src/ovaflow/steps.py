@@ -202,6 +202,19 @@ STEPS = {
         "Fit the second stage, which ranks candidates, on held-out instances.",
         makes=("reranker",),
         rule="fit_reranker",
+        warm_up=(
+            "hold-out {0}/dataset.h5 --output={0}/held.h5",
+            "means {0}/held.h5 --output={0}/held-means.h5",
+            "plan {0}/held.h5 --shards=1 --output={0}/held-plan.tsv",
+            "train-shard {0}/held.h5 --means={0}/held-means.h5 --plan={0}/held-plan.tsv --shard=0"
+            " --output={0}/held-shard.h5",
+            "merge {0}/held-shard.h5 --dataset={0}/held.h5 --output={0}/held-model.h5"
+            " --statistics={0}/held-training.h5",
+            "predict {0}/held-model.h5 --dataset={0}/held.h5 --output={0}/held-predictions.h5",
+            "rerank {0}/model.h5 --dataset={0}/dataset.h5 --held-out={0}/held.h5"
+            " --predictions={0}/held-predictions.h5 --output={0}/reranker.h5",
+            "predict {0}/model.h5 --dataset={0}/dataset.h5 --output={0}/reranked.h5",
+        ),
     ),
     "evaluate": Step(
         "evaluating",

@@ -29,11 +29,19 @@ train-shard dataset.h5 --means=means.h5 --plan=plan.tsv --shard=0 --output=shard
 merge shard.h5 --dataset=dataset.h5 --output=model.h5 --statistics=training.h5
 predict model.h5 --dataset=dataset.h5 --output=predictions.h5
 evaluate predictions.h5 --dataset=dataset.h5 --model=model.h5 --training=training.h5 --output=metrics.json
+hold-out dataset.h5 --output=held.h5
+means held.h5 --output=means.h5
+plan held.h5 --shards=1 --output=plan.tsv
+train-shard held.h5 --means=means.h5 --plan=plan.tsv --shard=0 --output=shard.h5
+merge shard.h5 --dataset=held.h5 --output=held-model.h5 --statistics=training.h5
+predict held-model.h5 --dataset=held.h5 --top-k=50 --output=predictions.h5
+rerank model.h5 --dataset=dataset.h5 --held-out=held.h5 --predictions=predictions.h5 --output=reranker.h5
+predict model.h5 --dataset=dataset.h5 --output=reranked.h5
 """
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("option", ["--problem=squared-hinge/l2", "--fastxml", "--rembrandt", *OTHERS])
+@pytest.mark.parametrize("option", ["--problem=squared-hinge/l2", "--fastxml", "--rembrandt", "--rerank", *OTHERS])
 def test_kernels_are_compiled(option, capsys):
     assert main(["warm-up", option]) == 0
     assert f"kernels are compiled: {cache_directory()}" in capsys.readouterr().out
@@ -49,3 +57,4 @@ def test_jobs_compile_none_of_them_again(tmp_path):
     process = subprocess.run(command, input=JOBS.strip(), cwd=tmp_path, env=environment, **pipes)
     assert "data loaded from" in process.stdout
     assert [line for line in process.stdout.splitlines() if "saved to" in line] == []
+    assert "reranker.h5: from 6" in process.stdout

@@ -154,6 +154,11 @@ def test_kernels_of_all_runs():
     runs = {"a": {}, "b": {"loss": "logistic", "regularization": "l1"}, "c": FASTXML, "d": REMBRANDT}
     expected = ["--problem=logistic/l1", "--problem=squared-hinge/l2", "--fastxml", "--rembrandt"]
     assert inputs.warm_up_options(settings(runs=runs)) == expected
+    assert inputs.warm_up_options(settings(runs=runs | {"b": {"rerank": 0.2}})) == [
+        "--problem=squared-hinge/l2",
+        *expected[2:],
+        "--rerank",
+    ]
 
 
 def test_starts_need_root_tree_or_model():

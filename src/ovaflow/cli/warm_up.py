@@ -15,7 +15,7 @@ from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import REGULARIZATIONS
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.sparse.jit import cache_directory
-from ovaflow.steps import METHODS, warm_up_of
+from ovaflow.steps import METHODS, STEPS, warm_up_of
 
 
 def _method_options(command):
@@ -35,7 +35,8 @@ def _method_options(command):
     help="Loss and regularization to train with; repeatable.",
 )
 @_method_options
-def warm_up_command(problems, **methods):
+@click.option("--rerank", is_flag=True, help="Also compile the kernels of the second stage.")
+def warm_up_command(problems, rerank, **methods):
     """Compile the kernels of training and prediction by running these steps on made-up instances.
 
     Jobs that start together would otherwise each compile them.
@@ -44,7 +45,7 @@ def warm_up_command(problems, **methods):
         _write_tiny_dataset(Path(folder) / "dataset.h5")
         Path(folder, "texts.tsv").write_text("sea\tsalt water\nhill\tgreen grass\n" * 9)
         chosen = [name for name in METHODS if methods.get(name.replace("-", "_"))]
-        steps = list(_steps(problems, chosen))
+        steps = list(_steps(problems, chosen, rerank))
         click.echo("compiling kernels, once for this machine and this version", err=True)
         with Progress("compiling", len(steps), "steps") as progress:
             for step in steps:
@@ -60,7 +61,10 @@ def _write_tiny_dataset(path):
     # large enough for working sets, with labels for these and labels too frequent for them
     X = generator.random((6000, 13)) * (generator.random((6000, 13)) < 0.4)
     X[:, -1] = 1
+    X[:, :2] *= 4
     Y = generator.random((6000, 6)) < [0.3, 0.1, 0.01, 0.001, 0.001, 0.001]
+    # similar instances tell it, no sum over features does: a second stage is used
+    Y[:, 0] = (X[:, 0] > 0) != (X[:, 1] > 0)
     split = Split(from_scipy(X), from_scipy(Y))
     write_dataset(path, split, split, [f"label {j}" for j in range(6)], [], {"bias": 1.0})
 
@@ -80,7 +84,7 @@ _AFTER = (
 )
 
 
-def _steps(problems, methods):
+def _steps(problems, methods, rerank):
     yield from _BEFORE
     for problem in problems:
         loss, regularization = problem.split("/")
@@ -89,3 +93,5 @@ def _steps(problems, methods):
     yield from _AFTER
     for method in methods:
         yield from warm_up_of(method)
+    if rerank:
+        yield from STEPS["rerank"].warm_up

@@ -107,7 +107,8 @@ def warm_up_options(config: Config) -> list[str]:
     """Options of ``ovaflow warm-up``: the kernels that the runs need."""
     trains = [config.train_of(run) for run in config.runs_of("one-vs-all")]
     problems = sorted({f"--problem={train.loss}/{train.regularization}" for train in trains})
-    return problems + [f"--{method}" for method in METHODS if warm_up_of(method) and config.runs_of(method)]
+    methods = [f"--{method}" for method in METHODS if warm_up_of(method) and config.runs_of(method)]
+    return problems + methods + ["--rerank"] * bool(paths.reranked_runs(config))
 
 
 def sweep_options(config: Config) -> list[str]:
