@@ -66,8 +66,7 @@ class RerankedModel(Model):
 
     def ranking(self, X, k, threads=1, quiet=True):
         """All candidates, or k if that is more."""
-        most = min(max(k, CANDIDATES), self.n_labels)
-        return self._rank(X, *self.first_stage.top_k(X, most, threads, quiet), threads)
+        return self._rank(X, *self.first_stage.top_k(X, max(k, CANDIDATES), threads, quiet), threads)
 
     def score(self, X, labels):
         """Scores of the first stage for chosen labels."""
@@ -116,5 +115,5 @@ class _Search:
         self._model._load_kernels()
 
     def top_k(self, X, k, threads=1):
-        most = min(max(k, CANDIDATES), self._model.n_labels)
-        return _first(self._model._rank(X, *self._first_stage.top_k(X, most, threads), threads), k)
+        ids, scores = self._first_stage.top_k(X, max(k, CANDIDATES), threads)
+        return _first(self._model._rank(X, ids, scores, threads), k)
