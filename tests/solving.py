@@ -1,5 +1,6 @@
 """Solving labels of a dataset in tests: one by one, or on the fast path."""
 
+import h5py
 import numpy as np
 import scipy.sparse as sp
 from liblinear.liblinearutil import parameter, problem, train
@@ -103,3 +104,13 @@ def posed(X, y, start=None, loss="squared-hinge", **constants):
     work = make_workspace(X.n_rows, X.n_columns)
     work.weights[:] = 0.0 if start is None else start
     return X, positives, target, work, settings
+
+
+def contents(path):
+    """The bytes of every array of a model file."""
+    arrays = {}
+    with h5py.File(path) as file:
+        file.visititems(
+            lambda name, item: arrays.update({name: item[()].tobytes()}) if isinstance(item, h5py.Dataset) else None
+        )
+    return arrays

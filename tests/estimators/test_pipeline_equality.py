@@ -1,8 +1,8 @@
 """What the classifiers train is what the pipeline trains, to the last bit."""
 
-import h5py
 import numpy as np
 import pytest
+from solving import contents
 
 from ovaflow import FastXMLClassifier, OneVsAllClassifier, RembrandtClassifier
 from ovaflow.cli import main
@@ -44,16 +44,6 @@ def case(request, table, tmp_path_factory):
     for step in (STEPS[kind.method] + JOIN).strip().splitlines():
         assert main(step.format(table.folder, folder, options).split()) == 0
     return kind, settings, kind(normalize=True, **settings).fit(table.X, table.Y), folder / "model.h5"
-
-
-def contents(path):
-    """The bytes of every array of a model file."""
-    arrays = {}
-    with h5py.File(path) as file:
-        file.visititems(
-            lambda name, item: arrays.update({name: item[()].tobytes()}) if isinstance(item, h5py.Dataset) else None
-        )
-    return arrays
 
 
 def test_the_model_file_holds_the_same_bits(table, case, tmp_path):

@@ -1,9 +1,10 @@
 """What all classifiers share: forms of X and Y, prediction, files."""
 
 import hashlib
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -12,25 +13,42 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from pydantic import ValidationError
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.console.progress import silence
-from ovaflow.data.dataset import Dataset, Names, Split
+from ovaflow.data.dataset import Dataset, Names, Split, hold_out
 from ovaflow.data.normalize import fill_rows, is_dense, model_features
 from ovaflow.estimators.labels import CLASSES, LabelForm, Labels, Matrix
 from ovaflow.evaluation.ranking import find_hits, precision
 from ovaflow.model.model_file import ONE_VS_ALL, Model
-from ovaflow.prediction.predictions import open_any_model
+from ovaflow.prediction.predictions import open_any_model, predict_test_set
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.settings.models import Prepare, Section
+from ovaflow.reranking.fitting import fit_reranker
+from ovaflow.reranking.ranked import labels_that_fit
+from ovaflow.reranking.reranked import RerankedModel
+from ovaflow.reranking.reranker_file import FILE_NAME, Reranker, read_reranker, write_reranker
+from ovaflow.settings.models import CANDIDATES, Predict, Prepare, Section
 from ovaflow.settings.schema import explain
+from ovaflow.sparse.best import NO_LABEL
 from ovaflow.sparse.csr import CSR, from_scipy, offsets, rows_of
 
 AnySection = TypeVar("AnySection", bound=Section)
 
 _FIRST_BEST = 16
 """Best labels of an instance among which all likely ones are sought first."""
+
+
+def _has_second_stage(estimator: "LabelClassifier") -> bool:
+    """Whether there are probabilities; before :meth:`LabelClassifier.fit` whether there will be."""
+    if not hasattr(estimator, "model_"):
+        return estimator.rerank > 0
+    if estimator.reranker_ is None:
+        raise AttributeError("no second stage, so no probabilities: set rerank=0.2 and fit again")
+    if estimator.reranker_.unused:
+        raise AttributeError(f"no probabilities: the second stage is not used: {estimator.reranker_.unused}")
+    return True
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -47,6 +65,9 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         Threads of training and prediction; they change no result.
     verbose : bool
         Show the progress of the training.
+    rerank : float
+        Share of the instances held out to fit the second stage, which ranks the candidates of the model and gives them
+        probabilities; 0: none.
 
     Attributes
     ----------
@@ -58,12 +79,15 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         Where X was a data frame.
     model_ : ovaflow.model.model_file.Model
         What :meth:`save` writes.
+    reranker_ : ovaflow.reranking.reranker_file.Reranker or None
+        The second stage, which :meth:`save` writes next to it.
     """
 
     bias: float = 1.0
     normalize: bool = False
     threads: int = 1
     verbose: bool = False
+    rerank: float = 0.0
 
     method: ClassVar[str] = ONE_VS_ALL
     neutral: ClassVar[float] = 0.0
@@ -84,7 +108,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         feature_names: Sequence[str] | None = None,
         label_features: Callable[[list[str]], Matrix] | None = None,
     ) -> Self:
-        """Train.
+        """Train; with ``rerank`` a second time without the held-out instances.
 
         Parameters
         ----------
@@ -119,10 +143,24 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         if label_features is not None:
             X, Y = self._with_label_names(X, Y, label_features(names.labels))
         self._part(Prepare, ("bias", "normalize"))
+        share = self._part(Predict, ("rerank",)).rerank
         with silence(not self.verbose):
-            self.model_ = self._train(self._dataset(X, Y, names, X.shape[0] - n_documents))
+            dataset = self._dataset(X, Y, names, X.shape[0] - n_documents)
+            self.model_ = self._train(dataset)
+            self.reranker_ = self._fit_reranker(dataset, share) if share else None
         self._hold(form)
         return self
+
+    def _fit_reranker(self, dataset: Dataset, share: float) -> Reranker:
+        """The second stage, from a model that has not seen a share of the instances."""
+        held_out = hold_out(dataset, share)
+        predictions = predict_test_set(self._train(held_out), held_out, CANDIDATES, self.threads)
+        hits = find_hits(predictions.ids, held_out.test.Y)
+        parts = self.model_, dataset, held_out, predictions, hits
+        reranker = fit_reranker(*parts, self.threads)
+        if reranker.unused:
+            warnings.warn(f"the second stage is not used: {reranker.unused}", stacklevel=3)
+        return reranker
 
     def _with_label_names(self, X: Matrix, Y: CSR, features: Matrix) -> tuple[Matrix, CSR]:
         """Instances, and after them the names of labels that have features."""
@@ -138,7 +176,12 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         """The model of a dataset."""
 
     def _hold(self, form: LabelForm) -> None:
-        self.classes_, self._form, self._predictor = form.classes, form, Predictor(self.model_)
+        self.classes_, self._form = form.classes, form
+        self._open()
+
+    def _open(self) -> None:
+        second_stage = self.reranker_ is not None and not self.reranker_.unused
+        self._predictor = Predictor(RerankedModel.of(self.model_, self.reranker_) if second_stage else self.model_)
 
     def _dataset(self, X: Matrix, Y: CSR, names: Names, named: int) -> Dataset:
         """The training set as the pipeline's prepare step makes it of the same features, the last ones of names."""
@@ -172,7 +215,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
             raise ValueError(explain(error, settings, model)) from None
 
     def decision_function(self, X: Matrix, labels: Sequence[Any] | None = None) -> np.ndarray:
-        """Scores of labels, above 0 where :meth:`predict` says that an instance has them.
+        """Scores of labels by the model alone; without a second stage :meth:`predict` gives those above 0.
 
         Parameters
         ----------
@@ -215,15 +258,45 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         Returns
         -------
         ndarray of shape (n,), indicator of shape (n, l) or list of ndarray
-            The class of the highest score where each instance has one; otherwise all labels with a decision
-            function above 0, which may be none: :meth:`predict_topk` always has some.
+            The first class of :meth:`predict_topk` where each instance has one. Otherwise, with a second stage, as many
+            labels as fit each instance; without one all labels with a decision function above 0, which may be none:
+            :meth:`predict_topk` always has some.
         """
         instances = self._instances(X)
         if self._form.kind == CLASSES or self._has_one_label():
             ids = self._predictor.top_k(instances, 1, self.threads)[0][:, 0]
             ends = np.arange(len(ids) + 1, dtype=np.int64)
             return self._form.in_this_form(CSR(np.ones(len(ids), np.float32), ids, ends, len(self.classes_)))
+        if self._predictor.model.probabilistic:
+            return self._form.in_this_form(self._fitting(instances))
         return self._form.in_this_form(self._likely(instances))
+
+    @available_if(_has_second_stage)
+    def predict_proba(self, X: Matrix) -> sp.csr_array:
+        """Probabilities of the candidates of each instance, the labels of the highest scores.
+
+        Only with a second stage, see ``rerank``; without one there is no such attribute.
+
+        Parameters
+        ----------
+        X : array_like or sparse matrix, shape (n, d)
+            Features, one row for each instance.
+
+        Returns
+        -------
+        csr_array of float32, shape (n, l)
+            Of at most 50 labels of each instance; those of the others, which are not stored, are near 0. They are
+            probabilities of labels by themselves, and have no common sum.
+        """
+        instances = self._instances(X)
+        ids, probabilities = self._predictor.top_k(instances, CANDIDATES, self.threads)
+        return _by_label(ids, probabilities, ids != NO_LABEL, len(self.classes_)).to_scipy()
+
+    def _fitting(self, instances: CSR) -> CSR:
+        """As many of the most probable labels as fit each instance."""
+        ids, probabilities = self._predictor.top_k(instances, CANDIDATES, self.threads)
+        fitting = np.arange(ids.shape[1]) < labels_that_fit(probabilities)[:, None]
+        return _by_label(ids, np.ones(ids.shape), fitting, len(self.classes_))
 
     def _has_one_label(self) -> bool:
         return False
@@ -259,7 +332,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         labels : ndarray, shape (n, k)
             Of ``classes_``, by falling score, ties in the order of ``classes_``; None where there are fewer than k.
         scores : ndarray of float32, shape (n, k)
-            -inf where there is no label.
+            -inf where there is no label. Probabilities where there is a second stage.
         """
         ids, scores = self._predictor.top_k(self._instances(X), k, self.threads)
         missing = ids < 0
@@ -309,20 +382,31 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         return float(np.average(find_hits(ids, self._form.matrix(y))[:, 0], weights=weights))
 
     def save(self, path: StrPath) -> None:
-        """Write the model file, which every subcommand of ``ovaflow`` reads.
+        """Write the model file, which every subcommand of ``ovaflow`` reads, and the second stage next to it.
 
         Parameters
         ----------
         path : path-like
-            The file, model.h5.
+            The file, model.h5; the second stage is reranker.h5 in its folder, which holds one model.
+
+        Raises
+        ------
+        InputError
+            If there is no second stage, and the folder has one of another model.
         """
         check_is_fitted(self)
+        beside, reranker = Path(path).with_name(FILE_NAME), self.reranker_
+        if reranker is None and beside.exists():
+            raise InputError("belongs to another model", path=beside, remedy="remove it, or save in another folder")
         parameters = self.model_.parameters | {"labels": self._form.parameters}
         replace(self.model_, parameters=parameters).save(path)
+        if reranker is not None:
+            inputs = reranker.inputs | {"model": open_any_model(path).checksum}
+            write_reranker(beside, replace(reranker, inputs=inputs))
 
     @classmethod
     def load(cls, path: StrPath) -> Self:
-        """Read a model file of this method, the pipeline's or one of :meth:`save`.
+        """Read a model file of this method, the pipeline's or one of :meth:`save`, with the second stage next to it.
 
         Parameters
         ----------
@@ -349,6 +433,10 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         )
         estimator.model_ = replace(model, names_in_memory=model.names)
         estimator.n_features_in_ = model.n_features - (model.bias != 0)
+        beside = Path(path).with_name(FILE_NAME)
+        estimator.reranker_ = read_reranker(beside, model) if beside.exists() else None
+        if estimator.reranker_ is not None:
+            estimator.rerank = estimator.reranker_.parameters["fraction"]
         estimator._hold(LabelForm.from_parameters(model.parameters.get("labels", {}), model.label_names))
         return estimator
 
@@ -363,9 +451,14 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         if "model_" in state:
-            parts = {part.name: _writable(getattr(self.model_, part.name)) for part in fields(self.model_)}
-            self.model_ = replace(self.model_, **parts)
-            self._predictor = Predictor(self.model_)
+            self.model_, self.reranker_ = _writable(self.model_), _writable(self.reranker_)
+            self._open()
+
+
+def _by_label(ids: np.ndarray, values: np.ndarray, chosen: np.ndarray, n_labels: int) -> CSR:
+    """Values of the chosen labels among some for each instance (n, k), as a matrix (n, l)."""
+    ends = np.concatenate([[0], np.cumsum(chosen.sum(axis=1))])
+    return from_scipy(sp.csr_array((values[chosen], ids[chosen], ends), (len(ids), n_labels)))
 
 
 def _writable(value: Any) -> Any:
@@ -374,6 +467,11 @@ def _writable(value: Any) -> Any:
         return value if value.flags.writeable else value.copy()
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*map(_writable, value))
+    if isinstance(value, list):
+        return [*map(_writable, value)]
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = {part.name: _writable(getattr(value, part.name)) for part in fields(value)}
+        return replace(value, **parts)
     return value
 
 

@@ -89,6 +89,8 @@ class OneVsAllClassifier(LabelClassifier):
         if labels.initialization != "pretrained":
             return None
         model = self.pretrained
+        if self.rerank and labels.retrain != "all":
+            raise ValueError("rerank needs retrain='all'; kept weights may have seen held-out instances")
         if model is None:
             raise ValueError("initialization='pretrained' needs pretrained: a path, or model_ of a fitted classifier")
         if not isinstance(model, OneVsAll):

@@ -1,0 +1,171 @@
+"""The second stage of classifiers in a Python program: the pipeline's bits, and what scikit-learn measures."""
+
+import pickle
+from types import SimpleNamespace
+
+import joblib
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import average_precision_score, brier_score_loss, f1_score
+from solving import contents
+
+from ovaflow import FastXMLClassifier, OneVsAllClassifier, RembrandtClassifier, TextFeatures
+from ovaflow.cli import main
+from ovaflow.console.errors import InputError
+
+SHARE = 0.4
+CLASSIFIERS = [
+    OneVsAllClassifier(rerank=SHARE, normalize=True),
+    FastXMLClassifier(trees=4, rerank=SHARE),
+    RembrandtClassifier(rank=10, rerank=SHARE),
+]
+
+STEPS = """
+means {0}.h5 --output={0}-means.h5
+plan {0}.h5 --shards=1 --output={0}.tsv
+train-shard {0}.h5 --means={0}-means.h5 --plan={0}.tsv --shard=0 --output={0}-0.h5
+merge {0}-0.h5 --dataset={0}.h5 --output={0}-model.h5 --statistics={0}-training.h5
+"""
+
+
+@pytest.fixture(scope="module")
+def crossed(tmp_path_factory):
+    """Instances whose labels depend on which two of their features meet: no sum of weights says that, neighbours do."""
+    rng = np.random.default_rng(5)
+    n, words, n_labels = 1500, 12, 20
+    first, second = rng.integers(0, words, (2, n))
+    X = np.zeros((n, 2 * words), np.float32)
+    X[np.arange(n), first] = X[np.arange(n), words + second] = 1
+    noise = sp.random_array((n, 30), density=0.05, rng=rng, dtype=np.float32)
+    meeting = rng.random((words, words, n_labels)) < 0.1
+    X, Y = sp.csr_array(sp.hstack([X, noise])), sp.csr_array(meeting[first, second].astype(int))
+    return SimpleNamespace(X=X[:1300], Y=Y[:1300], new=X[1300:], true=Y[1300:], folder=tmp_path_factory.mktemp("table"))
+
+
+@pytest.fixture(scope="module", params=CLASSIFIERS, ids=lambda model: model.method)
+def fitted(request, crossed):
+    return clone(request.param).fit(crossed.X, crossed.Y)
+
+
+def test_probabilities_are_those_of_true_labels(crossed, fitted):
+    probabilities, true = fitted.predict_proba(crossed.new), crossed.true.toarray()
+    assert sp.issparse(probabilities)
+    dense = probabilities.toarray()
+    assert brier_score_loss(true.ravel(), dense.ravel()) < 0.03
+    by_scores = average_precision_score(true, fitted.decision_function(crossed.new), average="samples")
+    assert average_precision_score(true, dense, average="samples") > by_scores
+    sure = dense[dense > 0.5]
+    assert true[dense > 0.5].mean() == pytest.approx(sure.mean(), abs=0.05)
+
+
+def test_probabilities_are_those_of_the_first_labels(crossed, fitted):
+    labels, probabilities = fitted.predict_topk(crossed.new, 4)
+    known = np.isfinite(probabilities)
+    dense = fitted.predict_proba(crossed.new).toarray()
+    ours = np.take_along_axis(dense, np.where(known, labels, 0).astype(int), axis=1)
+    np.testing.assert_array_equal(ours[known], probabilities[known])
+    assert (ours[:, 0] == dense.max(axis=1)).all()
+
+
+def test_as_many_labels_are_predicted_as_fit(crossed, fitted):
+    ours = fitted.predict(crossed.new).toarray()
+    for row, probabilities in zip(ours, fitted.predict_proba(crossed.new).toarray().astype(float), strict=True):
+        falling = np.sort(probabilities)[::-1]
+        expected = [2 * falling[:m].sum() / (m + falling.sum()) for m in range(1, len(falling) + 1)]
+        assert row.sum() == 1 + np.argmax(expected)
+        assert probabilities[row == 1].min() >= np.max(probabilities[row == 0], initial=0)
+    fixed = clone(fitted).set_params(rerank=0).fit(crossed.X, crossed.Y).predict(crossed.new)
+    true = crossed.true.toarray()
+    assert f1_score(true, ours, average="samples") > f1_score(true, fixed.toarray(), average="samples", zero_division=0)
+
+
+def test_scores_stay_those_of_the_model_alone(crossed, fitted):
+    plain = clone(fitted).set_params(rerank=0).fit(crossed.X, crossed.Y)
+    np.testing.assert_array_equal(fitted.decision_function(crossed.new), plain.decision_function(crossed.new))
+
+
+def test_saved_and_pickled_with_their_second_stage(crossed, fitted, tmp_path):
+    fitted.save(tmp_path / "model.h5")
+    joblib.dump(fitted, tmp_path / "fitted")
+    loaded = type(fitted).load(tmp_path / "model.h5")
+    assert loaded.rerank == SHARE
+    mapped = joblib.load(tmp_path / "fitted", mmap_mode="r")
+    for other in (loaded, mapped, pickle.loads(pickle.dumps(fitted))):
+        assert (other.predict_proba(crossed.new) != fitted.predict_proba(crossed.new)).nnz == 0
+    with pytest.raises(InputError, match=r"reranker.h5: belongs to another model"):
+        clone(fitted).set_params(rerank=0).fit(crossed.X, crossed.Y).save(tmp_path / "model.h5")
+
+
+def test_the_file_holds_the_same_bits_as_the_pipelines(crossed, tmp_path):
+    for name in ("X", "Y"):
+        sp.save_npz(tmp_path / f"{name}.npz", getattr(crossed, name))
+    parts = {"train": "X", "train-labels": "Y", "test": "X", "test-labels": "Y"}
+    files = [f"--{part}={tmp_path / name}.npz" for part, name in parts.items()]
+    whole, held = tmp_path / "whole", tmp_path / "held"
+    assert main(["prepare", "--format=npz", *files, "--tfidf=false", f"--output={whole}.h5"]) == 0
+    assert main(["hold-out", f"{whole}.h5", f"--fraction={SHARE}", f"--output={held}.h5"]) == 0
+    for step in [STEPS.format(part) for part in (whole, held)]:
+        for line in step.strip().splitlines():
+            assert main(line.split()) == 0
+    predictions = f"{held}-predictions.h5"
+    assert main(["predict", f"{held}-model.h5", f"--dataset={held}.h5", "--top-k=50", f"--output={predictions}"]) == 0
+    model = f"{whole}-model.h5", f"--dataset={whole}.h5"
+    assert (
+        main(["rerank", *model, f"--held-out={held}.h5", f"--predictions={predictions}", f"--output={held}-r.h5"]) == 0
+    )
+    clone(CLASSIFIERS[0]).fit(crossed.X, crossed.Y).save(tmp_path / "model.h5")
+    ours, theirs = contents(tmp_path / "reranker.h5"), contents(f"{held}-r.h5")
+    assert "trees/thresholds" in theirs
+    assert ours == theirs
+
+
+def test_the_most_probable_class_is_predicted(crossed):
+    y = np.array(["a", "b", "c"])[np.asarray(crossed.Y.argmax(axis=1)) % 3]
+    model = OneVsAllClassifier(rerank=SHARE).fit(crossed.X, y)
+    probabilities = model.predict_proba(crossed.new).toarray()
+    np.testing.assert_array_equal(model.predict(crossed.new), model.classes_[probabilities.argmax(axis=1)])
+
+
+def test_names_of_labels_are_evidence():
+    rng = np.random.default_rng(0)
+    names = [f"name{j}" for j in range(40)]
+    topics = [rng.choice(names, 2, replace=False) for _ in range(1600)]
+    texts = [" ".join([*labels[rng.random(2) < 0.8], f"filler{i % 50}"]) for i, labels in enumerate(topics)]
+    features = TextFeatures(features="words")
+    X = features.fit_transform(texts)
+    model = OneVsAllClassifier(rerank=SHARE).fit(X, topics, label_features=features.transform)
+    lengths = np.diff(model.reranker_.evidence.names.features.indptr)
+    assert (lengths == 1).all()
+    assert model.reranker_.evidence.neighbours.X.n_rows == len(texts)
+
+
+def test_without_a_second_stage_there_are_no_probabilities(crossed):
+    plain = OneVsAllClassifier()
+    assert not hasattr(plain, "predict_proba")
+    with pytest.raises(AttributeError, match="predict_proba") as error:
+        plain.fit(crossed.X, crossed.Y).predict_proba(crossed.new)
+    assert "set rerank=0.2" in str(error.value.__cause__)
+    with pytest.raises(NotFittedError):
+        OneVsAllClassifier(rerank=0.2).predict_proba(crossed.new)
+    with pytest.warns(UserWarning, match="not used: 2.. instances were held out, it needs 500"):
+        few = OneVsAllClassifier(rerank=0.2).fit(crossed.X, crossed.Y)
+    with pytest.raises(AttributeError) as error:
+        few.predict_proba(crossed.new)
+    assert "it needs 500" in str(error.value.__cause__)
+    theirs = plain.predict(crossed.new)
+    assert (few.predict(crossed.new) != theirs).nnz == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"rerank": 1}, "rerank: found 1, expected a number of at least 0 and below 1"),
+        ({"rerank": 0.4, "initialization": "pretrained", "retrain": "new"}, "rerank needs retrain='all'"),
+    ],
+)
+def test_illegal_shares_are_refused(crossed, settings, message):
+    with pytest.raises(ValueError, match=message):
+        OneVsAllClassifier(**settings).fit(crossed.X, crossed.Y)
