@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ovaflow.reranking.rows import unit_rows
-from ovaflow.sparse.csr import CSR, rows_of
+from ovaflow.sparse.csr import CSR, from_scipy
 from ovaflow.sparse.jit import strict_kernel
 
 WHOLE = 1 - 1e-6
@@ -21,9 +21,8 @@ class LabelNames:
     @classmethod
     def of(cls, dataset):
         X, Y = dataset.train.X, dataset.train.Y
-        rows = np.full(dataset.n_labels, -1)
-        rows[Y.indices[Y.indptr[dataset.n_documents] :]] = np.arange(dataset.n_documents, X.n_rows)
-        return cls(unit_rows(rows_of(X, rows), dataset.bias_feature))
+        features, labels = (each.part(dataset.n_documents, X.n_rows).to_scipy() for each in (X, Y))
+        return cls(unit_rows(from_scipy(labels.T @ features), dataset.bias_feature))
 
     def overlap(self, X, candidates):
         """Cosine of text and name, share of the name in the text (squares of its features), length of the name."""
