@@ -23,6 +23,7 @@ from ovaflow.data.normalize import fill_rows, is_dense, model_features
 from ovaflow.estimators.labels import CLASSES, LabelForm, Labels, Matrix
 from ovaflow.evaluation.ranking import find_hits, precision
 from ovaflow.model.model_file import ONE_VS_ALL, Model
+from ovaflow.model.top_k import NO_LABEL
 from ovaflow.prediction.predictions import open_any_model, predict_test_set
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.reranking.fitting import fit_reranker
@@ -31,7 +32,6 @@ from ovaflow.reranking.reranked import RerankedModel
 from ovaflow.reranking.reranker_file import FILE_NAME, Reranker, read_reranker, write_reranker
 from ovaflow.settings.models import CANDIDATES, Predict, Prepare, Section
 from ovaflow.settings.schema import explain
-from ovaflow.sparse.best import NO_LABEL
 from ovaflow.sparse.csr import CSR, from_scipy, offsets, rows_of
 
 AnySection = TypeVar("AnySection", bound=Section)
@@ -457,7 +457,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
 
 def _by_label(ids: np.ndarray, values: np.ndarray, chosen: np.ndarray, n_labels: int) -> CSR:
     """Values of the chosen labels among some for each instance (n, k), as a matrix (n, l)."""
-    ends = np.concatenate([[0], np.cumsum(chosen.sum(axis=1))])
+    ends = offsets(chosen.sum(axis=1))
     return from_scipy(sp.csr_array((values[chosen], ids[chosen], ends), (len(ids), n_labels)))
 
 
