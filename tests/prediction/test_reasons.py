@@ -37,10 +37,11 @@ def write_records(path):
 def fewer_known_first():
     """Trees of one split: labels of fewer than 15 records, log-odds 1, come before all others, log-odds -2."""
     return BoostedTrees(
-        starts=np.array([0, 3]),
+        roots=np.array([0]),
+        depths=np.array([1]),
         columns=np.array([COLUMNS.index("frequency"), 0, 0], np.int32),
-        thresholds=np.array([np.log(15), 0, 0]),
-        children=np.array([[1, 2], [0, 0], [0, 0]], np.int32),
+        thresholds=np.array([np.log(15), np.inf, np.inf]),
+        children=np.array([[1, 2], [1, 1], [2, 2]], np.int32),
         values=np.array([0, 1.5, -1.5]),
         baseline=-0.5,
     )
