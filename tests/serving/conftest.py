@@ -1,14 +1,17 @@
 """Two models of texts with hostile names, and a service of one of them."""
 
-import numpy as np
 import pytest
 from hostile_table import HOSTILE, write_texts
 from running_service import running_service
 
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
-from ovaflow.prediction.calibration import Calibration, write_calibration
+from ovaflow.evaluation.ranking import find_hits
+from ovaflow.prediction.predictions import open_any_model
 from ovaflow.prediction.predictor import Predictor
+from ovaflow.reranking.boosted_trees import fit_trees
+from ovaflow.reranking.evidence import COLUMNS, Evidence
+from ovaflow.reranking.reranker_file import Reranker, write_reranker
 from ovaflow.settings.models import TrainLabels
 from ovaflow.training.shard_job import train_model
 
@@ -21,15 +24,20 @@ def _run(folder, *arguments):
     assert main([argument.format(folder) for argument in arguments]) == 0
 
 
-def _calibrate(model, path):
-    labels = np.arange(len(HOSTILE), dtype=np.float32)
-    numbers = 1 + labels, 0.1 * labels, 0.1 * labels - 0.5
-    write_calibration(path, Calibration(*numbers, {}, {"model": Predictor.open(model).model.checksum}))
+def _fit_second_stage(dataset, path, output):
+    """A second stage of a model, fitted to the texts that the model was trained on."""
+    opened, model = open_dataset(dataset), open_any_model(path)
+    X, Y = opened.documents.train.X, opened.documents.train.Y
+    ids, scores = model.top_k(X, len(HOSTILE))
+    evidence = Evidence.of(opened, [1.0, 0.0])
+    rows = evidence.columns(X, ids, scores).reshape(-1, len(COLUMNS))
+    trees = fit_trees(rows, find_hits(ids, Y).ravel())
+    write_reranker(output, Reranker({"columns": COLUMNS}, {"model": model.checksum}, trees, evidence))
 
 
 @pytest.fixture(scope="session")
 def models(tmp_path_factory):
-    """Folder with a.h5 and its calibration a.calibration.h5, and with b.h5, another model of the same texts."""
+    """Folder with a.h5 and its second stage a.reranker.h5, and with b.h5, another model of the same texts."""
     folder = tmp_path_factory.mktemp("served")
     write_texts(folder / "texts.csv")
     prepared = ["--format=csv", "--train={}/texts.csv", "--label-separator=¦"]
@@ -41,14 +49,14 @@ def models(tmp_path_factory):
         _run(folder, "train-shard", *inputs, f"--output={{}}/shard-{name}.h5")
         written = [f"--output={{}}/{name}.h5", f"--statistics={{}}/training-{name}.h5"]
         _run(folder, "merge", f"{{}}/shard-{name}.h5", "--dataset={}/dataset.h5", *written)
-    _calibrate(folder / "a.h5", folder / "a.calibration.h5")
+    _fit_second_stage(folder / "dataset.h5", folder / "a.h5", folder / "a.reranker.h5")
     return folder
 
 
 @pytest.fixture(scope="session")
 def service(models, tmp_path_factory):
-    """Model a with its calibration, two workers."""
-    options = [f"--calibration={models / 'a.calibration.h5'}", "--workers=2"]
+    """Model a with its second stage, two workers."""
+    options = [f"--reranker={models / 'a.reranker.h5'}", "--workers=2"]
     options += ["--max-body=500000", "--max-text=2000", "--max-batch=16"]
     with running_service(tmp_path_factory.mktemp("service"), models / "a.h5", *options) as running:
         yield running
@@ -57,7 +65,7 @@ def service(models, tmp_path_factory):
 @pytest.fixture(scope="session")
 def predictor(models):
     """The model that the service has."""
-    return Predictor.open(models / "a.h5")
+    return Predictor.open(models / "a.h5", models / "a.reranker.h5")
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,6 @@ import pytest
 from click.testing import CliRunner
 from running_service import running_service
 from scipy.special import expit
-from sklearn.isotonic import IsotonicRegression
 
 from ovaflow.cli.serve import _named, serve_command
 
@@ -111,22 +110,20 @@ def test_what_is_too_large_and_what_learns(several):
     assert post(several, "/v1/projects/animals/learn", "[]", "application/json")[0] == 403
 
 
-def test_probabilities_where_the_model_has_them(service):
-    """In the order of the classifiers' scores: the nearest falling numbers, which scikit-learn finds, too."""
-    project = service.ask("/v1/projects")[1]["projects"][0]
-    assert "probability" in project["description"]
+def test_scores_are_probabilities_where_the_model_has_them(service, several):
+    [project] = service.ask("/v1/projects")[1]["projects"]
+    assert project["description"] == "the score of a subject is its probability"
+    assert "not a probability" in several.ask("/v1/projects/b")[1]["description"]
     text = "word10 größe3 filler7"
-    _, answer = service.ask("/predict", {"text": text, "top_k": 100, "probabilities": True})
+    _, answer = service.ask("/predict", {"text": text, "top_k": 10})
     labels = answer["predictions"][0]["labels"]
-    probabilities = [label["probability"] for label in labels]
-    assert probabilities != sorted(probabilities, reverse=True)
-    fitted = IsotonicRegression(increasing=False).fit_transform(range(len(labels)), probabilities)
-    for limit in (4, 100):
-        _, _, ours = suggest(service, project["project_id"], text=text, limit=limit)
-        assert [each["label"] for each in ours["results"]] == [label["name"] for label in labels[:limit]]
-        scores = np.array([each["score"] for each in ours["results"]], np.float32)
-        assert scores.tolist() == pytest.approx(fitted[:limit], rel=1e-6)
-        assert (np.diff(scores) < 0).all()
+    _, _, ours = suggest(service, project["project_id"], text=text)
+    assert [each["label"] for each in ours["results"]] == [label["name"] for label in labels]
+    scores = np.array([each["score"] for each in ours["results"]], np.float32)
+    assert scores.tolist() == pytest.approx([label["score"] for label in labels], rel=1e-6)
+    assert (np.diff(scores) < 0).all()
+    _, _, ours = suggest(service, project["project_id"], text=text, threshold=0.5)
+    assert len(ours["results"]) == (scores >= 0.5).sum() > 0
 
 
 def test_a_model_behind_a_link_is_named_like_the_link(tmp_path, monkeypatch):
@@ -144,7 +141,7 @@ def test_a_model_behind_a_link_is_named_like_the_link(tmp_path, monkeypatch):
     [
         (["a/model.h5", "b/a.h5"], "two models are named 'a': write NAME=MODEL"),
         (["a b=model.h5"], "'a b' is not a valid project name"),
-        (["a.h5", "b.h5", "--calibration=c.h5"], "--calibration belongs to one model"),
+        (["a.h5", "b.h5", "--reranker=c.h5"], "--reranker belongs to one model"),
     ],
 )
 def test_refused_on_the_command_line(models, why):

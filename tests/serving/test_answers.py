@@ -6,7 +6,7 @@ from urllib.parse import quote
 import numpy as np
 import pytest
 
-from ovaflow.prediction.calibration import read_calibration
+from ovaflow.prediction.answers import labels_of
 
 TEXTS = ["word00 word01 größe0 filler3", "GRÖSSE3 word32 Ⅳx\U000104003, and Unknown", "nothing known", ""]
 
@@ -43,27 +43,33 @@ def test_requests_that_mean_the_same_have_the_same_answer(service):
         assert ours[0] == 200
 
 
-def test_probabilities_and_thresholds_are_those_of_the_calibration(service, models, predictor, predicted):
+def test_labels_that_fit_and_those_that_are_probable(service, predictor, predicted):
+    X = predictor.from_texts(TEXTS)
+    ours = [[label.id for label in labels] for labels in labels_of(predictor, X, 1, fit=True)]
+    _, answer = service.ask("/predict", {"texts": TEXTS, "top_k": 1, "fit": True})
+    assert answer["probabilities"]
+    assert column(answer, "id") == ours
+    assert [row["fit"] for row in answer["predictions"]] == [len(row) for row in ours]
+    assert len({len(row) for row in ours}) > 1
     ids, scores = predicted
-    calibration = read_calibration(models / "a.calibration.h5", predictor.model)
-    _, answer = service.ask("/predict", {"texts": TEXTS, "top_k": 4, "probabilities": True})
-    np.testing.assert_allclose(column(answer, "probability"), calibration.probabilities(ids, scores), rtol=1e-5)
-    _, answer = service.ask("/predict", {"texts": TEXTS, "top_k": 4, "thresholds": True})
-    reached = scores >= 0.1 * ids - 0.5 - 1e-6
-    assert column(answer, "id") == [row[kept].tolist() for row, kept in zip(ids, reached, strict=True)]
-    assert 0 < reached.sum() < reached.size
+    least = float(np.median(scores))
+    _, answer = service.ask("/predict", {"texts": TEXTS, "top_k": 4, "min_probability": least})
+    assert column(answer, "id") == [row[kept].tolist() for row, kept in zip(ids, scores >= least, strict=True)]
+    assert [row["fit"] for row in answer["predictions"]] == [len(row) for row in ours]
 
 
-def test_an_explanation_adds_up_and_points_into_the_text(service, predicted):
+def test_an_explanation_adds_up_and_points_into_the_text(service, predictor, predicted):
     text = TEXTS[1]
-    status, answer = service.ask("/explain", {"text": text, "top_k": 4, "words": 2, "probabilities": True})
+    status, answer = service.ask("/explain", {"text": text, "top_k": 4, "words": 2})
     assert status == 200
-    assert [label["id"] for label in answer["labels"]] == predicted[0][1].tolist()
-    for label, score in zip(answer["labels"], predicted[1][1], strict=True):
+    ids, probabilities = (array[1] for array in predicted)
+    assert [label["id"] for label in answer["labels"]] == ids.tolist()
+    assert [label["probability"] for label in answer["labels"]] == pytest.approx(probabilities, rel=1e-6)
+    assert all("kind" in each and "text" in each for label in answer["labels"] for each in label["evidence"])
+    for label, score in zip(answer["labels"], predictor.scores(predictor.from_texts([text]), ids)[0], strict=True):
         parts = [each["contribution"] for each in label["up"] + label["down"]]
         assert label["bias"] + label["others"] + sum(parts) == pytest.approx(score, abs=1e-5)
         assert label["score"] == pytest.approx(score, abs=1e-5)
-        assert 0 < label["probability"] < 1
     best = {each["feature"]: each["spans"] for each in answer["labels"][0]["up"]}
     pointed_at = {text[start:end] for spans in best.values() for start, end in spans}
     assert pointed_at <= {"GRÖSSE3", "word32", "Ⅳx\U000104003"}
@@ -88,7 +94,7 @@ def test_labels_are_found_by_a_part_of_their_name(service, predictor):
 
 def test_a_label_has_its_strongest_words_and_nearest_labels_and_health_names_the_model(service, predictor):
     status, answer = service.ask("/labels/9?words=3&nearest=4")
-    weights = predictor.model.weights.to_scipy()[[9]].toarray()[0, : len(predictor.feature_names)]
+    weights = predictor.model.first_stage.weights.to_scipy()[[9]].toarray()[0, : len(predictor.feature_names)]
     theirs = np.argsort(-weights, kind="stable")[:3]
     assert status == 200
     assert [each["feature"] for each in answer["up"]] == [predictor.feature_names[feature] for feature in theirs]

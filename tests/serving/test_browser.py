@@ -41,12 +41,13 @@ def felt(words, key, most):
 def test_a_pasted_text_gets_its_labels_and_each_its_reasons(page, service, predictor):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     predict(page, service, TEXT)
-    _, theirs = service.ask("/predict", {"text": TEXT, "top_k": 10, "probabilities": True})
+    _, theirs = service.ask("/predict", {"text": TEXT, "top_k": 10})
     labels = theirs["predictions"][0]["labels"]
     ours = page.locator("#labels bdi").all_text_contents()
     assert ours == [label["name"] for label in labels]
     assert sorted(ours) == sorted(predictor.label_names)
-    assert all(figure.endswith("%") for figure in page.locator("#labels data").all_text_contents())
+    figures = [re.fullmatch(r"[<>]? ?(\d+) %", shown)[1] for shown in page.locator("#labels data").all_text_contents()]
+    assert list(map(int, figures)) == pytest.approx([100 * label["score"] for label in labels], abs=1)
     assert page.get_by_role("status").first.text_content().startswith("10 labels from")
     assert page.locator("#marked").text_content() == TEXT
     marked = page.locator("#marked mark").all_text_contents()
@@ -70,6 +71,41 @@ def test_a_pasted_text_gets_its_labels_and_each_its_reasons(page, service, predi
     assert page.locator("#nearest bdi").all_text_contents() == [other["name"] for other in described["nearest"]]
 
 
+def ticked(page):
+    """Names of the labels found that are ticked."""
+    return page.locator("#labels li:has(input:checked) bdi").all_text_contents()
+
+
+def predict_again(page, text):
+    page.get_by_role("textbox", name="Your text").fill(text)
+    with page.expect_response("**/explain"):
+        page.get_by_role("button", name="Find labels").click()
+
+
+def names_that_fit(service, text):
+    _, answer = service.ask("/predict", {"text": text, "fit": True})
+    return [label["name"] for label in answer["predictions"][0]["labels"]]
+
+
+def test_labels_that_fit_are_ticked_and_a_person_has_the_last_word(page, service):
+    text, other = "word70 word71 größe7", "word90 word91 größe9"
+    predict(page, service, text)
+    fitting, others = names_that_fit(service, text), names_that_fit(service, other)
+    ours = page.locator("#labels bdi").all_text_contents()
+    assert ticked(page) == fitting
+    assert page.locator("#chosen bdi").all_text_contents() == fitting
+    assert page.locator("#status").text_content().endswith(f" {len(fitting)} of them fit{'s' * (len(fitting) == 1)}.")
+    taken, added = fitting[0], next(name for name in ours if name not in {*fitting, *others})
+    page.get_by_role("checkbox", name=f"Choose {taken}", exact=True).first.uncheck()
+    page.get_by_role("checkbox", name=f"Choose {added}", exact=True).first.check()
+    predict_again(page, text)
+    assert set(ticked(page)) == {*fitting, added} - {taken}
+    predict_again(page, other)
+    assert set(ticked(page)) == {*others, added}
+    predict_again(page, "unheard of")
+    assert page.locator("#chosen bdi").all_text_contents() == [added]
+
+
 def test_everything_works_from_the_keyboard(page, service):
     page.goto(service.url)
     page.keyboard.press("Tab")
@@ -78,7 +114,7 @@ def test_everything_works_from_the_keyboard(page, service):
     page.keyboard.press("Control+Enter")
     page.wait_for_selector("#why:not([hidden])")
     first = page.locator("#why-title").text_content()
-    for _ in range(6):  # the button, the number of labels, copy, the first label, its choice, the second
+    for _ in range(7):  # the button, the number of labels, copy, the first tick, its label, the second tick, its label
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     page.wait_for_function("name => document.getElementById('why-title').textContent !== name", arg=first)
@@ -102,8 +138,8 @@ def subjects(library, tmp_path, chromium):
         predict(page, service, "black cats purr")
         page.locator("#top-k").select_option("5")
         page.get_by_label(re.compile("Part of its name")).fill("598")
-        page.locator("#found").get_by_role("button", name="Choose birds").click()
-        page.locator("#labels").get_by_role("button", name="Choose cats").click()
+        page.locator("#found").get_by_role("checkbox", name="Choose birds").check()
+        page.locator("#labels").get_by_role("checkbox", name="Choose cats").check()
         yield page
         context.close()
 
@@ -132,8 +168,8 @@ def test_chosen_subjects_are_linked_and_can_be_taken_back(subjects):
     assert chosen.get_by_role("link").first.get_attribute("href") == "http://example.org/birds"
     chosen.get_by_role("button", name="Remove birds").click()
     assert chosen.locator("bdi").all_text_contents() == ["cats"]
-    assert subjects.locator("#found [data-choose]").get_attribute("aria-pressed") == "false"
-    subjects.locator("#labels").get_by_role("button", name="Choose cats").click()
+    assert not subjects.locator("#found [data-choose]").is_checked()
+    subjects.locator("#labels").get_by_role("checkbox", name="Choose cats").uncheck()
     assert not subjects.locator("#chosen-part").is_visible()
 
 

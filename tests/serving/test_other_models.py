@@ -1,6 +1,7 @@
 """Models of features, of trees, and addresses other than a port."""
 
 import http.client
+import shutil
 import socket
 
 import numpy as np
@@ -106,8 +107,25 @@ def test_trees_predict_and_say_that_they_cannot_explain(folder, tmp_path):
         status, answer = service.ask("/predict", {"features": [{"0": 1.5}]})
         assert (status, answer["predictions"][0]["labels"][0]["id"]) == (200, 0)
         assert service.ask("/explain", {"features": {"0": 1.5}})[0] == 409
-        status, problem = service.ask("/predict", {"features": [{"0": 1.5}], "probabilities": True})
-        assert (status, "no calibration" in problem["detail"]) == (409, True)
+        assert not answer["probabilities"]
+        assert answer["predictions"][0]["fit"] is None
+        for probable in ({"fit": True}, {"min_probability": 0.5}):
+            status, problem = service.ask("/predict", {"features": [{"0": 1.5}], **probable})
+            assert status == 409
+            assert problem["detail"].startswith("the served model has no second stage, so no probabilities")
         status, answer = service.ask("/labels/0")
         assert (status, answer["up"], answer["nearest"]) == (200, None, None)
         assert not service.ask("/health")[1]["explanations"]
+
+
+def test_the_second_stage_can_be_left_out(models, tmp_path):
+    shutil.copy(models / "a.h5", tmp_path / "model.h5")
+    shutil.copy(models / "a.reranker.h5", tmp_path / "reranker.h5")
+    predictor = Predictor.open(models / "a.h5")
+    scores = predictor.top_k(predictor.from_texts(["word10 größe3"]), 5)[1][0]
+    with running_service(tmp_path, tmp_path / "model.h5", "--no-rerank") as service:
+        assert not service.ask("/health")[1]["probabilities"]
+        _, answer = service.ask("/predict", {"text": "word10 größe3"})
+        assert [label["score"] for label in answer["predictions"][0]["labels"]] == pytest.approx(scores)
+        _, answer = service.ask("/explain", {"text": "word10"})
+        assert "probability" not in answer["labels"][0]

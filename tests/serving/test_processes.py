@@ -22,8 +22,8 @@ TEXTS = [f"word{j}0 word{j}1 größe{j} filler{i}" for j in range(10) for i in r
 def expected(models):
     """The right predictions for TEXTS by the checksum of each model."""
     answers = {}
-    for name in "ab":
-        predictor = Predictor.open(models / f"{name}.h5")
+    for name, reranker in (("a", models / "a.reranker.h5"), ("b", None)):
+        predictor = Predictor.open(models / f"{name}.h5", reranker)
         ids, scores = predictor.top_k(predictor.from_texts(TEXTS), 5)
         answers[predictor.model.checksum] = ids, scores
     return answers
@@ -68,7 +68,7 @@ def test_many_clients_get_right_answers_and_all_are_counted(service, expected):
 def test_workers_are_replaced_when_they_die_and_when_the_model_changes(models, expected, tmp_path):
     served = tmp_path / "model.h5"
     shutil.copy(models / "a.h5", served)
-    shutil.copy(models / "a.calibration.h5", tmp_path / "calibration.h5")
+    shutil.copy(models / "a.reranker.h5", tmp_path / "reranker.h5")
     a, b = expected
     with running_service(tmp_path, served, "--workers=2") as service:
         service.wait_for("startup complete", times=2)
@@ -99,9 +99,9 @@ def test_workers_are_replaced_when_they_die_and_when_the_model_changes(models, e
                 shutil.copy(models / "b.h5", tmp_path / "next.h5")
                 (tmp_path / "next.h5").rename(served)
                 service.process.send_signal(signal.SIGHUP)
-                service.wait_for("cannot serve: .*calibration.h5: does not belong to .*model.h5")
+                service.wait_for("cannot serve: .*reranker.h5: does not belong to .*model.h5")
                 service.wait_for("aborting the restart", times=2)
-                (tmp_path / "calibration.h5").unlink()
+                (tmp_path / "reranker.h5").unlink()
                 service.process.send_signal(signal.SIGHUP)
                 service.wait_for(f"serving model {b}", times=2)
                 service.wait_for("Finished server process", times=2)

@@ -22,6 +22,7 @@ REFUSED = [
     (json.dumps({"texts": ["a"] * 17}).encode(), 422, "texts"),
     (json.dumps({"text": "a" * 2001}).encode(), 422, "2000"),
     (b'{"text": "a", "top_k": 101}', 422, "top_k"),
+    (b'{"text": "a", "min_probability": 50}', 422, "min_probability"),
     (b'{"features": [{"word00": NaN}]}', 422, "finite"),
     (b'{"features": [{"word00": 1e30}]}', 422, "less than"),
     (b'{"features": [{"word00": -3}]}', 422, "features"),
@@ -110,7 +111,7 @@ def test_a_large_body_without_a_length_is_refused(service):
         ["a.h5", "--port={port}"],
         ["a.h5", "--allowed-host=http://example.org"],
         ["a.h5", "--unix-socket=texts.csv"],
-        ["b.h5", "--calibration=a.calibration.h5"],
+        ["b.h5", "--reranker=a.reranker.h5"],
     ],
 )
 def test_what_cannot_be_served_is_one_line_and_status_2(models, arguments, monkeypatch, capfd):

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import click
 
-from ovaflow.cli.options import FILE
+from ovaflow.cli.options import second_stage
 from ovaflow.serving.service import allowed_hosts, bind, serve
 
 _NAME = re.compile(r"[\w.-]+")
@@ -18,7 +18,7 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
 
 @click.command("serve", context_settings={"show_default": True})
 @click.argument("models", nargs=-1, required=True, metavar="[NAME=]MODEL...")
-@click.option("--calibration", type=FILE, help="For probabilities; calibration.h5 next to the model by default.")
+@second_stage
 @click.option("--host", default="127.0.0.1", help="Address to listen on; 0.0.0.0 and :: are open to everyone.")
 @click.option("--port", default=8000, type=click.IntRange(0, 65535), help="Port; 0 takes a free one.")
 @click.option("--unix-socket", type=click.Path(path_type=Path), help="Listen there instead of on a port.")
@@ -42,7 +42,7 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
 @click.option("--grace", default=30, type=_POSITIVE, help="Seconds to finish requests after SIGTERM.")
 @click.option("--access-log/--no-access-log", default=True, help="Log one line per request, without texts.")
 @click.pass_context
-def serve_command(context, models, calibration, host, port, unix_socket, allowed_host, **options):
+def serve_command(context, models, host, port, unix_socket, allowed_host, **options):
     """Serve each MODEL (model.h5) over HTTP, with a page for people at /.
 
     The first model answers on the page and in ovaflow's own interface. All models are projects of Annif's
@@ -51,14 +51,14 @@ def serve_command(context, models, calibration, host, port, unix_socket, allowed
     SIGTERM ends it once requests in flight are answered. SIGHUP restarts one worker after the other, so that they open
     a model that has been replaced.
     """
-    if calibration and len(models) > 1:
-        raise click.UsageError("--calibration belongs to one model: put a calibration.h5 next to each")
+    if options["reranker"] and len(models) > 1:
+        raise click.UsageError("--reranker belongs to one model: put a reranker.h5 next to each")
     wrong = [name for name in allowed_host if not _HOST.fullmatch(name)]
     if wrong:
         raise click.UsageError(f"--allowed-host {wrong[0]}: give a name without port, or * or *. and a name")
     named, listener = _named(models), bind(host, port, unix_socket)
     hosts = allowed_hosts(listener, allowed_host)
-    context.exit(serve(SimpleNamespace(models=named, calibration=calibration, allowed_host=hosts, **options), listener))
+    context.exit(serve(SimpleNamespace(models=named, allowed_host=hosts, **options), listener))
 
 
 def _named(models):

@@ -22,9 +22,13 @@ class Label(NamedTuple):
 def labels_of(predictor, X, k, threads=1, fit=False, min_score=None):
     """The best k labels of each instance by falling score; ``fit``: as many as fit instead."""
     ids, scores = predictor.top_k(X, min(CANDIDATES if fit else k, predictor.n_labels), threads)
-    kept = ids != NO_LABEL
-    if fit:
-        kept &= np.arange(ids.shape[1]) < labels_that_fit(scores)[:, None]
+    amounts = labels_that_fit(scores)[:, None] if fit else k
+    return first_labels(predictor, ids, scores, amounts, min_score)
+
+
+def first_labels(predictor, ids, scores, amounts, min_score=None):
+    """The first labels of each instance, of ids and scores (n, k), as many as ``amounts`` (n, 1) or a number says."""
+    kept = (ids != NO_LABEL) & (np.arange(ids.shape[1]) < amounts)
     if min_score is not None:
         kept &= scores >= min_score
     names, uris = predictor.label_names, predictor.label_uris

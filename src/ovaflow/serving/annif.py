@@ -12,7 +12,6 @@ from fastapi import Path as InPath
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field, ValidationError
-from scipy.optimize import isotonic_regression
 from scipy.special import expit
 from starlette.responses import PlainTextResponse
 
@@ -25,8 +24,11 @@ _MOST_DOCUMENTS = 32
 _UNKNOWN = "und"  # the language of names that came without one, as BCP 47 has it
 
 _SCORES = "the score of a subject is {}"
-_PROBABILITY = "its calibrated probability, fitted to the order of the classifiers' scores"
-_LOGISTIC = "1 / (1 + exp(-s)) of the classifier's score s, which is not a probability: ovaflow calibrate makes them"
+_PROBABILITY = "its probability"
+_LOGISTIC = (
+    "1 / (1 + exp(-s)) of the classifier's score s, which is not a probability; "
+    "a run with predict: {rerank: 0.2} has probabilities"
+)
 
 _WHY = {
     400: "The request is not as described.",
@@ -191,8 +193,8 @@ class _Projects:
             raise HTTPException(413, f"a text has more than {options.max_text} characters: serve with --max-text")
         if not texts:
             return []
-        limits = min(limit, options.max_top_k), threshold, options.max_top_k
-        suggestions = await self._queue.run(_suggest, served, texts, *limits)
+        most = min(limit, options.max_top_k)
+        suggestions = await self._queue.run(_suggest, served, texts, most, threshold)
         metrics.INSTANCES.inc(len(texts))
         return suggestions
 
@@ -266,7 +268,7 @@ def _card(name, served):
     return {
         "project_id": name,
         "name": name,
-        "description": _SCORES.format(_LOGISTIC if served.calibration is None else _PROBABILITY),
+        "description": _SCORES.format(_PROBABILITY if model.probabilistic else _LOGISTIC),
         "language": language,
         "backend": {"backend_id": "ovaflow"},
         "vocab": {
@@ -281,31 +283,24 @@ def _card(name, served):
     }
 
 
-def _suggest(served, texts, limit, threshold, most):
-    """Results of each text; probabilities are fitted to those of the ``most`` best labels."""
-    calibrated = served.calibration is not None
+def _suggest(served, texts, limit, threshold):
+    """Results of each text."""
     X = served.predictor.from_texts(texts)
-    k = most if calibrated else max(limit, 1)
-    rows = list(labels_of(served.predictor, X, k, 1, served.calibration, calibrated))
-    notations, known = served.predictor.model.label_notations, served.known_features(X)
-    suggestions = []
-    for row, n in zip(rows, known, strict=True):
+    rows, suggestions = labels_of(served.predictor, X, max(limit, 1)), []
+    for row, known in zip(rows, served.known_features(X), strict=True):
         # without a known word the labels would be those of any text
-        labels = row[:limit] if n else []
-        suggestions.append({"results": _results(labels, _scores(row), notations, threshold)})
+        labels = row[:limit] if known else []
+        scores = [label.score for label in labels]
+        if not served.model.probabilistic:
+            scores = expit(scores)
+        results = _results(labels, scores, threshold, served.model.label_notations)
+        suggestions.append({"results": results})
     return suggestions
 
 
-def _scores(labels):
-    """Scores between 0 and 1, falling: a rarer label's probability may be higher than that of a better one."""
-    if not labels or labels[0].probability is None:
-        return expit([label.score for label in labels])
-    return isotonic_regression([label.probability for label in labels], increasing=False).x
-
-
-def _results(labels, scores, notations, threshold):
+def _results(labels, scores, threshold, notations):
     results, above = [], np.float32(np.inf)
-    for label, score in zip(labels, scores, strict=False):
+    for label, score in zip(labels, scores, strict=True):
         # clients sort again, in float32, so that what is equal would lose its order
         above = min(np.float32(score), np.nextafter(above, np.float32(0)))
         if above >= threshold:

@@ -42,7 +42,9 @@ def create():
     """The ASGI application of a worker, ready to answer; uvicorn calls this in each."""
     options = options_of_worker()
     try:
-        models = {name: open_served_model(path, options.calibration) for name, path in options.models.items()}
+        models = {}
+        for name, path in options.models.items():
+            models[name] = open_served_model(path, options.reranker, options.rerank)
         for served in models.values():
             served.warm_up()
     except Exception as error:

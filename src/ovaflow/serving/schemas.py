@@ -60,20 +60,21 @@ class LabelName(BaseModel):
 class PredictedLabel(LabelName):
     """A label of an instance."""
 
-    score: float
-    probability: float | None = Field(None, description="On request.")
+    score: float = Field(description="Its probability, where the model has a second stage.")
 
 
 class Prediction(BaseModel):
     """The best labels of an instance."""
 
     labels: list[PredictedLabel]
+    fit: int | None = Field(description="How many labels fit, the first ones; null without a second stage.")
     features: int = Field(description="How many of the model's features it has; with 0 the labels mean nothing.")
 
 
 class Predictions(_Answer):
     """Predictions in the order of the instances."""
 
+    probabilities: bool = Field(description="Whether scores are probabilities.")
     predictions: list[Prediction]
 
 
@@ -125,13 +126,29 @@ class Contribution(BaseModel):
     spans: list[tuple[int, int]] = Field(description="Where it is in the text: start and end in code points.")
 
 
-class ExplainedLabel(PredictedLabel):
+class Evidence(BaseModel):
+    """What the second stage knows of a label besides its score."""
+
+    kind: str
+    text: str = Field(description="In words.")
+    share: float | None = Field(None, description="Of the label's name, how much is in the text.")
+    count: int | None = Field(None, description="Similar records that have the label, or training records.")
+    of: int | None = Field(None, description="Similar records.")
+    labels: list[int] | None = Field(None, description="Other suggestions that it goes with.")
+
+
+class ExplainedLabel(LabelName):
     """A label with what its score is the sum of: the bias, the contributions listed, and the others."""
 
+    score: float = Field(description="Of the words alone.")
     bias: float
     up: list[Contribution]
     down: list[Contribution]
     others: float
+    probability: float | None = Field(
+        None, description="Where there is a second stage; null for labels that are not among its candidates."
+    )
+    evidence: list[Evidence] | None = Field(None, description="Where there is a second stage.")
 
 
 class Explanation(_Answer):
@@ -150,7 +167,7 @@ class Health(_Answer):
     labels: int
     features: int
     takes_text: bool = Field(description="Whether it reads texts; features otherwise.")
-    probabilities: bool = Field(description="Whether it has a calibration.")
+    probabilities: bool = Field(description="Whether it has a second stage: scores are probabilities.")
     explanations: bool = Field(description="Whether its scores are sums over features.")
     remark: str = Field(description="What the operator should know; empty if all is well.")
 
@@ -169,8 +186,8 @@ def requests_within(options, columns=("text",)):
     ]
     Value = Annotated[float, Field(ge=-LARGEST_VALUE, le=LARGEST_VALUE, allow_inf_nan=False)]
     Instance = Annotated[dict[str, Value], Field(max_length=MOST_FEATURES)]
+    Probability = Annotated[float, Field(ge=0, le=1)]
     TopK, Words, LabelId = _number(1, options.max_top_k), _number(1, MOST_WORDS), _number(0, LARGEST_ID)
-    with_probabilities = Field(False, description="Also give probabilities; needs a calibration of the model.")
 
     class PredictRequest(_request(("text", "texts", "features"), {"text": "How to train a dragon", "top_k": 3})):
         """One text, several, or instances given by their features."""
@@ -184,8 +201,10 @@ def requests_within(options, columns=("text",)):
             description="Values by feature name, or by id if features have no names.",
         )
         top_k: TopK = Field(min(5, options.max_top_k))
-        probabilities: bool = with_probabilities
-        thresholds: bool = Field(False, description="Only labels that reach their thresholds; needs a calibration.")
+        fit: bool = Field(False, description="As many labels as fit, whatever top_k says; needs a second stage.")
+        min_probability: Probability = Field(
+            None, description="Only labels that are at least this probable; needs a second stage."
+        )
 
     class ExplainRequest(_request(("text", "features"), {"text": "How to train a dragon", "words": 5})):
         """A text, or an instance given by its features."""
@@ -197,6 +216,5 @@ def requests_within(options, columns=("text",)):
         )
         top_k: TopK = Field(min(5, options.max_top_k))
         words: Words = Field(10, description="How many words for and against each label.")
-        probabilities: bool = with_probabilities
 
     return PredictRequest, ExplainRequest

@@ -10,19 +10,21 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.readers.texts import FIELD
 from ovaflow.data.tokens import normal_form
 from ovaflow.machine.limits import memory_left
-from ovaflow.prediction.answers import labels_of
-from ovaflow.prediction.calibration import Calibration, calibration_of
-from ovaflow.prediction.explanation import contributions, describe_label, label_entry, spans_in_text
+from ovaflow.prediction.answers import first_labels, labels_of
+from ovaflow.prediction.explanation import describe_label, label_entry, spans_in_text
+from ovaflow.prediction.predictions import require_second_stage
 from ovaflow.prediction.predictor import Predictor, remark_on_memory
+from ovaflow.prediction.reasons import explain
 from ovaflow.prediction.sources import remark_on_columns, text_of_columns
+from ovaflow.reranking.ranked import labels_that_fit
+from ovaflow.settings.models import CANDIDATES
 
 
 @dataclass(frozen=True)
 class ServedModel:
-    """A model, its calibration if there is one, and what the operator should know about them."""
+    """A model, with its second stage if there is one, and what the operator should know about it."""
 
     predictor: Predictor
-    calibration: Calibration | None = None
     remark: str = ""
 
     @property
@@ -48,44 +50,44 @@ class ServedModel:
         """Load kernels, names, vocabulary and index, and answer a made-up request of each kind."""
         predictor = self.predictor
         predictor.prepare()
-        predictor.top_k(predictor.from_features([{}]), 1)
+        x = predictor.from_features([{}])
+        predictor.top_k(x, 1)
         for of_labels in (self.search_forms, predictor.label_uris, self.model.label_notations):
             assert len(of_labels) in (0, predictor.n_labels)
         trained = np.flatnonzero(self.model.trained[:1000])
         if self.explains and len(trained):
             describe_label(predictor, int(trained[0]), 1, 1)
+            explain(predictor, x, trained[:1], 1, {})
 
     def known_features(self, X):
         """How many features of each instance are not the bias feature."""
         return (np.diff(X.indptr) - (self.model.bias != 0)).tolist()
 
     def predict(self, request):
-        if request.probabilities or request.thresholds:
-            self._require_calibration()
+        """Best labels of the instances of a request, and how many labels of each fit."""
+        if request.fit or request.min_probability is not None:
+            self._require_second_stage()
         X = self._instances(request)
-        options = request.top_k, 1, self.calibration, request.probabilities, request.thresholds
-        rows = labels_of(self.predictor, X, *options)
+        ids, scores, amounts = self._ranked(X, CANDIDATES if request.fit else request.top_k)
+        first = np.array(amounts)[:, None] if request.fit else request.top_k
+        rows = first_labels(self.predictor, ids, scores, first, request.min_probability)
         predictions = []
-        for labels, known in zip(rows, self.known_features(X), strict=True):
-            predictions.append({"labels": list(map(self._predicted, labels)), "features": known})
-        return {"model": self.model.checksum, "predictions": predictions}
+        for labels, fit, known in zip(rows, amounts, self.known_features(X), strict=True):
+            entries = [self._predicted(label) for label in labels]
+            predictions.append({"labels": entries, "fit": fit, "features": known})
+        return {"model": self.model.checksum, "probabilities": self.model.probabilistic, "predictions": predictions}
 
     def explain(self, request):
         """Why the best labels, or those of the request, have their scores."""
         if not self.explains:
             reason = "the served model has no weights of labels, so its scores cannot be explained"
             raise HTTPException(409, reason)
-        if request.probabilities:
-            self._require_calibration()
         X = self._instances(request)
         text = None if request.text is None else self._text(request.text).replace(FIELD, " ")
         spans = {} if text is None else spans_in_text(self.predictor, text)
-        calibration = self.calibration if request.probabilities else None
-        labels = []
-        for label in self._labels_to_explain(X, request):
-            explanation = contributions(self.predictor, X, label, request.words)
-            labels.append(_rounded(explanation.as_dict(self.predictor, spans, calibration)))
-        return {"model": self.model.checksum, "labels": labels, "features": self.known_features(X)[0]}
+        labels = self._labels_to_explain(X, request)
+        reasons = _rounded(explain(self.predictor, X, labels, request.words, spans))
+        return {"model": self.model.checksum, "labels": reasons, "features": self.known_features(X)[0]}
 
     def find_labels(self, search, offset, limit):
         """Labels whose names contain a string, those that begin with it first, or with this notation or URI."""
@@ -117,7 +119,7 @@ class ServedModel:
             "labels": predictor.n_labels,
             "features": predictor.n_features,
             "takes_text": predictor.takes_text,
-            "probabilities": self.calibration is not None,
+            "probabilities": self.model.probabilistic,
             "explanations": self.explains,
             "remark": self.remark,
         }
@@ -135,9 +137,7 @@ class ServedModel:
             with np.errstate(all="ignore"):
                 X = predictor.from_features(rows)
         except InputError as error:
-            # without the path of the model
-            reason = str(error).removeprefix(f"{self.model.path}: ")
-            raise HTTPException(422, f"features: {reason}") from None
+            raise HTTPException(422, f"features: {self._without_path(error)}") from None
         if not np.isfinite(X.data).all():
             reason = "the model's transform gives no finite numbers for these values"
             raise HTTPException(422, f"features: {reason}")
@@ -148,6 +148,13 @@ class ServedModel:
         if isinstance(text, str):
             return text
         return text_of_columns(self.model, text.model_dump(by_alias=True))
+
+    def _ranked(self, X, k):
+        """Ids and scores of the best k labels, or of all candidates of a second stage; how many of them fit."""
+        if not self.model.probabilistic:
+            return *self.predictor.top_k(X, min(k, self.predictor.n_labels)), [None] * X.n_rows
+        ids, scores = self.predictor.top_k(X, min(max(k, CANDIDATES), self.predictor.n_labels))
+        return ids, scores, labels_that_fit(scores).tolist()
 
     def _labels_to_explain(self, X, request):
         if request.labels is None:
@@ -160,10 +167,7 @@ class ServedModel:
         return request.labels
 
     def _predicted(self, label):
-        entry = label_entry(self.predictor, label.id) | {"score": label.score}
-        if label.probability is not None:
-            entry["probability"] = label.probability
-        return _rounded(entry)
+        return _rounded(label_entry(self.predictor, label.id) | {"score": label.score})
 
     def _label(self, label):
         positives, trained = int(self.model.counts[label]), bool(self.model.trained[label])
@@ -174,10 +178,15 @@ class ServedModel:
             last = self.predictor.n_labels - 1
             raise HTTPException(404, f"no label {label}: their ids run from 0 to {last}")
 
-    def _require_calibration(self):
-        if self.calibration is None:
-            reason = "the served model has no calibration, so it has no probabilities or thresholds"
-            raise HTTPException(409, reason)
+    def _require_second_stage(self):
+        try:
+            require_second_stage(self.model)
+        except InputError as error:
+            raise HTTPException(409, f"the served model {self._without_path(error)}") from None
+
+    def _without_path(self, error):
+        """What is wrong, without the path of the model."""
+        return str(error).removeprefix(f"{self.model.path}: ")
 
 
 def _rounded(answer):
@@ -189,9 +198,8 @@ def _rounded(answer):
     return float(str(np.float32(answer))) if isinstance(answer, float | np.float32) else answer
 
 
-def open_served_model(path, calibration=None):
-    """Open a model with its calibration, by default ``calibration.h5`` next to it."""
-    predictor = Predictor.open(path)
+def open_served_model(path, reranker=None, rerank=True):
+    """Open a model, with its second stage as :meth:`Predictor.open` finds it."""
+    predictor = Predictor.open(path, reranker, rerank)
     remarks = remark_on_columns(predictor.model), remark_on_memory(predictor, memory_left())
-    sigmoids = calibration_of(predictor.model, calibration)
-    return ServedModel(predictor, sigmoids, "; ".join(filter(None, remarks)))
+    return ServedModel(predictor, "; ".join(filter(None, remarks)))

@@ -41,7 +41,7 @@ def serve(options, listener):
 
     logging.config.dictConfig(_LOGGING)
     for path in options.models.values():
-        open_served_model(path, options.calibration)  # here an error is one line
+        open_served_model(path, options.reranker, options.rerank)  # here an error is one line
     _log.info("%s opens %s", address_of(listener), ", ".join(options.models.values()))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: sys.exit(0))  # uvicorn raises them again when it is done

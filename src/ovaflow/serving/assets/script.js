@@ -1,7 +1,11 @@
 "use strict";
 // Names and texts are foreign: they only ever become text nodes.
 const by = (id) => document.getElementById(id);
-const state = {health: null, request: null, answer: null, turn: 0, label: null, chosen: new Map()};
+const state = {
+  health: null, request: null, answer: null, turn: 0, label: null,
+  // labels that are ticked: of these, those that the page ticked; of the others, those that a person took back
+  chosen: new Map(), suggested: new Set(), refused: new Set(),
+};
 
 function node(tag, properties, ...children) {
   const element = Object.assign(document.createElement(tag), properties);
@@ -85,14 +89,14 @@ async function predict() {
   const instance = request.features ? {features: [request.features]} : request;
   const started = performance.now();
   try {
-    const answer = await ask("predict", {
-      ...instance, top_k: Number(by("top-k").value), probabilities: state.health.probabilities,
-    });
+    const answer = await ask("predict", {...instance, top_k: Number(by("top-k").value)});
     if (turn !== state.turn) return;
+    if (JSON.stringify(request) !== JSON.stringify(state.request)) state.refused.clear();
     Object.assign(state, {request, answer});
-    show(answer.predictions[0], performance.now() - started);
-    const first = answer.predictions[0].labels[0];
-    if (first) await explain(first, false);
+    const [prediction] = answer.predictions;
+    suggest(prediction.features ? prediction.labels.slice(0, prediction.fit ?? 0) : []);
+    show(prediction, performance.now() - started);
+    if (prediction.labels.length) await explain(prediction.labels[0], false);
   } catch (error) {
     if (turn === state.turn) complain(error);
   } finally {
@@ -100,47 +104,62 @@ async function predict() {
   }
 }
 
-function show(prediction, milliseconds) {
-  const {labels, features} = prediction;
+function summary({labels, features, fit}, milliseconds) {
+  if (!labels.length) return "No label.";
   const kind = state.health.takes_text ? "word" : "feature";
-  const known = features === 0
-    ? `The model knows none of these ${kind}s: these labels mean nothing.`
-    : `${labels.length} labels from ${features.toLocaleString("en")} known ${kind}${features > 1 ? "s" : ""} in ${Math.max(1, Math.round(milliseconds))} ms.${state.health.probabilities ? "" : " Scores put labels in order; they are not probabilities."}`;
-  by("status").textContent = labels.length ? known : "No label.";
+  if (!features) return `The model knows none of these ${kind}s: these labels mean nothing.`;
+  const known = `${features.toLocaleString("en")} known ${kind}${features > 1 ? "s" : ""}`;
+  const found = `${labels.length} labels from ${known} in ${Math.max(1, Math.round(milliseconds))} ms.`;
+  if (!state.health.probabilities) return `${found} Scores put labels in order; they are not probabilities.`;
+  if (fit > labels.length) return `${found} ${fit} fit: show more to see them.`;
+  return `${found} ${fit} of them fit${fit === 1 ? "s" : ""}.`;
+}
+
+function show(prediction, milliseconds) {
+  const {labels} = prediction;
+  by("status").textContent = summary(prediction, milliseconds);
+  const probable = state.health.probabilities;
   const scores = labels.map((label) => label.score);
   const low = Math.min(0, ...scores) < 0 ? Math.min(-1, ...scores) : 0;
   const high = Math.max(1, ...scores);
   by("labels").replaceChildren(...labels.map((label) => {
-    const part = "probability" in label ? label.probability : (label.score - low) / (high - low);
     const bar = node("span", {className: "bar", ariaHidden: "true"}, node("i", {}));
-    bar.firstChild.style.setProperty("--part", `${(100 * part).toFixed(1)}%`);
-    const figure = "probability" in label ? percent(label.probability) : signed(label.score);
-    return row(label, `score ${signed(label.score)}`, node("data", {value: label.score, textContent: figure}), bar);
+    bar.firstChild.style.setProperty("--part", `${(100 * (label.score - low) / (high - low)).toFixed(1)}%`);
+    const [title, figure] = probable ? ["probability", percent(label.score)] : ["score", signed(label.score)];
+    return row(label, title, node("data", {value: label.score, textContent: figure}), bar);
   }));
   by("copy").hidden = false;
 }
 
-// a label that is explained when it is clicked, and the button that chooses it
+// a label that is explained when it is clicked, and its tick
 function row(label, title, ...figures) {
+  const tick = node("input", {type: "checkbox", ariaLabel: `Choose ${label.name}`, checked: state.chosen.has(label.id)});
+  tick.dataset.choose = label.id;
+  tick.addEventListener("change", () => choose(label, tick.checked));
   const button = node("button", {type: "button", className: "label", title}, titleOf(label), ...figures);
   button.dataset.label = label.id;
   button.addEventListener("click", () => explain(label, true));
-  const choose = node("button", {type: "button", className: "quiet"});
-  choose.dataset.choose = label.id;
-  choose.addEventListener("click", () => toggle(label));
-  mark_chosen(choose, label.name);
-  return node("li", {className: "row"}, button, choose);
+  return node("li", {className: "row"}, tick, button);
 }
 
-function mark_chosen(button, name) {
-  const chosen = state.chosen.has(Number(button.dataset.choose));
-  button.textContent = chosen ? "✓" : "+";
-  button.setAttribute("aria-pressed", String(chosen));
-  if (name) button.setAttribute("aria-label", `Choose ${name}`);
+// ticks the labels that fit, in place of those that fitted the text before
+function suggest(labels) {
+  for (const id of state.suggested) state.chosen.delete(id);
+  const fresh = labels.filter((label) => !state.chosen.has(label.id) && !state.refused.has(label.id));
+  for (const label of fresh) state.chosen.set(label.id, label);
+  state.suggested = new Set(fresh.map((label) => label.id));
+  show_chosen();
 }
 
-function toggle(label) {
-  if (!state.chosen.delete(label.id)) state.chosen.set(label.id, label);
+function choose(label, ticked) {
+  state.suggested.delete(label.id);
+  if (ticked) {
+    state.chosen.set(label.id, label);
+    state.refused.delete(label.id);
+  } else {
+    state.chosen.delete(label.id);
+    state.refused.add(label.id);
+  }
   show_chosen();
 }
 
@@ -149,10 +168,10 @@ function show_chosen() {
   by("chosen-part").hidden = !labels.length;
   by("chosen").replaceChildren(...labels.map((label) => {
     const remove = node("button", {type: "button", className: "quiet", textContent: "×", ariaLabel: `Remove ${label.name}`});
-    remove.addEventListener("click", () => toggle(label));
+    remove.addEventListener("click", () => choose(label, false));
     return node("li", {}, linkOf(label), remove);
   }));
-  for (const button of document.querySelectorAll("[data-choose]")) mark_chosen(button);
+  for (const tick of document.querySelectorAll("[data-choose]")) tick.checked = state.chosen.has(Number(tick.dataset.choose));
 }
 
 // lines to paste: MARC 650 has the subject in $a, the vocabulary in $2 and the URI in $0
@@ -190,9 +209,11 @@ function describe(described, reasons) {
   by("why-title").replaceChildren(linkOf(label));
   const parts = [`${label.positives.toLocaleString("en")} training example${label.positives === 1 ? "" : "s"}`];
   if (!label.trained) parts.push("no classifier, so it is never predicted");
-  if (reasons) parts.push(`score ${signed(reasons.score)}, of which ${signed(reasons.bias)} is the bias, without any word`);
+  if (reasons && reasons.probability) parts.push(`probability ${percent(reasons.probability)}`);
+  if (reasons) parts.push(`score of the words ${signed(reasons.score)}, of which ${signed(reasons.bias)} is the bias, without any word`);
   else if (label.trained && !state.health.explanations) parts.push("this kind of model cannot say which words a score is made of");
   by("why-note").textContent = `${parts.join("; ")}.`;
+  by("evidence").replaceChildren(...(reasons?.evidence ?? []).map((each) => node("li", {dir: "auto", textContent: each.text})));
   const most = reasons ? largest([...reasons.up, ...reasons.down], "contribution") : 0;
   fill("for", reasons && reasons.up, "contribution", most);
   fill("against", reasons && reasons.down, "contribution", most);
@@ -319,7 +340,7 @@ async function begin() {
   });
   by("search").addEventListener("input", search);
   by("copy").addEventListener("click", () => copy(by("copy"), JSON.stringify(state.answer, null, 2)));
-  by("clear").addEventListener("click", () => { state.chosen.clear(); show_chosen(); });
+  by("clear").addEventListener("click", () => { for (const label of [...state.chosen.values()]) choose(label, false); });
   for (const button of document.querySelectorAll("[data-copy]")) {
     const line = LINES[button.dataset.copy];
     button.addEventListener("click", () => copy(button, [...state.chosen.values()].map(line).join("\n")));
