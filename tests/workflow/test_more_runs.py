@@ -1,19 +1,19 @@
-"""Runs of other methods, calibrated runs, sweeps, and runs that start from others, added to a finished run."""
+"""Runs of other methods, a second stage, sweeps, and runs that start from others, added to a finished run."""
 
 import json
 
 import pytest
-from tiny_table import CONFIG, write_config
+from tiny_table import CONFIG, write_config, write_named_table
 
 from ovaflow.cli import main
 from ovaflow.model.one_vs_all import OneVsAll
-from ovaflow.prediction.calibration import read_calibration
+from ovaflow.reranking.reranker_file import read_about
 from ovaflow.storage.artifact import inputs_of, open_artifact
 
 pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
 
 RUNS = CONFIG["runs"] | {
-    "msi": CONFIG["runs"]["msi"] | {"calibrate": 0.3},
+    "msi": CONFIG["runs"]["msi"] | {"rerank": 0.3},
     "trees": {"method": "fastxml", "trees": 5, "shards": 1},
     "embedded": {"method": "rembrandt", "rank": 8, "shards": 1},
     "swept": {"sweep": {"C": [1, 2]}, "shards": 1},
@@ -25,7 +25,7 @@ TUNED = {"tune_decoder": 1, "train_decoder": 1, **JOINED}
 PROJECTED = {"project_instances": 1, **TUNED}
 TRAINED = {"train_shard": 1, "merge_shards": 1, **PREDICTED}
 PLANNED = {"plan_shards": 1, **TRAINED}
-CALIBRATED = {"calibrate_scores": 1, "measure_calibration": 1}
+RERANKED = {"fit_reranker": 1, "predict_labels": 2, "evaluate_predictions": 1, "measure_reliability": 1}
 REPORT, TREES, EMBEDDING = {"write_report": 1}, {"estimate_trees": 1}, {"embed_labels": 1}
 
 
@@ -43,7 +43,7 @@ def more(finished, tmp_path_factory):
     assert place.jobs() == {
         None: {"warm_up": 1, "hold_out_instances": 1, "compute_means": 1, **TREES, **EMBEDDING, **REPORT},
         # once without the instances that are held out
-        "msi": {"plan_shards": 1, "train_shard": 2, "merge_shards": 1, "predict_labels": 1, **CALIBRATED},
+        "msi": {"plan_shards": 1, "train_shard": 2, "merge_shards": 1, **RERANKED},
         "trees": GROWN,
         "embedded": {"describe_embedding": 1, **PROJECTED},
         "swept.C-1": PLANNED,
@@ -66,11 +66,27 @@ def test_trees_and_embeddings(more):
     assert [point["rank"] for point in described["points"]] == [1, 2, 4, 8]
 
 
-def test_a_calibration(more):
+def test_a_second_stage_of_few_instances_is_not_used(more):
     run = more.folder / "results" / "tiny" / "msi"
-    assert read_calibration(run / "calibration.h5", OneVsAll.open(run / "model.h5")).parameters["fraction"] == 0.3
-    raw, _, ours = json.loads((run / "calibration.json").read_text())["probabilities"]
-    assert ours["log_loss"] < raw["log_loss"]
+    assert read_about(run / "reranker.h5").parameters["fraction"] == 0.3
+    log = (more.folder / "logs" / "tiny" / "msi" / "rerank.log").read_text()
+    assert "predictions stay as they are: " in log
+    assert "F1-fit" not in json.loads((run / "metrics.json").read_text())
+
+
+@pytest.mark.long
+def test_a_second_stage(place):
+    write_named_table(place.folder / "records.csv")
+    sections = {"train": {"shards": 1}, "report": {"prune_thresholds": []}, "predict": {"rerank": 0.6}}
+    write_config(place.folder / "my.yaml", runs={"msi": {}}, **sections)
+    place.snakemake()
+    run = place.folder / "results" / "tiny" / "msi"
+    metrics, measured = (json.loads((run / f"{name}.json").read_text()) for name in ("metrics", "reliability"))
+    assert metrics["F1-fit"] == measured["suggested"][-1]["F1"] > 0.8
+    assert place.jobs() == {}
+    text = ["predict", str(run / "model.h5"), "--text=name3 name5", "--fit", f"--output={place.folder}/out.csv"]
+    assert main(text) == 0
+    assert "name3" in (place.folder / "out.csv").read_text()
 
 
 def test_each_run_of_a_sweep_starts_from_its_neighbour(more):
@@ -86,7 +102,6 @@ def test_the_report_has_a_section_of_each_kind(more):
     for text in (
         ">Trees of instances<",
         ">Label embeddings<",
-        "Probabilities and thresholds",
         "<h3>Sweeps ",
         "swept.C-2",
     ):
@@ -103,7 +118,7 @@ CHANGES = {
             "trees": GROWN,
             "embedded": {"describe_embedding": 1, **PROJECTED},
             "swept.C-3": {"plan_shards": 1, **TRAINED},
-            "msi": {"measure_calibration": 1, **PREDICTED},
+            "msi": {"measure_reliability": 1, **PREDICTED},
         },
     ),
     "sections, and a value at the lower end": (
@@ -117,7 +132,7 @@ CHANGES = {
             "swept.C-1": TRAINED,
             "swept.C-2": TRAINED,
             # the model, and the one without the instances that are held out
-            "msi": {"merge_shards": 2, "predict_labels": 2, "evaluate_predictions": 1, **CALIBRATED},
+            "msi": {"merge_shards": 2, **RERANKED},
         },
     ),
     "weighting, features, and a value in between": (
@@ -141,6 +156,15 @@ CHANGES = {
     "what is not used, and a value less": (
         {"trees": {"threads": 2}, "embedded": {"random_features": 20}, "swept": {"sweep": {"C": [1]}}}, {}, {None: {}}
     ),
+    "another share held out": (
+        {"msi": {"rerank": 0.4}},
+        {},
+        {
+            None: {"hold_out_instances": 1, "compute_means": 1},
+            "msi": {"plan_shards": 1, "train_shard": 2, "merge_shards": 1, **RERANKED},
+        },
+    ),
+    "no second stage": ({"msi": {"rerank": 0}}, {}, {"msi": PREDICTED}),
     "methods less": ({"trees": None, "embedded": None}, {}, {None: {}}),
     "top_k and decoder_C": (
         {"trees": {"top_k": 3}, "embedded": {"decoder_C": [1, 2]}}, {}, {"trees": PREDICTED, "embedded": TUNED}

@@ -80,7 +80,7 @@ _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 @number("--seed", 0, "Seed of the draw.", least=0)
 @output("Dataset file to write; its test instances are those held out.")
 def hold_out_command(dataset, fraction, seed, output):
-    """Set training instances of DATASET (dataset.h5) aside, for calibration."""
+    """Set training instances of DATASET (dataset.h5) aside, for the second stage."""
     opened = open_dataset(dataset)
     parts = hold_out(opened, fraction, seed)
     write_dataset(output, parts.train, parts.test, opened.label_names, opened.feature_names, parts.parameters)
