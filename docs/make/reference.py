@@ -123,7 +123,7 @@ def _escaped(text):
 
 
 _METHODS = (
-    "fit", "predict", "predict_topk", "decision_function", "precision_at_k", "score", "save", "load",
+    "fit", "predict", "predict_topk", "predict_proba", "decision_function", "precision_at_k", "score", "save", "load",
 )  # fmt: skip
 _TEXT_FEATURES = ("fit", "fit_transform", "transform", "get_feature_names_out")
 _PREDICTOR = (
