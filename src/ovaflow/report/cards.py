@@ -17,7 +17,7 @@ _ON_THE_CARD = ("_instances", "_without_labels", "_without_features")
 
 SCORES = {
     "one-vs-all": "Scores rank the labels of an instance. A score is the margin of the label’s own classifier, not a "
-    "probability: a label with a score below 0 may well be right. For probabilities, set predict: calibrate.",
+    "probability: a label with a score below 0 may well be right. predict: {rerank: 0.2} gives probabilities.",
     "one-vs-all, logistic": "A score is the log-odds by the label’s own classifier, as reliable as the training data.",
     "fastxml": "A score of FastXML is the share of the label in the leaves that an instance reaches, averaged over "
     "all trees; it is not the probability of the label, and labels outside these leaves cannot be predicted.",
@@ -165,7 +165,7 @@ MODELS = (
     Column("model", metric("model_bytes"), wording.size, unit="bytes"),
     Column("written, UTC", lambda run: datetime.fromtimestamp(run.written, UTC).strftime("%Y-%m-%d %H:%M")),
     Column("by ovaflow", lambda run: run.version or wording.MISSING),
-    Column("probabilities", lambda run: "calibrated" if run.calibration else "not calibrated"),
+    Column("ranked by", lambda run: "probability" if run.reranked else "score"),
 )
 """What each run is, and when it was made."""
 
@@ -183,12 +183,15 @@ def limits(results):
         sentences.append(f"{wording.count(unknown)} labels have no training instance and are never predicted.")
     if results.test.unseen:
         sentences.append(f"{wording.count(results.test.unseen)} true labels of test instances never occur in training.")
-    kinds = dict.fromkeys(map(_kind, results.runs))
+    kinds = dict.fromkeys(_kind(run) for run in results.runs if not run.reranked)
     sentences += [SCORES[kind] for kind in kinds if kind in SCORES]
+    reranked = ", ".join(run.name for run in results.runs if run.reranked)
+    if reranked:
+        sentences.append(f"Probabilities of {reranked} hold for texts and annotators like those of training.")
     return [
         *sentences,
-        f"The first {results.runs[0].metrics.get('top_k')} labels are always predicted, however low their scores: "
-        "without calibrated thresholds a model never says that no label fits.",
+        f"The first {results.runs[0].metrics.get('top_k')} labels are always predicted, however unlikely: "
+        "a model never says that no label fits.",
         "A model knows only the words of its training texts, not other languages, other subjects or new words. "
         "It repeats what annotators did, including their omissions and habits.",
     ]

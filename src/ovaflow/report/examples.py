@@ -7,11 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ovaflow.evaluation.ranking import find_hits
 from ovaflow.prediction.explanation import contributions, nearest_labels, spans_in_text, strongest_features
 from ovaflow.prediction.predictions import open_any_model
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.report import wording
 from ovaflow.report.tables import Column, Row, make_table
+from ovaflow.reranking.ranked import labels_that_fit
 from ovaflow.sparse.csr import rows_of
 
 LEAST_SHARE = 0.08
@@ -129,6 +131,14 @@ FEATURES_SHOWN = 12  # features shown for a document without text, heaviest firs
 WORDS_OF_CONFUSED = 4
 
 
+def outcome(predictions, Y):
+    """Ids, scores and hits (n, k) of predictions, and which labels fit, or None without probabilities."""
+    ids, ranking, fits = predictions.ids, predictions.ranking, None
+    if ranking is not None:
+        fits = np.arange(ids.shape[1]) < labels_that_fit(ranking.probabilities)[:, None]
+    return ids, predictions.scores, find_hits(ids, Y), fits
+
+
 class TrueLabel(NamedTuple):
     name: str
     uri: str  # where it is a subject on the web
@@ -141,7 +151,7 @@ class RankedLabel(NamedTuple):
     uri: str  # where it is a subject on the web
     score: float
     hit: bool
-    probability: float | None  # of calibrated runs
+    fits: bool | None  # None where the score is no probability
     up: list  # words that push its score up most, and by how much
     down: list
 
@@ -167,11 +177,10 @@ def choose(hits, n_true, amount, seed=0):
 
 
 class Documents:
-    def __init__(self, dataset, counts, outcomes, explained, sigmoids):
+    def __init__(self, dataset, counts, outcomes, explained):
         self.dataset, self.counts = dataset, counts
-        self.outcomes = outcomes  # ids, scores and hits of each run, all (n, k)
+        self.outcomes = outcomes  # of each run, by outcome()
         self.explained = explained  # number and predictor of the run that is explained, or None
-        self.sigmoids = sigmoids  # calibrations by the numbers of their runs
 
     def describe(self, rows, runs=None):
         """Documents with names and texts, as some of the runs see them, by default all."""
@@ -221,22 +230,22 @@ class Documents:
     def _explained(self, row, text):
         """The text cut where words speak for labels, and the words of each label of the run that is explained."""
         number, predictor = self.explained
-        ids, _, hits = self.outcomes[number]
+        ids, _, hits, _ = self.outcomes[number]
         explanations = explain_labels(predictor, self.dataset.test.X, row, ids[row][ids[row] >= 0])
         words = {label: words_of(predictor, explanation) for label, explanation in explanations.items()}
         true = set(ids[row][hits[row]].tolist())
         return cut_text(predictor, text, explanations, true), {number: words}
 
     def _predictions(self, row, number, words):
-        ids, scores, hits = (array[row] for array in self.outcomes[number])
-        sigmoids = self.sigmoids.get(number)
-        likely = [None] * len(ids) if sigmoids is None else sigmoids.probabilities(ids, scores).tolist()
+        *arrays, fitting = self.outcomes[number]
+        ids, scores, hits = (array[row] for array in arrays)
+        fitting = [None] * len(ids) if fitting is None else fitting[row].tolist()
         labels = []
-        for label, score, hit, probability in zip(ids.tolist(), scores, hits, likely, strict=True):
+        for label, score, hit, fits in zip(ids.tolist(), scores, hits, fitting, strict=True):
             if label >= 0:
                 name, uri = self.label_name(label), self.label_uri(label)
                 up, down = words.get(label, ([], []))
-                labels.append(RankedLabel(name, uri, float(score), bool(hit), probability, up, down))
+                labels.append(RankedLabel(name, uri, float(score), bool(hit), fits, up, down))
         return labels
 
 

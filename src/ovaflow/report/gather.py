@@ -8,13 +8,12 @@ import numpy as np
 from ovaflow.artifacts.label_tree import LabelTree
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
-from ovaflow.evaluation.ranking import find_hits
 from ovaflow.model.model_file import KIND as MODEL
 from ovaflow.model.model_file import method_of
 from ovaflow.model.training_file import read_training
 from ovaflow.prediction.predictions import read_predictions
 from ovaflow.report import cards, costs, examples, quality
-from ovaflow.report.calibration import read_calibration_of
+from ovaflow.report.second_stage import read_second_stage
 from ovaflow.report.sweeps import drawable, read_choices, read_sweeps
 from ovaflow.report.training import TrainingOfRun, read_label_tree_of, summarise
 from ovaflow.report.trees_and_embeddings import read_embedding
@@ -48,7 +47,8 @@ class Run:
     tree_curve: list  # points of trees.json: number of trees and metrics
     label_tree: LabelTree | None
     embedding: dict | None  # embedding.json, with names of labels
-    calibration: dict | None  # calibration.json and calibration.h5
+    reranked: bool  # whether a second stage made its predictions
+    second_stage: dict | None  # reliability.json
     pruning: list  # points of prune.json: threshold, metrics and size
 
     def per_label(self, value):
@@ -104,11 +104,10 @@ def _gather_dataset(folder, run_folders, published, benchmarks, seed, sweeps, se
         predictions = _read_predictions(run, dataset)
         runs.append(_read_run(run, dataset, card.counts, predictions, number))
         if number is not None:
-            outcomes.append((predictions.ids, predictions.scores, find_hits(predictions.ids, dataset.test.Y)))
+            outcomes.append(examples.outcome(predictions, dataset.test.Y))
     shown = [run for run in runs if run.series is not None]
     explained = examples.first_explained([folder / run.name for run in shown]) if settings.examples else None
-    sigmoids = {run.series: run.calibration["sigmoids"] for run in shown if run.calibration}
-    documents = examples.Documents(dataset, card.counts, outcomes, explained, sigmoids)
+    documents = examples.Documents(dataset, card.counts, outcomes, explained)
     chosen = examples.choose(outcomes[0][2], np.diff(dataset.test.Y.indptr), settings.examples, seed)
     return DatasetResults(
         card=card,
@@ -172,7 +171,8 @@ def _read_run(folder, dataset, counts, predictions, series):
         tree_curve=tree_curve.get("points", []),
         label_tree=read_label_tree_of(folder, settings, dataset.checksum),
         embedding=read_embedding(folder, dataset.label_names),
-        calibration=read_calibration_of(folder, checksum),
+        reranked=predictions.ranking is not None,
+        second_stage=read_second_stage(folder, predictions, dataset.test.Y),
         pruning=drawable(prune_curve.get("points", [])),
     )
 

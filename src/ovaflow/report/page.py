@@ -17,11 +17,11 @@ from markupsafe import Markup
 from ovaflow import __version__
 from ovaflow.machine.topology import processor, read_topology
 from ovaflow.report import (
-    calibration,
     cards,
     costs,
     frequency,
     quality,
+    second_stage,
     sweeps,
     training,
     trees_and_embeddings,
@@ -52,6 +52,7 @@ SECTIONS = (
     PageSection("choices", "Choices", _gathered("choices")),
     PageSection("quality", "Quality", quality.show),
     PageSection("published", "Comparison with published results", quality.show_published),
+    PageSection("second-stage", "Second stage", second_stage.show),
     PageSection("trade-offs", "Trade-offs", costs.show_trade_offs),
     PageSection("cost", "Cost", costs.show_cost),
     PageSection("sweeps", "Sweeps", sweeps.show_sweeps),
@@ -61,7 +62,6 @@ SECTIONS = (
     PageSection("pruning", "Pruning", sweeps.show_pruning),
     PageSection("trees", "Trees of instances", trees_and_embeddings.show_trees),
     PageSection("embeddings", "Label embeddings", trees_and_embeddings.show_embeddings),
-    PageSection("calibration", "Probabilities and thresholds", calibration.show),
     PageSection("labels", "Labels and their words", _gathered("labels")),
     PageSection("examples", "Test documents", _gathered("examples")),
     PageSection("failures", "Failures worth a look", _gathered("failures")),

@@ -132,7 +132,7 @@ PRUNING = (
         "precision",
         "Precision by prune threshold",
         "P@1 (solid), P@3 (dashed) and P@5 (dotted) of the model pruned further: where the lines are flat, smaller "
-        "models are as good (DiSMEC, fig. 5). Measured on at most 20,000 test instances.",
+        "models are as good (DiSMEC, fig. 5). Measured by scores alone, on at most 20,000 test instances.",
         _paint_precision,
     ),
     FigureOfRuns("size", "Model size by prune threshold", "Size of the same models (DiSMEC, fig. 5).", _paint_size),

@@ -103,7 +103,7 @@ def _paint_error(axes, runs):
 
 def _paint_trained(axes, run, points):
     """The error of the run itself: a marker at its rank, or a line where it has no embedding."""
-    error, rank = _error(run.metrics), None
+    error, rank = _error(run.metrics.get("first_stage", run.metrics)), None
     if points:
         rank = points[-1]["rank"]
         line(axes, run, [rank], [error], keep=False, markersize=6)

@@ -1,0 +1,163 @@
+"""The section on the second stage, from reliability.json and metrics.json."""
+
+from functools import partial
+from operator import itemgetter
+
+from ovaflow.report import wording
+from ovaflow.report.drawing import NAMED, FigureOfRuns, draw_all, line, series
+from ovaflow.report.tables import Column, Row, make_table
+from ovaflow.reranking.evidence import GROUPS
+from ovaflow.storage.texts import read_json
+
+FEWEST = 10
+"""Labels of a range of probabilities that is shown."""
+
+
+def read_second_stage(folder, predictions, Y):
+    """Content of a run's reliability.json; None without one of these predictions, or without labels Y."""
+    path = folder / "reliability.json"
+    if not (path.exists() and len(Y.indices)):
+        return None
+    measured = read_json(path, "reliability")
+    applied = None if "unused" in measured["fitted"] else measured["reranker"]
+    return measured if predictions.inputs.get("reranker") == applied else None
+
+
+def show(anchor, results):
+    """What the second stage of each run is worth, and why it is not used where it is not."""
+    runs = [run for run in results.runs if run.second_stage]
+    if not runs:
+        return None
+    used = [run for run in runs if run.reranked]
+    shown = [run for run in used if run.series is not None]
+    return {
+        "runs": shown,
+        "unused": [run for run in runs if not run.reranked],
+        "quality": _quality(used),
+        "evidence": _evidence(used),
+        "figures": draw_all(anchor, shown, FIGURES),
+        "tables": [(run, _automatic(run), _lengths(run)) for run in shown],
+    }
+
+
+def _quality(runs):
+    rows = []
+    for run in runs:
+        *firsts, fit = run.second_stage["suggested"]
+        answer = firsts[:5][-1]
+        rows.append((run, "by score alone", run.metrics["first_stage"]))
+        rows.append((run, f"by probability, first {answer['name']}", run.metrics | answer))
+        rows.append((run, "labels that fit", fit))
+    return make_table("Quality with a second stage", "run", QUALITY, rows, _row_of_way)
+
+
+def _row_of_way(entry, cells):
+    run, way, _ = entry
+    return Row(run.name, cells, run.series, way)
+
+
+def _of_way(title, name, group="", text=wording.percent, best=max, unit="fraction"):
+    return Column(title, lambda entry: entry[2].get(name), text, group, unit=unit, best=best)
+
+
+_EACH = "means over test instances"
+QUALITY = (
+    *(_of_way(name, name) for name in ("P@1", "P@3", "P@5", "nDCG@5")),
+    _of_way("F1", "F1", _EACH),
+    _of_way("precision", "P", _EACH),
+    _of_way("recall", "R", _EACH),
+    _of_way("labels", "labels", _EACH, wording.decimal, None, ""),
+)
+_one_digit = partial(wording.percent, digits=1)
+
+
+def _evidence(runs):
+    columns = []
+    for run in runs:
+        check = run.second_stage["fitted"]["check"]
+        hint = f"on {check['texts']:,} held-out instances"
+        lost = check["lost"].get
+        columns.append(Column(run.name, lost, _one_digit, "points of nDCG@5 lost", hint, "fraction"))
+    return make_table("Worth of the evidence", "evidence", columns, GROUPS, Row)
+
+
+def _lengths(run):
+    columns, lows = [], set()
+    for group in run.second_stage["lengths"]:
+        ranges = {each["from"]: each for each in group["ranges"] if each["labels"] >= FEWEST}
+        lows.update(ranges)
+        texts = f"{group['from']:,}–{group['to']:,} features"
+        for title, name in (("said", "probability"), ("right", "right")):
+            figure = partial(_figure, ranges, name)
+            columns.append(Column(title, figure, _one_digit, texts, unit="fraction"))
+    title = f"Probabilities of {run.name} by length of text"
+    return make_table(title, "probability", columns, sorted(lows), _row_of_range)
+
+
+def _figure(ranges, name, low):
+    return ranges[low][name] if low in ranges else None
+
+
+def _row_of_range(low, cells):
+    return Row(f"{100 * low:.0f}–{100 * low + 10:.0f} %", cells)
+
+
+def _automatic(run):
+    def row_of(entry, cells):
+        return Row(f"at least {100 * entry['probability']:g} %", cells)
+
+    title = f"Labels of {run.name} by least probability"
+    return make_table(title, "probability", AUTOMATIC, run.second_stage["automatic"], row_of)
+
+
+def _fraction(title, name, group, hint=""):
+    return Column(title, itemgetter(name), _one_digit, group, hint, "fraction")
+
+
+AUTOMATIC = (
+    Column("labels", itemgetter("predictions"), wording.count, hint="of all test instances"),
+    _fraction("right", "precision", "labels, %"),
+    _fraction("expected", "expected", "labels, %", "mean of their probabilities"),
+    _fraction("found", "recall", "labels, %", "recall"),
+    _fraction("with a label", "instances", "test instances, %", "that get at least one label"),
+    Column("labels each", itemgetter("labels"), wording.decimal),
+)
+
+
+def _paint_reliability(axes, runs):
+    axes.plot((0, 100), (0, 100), color=NAMED["muted"], linestyle=(0, (4, 3)), linewidth=1.1)
+    for run in runs:
+        bins = [each for each in run.second_stage["probabilities"]["bins"] if each["predictions"] >= FEWEST]
+        x, y = [100 * each["probability"] for each in bins], [100 * each["hits"] for each in bins]
+        line(axes, run, x, y, markevery=1)
+    axes.set(xlabel="probability in %", ylabel="right of these in %", xlim=(-2, 102), ylim=(-2, 102))
+
+
+def _paint_amounts(axes, runs):
+    for run in runs:
+        *firsts, fit = run.second_stage["suggested"]
+        x, y = [entry["labels"] for entry in firsts], [100 * entry["F1"] for entry in firsts]
+        line(axes, run, x, y, f"{run.name}, first labels", markevery=1)
+        x, y = [fit["labels"]], [100 * fit["F1"]]
+        axes.plot(x, y, color=series(run.series), marker="*", markersize=13, linestyle="none")
+        axes.keep(f"{run.name}, labels that fit", x=x, y=y)
+    axes.margins(y=0.15)
+    axes.set(xlabel="labels suggested, mean", ylabel="F1 in %", xlim=(0, None))
+    axes.set_ylim(bottom=0)
+
+
+FIGURES = (
+    FigureOfRuns(
+        "reliability",
+        "Labels that are right, by probability",
+        "On the dashed line, probabilities mean what they say. Fewer than ten labels are not drawn.",
+        _paint_reliability,
+    ),
+    FigureOfRuns(
+        "amounts",
+        "F1 by number of labels",
+        "F1, mean over test instances, of the first 1, 2, ... labels of every instance (lines), "
+        "and of as many labels as fit each instance (stars).",
+        _paint_amounts,
+    ),
+)
