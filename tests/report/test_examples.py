@@ -1,25 +1,18 @@
-"""Documents and labels with their words, results by frequency, and the calibration, as the page shows them."""
-
-import shutil
-from dataclasses import replace
+"""Documents and labels with their words, and results by frequency, as the page shows them."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import expit
 
 from ovaflow.data.dataset import open_dataset
 from ovaflow.data.tokens import TOKEN_PATTERN
-from ovaflow.evaluation.calibration_curve import automatic, reliability
-from ovaflow.prediction.calibration import Calibration, read_calibration, write_calibration
 from ovaflow.prediction.explanation import Explanation, contributions
-from ovaflow.prediction.predictions import open_any_model, read_predictions
+from ovaflow.prediction.predictions import read_predictions
 from ovaflow.report import examples, frequency
 from ovaflow.report.gather import gather
 from ovaflow.report.page import render
 from ovaflow.sparse.csr import rows_of
-from ovaflow.storage.texts import write_json
 
 N_TRAIN = 300
 
@@ -129,43 +122,3 @@ def test_sampled_labels_go_from_head_to_tail(predictor):
     words = labels[0]["words"]
     assert max(words, key=lambda word: word[1]) == words[0]
     assert all(0 < cosine <= 1 for label in labels for _, cosine in label["nearest"])
-
-
-@pytest.fixture
-def calibrated(runs, tmp_path):
-    """The runs, the first of them with a calibration and what it was measured to be."""
-    shutil.copytree(runs[0].parent, tmp_path / "mine")
-    folders = [tmp_path / "mine" / run.name for run in runs]
-    model = open_any_model(folders[0] / "model.h5")
-    arrays = [np.full(model.n_labels, value, np.float32) for value in (3, 1, 0)]
-    path = folders[0] / "calibration.h5"
-    write_calibration(path, Calibration(*arrays, {"fraction": 0.2, "instances": 60}, {"model": model.checksum}))
-    rng = np.random.default_rng(0)
-    p = rng.random(600)
-    ways = [{"name": name, **reliability(p, rng.random(600) < p)} for name in ("scores", "one", "each <b>")]
-    f1 = [{"name": "a threshold", "macro-F1": 0.25, "micro-F1": 0.5, "predicted": 3.5}]
-    levels = automatic(np.array([[0.9, 0.6]]), np.array([[True, False]]), 2)
-    measured = {
-        "calibration": read_calibration(path).checksum,
-        "k": 5,
-        "probabilities": ways,
-        "thresholds": f1,
-        "automatic": levels,
-    }
-    write_json(folders[0] / "calibration.json", "calibration-curve", measured)
-    return folders
-
-
-def test_a_calibrated_run_has_its_section(calibrated):
-    results = gather(calibrated)
-    assert [run.calibration is not None for run in results[0].runs] == [True, False]
-    listed = [dict(example.predictions) for example in results[0].examples]
-    scores, probabilities = np.array([(p.score, p.probability) for run in listed for p in run[0]]).T
-    assert probabilities == pytest.approx(expit(3 * scores + 1), rel=1e-5)
-    assert {each.probability for predictions in listed for each in predictions[1]} == {None}
-    page = render(results)
-    for part in ("Probabilities and thresholds", "each &lt;b&gt;", "60 (20 %) for <bdi>msi</bdi>", "25.00"):
-        assert part in page
-    path = calibrated[0] / "calibration.h5"
-    write_calibration(path, replace(read_calibration(path), inputs={"model": "another"}))
-    assert "Probabilities and thresholds" not in render(gather(calibrated))

@@ -9,8 +9,7 @@ from ovaflow.report.tables import Column, Row, make_table
 from ovaflow.reranking.evidence import GROUPS
 from ovaflow.storage.texts import read_json
 
-FEWEST = 10
-"""Labels of a range of probabilities that is shown."""
+FEWEST = 10  # labels of a range of probabilities that is shown
 
 
 def read_second_stage(folder, predictions, Y):

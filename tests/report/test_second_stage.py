@@ -1,0 +1,126 @@
+"""What a second stage is worth, and where it is not used, as the page shows them."""
+
+import re
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.metrics import f1_score
+
+from ovaflow.cli import main
+from ovaflow.data.dataset import open_dataset
+from ovaflow.evaluation.reliability import measure_reliability
+from ovaflow.prediction.predictions import read_predictions, write_predictions
+from ovaflow.report import second_stage
+from ovaflow.report.gather import gather
+from ovaflow.report.page import render
+from ovaflow.reranking.evidence import GROUPS
+from ovaflow.reranking.reranked import Ranking
+from ovaflow.reranking.reranker_file import Reranker
+from ovaflow.storage.texts import write_json
+
+LOST = {name: number / 100 for number, name in enumerate(GROUPS)}
+
+
+@pytest.fixture
+def folders(runs, tmp_path):
+    """A copy of the runs."""
+    shutil.copytree(runs[0].parent, tmp_path / "mine")
+    return [tmp_path / "mine" / run.name for run in runs]
+
+
+@pytest.fixture
+def ranking(folders):
+    """A second stage of the first run, which puts the labels in the opposite order by some probabilities."""
+    run, dataset = folders[0], open_dataset(folders[0].parent / "dataset.h5")
+    first = read_predictions(run / "predictions.h5")
+    probabilities = -np.sort(-np.random.default_rng(0).random(first.ids.shape), axis=1).astype(np.float32)
+    ranking = Ranking(first.ids[:, ::-1], probabilities, first.ids, first.scores)
+    reranker = Reranker({"check": {"texts": 60, "lost": LOST}}, {}, checksum="its own")
+    inputs = first.inputs | {"reranker": reranker.checksum}
+    predictions = replace(first, ids=ranking.ids, scores=probabilities, ranking=ranking, inputs=inputs)
+    write_predictions(run / "predictions.h5", predictions)
+    measured = measure_reliability(predictions, dataset, reranker)
+    write_json(run / "reliability.json", "reliability", measured)
+    files = {"dataset": dataset.path, "model": run / "model.h5", "training": run / "training.h5"}
+    options = [f"--{name}={path}" for name, path in files.items()]
+    output = f"--output={run / 'metrics.json'}"
+    assert main(["evaluate", str(run / "predictions.h5"), *options, output]) == 0
+    return ranking
+
+
+def fitting(probabilities):
+    """How many labels fit an instance, by trying each number."""
+    expected = [2 * probabilities[:m].sum() / (m + probabilities.sum()) for m in range(1, len(probabilities) + 1)]
+    return 1 + int(np.argmax(expected))
+
+
+def figures(table):
+    return [[cell.value for cell in row.cells] for row in table.rows]
+
+
+def test_quality_is_that_of_scores_of_probabilities_and_of_labels_that_fit(runs, folders, ranking):
+    alone = gather(runs)[0].runs[0].metrics
+    results = gather(folders)[0]
+    content = second_stage.show("mine", results)
+    by_score, by_probability, fit = figures(content["quality"])
+    assert by_score[:4] == [alone[name] for name in ("P@1", "P@3", "P@5", "nDCG@5")]
+    Y = open_dataset(folders[0].parent / "dataset.h5").test.Y.to_scipy().toarray() > 0
+    last = ranking.first_ids[:, -1]
+    assert by_probability[0] == pytest.approx(np.mean(Y[np.arange(len(Y)), last]))
+    answers = np.zeros_like(Y)
+    for row, (ids, probabilities) in enumerate(zip(ranking.ids, ranking.probabilities, strict=True)):
+        answers[row, ids[: fitting(probabilities)]] = True
+    assert fit[4] == pytest.approx(f1_score(Y, answers, average="samples", zero_division=0))
+    assert fit[7] == pytest.approx(answers.sum(axis=1).mean())
+    assert figures(content["evidence"]) == [[lost] for lost in LOST.values()]
+    *_, (name, *point) = content["figures"][1].rows
+    assert (name, point) == ("msi, labels that fit", pytest.approx([fit[7], 100 * fit[4]]))
+
+
+def test_examples_show_probabilities_in_percent_and_shade_labels_that_fit(folders, ranking):
+    results = gather(folders)[0]
+    shaded = 0
+    for example in results.examples:
+        of_runs = dict(example.predictions)
+        assert {label.fits for label in of_runs[1]} == {None}
+        probabilities = ranking.probabilities[example.row]
+        amount = fitting(probabilities)
+        assert [label.fits for label in of_runs[0]] == [place < amount for place in range(5)]
+        assert [label.score for label in of_runs[0]] == probabilities.tolist()
+        shaded += amount
+    section = re.search('<section class="examples".*?</section>', render([results]), re.DOTALL)[0]
+    # and once in the sentence that explains it
+    assert section.count('class="fits"') == shaded + 1
+    assert f"{100 * results.examples[0].predictions[0][1][0].score:.0f} %</data>" in section
+
+
+def test_ranges_of_probability_with_few_labels_are_left_out(folders, ranking):
+    results = gather(folders)[0]
+    ((run, automatic, lengths),) = second_stage.show("mine", results)["tables"]
+    groups = run.second_stage["lengths"]
+    shown = [[each for each in group["ranges"] if each["labels"] >= 10] for group in groups]
+    expected = sum(each["right"] for ranges in shown for each in ranges)
+    rights = [value for row in figures(lengths) for value in row[1::2] if value is not None]
+    assert (len(rights), sum(rights)) == (sum(map(len, shown)), pytest.approx(expected))
+    assert len(rights) < sum(len(group["ranges"]) for group in groups)
+    assert [row.name for row in automatic.rows][:2] == ["at least 50 %", "at least 60 %"]
+
+
+def test_the_page_says_why_a_second_stage_is_not_used(folders):
+    assert "predict: {rerank: 0.2}" in render(gather(folders))
+    unused = {"reranker": "one", "fitted": {"unused": "<b> was held out"}}
+    write_json(folders[0] / "reliability.json", "reliability", unused)
+    page = render(gather(folders))
+    assert "The second stage of <bdi>msi</bdi> is not used: &lt;b&gt; was held out." in page
+    assert "Run again with" not in page
+
+
+def test_measurements_of_another_second_stage_are_not_shown(folders, ranking):
+    page = render(gather(folders))
+    assert '<section class="second-stage"' in page
+    path = folders[0] / "predictions.h5"
+    predictions = read_predictions(path)
+    write_predictions(path, replace(predictions, inputs=predictions.inputs | {"reranker": "another"}))
+    assert '<section class="second-stage"' not in render(gather(folders))
