@@ -149,7 +149,7 @@ FIGURES = (
     FigureOfRuns(
         "reliability",
         "Labels that are right, by probability",
-        "On the dashed line, probabilities mean what they say. Fewer than ten labels are not drawn.",
+        "On the dashed line, probabilities mean what they say. Groups below ten labels are left out.",
         _paint_reliability,
     ),
     FigureOfRuns(
