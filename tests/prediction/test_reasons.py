@@ -13,6 +13,7 @@ from synthetic import write_weights
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.prediction.predictor import Predictor
+from ovaflow.prediction.reasons import _name_in_text
 from ovaflow.reranking.boosted_trees import BoostedTrees
 from ovaflow.reranking.evidence import COLUMNS, Evidence
 from ovaflow.reranking.reranker_file import Reranker, write_reranker
@@ -104,9 +105,23 @@ def test_records_that_have_a_label_are_the_nearest_of_scikit_learn(case, capsys)
 
 def test_names_in_the_text(case, capsys):
     labels = explained(case, capsys, "--labels=4")
-    ours = evidence_of(labels["Tea"])["name in the text"]
-    assert ours == {"kind": "name in the text", "text": "all known words of its name appear in the text", "share": 1}
+    ours = {"kind": "name in the text", "text": "all words of its name appear in the text", "share": 1}
+    assert evidence_of(labels["Tea"])["name in the text"] == ours
     assert "name in the text" not in evidence_of(labels["Bees"])
+
+
+@pytest.mark.parametrize(
+    ("words", "share", "said"),
+    [
+        ({"harbour", "town"}, 1 - 1e-7, "all words of its name appear in the text"),
+        ({"harbours", "town"}, 1 - 1e-7, "words like its name appear in the text"),
+        ({"harbours"}, 0.6, "words like most of its name appear in the text"),
+        (set(), 0.4, None),
+    ],
+)
+def test_what_is_said_of_a_name(words, share, said):
+    ours = _name_in_text({"harbour", "town"}, words, share)
+    assert (ours and ours["text"]) == said
 
 
 def test_labels_that_go_together_as_the_table_has_them(case, capsys):

@@ -20,7 +20,6 @@ from ovaflow.prediction.explanation import (
     find_labels,
     label_entry,
     shown_name,
-    spans_in_text,
 )
 from ovaflow.prediction.predictor import without_words
 from ovaflow.prediction.reasons import explain
@@ -64,8 +63,7 @@ def explain_command(path, model, text, dataset, row, names, labels, top, reranke
             click.echo(f"ovaflow: {remark}", err=True)
         if not chosen:
             chosen = [label for label in predictor.top_k(x, labels)[0][0] if label >= 0]
-        spans = spans_in_text(predictor, text) if text is not None else {}
-        answer = {"text": text, "labels": explain(predictor, x, chosen, top, spans)}
+        answer = {"text": text, "labels": explain(predictor, x, chosen, top, text)}
     if as_json:
         click.echo(json.dumps(answer, ensure_ascii=False))
         return

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from ovaflow.data.tokens import token_spans
 from ovaflow.model.top_k import NO_LABEL
-from ovaflow.prediction.explanation import contributions, label_entry, shown_name
+from ovaflow.prediction.explanation import contributions, label_entry, shown_name, spans_in_text
 from ovaflow.reranking.names import WHOLE
 from ovaflow.reranking.rows import unit_rows
 from ovaflow.settings.models import CANDIDATES
@@ -24,14 +25,16 @@ NO_CANDIDATE: dict = {"probability": None, "evidence": []}
 """What the second stage says of a label whose score is not among the highest."""
 
 
-def explain(predictor, x, labels, top, spans):
-    """Why labels have their scores for one instance, ``top`` features of each sign, for JSON.
+def explain(predictor, x, labels, top, text=None):
+    """Why labels have their scores for one instance, its text or features alone, for JSON.
 
-    With a second stage each has a ``probability`` and ``evidence``, see :func:`evidence_of_candidates`.
+    ``top`` features of each sign; with a second stage ``probability`` and ``evidence``, see
+    :func:`evidence_of_candidates`.
     """
     probabilistic, candidates = predictor.model.probabilistic, {}
     if probabilistic:
-        candidates = evidence_of_candidates(predictor, x, len(labels))
+        candidates = evidence_of_candidates(predictor, x, text, len(labels))
+    spans = {} if text is None else spans_in_text(predictor, text)
     entries = []
     for label in labels:
         entry = contributions(predictor, x, label, top).as_dict(predictor, spans)
@@ -41,7 +44,7 @@ def explain(predictor, x, labels, top, spans):
     return entries
 
 
-def evidence_of_candidates(predictor, x, amount=0):
+def evidence_of_candidates(predictor, x, text=None, amount=0):
     """Probability and evidence of each candidate of one instance, of ``amount`` at least, by label.
 
     Evidence is a list of what there is, each with its ``kind``, one of :data:`GROUPS`, its ``text``, and numbers.
@@ -51,14 +54,15 @@ def evidence_of_candidates(predictor, x, amount=0):
     known = ids != NO_LABEL
     ids, probabilities = ids[known], probabilities[known]
     evidence = predictor.model.reranker.evidence
-    text = unit_rows(x, evidence.bias_feature)
-    shares = evidence.names.overlap(text, ids[None])[1][0]
-    holders, similar = evidence.neighbours.holders(text)
+    row = unit_rows(x, evidence.bias_feature)
+    shares = evidence.names.overlap(row, ids[None])[1][0]
+    holders, similar = evidence.neighbours.holders(row)
+    words = _words(text or "", predictor.model.transform.get("html"))
     companions = _companions(predictor, x, ids)
     candidates = {}
     for place, label in enumerate(ids.tolist()):
         parts = (
-            _name_in_text(float(shares[place])),
+            _name_in_text(_words(predictor.label_names[label]), words, float(shares[place])),
             _similar_texts(int(holders[label]), similar),
             _other_candidates(predictor, companions[label]),
             _frequency(int(evidence.counts[label])),
@@ -82,12 +86,19 @@ def _companions(predictor, x, ids):
     return companions
 
 
-def _name_in_text(share):
+def _words(text, html=False):
+    return {span.token for span in token_spans(text, html)}
+
+
+def _name_in_text(name, words, share):
+    """Whether the words of a name are among those of the text; it may have only the features of theirs."""
     if share < MOST:
         return None
-    text = "most of its name appears in the text"
+    text = "words like most of its name appear in the text"
     if share > WHOLE:
-        text, share = "all known words of its name appear in the text", 1.0
+        text, share = "words like its name appear in the text", 1.0
+    if name <= words:
+        text = "all words of its name appear in the text"
     return {"kind": "name in the text", "text": text, "share": share}
 
 

@@ -11,7 +11,7 @@ from ovaflow.data.readers.texts import FIELD
 from ovaflow.data.tokens import normal_form
 from ovaflow.machine.limits import memory_left
 from ovaflow.prediction.answers import first_labels, labels_of
-from ovaflow.prediction.explanation import describe_label, label_entry, spans_in_text
+from ovaflow.prediction.explanation import describe_label, label_entry
 from ovaflow.prediction.predictions import require_second_stage
 from ovaflow.prediction.predictor import Predictor, remark_on_memory
 from ovaflow.prediction.reasons import explain
@@ -57,7 +57,7 @@ class ServedModel:
         trained = np.flatnonzero(self.model.trained[:1000])
         if self.explains and len(trained):
             describe_label(predictor, int(trained[0]), 1, 1)
-            explain(predictor, x, trained[:1], 1, {})
+            explain(predictor, x, trained[:1], 1, "" if predictor.takes_text else None)
 
     def known_features(self, X):
         """How many features of each instance are not the bias feature."""
@@ -84,9 +84,8 @@ class ServedModel:
             raise HTTPException(409, reason)
         X = self._instances(request)
         text = None if request.text is None else self._text(request.text).replace(FIELD, " ")
-        spans = {} if text is None else spans_in_text(self.predictor, text)
         labels = self._labels_to_explain(X, request)
-        reasons = _rounded(explain(self.predictor, X, labels, request.words, spans))
+        reasons = _rounded(explain(self.predictor, X, labels, request.words, text))
         return {"model": self.model.checksum, "labels": reasons, "features": self.known_features(X)[0]}
 
     def find_labels(self, search, offset, limit):
