@@ -24,7 +24,7 @@ from ovaflow.reranking.names import LabelNames
 from ovaflow.reranking.neighbours import NEAREST, Neighbours
 from ovaflow.reranking.ranked import labels_that_fit
 from ovaflow.reranking.rows import unit_rows
-from ovaflow.sparse.csr import from_scipy
+from ovaflow.sparse.csr import NOWHERE, from_scipy
 
 
 @settings(max_examples=5)
@@ -69,15 +69,31 @@ def test_votes_are_those_of_the_nearest_neighbours(made):
 @given(texts())
 def test_names_are_compared_as_sets_of_features_are(made):
     X, others, _, candidates = made
-    names = normalize(X[np.arange(12) % X.shape[0]])
-    ours = LabelNames(from_scipy(names)).overlap(from_scipy(others), candidates)
-    for i, row in enumerate(others.toarray()):
+    names = normalize(X[np.arange(24) % X.shape[0]])
+    rows = from_scipy(others)
+    rows = rows._replace(places=np.random.default_rng(0).integers(0, 99, len(rows.data)).astype(np.uint16))
+    # label j has two names, but for one that has none
+    indptr = np.minimum(2 * np.arange(13), 22)
+    ours = LabelNames(from_scipy(names), indptr).overlap(rows, candidates)
+    for i in range(rows.n_rows):
+        text = rows.part(i, i + 1)
+        values = dict(zip(text.indices, text.data, strict=True))
+        places = dict(zip(text.indices, text.places, strict=True))
         for c, label in enumerate(candidates[i]):
-            if label >= 0:
-                name = {f: value for f, value in enumerate(names.toarray()[label]) if value}
-                in_text = {f for f in name if row[f]}
-                theirs = sum(row[f] * name[f] for f in in_text), sum(name[f] ** 2 for f in in_text), len(name)
-                assert [each[i, c] for each in ours] == pytest.approx(theirs, abs=1e-5)
+            if label < 0:
+                continue
+            theirs = [(0, 0, 0, NOWHERE, 0)] * int(indptr[label] == indptr[label + 1])
+            for number in range(indptr[label], indptr[label + 1]):
+                name = {f: value for f, value in enumerate(names.toarray()[number]) if value}
+                common = [f for f in name if f in values]
+                cosine, share = sum(values[f] * name[f] for f in common), sum(name[f] ** 2 for f in common)
+                seen = [places[f] for f in common]
+                where = (max(seen), max(seen) - min(seen)) if seen else (NOWHERE, 0)
+                theirs.append((cosine, share, len(name), *where))
+            most = max(name[1] for name in theirs)
+            best = [name for name in theirs if name[1] > most - 1e-5]
+            compared = [each[i, c] for each in ours]
+            assert any(compared == pytest.approx(name, abs=1e-5) for name in best)
 
 
 @given(texts())
@@ -127,7 +143,9 @@ def test_names_of_labels_are_neither_neighbours_nor_company(folder, evidence):
     assert evidence.company.probabilities.to_scipy().toarray() == pytest.approx(theirs)
     names = dataset.train.X.to_scipy().toarray()[n:, :-1] > 0
     labels = dataset.train.Y.indices[dataset.train.Y.indptr[n] :]
-    assert np.array_equal(evidence.names.features.to_scipy().toarray()[labels] > 0, names)
+    theirs = names[np.argsort(labels, kind="stable")]
+    assert np.array_equal(evidence.names.features.to_scipy().toarray() > 0, theirs)
+    assert np.array_equal(np.diff(evidence.names.indptr), np.bincount(labels, minlength=dataset.n_labels))
 
 
 def test_rows_of_evidence_in_their_order(folder, evidence):
@@ -152,7 +170,7 @@ def test_rows_of_evidence_in_their_order(folder, evidence):
         "company": evidence.company.support(ids, expit(2 * scores - 1).astype(np.float32)),
         "known features": np.broadcast_to(words[:, None], ids.shape),
     }
-    theirs |= dict(zip(COLUMNS[8:10] + COLUMNS[11:12], evidence.names.overlap(texts, ids), strict=True))
+    theirs |= dict(zip(COLUMNS[8:10] + COLUMNS[11:14], evidence.names.overlap(texts, ids), strict=True))
     assert set(theirs) == set(COLUMNS)
     for name, values in theirs.items():
         assert rows[name] == pytest.approx(values, abs=1e-5), name

@@ -6,7 +6,7 @@ change no result beyond rounding, and are counted nowhere as nonzeros.
 
 import numpy as np
 
-from ovaflow.sparse.csr import CSR, full_matrix
+from ovaflow.sparse.csr import CSR, NOWHERE, full_matrix
 
 _BLOCK = 1 << 22
 """Entries scaled at a time, which bounds the temporary arrays."""
@@ -52,12 +52,15 @@ def append_bias(matrix, bias):
     """Append a feature that has the same value in every row; 0 appends nothing."""
     if bias == 0:
         return matrix
-    ends = matrix.indptr[1:]
+    ends, places = matrix.indptr[1:], matrix.places
+    if places is not None:
+        places = np.insert(places, ends, NOWHERE)
     return CSR(
         np.insert(matrix.data, ends, np.float32(bias)),
         np.insert(matrix.indices, ends, np.int32(matrix.n_columns)),
         matrix.indptr + np.arange(matrix.n_rows + 1),
         matrix.n_columns + 1,
+        places,
     )
 
 

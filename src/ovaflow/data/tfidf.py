@@ -17,7 +17,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.blocks import PAIRS, WORDS, name_of_pair, names_of_word
 from ovaflow.data.normalize import model_features
 from ovaflow.data.tokens import tokens_in_batches
-from ovaflow.sparse.csr import CSR
+from ovaflow.sparse.csr import CSR, NOWHERE
 from ovaflow.sparse.jit import strict_kernel
 
 _LARGEST_COUNT = 1 << 24
@@ -111,10 +111,12 @@ class TfIdf:
         room = int((starts[1:] - starts[:-1])[tokens.ids].sum()) + int(np.count_nonzero(pairs >= 0))
         keys, indptr = np.empty(room, np.int64), np.zeros(n + 1, np.int64)
         data, indices = np.empty(room, np.float32), np.empty(room, np.int32)
+        places = np.empty(room, np.uint16)
         weights = np.array(self.column_weights, np.float32)
         parts = tokens.ids, tokens.fields, pairs, tokens.indptr
-        _count(*parts, starts, columns, weights, keys, data, indices, indptr)
-        return CSR(data[: indptr[-1]], indices[: indptr[-1]], indptr, len(self.feature_names))
+        _count(*parts, starts, columns, weights, keys, data, indices, places, indptr)
+        arrays = data[: indptr[-1]], indices[: indptr[-1]], indptr
+        return CSR(*arrays, len(self.feature_names), places[: indptr[-1]])
 
     def _pairs_of(self, tokens):
         """Column of the pair that begins at each token, -1 where there is none; empty without such features."""
@@ -144,29 +146,30 @@ def neighbours(tokens):
 
 
 @strict_kernel
-def _count(ids, fields, pairs, indptr, starts, columns, weights, keys, data, indices, ends):
+def _count(ids, fields, pairs, indptr, starts, columns, weights, keys, data, indices, places, ends):
     """tf_t = sum over the tokens of a text that have term t of the weights of their fields; t ascending."""
     n_fields, filled = len(weights), 0
     for i in range(len(indptr) - 1):
         end = 0
         for k in range(indptr[i], indptr[i + 1]):
             field = min(fields[k], n_fields - 1)
+            place = min(k - indptr[i], NOWHERE - 1)
             for e in range(starts[ids[k]], starts[ids[k] + 1]):
-                keys[end] = np.int64(columns[e]) * n_fields + field
+                keys[end] = (np.int64(columns[e]) * n_fields + field) << 16 | place
                 end += 1
             if len(pairs) and pairs[k] >= 0:
-                keys[end] = np.int64(pairs[k]) * n_fields + field
+                keys[end] = (np.int64(pairs[k]) * n_fields + field) << 16 | place
                 end += 1
         row = keys[:end]
         row.sort()
         last = -1
         for key in row:
-            column = key // n_fields
+            column = (key >> 16) // n_fields
             if column != last:
-                indices[filled], data[filled] = column, 0
+                indices[filled], data[filled], places[filled] = column, 0, key & NOWHERE
                 last = column
                 filled += 1
-            data[filled - 1] += weights[key % n_fields]
+            data[filled - 1] += weights[(key >> 16) % n_fields]
         ends[i + 1] = filled
 
 
@@ -227,9 +230,14 @@ class GrowingVector:
 def stack(blocks, n_columns, folder=None):
     """Blocks of rows as one matrix; with a folder they are kept there meanwhile, and mapped."""
     data, indices = GrowingVector(np.float32, folder), GrowingVector(np.int32, folder)
+    places = GrowingVector(np.uint16, folder)
     lengths = [np.zeros(1, np.int64)]
     for block in blocks:
         data.extend(block.data)
         indices.extend(block.indices)
+        if block.places is not None:
+            places.extend(block.places)
         lengths.append(np.diff(block.indptr))
-    return CSR(data.mapped(), indices.mapped(), np.cumsum(np.concatenate(lengths)), n_columns)
+    indptr = np.cumsum(np.concatenate(lengths))
+    mapped = places.mapped()
+    return CSR(data.mapped(), indices.mapped(), indptr, n_columns, mapped if len(mapped) else None)

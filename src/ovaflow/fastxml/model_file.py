@@ -69,13 +69,13 @@ class ForestModel(Model):
     def score(self, X, labels):
         """Scores of chosen labels, float32 (n, m); 0 where no leaf names the label."""
         scores = np.empty((X.n_rows, len(labels)), np.float32)
-        _score_labels(X, self.forest, labels, scores)
+        _score_labels(X._replace(places=None), self.forest, labels, scores)
         return scores
 
 
 def predict_trees(forest, X, k, threads=1, amounts=None, quiet=False):
     """Best k labels, (n, k) or (len(amounts), n, k), -1 and -inf where leaves name fewer; summed tree after tree."""
-    stops = np.array([forest.n_trees] if amounts is None else amounts, np.int64)
+    X, stops = X._replace(places=None), np.array([forest.n_trees] if amounts is None else amounts, np.int64)
     ids, scores = no_labels(len(stops), X.n_rows, k)
     blocks = [(low, min(low + BLOCK, X.n_rows)) for low in range(0, X.n_rows, BLOCK)]
 

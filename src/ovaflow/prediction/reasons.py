@@ -55,7 +55,7 @@ def evidence_of_candidates(predictor, x, text=None, amount=0):
     ids, probabilities = ids[known], probabilities[known]
     evidence = predictor.model.reranker.evidence
     row = unit_rows(x, evidence.bias_feature)
-    shares = evidence.names.overlap(row, ids[None])[1][0]
+    shares = evidence.names.overlap(row, ids[None]).share[0]
     holders, similar = evidence.neighbours.holders(row)
     words = _words(text or "", predictor.model.transform.get("html"))
     companions = _companions(predictor, x, ids)

@@ -15,7 +15,14 @@ GROUPS = {
     "score": ("score", "below the first", "below the fifth", "rank", "mean of the first five"),
     "frequency": ("frequency",),
     "similar texts": ("votes", "votes of all"),
-    "name in the text": ("cosine of the name", "share of the name", "whole name", "length of the name"),
+    "name in the text": (
+        "cosine of the name",
+        "share of the name",
+        "whole name",
+        "length of the name",
+        "place of the name",
+        "spread of the name",
+    ),
     "other candidates": ("company",),
     "length of the text": ("known features",),
 }
@@ -50,7 +57,7 @@ class Evidence:
         texts = unit_rows(X, self.bias_feature)
         scores = np.where(ids == NO_LABEL, _NO_SCORE, scores).astype(np.float32)
         votes, votes_of_all = self.neighbours.votes(texts, ids, threads)
-        cosines, shares, lengths = self.names.overlap(texts, ids)
+        names = self.names.overlap(texts, ids)
         fifth = min(4, ids.shape[1] - 1)
         columns = {
             "score": scores,
@@ -61,10 +68,12 @@ class Evidence:
             "frequency": np.log1p(self.counts[ids]),
             "votes": votes,
             "votes of all": votes_of_all[:, None],
-            "cosine of the name": cosines,
-            "share of the name": shares,
-            "whole name": shares > WHOLE,
-            "length of the name": lengths,
+            "cosine of the name": names.cosine,
+            "share of the name": names.share,
+            "whole name": names.share > WHOLE,
+            "length of the name": names.length,
+            "place of the name": names.place,
+            "spread of the name": names.spread,
             "company": self.company.support(ids, self.likelihoods(scores)),
             "known features": np.diff(texts.indptr)[:, None],
         }

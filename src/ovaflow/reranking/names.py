@@ -1,50 +1,80 @@
-"""Names of labels that stand in a text."""
+"""Names of labels that stand in a text, and where."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from ovaflow.reranking.rows import unit_rows
-from ovaflow.sparse.csr import CSR, from_scipy
+from ovaflow.sparse.csr import CSR, NOWHERE, offsets, rows_of
 from ovaflow.sparse.jit import strict_kernel
 
 WHOLE = 1 - 1e-6
 """Share of a name above which all of it is in a text, but for rounding."""
 
 
+class Overlap(NamedTuple):
+    """What the best name of each candidate (n, k) has in common with the text, float32."""
+
+    cosine: np.ndarray
+    share: np.ndarray  # of the squares of the name's features, those that the text has
+    length: np.ndarray  # number of features of the name
+    place: np.ndarray  # number of the token at which all that is there of the name has been seen
+    spread: np.ndarray  # tokens between the first and the last of these
+
+
 @dataclass(frozen=True)
 class LabelNames:
-    """Features of the names of labels: a row of length 1 for each label, empty where it has no name."""
+    """Features of the names of labels, rows of length 1, label after label."""
 
     features: CSR
+    indptr: np.ndarray  # int64 (l + 1,); label j has the rows indptr[j] to indptr[j + 1]
 
     @classmethod
     def of(cls, dataset):
-        X, Y = dataset.train.X, dataset.train.Y
-        features, labels = (each.part(dataset.n_documents, X.n_rows).to_scipy() for each in (X, Y))
-        return cls(unit_rows(from_scipy(labels.T @ features), dataset.bias_feature))
+        """Names that are training texts, which come last and have one label each."""
+        X, Y, n = dataset.train.X, dataset.train.Y, dataset.n_documents
+        labels = Y.indices[Y.indptr[n] :]
+        rows = rows_of(X, n + np.argsort(labels, kind="stable"))
+        indptr = offsets(np.bincount(labels, minlength=dataset.n_labels))
+        return cls(unit_rows(rows._replace(places=None), dataset.bias_feature), indptr)
 
     def overlap(self, X, candidates):
-        """Cosine of text and name, share of the name in the text (squares of its features), length of the name."""
-        cosine, share = np.zeros(candidates.shape, np.float32), np.zeros(candidates.shape, np.float32)
-        _overlap(*X.arrays, *self.features.arrays, np.zeros(X.n_columns, np.float32), candidates, cosine, share)
-        length = np.diff(self.features.indptr)[candidates].astype(np.float32)
-        return cosine, share, length
+        """:class:`Overlap` of texts and candidates; of several names the one that the text has most of."""
+        overlap = Overlap(*np.zeros((5, *candidates.shape), np.float32))
+        overlap.place[:] = NOWHERE
+        places = np.full(len(X.data), NOWHERE, np.uint16) if X.places is None else X.places
+        scratch = np.zeros(X.n_columns, np.float32), np.zeros(X.n_columns, np.float32)
+        names = *self.features.arrays, self.indptr
+        _overlap(*X.arrays, places, names, scratch, candidates, overlap)
+        return overlap
 
 
 @strict_kernel
-def _overlap(data, indices, indptr, n_data, n_indices, n_indptr, spread, candidates, cosine, share):
-    """cos_ij = <x_i, n_j>, share_ij = sum of n_jf^2 over the features f of x_i."""
+def _overlap(data, indices, indptr, places, names, scratch, candidates, overlap):
+    values, firsts = scratch
     for i in range(len(candidates)):
         for k in range(indptr[i], indptr[i + 1]):
-            spread[indices[k]] = data[k]
+            values[indices[k]], firsts[indices[k]] = data[k], places[k]
         for c in range(candidates.shape[1]):
-            j = candidates[i, c]
-            if j >= 0:
-                for k in range(n_indptr[j], n_indptr[j + 1]):
-                    x = spread[n_indices[k]]
-                    if x != 0:
-                        cosine[i, c] += x * n_data[k]
-                        share[i, c] += n_data[k] * n_data[k]
+            if candidates[i, c] >= 0:
+                _compare(names, candidates[i, c], values, firsts, overlap, i, c)
         for k in range(indptr[i], indptr[i + 1]):
-            spread[indices[k]] = 0
+            values[indices[k]] = 0
+
+
+@strict_kernel
+def _compare(names, label, values, firsts, overlap, i, c):
+    """cos_ij = <x_i, n_j>, share_ij = sum of n_jf^2 over the features f of x_i, for the name of the largest share."""
+    data, indices, indptr, names_of = names
+    for name in range(names_of[label], names_of[label + 1]):
+        cosine, share, first, last = np.float32(0), np.float32(0), np.float32(NOWHERE), np.float32(-1)
+        for k in range(indptr[name], indptr[name + 1]):
+            if values[indices[k]] != 0:
+                cosine += values[indices[k]] * data[k]
+                share += data[k] * data[k]
+                first, last = min(first, firsts[indices[k]]), max(last, firsts[indices[k]])
+        if share > overlap.share[i, c] or name == names_of[label]:
+            overlap.cosine[i, c], overlap.share[i, c] = cosine, share
+            overlap.length[i, c] = indptr[name + 1] - indptr[name]
+            overlap.place[i, c], overlap.spread[i, c] = (last, last - first) if share > 0 else (NOWHERE, 0)

@@ -7,6 +7,9 @@ import scipy.sparse
 
 from ovaflow.sparse.jit import kernel, strict_kernel
 
+NOWHERE = 65535
+"""Place of a feature that is no token of a text; tokens beyond the last place count as there."""
+
 
 class CSR(NamedTuple):
     """Compressed sparse rows, in the dtypes that every kernel expects."""
@@ -15,6 +18,8 @@ class CSR(NamedTuple):
     indices: np.ndarray  # int32, ascending within a row; None, which only for_kernels makes: rows have all columns
     indptr: np.ndarray  # int64, shape (n_rows + 1,)
     n_columns: int
+    # uint16, shape (nnz,); of texts: the first token that has the feature, NOWHERE for the bias; no kernel needs them
+    places: np.ndarray | None = None
 
     @property
     def n_rows(self):
@@ -29,7 +34,9 @@ class CSR(NamedTuple):
         """Rows low..high, sharing memory."""
         start, end = self.indptr[low], self.indptr[high]
         indices = None if self.indices is None else self.indices[start:end]
-        return CSR(self.data[start:end], indices, self.indptr[low : high + 1] - start, self.n_columns)
+        places = None if self.places is None else self.places[start:end]
+        indptr = self.indptr[low : high + 1] - start
+        return CSR(self.data[start:end], indices, indptr, self.n_columns, places)
 
     def to_scipy(self):
         """The same matrix as a ``scipy.sparse.csr_array``, sharing memory where SciPy allows it."""
@@ -56,7 +63,10 @@ def rows_of(matrix, rows):
     data = np.empty(indptr[-1], matrix.data.dtype)
     indices = np.empty(indptr[-1], np.int32)
     _copy_rows(*matrix.arrays, np.asarray(rows, np.int64), data, indices, indptr)
-    return CSR(data, indices, indptr, matrix.n_columns)
+    places = None
+    if matrix.places is not None:
+        places = rows_of(matrix._replace(data=matrix.places, places=None), rows).data
+    return CSR(data, indices, indptr, matrix.n_columns, places)
 
 
 @strict_kernel

@@ -123,11 +123,14 @@ def write_csr(group, matrix):
     group.attrs["n_columns"] = np.int64(matrix.n_columns)
     for name, array in zip(("data", "indices", "indptr"), matrix.arrays, strict=True):
         create_array(group, name, array)
+    if matrix.places is not None:
+        create_array(group, "places", matrix.places)
 
 
 def read_csr(group, compare=True):
     arrays = (map_array(group[name], compare) for name in ("data", "indices", "indptr"))
-    return CSR(*arrays, int(group.attrs["n_columns"]))
+    places = map_array(group["places"], compare) if "places" in group else None
+    return CSR(*arrays, int(group.attrs["n_columns"]), places)
 
 
 def write_strings(group, name, strings):
