@@ -29,6 +29,7 @@ _BACKENDS = {
     "parabel": {"backend": "omikuji"},
     "bonsai": {"backend": "omikuji", "cluster_balanced": "False", "cluster_k": "100", "max_depth": "3"},
 }
+_RUNS = {"default": {}, "rerank": {"rerank": 0.2}, "auto": {"C": "auto"}}
 _METRICS = ("F1@5", "NDCG", "Precision@1", "Precision@3", "Precision@5")
 _TEXTS = 200
 _ADDRESS = re.compile(r"http://[\w.:]+")
@@ -65,7 +66,7 @@ def _options():
     parser.add_argument("--documents", type=int, help="Test with so many of the test documents; all by default.")
     parser.add_argument("--backends", default=" ".join(_BACKENDS), help="Separated by spaces.")
     parser.add_argument("--analyzers", default="snowball simplemma", help="Separated by spaces.")
-    parser.add_argument("--runs", default="default auto", help="Of ovaflow: default, auto.")
+    parser.add_argument("--runs", default="default rerank auto", help="Of ovaflow: default, rerank, auto.")
     return parser.parse_args()
 
 
@@ -125,7 +126,7 @@ def _of_annif(annif, work, environment, name):
 def _of_ovaflow(work, name):
     ovaflow = str(Path(sys.executable).with_name("ovaflow"))
     dataset = {"format": "annif", "train": "train.tsv", "test": "test.tsv", "vocabulary": "vocab.csv"}
-    run = {"method": "one-vs-all", "initialization": "mean-separating"} | {"auto": {"C": "auto"}}.get(name, {})
+    run = {"method": "one-vs-all", "initialization": "mean-separating"} | _RUNS[name]
     config = {
         "datasets": {name: dataset | ({"features": "auto"} if name == "auto" else {})},
         "runs": {name: run},
