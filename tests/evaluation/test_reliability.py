@@ -8,7 +8,15 @@ from sklearn.calibration import calibration_curve
 from sklearn.metrics import brier_score_loss, log_loss, precision_score, recall_score
 
 from ovaflow.evaluation.ranking import answers_of
-from ovaflow.evaluation.reliability import EDGES, LENGTHS, LEVELS, automatic, by_amount, by_length, reliability
+from ovaflow.evaluation.reliability import (
+    EDGES,
+    LENGTHS,
+    LEVELS,
+    automatic,
+    by_amount,
+    by_length,
+    reliability,
+)
 from ovaflow.reranking.ranked import labels_that_fit
 
 
@@ -52,17 +60,19 @@ def test_ranges_by_length_in_a_plain_loop(made):
     p, hits = made
     known = np.random.default_rng(1).permutation(500)
     groups = by_length(p, hits, known)
-    assert [(group["from"], group["to"]) for group in groups] == [(100 * i, 100 * i + 99) for i in range(LENGTHS)]
+    limits = [(100 * i, 100 * i + 99) for i in range(LENGTHS)]
+    assert [(group["from"], group["to"]) for group in groups] == limits
     for group in groups:
         of_group = [i for i in range(500) if group["from"] <= known[i] <= group["to"]]
         for place in group["ranges"]:
             inside = []
             for i in of_group:
-                inside += [(p[i, c], hits[i, c]) for c in range(8) if place["from"] <= p[i, c] < place["to"]]
+                within = (p[i] >= place["from"]) & (p[i] < place["to"])
+                inside += zip(p[i][within], hits[i][within], strict=True)
             assert place["labels"] == len(inside)
             assert (place["probability"], place["right"]) == pytest.approx(np.mean(inside, axis=0))
         amounts = np.histogram(p[of_group], EDGES)[0]
-        assert [place["labels"] for place in group["ranges"]] == [amount for amount in amounts if amount]
+        assert [place["labels"] for place in group["ranges"]] == amounts[amounts > 0].tolist()
 
 
 @given(st.integers(1, 20), st.integers(1, 6), st.integers(0, 1000))
@@ -75,7 +85,8 @@ def test_answers_in_a_plain_loop(n, k, seed):
         right = sum(row[:m].tolist())
         f1 = 2 * right / (m + true) if m + true else 0
         theirs.append([right / m if m else 0, right / true if true else 0, f1, m])
-    assert list(answers_of(hits, amounts, positives).values()) == pytest.approx(np.mean(theirs, axis=0))
+    ours = answers_of(hits, amounts, positives)
+    assert list(ours.values()) == pytest.approx(np.mean(theirs, axis=0))
 
 
 def test_answers_by_number_of_labels(made):

@@ -13,18 +13,19 @@ hold-out {0}/dataset.h5 --fraction=0.6 --output={0}/held.h5
 predict {0}/held/model.h5 --dataset={0}/held.h5 --top-k=50 --output={0}/held/predictions.h5
 rerank {0}/dataset/model.h5 @fitted --output={0}/dataset/reranker.h5
 predict {0}/dataset/model.h5 --dataset={0}/dataset.h5 --output={0}/dataset/predictions.h5
-evaluate {0}/dataset/predictions.h5 --model={0}/dataset/model.h5 --training={0}/dataset/training.h5 @measured
-reliability {0}/dataset/predictions.h5 @of --reranker={0}/dataset/reranker.h5 --output={0}/dataset/reliability.json
+evaluate {0}/dataset/predictions.h5 --model={0}/dataset/model.h5 @measured
+reliability {0}/dataset/predictions.h5 --reranker={0}/dataset/reranker.h5 @reliable
 """
 TRAIN = """
 means {0}/NAME.h5 --output={0}/means.h5
 plan {0}/NAME.h5 --shards=1 --output={0}/shards.tsv
 train-shard {0}/NAME.h5 --means={0}/means.h5 --plan={0}/shards.tsv --shard=0 --output={0}/NAME/0.h5
-merge {0}/NAME/0.h5 --dataset={0}/NAME.h5 --output={0}/NAME/model.h5 --statistics={0}/NAME/training.h5
+merge {0}/NAME/0.h5 --dataset={0}/NAME.h5 --output={0}/NAME/model.h5 --statistics={0}/NAME/t.h5
 """
 PARTS = {
     "@fitted": "@of --held-out={0}/held.h5 --predictions={0}/held/predictions.h5",
-    "@measured": "@of --output={0}/dataset/metrics.json",
+    "@measured": "@of --training={0}/dataset/t.h5 --output={0}/dataset/metrics.json",
+    "@reliable": "@of --output={0}/dataset/reliability.json",
     "@of": "--dataset={0}/dataset.h5",
     "@train dataset": TRAIN.replace("NAME", "dataset"),
     "@train held": TRAIN.replace("NAME", "held"),

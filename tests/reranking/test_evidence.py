@@ -35,7 +35,8 @@ def test_trees_are_walked_as_scikit_learn_walks_them(n, columns, seed, coarse):
     if coarse:
         rows = np.round(rows)
     hits = rows[:, 0] + rng.normal(size=n) > np.median(rows[:, -1])
-    theirs = HistGradientBoostingClassifier(**SETTINGS, early_stopping=False, random_state=0).fit(rows, hits)
+    theirs = HistGradientBoostingClassifier(**SETTINGS, early_stopping=False, random_state=0)
+    theirs.fit(rows, hits)
     others = np.concatenate([rows, rng.normal(0, 100, (1500, columns))]).astype(np.float32)
     ours = fit_trees(rows, hits).log_odds(others)
     assert ours == pytest.approx(theirs.decision_function(others), rel=1e-9, abs=1e-9)
@@ -43,19 +44,21 @@ def test_trees_are_walked_as_scikit_learn_walks_them(n, columns, seed, coarse):
 
 @st.composite
 def texts(draw):
-    """Unit rows of training texts and their labels, rows to find neighbours for, and candidates, some missing."""
+    """Training texts, other texts, labels of the first, candidates of the others, some missing."""
     rng = np.random.default_rng(draw(st.integers(0, 1000)))
-    n, d, n_labels, k = (draw(st.integers(*bounds)) for bounds in ((1, 80), (25, 60), (1, 12), (1, 12)))
-    X, others = (scipy.sparse.random_array((rows, d), density=0.3, rng=rng).tocsr() for rows in (n, 20))
+    n, d = draw(st.integers(1, 80)), draw(st.integers(25, 60))
+    n_labels, k = draw(st.integers(1, 12)), draw(st.integers(1, 12))
+    X = scipy.sparse.random_array((n + 20, d), density=0.3, rng=rng).tocsr()
     Y = (rng.random((n, n_labels)) < 0.3).astype(np.float32)
     candidates = np.array([rng.permutation(max(n_labels, k))[:k] for _ in range(20)], np.int32)
-    return X, others, Y, np.where(candidates < n_labels, candidates, -1).astype(np.int32)
+    return X[:n], X[n:], Y, np.where(candidates < n_labels, candidates, -1).astype(np.int32)
 
 
 @given(texts())
 def test_votes_are_those_of_the_nearest_neighbours(made):
     X, others, Y, candidates = made
-    ours, sums = Neighbours.of(unit_rows(from_scipy(X)), from_scipy(Y)).votes(unit_rows(from_scipy(others)), candidates)
+    rows, texts = unit_rows(from_scipy(X)), unit_rows(from_scipy(others))
+    ours, sums = Neighbours.of(rows, from_scipy(Y)).votes(texts, candidates)
     nearest = NearestNeighbors(n_neighbors=min(NEAREST, X.shape[0]), metric="cosine").fit(X)
     for i, (distances, rows) in enumerate(zip(*nearest.kneighbors(others), strict=True)):
         cosines = 1 - distances
@@ -86,7 +89,8 @@ def test_names_are_compared_as_sets_of_features_are(made):
             for number in range(indptr[label], indptr[label + 1]):
                 name = {f: value for f, value in enumerate(names.toarray()[number]) if value}
                 common = [f for f in name if f in values]
-                cosine, share = sum(values[f] * name[f] for f in common), sum(name[f] ** 2 for f in common)
+                cosine = sum(values[f] * name[f] for f in common)
+                share = sum(name[f] ** 2 for f in common)
                 seen = [places[f] for f in common]
                 where = (max(seen), max(seen) - min(seen)) if seen else (NOWHERE, 0)
                 theirs.append((cosine, share, len(name), *where))
@@ -108,7 +112,8 @@ def test_company_is_counted(made):
             for place, other in enumerate(row[:OTHERS]):
                 if min(j, other) >= 0 and j != other:
                     together = sum({j, other} <= labels for labels in sets)
-                    theirs += likelihoods[i, place] * together / (sum(other in labels for labels in sets) + 1)
+                    alone = sum(other in labels for labels in sets)
+                    theirs += likelihoods[i, place] * together / (alone + 1)
             assert ours[i, c] == pytest.approx(theirs, abs=1e-5)
 
 
@@ -137,7 +142,7 @@ def evidence(folder):
 def test_names_of_labels_are_neither_neighbours_nor_company(folder, evidence):
     dataset = open_dataset(folder / "dataset.h5")
     n = dataset.n_documents
-    assert evidence.neighbours.X.n_rows == evidence.neighbours.Y.n_rows == n < dataset.train.X.n_rows
+    assert evidence.neighbours.X.n_rows == n < dataset.train.X.n_rows
     Y = dataset.train.Y.to_scipy().toarray()[:n]
     theirs = (Y.T @ Y) / (Y.sum(axis=0) + 1)[:, None] * (1 - np.eye(Y.shape[1]))
     assert evidence.company.probabilities.to_scipy().toarray() == pytest.approx(theirs)
@@ -170,7 +175,8 @@ def test_rows_of_evidence_in_their_order(folder, evidence):
         "company": evidence.company.support(ids, expit(2 * scores - 1).astype(np.float32)),
         "known features": np.broadcast_to(words[:, None], ids.shape),
     }
-    theirs |= dict(zip(COLUMNS[8:10] + COLUMNS[11:14], evidence.names.overlap(texts, ids), strict=True))
+    names = evidence.names.overlap(texts, ids)._asdict()
+    theirs |= {f"{name} of the name": array for name, array in names.items()}
     assert set(theirs) == set(COLUMNS)
     for name, values in theirs.items():
         assert rows[name] == pytest.approx(values, abs=1e-5), name
@@ -179,12 +185,20 @@ def test_rows_of_evidence_in_their_order(folder, evidence):
 def test_a_held_out_text_is_no_neighbour_of_itself(folder, monkeypatch):
     dataset, held = (open_dataset(folder / name) for name in ("dataset.h5", "held.h5"))
     predictions = read_predictions(folder / "held" / "predictions.h5")
-    hits, seen = find_hits(predictions.ids, held.test.Y), []
-    monkeypatch.setattr(fitting, "fit_trees", lambda rows, *rest: seen.append(rows) or fit_trees(rows, *rest))
-    fitting.fit_reranker(OneVsAll.open(folder / "dataset" / "model.h5"), dataset, held, predictions, hits)
+    model = OneVsAll.open(folder / "dataset" / "model.h5")
+    evidence = []
+
+    def noted(rows, *rest):
+        evidence.append(rows)
+        return fit_trees(rows, *rest)
+
+    monkeypatch.setattr(fitting, "fit_trees", noted)
+    hits = find_hits(predictions.ids, held.test.Y)
+    fitting.fit_reranker(model, dataset, held, predictions, hits)
     words, others = held.documents.train.X.to_scipy()[:, :-1], held.test.X.to_scipy()[:, :-1]
-    distances, _ = NearestNeighbors(n_neighbors=NEAREST, metric="cosine").fit(words).kneighbors(others)
-    ours = Counter(np.round(seen[1][:, COLUMNS.index("votes of all")], 3).tolist())
+    nearest = NearestNeighbors(n_neighbors=NEAREST, metric="cosine").fit(words)
+    distances, _ = nearest.kneighbors(others)
+    ours = Counter(np.round(evidence[1][:, COLUMNS.index("votes of all")], 3).tolist())
     theirs = Counter()
     for i, total in enumerate((1 - distances).sum(axis=1).astype(np.float32)):
         theirs[np.round(total, 3)] += int((predictions.ids[i] >= 0).sum())

@@ -33,8 +33,8 @@ def run(command, folder, status=0, **files):
         "predict": "{model} --dataset={dataset} --reranker={reranker}",
         "reliability": "{predictions} --dataset={dataset} --reranker={reranker}",
     }
-    words = commands[command].format(**paths).split()
-    assert main([command, *words, f"--output={files['output']}", *files.get("options", [])]) == status
+    words = [*commands[command].format(**paths).split(), f"--output={files['output']}"]
+    assert main([command, *words, *files.get("options", [])]) == status
 
 
 @pytest.fixture(scope="module")
@@ -60,11 +60,11 @@ def held_out(folder):
     return held, predictions, find_hits(predictions.ids, held.test.Y)
 
 
-def test_the_file_gives_the_same_ranking_and_the_same_bytes(folder, dataset, model, held_out, tmp_path):
-    reranker = fit_reranker(model, dataset, *held_out)
+def test_the_file_gives_the_same_ranking_and_bytes(folder, dataset, model, held_out, tmp_path):
+    reranker, path = fit_reranker(model, dataset, *held_out), folder / "dataset" / "reranker.h5"
     for threads in (1, 2):
         run("rerank", folder, output=tmp_path / f"{threads}.h5", options=[f"--threads={threads}"])
-        assert (tmp_path / f"{threads}.h5").read_bytes() == (folder / "dataset" / "reranker.h5").read_bytes()
+        assert (tmp_path / f"{threads}.h5").read_bytes() == path.read_bytes()
     opened = Predictor.open(model.path).model
     theirs = RerankedModel.of(model, reranker).ranking(dataset.test.X, 5)
     for ours in (opened.ranking(dataset.test.X, 5), opened.ranking(dataset.test.X, 5, threads=2)):
@@ -92,14 +92,17 @@ def test_it_ranks_and_knows_how_sure_it_is(folder, dataset, held_out, predicted)
     assert set(check["lost"]) == set(GROUPS)
     held, predictions, _ = held_out
     checked = np.arange(0, len(predictions.ids), 4)
-    metrics = ranking_metrics(predictions.ids[checked], rows_of(held.test.Y, checked), np.ones(held.n_labels))
+    Y, equal = rows_of(held.test.Y, checked), np.ones(held.n_labels)
+    metrics = ranking_metrics(predictions.ids[checked], Y, equal)
     assert check["first_stage"] == pytest.approx(metrics["nDCG@5"])
     measured = json.loads((folder / "dataset" / "reliability.json").read_text())
     assert measured["probabilities"]["ece"] < 0.03
-    p, hits = predicted.ranking.probabilities.ravel(), find_hits(predicted.ranking.ids, dataset.test.Y).ravel()
-    assert measured["probabilities"]["log_loss"] == pytest.approx(log_loss(hits, p.astype(float)), rel=1e-5)
+    p = predicted.ranking.probabilities.ravel().astype(float)
+    hits = find_hits(predicted.ranking.ids, dataset.test.Y).ravel()
+    assert measured["probabilities"]["log_loss"] == pytest.approx(log_loss(hits, p), rel=1e-5)
     assert measured["probabilities"]["brier"] == pytest.approx(brier_score_loss(hits, p))
-    assert measured == measured | json.loads(json.dumps(measure_reliability(predicted, dataset, reranker)))
+    again = json.loads(json.dumps(measure_reliability(predicted, dataset, reranker)))
+    assert measured == measured | again
 
 
 def test_metrics_of_answers_that_fit_like_scikit_learn(folder, dataset, predicted):
@@ -108,16 +111,18 @@ def test_metrics_of_answers_that_fit_like_scikit_learn(folder, dataset, predicte
     amounts = labels_that_fit(predicted.ranking.probabilities)
     for ids, m in zip(predicted.ranking.ids, amounts, strict=True):
         answers.append(np.isin(np.arange(dataset.n_labels), ids[:m]))
-    assert metrics["F1-fit"] == pytest.approx(f1_score(truth, np.array(answers), average="samples", zero_division=0))
+    f1 = f1_score(truth, np.array(answers), average="samples", zero_division=0)
+    assert metrics["F1-fit"] == pytest.approx(f1)
     right = (truth * answers).sum(axis=1)
     assert metrics["P-fit"] == pytest.approx(np.mean(right / amounts))
     assert metrics["R-fit"] == pytest.approx(np.mean(right / np.maximum(truth.sum(axis=1), 1)))
     assert metrics["labels-fit"] == np.mean(amounts)
     inverse = dataset.inverse_propensity(metrics["propensity_a"], metrics["propensity_b"])
-    assert metrics["first_stage"] == ranking_metrics(predicted.ranking.first_ids[:, :5], dataset.test.Y, inverse)
+    by_score = predicted.ranking.first_ids[:, :5]
+    assert metrics["first_stage"] == ranking_metrics(by_score, dataset.test.Y, inverse)
 
 
-def test_predict_gives_labels_that_fit_or_are_probable(folder, dataset, predicted, tmp_path, capsys):
+def test_labels_that_fit_or_are_probable(folder, dataset, predicted, tmp_path, capsys):
     probabilities, texts = predicted.ranking.probabilities, dataset.test_texts()
     (tmp_path / "in.txt").write_text("".join(f"{text}\n" for text in texts))
     for option, amounts in (
@@ -137,19 +142,20 @@ def test_predict_gives_labels_that_fit_or_are_probable(folder, dataset, predicte
 
 def test_evaluate_shows_labels_by_probability(folder, capsys):
     models = [f"--model={folder / name / 'model.h5'}" for name in ("dataset", "held")]
-    assert main(["evaluate", *models, str(folder / "records.csv")]) == 0
+    table, file = str(folder / "records.csv"), f"--labels={folder}/labels.csv"
+    assert main(["evaluate", *models, table]) == 0
     shown = capsys.readouterr().out
     assert shown.count("at least") == len(LEVELS)
     assert shown.count("F1 of labels that fit") == 1
-    assert main(["evaluate", models[0], str(folder / "records.csv"), f"--labels={folder}/labels.csv"]) == 0
+    assert main(["evaluate", models[0], table, file]) == 0
     assert "labels.csv: labels that fit each record count as predicted" in capsys.readouterr().out
 
 
 REFUSED = {
-    "a second stage of another model": ("predict", {"model": "held/model.h5", "dataset": "held.h5"}, "belong to"),
-    "predictions of other instances": ("rerank", {"predictions": "dataset/predictions.h5"}, "of other instances"),
-    "what was held out of another dataset": ("rerank", {"held": "dataset.h5"}, "was not held out of"),
-    "probabilities of another model": ("reliability", {"dataset": "held.h5"}, "the predictions were not made with it"),
+    "a second stage of another model": ("predict", {"model": "held/model.h5"}, "belong to"),
+    "other predictions": ("rerank", {"predictions": "dataset/predictions.h5"}, "other instances"),
+    "other instances": ("rerank", {"held": "dataset.h5"}, "was not held out of"),
+    "other probabilities": ("reliability", {"dataset": "held.h5"}, "were not made with it"),
 }
 
 
@@ -174,7 +180,8 @@ def test_one_that_is_not_used_leaves_predictions_as_they_are(
 ):
     held, predictions, hits = held_out
     fewer = replace(predictions, ids=predictions.ids[:texts], scores=predictions.scores[:texts])
-    write_reranker(tmp_path / "none.h5", fit_reranker(model, dataset, held, fewer, hits[:texts] & true))
+    reranker = fit_reranker(model, dataset, held, fewer, hits[:texts] & true)
+    write_reranker(tmp_path / "none.h5", reranker)
     assert read_reranker(tmp_path / "none.h5", model).unused == reason
     for name, options in (("with", []), ("without", ["--no-rerank"])):
         files = {"reranker": tmp_path / "none.h5", "output": tmp_path / f"{name}.h5"}
