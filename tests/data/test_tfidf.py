@@ -19,7 +19,7 @@ from ovaflow.data.tfidf import RECORDED, TfIdf, weigh_counts
 from ovaflow.data.tokens import normal_form
 from ovaflow.data.vocabulary import fit_features
 from ovaflow.settings.models import Prepare
-from ovaflow.sparse.csr import from_scipy
+from ovaflow.sparse.csr import NOWHERE, from_scipy
 
 WORDS = ["der", "das", "Straße", "STRASSE", "Äpfel", "äpfel", "2005", "x", "abc3", "tietoa", "e-mail", "snake_case"]
 texts_of_words = st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), min_size=2, max_size=12)
@@ -113,6 +113,21 @@ def test_words_of_a_column_count_as_its_weight_says():
     # texts without columns are in the first
     plain = fitted.transform.transform(["ab", "ab cd ef ab ef"]).to_scipy().toarray()
     np.testing.assert_allclose(plain, np.array([[3, 0, 0, 0], [6, 3, 6, 3]]) * idf, rtol=1e-6)
+
+
+@given(texts_of_words)
+def test_the_place_of_a_feature_is_that_of_its_first_token(texts):
+    settings = Prepare(features=["words"], min_df=2, max_df=1.0)
+    fitted = fit_features([*texts, *texts, "anna", "anna else"], settings)
+    names = fitted.transform.feature_names
+    for rows in (fitted.X, fitted.transform.transform([f"unknown {text}" for text in texts])):
+        for i, text in enumerate(texts):
+            row = rows.part(i, i + 1)
+            words, later = words_of(text), rows is not fitted.X
+            theirs = {name: words.index(name) + later for name in words if name in names}
+            places = dict(zip(row.indices.tolist(), row.places.tolist(), strict=True))
+            assert places.pop(len(names)) == NOWHERE
+            assert {names[j]: place for j, place in places.items()} == theirs
 
 
 @pytest.mark.parametrize(
