@@ -171,8 +171,9 @@ def test_what_does_not_belong_together_is_refused(folder, tmp_path, capsys, case
 @pytest.mark.parametrize(
     ("texts", "true", "reason"),
     [
-        (499, True, "499 instances were held out, it needs 500"),
-        (510, False, "no candidate of a held-out instance is true"),
+        (499, None, "499 instances were held out, it needs 500"),
+        (510, False, "the candidates of held-out instances are all wrong, or all right"),
+        (510, True, "the candidates of held-out instances are all wrong, or all right"),
     ],
 )
 def test_one_that_is_not_used_leaves_predictions_as_they_are(
@@ -180,7 +181,8 @@ def test_one_that_is_not_used_leaves_predictions_as_they_are(
 ):
     held, predictions, hits = held_out
     fewer = replace(predictions, ids=predictions.ids[:texts], scores=predictions.scores[:texts])
-    reranker = fit_reranker(model, dataset, held, fewer, hits[:texts] & true)
+    hits = hits[:texts] if true is None else np.full(fewer.ids.shape, true)
+    reranker = fit_reranker(model, dataset, held, fewer, hits)
     write_reranker(tmp_path / "none.h5", reranker)
     assert read_reranker(tmp_path / "none.h5", model).unused == reason
     for name, options in (("with", []), ("without", ["--no-rerank"])):

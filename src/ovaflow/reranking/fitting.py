@@ -53,8 +53,9 @@ def fit_reranker(model, dataset, held_out, predictions, hits, threads=1):
     ids, scores, hits = (array[texts, :CANDIDATES] for array in (predictions.ids, predictions.scores, hits))
     if len(texts) < FEWEST:
         return Reranker(parameters | {"unused": f"{len(texts):,} instances were held out, it needs {FEWEST:,}"}, inputs)
-    if not hits.any():
-        return Reranker(parameters | {"unused": "no candidate of a held-out instance is true"}, inputs)
+    if len(np.unique(hits[ids != NO_LABEL])) < 2:
+        reason = "the candidates of held-out instances are all wrong, or all right"
+        return Reranker(parameters | {"unused": reason}, inputs)
     likelihood = fit_likelihood(ids, scores, hits)
     columns = Evidence.of(held_out, likelihood).columns(rows_of(held_out.test.X, texts), ids, scores, threads)
     pairs = HeldOut(columns, ids, hits, np.diff(held_out.test.Y.indptr)[texts])
