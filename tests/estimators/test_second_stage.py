@@ -96,6 +96,7 @@ def test_saved_and_pickled_with_their_second_stage(crossed, fitted, tmp_path):
     mapped = joblib.load(tmp_path / "fitted", mmap_mode="r")
     for other in (loaded, mapped, pickle.loads(pickle.dumps(fitted))):
         assert (other.predict_proba(crossed.new) != fitted.predict_proba(crossed.new)).nnz == 0
+        assert other.reranker_.evidence.neighbours.panels[0].values.flags.writeable
     with pytest.raises(InputError, match=r"reranker.h5: belongs to another model"):
         clone(fitted).set_params(rerank=0).fit(crossed.X, crossed.Y).save(tmp_path / "model.h5")
 

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import scipy.sparse
 from scipy.special import expit
 from sklearn.neighbors import NearestNeighbors
 from synthetic import write_weights
@@ -13,23 +14,36 @@ from synthetic import write_weights
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.prediction.reasons import _name_in_text
+from ovaflow.prediction.reasons import _name_in_text, _other_candidates
 from ovaflow.reranking.boosted_trees import BoostedTrees
+from ovaflow.reranking.company import Company
 from ovaflow.reranking.evidence import COLUMNS, Evidence
 from ovaflow.reranking.reranker_file import Reranker, write_reranker
+from ovaflow.sparse.csr import from_scipy
 
 TEXT = "green tea and the harbour of the old town"
-TOPICS = {"Tea": "leaf green cup", "Harbour towns": "ship pier salt", "Bees": "wing honey hive", "Rails": "rail signal"}
+TOPICS = {
+    "Tea": "leaf green cup",
+    "Harbour towns": "ship pier salt",
+    "Bees": "wing honey hive",
+    "Rails": "rail signal",
+    "Ferries": "ferry ship",
+}
+ALL = f"--labels={len(TOPICS)}"
 
 
 def write_records(path):
-    """Tea and bees go together; of the other labels, only two records are about rails."""
+    """Tea and bees go together, ferries and harbours now and then; two records are about rails."""
     rng = np.random.default_rng(4)
     with open(path, "w", newline="", encoding="utf-8") as file:
         table = csv.writer(file)
         table.writerow(["text", "labels"])
         for i in range(60):
-            labels = ["Rails"] if i % 30 == 0 else (["Tea", "Bees"] if i % 2 else ["Harbour towns"])
+            labels = ["Tea", "Bees"] if i % 2 else ["Harbour towns"]
+            if i % 30 == 0:
+                labels = ["Rails"]
+            elif i % 8 == 0:
+                labels.append("Ferries")
             words = " ".join(TOPICS[label] for label in labels).split()
             chosen = [*rng.choice(words, 3), *rng.choice(["old", "town", "tea", "and", "the"], 2)]
             table.writerow([" ".join(chosen), "|".join(labels)])
@@ -56,7 +70,7 @@ def case(tmp_path_factory):
     files = f"--train={folder}/records.csv", f"--test={folder}/records.csv", f"--output={folder}/dataset.h5"
     assert main(["prepare", "--format=csv", "--label-separator=|", "--features=words", "--max-df=1.0", *files]) == 0
     dataset = open_dataset(folder / "dataset.h5")
-    weights = np.random.default_rng(1).normal(size=(dataset.n_labels, dataset.n_features))
+    weights = np.random.default_rng(3).normal(size=(dataset.n_labels, dataset.n_features))
     model = write_weights(folder / "model.h5", dataset, weights)
     evidence = Evidence.of(dataset, [0.7, -0.1])
     write_reranker(
@@ -77,11 +91,11 @@ def evidence_of(label):
 
 
 def test_labels_are_those_of_the_final_order_with_their_probabilities(case, capsys):
-    labels = explained(case, capsys, "--labels=4")
-    assert next(iter(labels)) == "Rails"
+    labels = explained(case, capsys, ALL)
+    assert set(list(labels)[:2]) == {"Rails", "Ferries"}
     assert labels["Rails"]["probability"] == pytest.approx(expit(1), abs=1e-6)
     assert labels["Tea"]["probability"] == pytest.approx(expit(-2), abs=1e-6)
-    assert main(["predict", str(case.path), "--text", TEXT, "--top-k=4", "--output-format=jsonl"]) == 0
+    assert main(["predict", str(case.path), "--text", TEXT, "--top-k=5", "--output-format=jsonl"]) == 0
     theirs = json.loads(capsys.readouterr().out)["labels"]
     assert [(label["name"], label["probability"]) for label in labels.values()] == [
         (label["name"], label["score"]) for label in theirs
@@ -89,7 +103,7 @@ def test_labels_are_those_of_the_final_order_with_their_probabilities(case, caps
 
 
 def test_records_that_have_a_label_are_the_nearest_of_scikit_learn(case, capsys):
-    labels = explained(case, capsys, "--labels=4")
+    labels = explained(case, capsys, ALL)
     train, predictor = case.dataset.documents.train, Predictor.open(case.path)
     nearest = NearestNeighbors(n_neighbors=30, metric="cosine").fit(train.X.to_scipy()[:, :-1])
     distances, rows = nearest.kneighbors(predictor.from_texts([TEXT]).to_scipy()[:, :-1])
@@ -104,7 +118,7 @@ def test_records_that_have_a_label_are_the_nearest_of_scikit_learn(case, capsys)
 
 
 def test_names_in_the_text(case, capsys):
-    labels = explained(case, capsys, "--labels=4")
+    labels = explained(case, capsys, ALL)
     ours = {"kind": "name in the text", "text": "all words of its name appear in the text", "share": 1}
     assert evidence_of(labels["Tea"])["name in the text"] == ours
     assert "name in the text" not in evidence_of(labels["Bees"])
@@ -124,24 +138,43 @@ def test_what_is_said_of_a_name(words, share, said):
     assert (ours and ours["text"]) == said
 
 
-def test_labels_that_go_together_as_the_table_has_them(case, capsys):
-    labels, predictor = explained(case, capsys, "--labels=4"), Predictor.open(case.path)
+@pytest.mark.parametrize("others", [10, 2])
+def test_labels_that_go_together_as_the_table_has_them(case, capsys, monkeypatch, others):
+    monkeypatch.setattr("ovaflow.reranking.company.OTHERS", others)
+    labels, predictor = explained(case, capsys, ALL), Predictor.open(case.path)
     Y = case.dataset.documents.train.Y.to_scipy().toarray()
-    scores = predictor.scores(predictor.from_texts([TEXT]), range(4))[0]
+    scores = predictor.scores(predictor.from_texts([TEXT]), range(len(TOPICS)))[0]
     for label in labels.values():
         support = {}
-        for other in set(range(4)) - {label["id"]}:
+        for other in set(np.argsort(-scores)[:others].tolist()) - {label["id"]}:
             together = np.sum(Y[:, other] * Y[:, label["id"]]) / (Y[:, other].sum() + 1)
             support[other] = expit(0.7 * scores[other] - 0.1) * together
         theirs = sorted((other for other in support if support[other] >= 0.1), key=lambda j: -support[j])
         assert evidence_of(label).get("other candidates", {"labels": []})["labels"] == theirs
-    assert evidence_of(labels["Tea"])["other candidates"]["text"] == "goes with the other suggestion Bees"
+
+
+def test_parts_of_the_company_add_up_to_it():
+    rng = np.random.default_rng(2)
+    company = Company.among(from_scipy(scipy.sparse.csr_array(rng.random((200, 30)) < 0.2)))
+    candidates, likelihoods = rng.permutation(30).astype(np.int32), rng.random(30).astype(np.float32)
+    theirs = company.support(candidates[None], likelihoods[None])[0]
+    np.testing.assert_allclose(company.parts(candidates, likelihoods).sum(axis=0), theirs, rtol=1e-5)
+
+
+def test_other_suggestions_are_named():
+    predictor = SimpleNamespace(label_names=["A", "B", ""], label_uris=[], model=SimpleNamespace(label_notations=[]))
+    texts = [(_other_candidates(predictor, labels) or {}).get("text") for labels in ([], [1], [1, 0], [0, 2, 1])]
+    assert texts == [
+        None,
+        *(f"goes with the other suggestion{each}" for each in (" B", "s B and A", "s A, label 2 and B")),
+    ]
 
 
 def test_rare_labels_say_so(case, capsys):
-    labels = explained(case, capsys, "--labels=4")
-    ours = {"kind": "frequency", "text": "rare: 2 training records", "count": 2}
-    assert evidence_of(labels["Rails"])["frequency"] == ours
+    labels = explained(case, capsys, ALL)
+    for name, count in (("Rails", 2), ("Ferries", 7)):
+        ours = {"kind": "frequency", "text": f"rare: {count} training records", "count": count}
+        assert evidence_of(labels[name])["frequency"] == ours
     assert "frequency" not in evidence_of(labels["Tea"])
 
 
@@ -177,7 +210,7 @@ def test_on_a_terminal(case, capsys, monkeypatch):
 
 
 def test_a_second_stage_of_another_model_is_refused(case, tmp_path, capsys):
-    model = write_weights(tmp_path / "model.h5", case.dataset, np.ones((4, case.dataset.n_features)))
+    model = write_weights(tmp_path / "model.h5", case.dataset, np.ones((len(TOPICS), case.dataset.n_features)))
     beside = f"--reranker={case.path.with_name('reranker.h5')}"
     assert main(["explain", str(model.path), "--text", TEXT, beside]) == 2
     assert "does not belong to" in capsys.readouterr().err
