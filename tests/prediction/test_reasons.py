@@ -125,16 +125,17 @@ def test_names_in_the_text(case, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "share", "said"),
+    ("words", "several", "share", "said"),
     [
-        ({"harbour", "town"}, 1 - 1e-7, "all words of its name appear in the text"),
-        ({"harbours", "town"}, 1 - 1e-7, "words like its name appear in the text"),
-        ({"harbours"}, 0.6, "words like most of its name appear in the text"),
-        (set(), 0.4, None),
+        ({"harbour", "town"}, False, 1 - 1e-7, "all words of its name appear in the text"),
+        ({"harbours", "town"}, False, 1 - 1e-7, "words like its name appear in the text"),
+        ({"port", "city"}, True, 1 - 1e-7, "words like one of its names appear in the text"),
+        ({"harbours"}, False, 0.6, "words like most of its name appear in the text"),
+        (set(), False, 0.4, None),
     ],
 )
-def test_what_is_said_of_a_name(words, share, said):
-    ours = _name_in_text({"harbour", "town"}, words, share)
+def test_what_is_said_of_a_name(words, several, share, said):
+    ours = _name_in_text({"harbour", "town"}, several, words, share)
     assert (ours and ours["text"]) == said
 
 

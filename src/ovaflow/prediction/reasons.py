@@ -58,11 +58,12 @@ def evidence_of_candidates(predictor, x, text=None, amount=0):
     shares = evidence.names.overlap(row, ids[None]).share[0]
     holders, similar = evidence.neighbours.holders(row)
     words = _words(text or "", predictor.model.transform.get("html"))
+    several = np.diff(evidence.names.indptr) > 1
     companions = _companions(predictor, x, ids)
     candidates = {}
     for place, label in enumerate(ids.tolist()):
         parts = (
-            _name_in_text(_words(predictor.label_names[label]), words, float(shares[place])),
+            _name_in_text(_words(predictor.label_names[label]), several[label], words, float(shares[place])),
             _similar_texts(int(holders[label]), similar),
             _other_candidates(predictor, companions[label]),
             _frequency(int(evidence.counts[label])),
@@ -90,13 +91,14 @@ def _words(text, html=False):
     return {span.token for span in token_spans(text, html)}
 
 
-def _name_in_text(name, words, share):
+def _name_in_text(name, several, words, share):
     """Whether the words of a name are among those of the text; it may have only the features of theirs."""
     if share < MOST:
         return None
-    text = "words like most of its name appear in the text"
+    which = "one of its names" if several else "its name"
+    text = f"words like most of {which} appear in the text"
     if share > WHOLE:
-        text, share = "words like its name appear in the text", 1.0
+        text, share = f"words like {which} appear in the text", 1.0
     if name <= words:
         text = "all words of its name appear in the text"
     return {"kind": "name in the text", "text": text, "share": share}
