@@ -12,6 +12,7 @@ from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.data.readers.texts import FIELD
 from ovaflow.prediction.predictor import Predictor
+from ovaflow.reranking.reranker_file import Reranker, write_reranker
 from ovaflow.settings.models import TrainLabels
 from ovaflow.training.shard_job import train_model
 
@@ -129,3 +130,13 @@ def test_the_second_stage_can_be_left_out(models, tmp_path):
         assert [label["score"] for label in answer["predictions"][0]["labels"]] == pytest.approx(scores)
         _, answer = service.ask("/explain", {"text": "word10"})
         assert "probability" not in answer["labels"][0]
+        status, problem = service.ask("/predict", {"text": "word10", "fit": True})
+        assert (status, problem["detail"].endswith("labels fit; leave out --no-rerank")) == (409, True)
+
+
+def test_a_second_stage_that_is_not_used_says_why(models, tmp_path, capsys):
+    model = shutil.copy(models / "b.h5", tmp_path / "model.h5")
+    inputs = {"model": Predictor.open(model).model.checksum}
+    write_reranker(tmp_path / "reranker.h5", Reranker({"unused": "48 instances were held out"}, inputs))
+    assert main(["predict", str(model), "--text=word10", "--fit"]) == 2
+    assert "the one next to it is not used: 48 instances were held out" in capsys.readouterr().err

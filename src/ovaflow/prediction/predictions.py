@@ -14,7 +14,7 @@ from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.rembrandt.model_file import METHOD as REMBRANDT
 from ovaflow.rembrandt.model_file import EmbeddingModel
 from ovaflow.reranking.reranked import Ranking, RerankedModel
-from ovaflow.reranking.reranker_file import FILE_NAME, read_reranker
+from ovaflow.reranking.reranker_file import FILE_NAME, read_about, read_reranker
 from ovaflow.storage.arrays import create_array, map_array
 from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact
 
@@ -48,11 +48,12 @@ def with_second_stage(model, path=None):
 def require_second_stage(model):
     """Refuse a model without a second stage, which has no probabilities."""
     if not model.probabilistic:
-        raise InputError(
-            "has no second stage, so no probabilities, and does not know how many labels fit",
-            path=model.path,
-            remedy="set predict: {rerank: 0.2} in the config and run again",
-        )
+        beside, remedy = Path(model.path).with_name(FILE_NAME), "set predict: {rerank: 0.2} in the config and run again"
+        if beside.exists():
+            unused = read_about(beside).unused
+            remedy = f"the one next to it is not used: {unused}" if unused else "leave out --no-rerank"
+        message = "has no second stage, so no probabilities, and does not know how many labels fit"
+        raise InputError(message, path=model.path, remedy=remedy)
 
 
 @dataclass(frozen=True)
