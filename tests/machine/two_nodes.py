@@ -71,9 +71,9 @@ def prove():
         assert os.sched_getaffinity(job.process.pid) == {job.cpu}
         assert job.cpu in nodes[job.node]
         assert job.pages(".copy") == {job.node: PAGES}
-        # what the interpreter took before it was pinned may be elsewhere
-        assert job.pages(" anon=")[job.node] >= PAGES
-        assert job.pages(" anon=")[1 - job.node] < PAGES
+        # what the interpreter took before it was pinned may be elsewhere, and what a full node has no room for
+        assert job.pages(" anon=")[job.node] >= 0.9 * PAGES
+        assert job.pages(" anon=")[1 - job.node] < 0.9 * PAGES
     # the two jobs of a node read one copy
     assert copies() == ["features-node0.copy", "features-node1.copy"]
     for job in jobs:

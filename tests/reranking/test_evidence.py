@@ -17,9 +17,9 @@ from ovaflow.evaluation.ranking import find_hits
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.prediction.predictions import read_predictions
 from ovaflow.reranking import fitting
-from ovaflow.reranking.boosted_trees import SETTINGS, fit_trees
 from ovaflow.reranking.company import OTHERS, Company
 from ovaflow.reranking.evidence import COLUMNS, Evidence
+from ovaflow.reranking.fitting import SETTINGS, fit_trees
 from ovaflow.reranking.names import LabelNames
 from ovaflow.reranking.neighbours import NEAREST, Neighbours
 from ovaflow.reranking.ranked import labels_that_fit

@@ -9,8 +9,8 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.prediction.predictions import open_any_model
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.reranking.boosted_trees import fit_trees
 from ovaflow.reranking.evidence import COLUMNS, Evidence
+from ovaflow.reranking.fitting import fit_trees
 from ovaflow.reranking.reranker_file import Reranker, write_reranker
 from ovaflow.settings.models import TrainLabels
 from ovaflow.training.shard_job import train_model

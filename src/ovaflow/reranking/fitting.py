@@ -5,12 +5,14 @@ raise nDCG@5 there is not used, and evidence is worth what is lost there when it
 """
 
 import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
+from threadpoolctl import threadpool_limits
 
 from ovaflow.console.errors import InputError
 from ovaflow.model.top_k import NO_LABEL
-from ovaflow.reranking.boosted_trees import fit_trees
+from ovaflow.reranking.boosted_trees import BoostedTrees
 from ovaflow.reranking.evidence import COLUMNS, GROUPS, Evidence
 from ovaflow.reranking.ranked import rank
 from ovaflow.reranking.reranker_file import Reranker
@@ -25,6 +27,10 @@ FEWEST = 500
 
 CHECKED = 4
 """Each fourth held-out text checks what the others say."""
+
+
+SETTINGS = {"max_iter": 200, "learning_rate": 0.05, "min_samples_leaf": 50, "l2_regularization": 10.0}
+"""Measured on docstrings, kirjastonhoitaja and tibkat; more trees and other losses change nDCG@5 by 0.2 at most."""
 
 
 class HeldOut:
@@ -88,6 +94,35 @@ def fit_likelihood(ids, scores, hits):
     known = ids != NO_LABEL
     line = LogisticRegression().fit(scores[known].reshape(-1, 1), hits[known])
     return float(line.coef_[0, 0]), float(line.intercept_[0])
+
+
+def fit_trees(rows, hits, threads=1):
+    """Fit trees to rows of evidence (n, c) and whether their candidates are true."""
+    model = HistGradientBoostingClassifier(**SETTINGS, early_stopping=False, random_state=0)
+    with threadpool_limits(threads):
+        model.fit(rows, hits)
+        trees = _arrays_of(model)
+        # nodes of scikit-learn's trees are not part of its interface
+        np.testing.assert_allclose(trees.log_odds(rows[:1000]), model.decision_function(rows[:1000]), rtol=1e-9)
+    return trees
+
+
+def _arrays_of(model):
+    trees = [trees[0].nodes for trees in model._predictors]
+    nodes, sizes = np.concatenate(trees), list(map(len, trees))
+    roots = np.cumsum([0, *sizes[:-1]])
+    children = np.stack([nodes["left"], nodes["right"]], axis=1) + np.repeat(roots, sizes)[:, None]
+    leaves = nodes["is_leaf"] == 1
+    children[leaves] = np.flatnonzero(leaves)[:, None]
+    return BoostedTrees(
+        roots.astype(np.int64),
+        np.array([tree["depth"].max() for tree in trees], np.int64),
+        nodes["feature_idx"].astype(np.int32),
+        np.where(leaves, np.inf, nodes["num_threshold"]),
+        children.astype(np.int32),
+        nodes["value"].astype(np.float64),
+        float(model._baseline_prediction.item()),
+    )
 
 
 def check_trees(trees, check):
