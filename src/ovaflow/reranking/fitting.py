@@ -4,6 +4,8 @@ Each fourth of these texts first checks what the trees fitted to the others are 
 raise nDCG@5 there is not used, and evidence is worth what is lost there when its columns change places at random.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
@@ -33,15 +35,16 @@ SETTINGS = {"max_iter": 200, "learning_rate": 0.05, "min_samples_leaf": 50, "l2_
 """Measured on docstrings, kirjastonhoitaja and tibkat; more trees and other losses change nDCG@5 by 0.2 at most."""
 
 
-class HeldOut:
-    """Rows of evidence of held-out texts, and which of their candidates are true."""
+class HeldOut(NamedTuple):
+    """Held-out texts with their candidates."""
 
-    def __init__(self, columns, ids, hits, positives):
-        self.columns, self.ids, self.hits, self.positives = columns, ids, hits, positives
+    columns: np.ndarray  # float32 (n, k, c); rows of evidence
+    ids: np.ndarray  # int32 (n, k)
+    hits: np.ndarray  # bool (n, k); which candidates are true
+    positives: np.ndarray  # (n,); true labels of each text
 
     def part(self, texts):
-        """Some of the texts."""
-        return HeldOut(self.columns[texts], self.ids[texts], self.hits[texts], self.positives[texts])
+        return HeldOut(*(array[texts] for array in self))
 
     @property
     def candidates(self):
