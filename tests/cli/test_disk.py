@@ -124,7 +124,7 @@ def test_a_disk_that_is_read_only(line, here, disk, capsys):
 
 
 def test_training_goes_on_where_the_disk_was_full(here, disk, capsys, monkeypatch):
-    monkeypatch.setattr(parts, "SECONDS", 0.05)
+    monkeypatch.setattr(parts, "SECONDS", 0)
     disk.change("size=300k")
     assert call(TRAIN, here, disk.folder) == 2
     assert_one_line(capsys, "shard.parts/0", "No space left on device", "free some space")
