@@ -17,7 +17,7 @@ from ovaflow.evaluation.reliability import (
     by_length,
     reliability,
 )
-from ovaflow.reranking.ranked import labels_that_fit
+from ovaflow.reranking.answer_length import labels_that_fit
 
 
 @pytest.fixture(scope="module")

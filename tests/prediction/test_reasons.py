@@ -189,7 +189,7 @@ def test_without_the_second_stage_nothing_is_added(case, capsys):
 
 @pytest.fixture
 def one_candidate(monkeypatch):
-    for module in ("prediction.reasons", "reranking.reranked"):
+    for module in ("prediction.reasons", "reranking.reranked_model"):
         monkeypatch.setattr(f"ovaflow.{module}.CANDIDATES", 1)
 
 

@@ -16,7 +16,7 @@ from ovaflow.report import second_stage
 from ovaflow.report.gather import gather
 from ovaflow.report.page import render
 from ovaflow.reranking.evidence import GROUPS
-from ovaflow.reranking.reranked import Ranking
+from ovaflow.reranking.reranked_model import Ranking
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.storage.texts import write_json
 

@@ -13,17 +13,17 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 
 from ovaflow.data.dataset import open_dataset
+from ovaflow.data.normalize import unit_rows
 from ovaflow.evaluation.ranking import find_hits
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.prediction.predictions import read_predictions
 from ovaflow.reranking import fitting
+from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.company import OTHERS, Company
 from ovaflow.reranking.evidence import COLUMNS, Evidence
 from ovaflow.reranking.fitting import SETTINGS, fit_trees
 from ovaflow.reranking.names import LabelNames
 from ovaflow.reranking.neighbours import NEAREST, Neighbours
-from ovaflow.reranking.ranked import labels_that_fit
-from ovaflow.reranking.rows import unit_rows
 from ovaflow.sparse.csr import NOWHERE, from_scipy
 
 

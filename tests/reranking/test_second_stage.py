@@ -15,10 +15,10 @@ from ovaflow.evaluation.reliability import LEVELS, measure_reliability
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.prediction.predictions import read_predictions
 from ovaflow.prediction.predictor import Predictor
+from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.evidence import GROUPS
 from ovaflow.reranking.fitting import fit_reranker
-from ovaflow.reranking.ranked import labels_that_fit
-from ovaflow.reranking.reranked import RerankedModel
+from ovaflow.reranking.reranked_model import RerankedModel
 from ovaflow.reranking.reranker_file import read_about, read_reranker, write_reranker
 from ovaflow.sparse.csr import rows_of
 

@@ -6,7 +6,7 @@ change no result beyond rounding, and are counted nowhere as nonzeros.
 
 import numpy as np
 
-from ovaflow.sparse.csr import CSR, NOWHERE, full_matrix
+from ovaflow.sparse.csr import CSR, NOWHERE, full_matrix, offsets
 
 _BLOCK = 1 << 22
 """Entries scaled at a time, which bounds the temporary arrays."""
@@ -29,6 +29,19 @@ def normalize_rows(matrix):
             values /= np.repeat(roots, lengths[filled])
             norms[start + filled] = roots
     return norms
+
+
+def unit_rows(X, bias_feature=-1):
+    """A copy whose rows have length 1, without the bias feature, the last one where there is one (not -1)."""
+    if bias_feature < 0:
+        rows = X._replace(data=X.data.copy())
+    else:
+        kept = X.indices != bias_feature
+        places = None if X.places is None else X.places[kept]
+        indptr = offsets(kept)[X.indptr]
+        rows = CSR(X.data[kept], X.indices[kept], indptr, bias_feature, places)
+    normalize_rows(rows)
+    return rows
 
 
 def unscale(matrix, norms, bias):

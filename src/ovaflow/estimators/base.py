@@ -22,13 +22,13 @@ from ovaflow.data.dataset import Dataset, Names, Split, hold_out
 from ovaflow.data.normalize import fill_rows, is_dense, model_features
 from ovaflow.estimators.labels import CLASSES, LabelForm, Labels, Matrix
 from ovaflow.evaluation.ranking import find_hits, precision
-from ovaflow.model.model_file import ONE_VS_ALL, Model
+from ovaflow.model.model_file import ONE_VS_ALL, MethodModel
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.prediction.predictions import open_any_model, predict_test_set
 from ovaflow.prediction.predictor import Predictor
+from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.fitting import fit_reranker
-from ovaflow.reranking.ranked import labels_that_fit
-from ovaflow.reranking.reranked import RerankedModel
+from ovaflow.reranking.reranked_model import RerankedModel
 from ovaflow.reranking.reranker_file import FILE_NAME, Reranker, read_reranker, write_reranker
 from ovaflow.settings.models import CANDIDATES, Predict, Prepare, Section
 from ovaflow.settings.schema import explain
@@ -172,7 +172,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         return instances, from_scipy(sp.vstack([Y.to_scipy(), labels]))
 
     @abstractmethod
-    def _train(self, dataset: Dataset) -> Model:
+    def _train(self, dataset: Dataset) -> MethodModel:
         """The model of a dataset."""
 
     def _hold(self, form: LabelForm) -> None:

@@ -10,7 +10,7 @@ from ovaflow.estimators.labels import Labels, Matrix
 from ovaflow.fastxml.merging import train_forest
 from ovaflow.fastxml.model_file import METHOD as FASTXML
 from ovaflow.initialization.pretrained import match_model, require_same_problem
-from ovaflow.model.model_file import Model
+from ovaflow.model.model_file import MethodModel, Model
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.rembrandt.joining import train_embedding_model
 from ovaflow.rembrandt.model_file import METHOD as REMBRANDT
@@ -77,7 +77,7 @@ class OneVsAllClassifier(LabelClassifier):
     propensity_b: float = 1.5
     prune: float = 0.01
 
-    def _train(self, dataset: Dataset) -> Model:
+    def _train(self, dataset: Dataset) -> MethodModel:
         train = self._part(Train)
         labels = self._part(TrainLabels).model_copy(update={"stored_threshold": train.stored_threshold})
         if labels.C == "auto":
@@ -161,7 +161,7 @@ class FastXMLClassifier(LabelClassifier):
     method = FASTXML
     neutral = 0.5
 
-    def _train(self, dataset: Dataset) -> Model:
+    def _train(self, dataset: Dataset) -> MethodModel:
         return train_forest(dataset, self._part(GrowTrees), self._part(Train).threads)
 
 
@@ -219,7 +219,7 @@ class RembrandtClassifier(LabelClassifier):
 
     method = REMBRANDT
 
-    def _train(self, dataset: Dataset) -> Model:
+    def _train(self, dataset: Dataset) -> MethodModel:
         parts = self._part(Embed), self._part(Project), self._part(TuneDecoder)
         return train_embedding_model(dataset, *parts, self._part(Train).threads)
 

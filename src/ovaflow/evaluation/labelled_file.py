@@ -16,7 +16,7 @@ from ovaflow.evaluation.annif import averages, indicator
 from ovaflow.evaluation.metrics import PLACES
 from ovaflow.evaluation.reliability import automatic
 from ovaflow.prediction.sources import BATCH, format_named, weighs_columns
-from ovaflow.reranking.ranked import labels_that_fit
+from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.settings.models import CANDIDATES, PrepareSource
 from ovaflow.sparse.csr import CSR, from_scipy
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.evaluation import ranking
-from ovaflow.reranking.ranked import labels_that_fit
+from ovaflow.reranking.answer_length import labels_that_fit
 
 PLACES = (1, 3, 5)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from ovaflow.evaluation.ranking import answers_of, find_hits, ratio
 from ovaflow.model.top_k import NO_LABEL
-from ovaflow.reranking.ranked import labels_that_fit
+from ovaflow.reranking.answer_length import labels_that_fit
 
 BINS = 15
 """Of equal width, as in Guo et al. 2017."""

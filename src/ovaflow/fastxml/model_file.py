@@ -12,7 +12,7 @@ import numpy as np
 
 from ovaflow.console.progress import Progress
 from ovaflow.fastxml.forest import Forest, read_forest, write_forest
-from ovaflow.model.model_file import KIND, Model, read_common, require_method, write_common
+from ovaflow.model.model_file import KIND, MethodModel, read_common, require_method, write_common
 from ovaflow.model.top_k import insert_label, no_labels
 from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.jit import strict_kernel
@@ -26,7 +26,7 @@ BLOCK = 512
 
 
 @dataclass(frozen=True)
-class ForestModel(Model):
+class ForestModel(MethodModel):
     """An open model of trees; arrays are mapped."""
 
     forest: Forest

@@ -99,19 +99,10 @@ class ModelFile(Named, ABC):
 
 
 class Model(ModelFile):
-    """A model that finds labels, of one method: each method has a class of its own."""
+    """A model that finds labels."""
 
     probabilistic: ClassVar[bool] = False
     """Whether its scores are probabilities."""
-
-    @classmethod
-    @abstractmethod
-    def open(cls, path):
-        """Open a model file; arrays are mapped."""
-
-    @abstractmethod
-    def save(self, path):
-        """Write the model file."""
 
     @property
     @abstractmethod
@@ -143,7 +134,7 @@ class Model(ModelFile):
         return "its method has no weights of labels"
 
     def label_weights(self, label, features):
-        """Weights of a label at some features."""
+        """Weights of a label at some features; only where :attr:`nonlinear` is empty."""
         raise NotImplementedError
 
     def constant(self, label):
@@ -151,8 +142,21 @@ class Model(ModelFile):
         return 0.0
 
     def cosines(self, label):
-        """Cosines of the weights of a label and of all labels, without the bias feature."""
+        """Cosines of the weights of a label and of all labels, without the bias feature; likewise."""
         raise NotImplementedError
+
+
+class MethodModel(Model):
+    """A model of one method, in one file: each method has a class of its own."""
+
+    @classmethod
+    @abstractmethod
+    def open(cls, path):
+        """Open a model file; arrays are mapped."""
+
+    @abstractmethod
+    def save(self, path):
+        """Write the model file."""
 
 
 @dataclass(frozen=True)

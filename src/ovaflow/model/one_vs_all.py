@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ovaflow.model.index import open_index
-from ovaflow.model.model_file import LabelWeights, Model, write_model
+from ovaflow.model.model_file import LabelWeights, MethodModel, write_model
 from ovaflow.model.top_k import Search, load_kernels, predict_top_k, scores_of
 from ovaflow.sparse.jit import strict_kernel
 
 
 @dataclass(frozen=True)
-class OneVsAll(LabelWeights, Model):
+class OneVsAll(LabelWeights, MethodModel):
     """An open model of one-vs-all."""
 
     @property

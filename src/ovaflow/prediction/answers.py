@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.model.top_k import NO_LABEL
-from ovaflow.reranking.ranked import labels_that_fit
+from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.settings.models import CANDIDATES
 
 

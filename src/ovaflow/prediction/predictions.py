@@ -13,7 +13,7 @@ from ovaflow.model.model_file import ONE_VS_ALL, method_of
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.rembrandt.model_file import METHOD as REMBRANDT
 from ovaflow.rembrandt.model_file import EmbeddingModel
-from ovaflow.reranking.reranked import Ranking, RerankedModel
+from ovaflow.reranking.reranked_model import Ranking, RerankedModel
 from ovaflow.reranking.reranker_file import FILE_NAME, read_about, read_reranker
 from ovaflow.storage.arrays import create_array, map_array
 from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact

@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from ovaflow.data.normalize import unit_rows
 from ovaflow.data.tokens import token_spans
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.prediction.explanation import contributions, label_entry, shown_name, spans_in_text
 from ovaflow.reranking.names import WHOLE
-from ovaflow.reranking.rows import unit_rows
 from ovaflow.settings.models import CANDIDATES
 
 MOST = 0.5

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from ovaflow.console.progress import Progress
-from ovaflow.model.model_file import KIND, Model, read_common, require_method, write_common
+from ovaflow.model.model_file import KIND, MethodModel, read_common, require_method, write_common
 from ovaflow.model.top_k import insert_label, no_labels
 from ovaflow.rembrandt.panels import from_panels, in_blocks, row_blocks
 from ovaflow.rembrandt.projection import Projection, read_projection, write_projection
@@ -25,7 +25,7 @@ _LABELS = 4096
 
 
 @dataclass(frozen=True)
-class EmbeddingModel(Model):
+class EmbeddingModel(MethodModel):
     """An open model of Rembrandt; arrays are mapped."""
 
     projection: Projection

@@ -13,7 +13,7 @@ from ovaflow.prediction.predictions import open_any_model
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.report import wording
 from ovaflow.report.tables import Column, Row, make_table
-from ovaflow.reranking.ranked import labels_that_fit
+from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.sparse.csr import rows_of
 
 LEAST_SHARE = 0.08

@@ -3,7 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import expit
 
+from ovaflow.model.top_k import NO_LABEL
 from ovaflow.sparse.jit import strict_kernel
 
 _BLOCK = 256
@@ -26,6 +28,15 @@ class BoostedTrees(NamedTuple):
         out = np.full(len(rows), self.baseline)
         _add_leaves(rows, *self[:-1], out)
         return out
+
+
+def rank(trees, columns, ids):
+    """Probabilities of candidates (n, k), float32, and their order; ties keep the order of their scores."""
+    probabilities = np.zeros(ids.shape, np.float32)
+    known = ids != NO_LABEL
+    probabilities[known] = expit(trees.log_odds(columns[known]))
+    order = np.argsort(-probabilities, axis=1, kind="stable")
+    return np.take_along_axis(probabilities, order, axis=1), order
 
 
 @strict_kernel

@@ -50,6 +50,7 @@ class Company:
 
 @strict_kernel
 def _support(data, indices, indptr, candidates, likelihoods, places, support):
+    """s_ij = sum over the first candidates o of p_io P(j | o)."""
     for i in range(len(candidates)):
         row = candidates[i]
         for c in range(len(row)):

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
+from ovaflow.data.normalize import unit_rows
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.company import Company
 from ovaflow.reranking.names import WHOLE, LabelNames
 from ovaflow.reranking.neighbours import Neighbours
-from ovaflow.reranking.rows import unit_rows
 
 GROUPS = {
     "score": ("score", "below the first", "below the fifth", "rank", "mean of the first five"),

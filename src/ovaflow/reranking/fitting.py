@@ -14,9 +14,8 @@ from threadpoolctl import threadpool_limits
 
 from ovaflow.console.errors import InputError
 from ovaflow.model.top_k import NO_LABEL
-from ovaflow.reranking.boosted_trees import BoostedTrees
+from ovaflow.reranking.boosted_trees import BoostedTrees, rank
 from ovaflow.reranking.evidence import COLUMNS, GROUPS, Evidence
-from ovaflow.reranking.ranked import rank
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.settings.models import CANDIDATES
 from ovaflow.sparse.csr import rows_of

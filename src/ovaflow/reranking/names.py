@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.reranking.rows import unit_rows
+from ovaflow.data.normalize import unit_rows
 from ovaflow.sparse.csr import CSR, NOWHERE, offsets, rows_of
 from ovaflow.sparse.jit import strict_kernel
 

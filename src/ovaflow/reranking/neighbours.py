@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ovaflow.data.normalize import unit_rows
 from ovaflow.model.index import build_index
 from ovaflow.model.top_k import search_index
-from ovaflow.reranking.rows import unit_rows
 from ovaflow.sparse.csr import CSR, rows_of
 from ovaflow.sparse.jit import strict_kernel
 

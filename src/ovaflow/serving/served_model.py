@@ -16,7 +16,7 @@ from ovaflow.prediction.predictions import require_second_stage
 from ovaflow.prediction.predictor import Predictor, remark_on_memory
 from ovaflow.prediction.reasons import explain
 from ovaflow.prediction.sources import remark_on_columns, text_of_columns
-from ovaflow.reranking.ranked import labels_that_fit
+from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.settings.models import CANDIDATES
 
 

@@ -1,18 +1,6 @@
-"""Candidates by falling probability."""
+"""How many labels a text deserves."""
 
 import numpy as np
-from scipy.special import expit
-
-from ovaflow.model.top_k import NO_LABEL
-
-
-def rank(trees, columns, ids):
-    """Probabilities of candidates (n, k), float32, and their order; ties keep the order of their scores."""
-    probabilities = np.zeros(ids.shape, np.float32)
-    known = ids != NO_LABEL
-    probabilities[known] = expit(trees.log_odds(columns[known]))
-    order = np.argsort(-probabilities, axis=1, kind="stable")
-    return np.take_along_axis(probabilities, order, axis=1), order
 
 
 def labels_that_fit(probabilities):

@@ -5,10 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.console.errors import InputError
 from ovaflow.model.model_file import Model, ModelFile
 from ovaflow.model.top_k import NO_LABEL
-from ovaflow.reranking.ranked import rank
+from ovaflow.reranking.boosted_trees import rank
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.settings.models import CANDIDATES
 from ovaflow.sparse.csr import CSR
@@ -36,15 +35,6 @@ class RerankedModel(Model):
         """The model and a second stage that belongs to it."""
         common = {field.name: getattr(model, field.name) for field in fields(ModelFile)}
         return cls(**common, first_stage=model, reranker=reranker)
-
-    @classmethod
-    def open(cls, path):
-        raise NotImplementedError
-
-    def save(self, path):
-        raise InputError(
-            "a model with its second stage is two files", path=path, remedy="copy model.h5 and reranker.h5"
-        )
 
     @property
     def n_features(self):
