@@ -14,6 +14,7 @@ CONFIG = {
     "datasets": {"tiny": {"format": "csv", "train": "records.csv", "label_separator": "|"}},
     "runs": {"msi": {"initialization": "mean-separating"}, "dismec": {"initialization": "zero"}},
     "train": {"shards": 2},
+    "predict": {"rerank": 0},
     "report": {"examples": 3},
 }
 

@@ -5,6 +5,7 @@ import pytest
 from ovaflow.console.errors import InputError
 from ovaflow.settings import paths
 from ovaflow.settings.config import resolve
+from ovaflow.settings.models import Predict
 
 MINE = {"format": "csv", "train": "a b'c;d.csv.gz"}
 
@@ -41,8 +42,35 @@ def test_runs_held_out_alike_share_a_fold():
     runs = {"msi": {}, "zero": {"initialization": "zero"}, "more": {"rerank": 0.25}, "not": {"rerank": 0}}
     ours = settings(runs, predict={"rerank": 0.1})
     assert paths.folds(ours) == ["mine/held-out-0.1", "mine/held-out-0.25"]
-    assert paths.reranked_runs(ours) == ["msi", "zero", "more"]
-    assert paths.folds(settings()) == []
+    measured = [f"results/mine/{run}/reliability.json" for run in ("msi", "zero", "more")]
+    assert paths.reliability_files(ours) == measured
+
+
+FEATURES = {"format": "svmlight", "train": "a.svm"}
+CATALOGUE = {"source": "catalogue"}
+OLD = {"initialization": "pretrained", "pretrained": "old.h5"}
+
+
+@pytest.mark.parametrize(
+    ("mine", "run", "share"),
+    [
+        (MINE, {}, 0.2),
+        (MINE, {"method": "fastxml"}, 0.2),
+        (MINE, {"rerank": 0}, 0),
+        (MINE, OLD, 0.2),
+        (MINE, OLD | {"retrain": "new"}, 0),
+        ({"source": "builtin"}, {}, 0.2),
+        (FEATURES, {}, 0),
+        (FEATURES, {"rerank": 0.1}, 0.1),
+        (CATALOGUE, {}, 0),
+        (MINE | {"tfidf": False}, {"rerank": "auto"}, 0.2),
+    ],
+)
+def test_a_fifth_of_texts_is_held_out_by_default(mine, run, share):
+    ours = settings({"a": run}, mine)
+    assert paths.folds(ours) == [f"mine/held-out-{share}"] * bool(share)
+    assert ours.section("predict", "mine", "a").rerank == share
+    assert ours.section("predict", "mine/held-out-0.2", "a") == Predict(top_k=50, rerank=0)
 
 
 ADDRESS = "https://example.org/a/b%20c;d.csv.gz?x=1#y"

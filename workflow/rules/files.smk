@@ -142,7 +142,7 @@ def held_out_by(template):
 
 def reranker_file(wildcards):
     """The second stage of a run that has one."""
-    has_one = wildcards.dataset in SETTINGS.datasets and paths.fold_of(SETTINGS, **wildcards)
+    has_one = paths.fold_of(SETTINGS, **wildcards)
     return {"reranker": paths.RERANKER.format(**wildcards)} if has_one else {}
 
 

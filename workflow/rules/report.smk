@@ -13,7 +13,7 @@ rule write_report:
         ),
         figures=paths.figure_files(SETTINGS),
         choices=sorted({path for files in CHOICES for path in files.values()}),
-        reliability=paths.for_each(paths.RELIABILITY, SETTINGS, paths.reranked_runs(SETTINGS)),
+        reliability=paths.reliability_files(SETTINGS),
     output:
         report(
             paths.REPORT,

@@ -21,6 +21,7 @@ from ovaflow.prediction.sources import (
     remark_on_columns,
     text_column_of,
 )
+from ovaflow.reranking.reranker_file import read_about
 from ovaflow.settings.models import Predict
 from ovaflow.storage.writing import write_atomically
 
@@ -77,7 +78,7 @@ def predict_command(inputs, model, texts, dataset, top_k, reranker, rerank, thre
     if dataset is not None:
         if inputs or texts or output is None or _any_set(options, _OF_RAW):
             raise click.UsageError("--dataset takes only a model, --output, --top-k and --threads")
-        _predict_dataset(predictor.model, dataset, top_k, threads, output)
+        _predict_dataset(predictor.model, dataset, reranker, top_k, threads, output)
     elif inputs or texts:
         _predict_raw(predictor, inputs, texts, top_k, threads, output, **options)
     else:
@@ -89,8 +90,11 @@ def _any_set(options, names):
     return any(options[name] is not None and options[name] is not False for name in names)
 
 
-def _predict_dataset(model, dataset, top_k, threads, output):
+def _predict_dataset(model, dataset, reranker, top_k, threads, output):
     predictions = predict_test_set(model, open_dataset(dataset), top_k, threads)
+    if reranker is not None:
+        # also one that is not used, so that the report tells why
+        predictions.inputs["reranker"] = read_about(reranker).checksum
     write_predictions(output, predictions)
     n = len(predictions.ids)
     each = 1000 * predictions.core_seconds / max(n, 1)

@@ -144,6 +144,8 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
             X, Y = self._with_label_names(X, Y, label_features(names.labels))
         self._part(Prepare, ("bias", "normalize"))
         share = self._part(Predict, ("rerank",)).rerank
+        if isinstance(share, str):
+            raise ValueError("rerank: auto is for config files, give a number of at least 0 and below 1")
         with silence(not self.verbose):
             dataset = self._dataset(X, Y, names, X.shape[0] - n_documents)
             self.model_ = self._train(dataset)

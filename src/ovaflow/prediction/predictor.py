@@ -15,6 +15,7 @@ from ovaflow.data.tfidf import TfIdf, weigh_counts
 from ovaflow.model.index import index_path
 from ovaflow.model.model_file import Model
 from ovaflow.prediction.predictions import open_any_model, with_second_stage
+from ovaflow.reranking.reranked_model import RerankedModel
 from ovaflow.sparse.csr import CSR, from_scipy
 
 
@@ -259,7 +260,11 @@ def _finite(feature: str | int, value: Any) -> float:
 
 def remark_on_memory(predictor: Predictor, left: float) -> str:
     """A remark on a model that does not fit into the memory left; empty for one that does."""
-    files = [path for path in (predictor.model.path, index_path(predictor.model.path)) if path.exists()]
+    model = predictor.model
+    paths = [model.path, index_path(model.path)]
+    if isinstance(model, RerankedModel) and model.reranker.path:
+        paths.append(model.reranker.path)
+    files = [path for path in paths if path.exists()]
     size = sum(path.stat().st_size for path in files)
     if size <= left:
         return ""

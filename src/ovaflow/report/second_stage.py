@@ -18,8 +18,7 @@ def read_second_stage(folder, predictions, Y):
     if not (path.exists() and len(Y.indices)):
         return None
     measured = read_json(path, "reliability")
-    applied = None if "unused" in measured["fitted"] else measured["reranker"]
-    return measured if predictions.inputs.get("reranker") == applied else None
+    return measured if predictions.inputs.get("reranker") == measured["reranker"] else None
 
 
 def show(anchor, results):

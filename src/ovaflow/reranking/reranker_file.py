@@ -1,6 +1,7 @@
 """The file of a second stage: trees and evidence as plain arrays, bound to the model whose candidates it ranks."""
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -30,6 +31,7 @@ class Reranker:
     trees: BoostedTrees | None = None
     evidence: Evidence | None = None
     checksum: str = ""
+    path: Path | None = None  # of its file
 
     @property
     def unused(self):
@@ -80,7 +82,8 @@ def read_reranker(path, model):
 
 def about_reranker(file):
     """How a second stage was fitted, of its open file."""
-    return Reranker(parameters_of(file), inputs_of(file), checksum=checksum_of(file))
+    path = Path(file.filename)
+    return Reranker(parameters_of(file), inputs_of(file), checksum=checksum_of(file), path=path)
 
 
 def read_about(path):

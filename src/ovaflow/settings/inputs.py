@@ -108,7 +108,7 @@ def warm_up_options(config: Config) -> list[str]:
     trains = [config.train_of(run) for run in config.runs_of("one-vs-all")]
     problems = sorted({f"--problem={train.loss}/{train.regularization}" for train in trains})
     methods = [f"--{method}" for method in METHODS if warm_up_of(method) and config.runs_of(method)]
-    return problems + methods + ["--rerank"] * bool(paths.reranked_runs(config))
+    return problems + methods + ["--rerank"] * bool(paths.folds(config))
 
 
 def sweep_options(config: Config) -> list[str]:

@@ -31,6 +31,8 @@ HELD_OUT = "held-out-"
 """Folders of what is trained without held-out instances begin like this."""
 CANDIDATES = 50
 """Labels of each instance that a second stage ranks: the first ones by score."""
+AUTO_RERANK = 0.2
+"""Share of the training texts that ``rerank: auto`` holds out."""
 RESERVED = frozenset({"dataset.h5", "means.h5", "label_tree.h5", "embeddings", "report.html"})
 ROLES = ("train", "test", "labels", "vocabulary", "train_labels", "test_labels")
 TEXT_FORMATS = ("text-tsv", "jsonl", "csv", "parquet", "annif")
@@ -186,6 +188,10 @@ class Source(Section):
     @property
     def has_test(self) -> bool:
         return self.test is not None
+
+    @property
+    def has_texts(self) -> bool:
+        return self.source == "builtin" or self.format in TEXT_FORMATS
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
@@ -601,12 +607,10 @@ class Predict(Section):
     """From a model to predictions."""
 
     top_k: Positive = setting(5, "number of labels predicted for each instance")
-    rerank: float = setting(
-        0.0,
-        "share of the training instances held out to fit the second stage, which ranks the candidates of the model"
-        " and gives them probabilities; 0: none",
-        ge=0,
-        lt=1,
+    rerank: Literal["auto"] | Annotated[float, Field(ge=0, lt=1)] = setting(
+        "auto",
+        "share of the training instances held out to fit the second stage, which ranks the candidates of the model "
+        "and gives them probabilities; 0: none; auto: 0.2 for texts, none for ready-made features or with retrain",
     )
 
 
@@ -707,9 +711,21 @@ class Config(Section):
         elif name not in ("prepare", "evaluate", "report", "tune") and run is not None:
             entry = self.runs[run]
         overridden = {key: getattr(entry, key) for key in entry.model_fields_set & type(section).model_fields.keys()}
-        if name == "predict" and dataset is not None and dataset not in self.datasets:  # a fold
-            overridden |= {"top_k": CANDIDATES, "rerank": 0}
-        return type(section).model_validate(section.model_dump() | overridden)
+        values = section.model_dump() | overridden
+        if name == "predict" and dataset is not None:
+            if dataset not in self.datasets:  # a fold
+                values |= {"top_k": CANDIDATES, "rerank": 0}
+            elif values["rerank"] == "auto":
+                values["rerank"] = self._share_held_out(dataset, run)
+        return type(section).model_validate(values)
+
+    def _share_held_out(self, dataset: str, run: str | None) -> float:
+        """What ``rerank: auto`` stands for; kept weights may have seen held-out instances."""
+        keeps_weights = run is not None and self._keeps_weights(run)
+        return AUTO_RERANK if self.datasets[dataset].has_texts and not keeps_weights else 0.0
+
+    def _keeps_weights(self, run: str) -> bool:
+        return self.runs[run].pretrained is not None and self.train_of(run).retrain != "all"
 
     def train_of(self, run: str) -> Train:
         return self.section("train", run=run)
@@ -738,6 +754,6 @@ class Config(Section):
         if run.method == "one-vs-all" and train.retrain != "all":
             if run.sweep is not None:
                 raise ValueError(f"runs.{name}: retrain keeps weights of one C, sweep changes it")
-            if run.pretrained is not None and self.section("predict", run=name).rerank:
+            if self._keeps_weights(name) and self.section("predict", run=name).rerank not in ("auto", 0):
                 reason = "kept weights may have seen held-out instances"
                 raise ValueError(f"runs.{name}: rerank needs retrain: all; {reason}")

@@ -101,14 +101,9 @@ def other_runs(config: Config) -> list[str]:
     return [str(Path(*Path(path).parts[1:-1])) for path in others]
 
 
-def reranked_runs(config: Config) -> list[str]:
-    """Runs with a second stage."""
-    return [run for run in config.runs if config.section("predict", run=run).rerank]
-
-
 def fold_of(config: Config, dataset: str, run: str) -> str | None:
     """The dataset without what is held out for the second stage of a run, such as docstrings/held-out-0.2."""
-    share = config.section("predict", run=run).rerank
+    share = config.section("predict", dataset, run).rerank
     return f"{dataset}/{HELD_OUT}{share:g}" if share else None
 
 
@@ -116,3 +111,12 @@ def folds(config: Config) -> list[str]:
     """All folders of :func:`fold_of`."""
     names = {fold_of(config, dataset, run) for dataset in config.datasets for run in config.runs}
     return sorted(fold for fold in names if fold is not None)
+
+
+def reliability_files(config: Config) -> list[str]:
+    """What the second stages of runs and datasets that have one are measured in."""
+    files = []
+    for dataset in config.datasets:
+        runs = [run for run in config.runs if fold_of(config, dataset, run)]
+        files += [RELIABILITY.format(dataset=dataset, run=run) for run in runs]
+    return files
