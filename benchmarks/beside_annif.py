@@ -29,7 +29,7 @@ _BACKENDS = {
     "parabel": {"backend": "omikuji"},
     "bonsai": {"backend": "omikuji", "cluster_balanced": "False", "cluster_k": "100", "max_depth": "3"},
 }
-_RUNS = {"default": {}, "rerank": {"rerank": 0.2}, "auto": {"C": "auto"}}
+_RUNS = {"scores": {"rerank": 0}, "default": {}, "auto": {"C": "auto", "rerank": 0}}
 _METRICS = ("F1@5", "NDCG", "Precision@1", "Precision@3", "Precision@5")
 _TEXTS = 200
 _ADDRESS = re.compile(r"http://[\w.:]+")
@@ -66,7 +66,7 @@ def _options():
     parser.add_argument("--documents", type=int, help="Test with so many of the test documents; all by default.")
     parser.add_argument("--backends", default=" ".join(_BACKENDS), help="Separated by spaces.")
     parser.add_argument("--analyzers", default="snowball simplemma", help="Separated by spaces.")
-    parser.add_argument("--runs", default="default rerank auto", help="Of ovaflow: default, rerank, auto.")
+    parser.add_argument("--runs", default="scores default auto", help="Of ovaflow: scores, default, auto.")
     return parser.parse_args()
 
 

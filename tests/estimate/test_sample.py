@@ -7,13 +7,14 @@ import sys
 
 import numpy as np
 import pytest
+from tiny_table import write_table
 
 from ovaflow.artifacts.means import compute_means, write_means
 from ovaflow.cli import main
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
 from ovaflow.estimate import summary
 from ovaflow.estimate.demand import Demand
-from ovaflow.estimate.sample import in_separate_process
+from ovaflow.estimate.sample import Sample, in_separate_process
 from ovaflow.fastxml.training import read_tree_shard
 from ovaflow.model.merge import merge
 from ovaflow.model.training_file import read_shard
@@ -91,6 +92,18 @@ def test_command(path, tmp_path, capfd):
     figures = json.loads(capfd.readouterr().out)
     assert (figures["sampled_trees"], figures["trees"]) == (1, 7)
     assert figures["core_seconds_error"] is None
+    assert figures["core_seconds_with_rerank"] is None
+
+
+def test_texts_are_trained_twice(tmp_path):
+    write_table(tmp_path / "records.csv")
+    dataset = f"{tmp_path}/dataset.h5"
+    source = f"--train={tmp_path}/records.csv"
+    assert main(["prepare", "--format=csv", source, "--label-separator=|", f"--output={dataset}"]) == 0
+    sample = Sample(1, 1, Demand(90, 10, 0, 0, 0), 0, 0)
+    figures = summary.summarize(sample, dataset, 1, 1, "labels")
+    assert figures["core_seconds_with_rerank"] == pytest.approx(180)
+    assert ("with rerank", "3 min 00 s of core time, the default for texts") in summary.describe(figures, "labels")
 
 
 @pytest.mark.parametrize(

@@ -112,6 +112,11 @@ def test_the_page_says_why_a_second_stage_is_not_used(folders):
     assert "predict: {rerank: 0.2}" in render(gather(folders))
     unused = {"reranker": "one", "fitted": {"unused": "<b> was held out"}}
     write_json(folders[0] / "reliability.json", "reliability", unused)
+    # of an earlier run, which had one
+    assert '<section class="second-stage"' not in render(gather(folders))
+    path = folders[0] / "predictions.h5"
+    predictions = read_predictions(path)
+    write_predictions(path, replace(predictions, inputs=predictions.inputs | {"reranker": "one"}))
     page = render(gather(folders))
     assert "The second stage of <bdi>msi</bdi> is not used: &lt;b&gt; was held out." in page
     assert "Run again with" not in page

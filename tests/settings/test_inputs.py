@@ -153,8 +153,8 @@ def test_a_fold_is_trained_as_its_dataset_and_more_labels_are_kept():
 def test_kernels_of_all_runs():
     runs = {"a": {}, "b": {"loss": "logistic", "regularization": "l1"}, "c": FASTXML, "d": REMBRANDT}
     expected = ["--problem=logistic/l1", "--problem=squared-hinge/l2", "--fastxml", "--rembrandt"]
-    assert inputs.warm_up_options(settings(runs=runs)) == expected
-    assert inputs.warm_up_options(settings(runs=runs | {"b": {"rerank": 0.2}})) == [
+    assert inputs.warm_up_options(settings(runs=runs, predict={"rerank": 0})) == expected
+    assert inputs.warm_up_options(settings(runs=runs | {"b": {}})) == [
         "--problem=squared-hinge/l2",
         *expected[2:],
         "--rerank",

@@ -72,6 +72,8 @@ def test_a_second_stage_of_few_instances_is_not_used(more):
     log = (more.folder / "logs" / "tiny" / "msi" / "rerank.log").read_text()
     assert "predictions stay as they are: " in log
     assert "F1-fit" not in json.loads((run / "metrics.json").read_text())
+    page = (more.folder / "results" / "report.html").read_text()
+    assert "The second stage of <bdi>msi</bdi> is not used: " in page
 
 
 @pytest.mark.long

@@ -70,8 +70,8 @@ def estimate_command(
         click.echo(json.dumps(figures))
         return
     for name, text in describe(figures, unit):
-        # a run, for which the file is written, has chosen its jobs and threads
-        if name != "suggestion" or output is None:
+        # a run, for which the file is written, has chosen its jobs and threads, and shows both trainings
+        if output is None or name not in ("suggestion", "with rerank"):
             click.echo(f"{name:<12}{text}")
 
 

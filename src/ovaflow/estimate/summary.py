@@ -7,6 +7,8 @@ import psutil
 
 from ovaflow.console.progress import clock
 from ovaflow.machine.limits import read_allowance
+from ovaflow.settings.models import AUTO_RERANK
+from ovaflow.storage.artifact import open_artifact, parameters_of
 
 _LONG_JOB = 600.0
 _WORTHWHILE = 20.0
@@ -25,11 +27,13 @@ def summarize(sample, dataset, threads, shards, unit):
     memory = total if limit is None else min(total, limit)
     suggested_shards, suggested_threads = suggest(demand, cores, memory)
     request = demand.request(1 / suggested_shards, suggested_threads)
+    core_seconds = demand.core_seconds + shards * demand.job_seconds
     return {
         f"sampled_{unit}": sample.solved,
         unit: sample.of,
-        "core_seconds": demand.core_seconds + shards * demand.job_seconds,
+        "core_seconds": core_seconds,
         "core_seconds_error": sample.core_error,
+        "core_seconds_with_rerank": _with_rerank(core_seconds, dataset),
         "wall_seconds": job_seconds * math.ceil(shards / at_a_time),
         "job_seconds": job_seconds,
         "jobs_at_a_time": at_a_time,
@@ -45,6 +49,13 @@ def summarize(sample, dataset, threads, shards, unit):
         "suggested_mem_mb": request.mem_mb,
         "suggested_runtime": request.runtime,
     }
+
+
+def _with_rerank(core_seconds, dataset):
+    """Processor time of both trainings of ``rerank: auto``; None of features, which are trained once."""
+    with open_artifact(dataset, "dataset") as file:
+        has_texts = "token_pattern" in parameters_of(file)
+    return (2 - AUTO_RERANK) * core_seconds if has_texts else None
 
 
 def _other_bytes(dataset):
@@ -83,9 +94,12 @@ def describe(figures, unit):
     threads = f"{figures['threads']} threads" if figures["threads"] > 1 else "one thread"
     error = figures["core_seconds_error"]
     interval = f" ± {100 * error / figures['core_seconds']:.0f} %" if error else ""
+    both = figures["core_seconds_with_rerank"]
+    second = [("with rerank", f"{clock(both)} of core time, the default for texts")] if both else []
     return [
         ("sample", f"{figures[f'sampled_{unit}']:,} of {figures[unit]:,} {which}"),
         ("core time", clock(figures["core_seconds"]) + interval),
+        *second,
         (
             "wall time",
             f"{clock(figures['wall_seconds'])}: {jobs} of {threads} and {clock(figures['job_seconds'])}, "
