@@ -1,8 +1,8 @@
-"""Blocks of text features: words, pairs of neighbours, prefixes, stems and characters.
+"""Blocks of text features: words, pairs of neighbours, prefixes, stems, characters and names of labels.
 
-All but pairs are made of one word, so that a text's counts are sums over its words. A feature's name tells its block,
-since its marks are in no word: ``dragon``, ``train dragon``, ``dragon*`` (longer words that begin so), ``dragon-`` (a
-stem), ``"drag"`` (characters, with a space where the word ends).
+All but pairs and names are made of one word, so that a text's counts are sums over its words. A feature's name tells
+its block, since its marks are in no word: ``dragon``, ``train dragon``, ``dragon*`` (longer words that begin so),
+``dragon-`` (a stem), ``"drag"`` (characters, with a space where the word ends), ``<train dragons>`` (a name).
 """
 
 import re
@@ -10,7 +10,7 @@ from itertools import islice
 
 import Stemmer
 
-WORDS, PAIRS = "words", "pairs"
+WORDS, PAIRS, NAMES = "words", "pairs", "names"
 
 PIECES = "set features: [{characters: [1, 3]}]"
 """What to do about texts without spaces between words."""
@@ -29,11 +29,11 @@ def without_spaces(texts):
 
 
 def names_of_word(blocks):
-    """Function from a word to the names of its features in all blocks but pairs, each as often as it counts."""
+    """Function from a word to the names of its features in all blocks of one word, each as often as it counts."""
     makers = []
     for block in blocks:
         name, _, argument = block.partition("=")
-        if name != PAIRS:
+        if name not in (PAIRS, NAMES):
             makers.append(_MAKERS[name](argument))
     return lambda word: [name for make in makers for name in make(word)]
 
@@ -51,6 +51,15 @@ def places_in_word(name, word):
 
 def name_of_pair(first, second):
     return f"{first} {second}"
+
+
+def name_of_phrase(words):
+    return f"<{' '.join(words)}>"
+
+
+def words_of_phrase(name):
+    """The words of a label's name that is a feature of this name; none of other features."""
+    return name[1:-1].split() if name.startswith("<") else []
 
 
 def _words(argument):

@@ -38,6 +38,10 @@ class NamedLabels:
         }
         return names, Y, Y_test, counts
 
+    def every_name(self):
+        """Names of all labels so far."""
+        return list(self._numbers)
+
     def names_of(self, lists):
         """Names of the labels of each instance that has any."""
         names = list(self._numbers)
@@ -53,6 +57,9 @@ class NumberedLabels:
     def __init__(self, names, uris=()):
         self._names, self.uris, self.new_names = names, uris, {}
         self.n_labels = len(names)
+
+    def every_name(self):
+        return self._names
 
     def matrices(self, train, test):
         """Names and matrices; as :meth:`NamedLabels.matrices`."""
@@ -71,6 +78,10 @@ class SubjectLabels:
         self.language = vocabulary.language
         self._numbers = {name: number for number, name in enumerate(vocabulary.names)}
         self._numbers |= {uri: number for number, uri in enumerate(vocabulary.uris)}
+
+    def every_name(self):
+        """Preferred and other names of all subjects."""
+        return [*self._vocabulary.names, *chain.from_iterable(self.others)]
 
     def number_of(self, label):
         """Number of the subject with a URI or a name, -1 if the vocabulary lacks it."""

@@ -62,7 +62,8 @@ def prepare(source, processes=1, folder=None):
 def _prepare_texts(source, processes, folder):
     settings, labels = source.settings, labels_of(source)
     instances = read_instances(source, labels)
-    fit = partial(fit_features, settings=settings, tfidf=settings.weighs, processes=processes, folder=folder)
+    fit = partial(fit_features, settings=settings, label_names=labels.every_name, tfidf=settings.weighs)
+    fit = partial(fit, processes=processes, folder=folder)
     train = read_corpus(instances.train, labels, fit)
     if isinstance(labels, NamedLabels) and source.format not in ("builtin", "annif"):
         check_separator(labels.names_of(train.labels), source)

@@ -14,10 +14,18 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.blocks import PAIRS, WORDS, name_of_pair, names_of_word
+from ovaflow.data.blocks import (
+    NAMES,
+    PAIRS,
+    WORDS,
+    name_of_pair,
+    names_of_word,
+    words_of_phrase,
+)
 from ovaflow.data.normalize import model_features
+from ovaflow.data.phrases import Phrases
 from ovaflow.data.tokens import tokens_in_batches
-from ovaflow.sparse.csr import CSR, NOWHERE
+from ovaflow.sparse.csr import CSR, NOWHERE, offsets
 from ovaflow.sparse.jit import strict_kernel
 
 _LARGEST_COUNT = 1 << 24
@@ -107,22 +115,44 @@ class TfIdf:
 
     def _counts(self, tokens, starts, columns):
         """How often each term occurs in each text, weighted by the fields."""
-        n, pairs = len(tokens.indptr) - 1, self._pairs_of(tokens)
-        room = int((starts[1:] - starts[:-1])[tokens.ids].sum()) + int(np.count_nonzero(pairs >= 0))
+        n, first, later = len(tokens.indptr) - 1, *self._beginning_at(tokens)
+        room = int((starts[1:] - starts[:-1])[tokens.ids].sum()) + len(later)
         keys, indptr = np.empty(room, np.int64), np.zeros(n + 1, np.int64)
         data, indices = np.empty(room, np.float32), np.empty(room, np.int32)
         places = np.empty(room, np.uint16)
         weights = np.array(self.column_weights, np.float32)
-        parts = tokens.ids, tokens.fields, pairs, tokens.indptr
+        parts = tokens.ids, tokens.fields, first, later, tokens.indptr
         _count(*parts, starts, columns, weights, keys, data, indices, places, indptr)
         arrays = data[: indptr[-1]], indices[: indptr[-1]], indptr
         return CSR(*arrays, len(self.feature_names), places[: indptr[-1]])
 
+    def _beginning_at(self, tokens):
+        """Columns of the pairs and phrases that begin at each token, as (starts, columns)."""
+        positions, columns = [np.empty(0, np.int64)], [np.empty(0, np.int32)]
+        if PAIRS in self.features:
+            positions.append(neighbours(tokens)[0])
+            columns.append(self._pairs_of(tokens))
+        if NAMES in self.features:
+            phrases, columns_of_phrases = self._phrases
+            places, numbers = phrases.find(tokens)
+            positions.append(places)
+            columns.append(columns_of_phrases[numbers])
+        positions, columns = np.concatenate(positions), np.concatenate(columns)
+        known = columns >= 0
+        positions, columns = positions[known], columns[known]
+        counts = np.bincount(positions, minlength=len(tokens.ids))
+        return offsets(counts), columns[np.argsort(positions, kind="stable")]
+
+    @cached_property
+    def _phrases(self):
+        """The names of labels that are features, and their columns."""
+        phrases = [words_of_phrase(name) for name in self.feature_names]
+        columns = [column for column, words in enumerate(phrases) if words]
+        return Phrases([phrases[column] for column in columns]), np.array(columns, np.int32)
+
     def _pairs_of(self, tokens):
-        """Column of the pair that begins at each token, -1 where there is none; empty without such features."""
-        if PAIRS not in self.features:
-            return np.empty(0, np.int32)
-        positions, keys = neighbours(tokens)
+        """Columns of the pairs of neighbours, -1 for one that is no feature."""
+        _, keys = neighbours(tokens)
         distinct, pair_of = np.unique(keys, return_inverse=True)
         words = tokens.words
         firsts, seconds = np.divmod(distinct, max(len(words), 1))
@@ -130,9 +160,7 @@ class TfIdf:
             self._column.get(name_of_pair(words[first], words[second]), -1)
             for first, second in zip(firsts.tolist(), seconds.tolist(), strict=True)
         ]
-        pairs = np.full(len(tokens.ids), -1, np.int32)
-        pairs[positions] = np.array(columns, np.int32)[pair_of]
-        return pairs
+        return np.array(columns, np.int32)[pair_of]
 
 
 def neighbours(tokens):
@@ -146,7 +174,7 @@ def neighbours(tokens):
 
 
 @strict_kernel
-def _count(ids, fields, pairs, indptr, starts, columns, weights, keys, data, indices, places, ends):
+def _count(ids, fields, first, later, indptr, starts, columns, weights, keys, data, indices, places, ends):
     """tf_t = sum over the tokens of a text that have term t of the weights of their fields; t ascending."""
     n_fields, filled = len(weights), 0
     for i in range(len(indptr) - 1):
@@ -157,8 +185,8 @@ def _count(ids, fields, pairs, indptr, starts, columns, weights, keys, data, ind
             for e in range(starts[ids[k]], starts[ids[k] + 1]):
                 keys[end] = (np.int64(columns[e]) * n_fields + field) << 16 | place
                 end += 1
-            if len(pairs) and pairs[k] >= 0:
-                keys[end] = (np.int64(pairs[k]) * n_fields + field) << 16 | place
+            for e in range(first[k], first[k + 1]):
+                keys[end] = (np.int64(later[e]) * n_fields + field) << 16 | place
                 end += 1
         row = keys[:end]
         row.sort()

@@ -10,17 +10,35 @@ import tempfile
 from array import array
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from stop_words import AVAILABLE_LANGUAGES, get_stop_words
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.blocks import PAIRS, PIECES, WORDS, name_of_pair, names_of_word, without_spaces
+from ovaflow.data.blocks import (
+    NAMES,
+    PAIRS,
+    PIECES,
+    WORDS,
+    name_of_pair,
+    name_of_phrase,
+    names_of_word,
+    without_spaces,
+)
 from ovaflow.data.normalize import row_blocks
 from ovaflow.data.readers.streams import read_lines
 from ovaflow.data.tfidf import GrowingVector, TfIdf, inverse_document_frequency, neighbours
-from ovaflow.data.tokens import Numbers, Tokens, in_order, normal_form, tokens_in_batches
+from ovaflow.data.phrases import Phrases
+from ovaflow.data.tokens import (
+    Numbers,
+    Tokens,
+    in_order,
+    normal_form,
+    numbered,
+    tokens_in_batches,
+)
 from ovaflow.settings.models import is_language
 from ovaflow.sparse.csr import CSR, offsets
 from ovaflow.sparse.jit import strict_kernel
@@ -46,8 +64,11 @@ class FittedFeatures(NamedTuple):
     counts: dict
 
 
-def fit_features(texts, settings, tfidf=True, processes=1, folder=None):
-    """Choose features, compute their idf, and transform the training texts, which are read once."""
+def fit_features(texts, settings, label_names=list, tfidf=True, processes=1, folder=None):
+    """Choose features, compute their idf, and transform the training texts, which are read once.
+
+    ``label_names`` is called once they are read.
+    """
     left_out = stop_words(settings.stop_words)
     tokens, document_frequency, counts = _read(texts, frozenset(left_out), processes, folder)
     n = len(tokens.indptr) - 1
@@ -60,6 +81,8 @@ def fit_features(texts, settings, tfidf=True, processes=1, folder=None):
             terms, counts["pairs_forgotten"] = _pairs(tokens, document_frequency, fewest, most)
         elif block == WORDS:
             terms = _words(tokens.words, document_frequency, fewest, most)
+        elif block == NAMES:
+            terms = _phrases(tokens, label_names(), left_out, most)
         else:
             terms = _terms(tokens, block, fewest, most)
         for frequency, name in sorted(terms)[: settings.max_features]:
@@ -205,6 +228,20 @@ def _terms(tokens, block, fewest, most):
     of_words = starts, np.array(terms, np.int32)
     frequency = _documents(tokens.ids, tokens.indptr, len(numbers), *of_words).tolist()
     return [(-df, name) for name, df in zip(numbers, frequency, strict=True) if fewest <= df <= most]
+
+
+def _phrases(tokens, label_names, left_out, most):
+    """(-df, name) of names of labels, those of rare labels, too; df is 1 at least."""
+    names = numbered(label_names, frozenset(left_out))
+    words = [tuple(names.words[word] for word in names.ids[a:b]) for a, b in pairwise(names.indptr)]
+    words = sorted(set(words) - {()})
+    phrases, frequency = Phrases(words), np.zeros(len(words), np.int64)
+    for part in _parts(tokens):
+        positions, numbers = phrases.find(part)
+        indptr = np.searchsorted(positions, part.indptr)
+        frequency += _documents(numbers, indptr, len(words))
+    frequency = np.maximum(frequency, 1).tolist()
+    return [(-df, name_of_phrase(name)) for name, df in zip(words, frequency, strict=True) if df <= most]
 
 
 def _pairs(tokens, document_frequency, fewest, most):

@@ -22,6 +22,7 @@ GROUPS = {
         "length of the name",
         "place of the name",
         "spread of the name",
+        "place of the phrase",
     ),
     "other candidates": ("company",),
     "length of the text": ("known features",),
@@ -74,6 +75,7 @@ class Evidence:
             "length of the name": names.length,
             "place of the name": names.place,
             "spread of the name": names.spread,
+            "place of the phrase": names.phrase,
             "company": self.company.support(ids, self.likelihoods(scores)),
             "known features": np.diff(texts.indptr)[:, None],
         }

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ovaflow.data.blocks import NAMES, words_of_phrase
 from ovaflow.data.normalize import unit_rows
 from ovaflow.sparse.csr import CSR, NOWHERE, offsets, rows_of
 from ovaflow.sparse.jit import strict_kernel
@@ -21,6 +22,8 @@ class Overlap(NamedTuple):
     length: np.ndarray  # number of features of the name
     place: np.ndarray  # number of the token at which all that is there of the name has been seen
     spread: np.ndarray  # tokens between the first and the last of these
+    phrase: np.ndarray  # number of the token at which the words of a name begin, one after the other
+    letters: np.ndarray  # length of that name
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,8 @@ class LabelNames:
 
     features: CSR
     indptr: np.ndarray  # int64 (l + 1,); label j has the rows indptr[j] to indptr[j + 1]
+    phrases: np.ndarray  # int32 (rows,); the feature that is the whole name, -1 where none is
+    letters: np.ndarray  # float32 (rows,); its length
 
     @classmethod
     def of(cls, dataset):
@@ -37,17 +42,38 @@ class LabelNames:
         labels = Y.indices[Y.indptr[n] :]
         rows = rows_of(X, n + np.argsort(labels, kind="stable"))
         indptr = offsets(np.bincount(labels, minlength=dataset.n_labels))
-        return cls(unit_rows(rows._replace(places=None), dataset.bias_feature), indptr)
+        names = unit_rows(rows._replace(places=None), dataset.bias_feature)
+        return cls(names, indptr, *_phrases(names, dataset))
 
     def overlap(self, X, candidates):
         """:class:`Overlap` of texts and candidates; of several names the one that the text has most of."""
-        overlap = Overlap(*np.zeros((5, *candidates.shape), np.float32))
-        overlap.place[:] = NOWHERE
+        overlap = Overlap(*np.zeros((7, *candidates.shape), np.float32))
+        overlap.place[:] = overlap.phrase[:] = NOWHERE
         places = np.full(len(X.data), NOWHERE, np.uint16) if X.places is None else X.places
         scratch = np.zeros(X.n_columns, np.float32), np.zeros(X.n_columns, np.float32)
-        names = *self.features.arrays, self.indptr
+        names = *self.features.arrays, self.indptr, self.phrases, self.letters
         _overlap(*X.arrays, places, names, scratch, candidates, overlap)
         return overlap
+
+
+def _phrases(names, dataset):
+    """The longest phrase of each name, which is all of it."""
+    lengths = np.zeros(names.n_columns, np.int32)
+    if NAMES in dataset.parameters.get("features", ()):
+        sizes = [len("".join(words_of_phrase(name))) for name in dataset.feature_names]
+        lengths[: len(sizes)] = sizes
+    phrases = np.full(names.n_rows, -1, np.int32)
+    _longest(lengths, names.indices, names.indptr, phrases)
+    return phrases, np.where(phrases >= 0, lengths[phrases], 0).astype(np.float32)
+
+
+@strict_kernel
+def _longest(lengths, indices, indptr, phrases):
+    for name in range(len(phrases)):
+        longest = 0
+        for k in range(indptr[name], indptr[name + 1]):
+            if lengths[indices[k]] > longest:
+                longest, phrases[name] = lengths[indices[k]], indices[k]
 
 
 @strict_kernel
@@ -66,7 +92,7 @@ def _overlap(data, indices, indptr, places, names, scratch, candidates, overlap)
 @strict_kernel
 def _compare(names, label, values, firsts, overlap, i, c):
     """cos_ij = <x_i, n_j>, share_ij = sum of n_jf^2 over the features f of x_i, for the name of the largest share."""
-    data, indices, indptr, names_of = names
+    data, indices, indptr, names_of, phrases, letters = names
     for name in range(names_of[label], names_of[label + 1]):
         cosine, share, first, last = np.float32(0), np.float32(0), np.float32(NOWHERE), np.float32(-1)
         for k in range(indptr[name], indptr[name + 1]):
@@ -74,6 +100,10 @@ def _compare(names, label, values, firsts, overlap, i, c):
                 cosine += values[indices[k]] * data[k]
                 share += data[k] * data[k]
                 first, last = min(first, firsts[indices[k]]), max(last, firsts[indices[k]])
+        if phrases[name] >= 0 and values[phrases[name]] != 0:
+            place = np.float32(firsts[phrases[name]])
+            overlap.phrase[i, c] = min(overlap.phrase[i, c], place)
+            overlap.letters[i, c] = max(overlap.letters[i, c], letters[name])
         if share > overlap.share[i, c] or name == names_of[label]:
             overlap.cosine[i, c], overlap.share[i, c] = cosine, share
             overlap.length[i, c] = indptr[name + 1] - indptr[name]

@@ -48,6 +48,7 @@ def write_reranker(path, reranker):
             write_csr(file.create_group("labels"), evidence.neighbours.Y)
             write_csr(file.create_group("names"), evidence.names.features)
             create_array(file, "names_of_labels", evidence.names.indptr)
+            create_array(file, "phrases", evidence.names.phrases)
             write_csr(file.create_group("company"), evidence.company.probabilities)
             create_array(file, "likelihood", np.array(evidence.likelihood))
 
@@ -73,7 +74,7 @@ def read_reranker(path, model):
         arrays = {name: map_array(array) for name, array in file["trees"].items()}
         trees = BoostedTrees(**arrays, baseline=float(file["trees"].attrs["baseline"]))
         X, Y, names, company = (read_csr(file[name]) for name in ("texts", "labels", "names", "company"))
-        names = LabelNames(names, map_array(file["names_of_labels"]))
+        names = LabelNames(names, *map(map_array, (file["names_of_labels"], file["phrases"])))
         parts = Neighbours.of(X, Y), names, Company(company)
         likelihood = map_array(file["likelihood"])
         evidence = Evidence(model.counts, *parts, model.bias_feature, likelihood)

@@ -219,9 +219,9 @@ def _block(written: Any) -> str:
         argument = ("-" if name == "characters" else ",").join(map(str, argument))
     block = f"{name}={argument}" if argument is not None else str(name)
     block = {"prefixes": "prefixes=6", "characters": "characters=4-5"}.get(block, block)
-    if not re.fullmatch(r"words|pairs|prefixes=[1-9]\d?|stems=[a-z_]+(,[a-z_]+)*|characters=[1-9]-[1-9]", block):
+    if not re.fullmatch(r"words|pairs|names|prefixes=[1-9]\d?|stems=[a-z_]+(,[a-z_]+)*|characters=[1-9]-[1-9]", block):
         raise ValueError(
-            f"{written} is not a block of features: give words, pairs, prefixes or {{prefixes: 6}}, {{stems: finnish}} "
+            f"{written} is not a block of features: give words, pairs, names, prefixes or {{prefixes: 6}}, {{stems: finnish}} "
             "(or a list of languages), characters or {characters: [4, 5]}"
         )
     return block
@@ -230,7 +230,7 @@ def _block(written: Any) -> str:
 Block = Annotated[
     str,
     BeforeValidator(_block),
-    WithJsonSchema({"anyOf": [{"enum": ["words", "pairs", "prefixes", "characters"]}, {"type": "object"}]}),
+    WithJsonSchema({"anyOf": [{"enum": ["words", "pairs", "names", "prefixes", "characters"]}, {"type": "object"}]}),
 ]
 DEFAULT_FEATURES = ["words", "prefixes=6"]
 
