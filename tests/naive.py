@@ -267,3 +267,17 @@ def _entry(token, first, end):
     if not np.isfinite(value):
         raise ValueError
     return _below(feature, first, end), value
+
+
+def phrases_in(words, phrases):
+    """(place, number) of the phrases in a text; a word may have other letters at its end, from the last two on."""
+
+    def stands_for(word, whole):
+        stem = whole[: max(5, len(whole) - 2)]
+        return word == stem or (len(stem) >= 5 and word.startswith(stem))
+
+    for place in range(len(words)):
+        for number, phrase in enumerate(phrases):
+            part = words[place : place + len(phrase)]
+            if len(part) == len(phrase) and all(map(stands_for, part, phrase)):
+                yield place, number

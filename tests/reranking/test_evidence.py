@@ -77,7 +77,9 @@ def test_names_are_compared_as_sets_of_features_are(made):
     rows = rows._replace(places=np.random.default_rng(0).integers(0, 99, len(rows.data)).astype(np.uint16))
     # label j has two names, but for one that has none
     indptr = np.minimum(2 * np.arange(13), 22)
-    ours = LabelNames(from_scipy(names), indptr).overlap(rows, candidates)
+    phrases = names.indices[names.indptr[:-1]].astype(np.int32)
+    letters = np.arange(24, dtype=np.float32)
+    ours = LabelNames(from_scipy(names), indptr, phrases, letters).overlap(rows, candidates)
     for i in range(rows.n_rows):
         text = rows.part(i, i + 1)
         values = dict(zip(text.indices, text.data, strict=True))
@@ -96,8 +98,13 @@ def test_names_are_compared_as_sets_of_features_are(made):
                 theirs.append((cosine, share, len(name), *where))
             most = max(name[1] for name in theirs)
             best = [name for name in theirs if name[1] > most - 1e-5]
-            compared = [each[i, c] for each in ours]
+            compared = [each[i, c] for each in ours[:5]]
             assert any(compared == pytest.approx(name, abs=1e-5) for name in best)
+            numbers = range(indptr[label], indptr[label + 1])
+            whole = [number for number in numbers if phrases[number] in values]
+            first = min((places[phrases[number]] for number in whole), default=NOWHERE)
+            assert ours.phrase[i, c] == first
+            assert ours.letters[i, c] == max((letters[number] for number in whole), default=0)
 
 
 @given(texts())
@@ -176,6 +183,8 @@ def test_rows_of_evidence_in_their_order(folder, evidence):
         "known features": np.broadcast_to(words[:, None], ids.shape),
     }
     names = evidence.names.overlap(texts, ids)._asdict()
+    theirs["place of the phrase"] = names.pop("phrase")
+    theirs["letters of the phrase"] = names.pop("letters")
     theirs |= {f"{name} of the name": array for name, array in names.items()}
     assert set(theirs) == set(COLUMNS)
     for name, values in theirs.items():

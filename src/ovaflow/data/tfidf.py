@@ -24,7 +24,7 @@ from ovaflow.data.blocks import (
 )
 from ovaflow.data.normalize import model_features
 from ovaflow.data.phrases import Phrases
-from ovaflow.data.tokens import tokens_in_batches
+from ovaflow.data.tokens import Tokens, tokens_in_batches
 from ovaflow.sparse.csr import CSR, NOWHERE, offsets
 from ovaflow.sparse.jit import strict_kernel
 
@@ -115,7 +115,8 @@ class TfIdf:
 
     def _counts(self, tokens, starts, columns):
         """How often each term occurs in each text, weighted by the fields."""
-        n, first, later = len(tokens.indptr) - 1, *self._beginning_at(tokens)
+        n = len(tokens.indptr) - 1
+        first, later = self._beginning_at(tokens)
         room = int((starts[1:] - starts[:-1])[tokens.ids].sum()) + len(later)
         keys, indptr = np.empty(room, np.int64), np.zeros(n + 1, np.int64)
         data, indices = np.empty(room, np.float32), np.empty(room, np.int32)
@@ -149,6 +150,16 @@ class TfIdf:
         phrases = [words_of_phrase(name) for name in self.feature_names]
         columns = [column for column, words in enumerate(phrases) if words]
         return Phrases([phrases[column] for column in columns]), np.array(columns, np.int32)
+
+    def phrases_in(self, words):
+        """Names of labels in a text of these words: feature, and numbers of its first and last word."""
+        phrases, columns = self._phrases
+        ends, fields = np.array([0, len(words)]), np.zeros(len(words), np.uint8)
+        ids = np.arange(len(words), dtype=np.int32)
+        positions, numbers = phrases.find(Tokens(words, ids, ends, fields))
+        for first, column in zip(positions.tolist(), columns[numbers].tolist(), strict=True):
+            length = len(words_of_phrase(self.feature_names[column]))
+            yield column, first, first + length - 1
 
     def _pairs_of(self, tokens):
         """Columns of the pairs of neighbours, -1 for one that is no feature."""

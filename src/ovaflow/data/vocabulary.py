@@ -28,9 +28,9 @@ from ovaflow.data.blocks import (
     without_spaces,
 )
 from ovaflow.data.normalize import row_blocks
+from ovaflow.data.phrases import Phrases
 from ovaflow.data.readers.streams import read_lines
 from ovaflow.data.tfidf import GrowingVector, TfIdf, inverse_document_frequency, neighbours
-from ovaflow.data.phrases import Phrases
 from ovaflow.data.tokens import (
     Numbers,
     Tokens,

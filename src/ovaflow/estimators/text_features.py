@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ovaflow.console.errors import StrPath
 from ovaflow.console.progress import silence
+from ovaflow.data.blocks import NAMES
 from ovaflow.data.vocabulary import fit_features
 from ovaflow.settings.models import Prepare
 from ovaflow.settings.schema import explain
@@ -101,6 +102,8 @@ class TextFeatures(TransformerMixin, BaseEstimator):
             raise ValueError(explain(error, parameters, Prepare)) from None
         if settings.features == "auto":
             raise ValueError("features: auto is for the pipeline; give blocks, such as ['words', {'prefixes': 6}]")
+        if NAMES in settings.features:
+            raise ValueError("features: names of labels are for the pipeline, which knows the labels")
         with silence():
             fitted = fit_features(_texts(X), settings)
         self._transform = fitted.transform

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.blocks import PAIRS, name_of_pair, names_of_word, places_in_word
+from ovaflow.data.blocks import NAMES, PAIRS, name_of_pair, names_of_word, places_in_word
 from ovaflow.data.tokens import token_spans
 
 
@@ -129,6 +129,10 @@ def spans_in_text(predictor, text):
             name = name_of_pair(token, following.token)
             if name in ids:
                 spans.setdefault(ids[name], []).append((starts[0], following.ends[-1]))
+    if NAMES in transform.features:
+        for feature, first, last in transform.phrases_in([span.token for span in tokens]):
+            place = tokens[first].starts[0], tokens[last].ends[-1]
+            spans.setdefault(feature, []).append(place)
     return spans
 
 

@@ -23,6 +23,7 @@ GROUPS = {
         "place of the name",
         "spread of the name",
         "place of the phrase",
+        "letters of the phrase",
     ),
     "other candidates": ("company",),
     "length of the text": ("known features",),
@@ -76,6 +77,7 @@ class Evidence:
             "place of the name": names.place,
             "spread of the name": names.spread,
             "place of the phrase": names.phrase,
+            "letters of the phrase": names.letters,
             "company": self.company.support(ids, self.likelihoods(scores)),
             "known features": np.diff(texts.indptr)[:, None],
         }

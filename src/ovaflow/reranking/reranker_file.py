@@ -49,6 +49,7 @@ def write_reranker(path, reranker):
             write_csr(file.create_group("names"), evidence.names.features)
             create_array(file, "names_of_labels", evidence.names.indptr)
             create_array(file, "phrases", evidence.names.phrases)
+            create_array(file, "letters", evidence.names.letters)
             write_csr(file.create_group("company"), evidence.company.probabilities)
             create_array(file, "likelihood", np.array(evidence.likelihood))
 
@@ -74,7 +75,8 @@ def read_reranker(path, model):
         arrays = {name: map_array(array) for name, array in file["trees"].items()}
         trees = BoostedTrees(**arrays, baseline=float(file["trees"].attrs["baseline"]))
         X, Y, names, company = (read_csr(file[name]) for name in ("texts", "labels", "names", "company"))
-        names = LabelNames(names, *map(map_array, (file["names_of_labels"], file["phrases"])))
+        parts = (map_array(file[name]) for name in ("names_of_labels", "phrases", "letters"))
+        names = LabelNames(names, *parts)
         parts = Neighbours.of(X, Y), names, Company(company)
         likelihood = map_array(file["likelihood"])
         evidence = Evidence(model.counts, *parts, model.bias_feature, likelihood)

@@ -221,8 +221,8 @@ def _block(written: Any) -> str:
     block = {"prefixes": "prefixes=6", "characters": "characters=4-5"}.get(block, block)
     if not re.fullmatch(r"words|pairs|names|prefixes=[1-9]\d?|stems=[a-z_]+(,[a-z_]+)*|characters=[1-9]-[1-9]", block):
         raise ValueError(
-            f"{written} is not a block of features: give words, pairs, names, prefixes or {{prefixes: 6}}, {{stems: finnish}} "
-            "(or a list of languages), characters or {characters: [4, 5]}"
+            f"{written} is not a block of features: give words, pairs, names, prefixes or {{prefixes: 6}}, "
+            "{stems: finnish} (or a list of languages), characters or {characters: [4, 5]}"
         )
     return block
 
@@ -253,7 +253,8 @@ class Prepare(Section):
     features: Literal["auto"] | Annotated[list[Block], BeforeValidator(listed), Field(min_length=1)] = setting(
         DEFAULT_FEATURES,
         "features of texts, side by side: words, pairs of neighbouring words, prefixes: 6 (of longer words), "
-        "stems: finnish, characters: [4, 5] (inside words); auto: the best on held-out training instances",
+        "stems: finnish, characters: [4, 5] (inside words), names of labels; auto: the best on held-out training "
+        "instances",
     )
     stop_words: Text | None = setting(
         None, "words left out of texts: a language, such as german, or the path of a file with one per line"

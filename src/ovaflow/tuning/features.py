@@ -62,7 +62,15 @@ def _dataset(sample, part, settings, names_by_label):
     """The instances of a round as a dataset whose test set is held out; names are of labels that are not names."""
     labels = NamedLabels()
     fit, held = ([_with_known_labels(sample[row], names_by_label) for row in rows] for rows in part)
-    train = read_corpus(fit, labels, partial(fit_features, settings=settings, tfidf=settings.weighs))
+
+    def every_name():
+        given = labels.every_name()
+        if names_by_label is None:
+            return given
+        return [name for label in given for name in names_by_label[label]]
+
+    count = partial(fit_features, settings=settings, label_names=every_name, tfidf=settings.weighs)
+    train = read_corpus(fit, labels, count)
     transform = train.features.transform
     test = read_corpus(held, labels, transform.features_and_norms)
     names, Y, Y_test, _ = labels.matrices(train.labels, test.labels)

@@ -1,0 +1,42 @@
+"""Names of labels are found in texts as a loop over all words and names finds them."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from naive import phrases_in
+
+from ovaflow.data.phrases import Phrases
+from ovaflow.data.readers.texts import FIELD
+from ovaflow.data.tokens import numbered
+from ovaflow.data.vocabulary import fit_features
+from ovaflow.settings.models import Prepare
+
+WORDS = st.sampled_from(["art", "arts", "social", "socialist", "socia", "work", "worker", "workers"])
+
+
+@given(
+    st.lists(st.lists(WORDS, max_size=9), max_size=6),
+    st.lists(st.lists(WORDS, min_size=1, max_size=3).map(tuple), min_size=1, unique=True),
+)
+def test_phrases_are_found(texts, phrases):
+    ours = Phrases(phrases).find(numbered([" ".join(words) for words in texts]))
+    theirs, start = [], 0
+    for words in texts:
+        theirs += [(start + place, number) for place, number in phrases_in(words, phrases)]
+        start += len(words)
+    assert sorted(zip(*map(list, ours), strict=True)) == sorted(theirs)
+    assert list(ours[0]) == sorted(ours[0])
+
+
+NAMES = ["Social worker", "Worker", "Art (old)", "the", "!"]
+
+
+def test_names_of_labels_are_features_however_rare():
+    texts = ["the workers of social workers", f"the art{FIELD}old", "the social worker", "the art, old", ""]
+    parts = {"text_column": "a,b", "column_weights": [1, 1]}
+    settings = Prepare(features=["names"], normalize=False, bias=0.0, sublinear=False, **parts)
+    fitted = fit_features(texts, settings, lambda: NAMES)
+    assert fitted.transform.feature_names == ["<social worker>", "<worker>", "<art old>"]
+    # one name is in more than half of the texts, and one has no word
+    counts = (fitted.X.to_scipy().toarray() / fitted.transform.idf).round(3).tolist()
+    assert counts == [[1, 2, 0], [0, 0, 0], [1, 1, 0], [0, 0, 1], [0, 0, 0]]
+    assert fitted.X.places.tolist() == [3, 1, 1, 2, 1]
