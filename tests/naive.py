@@ -281,3 +281,9 @@ def phrases_in(words, phrases):
             part = words[place : place + len(phrase)]
             if len(part) == len(phrase) and all(map(stands_for, part, phrase)):
                 yield place, number
+
+
+def jaccard(X):
+    """Common features over all features of each pair of rows of zeros and ones, (n, n)."""
+    common, sizes = X @ X.T, X.sum(axis=1)
+    return common / np.maximum(sizes[:, None] + sizes - common, 1)

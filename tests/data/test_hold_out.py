@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import Dataset, Split, held_out, hold_out, in_test
+from ovaflow.data.dataset import Dataset, Split
+from ovaflow.data.hold_out import held_out, held_out_with_twins, hold_out, in_test
 from ovaflow.sparse.csr import from_scipy
 
 
@@ -23,7 +24,7 @@ def dataset():
 
 def test_the_parts_are_the_training_set(dataset):
     parts = hold_out(dataset, 0.25)
-    held = held_out(dataset.train.X, 0.25)
+    held = held_out_with_twins(dataset.train.X, 0.25)
     assert 60 < held.sum() < 140
     for part, rows in ((parts.train, ~held), (parts.test, held)):
         for ours, theirs in ((part.X, dataset.train.X), (part.Y, dataset.train.Y)):

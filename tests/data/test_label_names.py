@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ovaflow.data.dataset import hold_out, inverse_propensity, open_dataset
+from ovaflow.data.dataset import inverse_propensity, open_dataset
+from ovaflow.data.hold_out import hold_out
 from ovaflow.data.prepare import prepare
 from ovaflow.data.source import SourceFiles
 from ovaflow.settings.models import ChooseC, ChooseFeatures, PrepareSource, TrainLabels

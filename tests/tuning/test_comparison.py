@@ -20,13 +20,24 @@ from ovaflow.tuning.cost import choose_C
 
 @pytest.mark.parametrize(("n", "held_out"), [(2, 0.1), (25, 0.1), (3000, 0.1), (10, 0.9), (9000, 0.5)])
 def test_folds_hold_out_each_instance_at_most_once(n, held_out):
-    rounds = list(folds(n, held_out))
+    rounds = list(folds(np.arange(n), held_out))
     together = np.concatenate([held for _, held in rounds])
     assert len(np.unique(together)) == len(together)
     for fit, held in rounds:
         assert sorted([*fit, *held]) == list(range(n))
         assert len(held) == max(1, round(held_out * n))
     assert len(together) >= 600 or len(rounds) == 10 or len(together) + len(rounds[0][1]) > n
+
+
+def test_folds_never_part_a_group():
+    groups = np.sort(np.random.default_rng(0).integers(0, 40, 400))[np.random.default_rng(1).permutation(400)]
+    rounds = list(folds(groups, 0.2))
+    assert len(rounds) == 5
+    for fit, held in rounds:
+        assert not np.isin(groups[held], groups[fit]).any()
+        assert len(held) == 80
+        assert len(fit) > 290
+    assert len(np.unique(np.concatenate([held for _, held in rounds]))) == 400
 
 
 def test_scores_of_instances_average_to_the_metrics():
@@ -94,7 +105,7 @@ def test_figures_of_a_choice_are_those_of_models_trained_directly():
     sample = np.random.default_rng(0).permutation(400)
     for each in found["candidates"]:
         directly, labelled = [], []
-        for fit, held in list(folds(400, 0.25))[: each["rounds"]]:
+        for fit, held in list(folds(np.arange(400), 0.25))[: each["rounds"]]:
             train, test = (dataset.train.take(np.sort(sample[part])) for part in (fit, held))
             part = replace(dataset, train=train, test=test)
             model = train_model(part, TrainLabels(C=each["candidate"], epsilon=0.01), 0.01)

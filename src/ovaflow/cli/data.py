@@ -3,8 +3,9 @@
 import click
 
 from ovaflow.cli.options import DATASET, FILE, THREADS, number, option, output, reads, source_files
-from ovaflow.data.dataset import hold_out, open_dataset, write_dataset
+from ovaflow.data.dataset import open_dataset, write_dataset
 from ovaflow.data.download import download_dataset, download_file
+from ovaflow.data.hold_out import hold_out
 from ovaflow.data.prepare import prepare
 from ovaflow.data.remarks import remarks_on
 from ovaflow.data.source import SourceFiles

@@ -1,6 +1,5 @@
-"""The dataset file: train and test as CSR, names, the transform that made the features, instances set aside."""
+"""The dataset file: train and test as CSR, names, and the transform that made the features."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -9,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from ovaflow.console.errors import InputError
 from ovaflow.data.normalize import unscale
 from ovaflow.sparse.csr import CSR, rows_of, transpose
 from ovaflow.storage.arrays import (
@@ -234,36 +232,6 @@ def inverse_propensity(counts, n_instances, a, b):
     """
     c = max(np.log(max(n_instances, 1)) - 1, 0.0) * (b + 1) ** a
     return 1 + c * (np.asarray(counts, np.float64) + b) ** -a
-
-
-def in_test(content, fraction, seed=0):
-    """Whether a text, or bytes, is set aside: by its hash, so that repeated ones stay together."""
-    block = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
-    digest = hashlib.blake2b(block, digest_size=8, salt=seed.to_bytes(16, "little", signed=True)).digest()
-    return int.from_bytes(digest, "little") < fraction * 2.0**64
-
-
-def held_out(X, fraction, seed=0):
-    """Which instances are set aside, decided by their features: bool, shape (n,)."""
-    ends = X.indptr
-
-    def content(row):
-        entries = slice(ends[row], ends[row + 1])
-        return X.indices[entries].tobytes() + X.data[entries].tobytes()
-
-    return np.fromiter((in_test(content(row), fraction, seed) for row in range(X.n_rows)), bool, X.n_rows)
-
-
-def hold_out(dataset, fraction, seed=0):
-    """A dataset whose test set is a share of the training set, its training set the rest."""
-    held = held_out(dataset.train.X, fraction, seed)
-    held[dataset.n_documents :] = False
-    if held.all() or not held.any():
-        message = f"{held.sum():,} of {len(held):,} training instances would be held out"
-        raise InputError(message, path=dataset.path, remedy="more instances or another fraction")
-    parts = [dataset.train.take(np.flatnonzero(rows)) for rows in (~held, held)]
-    settings = dataset.parameters | {"held_out": {"of": dataset.checksum, "fraction": fraction, "seed": seed}}
-    return replace(dataset, train=parts[0], test=parts[1], checksum="", parameters=settings)
 
 
 _ALIGNMENT = 4096

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from ovaflow.console.progress import Progress
-from ovaflow.data.dataset import in_test
+from ovaflow.data.hold_out import in_test
 from ovaflow.data.readers.texts import Instances, TextInstance
 
 TEXTS = 20_000

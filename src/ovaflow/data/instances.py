@@ -6,8 +6,8 @@ from functools import partial
 from itertools import chain
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import in_test
 from ovaflow.data.docstrings import docstrings
+from ovaflow.data.hold_out import in_test
 from ovaflow.data.labels import labels_of
 from ovaflow.data.readers.annif import read_annif
 from ovaflow.data.readers.texts import FIELD, Instances, read_texts, without_markup

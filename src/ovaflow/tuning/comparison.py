@@ -23,14 +23,17 @@ class Trial(NamedTuple):
     seconds: float  # of the processor
 
 
-def folds(n, held_out):
-    """Positions 0..n - 1 divided into held-out ones and others, as often as it takes to hold out enough."""
+def folds(groups, held_out):
+    """Positions of instances divided into others and held-out ones, as often as it takes to hold out enough.
+
+    Near twins are held out together; where a group goes on in the next round, its rest is in neither part.
+    """
+    n, order = len(groups), np.argsort(groups, kind="stable")
     held = min(max(1, round(held_out * n)), n - 1)
     rounds = max(1, min(_ROUNDS, n // held, math.ceil(_ENOUGH / held)))
     for number in range(rounds):
-        mask = np.zeros(n, bool)
-        mask[number * held : (number + 1) * held] = True
-        yield np.flatnonzero(~mask), np.flatnonzero(mask)
+        part = np.sort(order[number * held : (number + 1) * held])
+        yield np.flatnonzero(~np.isin(groups, groups[part])), part
 
 
 def try_on(dataset, training, metric, threads):

@@ -7,6 +7,7 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
+from ovaflow.data.near_twins import near_twins
 from ovaflow.sparse.csr import rows_of
 from ovaflow.tuning.comparison import compare, folds, summary, try_on
 
@@ -22,7 +23,7 @@ def choose_C(dataset, training, tune, threads=1):
     sample = np.random.default_rng(0).permutation(n)[: tune.instances or _SAMPLE]
     if len(sample) < 2:
         raise InputError(f"{n} training instances are too few to choose C on", path=dataset.path)
-    rounds = list(folds(len(sample), tune.held_out))
+    rounds = list(folds(near_twins(rows_of(dataset.train.X, sample)), tune.held_out))
     with Progress("choosing C", 0, "trainings") as progress:
 
         @cache

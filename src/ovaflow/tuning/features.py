@@ -6,6 +6,7 @@ from heapq import nsmallest
 from pathlib import Path
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
@@ -14,8 +15,11 @@ from ovaflow.data.corpus import read_corpus, with_label_names
 from ovaflow.data.dataset import Dataset, Names, Split
 from ovaflow.data.instances import training_instances
 from ovaflow.data.labels import NamedLabels, names_as_given
+from ovaflow.data.near_twins import near_twins
+from ovaflow.data.tokens import numbered
 from ovaflow.data.vocabulary import NoTermsError, fit_features
 from ovaflow.settings.models import TrainLabels
+from ovaflow.sparse.csr import from_scipy
 from ovaflow.tuning.comparison import METRICS, Trial, compare, folds, summary, try_on
 
 KIND = "features"
@@ -34,7 +38,7 @@ def choose_features(source, settings, threads=1):
     if len(sample) < 2:
         raise InputError(f"{len(sample)} training instances are too few to choose features on", path=source.train_name)
     names_by_label = names_as_given(source)
-    rounds = list(folds(len(sample), settings.held_out))
+    rounds = list(folds(near_twins(_words(sample)), settings.held_out))
     training = TrainLabels(epsilon=_EPSILON)
     with Progress("choosing features", 0, "trainings") as progress:
 
@@ -52,6 +56,13 @@ def choose_features(source, settings, threads=1):
         candidates = list(dict.fromkeys([*settings.candidates, *pieces]))
         trials, best = compare(rounds, attempt, candidates)
     return {"metric": settings.metric, "instances": len(sample)} | summary(trials, best)
+
+
+def _words(sample):
+    """The words of texts as rows."""
+    tokens = numbered([instance.text for instance in sample])
+    parts = np.ones(len(tokens.ids)), tokens.ids, tokens.indptr
+    return from_scipy(csr_array(parts, shape=(len(sample), len(tokens.words))))
 
 
 def _hash(instance):
