@@ -8,7 +8,7 @@ from pathlib import Path
 from ovaflow.console.errors import InputError
 from ovaflow.data.catalogue import entry_of, read_catalogue
 from ovaflow.fingerprint import code_fingerprint, kernel_fingerprint
-from ovaflow.settings import chains, inputs, paths
+from ovaflow.settings import chains, inputs, paths, sources
 from ovaflow.settings.config import load, require_files, resolve
 from ovaflow.settings.models import ROLES, listed
 from ovaflow.workflow import code_alone, published_results

@@ -1,4 +1,5 @@
 # Files that jobs read, where they depend on the config, and their options; no rules.
+import os
 from zlib import crc32
 
 from ovaflow.data.readers.streams import matching_files, matching_paths
@@ -54,7 +55,11 @@ def options_of_files(wildcards, input):
 def contents_of_folders(wildcards):
     """Names, sizes and times of what is in folders of documents, whose own times do not change with their content."""
     entry = SETTINGS.datasets[wildcards.dataset]
-    locations = [entry.train, entry.test] if entry.format == "annif" else []
+    return contents_of([entry.train, entry.test] if entry.format == "annif" else [])
+
+
+def contents_of(locations):
+    """Checksum of the names, sizes and times of the files in folders."""
     contents = []
     for location in filter(None, locations):
         for part in (part for each in listed(location) for part in matching_files(each) if part.exists()):
@@ -138,6 +143,48 @@ def softmax_of_embedding(wildcards):
 def held_out_by(template):
     """A file of the dataset whose held-out instances a run's second stage is fitted to."""
     return lambda wildcards: template.format(dataset=paths.fold_of(SETTINGS, **wildcards), run=wildcards.run)
+
+
+def sources_of_run(wildcards):
+    """Sources of suggestions for the second stage of a run; none for what is trained without held-out instances."""
+    has_one = wildcards.dataset in SETTINGS.datasets
+    return sources.sources_of(SETTINGS, wildcards.run) if has_one else sources.Sources([], {})
+
+
+def sources_to_predict(wildcards):
+    """Models and files of suggestions that a second stage asks."""
+    runs, files = sources_of_run(wildcards)
+    models = [paths.MODEL.format(dataset=wildcards.dataset, run=run) for run in runs]
+    return {"models": models, "suggestions": [local(os.path.normpath(path)) for path in files.values()]}
+
+
+def sources_to_fit(wildcards):
+    """The same, and predictions for held-out instances by other runs."""
+    fold = paths.fold_of(SETTINGS, **wildcards)
+    runs, _ = sources_of_run(wildcards)
+    suggested = [paths.PREDICTIONS.format(dataset=fold, run=run) for run in runs]
+    return sources_to_predict(wildcards) | {"suggested": suggested}
+
+
+def suggestion_options(wildcards, input):
+    """Files of suggestions as options of a command."""
+    _, files = sources_of_run(wildcards)
+    return [f"--suggestions={name}={path}" for name, path in zip(files, input.get("suggestions", []))]
+
+
+def source_options(wildcards, input):
+    """All sources as options of a command."""
+    runs, _ = sources_of_run(wildcards)
+    options = []
+    for each in zip(runs, input.get("models", []), input.get("suggested", [])):
+        options += ["--with-run", *each]
+    return options + suggestion_options(wildcards, input)
+
+
+def contents_of_suggestions(wildcards):
+    """Names, sizes and times of what is in folders of suggestions."""
+    _, files = sources_of_run(wildcards)
+    return contents_of([path for path in files.values() if Path(path).is_dir()])
 
 
 def reranker_file(wildcards):

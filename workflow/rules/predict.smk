@@ -1,6 +1,7 @@
 rule predict_labels:
     input:
         unpack(reranker_file),
+        unpack(sources_to_predict),
         dataset=paths.DATASET,
         model=paths.MODEL,
     output:
@@ -12,6 +13,8 @@ rule predict_labels:
     params:
         options=settings_of("predict"),
         reranker=reranker_option,
+        suggestions=suggestion_options,
+        contents=contents_of_suggestions,
         code=code_fingerprint("predict"),
     threads: threads_of_run
     resources:
@@ -19,5 +22,5 @@ rule predict_labels:
     conda:
         "../../envs/ovaflow.yaml"
     shell:
-        "ovaflow predict {input.model:q} --dataset={input.dataset:q} {params.reranker:q} {params.options:q} --threads={threads}"
-        " --output={output:q} > {log:q} 2>&1"
+        "ovaflow predict {input.model:q} --dataset={input.dataset:q} {params.reranker:q} {params.suggestions:q} {params.options:q}"
+        " --threads={threads} --output={output:q} > {log:q} 2>&1"

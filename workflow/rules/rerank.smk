@@ -6,7 +6,8 @@ rule hold_out_instances:
     input:
         dataset=paths.DATASET,
     output:
-        paths.HELD_OUT_DATASET,
+        dataset=paths.HELD_OUT_DATASET,
+        records=paths.HELD_OUT_RECORDS,
     log:
         "logs/{dataset}/held-out-{share}/hold-out.log",
     benchmark:
@@ -21,11 +22,13 @@ rule hold_out_instances:
         dataset=one_of(SETTINGS.datasets),
         share=r"[\d.e-]+",
     shell:
-        "ovaflow hold-out {input.dataset:q} --fraction={wildcards.share} --output={output:q} > {log:q} 2>&1"
+        "ovaflow hold-out {input.dataset:q} --fraction={wildcards.share} --records={output.records:q}"
+        " --output={output.dataset:q} > {log:q} 2>&1"
 
 
 rule fit_reranker:
     input:
+        unpack(sources_to_fit),
         model=paths.MODEL,
         dataset=paths.DATASET,
         held_out=held_out_by(paths.DATASET),
@@ -37,6 +40,8 @@ rule fit_reranker:
     benchmark:
         "logs/{dataset}/{run}/rerank.tsv"
     params:
+        sources=source_options,
+        contents=contents_of_suggestions,
         code=code_fingerprint("rerank"),
     threads: threads_of_run
     resources:
@@ -47,7 +52,7 @@ rule fit_reranker:
         dataset=one_of(SETTINGS.datasets),
     shell:
         "ovaflow rerank {input.model:q} --dataset={input.dataset:q} --held-out={input.held_out:q}"
-        " --predictions={input.predictions:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
+        " --predictions={input.predictions:q} {params.sources:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
 
 
 rule measure_reliability:

@@ -4,7 +4,7 @@ from math import ceil
 from ovaflow.estimate import requests
 from ovaflow.estimate.demand import read_demand, shape_of, shares_of_work
 
-MODEL = Path(paths.MODEL).name
+MODEL, DATASET, PREDICTIONS = (Path(path).name for path in (paths.MODEL, paths.DATASET, paths.PREDICTIONS))
 
 
 def megabytes(factor, base=500, models=True):
@@ -74,5 +74,7 @@ def tuning_megabytes(wildcards, input, attempt):
 
 def reranking_megabytes(wildcards, input, attempt):
     """Memory of a job that fits a second stage."""
-    _, dataset, held_out, predictions = input.size_files_mb
-    return attempt * requests.of_reranking(dataset, held_out, predictions)
+    datasets = megabytes_of(input, lambda path: Path(path).name == DATASET)
+    predictions = megabytes_of(input, lambda path: Path(path).name == PREDICTIONS)
+    suggestions = megabytes_of(input, set(input.get("suggestions", [])).__contains__)
+    return attempt * requests.of_reranking(datasets, predictions, suggestions)

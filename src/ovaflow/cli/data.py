@@ -1,5 +1,8 @@
 """Commands that make datasets, or choose settings on held-out training instances."""
 
+import csv
+from dataclasses import replace
+
 import click
 
 from ovaflow.cli.options import DATASET, FILE, THREADS, number, option, output, reads, source_files
@@ -11,7 +14,7 @@ from ovaflow.data.remarks import remarks_on
 from ovaflow.data.source import SourceFiles
 from ovaflow.settings.models import Train
 from ovaflow.storage.texts import write_json
-from ovaflow.storage.writing import explain_errors
+from ovaflow.storage.writing import explain_errors, write_atomically
 from ovaflow.tuning import cost, features
 
 
@@ -79,13 +82,28 @@ _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 @DATASET
 @click.option("--fraction", default=0.2, show_default=True, type=_SHARE, help="Share of the training instances.")
 @number("--seed", 0, "Seed of the draw.", least=0)
+@click.option(
+    "--records", type=FILE, help="CSV to write: the id of each instance, and whether it is in train, held-out or test."
+)
 @output("Dataset file to write; its test instances are those held out.")
-def hold_out_command(dataset, fraction, seed, output):
+def hold_out_command(dataset, fraction, seed, records, output):
     """Set training instances of DATASET (dataset.h5) aside, for the second stage."""
     opened = open_dataset(dataset)
-    parts = hold_out(opened, fraction, seed)
+    train = replace(opened.train, records=opened.ids("train"))
+    parts = hold_out(replace(opened, train=train), fraction, seed)
+    if records is not None:
+        _write_records(records, parts, opened.ids("test"))
     write_dataset(output, parts.train, parts.test, opened.label_names, opened.feature_names, parts.parameters)
     click.echo(f"{output}: {parts.test.X.n_rows:,} of {opened.n_documents:,} training instances held out")
+
+
+def _write_records(path, parts, tested):
+    ids = {"train": parts.train.records, "held-out": parts.test.records, "test": tested}
+    with write_atomically(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(["id", "part"])
+        for part, records in ids.items():
+            table.writerows((record, part) for record in records)
 
 
 @click.command("choose-features")

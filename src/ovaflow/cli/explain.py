@@ -89,7 +89,8 @@ def _instance(predictor, text, dataset, row):
         raise InputError(f"no test instance {row}: there are {n:,}, from 0", path=dataset)
     # what is kept of a text is its beginning: the features are those of the whole
     texts = opened.test_texts([row]) if predictor.takes_text else []
-    return (texts[0] if texts else None), rows_of(opened.test.X, np.array([row]))
+    X = predictor.model.instances(opened.test)
+    return (texts[0] if texts else None), rows_of(X, np.array([row]))
 
 
 def _open_dataset_of(model, path):

@@ -26,6 +26,14 @@ def second_stage(command):
     return path(use(command))
 
 
+SUGGESTIONS = click.option(
+    "--suggestions",
+    multiple=True,
+    metavar="[NAME=]FILE",
+    help="CSV of id, label and score by another program, or a folder of Annif's results; repeatable.",
+)
+
+
 def output(text):
     return click.option("--output", required=True, type=FILE, help=text)
 

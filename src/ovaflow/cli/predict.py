@@ -5,9 +5,12 @@ from contextlib import contextmanager
 
 import click
 
-from ovaflow.cli.options import FILE, THREADS, option, second_stage
+from ovaflow.cli.options import FILE, SUGGESTIONS, THREADS, option, second_stage
+from ovaflow.cli.suggestions import suggestion_files_for
+from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.data.dataset import open_dataset
+from ovaflow.data.readers.streams import clean
 from ovaflow.machine.limits import memory_left
 from ovaflow.prediction.answers import Csv, JoinedCsv, JsonLines, Table, XmcText, labels_of
 from ovaflow.prediction.predictions import predict_test_set, require_second_stage, write_predictions
@@ -60,11 +63,12 @@ _OF_RAW = ("fit", "min_probability", "min_score", "joined")
 )
 @click.option("--min-score", type=float, help="Keep only top labels with at least this score.")
 @second_stage
+@SUGGESTIONS
 @THREADS
 @click.option("--output", type=FILE, help="File to write, predictions.h5 for a dataset; otherwise standard output.")
 @click.option("--output-format", type=_FORMAT, help="Format of the output; by default by its name or place.")
 @click.option("--joined", metavar="MARK", help="csv with one row per record, its labels joined by this, such as ' | '.")
-def predict_command(inputs, model, texts, dataset, top_k, reranker, rerank, threads, output, **options):
+def predict_command(inputs, model, texts, dataset, top_k, reranker, rerank, suggestions, threads, output, **options):
     """Find the best labels of texts, of files of texts or features, or of a dataset's test instances.
 
     A FILE holds one text per line, JSON Lines, CSV, Parquet, svmlight or XMC text, compressed or not; - is standard
@@ -75,12 +79,13 @@ def predict_command(inputs, model, texts, dataset, top_k, reranker, rerank, thre
             raise click.UsageError("missing MODEL")
         model, *inputs = inputs
     predictor = open_predictor(model, reranker, rerank)
+    files = suggestion_files_for(predictor.model, suggestions)
     if dataset is not None:
         if inputs or texts or output is None or _any_set(options, _OF_RAW):
-            raise click.UsageError("--dataset takes only a model, --output, --top-k and --threads")
-        _predict_dataset(predictor.model, dataset, reranker, top_k, threads, output)
+            raise click.UsageError("--dataset takes only a model, --output, --top-k, --suggestions and --threads")
+        _predict_dataset(predictor.model, dataset, files, reranker, top_k, threads, output)
     elif inputs or texts:
-        _predict_raw(predictor, inputs, texts, top_k, threads, output, **options)
+        _predict_raw(predictor, inputs, texts, files, top_k, threads, output, **options)
     else:
         raise click.UsageError("nothing to predict: give --text, a file, - for standard input, or --dataset")
 
@@ -90,8 +95,14 @@ def _any_set(options, names):
     return any(options[name] is not None and options[name] is not False for name in names)
 
 
-def _predict_dataset(model, dataset, reranker, top_k, threads, output):
-    predictions = predict_test_set(model, open_dataset(dataset), top_k, threads)
+def _predict_dataset(model, dataset, files, reranker, top_k, threads, output):
+    opened = open_dataset(dataset)
+    ids = opened.ids("test") if files else []
+    suggestions = {name: file.suggestions_for(ids) for name, file in files.items()}
+    for name, file in files.items():
+        file.require_common(suggestions[name], ids, "give the ids of records.csv, by ovaflow hold-out --records")
+        click.echo(f"{file.path}: for {suggestions[name].known.sum():,} of {len(ids):,} test instances")
+    predictions = predict_test_set(model, opened, top_k, threads, suggestions)
     if reranker is not None:
         # also one that is not used, so that the report tells why
         predictions.inputs["reranker"] = read_about(reranker).checksum
@@ -101,7 +112,7 @@ def _predict_dataset(model, dataset, reranker, top_k, threads, output):
     click.echo(f"{output}: top {top_k} of {n:,} instances in {predictions.seconds:.1f} s, {each:.2f} core-ms each")
 
 
-def _predict_raw(predictor, inputs, texts, top_k, threads, output, output_format, joined, **options):
+def _predict_raw(predictor, inputs, texts, files, top_k, threads, output, output_format, joined, **options):
     probability = options.pop("min_probability")
     if options["fit"] or probability is not None:
         require_second_stage(predictor.model)
@@ -119,18 +130,23 @@ def _predict_raw(predictor, inputs, texts, top_k, threads, output, output_format
     quiet = not inputs or (output is None and sys.stdout.isatty())
     with _destination(output) as out, Progress("predicting", 0, "instances", quiet=quiet) as progress:
         out.write(writer.head)
-        unknown = empty = 0
+        unknown, empty, known = 0, 0, dict.fromkeys(files, 0)
         for batch in _batches(predictor, texts, sources):
             if batch.texts is not None:
                 unknown += without_words(predictor, batch.X)
             texts_or_none = batch.texts or [None] * len(batch.names)
-            predictions = labels_of(predictor, batch.X, top_k, threads, **options)
+            ids = _ids(batch.names, progress.done + 1)
+            suggestions = {name: file.suggestions_for(ids) for name, file in files.items()}
+            for name, each in suggestions.items():
+                known[name] += int(each.known.sum())
+            predictions = labels_of(predictor, batch.X, top_k, threads, suggestions=suggestions, **options)
             rows = zip(batch.names, texts_or_none, predictions, strict=True)
             for number, (name, text, labels) in enumerate(rows, progress.done + 1):
                 empty += not labels
                 out.write(writer.write(number, name, text, labels))
             out.flush()
             progress.advance(len(batch.names))
+        _require_suggestions(files, known, progress.done)
         if isinstance(writer, XmcText):
             out.seek(0)
             out.write(writer.first_line(progress.done))
@@ -140,6 +156,21 @@ def _predict_raw(predictor, inputs, texts, top_k, threads, output, output_format
     if empty and isinstance(writer, Csv):
         remark = "is kept, so they have no line; --joined gives each a row"
         click.echo(f"ovaflow: no label of {empty:,} of {progress.done:,} instances {remark}", err=True)
+
+
+def _ids(names, first):
+    """What instances are called in files of suggestions: as in the output, by name or by number."""
+    return [clean(str(number if name is None else name)) for number, name in enumerate(names, first)]
+
+
+def _require_suggestions(files, known, n):
+    """Refuse files that suggest nothing for any instance; say for how many the others do."""
+    for name, file in files.items():
+        if not known[name]:
+            remedy = "give the ids of the instances, as the output has them; see --id-column"
+            raise InputError(f"none of its {file.n_texts:,} ids is that of an instance", path=file.path, remedy=remedy)
+        if known[name] < n:
+            click.echo(f"ovaflow: {file.path} suggests labels for {known[name]:,} of {n:,} instances", err=True)
 
 
 def _batches(predictor, texts, sources):

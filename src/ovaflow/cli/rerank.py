@@ -1,8 +1,11 @@
 """Commands of the second stage: fit it, and measure its probabilities."""
 
+from pathlib import Path
+
 import click
 
-from ovaflow.cli.options import FILE, OF_DATASET, THREADS, output
+from ovaflow.cli.options import FILE, OF_DATASET, SUGGESTIONS, THREADS, output
+from ovaflow.cli.suggestions import read_suggestion_files
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.ranking import find_hits
@@ -10,6 +13,7 @@ from ovaflow.evaluation.reliability import measure_reliability
 from ovaflow.prediction.predictions import open_any_model, read_predictions
 from ovaflow.reranking.fitting import fit_reranker, require_parts_of_one
 from ovaflow.reranking.reranker_file import read_about, write_reranker
+from ovaflow.reranking.suggestions import Source, Suggestions
 from ovaflow.storage.texts import write_json
 
 
@@ -18,15 +22,31 @@ from ovaflow.storage.texts import write_json
 @OF_DATASET
 @click.option("--held-out", required=True, type=FILE, help="Dataset file, by ovaflow hold-out.")
 @click.option("--predictions", required=True, type=FILE, help="Predictions for it by a model of its training data.")
+@click.option(
+    "--with-run",
+    "runs",
+    nargs=3,
+    multiple=True,
+    metavar="NAME MODEL PREDICTIONS",
+    help="Another model of the dataset, and predictions for --held-out by one of its training data; repeatable.",
+)
+@SUGGESTIONS
 @THREADS
 @output("Second stage to write, reranker.h5.")
-def rerank_command(model, dataset, held_out, predictions, threads, output):
+def rerank_command(model, dataset, held_out, predictions, runs, suggestions, threads, output):
     """Fit a second stage for MODEL (model.h5): it ranks candidates by more than scores, and gives probabilities."""
     opened, parts, predicted = open_any_model(model), open_dataset(held_out), read_predictions(predictions)
     opened.require_dataset(whole := open_dataset(dataset))
     require_parts_of_one(whole, parts, predicted)
+    sources = {}
+    for name, *files in runs:
+        source, suggested = _of_run(name, *map(Path, files), whole, parts)
+        sources[source] = suggested
+    files = read_suggestion_files(suggestions, whole, whole.parameters)
+    for name, file in files.items():
+        sources[Source(name, None, file.checksum)] = _of_file(file, whole, parts)
     hits = find_hits(predicted.ids, parts.test.Y)
-    reranker = fit_reranker(opened, whole, parts, predicted, hits, threads)
+    reranker = fit_reranker(opened, whole, parts, predicted, hits, threads, sources)
     write_reranker(output, reranker)
     if reranker.unused:
         click.echo(f"{output}: predictions stay as they are: {reranker.unused}")
@@ -34,6 +54,28 @@ def rerank_command(model, dataset, held_out, predictions, threads, output):
     check = reranker.parameters["check"]
     change = f"nDCG@5 {100 * check['first_stage']:.1f} to {100 * check['second_stage']:.1f}"
     click.echo(f"{output}: from {reranker.parameters['texts']:,} instances; {change} on {check['texts']:,} of them")
+
+
+def _of_run(name, model, predictions, dataset, held_out):
+    """The source that a run is, and its suggestions for held-out instances."""
+    opened, predicted = open_any_model(model), read_predictions(predictions)
+    opened.require_dataset(dataset)
+    require_parts_of_one(dataset, held_out, predicted)
+    return Source(name, model, opened.checksum), Suggestions.of_model(predicted.ids, predicted.scores)
+
+
+def _of_file(file, dataset, held_out):
+    """Suggestions of a file for held-out instances; a remark says how much of it is unknown."""
+    n = held_out.test.X.n_rows
+    ids = held_out.records("test", range(n))
+    suggestions = file.suggestions_for(ids)
+    file.require_common(suggestions, ids, "give the ids of records.csv, by ovaflow hold-out --records")
+    strangers = file.n_texts - file.common_with([*dataset.ids("train"), *dataset.ids("test")])
+    click.echo(
+        f"{file.path}: for {suggestions.known.sum():,} of {n:,} held-out instances; unknown are"
+        f" {strangers:,} of {file.n_texts:,} ids and the labels of {file.unknown:,} of {file.amount:,} suggestions"
+    )
+    return suggestions
 
 
 @click.command("reliability")

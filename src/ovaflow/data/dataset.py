@@ -83,7 +83,8 @@ class Split:
     def take(self, rows):
         """Some of the instances, without their texts."""
         norms = None if self.norms is None else self.norms[rows]
-        records = [self.records[row] for row in rows] if self.records else []
+        # names of labels come last and are no records
+        records = [self.records[row] for row in rows if row < len(self.records)]
         return Split(rows_of(self.X, rows), rows_of(self.Y, rows), norms=norms, records=records)
 
     def unscaled(self, bias):
@@ -189,6 +190,16 @@ class Dataset(Named):
         with open_artifact(self.path, KIND) as file:
             records = _strings(file, f"{part}_records")
         return [records[row] for row in rows] if records else [""] * len(rows)
+
+    def ids(self, part):
+        """Ids of the instances of ``"train"`` or ``"test"``; with that before them, as ``train line 3``, if some are
+        the same in both.
+        """
+        amounts = {"train": self.n_documents, "test": self.test.X.n_rows}
+        ids = {each: self.records(each, range(amount)) for each, amount in amounts.items()}
+        if set(ids["train"]) & set(ids["test"]) - {""}:
+            return [f"{part} {record}" for record in ids[part]]
+        return ids[part]
 
     def heaviest_features(self, part, row, amount):
         """Names of the largest features of an instance of ``"train"`` or ``"test"``, as far as they have names."""

@@ -167,6 +167,16 @@ def names_as_given(source):
     return None
 
 
+def numbers_of_labels(named, parameters):
+    """Labels of a dataset or model by their URIs and names, and by their numbers if its source had these."""
+    numbers = {}
+    for marks in (named.label_names, named.label_uris):
+        numbers |= {mark: label for label, mark in enumerate(marks)}
+    if "labels" in parameters.get("source", {}).get("files", {}):
+        numbers |= {str(label): label for label in range(named.n_labels)}
+    return numbers
+
+
 _SEPARATORS = (";", "|", "\t")
 """What tables have between labels, and hardly any name has inside."""
 _FEW = 20

@@ -21,9 +21,9 @@ def of_reading(files: list[str], megabytes: float) -> int:
     return 550 + int((5 if expanding else 2) * megabytes)
 
 
-def of_reranking(dataset: float, held_out: float, predictions: float) -> int:
+def of_reranking(datasets: float, predictions: float, suggestions: float = 0) -> int:
     """Memory of a job that fits a second stage, by the sizes of its inputs."""
-    return int(700 + 4 * (dataset + held_out) + 20 * predictions)
+    return int(700 + 4 * datasets + 20 * predictions + 4 * suggestions)
 
 
 def of_merging(labels: int, shards: float) -> int:

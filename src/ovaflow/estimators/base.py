@@ -25,11 +25,10 @@ from ovaflow.estimators.labels import CLASSES, LabelForm, Labels, Matrix
 from ovaflow.evaluation.ranking import find_hits, precision
 from ovaflow.model.model_file import ONE_VS_ALL, MethodModel
 from ovaflow.model.top_k import NO_LABEL
-from ovaflow.prediction.predictions import open_any_model, predict_test_set
+from ovaflow.prediction.predictions import open_any_model, predict_test_set, reranked
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.fitting import fit_reranker
-from ovaflow.reranking.reranked_model import RerankedModel
 from ovaflow.reranking.reranker_file import FILE_NAME, Reranker, read_reranker, write_reranker
 from ovaflow.settings.models import CANDIDATES, Predict, Prepare, Section
 from ovaflow.settings.schema import explain
@@ -183,8 +182,8 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         self._open()
 
     def _open(self) -> None:
-        second_stage = self.reranker_ is not None and not self.reranker_.unused
-        self._predictor = Predictor(RerankedModel.of(self.model_, self.reranker_) if second_stage else self.model_)
+        model = self.model_
+        self._predictor = Predictor(model if self.reranker_ is None else reranked(model, self.reranker_))
 
     def _dataset(self, X: Matrix, Y: CSR, names: Names, named: int) -> Dataset:
         """The training set as the pipeline's prepare step makes it of the same features, the last ones of names."""
@@ -203,7 +202,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _instances(self, X: Matrix) -> CSR:
         check_is_fitted(self)
-        unscaled = self.model_.transform.get("unscaled", False)
+        unscaled = self._predictor.model.transform.get("unscaled", False)
         checked = validate_data(self, X, accept_sparse="csr", dtype=np.float32, reset=False)
         return self._finished(checked, unscaled)[0]
 

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse
 
 from ovaflow.console.errors import InputError
+from ovaflow.data.labels import numbers_of_labels
 from ovaflow.data.readers.annif import read_annif
 from ovaflow.data.readers.sparse_text import read_svmlight, read_xmc_text
 from ovaflow.data.readers.texts import read_texts
@@ -77,18 +78,10 @@ def _matrix(rows, n_labels):
 def _read_texts(predictor, path, settings):
     """Batches of features, known labels of each record, and the number of all its labels."""
     instances = read_annif(path, Counter()) if settings.format == "annif" else read_texts(settings, path)
-    numbers = _numbers_of(predictor.model)
+    numbers = numbers_of_labels(predictor.model, predictor.model.transform)
     while batch := list(itertools.islice(instances, BATCH)):
         labels = [{numbers[label] for label in each.labels if label in numbers} for each in batch]
         yield predictor.from_texts([each.text for each in batch]), labels, [len(each.labels) for each in batch]
-
-
-def _numbers_of(model):
-    """Labels by their URIs and names, and by their numbers if the model's data has these."""
-    numbers = {name: label for marks in (model.label_names, model.label_uris) for label, name in enumerate(marks)}
-    if "labels" in model.transform.get("source", {}).get("files", {}):
-        numbers |= {str(label): label for label in range(model.n_labels)}
-    return numbers
 
 
 def _read_features(predictor, path, settings):

@@ -19,9 +19,10 @@ class Label(NamedTuple):
     uri: str | None = None
 
 
-def labels_of(predictor, X, k, threads=1, fit=False, min_score=None):
+def labels_of(predictor, X, k, threads=1, fit=False, min_score=None, suggestions=None):
     """The best k labels of each instance by falling score; ``fit``: as many as fit instead."""
-    ids, scores = predictor.top_k(X, min(CANDIDATES if fit else k, predictor.n_labels), threads)
+    most = min(CANDIDATES if fit else k, predictor.n_labels)
+    ids, scores = predictor.top_k(X, most, threads, suggestions)
     amounts = labels_that_fit(scores)[:, None] if fit else k
     return first_labels(predictor, ids, scores, amounts, min_score)
 

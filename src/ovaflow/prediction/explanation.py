@@ -45,6 +45,8 @@ class Explanation(NamedTuple):
 def contributions(predictor, x, label, top=None):
     """What pushes a label's score up and down for one instance, ``top`` features of each sign."""
     model = _require_weights(predictor.model, label)
+    if model.probabilistic:
+        x = model.features_for(model.first_stage, x)
     values = x.data.astype(np.float64) * model.label_weights(label, x.indices)
     is_bias = x.indices == model.bias_feature
     bias = math.fsum(values[is_bias]) + model.constant(label)

@@ -41,8 +41,27 @@ def with_second_stage(model, path=None):
     beside = Path(model.path).with_name(FILE_NAME)
     if path is None and not beside.exists():
         return model
-    reranker = read_reranker(path or beside, model)
-    return model if reranker.unused else RerankedModel.of(model, reranker)
+    return reranked(model, read_reranker(path or beside, model))
+
+
+def reranked(model, reranker):
+    """A model with a second stage and with the models whose suggestions this weighs; without it if it is not used."""
+    if reranker.unused:
+        return model
+    return RerankedModel.of(model, reranker, map(_open_run, reranker.runs))
+
+
+def _open_run(source):
+    """The model of a run whose suggestions are evidence."""
+    remedy = "put it back, or run rerank again; --no-rerank leaves the second stage out"
+    if not source.model.exists():
+        message = f"no such file; the second stage weighs suggestions of {source.name}"
+        raise InputError(message, path=source.model, remedy=remedy)
+    model = open_any_model(source.model)
+    if model.checksum != source.checksum:
+        message = f"not the model of {source.name} that the second stage was fitted with"
+        raise InputError(message, path=source.model, remedy=remedy)
+    return model
 
 
 def require_second_stage(model):
@@ -68,14 +87,17 @@ class Predictions:
     ranking: Ranking | None = None
 
 
-def predict_test_set(model, dataset, k, threads=1):
-    """Predict the best k labels of each test instance of the dataset that the model was trained on."""
+def predict_test_set(model, dataset, k, threads=1, suggestions=None):
+    """Predict the best k labels of each test instance of the dataset that the model was trained on.
+
+    ``suggestions`` of files for them, by name, are for the second stage.
+    """
     model.require_dataset(dataset)
     model.prepare()
     wall, processor = time.perf_counter(), time.process_time()
     X, ranking = model.instances(dataset.test), None
     if model.probabilistic:
-        ranking = model.ranking(X, k, threads, quiet=False)
+        ranking = model.ranking(X, k, threads, quiet=False, suggestions=suggestions)
         ids, scores = ranking.ids[:, :k], ranking.probabilities[:, :k]
     else:
         ids, scores = model.top_k(X, k, threads, quiet=False)

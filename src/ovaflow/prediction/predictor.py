@@ -1,6 +1,6 @@
 """A model at work: texts or features in, labels with scores out."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Self
 
@@ -16,6 +16,7 @@ from ovaflow.model.index import index_path
 from ovaflow.model.model_file import Model
 from ovaflow.prediction.predictions import open_any_model, with_second_stage
 from ovaflow.reranking.reranked_model import RerankedModel
+from ovaflow.reranking.suggestions import Suggestions
 from ovaflow.sparse.csr import CSR, from_scipy
 
 
@@ -174,7 +175,9 @@ class Predictor:
         normalize, unscaled = (settings.get(name, False) for name in ("normalize", "unscaled"))
         return model_features(matrix, normalize, self.model.bias, unscaled)[0]
 
-    def top_k(self, X: CSR, k: int, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    def top_k(
+        self, X: CSR, k: int, threads: int = 1, suggestions: Mapping[str, Suggestions] | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Best labels of each instance.
 
         Parameters
@@ -185,6 +188,8 @@ class Predictor:
             Labels of each instance.
         threads : int
             They change no result.
+        suggestions : mapping of str to Suggestions, optional
+            Of other programs for these instances, by the names that the second stage was fitted with.
 
         Returns
         -------
@@ -194,6 +199,8 @@ class Predictor:
             -inf where the id is -1. Probabilities where the model has a second stage.
         """
         self._require_features(X)
+        if suggestions:
+            return self._search.top_k(X, k, threads, suggestions)
         return self._search.top_k(X, k, threads)
 
     def scores(self, X: CSR, labels: ArrayLike) -> np.ndarray:

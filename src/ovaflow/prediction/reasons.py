@@ -21,6 +21,9 @@ SUPPORT = 0.1
 NAMED = 3
 """Other candidates that are named, the most."""
 
+FIRST = 10
+"""Places among the suggestions of another run that count as evidence in words."""
+
 NO_CANDIDATE: dict = {"probability": None, "evidence": []}
 """What the second stage says of a label whose score is not among the highest."""
 
@@ -47,7 +50,7 @@ def explain(predictor, x, labels, top, text=None):
 def evidence_of_candidates(predictor, x, text=None, amount=0):
     """Probability and evidence of each candidate of one instance, of ``amount`` at least, by label.
 
-    Evidence is a list of what there is, each with its ``kind``, one of :data:`GROUPS`, its ``text``, and numbers.
+    Evidence is a list of what there is, each with its ``kind``, a group of columns, its ``text``, and numbers.
     """
     most = min(max(amount, CANDIDATES), predictor.n_labels)
     ids, probabilities = (row[0] for row in predictor.top_k(x, most))
@@ -59,7 +62,7 @@ def evidence_of_candidates(predictor, x, text=None, amount=0):
     holders, similar = evidence.neighbours.holders(row)
     words = _words(text or "", predictor.model.transform.get("html"))
     several = np.diff(evidence.names.indptr) > 1
-    companions = _companions(predictor, x, ids)
+    companions, places = _companions(predictor, x, ids), _places(predictor.model, x, ids)
     candidates = {}
     for place, label in enumerate(ids.tolist()):
         parts = (
@@ -67,11 +70,19 @@ def evidence_of_candidates(predictor, x, text=None, amount=0):
             _similar_texts(int(holders[label]), similar),
             _other_candidates(predictor, companions[label]),
             _frequency(int(evidence.counts[label])),
+            *(_suggested(source, int(ranks[place])) for source, ranks in places.items()),
         )
         # the fewest digits that give the same float32 again, as in predictions
         probability = float(str(probabilities[place]))
         candidates[label] = {"probability": probability, "evidence": [part for part in parts if part]}
     return candidates
+
+
+def _places(model, x, ids):
+    """Places of labels among the suggestions of each run that is a source, from 0."""
+    suggested = model.suggestions_of(model.others, x, 1)
+    pairs = zip(model.reranker.runs, suggested, strict=False)
+    return {source: each.columns(ids[None])[0, :, 1] for source, each in pairs}
 
 
 def _companions(predictor, x, ids):
@@ -126,3 +137,10 @@ def _frequency(count):
         return None
     records = "record" if count == 1 else "records"
     return {"kind": "frequency", "text": f"rare: {count or 'no'} training {records}", "count": count}
+
+
+def _suggested(source, place):
+    if place >= FIRST:
+        return None
+    text = f"suggested by {source.name} in place {place + 1}"
+    return {"kind": source.group, "text": text, "place": place + 1}

@@ -10,6 +10,7 @@ from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.company import Company
 from ovaflow.reranking.names import WHOLE, LabelNames
 from ovaflow.reranking.neighbours import Neighbours
+from ovaflow.reranking.suggestions import NO_SCORE
 
 GROUPS = {
     "score": ("score", "below the first", "below the fifth", "rank", "mean of the first five"),
@@ -32,8 +33,15 @@ GROUPS = {
 
 COLUMNS = tuple(name for names in GROUPS.values() for name in names)
 
-_NO_SCORE = np.float32(-100)
-"""Stands for the score of a candidate that is missing."""
+
+def columns_with(sources):
+    """Names of all columns, with those of sources of suggestions."""
+    return (*COLUMNS, *(column for source in sources for column in source.columns))
+
+
+def groups_with(sources):
+    """Columns by kind of evidence, with those of sources of suggestions."""
+    return GROUPS | {source.group: source.columns for source in sources}
 
 
 @dataclass(frozen=True)
@@ -54,10 +62,13 @@ class Evidence:
         parts = Neighbours.among(dataset), LabelNames.of(dataset), company
         return cls(dataset.counts, *parts, dataset.bias_feature, likelihood)
 
-    def columns(self, X, ids, scores, threads=1):
-        """Rows of evidence for candidates (n, k), by falling score: float32 (n, k, c), :data:`COLUMNS`."""
+    def columns(self, X, ids, scores, threads=1, suggestions=()):
+        """Rows of evidence for candidates (n, k), by falling score: float32 (n, k, c), :data:`COLUMNS`.
+
+        After these stand the columns of ``suggestions`` of other sources, in their order.
+        """
         texts = unit_rows(X, self.bias_feature)
-        scores = np.where(ids == NO_LABEL, _NO_SCORE, scores).astype(np.float32)
+        scores = np.where(ids == NO_LABEL, NO_SCORE, scores).astype(np.float32)
         votes, votes_of_all = self.neighbours.votes(texts, ids, threads)
         names = self.names.overlap(texts, ids)
         fifth = min(4, ids.shape[1] - 1)
@@ -84,7 +95,7 @@ class Evidence:
         rows = np.empty((*ids.shape, len(COLUMNS)), np.float32)
         for number, name in enumerate(COLUMNS):
             rows[:, :, number] = columns[name]
-        return rows
+        return np.concatenate([rows, *(each.columns(ids) for each in suggestions)], axis=2)
 
     def likelihoods(self, scores):
         """Probabilities of labels by their scores alone, which weigh their company: float32."""

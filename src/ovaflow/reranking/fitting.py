@@ -15,8 +15,9 @@ from threadpoolctl import threadpool_limits
 from ovaflow.console.errors import InputError
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.boosted_trees import BoostedTrees, rank
-from ovaflow.reranking.evidence import COLUMNS, GROUPS, Evidence
+from ovaflow.reranking.evidence import Evidence, columns_with, groups_with
 from ovaflow.reranking.reranker_file import Reranker
+from ovaflow.reranking.suggestions import known_to_all
 from ovaflow.settings.models import CANDIDATES
 from ovaflow.sparse.csr import rows_of
 
@@ -52,28 +53,55 @@ class HeldOut(NamedTuple):
         return self.columns[known], self.hits[known]
 
 
-def fit_reranker(model, dataset, held_out, predictions, hits, threads=1):
-    """Fit a second stage for a model of ``dataset`` to predictions for the test instances of ``held_out``."""
+def fit_reranker(model, dataset, held_out, predictions, hits, threads=1, suggestions=None):
+    """Fit a second stage for a model of ``dataset`` to predictions for the test instances of ``held_out``.
+
+    ``suggestions`` for these instances, by their :class:`Source`, are evidence, too; those of runs come first.
+    """
+    suggestions = suggestions or {}
+    sources = tuple(suggestions)
     inputs = {"model": model.checksum, "held_out": held_out.checksum}
     inputs["held_out_model"] = predictions.inputs["model"]
+    inputs |= {source.group: source.checksum for source in sources}
     texts = _spread(len(predictions.ids), MOST)
-    parameters = {**held_out.parameters["held_out"], "texts": len(texts), "columns": COLUMNS}
+    parameters = {**held_out.parameters["held_out"], "texts": len(texts)}
+    parameters["columns"] = columns_with(sources)
     ids, scores, hits = (array[texts, :CANDIDATES] for array in (predictions.ids, predictions.scores, hits))
-    if len(texts) < FEWEST:
-        return Reranker(parameters | {"unused": f"{len(texts):,} instances were held out, it needs {FEWEST:,}"}, inputs)
-    if len(np.unique(hits[ids != NO_LABEL])) < 2:
-        reason = "the candidates of held-out instances are all wrong, or all right"
-        return Reranker(parameters | {"unused": reason}, inputs)
+    suggested = [each.take(texts) for each in suggestions.values()]
+    complete = known_to_all(suggested, len(texts))
+    if reason := _obstacle(complete, hits, ids != NO_LABEL):
+        return Reranker(parameters | {"unused": reason}, inputs, sources=sources)
     likelihood = fit_likelihood(ids, scores, hits)
-    columns = Evidence.of(held_out, likelihood).columns(rows_of(held_out.test.X, texts), ids, scores, threads)
-    pairs = HeldOut(columns, ids, hits, np.diff(held_out.test.Y.indptr)[texts])
-    checked = np.arange(len(texts)) % CHECKED == 0
-    check = check_trees(fit_trees(*pairs.part(~checked).candidates, threads), pairs.part(checked))
+    X = rows_of(held_out.test.X, texts)
+    rows = Evidence.of(held_out, likelihood).columns(X, ids, scores, threads, suggested)
+    pairs = HeldOut(rows, ids, hits, np.diff(held_out.test.Y.indptr)[texts])
+    known = pairs.part(complete)
+    checked = np.arange(len(known.ids)) % CHECKED == 0
+    fitted = fit_trees(*known.part(~checked).candidates, threads)
+    check = check_trees(fitted, known.part(checked), groups_with(sources))
     parameters["check"] = check
     if check["second_stage"] <= check["first_stage"]:
-        return Reranker(parameters | {"unused": "it ranks held-out instances no better than the scores do"}, inputs)
-    trees = fit_trees(*pairs.candidates, threads)
-    return Reranker(parameters, inputs, trees, Evidence.of(dataset, likelihood))
+        reason = "it ranks held-out instances no better than the scores do"
+        return Reranker(parameters | {"unused": reason}, inputs, sources=sources)
+    trees, trees_alone = fit_trees(*known.candidates, threads), None
+    runs = [source for source in sources if source.model is not None]
+    if len(runs) < len(sources):
+        alone, hits = pairs.candidates
+        trees_alone = fit_trees(alone[:, : len(columns_with(runs))], hits, threads)
+    evidence = Evidence.of(dataset, likelihood)
+    return Reranker(parameters, inputs, trees, evidence, sources=sources, trees_alone=trees_alone)
+
+
+def _obstacle(complete, hits, candidates):
+    """Why no trees can be fitted; empty where they can."""
+    if len(complete) < FEWEST:
+        return f"{len(complete):,} instances were held out, it needs {FEWEST:,}"
+    amount = int(complete.sum())
+    if amount < FEWEST:
+        return f"files suggest labels for {amount:,} of the held-out instances, it needs {FEWEST:,}"
+    if len(np.unique(hits[complete][candidates[complete]])) < 2:
+        return "the candidates of held-out instances are all wrong, or all right"
+    return ""
 
 
 def require_parts_of_one(dataset, held_out, predictions):
@@ -127,13 +155,14 @@ def _arrays_of(model):
     )
 
 
-def check_trees(trees, check):
+def check_trees(trees, check, groups):
     """Quality of the order by score and by trees, and what is lost without each kind of evidence, in nDCG@5."""
     by_trees = _ndcg(trees, check, check.columns)
     lost, random = {}, np.random.default_rng(0)
-    for name, group in GROUPS.items():
+    ends = np.cumsum([len(group) for group in groups.values()])
+    for end, (name, group) in zip(ends, groups.items(), strict=True):
         columns = check.columns.copy()
-        numbers = [COLUMNS.index(column) for column in group]
+        numbers = np.arange(end - len(group), end)
         shuffled = random.permutation(len(columns))
         columns[:, :, numbers] = columns[shuffled][:, :, numbers]
         lost[name] = by_trees - _ndcg(trees, check, columns)

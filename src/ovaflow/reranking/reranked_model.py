@@ -5,10 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ovaflow.data.normalize import append_bias, unit_rows
 from ovaflow.model.model_file import Model, ModelFile
 from ovaflow.model.top_k import NO_LABEL
-from ovaflow.reranking.boosted_trees import rank
 from ovaflow.reranking.reranker_file import Reranker
+from ovaflow.reranking.suggestions import Suggestions, known_to_all
 from ovaflow.settings.models import CANDIDATES
 from ovaflow.sparse.csr import CSR
 
@@ -24,17 +25,24 @@ class Ranking(NamedTuple):
 
 @dataclass(frozen=True)
 class RerankedModel(Model):
-    """A model with its second stage."""
+    """A model with its second stage.
+
+    If one of the models takes features before they were scaled to length 1, it takes these.
+    """
 
     first_stage: Model
     reranker: Reranker
+    others: tuple = ()  # models of the runs whose suggestions are evidence
     probabilistic = True
 
     @classmethod
-    def of(cls, model, reranker):
-        """The model and a second stage that belongs to it."""
+    def of(cls, model, reranker, others=()):
+        """The model, a second stage that belongs to it, and the models of its runs."""
         common = {field.name: getattr(model, field.name) for field in fields(ModelFile)}
-        return cls(**common, first_stage=model, reranker=reranker)
+        if any(map(_takes_unscaled, others)):
+            transform = model.transform | {"unscaled": True}
+            common["parameters"] = model.parameters | {"transform": transform}
+        return cls(**common, first_stage=model, reranker=reranker, others=tuple(others))
 
     @property
     def n_features(self):
@@ -45,22 +53,45 @@ class RerankedModel(Model):
         return self.first_stage.nonzeros
 
     def instances(self, split):
+        if _takes_unscaled(self):
+            return split.unscaled(self.bias)
         return self.first_stage.instances(split)
 
     def prepare(self):
-        self.first_stage.prepare()
+        for model in (self.first_stage, *self.others):
+            model.prepare()
         self._load_kernels()
 
-    def top_k(self, X, k, threads=1, quiet=True):
-        return _first(self.ranking(X, k, threads, quiet), k)
+    def top_k(self, X, k, threads=1, quiet=True, suggestions=None):
+        """``suggestions`` of files by name; where one says nothing of a text, the others are the evidence."""
+        return _first(self.ranking(X, k, threads, quiet, suggestions), k)
 
-    def ranking(self, X, k, threads=1, quiet=True):
-        """All candidates, or k if that is more."""
-        return self._rank(X, *self.first_stage.top_k(X, max(k, CANDIDATES), threads, quiet), threads)
+    def ranking(self, X, k, threads=1, quiet=True, suggestions=None):
+        """All candidates, or k if that is more; ``suggestions`` as for :meth:`top_k`."""
+        x = self.features_for(self.first_stage, X)
+        found = self.first_stage.top_k(x, max(k, CANDIDATES), threads, quiet)
+        suggested = self.suggestions_of(self.others, X, threads, suggestions)
+        return self._rank(X, *found, threads, suggested)
+
+    def suggestions_of(self, others, X, threads, suggestions=None):
+        """What each source suggests: ``others`` answer for the models of :attr:`others`."""
+        suggested = []
+        for model, asked in zip(self.others, others, strict=True):
+            found = asked.top_k(self.features_for(model, X), CANDIDATES, threads)
+            suggested.append(Suggestions.of_model(*found))
+        for name in self.reranker.files:
+            suggested.append((suggestions or {}).get(name) or Suggestions.of_none(X.n_rows))
+        return suggested
+
+    def features_for(self, model, X):
+        """Instances of this model as one of its models takes them."""
+        if _takes_unscaled(self) and not _takes_unscaled(model):
+            return append_bias(unit_rows(X, self.bias_feature), self.bias)
+        return X
 
     def score(self, X, labels):
         """Scores of the first stage for chosen labels."""
-        return self.first_stage.score(X, labels)
+        return self.first_stage.score(self.features_for(self.first_stage, X), labels)
 
     def for_many_calls(self):
         return _Search(self)
@@ -78,16 +109,22 @@ class RerankedModel(Model):
     def cosines(self, label):
         return self.first_stage.cosines(label)
 
-    def _rank(self, X, ids, scores, threads):
-        columns = self.reranker.evidence.columns(X, ids, scores, threads)
-        probabilities, order = rank(self.reranker.trees, columns, ids)
+    def _rank(self, X, ids, scores, threads, suggested):
+        columns = self.reranker.evidence.columns(X, ids, scores, threads, suggested)
+        complete = known_to_all(suggested, len(ids))
+        probabilities, order = self.reranker.rank(columns, ids, complete)
         ranked = np.take_along_axis(ids, order, axis=1)
         probabilities[ranked == NO_LABEL] = -np.inf
         return Ranking(ranked, probabilities, ids, scores)
 
     def _load_kernels(self):
         row = CSR(np.ones(1, np.float32), np.zeros(1, np.int32), np.array([0, 1]), self.n_features)
-        self._rank(row, np.zeros((1, 1), np.int32), np.zeros((1, 1), np.float32), 1)
+        nothing = [Suggestions.of_none(1)._replace(known=np.ones(1, bool)) for _ in self.reranker.sources]
+        self._rank(row, np.zeros((1, 1), np.int32), np.zeros((1, 1), np.float32), 1, nothing)
+
+
+def _takes_unscaled(model):
+    return model.transform.get("unscaled", False)
 
 
 def _first(ranking, k):
@@ -99,11 +136,16 @@ class _Search:
 
     def __init__(self, model):
         self._model, self._first_stage = model, model.first_stage.for_many_calls()
+        self._others = [other.for_many_calls() for other in model.others]
 
     def prepare(self):
-        self._first_stage.prepare()
+        for search in (self._first_stage, *self._others):
+            search.prepare()
         self._model._load_kernels()
 
-    def top_k(self, X, k, threads=1):
-        ids, scores = self._first_stage.top_k(X, max(k, CANDIDATES), threads)
-        return _first(self._model._rank(X, ids, scores, threads), k)
+    def top_k(self, X, k, threads=1, suggestions=None):
+        model = self._model
+        x = model.features_for(model.first_stage, X)
+        found = self._first_stage.top_k(x, max(k, CANDIDATES), threads)
+        suggested = model.suggestions_of(self._others, X, threads, suggestions)
+        return _first(model._rank(X, *found, threads, suggested), k)

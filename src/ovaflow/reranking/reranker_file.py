@@ -1,16 +1,18 @@
 """The file of a second stage: trees and evidence as plain arrays, bound to the model whose candidates it ranks."""
 
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.reranking.boosted_trees import BoostedTrees
+from ovaflow.reranking.boosted_trees import BoostedTrees, rank
 from ovaflow.reranking.company import Company
-from ovaflow.reranking.evidence import COLUMNS, Evidence
+from ovaflow.reranking.evidence import Evidence, columns_with
 from ovaflow.reranking.names import LabelNames
 from ovaflow.reranking.neighbours import Neighbours
+from ovaflow.reranking.suggestions import Source
 from ovaflow.storage.arrays import create_array, map_array, read_csr, write_csr
 from ovaflow.storage.artifact import checksum_of, create_artifact, inputs_of, open_artifact, parameters_of
 
@@ -32,17 +34,43 @@ class Reranker:
     evidence: Evidence | None = None
     checksum: str = ""
     path: Path | None = None  # of its file
+    sources: tuple[Source, ...] = ()  # whose suggestions are evidence; runs, then files
+    # for texts of which a file says nothing; they know the columns before those of the files
+    trees_alone: BoostedTrees | None = None
 
     @property
     def unused(self):
         """Why it is not used; empty where it is."""
         return self.parameters.get("unused", "")
 
+    @property
+    def runs(self):
+        """The sources that are runs, whose models are asked."""
+        return [source for source in self.sources if source.model is not None]
+
+    @property
+    def files(self):
+        """Names of the sources whose suggestions come in files."""
+        return [source.name for source in self.sources if source.model is None]
+
+    def rank(self, columns, ids, complete):
+        """Probabilities of candidates (n, k) and their order; ``complete``: texts that all sources know, bool (n,)."""
+        if complete.all():
+            return rank(self.trees, columns, ids)
+        probabilities, order = rank(self.trees_alone, columns, ids)
+        probabilities[complete], order[complete] = rank(self.trees, columns[complete], ids[complete])
+        return probabilities, order
+
 
 def write_reranker(path, reranker):
-    with create_artifact(path, KIND, reranker.parameters, reranker.inputs) as file:
+    parameters = reranker.parameters
+    if reranker.sources:
+        parameters = parameters | {"sources": [_entry(source, path) for source in reranker.sources]}
+    with create_artifact(path, KIND, parameters, reranker.inputs) as file:
         if not reranker.unused:
             _write_trees(file.create_group("trees"), reranker.trees)
+            if reranker.trees_alone is not None:
+                _write_trees(file.create_group("trees_alone"), reranker.trees_alone)
             evidence = reranker.evidence
             write_csr(file.create_group("texts"), evidence.neighbours.X)
             write_csr(file.create_group("labels"), evidence.neighbours.Y)
@@ -52,6 +80,20 @@ def write_reranker(path, reranker):
             create_array(file, "letters", evidence.names.letters)
             write_csr(file.create_group("company"), evidence.company.probabilities)
             create_array(file, "likelihood", np.array(evidence.likelihood))
+
+
+def _entry(source, path):
+    """A source as parameters, its model relative to the folder of the second stage."""
+    entry = {"name": source.name, "checksum": source.checksum}
+    if source.model is not None:
+        entry["model"] = os.path.relpath(source.model, Path(path).parent)
+    return entry
+
+
+def _sources(parameters, path):
+    for entry in parameters.get("sources", ()):
+        model = Path(path).parent / entry["model"] if "model" in entry else None
+        yield Source(entry["name"], model, entry["checksum"])
 
 
 def _write_trees(group, trees):
@@ -69,24 +111,31 @@ def read_reranker(path, model):
             raise InputError(f"does not belong to {model.path}", path=path, remedy="run rerank again")
         if about.unused:
             return about
-        if tuple(about.parameters["columns"]) != COLUMNS:
+        if tuple(about.parameters["columns"]) != columns_with(about.sources):
             message = "ranks by other evidence than this ovaflow knows"
             raise InputError(message, path=path, remedy="run rerank again")
-        arrays = {name: map_array(array) for name, array in file["trees"].items()}
-        trees = BoostedTrees(**arrays, baseline=float(file["trees"].attrs["baseline"]))
+        trees, trees_alone = _read_trees(file["trees"]), None
+        if "trees_alone" in file:
+            trees_alone = _read_trees(file["trees_alone"])
         X, Y, names, company = (read_csr(file[name]) for name in ("texts", "labels", "names", "company"))
         parts = (map_array(file[name]) for name in ("names_of_labels", "phrases", "letters"))
         names = LabelNames(names, *parts)
         parts = Neighbours.of(X, Y), names, Company(company)
         likelihood = map_array(file["likelihood"])
         evidence = Evidence(model.counts, *parts, model.bias_feature, likelihood)
-        return replace(about, trees=trees, evidence=evidence)
+        return replace(about, trees=trees, evidence=evidence, trees_alone=trees_alone)
+
+
+def _read_trees(group):
+    arrays = {name: map_array(array) for name, array in group.items()}
+    return BoostedTrees(**arrays, baseline=float(group.attrs["baseline"]))
 
 
 def about_reranker(file):
     """How a second stage was fitted, of its open file."""
-    path = Path(file.filename)
-    return Reranker(parameters_of(file), inputs_of(file), checksum=checksum_of(file), path=path)
+    path, parameters = Path(file.filename), parameters_of(file)
+    sources = tuple(_sources(parameters, path))
+    return Reranker(parameters, inputs_of(file), checksum=checksum_of(file), path=path, sources=sources)
 
 
 def read_about(path):

@@ -135,6 +135,7 @@ class Evidence(BaseModel):
     count: int | None = Field(None, description="Similar records that have the label, or training records.")
     of: int | None = Field(None, description="Similar records.")
     labels: list[int] | None = Field(None, description="Other suggestions that it goes with.")
+    place: int | None = Field(None, description="Place among the suggestions of another run, from 1.")
 
 
 class ExplainedLabel(LabelName):

@@ -12,6 +12,7 @@ from ovaflow.settings import paths
 from ovaflow.settings.chains import check_chains, earlier_model, expand_sweeps
 from ovaflow.settings.models import ROLES, SEVERAL, Config, Dataset, listed
 from ovaflow.settings.schema import REPLACED_WHOLE, explain
+from ovaflow.settings.sources import check_sources, sources_of
 
 
 def load(path) -> dict:
@@ -49,6 +50,7 @@ def resolve(config: dict, defaults: dict, path=None, catalogue=None) -> Config:
         raise InputError(explain(error, merged), path=path) from None
     settings = expand_sweeps(settings, path)
     check_chains(settings, path)
+    check_sources(settings, path)
     if catalogue is None:
         return settings
     entries = {
@@ -111,3 +113,8 @@ def require_files(config: Config) -> None:
         if not all(path is None or path in made_here or Path(path).is_file() for path in models):
             message = f"runs.{run}.pretrained: no run and no file {entry.pretrained}"
             raise InputError(message, remedy=f"paths are relative to {Path.cwd()}")
+    for run in config.runs:
+        for path in sources_of(config, run).files.values():
+            if not Path(path).exists():
+                message = f"runs.{run}.rerank_with: no run and no file {path}"
+                raise InputError(message, remedy=f"paths are relative to {Path.cwd()}")

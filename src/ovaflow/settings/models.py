@@ -613,6 +613,11 @@ class Predict(Section):
         "share of the training instances held out to fit the second stage, which ranks the candidates of the model "
         "and gives them probabilities; 0: none; auto: 0.2 for texts, none for ready-made features or with retrain",
     )
+    rerank_with: list[Location] = setting(
+        [],
+        "other runs of this config, .csv files of id, label and score by other programs, or folders of Annif's results:"
+        " what they suggest is evidence of the second stage; []: none",
+    )
 
 
 class Report(Section):
@@ -715,7 +720,7 @@ class Config(Section):
         values = section.model_dump() | overridden
         if name == "predict" and dataset is not None:
             if dataset not in self.datasets:  # a fold
-                values |= {"top_k": CANDIDATES, "rerank": 0}
+                values |= {"top_k": CANDIDATES, "rerank": 0, "rerank_with": []}
             elif values["rerank"] == "auto":
                 values["rerank"] = self._share_held_out(dataset, run)
         return type(section).model_validate(values)
@@ -743,6 +748,8 @@ class Config(Section):
                 raise ValueError(f"datasets.{dataset}: min_df ({fewest}) must not be above max_df ({most})")
         for run in self.runs:
             self._require_a_fit(run)
+        if self.predict.rerank_with and not any(self.section("predict", run=run).rerank for run in self.runs):
+            raise ValueError("predict: rerank_with needs rerank, the share of instances that is held out")
         return self
 
     def _require_a_fit(self, name: str) -> None:
@@ -752,6 +759,10 @@ class Config(Section):
         without = [dataset for dataset in self.datasets if not self.section("prepare", dataset).bias]
         if run.initialization == "bias" and without:
             raise ValueError(f"runs.{name}: the bias start needs a bias feature, and {without[0]} has bias: 0")
+        if name in run.rerank_with:
+            raise ValueError(f"runs.{name}: rerank_with names the run itself; name others")
+        if run.rerank_with and not self.section("predict", run=name).rerank:
+            raise ValueError(f"runs.{name}: rerank_with needs rerank, the share of instances that is held out")
         if run.method == "one-vs-all" and train.retrain != "all":
             if run.sweep is not None:
                 raise ValueError(f"runs.{name}: retrain keeps weights of one C, sweep changes it")

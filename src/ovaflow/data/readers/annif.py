@@ -4,6 +4,8 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.readers.streams import Lines, clean, ending_of, matching_paths, open_stream, read_lines
 from ovaflow.data.readers.texts import CORRECT, TextInstance, read_csv_fields, read_json_object
 
+ENDINGS = (".txt", ".json")
+"""Endings of the documents in a folder."""
 _SUBJECTS = (".tsv", ".key")
 """Endings of the files beside a full text that hold its subjects."""
 
@@ -71,7 +73,7 @@ def _document(entry, path, counts, number=None):
 
 
 def _read_folder(folder, counts):
-    names = sorted(path for path in folder.iterdir() if path.suffix in (".txt", ".json"))
+    names = sorted(path for path in folder.iterdir() if path.suffix in ENDINGS)
     if not names:
         raise InputError("the folder has no .txt or .json file", path=folder, remedy="give a folder of documents")
     for path in names:

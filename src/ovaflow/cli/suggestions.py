@@ -1,0 +1,42 @@
+"""Files of suggestions by other programs, as commands take them."""
+
+from pathlib import Path
+
+import click
+
+from ovaflow.data.labels import numbers_of_labels
+from ovaflow.reranking.suggestions import read_suggestions
+from ovaflow.settings.sources import source_name
+
+
+def read_suggestion_files(values, named, parameters):
+    """Files by the names of their sources, of values FILE and NAME=FILE, with the labels of a dataset or a model."""
+    paths = {}
+    for name, path in map(_name_and_path, values):
+        if name in paths:
+            raise click.UsageError(f"--suggestions: two files are called {name}; give NAME=FILE")
+        paths[name] = path
+    numbers = numbers_of_labels(named, parameters) if paths else {}
+    return {name: read_suggestions(path, numbers) for name, path in paths.items()}
+
+
+def suggestion_files_for(model, values):
+    """Files for the second stage of a model, by the names that it was fitted with; a single one needs none."""
+    known = model.reranker.files if model.probabilistic else []
+    if len(known) == len(values) == 1 and _name_and_path(values[0])[0] not in known:
+        values = [f"{known[0]}={_name_and_path(values[0])[1]}"]
+    for name, _ in map(_name_and_path, values):
+        if name not in known:
+            names = ", ".join(known) or "no file of suggestions"
+            raise click.UsageError(f"--suggestions: {name} is unknown; the second stage was fitted with {names}")
+    if known and not values:
+        remark = "rank with their suggestions as well, which --suggestions gives"
+        click.echo(f"ovaflow: {', '.join(known)}: the second stage can {remark}", err=True)
+    return read_suggestion_files(values, model, model.transform)
+
+
+def _name_and_path(value):
+    name, mark, path = value.partition("=")
+    if not mark or Path(value).exists():
+        return source_name(value), value
+    return name, path

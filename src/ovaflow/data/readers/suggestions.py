@@ -1,0 +1,58 @@
+"""Suggestions of other programs: CSV with columns id, label and perhaps score, or a folder of Annif's results."""
+
+from ovaflow.console.errors import InputError
+from ovaflow.data.readers.annif import without_brackets
+from ovaflow.data.readers.streams import Lines, clean, ending_of, open_stream, read_lines
+from ovaflow.data.readers.texts import CORRECT, read_csv_fields
+
+ENDING = ".annif"
+"""Ending of Annif's results, which lie beside the documents."""
+
+
+def is_readable(path):
+    """Whether this is a folder, or named as a file of suggestions is."""
+    return path.is_dir() or ending_of(path) == ".csv"
+
+
+def read_suggested(path):
+    """Text, label and score of each suggestion; a text without suggestions has an empty label."""
+    if path.is_dir():
+        return _read_folder(path)
+    if is_readable(path):
+        return _read_csv(path)
+    remedy = f"give a .csv file, or a folder of {ENDING} files"
+    raise InputError("no file of suggestions", path=path, remedy=remedy)
+
+
+def _read_csv(path):
+    remedy = "name id, label, and score if there are scores, in the first line"
+    with open_stream(path) as stream:
+        rows = read_csv_fields(Lines(stream, path), ["id", "label"], path, ["score"], remedy)
+        for number, (text, label, *scores) in rows:
+            label = clean(label).strip()
+            score = _number(scores[0], path, number) if scores and label else 0.0
+            yield clean(text), without_brackets(label), score
+
+
+def _read_folder(folder):
+    files = sorted(path for path in folder.iterdir() if path.suffix == ENDING)
+    if not files:
+        remedy = "give the folder in which annif index wrote its results"
+        raise InputError(f"the folder has no {ENDING} file", path=folder, remedy=remedy)
+    for path in files:
+        yield path.stem, "", 0.0
+        for number, line in read_lines(path):
+            if line.strip():
+                # there may be a notation between name and score
+                uri, *_, score = clean(line).split("\t")
+                yield path.stem, without_brackets(uri), _number(score, path, number)
+
+
+def _number(content, path, line):
+    try:
+        score = float(content)
+    except ValueError:
+        score = float("nan")
+    if not abs(score) < 1e38:
+        raise InputError(f"the score is {content[:40]!r}, not a number", path=path, line=line, remedy=CORRECT)
+    return score
