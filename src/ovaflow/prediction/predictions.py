@@ -48,7 +48,7 @@ def reranked(model, reranker):
     """A model with a second stage and with the models whose suggestions this weighs; without it if it is not used."""
     if reranker.unused:
         return model
-    return RerankedModel.of(model, reranker, map(_open_run, reranker.runs))
+    return RerankedModel.of(model, reranker, tuple(map(_open_run, reranker.runs)))
 
 
 def _open_run(source):

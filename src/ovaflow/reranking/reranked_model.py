@@ -42,7 +42,7 @@ class RerankedModel(Model):
         if any(map(_takes_unscaled, others)):
             transform = model.transform | {"unscaled": True}
             common["parameters"] = model.parameters | {"transform": transform}
-        return cls(**common, first_stage=model, reranker=reranker, others=tuple(others))
+        return cls(**common, first_stage=model, reranker=reranker, others=others)
 
     @property
     def n_features(self):

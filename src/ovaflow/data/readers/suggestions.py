@@ -20,8 +20,8 @@ def read_suggested(path):
         return _read_folder(path)
     if is_readable(path):
         return _read_csv(path)
-    remedy = f"give a .csv file, or a folder of {ENDING} files"
-    raise InputError("no file of suggestions", path=path, remedy=remedy)
+    message = f"neither a .csv file nor a folder of {ENDING} files"
+    raise InputError(message, path=path, remedy="give one of these")
 
 
 def _read_csv(path):

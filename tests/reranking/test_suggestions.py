@@ -1,0 +1,272 @@
+"""Suggestions of other runs and programs as evidence, against dictionaries and second stages without them."""
+
+import csv
+import json
+import random
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ovaflow import OneVsAllClassifier
+from ovaflow.cli import main
+from ovaflow.data.dataset import open_dataset
+from ovaflow.prediction.predictions import read_predictions
+from ovaflow.prediction.predictor import Predictor
+from ovaflow.reranking.reranker_file import read_about
+from ovaflow.reranking.suggestions import Suggestions, read_suggestions
+from ovaflow.settings.models import CANDIDATES
+
+names, scores = st.sampled_from("abcdefgh"), st.none() | st.integers(-3, 3)
+rows = st.lists(st.tuples(st.sampled_from(["1", "2", "text"]), st.just("") | names, scores))
+
+
+@given(rows, st.lists(st.sampled_from(["1", "2", "text", "unknown"]), min_size=1), st.booleans())
+def test_a_file_is_read_as_a_dictionary(tmp_path_factory, entries, asked, scored):
+    path = tmp_path_factory.mktemp("file") / "a.csv"
+    with open(path, "w", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["id", "label", "score"][: 2 + scored])
+        for text, label, score in entries:
+            table.writerow([text, label and f"<{label}>", score or 0][: 2 + scored])
+    ours = read_suggestions(path, {name: place for place, name in enumerate("abcdef")})
+    theirs = {}
+    for text, label, score in entries:
+        of_text = theirs.setdefault(text, [])
+        if label and label in "abcdef":
+            of_text.append((-(score or 0) * scored, len(of_text), ord(label) - ord("a")))
+    suggestions = ours.suggestions_for(asked)
+    for i, text in enumerate(asked):
+        expected = sorted(theirs.get(text, []))[:CANDIDATES]
+        assert suggestions.known[i] == (text in theirs)
+        assert suggestions.ids[i, : len(expected)].tolist() == [label for *_, label in expected]
+        assert suggestions.scores[i, : len(expected)].tolist() == [-score for score, *_ in expected]
+        assert (suggestions.ids[i, len(expected) :] == -1).all()
+    assert ours.unknown == sum(label in ("g", "h") for _, label, _ in entries)
+    assert ours.amount == sum(label != "" for _, label, _ in entries)
+
+
+@given(st.integers(0, 1000), st.integers(0, 12), st.integers(1, 12))
+def test_each_candidate_has_a_score_and_a_place(seed, most, k):
+    rng = np.random.default_rng(seed)
+    ids, candidates = (rng.integers(-1, 15, (9, size)).astype(np.int32) for size in (most, k))
+    scores = rng.normal(size=ids.shape).astype(np.float32)
+    ours = Suggestions.of_model(ids, scores).columns(candidates)
+    for i in range(9):
+        places = {label: place for place, label in reversed([*enumerate(ids[i].tolist())])}
+        for c, label in enumerate(candidates[i].tolist()):
+            place = places.get(label) if label >= 0 else None
+            theirs = (-100, CANDIDATES) if place is None else (scores[i, place], place)
+            assert tuple(ours[i, c]) == theirs
+
+
+def run(command, *words, status=0):
+    assert main([command, *map(str, words)]) == status
+
+
+def rerank(folder, output, *options, status=0):
+    """Fit a second stage for a copy of the model, in a folder of its own."""
+    output.mkdir()
+    shutil.copy(folder / "dataset" / "model.h5", output)
+    files = [f"--dataset={folder}/dataset.h5", f"--held-out={folder}/held.h5"]
+    files += [f"--predictions={folder}/held/predictions.h5", f"--output={output}/reranker.h5"]
+    run("rerank", output / "model.h5", *files, *options, status=status)
+    return output / "model.h5"
+
+
+def suggest(folder, path, part, share=1.0):
+    """Write suggestions of a program that knows most labels, for records of held-out and test instances."""
+    generator = random.Random(3)
+    with open(folder / "records.csv", newline="") as file:
+        labels = {f"line {line}": row["labels"].split("|") for line, row in enumerate(csv.DictReader(file), 2)}
+    with open(path, "w", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["id", "label", "score"])
+        for record in open_dataset(folder / f"{part}.h5").ids("test"):
+            if generator.random() < share:
+                others = [f"name{generator.randrange(60)}" for _ in range(3)]
+                true = [each for each in labels[record] if generator.random() < 0.8]
+                for label in sorted({*true, *others}):
+                    table.writerow([record, label, generator.random() + (label in labels[record])])
+    return path
+
+
+@pytest.fixture(scope="module")
+def trees(folder, tmp_path_factory):
+    """Models of trees of the dataset and of what is left of it, and the option that makes them a source."""
+    place = tmp_path_factory.mktemp("trees")
+    for part in ("dataset", "held"):
+        shard, model = place / f"{part}-shard.h5", place / part / "model.h5"
+        run("train-trees", folder / f"{part}.h5", "--trees=4", f"--output={shard}")
+        options = f"--dataset={folder}/{part}.h5", f"--output={model}", f"--statistics={place}/{part}.h5"
+        run("merge-trees", shard, *options)
+    predictions = place / "predictions.h5"
+    run("predict", model, f"--dataset={folder}/held.h5", "--top-k=50", f"--output={predictions}")
+    return "--with-run", "trees", place / "dataset" / "model.h5", predictions
+
+
+@pytest.fixture(scope="module")
+def sources(folder, trees, tmp_path_factory):
+    """A model whose second stage weighs suggestions of trees and of a file, and one without the file."""
+    place = tmp_path_factory.mktemp("sources")
+    file = suggest(folder, place / "guesses.csv", "held")
+    with_file = rerank(folder, place / "both", *trees, f"--suggestions={file}")
+    return with_file, rerank(folder, place / "trees", *trees)
+
+
+@pytest.fixture(scope="module")
+def half(folder, tmp_path_factory):
+    """Suggestions for about half of the test instances."""
+    return suggest(folder, tmp_path_factory.mktemp("half") / "new.csv", "dataset", 0.5)
+
+
+def predicted(folder, model, output, *options):
+    run("predict", model, f"--dataset={folder}/dataset.h5", f"--output={output}", *options)
+    return read_predictions(output)
+
+
+def test_a_text_of_which_the_file_says_nothing_is_ranked_without(folder, sources, half, tmp_path, capsys):
+    ours = predicted(folder, sources[0], tmp_path / "ours.h5", f"--suggestions={half}")
+    without = predicted(folder, sources[1], tmp_path / "without.h5")
+    with open(half, newline="") as file:
+        suggested = {row["id"] for row in csv.DictReader(file)}
+    ids = open_dataset(folder / "dataset.h5").ids("test")
+    known = np.array([record in suggested for record in ids])
+    assert f"for {len(suggested)} of {len(ids)} test instances" in capsys.readouterr().out
+    for name, array in without.ranking._asdict().items():
+        assert np.array_equal(getattr(ours.ranking, name)[~known], array[~known]), name
+    assert not np.array_equal(ours.ranking.probabilities[known], without.ranking.probabilities[known])
+    hits = open_dataset(folder / "dataset.h5").test.Y.to_scipy().toarray()[np.arange(len(ids)), ours.ids[:, 0]]
+    assert hits[known].mean() > hits[~known].mean()
+    nothing = predicted(folder, sources[0], tmp_path / "nothing.h5")
+    assert np.array_equal(nothing.ranking.probabilities, without.ranking.probabilities)
+    assert "guesses: the second stage can rank with their suggestions" in capsys.readouterr().err
+
+
+def test_each_source_is_evidence(sources):
+    check = read_about(sources[0].with_name("reranker.h5")).parameters["check"]
+    assert check["second_stage"] > check["first_stage"]
+    assert {"suggestions of trees", "suggestions of guesses"} < set(check["lost"])
+    assert check["lost"]["suggestions of guesses"] > 0.05
+    alone = read_about(sources[1].with_name("reranker.h5")).parameters
+    assert alone["columns"][-2:] == ["score of trees", "rank of trees"]
+
+
+def test_new_texts_are_ranked_as_those_of_the_test_set(folder, sources, half, tmp_path):
+    theirs = predicted(folder, sources[0], tmp_path / "theirs.h5", f"--suggestions={half}")
+    dataset = open_dataset(folder / "dataset.h5")
+    lines = []
+    for text, record in zip(dataset.test_texts(), dataset.ids("test"), strict=True):
+        lines.append(json.dumps({"id": record, "text": text}))
+    (tmp_path / "new.jsonl").write_text("\n".join(lines))
+    output = f"--output={tmp_path}/answers.jsonl"
+    run("predict", sources[0], tmp_path / "new.jsonl", f"--suggestions={half}", output)
+    answers = [json.loads(line)["labels"] for line in (tmp_path / "answers.jsonl").read_text().splitlines()]
+    assert [[label["id"] for label in answer] for answer in answers] == theirs.ids.tolist()
+    assert np.float32([answer[0]["score"] for answer in answers]) == pytest.approx(theirs.scores[:, 0], abs=1e-5)
+    predictor = Predictor.open(sources[0])
+    texts = dataset.test_texts()[:20]
+    together = predictor.top_k(predictor.from_texts(texts), 5)
+    for i, text in enumerate(texts):
+        ids, probabilities = predictor.top_k(predictor.from_texts([text]), 5)
+        assert np.array_equal([ids[0], probabilities[0]], [together[0][i], together[1][i]])
+
+
+def test_results_of_annif_are_suggestions_too(folder, sources, half, tmp_path):
+    (tmp_path / "half").mkdir()
+    with open(half, newline="") as file:
+        for row in csv.DictReader(file):
+            with open(tmp_path / "half" / f"{row['id']}.annif", "a") as result:
+                result.write(f"<{row['label']}>\tany name\t12.3\t{row['score']}\n")
+    theirs = predicted(folder, sources[0], tmp_path / "theirs.h5", f"--suggestions={half}")
+    ours = predicted(folder, sources[0], tmp_path / "ours.h5", f"--suggestions=guesses={tmp_path}/half")
+    assert np.array_equal(ours.scores, theirs.scores)
+
+
+def test_explain_says_who_suggests_a_label(sources, capsys):
+    run("explain", sources[0], "--text=name7 hint2 word3", "--labels=3", "--json")
+    labels = json.loads(capsys.readouterr().out)["labels"]
+    evidence = [each for label in labels for each in label["evidence"] if "place" in each]
+    assert evidence
+    for each in evidence:
+        assert each["kind"] == "suggestions of trees"
+        assert each["text"] == f"suggested by trees in place {each['place']}"
+
+
+def test_estimators_ask_the_other_models(folder, sources, tmp_path):
+    X = open_dataset(folder / "dataset.h5").test.unscaled(1.0)
+    X = X.to_scipy()[:, :-1]
+    estimator = OneVsAllClassifier.load(sources[1])
+    estimator.save(tmp_path / "elsewhere" / "model.h5")
+    again = OneVsAllClassifier.load(tmp_path / "elsewhere" / "model.h5")
+    ours, theirs = (each.predict_proba(X) for each in (again, estimator))
+    assert (ours != theirs).nnz == 0
+
+
+@pytest.mark.parametrize(
+    ("lines", "complaint"),
+    [
+        (
+            "id,label,score\nnobody,name1,1\n",
+            "none of its 1 ids, such as 'nobody', is the id of a text, such as 'line ",
+        ),
+        ("id,label,score\nline 2,name1,much\n", "a.csv, line 2: the score is 'much', not a number; correct or delete"),
+        ("id,label,score\nline 2,name1,nan\n", "a.csv, line 2: the score is 'nan', not a number; "),
+        ("text,label\nline 2,name1\n", "a.csv, line 1: no column 'id', there are 'text', 'label'; name id, label, and"),
+        ("id,label\nline 2,name1,3\n", "a.csv, line 2: 3 fields, the header has 2; "),
+        ("", "a.csv: is empty; "),
+    ],
+)
+def test_files_that_are_refused(folder, tmp_path, capsys, lines, complaint):
+    (tmp_path / "a.csv").write_text(lines)
+    rerank(folder, tmp_path / "out", f"--suggestions={tmp_path}/a.csv", status=2)
+    assert complaint in capsys.readouterr().err
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["model.h5"]
+
+
+def test_unknown_ids_and_labels_are_counted(folder, tmp_path, capsys):
+    path = suggest(folder, tmp_path / "a.csv", "held")
+    with open(path, "a") as file:
+        file.write("nobody,name1,1\nline 2,no such label,1\n")
+    with open(path, newline="") as file:
+        rows = list(csv.DictReader(file))
+    unknown = sum(row["label"] not in open_dataset(folder / "dataset.h5").label_names for row in rows)
+    rerank(folder, tmp_path / "out", f"--suggestions={path}")
+    counts = f"unknown are 1 of {len({row['id'] for row in rows})} ids and the labels of {unknown} of {len(rows):,}"
+    assert counts in capsys.readouterr().out
+
+
+def test_a_file_that_says_too_little_is_not_used(folder, tmp_path, capsys):
+    path = suggest(folder, tmp_path / "a.csv", "held", 0.5)
+    rerank(folder, tmp_path / "out", f"--suggestions={path}")
+    assert "of the held-out instances, it needs 500" in capsys.readouterr().out
+
+
+def test_what_a_second_stage_does_not_know_is_refused(folder, sources, half, tmp_path, capsys):
+    for model, value, complaint in (
+        (sources[1], half, "new is unknown; the second stage was fitted with no file of suggestions"),
+        (sources[0], f"other={half}", None),
+        (sources[0], tmp_path / "none.csv", "cannot be read (No such file or directory)"),
+        (sources[0], tmp_path / "a.txt", "neither a .csv file nor a folder of .annif files; give one"),
+    ):
+        options = f"--dataset={folder}/dataset.h5", f"--output={tmp_path}/out.h5", f"--suggestions={value}"
+        run("predict", model, *options, status=0 if complaint is None else 2)
+        assert complaint is None or complaint in capsys.readouterr().err
+    run("predict", sources[0], "--text=name1", "--text=name2", f"--suggestions={half}", status=2)
+    assert "is that of an instance; give the ids of the instances" in capsys.readouterr().err
+
+
+def test_a_missing_or_changed_model_of_a_run_is_refused(folder, trees, tmp_path, capsys):
+    shutil.copy(trees[2], tmp_path / "trees.h5")
+    model = rerank(folder, tmp_path / "out", "--with-run", "trees", tmp_path / "trees.h5", trees[3])
+    shutil.copy(Path(trees[2]).parents[1] / "held" / "model.h5", tmp_path / "trees.h5")
+    capsys.readouterr()
+    run("predict", model, "--text=name1", status=2)
+    assert "not the model of trees that the second stage was fitted with" in capsys.readouterr().err
+    (tmp_path / "trees.h5").unlink()
+    run("predict", model, "--text=name1", status=2)
+    assert "no such file; the second stage weighs suggestions of trees" in capsys.readouterr().err
+    run("predict", model, "--text=name1", "--no-rerank")
