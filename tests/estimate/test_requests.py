@@ -52,5 +52,5 @@ def test_softmax_takes_more_than_a_loss_per_label():
     assert requests.of_decoding(projected, Rembrandt(decoder="softmax"), train) == softmax
 
 
-def test_reranking_holds_scores_and_two_datasets():
-    assert requests.of_reranking(5, 3, 10) - requests.of_reranking(0, 0, 0) >= 10 + 5 + 3
+def test_reranking_holds_scores_two_datasets_and_suggestions():
+    assert requests.of_reranking(5 + 3, 10, 4) - requests.of_reranking(0, 0) >= 10 + 5 + 3 + 4

@@ -25,7 +25,8 @@ TUNED = {"tune_decoder": 1, "train_decoder": 1, **JOINED}
 PROJECTED = {"project_instances": 1, **TUNED}
 TRAINED = {"train_shard": 1, "merge_shards": 1, **PREDICTED}
 PLANNED = {"plan_shards": 1, **TRAINED}
-RERANKED = {"fit_reranker": 1, "predict_labels": 2, "evaluate_predictions": 1, "measure_reliability": 1}
+FITTED = {"fit_reranker": 1, "measure_reliability": 1, **PREDICTED}
+RERANKED = FITTED | {"predict_labels": 2}
 REPORT, TREES, EMBEDDING = {"write_report": 1}, {"estimate_trees": 1}, {"embed_labels": 1}
 
 
@@ -40,6 +41,7 @@ def write(place, settings=None, **changes):
 def more(finished, tmp_path_factory):
     place = finished.copy(tmp_path_factory.mktemp("more"))
     write(place)
+    (place.folder / "guesses.csv").touch()
     assert place.jobs() == {
         None: {"warm_up": 1, "hold_out_instances": 1, "compute_means": 1, **TREES, **EMBEDDING, **REPORT},
         # once without the instances that are held out
@@ -89,6 +91,29 @@ def test_a_second_stage(place):
     text = ["predict", str(run / "model.h5"), "--text=name3 name5", "--fit", f"--output={place.folder}/out.csv"]
     assert main(text) == 0
     assert "name3" in (place.folder / "out.csv").read_text()
+
+
+@pytest.mark.long
+def test_a_second_stage_with_suggestions_of_trees_and_of_a_file(place):
+    write_named_table(place.folder / "records.csv")
+    runs, trees = {"msi": {"rerank": 0.6}}, {"trees": {"method": "fastxml", "trees": 4}}
+    sections = {"train": {"shards": 1}, "report": {"prune_thresholds": []}}
+    write_config(place.folder / "my.yaml", runs=runs | trees, **sections)
+    place.snakemake()
+    results, guesses = place.folder / "results" / "tiny", place.folder / "guesses.csv"
+    _, *records = (results / "held-out-0.6" / "records.csv").read_text().splitlines()
+    guesses.write_text("id,label\n" + "".join(f"{each.split(',')[0]},name1\n" for each in records))
+    runs["msi"]["rerank_with"] = ["trees", "guesses.csv"]
+    write_config(place.folder / "my.yaml", runs=runs | trees, **sections)
+    grown = {"train_trees": 1, "merge_trees": 1, "predict_labels": 1}
+    assert place.jobs() == {"trees": grown, "msi": FITTED, None: REPORT}
+    place.snakemake()
+    measured = json.loads((results / "msi" / "reliability.json").read_text())
+    assert {"suggestions of trees", "suggestions of guesses"} < set(measured["fitted"]["check"]["lost"])
+    assert ">suggestions of guesses<" in (place.folder / "results" / "report.html").read_text()
+    assert place.jobs() == {}
+    guesses.write_text(guesses.read_text().replace("name1", "name2"))
+    assert place.jobs() == {"msi": FITTED, None: REPORT}
 
 
 def test_each_run_of_a_sweep_starts_from_its_neighbour(more):
@@ -164,6 +189,16 @@ CHANGES = {
         {
             None: {"hold_out_instances": 1, "compute_means": 1},
             "msi": {"plan_shards": 1, "train_shard": 2, "merge_shards": 1, **RERANKED},
+        },
+    ),
+    "suggestions of another run and of a file": (
+        {"msi": {"rerank_with": ["trees", "guesses.csv"]}},
+        {},
+        {
+            # the other run without the instances that are held out
+            "trees": {"train_trees": 1, "merge_trees": 1, "predict_labels": 1},
+            "msi": FITTED,
+            None: {},
         },
     ),
     "no second stage": ({"msi": {"rerank": 0}}, {}, {"msi": PREDICTED}),

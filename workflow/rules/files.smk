@@ -148,7 +148,7 @@ def held_out_by(template):
 def sources_of_run(wildcards):
     """Sources of suggestions for the second stage of a run; none for what is trained without held-out instances."""
     has_one = wildcards.dataset in SETTINGS.datasets
-    return sources.sources_of(SETTINGS, wildcards.run) if has_one else sources.Sources([], {})
+    return sources.sources_of(SETTINGS, wildcards.dataset, wildcards.run) if has_one else sources.Sources([], {})
 
 
 def sources_to_predict(wildcards):

@@ -2,6 +2,7 @@
 
 import sys
 from glob import glob
+from itertools import product
 from pathlib import Path
 
 import yaml
@@ -113,8 +114,8 @@ def require_files(config: Config) -> None:
         if not all(path is None or path in made_here or Path(path).is_file() for path in models):
             message = f"runs.{run}.pretrained: no run and no file {entry.pretrained}"
             raise InputError(message, remedy=f"paths are relative to {Path.cwd()}")
-    for run in config.runs:
-        for path in sources_of(config, run).files.values():
+    for dataset, run in product(config.datasets, config.runs):
+        for path in sources_of(config, dataset, run).files.values():
             if not Path(path).exists():
                 message = f"runs.{run}.rerank_with: no run and no file {path}"
                 raise InputError(message, remedy=f"paths are relative to {Path.cwd()}")

@@ -727,10 +727,14 @@ class Config(Section):
 
     def _share_held_out(self, dataset: str, run: str | None) -> float:
         """What ``rerank: auto`` stands for; kept weights may have seen held-out instances."""
-        keeps_weights = run is not None and self._keeps_weights(run)
+        keeps_weights = run is not None and self.keeps_weights(run)
         return AUTO_RERANK if self.datasets[dataset].has_texts and not keeps_weights else 0.0
 
-    def _keeps_weights(self, run: str) -> bool:
+    def _has_second_stage(self, run: str) -> bool:
+        return any(self.section("predict", dataset, run).rerank for dataset in self.datasets)
+
+    def keeps_weights(self, run: str) -> bool:
+        """Whether it keeps weights of another model, which may have seen held-out instances."""
         return self.runs[run].pretrained is not None and self.train_of(run).retrain != "all"
 
     def train_of(self, run: str) -> Train:
@@ -748,7 +752,7 @@ class Config(Section):
                 raise ValueError(f"datasets.{dataset}: min_df ({fewest}) must not be above max_df ({most})")
         for run in self.runs:
             self._require_a_fit(run)
-        if self.predict.rerank_with and not any(self.section("predict", run=run).rerank for run in self.runs):
+        if self.predict.rerank_with and not any(map(self._has_second_stage, self.runs)):
             raise ValueError("predict: rerank_with needs rerank, the share of instances that is held out")
         return self
 
@@ -761,11 +765,11 @@ class Config(Section):
             raise ValueError(f"runs.{name}: the bias start needs a bias feature, and {without[0]} has bias: 0")
         if name in run.rerank_with:
             raise ValueError(f"runs.{name}: rerank_with names the run itself; name others")
-        if run.rerank_with and not self.section("predict", run=name).rerank:
+        if run.rerank_with and not self._has_second_stage(name):
             raise ValueError(f"runs.{name}: rerank_with needs rerank, the share of instances that is held out")
         if run.method == "one-vs-all" and train.retrain != "all":
             if run.sweep is not None:
                 raise ValueError(f"runs.{name}: retrain keeps weights of one C, sweep changes it")
-            if self._keeps_weights(name) and self.section("predict", run=name).rerank not in ("auto", 0):
+            if self.keeps_weights(name) and self.section("predict", run=name).rerank not in ("auto", 0):
                 reason = "kept weights may have seen held-out instances"
                 raise ValueError(f"runs.{name}: rerank needs retrain: all; {reason}")

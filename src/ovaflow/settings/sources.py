@@ -15,9 +15,9 @@ class Sources(NamedTuple):
     files: dict[str, str]  # paths by name
 
 
-def sources_of(config: Config, run: str) -> Sources:
-    """Sources of a run; where all runs have the same, none is its own."""
-    predict = config.section("predict", run=run)
+def sources_of(config: Config, dataset: str, run: str) -> Sources:
+    """Sources of a run on a dataset; where all runs have the same, none is its own."""
+    predict = config.section("predict", dataset, run)
     named = sorted(predict.rerank_with) if predict.rerank else []
     runs = [name for name in named if name in config.runs and name != run]
     files = [path for path in named if path not in config.runs]
@@ -31,21 +31,24 @@ def source_name(path: str | Path) -> str:
 
 def check_sources(config: Config, path=None) -> None:
     """Refuse sweeps as sources, several sources of one name, and runs that saw held-out instances."""
-    sweeps = sweeps_of(config)
     for run in config.runs:
-        predict = config.section("predict", run=run)
-        where, named = f"runs.{run}.rerank_with", predict.rerank_with if predict.rerank else []
-        for name in named:
-            if name in sweeps:
-                remedy = f"name one of {', '.join(sweeps[name])}"
-                raise InputError(f"{where}: {name} is a sweep", path=path, remedy=remedy)
-        runs = sources_of(config, run).runs
-        for name in runs:
-            if config.runs[name].pretrained is not None and config.train_of(name).retrain != "all":
-                message = f"{where}: {name} needs retrain: all; kept weights may have seen held-out instances"
-                raise InputError(message, path=path)
-        names = [*runs, *(source_name(each) for each in named if each not in config.runs)]
-        repeated = [name for name in names if names.count(name) > 1]
-        if repeated:
-            remedy = "rename all files but one"
-            raise InputError(f"{where}: two sources are called {repeated[0]}", path=path, remedy=remedy)
+        for dataset in config.datasets:
+            predict = config.section("predict", dataset, run)
+            if predict.rerank:
+                _check(config, run, predict.rerank_with, path)
+
+
+def _check(config, run, named, path):
+    where, sweeps = f"runs.{run}.rerank_with", sweeps_of(config)
+    names = [name if name in config.runs else source_name(name) for name in named]
+    for name in named:
+        if name in sweeps:
+            remedy = f"name one of {', '.join(sweeps[name])}"
+            raise InputError(f"{where}: {name} is a sweep", path=path, remedy=remedy)
+        if name in config.runs and name != run and config.keeps_weights(name):
+            message = f"{where}: {name} needs retrain: all; kept weights may have seen held-out instances"
+            raise InputError(message, path=path)
+    repeated = [name for name in names if names.count(name) > 1]
+    if repeated:
+        message = f"{where}: two sources are called {repeated[0]}"
+        raise InputError(message, path=path, remedy="rename all files but one")
