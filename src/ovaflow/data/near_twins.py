@@ -19,9 +19,8 @@ FEWEST = 10
 _BANDS, _HASHES = 16, 4
 """A pair is compared if all hashes of a band agree: with a Jaccard index of 0.7 99 in 100, with 0.2 3 in 100."""
 
-
 _LARGEST = 0.02
-"""Share of all rows above which a group falls apart. The largest of docstrings and of Debian's packages have 0.016."""
+"""Share of all rows above which a group falls apart. Measured: 0.016 of docstrings, 0.012 of Debian's packages."""
 
 
 def near_twins(X):
