@@ -52,9 +52,9 @@ def read_record(path):
     subjects = {}
     for subject in listed(record.get("dcterms:subject")):
         identifier = subject["@id"].removeprefix("gnd:")
-        subjects[GND + identifier] = first_line(names[subject["@id"]])
+        subjects[GND + identifier] = line_of(names[subject["@id"]])
     parts = [*listed(record["title"]), *listed(record.get("abstract"))]
-    return " ".join(map(first_line, parts)), subjects
+    return " ".join(map(line_of, parts)), subjects
 
 
 def listed(value):
@@ -64,7 +64,7 @@ def listed(value):
     return value if isinstance(value, list) else [value]
 
 
-def first_line(text):
+def line_of(text):
     return " ".join(listed(text)[0].split())
 
 
