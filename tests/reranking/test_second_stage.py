@@ -14,7 +14,7 @@ from ovaflow.evaluation.ranking import find_hits
 from ovaflow.evaluation.reliability import LEVELS, measure_reliability
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.prediction.predictions import read_predictions
-from ovaflow.prediction.predictor import Predictor
+from ovaflow.prediction.predictor import Predictor, remark_on_memory
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.evidence import GROUPS
 from ovaflow.reranking.fitting import fit_reranker
@@ -81,6 +81,7 @@ def test_one_at_a_time_as_in_a_batch(folder, dataset, predicted):
     for i in range(40):
         one = predictor.top_k(predictor.from_texts([texts[i]]), 5)
         assert np.array_equal([each[0] for each in one], [ids[i], scores[i]])
+    assert "reranker.h5 take" in remark_on_memory(predictor, 0)
     alone = Predictor.open(folder / "dataset" / "model.h5", rerank=False).top_k(dataset.test.X, 50)
     assert np.array_equal(alone, [predicted.ranking.first_ids, predicted.ranking.scores])
 
