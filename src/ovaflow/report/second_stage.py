@@ -70,13 +70,15 @@ _one_digit = partial(wording.percent, digits=1)
 
 
 def _evidence(runs):
-    columns = []
+    columns, sources = [], set()
     for run in runs:
         check = run.second_stage["fitted"]["check"]
         hint = f"on {check['texts']:,} held-out instances"
         lost = check["lost"].get
         columns.append(Column(run.name, lost, _one_digit, "points of nDCG@5 lost", hint, "fraction"))
-    return make_table("Worth of the evidence", "evidence", columns, GROUPS, Row)
+        sources |= check["lost"].keys() - GROUPS.keys()
+    rows = [*GROUPS, *sorted(sources)]
+    return make_table("Worth of the evidence", "evidence", columns, rows, Row)
 
 
 def _lengths(run):
