@@ -108,7 +108,8 @@ def read_reranker(path, model):
     with open_artifact(path, KIND) as file:
         about = about_reranker(file)
         if about.inputs.get("model") != model.checksum:
-            raise InputError(f"does not belong to {model.path}", path=path, remedy="run rerank again")
+            remedy = "run rerank again, or remove the file"
+            raise InputError(f"does not belong to {model.path}", path=path, remedy=remedy)
         if about.unused:
             return about
         if tuple(about.parameters["columns"]) != columns_with(about.sources):
