@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import click
 
 from ovaflow.cli.options import FILE, SUGGESTIONS, THREADS, option, second_stage
-from ovaflow.cli.suggestions import suggestion_files_for
+from ovaflow.cli.suggestions import RIGHT_IDS, suggestion_files_for
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
 from ovaflow.data.dataset import open_dataset
@@ -100,8 +100,9 @@ def _predict_dataset(model, dataset, files, reranker, top_k, threads, output):
     ids = opened.ids("test") if files else []
     suggestions = {name: file.suggestions_for(ids) for name, file in files.items()}
     for name, file in files.items():
-        file.require_common(suggestions[name], ids, "give the ids of records.csv, by ovaflow hold-out --records")
-        click.echo(f"{file.path}: for {suggestions[name].known.sum():,} of {len(ids):,} test instances")
+        file.require_common(suggestions[name], ids, RIGHT_IDS)
+        known = suggestions[name].known.sum()
+        click.echo(f"{file.path}: for {known:,} of {len(ids):,} test instances")
     predictions = predict_test_set(model, opened, top_k, threads, suggestions)
     if reranker is not None:
         # also one that is not used, so that the report tells why
@@ -168,9 +169,11 @@ def _require_suggestions(files, known, n):
     for name, file in files.items():
         if not known[name]:
             remedy = "give the ids of the instances, as the output has them; see --id-column"
-            raise InputError(f"none of its {file.n_texts:,} ids is that of an instance", path=file.path, remedy=remedy)
+            message = f"none of its {file.n_texts:,} ids is that of an instance"
+            raise InputError(message, path=file.path, remedy=remedy)
         if known[name] < n:
-            click.echo(f"ovaflow: {file.path} suggests labels for {known[name]:,} of {n:,} instances", err=True)
+            amount = f"{known[name]:,} of {n:,} instances"
+            click.echo(f"ovaflow: {file.path} suggests labels for {amount}", err=True)
 
 
 def _batches(predictor, texts, sources):

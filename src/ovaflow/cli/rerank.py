@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from ovaflow.cli.options import FILE, OF_DATASET, SUGGESTIONS, THREADS, output
-from ovaflow.cli.suggestions import read_suggestion_files
+from ovaflow.cli.suggestions import RIGHT_IDS, read_suggestion_files
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.ranking import find_hits
@@ -69,11 +69,12 @@ def _of_file(file, dataset, held_out):
     n = held_out.test.X.n_rows
     ids = held_out.records("test", range(n))
     suggestions = file.suggestions_for(ids)
-    file.require_common(suggestions, ids, "give the ids of records.csv, by ovaflow hold-out --records")
+    file.require_common(suggestions, ids, RIGHT_IDS)
     strangers = file.n_texts - file.common_with([*dataset.ids("train"), *dataset.ids("test")])
     click.echo(
-        f"{file.path}: for {suggestions.known.sum():,} of {n:,} held-out instances; unknown are"
-        f" {strangers:,} of {file.n_texts:,} ids and the labels of {file.unknown:,} of {file.amount:,} suggestions"
+        f"{file.path}: for {suggestions.known.sum():,} of {n:,} held-out instances;"
+        f" unknown are {strangers:,} of {file.n_texts:,} ids"
+        f" and the labels of {file.unknown:,} of {file.amount:,} suggestions"
     )
     return suggestions
 

@@ -8,9 +8,11 @@ from ovaflow.data.labels import numbers_of_labels
 from ovaflow.reranking.suggestions import read_suggestions
 from ovaflow.settings.sources import source_name
 
+RIGHT_IDS = "give the ids of records.csv, by ovaflow hold-out --records"
+
 
 def read_suggestion_files(values, named, parameters):
-    """Files by the names of their sources, of values FILE and NAME=FILE, with the labels of a dataset or a model."""
+    """Files of values FILE and NAME=FILE by name, for the labels of a dataset or a model."""
     paths = {}
     for name, path in map(_name_and_path, values):
         if name in paths:
@@ -21,14 +23,15 @@ def read_suggestion_files(values, named, parameters):
 
 
 def suggestion_files_for(model, values):
-    """Files for the second stage of a model, by the names that it was fitted with; a single one needs none."""
+    """Files for a second stage by the names that it was fitted with; a single one needs none."""
     known = model.reranker.files if model.probabilistic else []
     if len(known) == len(values) == 1 and _name_and_path(values[0])[0] not in known:
         values = [f"{known[0]}={_name_and_path(values[0])[1]}"]
     for name, _ in map(_name_and_path, values):
         if name not in known:
             names = ", ".join(known) or "no file of suggestions"
-            raise click.UsageError(f"--suggestions: {name} is unknown; the second stage was fitted with {names}")
+            message = f"{name} is unknown; the second stage was fitted with {names}"
+            raise click.UsageError(f"--suggestions: {message}")
     if known and not values:
         remark = "rank with their suggestions as well, which --suggestions gives"
         click.echo(f"ovaflow: {', '.join(known)}: the second stage can {remark}", err=True)

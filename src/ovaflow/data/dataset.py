@@ -192,8 +192,9 @@ class Dataset(Named):
         return [records[row] for row in rows] if records else [""] * len(rows)
 
     def ids(self, part):
-        """Ids of the instances of ``"train"`` or ``"test"``; with that before them, as ``train line 3``, if some are
-        the same in both.
+        """Ids of the instances of ``"train"`` or ``"test"``, such as ``line 3``.
+
+        If both have some in common, they are ``train line 3``.
         """
         amounts = {"train": self.n_documents, "test": self.test.X.n_rows}
         ids = {each: self.records(each, range(amount)) for each, amount in amounts.items()}

@@ -168,7 +168,7 @@ def names_as_given(source):
 
 
 def numbers_of_labels(named, parameters):
-    """Labels of a dataset or model by their URIs and names, and by their numbers if its source had these."""
+    """Labels of a dataset or a model by URI and name, and by number if its source had numbers."""
     numbers = {}
     for marks in (named.label_names, named.label_uris):
         numbers |= {mark: label for label, mark in enumerate(marks)}

@@ -45,7 +45,7 @@ def with_second_stage(model, path=None):
 
 
 def reranked(model, reranker):
-    """A model with a second stage and with the models whose suggestions this weighs; without it if it is not used."""
+    """A model with a second stage and the models that this asks; alone if it is not used."""
     if reranker.unused:
         return model
     return RerankedModel.of(model, reranker, tuple(map(_open_run, reranker.runs)))

@@ -269,8 +269,9 @@ def remark_on_memory(predictor: Predictor, left: float) -> str:
     """A remark on a model that does not fit into the memory left; empty for one that does."""
     model = predictor.model
     paths = [model.path, index_path(model.path)]
-    if isinstance(model, RerankedModel) and model.reranker.path:
-        paths.append(model.reranker.path)
+    if isinstance(model, RerankedModel):
+        reranker = model.reranker.path
+        paths += [path for path in (reranker, *(other.path for other in model.others)) if path]
     files = [path for path in paths if path.exists()]
     size = sum(path.stat().st_size for path in files)
     if size <= left:

@@ -56,7 +56,7 @@ class HeldOut(NamedTuple):
 def fit_reranker(model, dataset, held_out, predictions, hits, threads=1, suggestions=None):
     """Fit a second stage for a model of ``dataset`` to predictions for the test instances of ``held_out``.
 
-    ``suggestions`` for these instances, by their :class:`Source`, are evidence, too; those of runs come first.
+    ``suggestions`` for these instances, by their :class:`Source`, are evidence; runs come first.
     """
     suggestions = suggestions or {}
     sources = tuple(suggestions)

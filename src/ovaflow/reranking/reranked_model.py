@@ -63,7 +63,7 @@ class RerankedModel(Model):
         self._load_kernels()
 
     def top_k(self, X, k, threads=1, quiet=True, suggestions=None):
-        """``suggestions`` of files by name; where one says nothing of a text, the others are the evidence."""
+        """``suggestions`` of files by name; without some for a text, the rest is the evidence."""
         return _first(self.ranking(X, k, threads, quiet, suggestions), k)
 
     def ranking(self, X, k, threads=1, quiet=True, suggestions=None):
@@ -119,8 +119,9 @@ class RerankedModel(Model):
 
     def _load_kernels(self):
         row = CSR(np.ones(1, np.float32), np.zeros(1, np.int32), np.array([0, 1]), self.n_features)
-        nothing = [Suggestions.of_none(1)._replace(known=np.ones(1, bool)) for _ in self.reranker.sources]
-        self._rank(row, np.zeros((1, 1), np.int32), np.zeros((1, 1), np.float32), 1, nothing)
+        nothing = Suggestions.of_none(1)._replace(known=np.ones(1, bool))
+        suggested = [nothing] * len(self.reranker.sources)
+        self._rank(row, np.zeros((1, 1), np.int32), np.zeros((1, 1), np.float32), 1, suggested)
 
 
 def _takes_unscaled(model):

@@ -54,11 +54,12 @@ class Reranker:
         return [source.name for source in self.sources if source.model is None]
 
     def rank(self, columns, ids, complete):
-        """Probabilities of candidates (n, k) and their order; ``complete``: texts that all sources know, bool (n,)."""
+        """Probabilities of candidates (n, k), and their order; all sources know ``complete`` texts."""
         if complete.all():
             return rank(self.trees, columns, ids)
         probabilities, order = rank(self.trees_alone, columns, ids)
-        probabilities[complete], order[complete] = rank(self.trees, columns[complete], ids[complete])
+        ranked = rank(self.trees, columns[complete], ids[complete])
+        probabilities[complete], order[complete] = ranked
         return probabilities, order
 
 
@@ -92,8 +93,8 @@ def _entry(source, path):
 
 def _sources(parameters, path):
     for entry in parameters.get("sources", ()):
-        model = Path(path).parent / entry["model"] if "model" in entry else None
-        yield Source(entry["name"], model, entry["checksum"])
+        model = entry.get("model")
+        yield Source(entry["name"], model and Path(path).parent / model, entry["checksum"])
 
 
 def _write_trees(group, trees):
@@ -136,7 +137,8 @@ def about_reranker(file):
     """How a second stage was fitted, of its open file."""
     path, parameters = Path(file.filename), parameters_of(file)
     sources = tuple(_sources(parameters, path))
-    return Reranker(parameters, inputs_of(file), checksum=checksum_of(file), path=path, sources=sources)
+    about = Reranker(parameters, inputs_of(file), checksum=checksum_of(file), path=path)
+    return replace(about, sources=sources)
 
 
 def read_about(path):

@@ -1,4 +1,4 @@
-"""What other models and programs suggest for the same texts: score and place of each candidate among it."""
+"""Suggestions of other models and programs for the same texts: where each candidate stands."""
 
 import hashlib
 from array import array
@@ -118,12 +118,14 @@ class SuggestionFile:
     def require_common(self, suggestions, ids, remedy):
         """Refuse a file without any suggestion for the texts with these ids."""
         if not suggestions.known.any():
-            examples = f"such as {next(iter(self.texts), '')!r}, is the id of a text, such as {ids[0]!r}"
-            raise InputError(f"none of its {self.n_texts:,} ids, {examples}", path=self.path, remedy=remedy)
+            first = next(iter(self.texts), "")
+            examples = f"such as {first!r}, is the id of a text, such as {ids[0]!r}"
+            message = f"none of its {self.n_texts:,} ids, {examples}"
+            raise InputError(message, path=self.path, remedy=remedy)
 
 
 def read_suggestions(path, numbers):
-    """Suggestions of a CSV file or of a folder of Annif's results; ``numbers`` are labels by URI and by name."""
+    """Suggestions of a file or a folder; ``numbers`` are labels by URI and by name."""
     texts, path = Numbers(), Path(path)
     rows, labels, scores = array("i"), array("i"), array("f")
     for text, label, score in read_suggested(path):

@@ -688,6 +688,9 @@ class SweptRun(Run):
     of: str = Field(description="name of the sweep")
 
 
+_NEEDS_RERANK = "rerank_with needs rerank, the share of instances that is held out"
+
+
 class Config(Section):
     """A whole config file, defaults filled in."""
 
@@ -753,7 +756,7 @@ class Config(Section):
         for run in self.runs:
             self._require_a_fit(run)
         if self.predict.rerank_with and not any(map(self._has_second_stage, self.runs)):
-            raise ValueError("predict: rerank_with needs rerank, the share of instances that is held out")
+            raise ValueError(f"predict: {_NEEDS_RERANK}")
         return self
 
     def _require_a_fit(self, name: str) -> None:
@@ -766,7 +769,7 @@ class Config(Section):
         if name in run.rerank_with:
             raise ValueError(f"runs.{name}: rerank_with names the run itself; name others")
         if run.rerank_with and not self._has_second_stage(name):
-            raise ValueError(f"runs.{name}: rerank_with needs rerank, the share of instances that is held out")
+            raise ValueError(f"runs.{name}: {_NEEDS_RERANK}")
         if run.method == "one-vs-all" and train.retrain != "all":
             if run.sweep is not None:
                 raise ValueError(f"runs.{name}: retrain keeps weights of one C, sweep changes it")

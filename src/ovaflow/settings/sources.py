@@ -1,4 +1,4 @@
-"""Sources of suggestions that a second stage weighs: other runs of the config, and files of other programs."""
+"""Sources of suggestions that a second stage weighs: other runs of the config, and files."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +18,9 @@ class Sources(NamedTuple):
 def sources_of(config: Config, dataset: str, run: str) -> Sources:
     """Sources of a run on a dataset; where all runs have the same, none is its own."""
     predict = config.section("predict", dataset, run)
-    named = sorted(predict.rerank_with) if predict.rerank else []
+    if not predict.rerank:
+        return Sources([], {})
+    named = sorted(predict.rerank_with)
     runs = [name for name in named if name in config.runs and name != run]
     files = [path for path in named if path not in config.runs]
     return Sources(runs, {source_name(path): path for path in files})
@@ -30,7 +32,7 @@ def source_name(path: str | Path) -> str:
 
 
 def check_sources(config: Config, path=None) -> None:
-    """Refuse sweeps as sources, several sources of one name, and runs that saw held-out instances."""
+    """Refuse sweeps, sources of the same name, and runs that saw held-out instances."""
     for run in config.runs:
         for dataset in config.datasets:
             predict = config.section("predict", dataset, run)
@@ -46,8 +48,8 @@ def _check(config, run, named, path):
             remedy = f"name one of {', '.join(sweeps[name])}"
             raise InputError(f"{where}: {name} is a sweep", path=path, remedy=remedy)
         if name in config.runs and name != run and config.keeps_weights(name):
-            message = f"{where}: {name} needs retrain: all; kept weights may have seen held-out instances"
-            raise InputError(message, path=path)
+            reason = "kept weights may have seen held-out instances"
+            raise InputError(f"{where}: {name} needs retrain: all; {reason}", path=path)
     repeated = [name for name in names if names.count(name) > 1]
     if repeated:
         message = f"{where}: two sources are called {repeated[0]}"

@@ -1,4 +1,4 @@
-"""Suggestions of other programs: CSV with columns id, label and perhaps score, or a folder of Annif's results."""
+"""Suggestions of other programs: CSV of id, label and perhaps score, or Annif's results."""
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.readers.annif import without_brackets
@@ -29,8 +29,9 @@ def _read_csv(path):
     with open_stream(path) as stream:
         rows = read_csv_fields(Lines(stream, path), ["id", "label"], path, ["score"], remedy)
         for number, (text, label, *scores) in rows:
-            label = clean(label).strip()
-            score = _number(scores[0], path, number) if scores and label else 0.0
+            label, score = clean(label).strip(), 0.0
+            if scores and label:
+                score = _number(scores[0], path, number)
             yield clean(text), without_brackets(label), score
 
 
@@ -54,5 +55,6 @@ def _number(content, path, line):
     except ValueError:
         score = float("nan")
     if not abs(score) < 1e38:
-        raise InputError(f"the score is {content[:40]!r}, not a number", path=path, line=line, remedy=CORRECT)
+        message = f"the score is {content[:40]!r}, not a number"
+        raise InputError(message, path=path, line=line, remedy=CORRECT)
     return score
