@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 from ovaflow import OneVsAllClassifier
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
+from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.prediction.predictions import read_predictions
 from ovaflow.prediction.predictor import Predictor
-from ovaflow.reranking.reranker_file import read_about
+from ovaflow.reranking.boosted_trees import rank
+from ovaflow.reranking.reranker_file import read_about, read_reranker
 from ovaflow.reranking.suggestions import Suggestions, read_suggestions
 from ovaflow.settings.models import CANDIDATES
 
@@ -173,6 +175,20 @@ def test_new_texts_are_ranked_as_those_of_the_test_set(folder, sources, half, tm
     for i, text in enumerate(texts):
         ids, probabilities = predictor.top_k(predictor.from_texts([text]), 5)
         assert np.array_equal([ids[0], probabilities[0]], [together[0][i], together[1][i]])
+
+
+def test_a_run_suggests_what_it_predicts(folder, sources, trees, tmp_path):
+    path, test = tmp_path / "trees.h5", open_dataset(folder / "dataset.h5").test
+    run("predict", trees[2], f"--dataset={folder}/dataset.h5", "--top-k=50", f"--output={path}")
+    suggested = read_predictions(path)
+    ours = predicted(folder, sources[1], tmp_path / "ours.h5").ranking
+    reranker = read_reranker(sources[1].with_name("reranker.h5"), OneVsAll.open(sources[1]))
+    suggestions = Suggestions.of_model(np.array(suggested.ids), np.array(suggested.scores))
+    candidates = np.array(ours.first_ids), np.array(ours.scores)
+    rows = reranker.evidence.columns(test.X, *candidates)
+    rows = np.concatenate([rows, suggestions.columns(candidates[0])], axis=2)
+    theirs, _ = rank(reranker.trees, rows, candidates[0])
+    assert np.maximum(ours.probabilities, 0) == pytest.approx(theirs, abs=1e-5)
 
 
 def test_results_of_annif_are_suggestions_too(folder, sources, half, tmp_path):
