@@ -8,8 +8,17 @@ from hypothesis import strategies as st
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Dataset, Split
-from ovaflow.data.hold_out import held_out, held_out_with_twins, hold_out, in_test
-from ovaflow.sparse.csr import from_scipy
+from ovaflow.data.hold_out import (
+    SHORTEST,
+    cut_some,
+    held_out,
+    held_out_with_twins,
+    hold_out,
+    in_test,
+)
+from ovaflow.data.vocabulary import fit_features
+from ovaflow.settings.models import Prepare
+from ovaflow.sparse.csr import NOWHERE, from_scipy
 
 
 @pytest.fixture
@@ -41,6 +50,34 @@ def test_repeated_instances_stay_together(dataset):
 def test_nothing_held_out_is_refused(dataset):
     with pytest.raises(InputError, match="0 of 400 training instances would be held out"):
         hold_out(dataset, 1e-9)
+
+
+@given(st.integers(0, 99), st.booleans())
+def test_each_third_text_ends_early(seed, normalized):
+    rng = np.random.default_rng(seed)
+    words = [[f"word{number}" for number in rng.integers(60, size=size)] for size in (5, 9, 300, 40, 0, 8, 80)]
+    settings = Prepare(min_df=1, max_df=1.0, normalize=normalized)
+    fitted = fit_features(map(" ".join, words), settings)
+    norms = None if fitted.norms is None else fitted.norms.astype(np.float32)
+    whole = Split(fitted.X, from_scipy(np.ones((7, 1))), norms=norms)
+    ours = cut_some(whole, normalized)
+    for i, text in enumerate(words):
+        row, before = ours.X.part(i, i + 1), whole.X.part(i, i + 1)
+        features = row.places != NOWHERE
+        end = row.places[features].astype(int).max(initial=-1) + 1
+        theirs = fitted.transform.transform([" ".join(text[:end])])
+        assert row.indices.tolist() == theirs.indices.tolist()
+        if i % 3 or len(text) <= SHORTEST:
+            assert row.data == pytest.approx(before.data)
+            continue
+        kept = np.isin(before.indices, row.indices)
+        assert end <= len(text)
+        factor = before.data[kept] / row.data
+        assert factor[features] == pytest.approx(np.full(features.sum(), factor[0]))
+        if normalized:
+            assert np.linalg.norm(row.data[features]) == pytest.approx(1, rel=1e-5)
+            assert ours.norms[i] == pytest.approx(whole.norms[i] * factor[0], rel=1e-5)
+    assert len(ours.X.data) < len(whole.X.data)
 
 
 @given(st.text(), st.floats(0, 1), st.floats(0, 1))

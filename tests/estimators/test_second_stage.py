@@ -156,11 +156,11 @@ def test_without_a_second_stage_there_are_no_probabilities(crossed):
     assert "set rerank=0.2" in str(error.value.__cause__)
     with pytest.raises(NotFittedError):
         OneVsAllClassifier(rerank=0.2).predict_proba(crossed.new)
-    with pytest.warns(UserWarning, match="not used: 2.. instances were held out, it needs 500"):
-        few = OneVsAllClassifier(rerank=0.2).fit(crossed.X, crossed.Y)
+    with pytest.warns(UserWarning, match="not used: 1.. instances were held out, it needs 200"):
+        few = OneVsAllClassifier(rerank=0.1).fit(crossed.X, crossed.Y)
     with pytest.raises(AttributeError) as error:
         few.predict_proba(crossed.new)
-    assert "it needs 500" in str(error.value.__cause__)
+    assert "it needs 200" in str(error.value.__cause__)
     theirs = plain.predict(crossed.new)
     assert (few.predict(crossed.new) != theirs).nnz == 0
 
@@ -168,7 +168,7 @@ def test_without_a_second_stage_there_are_no_probabilities(crossed):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"rerank": 1}, "rerank: found 1, expected a number of at least 0 and below 1"),
+        ({"rerank": 1}, "rerank: found 1, expected auto or a number of at least 0 and below 1"),
         ({"rerank": 0.4, "initialization": "pretrained", "retrain": "new"}, "rerank needs retrain='all'"),
     ],
 )

@@ -30,8 +30,9 @@ def _fit_second_stage(dataset, path, output):
     X, Y = opened.documents.train.X, opened.documents.train.Y
     ids, scores = model.top_k(X, len(HOSTILE))
     evidence = Evidence.of(opened, [1.0, 0.0])
-    rows = evidence.columns(X, ids, scores).reshape(-1, len(COLUMNS))
-    trees = fit_trees(rows, find_hits(ids, Y).ravel())
+    candidates = evidence.candidates(X, ids, scores)
+    rows = evidence.columns(candidates).reshape(-1, len(COLUMNS))
+    trees = fit_trees(rows, find_hits(candidates.ids, Y).ravel())
     write_reranker(output, Reranker({"columns": COLUMNS}, {"model": model.checksum}, trees, evidence))
 
 

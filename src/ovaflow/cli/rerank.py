@@ -8,7 +8,6 @@ from ovaflow.cli.options import FILE, OF_DATASET, SUGGESTIONS, THREADS, output
 from ovaflow.cli.suggestions import RIGHT_IDS, read_suggestion_files
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
-from ovaflow.evaluation.ranking import find_hits
 from ovaflow.evaluation.reliability import measure_reliability
 from ovaflow.prediction.predictions import open_any_model, read_predictions
 from ovaflow.reranking.fitting import fit_reranker, require_parts_of_one
@@ -45,8 +44,7 @@ def rerank_command(model, dataset, held_out, predictions, runs, suggestions, thr
     files = read_suggestion_files(suggestions, whole, whole.parameters)
     for name, file in files.items():
         sources[Source(name, None, file.checksum)] = _of_file(file, whole, parts)
-    hits = find_hits(predicted.ids, parts.test.Y)
-    reranker = fit_reranker(opened, whole, parts, predicted, hits, threads, sources)
+    reranker = fit_reranker(opened, whole, parts, predicted, threads, sources)
     write_reranker(output, reranker)
     if reranker.unused:
         click.echo(f"{output}: predictions stay as they are: {reranker.unused}")

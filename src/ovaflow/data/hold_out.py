@@ -7,6 +7,13 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.near_twins import near_twins
+from ovaflow.sparse.csr import CSR, NOWHERE, offsets
+
+SHORTEST = 8
+"""Tokens of the shortest text that is cut."""
+
+_GOLDEN = 0.6180339887498949
+"""Multiples of it spread evenly over 0 to 1."""
 
 
 def in_test(content, fraction, seed=0):
@@ -45,6 +52,29 @@ def held_out_with_twins(X, fraction, seed=0):
     return (hashes < fraction * 2.0**64)[representatives[groups]]
 
 
+def cut_some(split, normalized):
+    """Texts of which each third ends early, as titles alone do: log-uniformly from :data:`SHORTEST` tokens on."""
+    X, n = split.X, split.X.n_rows
+    if X.places is None:
+        return split
+    rows, words = np.repeat(np.arange(n), np.diff(X.indptr)), X.places != NOWHERE
+    tokens = np.zeros(n)
+    np.maximum.at(tokens, rows[words], X.places[words] + 1.0)
+    shares = np.arange(n) * _GOLDEN % 1
+    ends = SHORTEST * np.maximum(tokens / SHORTEST, 1) ** shares
+    ends[np.arange(n) % 3 > 0] = np.inf
+    kept = ~words | (X.places < ends[rows])
+    data, rows, words, norms = X.data[kept], rows[kept], words[kept], split.norms
+    if normalized:
+        squares = np.bincount(rows[words], data[words] ** 2.0, n)
+        lengths = np.sqrt(np.where(squares > 0, squares, 1))
+        data = np.where(words, data / lengths[rows], data).astype(np.float32)
+        norms = (norms * lengths).astype(np.float32)
+    indptr = offsets(np.bincount(rows, minlength=n))
+    X = CSR(data, X.indices[kept], indptr, X.n_columns, X.places[kept])
+    return replace(split, X=X, norms=norms)
+
+
 def hold_out(dataset, fraction, seed=0):
     """A dataset whose test set is a share of the training set, its training set the rest."""
     held = np.zeros(dataset.train.X.n_rows, bool)
@@ -53,6 +83,7 @@ def hold_out(dataset, fraction, seed=0):
     if held.all() or not held.any():
         message = f"{held.sum():,} of {len(held):,} training instances would be held out"
         raise InputError(message, path=dataset.path, remedy="more instances or another fraction")
-    parts = [dataset.train.take(np.flatnonzero(rows)) for rows in (~held, held)]
+    train, test = (dataset.train.take(np.flatnonzero(rows)) for rows in (~held, held))
+    test = cut_some(test, dataset.parameters.get("normalize", False))
     settings = dataset.parameters | {"held_out": {"of": dataset.checksum, "fraction": fraction, "seed": seed}}
-    return replace(dataset, train=parts[0], test=parts[1], checksum="", parameters=settings)
+    return replace(dataset, train=train, test=test, checksum="", parameters=settings)

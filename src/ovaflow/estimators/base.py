@@ -157,9 +157,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         """The second stage, from a model that has not seen a share of the instances."""
         held_out = hold_out(dataset, share)
         predictions = predict_test_set(self._train(held_out), held_out, CANDIDATES, self.threads)
-        hits = find_hits(predictions.ids, held_out.test.Y)
-        parts = self.model_, dataset, held_out, predictions, hits
-        reranker = fit_reranker(*parts, self.threads)
+        reranker = fit_reranker(self.model_, dataset, held_out, predictions, self.threads)
         if reranker.unused:
             warnings.warn(f"the second stage is not used: {reranker.unused}", stacklevel=3)
         return reranker

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import expit
 
 from ovaflow.data.normalize import unit_rows
-from ovaflow.model.top_k import NO_LABEL
+from ovaflow.reranking.candidates import MORE, Candidates, first_of, with_more
 from ovaflow.reranking.company import Company
 from ovaflow.reranking.names import WHOLE, LabelNames
 from ovaflow.reranking.neighbours import Neighbours
@@ -62,14 +62,21 @@ class Evidence:
         parts = Neighbours.among(dataset), LabelNames.of(dataset), company
         return cls(dataset.counts, *parts, dataset.bias_feature, likelihood)
 
-    def columns(self, X, ids, scores, threads=1, suggestions=()):
-        """Rows of evidence for candidates (n, k), by falling score: float32 (n, k, c), :data:`COLUMNS`.
+    def candidates(self, X, ids, scores, threads=1, suggestions=()):
+        """:class:`Candidates` of texts, of which the best labels by score are known."""
+        texts = unit_rows(X, self.bias_feature)
+        nearest = self.neighbours.nearest(texts, threads)
+        lists = [self.neighbours.most_voted(nearest, MORE), *first_of(suggestions)]
+        return Candidates(texts, nearest, *with_more(ids, scores, lists))
+
+    def columns(self, candidates, suggestions=()):
+        """Rows of evidence for :class:`Candidates` (n, k): float32 (n, k, c), :data:`COLUMNS`.
 
         After these stand the columns of ``suggestions`` of other sources, in their order.
         """
-        texts = unit_rows(X, self.bias_feature)
-        scores = np.where(ids == NO_LABEL, NO_SCORE, scores).astype(np.float32)
-        votes, votes_of_all = self.neighbours.votes(texts, ids, threads)
+        texts, nearest, ids, scores = candidates
+        scores = np.where(np.isneginf(scores), NO_SCORE, scores).astype(np.float32)
+        votes, votes_of_all = self.neighbours.votes(nearest, ids)
         names = self.names.overlap(texts, ids)
         fifth = min(4, ids.shape[1] - 1)
         columns = {

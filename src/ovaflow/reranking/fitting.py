@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 from ovaflow.console.errors import InputError
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.boosted_trees import BoostedTrees, rank
+from ovaflow.reranking.candidates import n_more
 from ovaflow.reranking.evidence import Evidence, columns_with, groups_with
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.reranking.suggestions import known_to_all
@@ -24,8 +25,8 @@ from ovaflow.sparse.csr import rows_of
 MOST = 20_000
 """Held-out texts that are used, evenly spread over all."""
 
-FEWEST = 500
-"""Held-out texts below which there is no second stage."""
+FEWEST = 200
+"""Held-out texts below which there is no second stage: 100 sometimes rank worse than the scores do."""
 
 CHECKED = 4
 """Each fourth held-out text checks what the others say."""
@@ -46,6 +47,10 @@ class HeldOut(NamedTuple):
     def part(self, texts):
         return HeldOut(*(array[texts] for array in self))
 
+    def first(self, k):
+        """The first k candidates of each text."""
+        return HeldOut(self.columns[:, :k], self.ids[:, :k], self.hits[:, :k], self.positives)
+
     @property
     def candidates(self):
         """Rows of the candidates that there are, and whether they are true."""
@@ -53,7 +58,7 @@ class HeldOut(NamedTuple):
         return self.columns[known], self.hits[known]
 
 
-def fit_reranker(model, dataset, held_out, predictions, hits, threads=1, suggestions=None):
+def fit_reranker(model, dataset, held_out, predictions, threads=1, suggestions=None):
     """Fit a second stage for a model of ``dataset`` to predictions for the test instances of ``held_out``.
 
     ``suggestions`` for these instances, by their :class:`Source`, are evidence; runs come first.
@@ -66,15 +71,19 @@ def fit_reranker(model, dataset, held_out, predictions, hits, threads=1, suggest
     texts = _spread(len(predictions.ids), MOST)
     parameters = {**held_out.parameters["held_out"], "texts": len(texts)}
     parameters["columns"] = columns_with(sources)
-    ids, scores, hits = (array[texts, :CANDIDATES] for array in (predictions.ids, predictions.scores, hits))
+    ids, scores = (array[texts, :CANDIDATES] for array in (predictions.ids, predictions.scores))
+    true = rows_of(held_out.test.Y, texts)
+    hits = _hits(ids, true)
     suggested = [each.take(texts) for each in suggestions.values()]
     complete = known_to_all(suggested, len(texts))
     if reason := _obstacle(complete, hits, ids != NO_LABEL):
         return Reranker(parameters | {"unused": reason}, inputs, sources=sources)
     likelihood = fit_likelihood(ids, scores, hits)
     X = rows_of(held_out.test.X, texts)
-    rows = Evidence.of(held_out, likelihood).columns(X, ids, scores, threads, suggested)
-    pairs = HeldOut(rows, ids, hits, np.diff(held_out.test.Y.indptr)[texts])
+    evidence = Evidence.of(held_out, likelihood)
+    candidates = evidence.candidates(X, ids, scores, threads, suggested)
+    rows, ids = evidence.columns(candidates, suggested), candidates.ids
+    pairs = HeldOut(rows, ids, _hits(ids, true), np.diff(true.indptr))
     known = pairs.part(complete)
     checked = np.arange(len(known.ids)) % CHECKED == 0
     fitted = fit_trees(*known.part(~checked).candidates, threads)
@@ -86,10 +95,17 @@ def fit_reranker(model, dataset, held_out, predictions, hits, threads=1, suggest
     trees, trees_alone = fit_trees(*known.candidates, threads), None
     runs = [source for source in sources if source.model is not None]
     if len(runs) < len(sources):
-        alone, hits = pairs.candidates
+        files = suggested[len(runs) :]
+        alone, hits = pairs.first(ids.shape[1] - n_more(files)).candidates
         trees_alone = fit_trees(alone[:, : len(columns_with(runs))], hits, threads)
     evidence = Evidence.of(dataset, likelihood)
     return Reranker(parameters, inputs, trees, evidence, sources=sources, trees_alone=trees_alone)
+
+
+def _hits(ids, Y):
+    """Which candidates (n, k) are true."""
+    rows = np.arange(len(ids))[:, None]
+    return (Y.to_scipy()[rows, ids].toarray() > 0) & (ids != NO_LABEL)
 
 
 def _obstacle(complete, hits, candidates):

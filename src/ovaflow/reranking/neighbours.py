@@ -6,7 +6,7 @@ import numpy as np
 
 from ovaflow.data.normalize import unit_rows
 from ovaflow.model.index import build_index
-from ovaflow.model.top_k import search_index
+from ovaflow.model.top_k import insert_label, no_labels, search_index
 from ovaflow.sparse.csr import CSR, rows_of
 from ovaflow.sparse.jit import strict_kernel
 
@@ -39,41 +39,66 @@ class Neighbours:
         rows = np.arange(MOST) * n // MOST
         return cls.of(unit_rows(rows_of(documents.X, rows), bias_feature), rows_of(documents.Y, rows))
 
-    def votes(self, X, candidates, threads=1):
+    def nearest(self, X, threads=1):
+        """The nearest texts of each of these, and their cosines, the nearest first."""
+        return search_index(self.panels, self.X, X, min(NEAREST, self.X.n_rows), threads)
+
+    def votes(self, nearest, candidates):
         """Share of the votes of the nearest texts for each candidate, weighted by cosine, and their sum, by text."""
-        nearest, cosines = self._nearest(X, threads)
         shares, sums = np.zeros(candidates.shape, np.float32), np.zeros(len(candidates), np.float32)
-        _count_votes(
-            nearest, cosines, *self.Y.arrays[1:], np.zeros(self.Y.n_columns, np.float32), candidates, shares, sums
-        )
+        votes = np.zeros(self.Y.n_columns, np.float32)
+        _count_votes(*nearest, *self.Y.arrays[1:], votes, candidates, shares, sums)
         return shares, sums
+
+    def most_voted(self, nearest, k):
+        """The k labels of most votes, int32 (n, k), ties by the smaller id."""
+        ids, votes = no_labels(len(nearest[0]), k)
+        _keep_most(*nearest, *self.Y.arrays[1:], np.zeros(self.Y.n_columns, np.float32), ids, votes)
+        return ids
 
     def holders(self, x):
         """How many of the nearest texts of one text have each label, int (l,), and how many such texts there are."""
-        nearest, cosines = self._nearest(x, 1)
+        nearest, cosines = self.nearest(x)
         texts = nearest[cosines > 0]
         counts = np.bincount(rows_of(self.Y, texts).indices, minlength=self.Y.n_columns)
         return counts, len(texts)
-
-    def _nearest(self, X, threads):
-        return search_index(self.panels, self.X, X, min(NEAREST, self.X.n_rows), threads)
 
 
 @strict_kernel
 def _count_votes(nearest, cosines, indices, indptr, votes, candidates, shares, sums):
     """share_ij = sum_k cos(x_i, x_k) [j in Y_k] / sum_k cos(x_i, x_k) over the nearest texts k, cosines above 0."""
     for i in range(len(nearest)):
-        total = np.float32(0)
-        for k in range(nearest.shape[1]):
-            if nearest[i, k] >= 0 and cosines[i, k] > 0:
-                total += cosines[i, k]
-                for p in range(indptr[nearest[i, k]], indptr[nearest[i, k] + 1]):
-                    votes[indices[p]] += cosines[i, k]
-        sums[i] = total
+        sums[i] = _add_votes(nearest[i], cosines[i], indices, indptr, votes)
         for c in range(candidates.shape[1]):
-            if candidates[i, c] >= 0 and total > 0:
-                shares[i, c] = votes[candidates[i, c]] / total
+            if candidates[i, c] >= 0 and sums[i] > 0:
+                shares[i, c] = votes[candidates[i, c]] / sums[i]
         for k in range(nearest.shape[1]):
             if nearest[i, k] >= 0:
                 for p in range(indptr[nearest[i, k]], indptr[nearest[i, k] + 1]):
                     votes[indices[p]] = 0
+
+
+@strict_kernel
+def _keep_most(nearest, cosines, indices, indptr, votes, ids, best):
+    for i in range(len(nearest)):
+        _add_votes(nearest[i], cosines[i], indices, indptr, votes)
+        for k in range(nearest.shape[1]):
+            if nearest[i, k] >= 0:
+                for p in range(indptr[nearest[i, k]], indptr[nearest[i, k] + 1]):
+                    label = indices[p]
+                    last = best[i, -1]
+                    if votes[label] > max(last, 0) or (votes[label] == last and label < ids[i, -1]):
+                        insert_label(votes[label], label, ids[i], best[i])
+                    votes[label] = 0
+
+
+@strict_kernel
+def _add_votes(nearest, cosines, indices, indptr, votes):
+    """votes_j += cos(x, x_k) for each label j of each nearest text k with a cosine above 0; returns their sum."""
+    total = np.float32(0)
+    for k in range(len(nearest)):
+        if nearest[k] >= 0 and cosines[k] > 0:
+            total += cosines[k]
+            for p in range(indptr[nearest[k]], indptr[nearest[k] + 1]):
+                votes[indices[p]] += cosines[k]
+    return total

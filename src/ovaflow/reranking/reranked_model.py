@@ -110,10 +110,12 @@ class RerankedModel(Model):
         return self.first_stage.cosines(label)
 
     def _rank(self, X, ids, scores, threads, suggested):
-        columns = self.reranker.evidence.columns(X, ids, scores, threads, suggested)
+        evidence = self.reranker.evidence
+        candidates = evidence.candidates(X, ids, scores, threads, suggested)
+        columns = evidence.columns(candidates, suggested)
         complete = known_to_all(suggested, len(ids))
-        probabilities, order = self.reranker.rank(columns, ids, complete)
-        ranked = np.take_along_axis(ids, order, axis=1)
+        probabilities, order = self.reranker.rank(columns, candidates.ids, complete)
+        ranked = np.take_along_axis(candidates.ids, order, axis=1)
         probabilities[ranked == NO_LABEL] = -np.inf
         return Ranking(ranked, probabilities, ids, scores)
 
