@@ -18,7 +18,8 @@ WORDS = st.sampled_from(["art", "arts", "social", "socialist", "socia", "work", 
     st.lists(st.lists(WORDS, min_size=1, max_size=3).map(tuple), min_size=1, unique=True),
 )
 def test_phrases_are_found(texts, phrases):
-    ours = Phrases(phrases).find(numbered([" ".join(words) for words in texts]))
+    sought, tokens = Phrases(phrases), numbered([" ".join(words) for words in texts])
+    ours = sought.find(tokens, sought.stems_of(tokens.words))
     theirs, start = [], 0
     for words in texts:
         theirs += [(start + place, number) for place, number in phrases_in(words, phrases)]

@@ -4,6 +4,8 @@ A word of a text stands for one of a name if it begins with all but the last two
 and Finnish words rarely change more.
 """
 
+from itertools import chain
+
 import numpy as np
 
 from ovaflow.data.tokens import Numbers
@@ -19,16 +21,15 @@ class Phrases:
 
     def __init__(self, phrases):
         self._stems = Numbers()
-        stems = [[self._stems[_stem(word)] for word in words] for words in phrases]
-        self._indptr = offsets(np.array([len(words) for words in stems], np.int64))
-        self._words = np.array([stem for words in stems for stem in words], np.int32)
+        stems = map(_stem, chain.from_iterable(phrases))
+        self._words = np.array([self._stems[stem] for stem in stems], np.int32)
+        self._indptr = offsets(np.array([len(words) for words in phrases], np.int64))
         firsts = self._words[self._indptr[:-1]]
         self._by_first = np.argsort(firsts, kind="stable").astype(np.int32)
         self._starts = offsets(np.bincount(firsts, minlength=len(self._stems)))
 
-    def find(self, tokens):
-        """Tokens at which a phrase begins, ascending, and the number of the phrase."""
-        stems = self._stems_of(tokens.words)
+    def find(self, tokens, stems):
+        """Tokens at which a phrase begins, ascending, and the number of the phrase; ``stems`` of their words."""
         phrases = self._starts, self._by_first, self._indptr, self._words
         parts = tokens.ids, tokens.indptr, tokens.fields, *stems, phrases
         nothing = np.empty(0, np.int32)
@@ -37,7 +38,7 @@ class Phrases:
         _find(*parts, positions, numbers)
         return positions, numbers
 
-    def _stems_of(self, words):
+    def stems_of(self, words):
         """Stems that each word stands for, as (starts, stems)."""
         starts, stems = np.zeros(len(words) + 1, np.int64), []
         for number, word in enumerate(words, 1):

@@ -43,6 +43,14 @@ class Features(NamedTuple):
     norms: np.ndarray | None
 
 
+class WordTerms(NamedTuple):
+    """What words are made of: word v has the columns from starts[v] to starts[v + 1]."""
+
+    starts: np.ndarray  # int64
+    columns: np.ndarray  # int32
+    stems: tuple  # of names of labels that a word stands for; empty without such features
+
+
 @dataclass(frozen=True)
 class TfIdf:
     """The transform from texts to features."""
@@ -94,12 +102,12 @@ class TfIdf:
 
     def features_of(self, tokens, terms=None):
         """:class:`Features` of tokenized texts; ``terms`` are :meth:`terms_of` their words."""
-        matrix = self._counts(tokens, *(terms or self.terms_of(tokens.words)))
+        matrix = self._counts(tokens, terms or self.terms_of(tokens.words))
         weigh(matrix, self.idf, self.sublinear)
         return Features(*model_features(matrix, self.normalize, self.bias, self.unscaled))
 
     def terms_of(self, words):
-        """Columns of each word's terms, as (starts, columns): word v has those from starts[v] to starts[v + 1]."""
+        """:class:`WordTerms` of some words."""
         names = names_of_word(self.features)
         starts, columns = np.zeros(len(words) + 1, np.int64), array("i")
         for number, word in enumerate(words, 1):
@@ -107,16 +115,18 @@ class TfIdf:
                 known = map(self._column.get, names(word))
                 columns.extend([column for column in known if column is not None])
             starts[number] = len(columns)
-        return starts, np.frombuffer(columns, np.int32) if columns else np.empty(0, np.int32)
+        stems = self._phrases[0].stems_of(words) if NAMES in self.features else ()
+        return WordTerms(starts, np.array(columns, np.int32), stems)
 
     @cached_property
     def _column(self):
         return {name: column for column, name in enumerate(self.feature_names)}
 
-    def _counts(self, tokens, starts, columns):
+    def _counts(self, tokens, terms):
         """How often each term occurs in each text, weighted by the fields."""
         n = len(tokens.indptr) - 1
-        first, later = self._beginning_at(tokens)
+        starts, columns, stems = terms
+        first, later = self._beginning_at(tokens, stems)
         room = int((starts[1:] - starts[:-1])[tokens.ids].sum()) + len(later)
         keys, indptr = np.empty(room, np.int64), np.zeros(n + 1, np.int64)
         data, indices = np.empty(room, np.float32), np.empty(room, np.int32)
@@ -127,7 +137,7 @@ class TfIdf:
         arrays = data[: indptr[-1]], indices[: indptr[-1]], indptr
         return CSR(*arrays, len(self.feature_names), places[: indptr[-1]])
 
-    def _beginning_at(self, tokens):
+    def _beginning_at(self, tokens, stems):
         """Columns of the pairs and phrases that begin at each token, as (starts, columns)."""
         positions, columns = [np.empty(0, np.int64)], [np.empty(0, np.int32)]
         if PAIRS in self.features:
@@ -135,7 +145,7 @@ class TfIdf:
             columns.append(self._pairs_of(tokens))
         if NAMES in self.features:
             phrases, columns_of_phrases = self._phrases
-            places, numbers = phrases.find(tokens)
+            places, numbers = phrases.find(tokens, stems)
             positions.append(places)
             columns.append(columns_of_phrases[numbers])
         positions, columns = np.concatenate(positions), np.concatenate(columns)
@@ -156,7 +166,8 @@ class TfIdf:
         phrases, columns = self._phrases
         ends, fields = np.array([0, len(words)]), np.zeros(len(words), np.uint8)
         ids = np.arange(len(words), dtype=np.int32)
-        positions, numbers = phrases.find(Tokens(words, ids, ends, fields))
+        tokens = Tokens(words, ids, ends, fields)
+        positions, numbers = phrases.find(tokens, phrases.stems_of(words))
         for first, column in zip(positions.tolist(), columns[numbers].tolist(), strict=True):
             length = len(words_of_phrase(self.feature_names[column]))
             yield column, first, first + length - 1

@@ -233,11 +233,12 @@ def _terms(tokens, block, fewest, most):
 def _phrases(tokens, label_names, left_out, most):
     """(-df, name) of names of labels, those of rare labels, too; df is 1 at least."""
     names = numbered(label_names, frozenset(left_out))
-    words = [tuple(names.words[word] for word in names.ids[a:b]) for a, b in pairwise(names.indptr)]
-    words = sorted(set(words) - {()})
+    words = [names.words[word] for word in names.ids]
+    words = sorted({tuple(words[start:end]) for start, end in pairwise(names.indptr)} - {()})
     phrases, frequency = Phrases(words), np.zeros(len(words), np.int64)
+    stems = phrases.stems_of(tokens.words)
     for part in _parts(tokens):
-        positions, numbers = phrases.find(part)
+        positions, numbers = phrases.find(part, stems)
         indptr = np.searchsorted(positions, part.indptr)
         frequency += _documents(numbers, indptr, len(words))
     frequency = np.maximum(frequency, 1).tolist()
