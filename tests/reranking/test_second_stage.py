@@ -63,9 +63,8 @@ def held_out(folder):
 
 def test_the_file_gives_the_same_ranking_and_bytes(folder, dataset, model, held_out, tmp_path):
     reranker, path = fit_reranker(model, dataset, *held_out), folder / "dataset" / "reranker.h5"
-    for threads in (1, 2):
-        run("rerank", folder, output=tmp_path / f"{threads}.h5", options=[f"--threads={threads}"])
-        assert (tmp_path / f"{threads}.h5").read_bytes() == path.read_bytes()
+    run("rerank", folder, output=tmp_path / "again.h5", options=["--threads=2"])
+    assert (tmp_path / "again.h5").read_bytes() == path.read_bytes()
     opened = Predictor.open(model.path).model
     theirs = RerankedModel.of(model, reranker).ranking(dataset.test.X, 5)
     for ours in (opened.ranking(dataset.test.X, 5), opened.ranking(dataset.test.X, 5, threads=2)):

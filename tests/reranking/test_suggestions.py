@@ -251,7 +251,8 @@ def test_unknown_ids_and_labels_are_counted(folder, tmp_path, capsys):
         file.write("nobody,name1,1\nline 2,no such label,1\n")
     with open(path, newline="") as file:
         rows = list(csv.DictReader(file))
-    unknown = sum(row["label"] not in open_dataset(folder / "dataset.h5").label_names for row in rows)
+    labels = set(open_dataset(folder / "dataset.h5").label_names)
+    unknown = sum(row["label"] not in labels for row in rows)
     rerank(folder, tmp_path / "out", f"--suggestions={path}")
     counts = f"unknown are 1 of {len({row['id'] for row in rows})} ids and the labels of {unknown} of {len(rows):,}"
     assert counts in capsys.readouterr().out

@@ -79,21 +79,6 @@ def test_a_second_stage_of_few_instances_is_not_used(more):
 
 
 @pytest.mark.long
-def test_a_second_stage(place):
-    write_named_table(place.folder / "records.csv")
-    sections = {"train": {"shards": 1}, "report": {"prune_thresholds": []}, "predict": {"rerank": 0.6}}
-    write_config(place.folder / "my.yaml", runs={"msi": {}}, **sections)
-    place.snakemake()
-    run = place.folder / "results" / "tiny" / "msi"
-    metrics, measured = (json.loads((run / f"{name}.json").read_text()) for name in ("metrics", "reliability"))
-    assert metrics["F1-fit"] == measured["suggested"][-1]["F1"] > 0.8
-    assert place.jobs() == {}
-    text = ["predict", str(run / "model.h5"), "--text=name3 name5", "--fit", f"--output={place.folder}/out.csv"]
-    assert main(text) == 0
-    assert "name3" in (place.folder / "out.csv").read_text()
-
-
-@pytest.mark.long
 def test_a_second_stage_with_suggestions_of_trees_and_of_a_file(place):
     write_named_table(place.folder / "records.csv")
     runs, trees = {"msi": {"rerank": 0.6}}, {"trees": {"method": "fastxml", "trees": 4}}
@@ -101,6 +86,9 @@ def test_a_second_stage_with_suggestions_of_trees_and_of_a_file(place):
     write_config(place.folder / "my.yaml", runs=runs | trees, **sections)
     place.snakemake()
     results, guesses = place.folder / "results" / "tiny", place.folder / "guesses.csv"
+    names = "metrics", "reliability"
+    metrics, measured = (json.loads((results / "msi" / f"{name}.json").read_text()) for name in names)
+    assert metrics["F1-fit"] == measured["suggested"][-1]["F1"] > 0.8
     _, *records = (results / "held-out-0.6" / "records.csv").read_text().splitlines()
     guesses.write_text("id,label\n" + "".join(f"{each.split(',')[0]},name1\n" for each in records))
     runs["msi"]["rerank_with"] = ["trees", "guesses.csv"]

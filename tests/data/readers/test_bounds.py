@@ -5,7 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 
+
+@pytest.mark.long
 def test_no_kernel_leaves_its_arrays(tmp_path):
     environment = os.environ | {"NUMBA_BOUNDSCHECK": "1", "OVAFLOW_CACHE": str(tmp_path)}
     readers = Path(__file__).with_name("test_readers.py")
