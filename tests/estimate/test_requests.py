@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ovaflow.estimate import requests
+from ovaflow.estimate import demand
 from ovaflow.estimate.demand import Shape
 from ovaflow.model import index
 from ovaflow.settings.models import Rembrandt, Train
@@ -17,13 +17,13 @@ def megabytes(*shape):
 
 
 def test_reading_a_compressed_file_takes_a_multiple_of_it():
-    assert requests.of_reading(["a.csv"], 1000) == 550 + 2000
-    assert requests.of_reading(["a.csv", "b.csv.zst"], 1000) == 550 + 5000
+    assert demand.of_reading(["a.csv"], 1000) == 550 + 2000
+    assert demand.of_reading(["a.csv", "b.csv.zst"], 1000) == 550 + 5000
 
 
 def test_merging_holds_a_panel_of_an_index():
-    assert requests.PANEL == index.PANEL
-    few, many = requests.of_merging(requests.PANEL, 1000), requests.of_merging(10 * requests.PANEL, 1000)
+    assert demand.PANEL == index.PANEL
+    few, many = demand.of_merging(demand.PANEL, 1000), demand.of_merging(10 * demand.PANEL, 1000)
     assert few - 650 > 0.4 * 1000 > many - 650 - 200
 
 
@@ -32,25 +32,25 @@ def test_an_embedding_has_a_row_per_label_and_is_fitted_to_instances(embedding):
     settings = Rembrandt(embedding=embedding, rank=100)
     columns = SHAPE.features if embedding == "none" else 100
     held = megabytes(SHAPE.labels, columns) + 2 * megabytes(SHAPE.instances, columns)
-    assert held < requests.of_embedding(SHAPE, 0, settings, 1) < 2.5 * held + 1000
-    assert requests.of_embedding(SHAPE, 0, settings, 8) > requests.of_embedding(SHAPE, 0, settings, 1)
+    assert held < demand.of_embedding(SHAPE, 0, settings, 1) < 2.5 * held + 1000
+    assert demand.of_embedding(SHAPE, 0, settings, 8) > demand.of_embedding(SHAPE, 0, settings, 1)
 
 
 @pytest.mark.parametrize("features", ["linear", "gaussian"])
 def test_projected_instances_have_a_column_per_feature(features):
     settings = Rembrandt(rank=100, features=features, random_features=4000)
     held = megabytes(SHAPE.instances, 4000 if features == "gaussian" else 100)
-    assert held < requests.of_projecting(SHAPE, 0, settings) < 3 * held + 1000
+    assert held < demand.of_projecting(SHAPE, 0, settings) < 3 * held + 1000
 
 
 def test_softmax_takes_more_than_a_loss_per_label():
     projected, train = SHAPE._replace(features=2000), Train()
-    logistic = requests.of_decoding(projected, Rembrandt(), train)
-    softmax = requests.of_decoding(ONE_LABEL_EACH._replace(features=2000), Rembrandt(), train)
+    logistic = demand.of_decoding(projected, Rembrandt(), train)
+    softmax = demand.of_decoding(ONE_LABEL_EACH._replace(features=2000), Rembrandt(), train)
     assert logistic > megabytes(SHAPE.instances, 2000)
     assert softmax > megabytes(100 * SHAPE.labels, 2000) > logistic
-    assert requests.of_decoding(projected, Rembrandt(decoder="softmax"), train) == softmax
+    assert demand.of_decoding(projected, Rembrandt(decoder="softmax"), train) == softmax
 
 
 def test_reranking_holds_scores_two_datasets_and_suggestions():
-    assert requests.of_reranking(5 + 3, 10, 4) - requests.of_reranking(0, 0) >= 10 + 5 + 3 + 4
+    assert demand.of_reranking(5 + 3, 10, 4) - demand.of_reranking(0, 0) >= 10 + 5 + 3 + 4

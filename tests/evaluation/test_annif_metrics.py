@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ovaflow.evaluation.annif import annif_metrics
+from ovaflow.evaluation.labelled_file import annif_metrics
 from ovaflow.sparse.csr import from_scipy
 
 L = 8

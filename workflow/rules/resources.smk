@@ -1,8 +1,7 @@
 # Memory and minutes that jobs request; no rules. Here and elsewhere, a retried job requests more.
 from math import ceil
 
-from ovaflow.estimate import requests
-from ovaflow.estimate.demand import read_demand, shape_of, shares_of_work
+from ovaflow.estimate import demand
 
 MODEL, DATASET, PREDICTIONS = (Path(path).name for path in (paths.MODEL, paths.DATASET, paths.PREDICTIONS))
 
@@ -27,44 +26,44 @@ def megabytes_of(input, condition):
 
 def reading_megabytes(wildcards, input, attempt):
     """Memory of a job that reads raw files."""
-    return attempt * requests.of_reading(input, input.size_mb)
+    return attempt * demand.of_reading(input, input.size_mb)
 
 
 def request_of_shard(wildcards, input):
     """Memory and minutes of a shard of labels, estimated from a sample."""
     pretrained = SETTINGS.runs[wildcards.run].pretrained is not None
-    share = shares_of_work(input.plan).get(int(wildcards.shard), 0.0)
-    return read_demand(input.estimate).request(share, train_of(wildcards.run).threads, pretrained)
+    share = demand.shares_of_work(input.plan).get(int(wildcards.shard), 0.0)
+    return demand.read_demand(input.estimate).request(share, train_of(wildcards.run).threads, pretrained)
 
 
 def merging_megabytes(wildcards, input, attempt):
     """Memory of a job that joins shards."""
     shards = megabytes_of(input, set(input.shards).__contains__)
-    return attempt * requests.of_merging(shape_of(input.dataset).labels, shards)
+    return attempt * demand.of_merging(demand.shape_of(input.dataset).labels, shards)
 
 
 def request_of_trees(wildcards, input):
     """Memory and minutes of a shard of trees, estimated from one tree."""
     train, trees = train_of(wildcards.run), SETTINGS.section("fastxml", run=wildcards.run).trees
-    return read_demand(input.estimate).request(ceil(trees / train.shards) / trees, train.threads)
+    return demand.read_demand(input.estimate).request(ceil(trees / train.shards) / trees, train.threads)
 
 
 def embedding_megabytes(wildcards, input, attempt):
     """Memory of a job that embeds labels."""
     run = run_by(wildcards)
-    shape, threads = shape_of(input.dataset), train_of(run).threads
-    return attempt * requests.of_embedding(shape, input.size_mb, rembrandt_of(run), threads)
+    shape, threads = demand.shape_of(input.dataset), train_of(run).threads
+    return attempt * demand.of_embedding(shape, input.size_mb, rembrandt_of(run), threads)
 
 
 def projecting_megabytes(wildcards, input, attempt):
     """Memory of a job that projects instances."""
-    return attempt * requests.of_projecting(shape_of(input.dataset), input.size_mb, rembrandt_of(wildcards.run))
+    return attempt * demand.of_projecting(demand.shape_of(input.dataset), input.size_mb, rembrandt_of(wildcards.run))
 
 
 def decoding_megabytes(wildcards, input, attempt):
     """Memory of a job that trains a decoder."""
     settings, train = rembrandt_of(wildcards.run), train_of(wildcards.run)
-    return attempt * requests.of_decoding(shape_of(input.projected), settings, train)
+    return attempt * demand.of_decoding(demand.shape_of(input.projected), settings, train)
 
 
 def tuning_megabytes(wildcards, input, attempt):
@@ -77,4 +76,4 @@ def reranking_megabytes(wildcards, input, attempt):
     datasets = megabytes_of(input, lambda path: Path(path).name == DATASET)
     predictions = megabytes_of(input, lambda path: Path(path).name == PREDICTIONS)
     suggestions = megabytes_of(input, set(input.get("suggestions", [])).__contains__)
-    return attempt * requests.of_reranking(datasets, predictions, suggestions)
+    return attempt * demand.of_reranking(datasets, predictions, suggestions)

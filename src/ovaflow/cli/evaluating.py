@@ -13,9 +13,16 @@ from ovaflow.cli.options import FILE, OF_DATASET, THREADS, option, output, reads
 from ovaflow.cli.predict import open_predictor
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.analysis import analyse, evaluate_groups, results_of_labels
-from ovaflow.evaluation.annif import annif_metrics
 from ovaflow.evaluation.curves import prune_curve
-from ovaflow.evaluation.labelled_file import FORMATS, answer, by_label, by_probability, measure, reading_of
+from ovaflow.evaluation.labelled_file import (
+    FORMATS,
+    annif_metrics,
+    answer,
+    by_label,
+    by_probability,
+    measure,
+    reading_of,
+)
 from ovaflow.evaluation.metrics import PLACES, evaluate
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.training_file import read_training

@@ -8,10 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.corpus import read_corpus, with_label_names
 from ovaflow.data.dataset import EXCERPT, Split, write_dataset
 from ovaflow.data.hold_out import held_out
-from ovaflow.data.instances import read_instances
+from ovaflow.data.instances import read_corpus, read_instances, with_label_names
 from ovaflow.data.labels import NamedLabels, check_separator, labels_of, names_of_ids
 from ovaflow.data.normalize import fill_rows, is_dense, model_features
 from ovaflow.data.readers import npz

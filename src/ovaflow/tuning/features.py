@@ -11,9 +11,8 @@ from scipy.sparse import csr_array
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
 from ovaflow.data.blocks import without_spaces
-from ovaflow.data.corpus import read_corpus, with_label_names
 from ovaflow.data.dataset import Dataset, Names, Split
-from ovaflow.data.instances import training_instances
+from ovaflow.data.instances import read_corpus, training_instances, with_label_names
 from ovaflow.data.labels import NamedLabels, names_as_given
 from ovaflow.data.near_twins import near_twins
 from ovaflow.data.tokens import numbered
@@ -38,6 +37,8 @@ def choose_features(source, settings, threads=1):
     if len(sample) < 2:
         raise InputError(f"{len(sample)} training instances are too few to choose features on", path=source.train_name)
     names_by_label = names_as_given(source)
+    if names_by_label is None:
+        names_by_label = {label: (label,) for instance in sample for label in instance.labels}
     rounds = list(folds(near_twins(_words(sample)), settings.held_out))
     training = TrainLabels(epsilon=_EPSILON)
     with Progress("choosing features", 0, "trainings") as progress:
@@ -75,20 +76,15 @@ def _dataset(sample, part, settings, names_by_label):
     fit, held = ([_with_known_labels(sample[row], names_by_label) for row in rows] for rows in part)
 
     def every_name():
-        given = labels.every_name()
-        if names_by_label is None:
-            return given
-        return [name for label in given for name in names_by_label[label]]
+        return [name for label in labels.every_name() for name in names_by_label[label]]
 
     count = partial(fit_features, settings=settings, label_names=every_name, tfidf=settings.weighs)
     train = read_corpus(fit, labels, count)
     transform = train.features.transform
     test = read_corpus(held, labels, transform.features_and_norms)
     names, Y, Y_test, _ = labels.matrices(train.labels, test.labels)
-    others = ()
-    if names_by_label is not None:
-        others = [names_by_label[name][1:] for name in names]
-        names = [names_by_label[name][0] for name in names]
+    others = [names_by_label[name][1:] for name in names]
+    names = [names_by_label[name][0] for name in names]
     documents = Split(train.features.X, Y)
     split = with_label_names(documents, names, transform, None, others) if settings.label_names else documents
     named = split.X.n_rows - documents.X.n_rows
@@ -99,6 +95,4 @@ def _dataset(sample, part, settings, names_by_label):
 
 def _with_known_labels(instance, names_by_label):
     labels = map(str, instance.labels)
-    if names_by_label is not None:
-        labels = filter(names_by_label.__contains__, labels)
-    return instance._replace(labels=list(labels))
+    return instance._replace(labels=list(filter(names_by_label.__contains__, labels)))
