@@ -1,5 +1,3 @@
-"""What all tests share."""
-
 import fcntl
 import os
 import shutil
@@ -20,7 +18,6 @@ SLOW = ("workflow", "numa", "long")
 
 
 def pytest_collection_modifyitems(items):
-    """Put slow tests first."""
     items.sort(key=lambda item: not any(map(item.get_closest_marker, SLOW)))
 
 

@@ -1,5 +1,3 @@
-"""Damage to artifacts."""
-
 import os
 
 import h5py
@@ -17,6 +15,5 @@ def flip(path, place, bit=0):
 
 
 def offset_of(path, name):
-    """First byte of an array in a file."""
     with h5py.File(path) as file:
         return file[name].id.get_offset()

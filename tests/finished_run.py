@@ -85,7 +85,6 @@ class Done:
 
 
 def run(*words):
-    """Call the command line here."""
     out, errors = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
         status = main([str(word) for word in words])
@@ -102,7 +101,6 @@ class Folder:
         return self.path / NAMES.get(name, f"{name}.h5")
 
     def words(self, step, **instead):
-        """Arguments of a step, some files replaced."""
         names = dict.fromkeys(re.findall(r"\{(\w+)\}", step))
         paths = {name: instead.get(name, self[name]) for name in names}
         return [word.format(**paths) for word in step.split()]
@@ -154,7 +152,6 @@ def write_records(path, rows):
 
 
 def finish(path, rows, seed):
-    """Run every step."""
     folder = Folder(path)
     folder.path.mkdir()
     write_records(folder.path / "records.csv", rows)

@@ -44,18 +44,7 @@ def squared_hinge_objective(X, y, w, C=1.0):
 
 
 def squared_hinge_gradient(X, y, w, C=1.0):
-    """Gradient of :func:`squared_hinge_objective`."""
     return w - 2 * C * X.T @ (y * np.maximum(0, 1 - y * (X @ w)))
-
-
-def logistic_objective(X, y, w, costs=1.0):
-    """1/2 |w|^2 + sum_i c_i log(1 + exp(-m_i))."""
-    return 0.5 * w @ w + (costs * np.logaddexp(0, -y * (X @ w))).sum()
-
-
-def logistic_gradient(X, y, w, costs=1.0):
-    """w - sum_i c_i y_i x_i / (1 + exp(m_i))."""
-    return w - X.T @ (costs * y * np.exp(-np.logaddexp(0, y * (X @ w))))
 
 
 def objective(X, y, w, loss="squared-hinge", C=1.0, positive_cost=1.0, regularization="l2"):

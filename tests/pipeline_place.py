@@ -1,5 +1,3 @@
-"""A folder in which tests run the pipeline."""
-
 import contextlib
 import io
 import os
@@ -28,7 +26,6 @@ class Place:
         self.folder = folder
 
     def options(self, *arguments):
-        """Options of Snakemake here."""
         return ["--snakefile", str(self.snakefile), "--cores", "2", *arguments]
 
     def command(self, *arguments):
@@ -69,7 +66,6 @@ class Place:
         return jobs_in(self.dry_run(*arguments))
 
     def copy(self, folder):
-        """The same place with all results, elsewhere."""
         shutil.copytree(self.folder, folder, dirs_exist_ok=True)
         return type(self)(folder)
 

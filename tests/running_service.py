@@ -36,7 +36,6 @@ class Service:
         return self._log_path.read_text(encoding="utf-8")
 
     def connect(self, timeout=60):
-        """A connection of the standard library's client."""
         return http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=timeout)
 
     def ask(self, path, body=None):

@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
-from ovaflow.data.dataset import Dataset, Split
+from ovaflow.data.dataset import Dataset, Split, open_dataset, write_dataset
 from ovaflow.model.model_file import Names, write_model
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.sparse.csr import from_scipy
@@ -25,6 +25,14 @@ def topics(n=6000, d=3000, n_labels=90, seed=0, signed=False):
     Y[Y.sum(axis=1) > 0.02 * n, 200:] = False
     split = Split(from_scipy(sp.hstack([X, np.ones((n, 1))])), from_scipy(sp.csr_array(Y.T.astype(float))))
     return Dataset("memory", split, split, "", {"bias": 1.0})
+
+
+def write_topics(path, **settings):
+    """A dataset file of :func:`topics`, opened."""
+    made = topics(**settings)
+    names = [f"label {j}" for j in range(made.n_labels)]
+    write_dataset(path, made.train, made.train, names, [], made.parameters)
+    return open_dataset(path)
 
 
 def write_weights(path, dataset, weights, **parameters):

@@ -26,17 +26,6 @@ def test_all_files_have_the_same_version():
     assert project["license"] == citation["license"]
 
 
-def test_the_changelog_keeps_its_form():
-    # https://keepachangelog.com/en/1.1.0/
-    text = (ROOT / "CHANGELOG.md").read_text()
-    headings = re.findall(r"^##+ (.*)$", text, re.MULTILINE)
-    assert headings[0] == "[Unreleased]"
-    kinds = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
-    versions = r"\[(Unreleased|\d+\.\d+\.\d+)\]( - \d{4}-\d\d-\d\d)?"
-    assert [heading for heading in headings if heading not in kinds and not re.fullmatch(versions, heading)] == []
-    assert set(headings) & kinds
-
-
 def test_the_catalogue_finds_a_standardized_workflow():
     # https://snakemake.github.io/snakemake-workflow-catalog/docs/catalog.html
     usage = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text())["usage"]

@@ -20,7 +20,6 @@ CONFIG = {
 
 
 def write_table(path, rows=200, separator="|", columns=("text", "labels")):
-    """Write the table."""
     generator = random.Random(7)
     topics = {f"topic {j}": [f"word{j}{i}" for i in range(6)] for j in range(10)}
     with open(path, "w", newline="", encoding="utf-8") as file:

@@ -1,13 +1,10 @@
-"""Means against the dense formulas."""
-
 import numpy as np
 import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ovaflow.artifacts.means import compute_means, read_means, write_means
-from ovaflow.console.errors import InputError
+from ovaflow.artifacts.means import compute_means
 from ovaflow.sparse.csr import from_scipy, transpose
 
 
@@ -49,16 +46,3 @@ def test_do_not_depend_on_threads(threads):
     for name in ("x_mean", "pp", "xp", "counts"):
         np.testing.assert_array_equal(getattr(one, name), getattr(many, name))
     assert one.xx == many.xx
-
-
-def test_file_gives_back_what_was_written(tmp_path):
-    X, Y = random_problem(5)
-    means = compute_means(from_scipy(X), transpose(from_scipy(Y)))
-    write_means(tmp_path / "means.h5", means, "abc")
-    again = read_means(tmp_path / "means.h5", "abc")
-    for name in ("x_mean", "pp", "xp", "counts"):
-        np.testing.assert_array_equal(getattr(means, name), getattr(again, name))
-        assert getattr(again, name).dtype == (np.int64 if name == "counts" else np.float64)
-    assert again.xx == means.xx
-    with pytest.raises(InputError, match="another dataset"):
-        read_means(tmp_path / "means.h5", "def")

@@ -1,5 +1,3 @@
-"""A dataset file small enough for every peer."""
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

@@ -2,7 +2,6 @@
 
 import growth
 import numpy as np
-import scipy.sparse as sp
 from click.testing import CliRunner
 from sklearn.preprocessing import normalize
 
@@ -24,10 +23,3 @@ def test_frequent_features_are_kept_and_rows_have_unit_length(small_dataset):
     kept = np.sort(np.argsort(-frequency, kind="stable")[:10])
     theirs = np.hstack([normalize(X[:, kept]), np.ones((400, 1))])
     assert np.allclose(ours, theirs, atol=1e-6)
-
-
-def test_instances_keep_their_labels(small_dataset):
-    rows = np.array([3, 50, 399])
-    part = growth.with_instances(small_dataset, rows)
-    for ours, theirs in ((part.train.X, small_dataset.train.X), (part.train.Y, small_dataset.train.Y)):
-        assert np.array_equal(ours.to_scipy().toarray(), sp.csr_array(theirs.to_scipy())[rows].toarray())

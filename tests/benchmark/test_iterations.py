@@ -1,5 +1,3 @@
-"""Iterations of sampled labels against the training of the same labels."""
-
 import csv
 import subprocess
 import sys

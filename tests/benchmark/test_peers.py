@@ -52,12 +52,6 @@ def test_one_vs_all_peers_reach_the_same_optimum(name, small_dataset, tmp_path):
     assert (ours <= theirs * (1 + 1e-3)).all()
 
 
-def test_small_weights_are_dropped(small_dataset, tmp_path):
-    whole = trained("liblinear primal", small_dataset, tmp_path).weights().to_scipy().toarray()
-    ours = trained("liblinear primal", small_dataset, tmp_path, threshold=0.1).weights().to_scipy().toarray()
-    assert np.array_equal(ours, np.where(np.abs(whole) >= 0.1, whole, 0))
-
-
 def test_blas_refuses_data_that_no_array_holds(small_dataset, tmp_path, monkeypatch):
     monkeypatch.setattr(blas, "MOST_ENTRIES", 1000)
     with pytest.raises(InputError, match="too large"):

@@ -1,5 +1,3 @@
-"""Completion in real shells."""
-
 import contextlib
 import fcntl
 import os

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from synthetic import topics
+from synthetic import write_topics
 
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import write_dataset
 from ovaflow.model.training_file import read_shard
 from ovaflow.sparse import jit
 from ovaflow.storage import parts
@@ -44,8 +43,7 @@ def call(line, here, disk):
 def here(tmp_path_factory):
     """What the commands read."""
     here = tmp_path_factory.mktemp("here")
-    made = topics(n=4000, d=2000, n_labels=150)
-    write_dataset(here / "dataset.h5", made.train, made.train, [f"label {j}" for j in range(150)], [], {"bias": 1.0})
+    write_topics(here / "dataset.h5", n=4000, d=2000, n_labels=150)
     (here / "new.svm").write_text("".join(f"0 {j}:1 {j + 7}:1\n" for j in range(1, 1500)))
     for line in STEPS:
         assert call(line, here, here) == 0
@@ -67,7 +65,6 @@ class Disk:
             pytest.skip(f"!! FULL AND READ-ONLY DISKS ARE NOT TESTED: no file system can be mounted here ({reason})")
 
     def change(self, options):
-        """Change its size, or whether it can be written."""
         self._mount("-o", f"remount,{options}", self.folder)
 
     def fill(self):

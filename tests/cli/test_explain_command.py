@@ -1,5 +1,3 @@
-"""ovaflow explain on a small model of words."""
-
 import json
 import math
 

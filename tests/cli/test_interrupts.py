@@ -9,10 +9,9 @@ import time
 
 import psutil
 import pytest
-from synthetic import topics
+from synthetic import write_topics
 
 from ovaflow.cli import main
-from ovaflow.data.dataset import write_dataset
 
 LONG = ["--C=100000", "--epsilon=1e-9", "--initialization=zero", "--threads=2"]
 """A training whose labels take minutes each."""
@@ -22,8 +21,7 @@ LONG = ["--C=100000", "--epsilon=1e-9", "--initialization=zero", "--threads=2"]
 def folder(tmp_path_factory):
     """A dataset, and what the commands below take."""
     folder = tmp_path_factory.mktemp("interrupts")
-    made = topics(n=20000, d=4000, n_labels=60)
-    write_dataset(folder / "dataset.h5", made.train, made.train, [f"label {j}" for j in range(60)], [], {"bias": 1.0})
+    write_topics(folder / "dataset.h5", n=20000, d=4000, n_labels=60)
     assert main(["means", f"{folder}/dataset.h5", f"--output={folder}/means.h5"]) == 0
     assert main(["plan", f"{folder}/dataset.h5", "--shards=1", f"--output={folder}/plan.tsv"]) == 0
     return folder

@@ -1,5 +1,3 @@
-"""``ovaflow run``, and the config that ``ovaflow train`` writes for one file."""
-
 import subprocess
 import sys
 
@@ -105,21 +103,3 @@ def test_a_file_in_the_place_of_a_folder_is_one_line(tmp_path, monkeypatch, caps
     assert main(["run"]) == 2
     complaint = "not a folder that can be written; allow writing there, or use another folder"
     assert capsys.readouterr().err == f"ovaflow: error: {tmp_path / name}: {complaint}\n"
-
-
-@pytest.mark.parametrize(
-    ("content", "complaint"),
-    [
-        (None, "my.yaml: No such file or directory"),
-        ("datasets:\n\ttiny: {}\n", "my.yaml, line 2: not valid YAML"),
-        ("datasets: {a: {source: builtin}}\nruns: {b: {initialization: mean}}\n", 'found "mean", expected zero or'),
-    ],
-)
-def test_mistakes_in_the_config_are_one_line(tmp_path, monkeypatch, capsys, content, complaint):
-    monkeypatch.chdir(tmp_path)
-    if content is not None:
-        (tmp_path / "my.yaml").write_text(content)
-    assert main(["run", "my.yaml"]) == 2
-    written = capsys.readouterr().err
-    assert complaint in written
-    assert written.count("\n") == 1

@@ -7,10 +7,9 @@ import time
 from pathlib import Path
 
 import pytest
-from synthetic import topics
+from synthetic import write_topics
 
 from ovaflow.cli import main
-from ovaflow.data.dataset import write_dataset
 from ovaflow.machine.limits import ONE_THREAD
 
 THREADS = 3
@@ -21,9 +20,7 @@ MEANS = "means {0}/dataset.h5 --output={0}/means.h5"
 def folder(tmp_path_factory):
     """A dataset, and everything that the commands below take."""
     folder = tmp_path_factory.mktemp("threads")
-    made = topics(n=1500, d=400, n_labels=12)
-    names = [f"label {j}" for j in range(made.n_labels)]
-    write_dataset(folder / "dataset.h5", made.train, made.train, names, [], {"bias": 1.0})
+    write_topics(folder / "dataset.h5", n=1500, d=400, n_labels=12)
     for step in (f"plan {folder}/dataset.h5 --shards=1 --output={folder}/plan.tsv", MEANS.format(folder)):
         assert main(step.split()) == 0
     return folder

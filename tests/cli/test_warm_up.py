@@ -5,10 +5,9 @@ import subprocess
 import sys
 
 import pytest
-from synthetic import topics
+from synthetic import write_topics
 
 from ovaflow.cli import main
-from ovaflow.data.dataset import write_dataset
 from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import REGULARIZATIONS
 from ovaflow.sparse.jit import cache_directory
@@ -48,9 +47,7 @@ def test_kernels_are_compiled(option, capsys):
 
 
 def test_jobs_compile_none_of_them_again(tmp_path):
-    data = topics(n=3000, d=800, n_labels=40)
-    names = [f"label {j}" for j in range(data.n_labels)]
-    write_dataset(tmp_path / "dataset.h5", data.train, data.train, names, [], {"bias": 1.0})
+    write_topics(tmp_path / "dataset.h5", n=3000, d=800, n_labels=40)
     # Numba says what it stores
     environment = os.environ | {"NUMBA_DEBUG_CACHE": "1"}
     command, pipes = [sys.executable, "-c", PROGRAM], {"capture_output": True, "text": True, "check": True}

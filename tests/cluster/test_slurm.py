@@ -82,7 +82,6 @@ class ClusterPlace(Place):
         return ["--snakefile", str(self.snakefile), "--workflow-profile=slurm", often, *arguments]
 
     def log(self):
-        """Snakemake's log file of the last run."""
         return max((self.folder / ".snakemake" / "log").iterdir()).read_text()
 
     def environment(self, **variables):
@@ -100,7 +99,6 @@ class ClusterPlace(Place):
         (self.folder / "hook" / shard).write_text(what)
 
     def start(self, *arguments):
-        """Snakemake in the background."""
         return subprocess.Popen(
             self.command(*arguments, "--configfile", "my.yaml"),
             cwd=self.folder,

@@ -1,5 +1,3 @@
-"""The built-in dataset."""
-
 import json
 import os
 import subprocess

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ovaflow.data.dataset import inverse_propensity, open_dataset
+from ovaflow.data.dataset import open_dataset
 from ovaflow.data.hold_out import hold_out
 from ovaflow.data.prepare import prepare
 from ovaflow.data.source import SourceFiles
@@ -73,12 +73,6 @@ def test_a_label_without_instances_is_trained_on_its_name(dataset):
     assert ours.counts.tolist() == theirs.counts.tolist() == [60, 60, 30, 0]
     assert dataset.positives.to_scipy().sum(axis=1).tolist() == [61, 61, 30, 1]
     assert without.positives.to_scipy().sum(axis=1).tolist() == [60, 60, 30, 0]
-
-
-def test_metrics_leave_names_out(dataset):
-    ours = dataset.inverse_propensity(0.55, 1.5)
-    theirs = inverse_propensity([60, 60, 30, 0], 120, 0.55, 1.5)
-    assert np.array_equal(ours, theirs)
 
 
 def test_names_are_not_held_out(dataset):

@@ -1,5 +1,3 @@
-"""Label lists to label matrices, and files of label names."""
-
 from itertools import chain, pairwise
 
 import numpy as np

@@ -2,9 +2,9 @@ import os
 
 import numpy as np
 import pytest
-from synthetic import topics
+from synthetic import write_topics
 
-from ovaflow.data.dataset import bring_near, open_dataset, write_dataset
+from ovaflow.data.dataset import bring_near
 from ovaflow.initialization.starts import compute_start_inputs
 from ovaflow.machine import shared_files, topology
 from ovaflow.machine.pinning import NOT_PINNED, pinned
@@ -14,9 +14,7 @@ from ovaflow.training.shard_job import train_labels
 
 @pytest.fixture
 def dataset(tmp_path):
-    made = topics(n=2000, d=500, n_labels=10)
-    write_dataset(tmp_path / "dataset.h5", made.train, made.train, [f"label {j}" for j in range(10)], [], {"bias": 1.0})
-    return open_dataset(tmp_path / "dataset.h5")
+    return write_topics(tmp_path / "dataset.h5", n=2000, d=500, n_labels=10)
 
 
 @pytest.fixture

@@ -1,5 +1,3 @@
-"""Near twins, which stay on one side of a split."""
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,5 +1,3 @@
-"""Row lengths and the bias feature."""
-
 import numpy as np
 import pytest
 from hypothesis import given

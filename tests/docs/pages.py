@@ -13,8 +13,6 @@ _MARK = re.compile(r"<!--\s*(?P<kind>not run|no config|background|in the tree)(?
 
 
 class Block(NamedTuple):
-    """A block of code."""
-
     line: int  # of its fence
     language: str
     title: str
@@ -24,7 +22,6 @@ class Block(NamedTuple):
 
 
 def name_of(page):
-    """Path of a page in the repository."""
     return page.relative_to(ROOT).as_posix()
 
 

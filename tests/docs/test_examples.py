@@ -1,5 +1,3 @@
-"""Commands and programs in the documentation do what it says."""
-
 import re
 import shutil
 import socket

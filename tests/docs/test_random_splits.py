@@ -1,5 +1,3 @@
-"""The script that makes the random splits of compare-with-a-paper.md."""
-
 import gzip
 import json
 import re
@@ -10,7 +8,6 @@ from docs.pages import ROOT
 
 
 def run_script(*arguments):
-    """What the script prints."""
     command = [sys.executable, ROOT / "docs" / "random_splits.py", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 

@@ -1,5 +1,3 @@
-"""What a sample says against what training took. Figures of jobs are those of processes of their own."""
-
 import json
 import re
 import subprocess

@@ -1,5 +1,3 @@
-"""A dataset in a file, and the same as matrices."""
-
 from types import SimpleNamespace
 
 import numpy as np

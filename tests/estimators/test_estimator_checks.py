@@ -1,5 +1,3 @@
-"""scikit-learn's own checks."""
-
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ovaflow import FastXMLClassifier, OneVsAllClassifier, RembrandtClassifier

@@ -1,5 +1,3 @@
-"""Classifiers in a Python program."""
-
 import pickle
 import subprocess
 import sys

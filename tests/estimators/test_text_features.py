@@ -1,5 +1,3 @@
-"""Text features in a Python program, against the pipeline's."""
-
 import pickle
 
 import numpy as np

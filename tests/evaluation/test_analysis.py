@@ -1,5 +1,3 @@
-"""Deciles and failures against slow references."""
-
 from types import SimpleNamespace
 
 import naive

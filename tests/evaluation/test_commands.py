@@ -1,5 +1,3 @@
-"""From shards to metrics on the command line, against scikit-learn's scores."""
-
 import json
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Metrics against a naive reference, scikit-learn and written-out formulas."""
-
 import math
 
 import naive

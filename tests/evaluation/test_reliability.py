@@ -2,12 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import brier_score_loss, log_loss, precision_score, recall_score
 
-from ovaflow.evaluation.ranking import answers_of
 from ovaflow.evaluation.reliability import (
     EDGES,
     LENGTHS,
@@ -73,20 +70,6 @@ def test_ranges_by_length_in_a_plain_loop(made):
             assert (place["probability"], place["right"]) == pytest.approx(np.mean(inside, axis=0))
         amounts = np.histogram(p[of_group], EDGES)[0]
         assert [place["labels"] for place in group["ranges"]] == amounts[amounts > 0].tolist()
-
-
-@given(st.integers(1, 20), st.integers(1, 6), st.integers(0, 1000))
-def test_answers_in_a_plain_loop(n, k, seed):
-    rng = np.random.default_rng(seed)
-    hits, amounts = rng.random((n, k)) < 0.4, rng.integers(0, k + 1, n)
-    positives = hits.sum(axis=1) + rng.integers(0, 2, n)
-    theirs = []
-    for row, m, true in zip(hits, amounts, positives, strict=True):
-        right = sum(row[:m].tolist())
-        f1 = 2 * right / (m + true) if m + true else 0
-        theirs.append([right / m if m else 0, right / true if true else 0, f1, m])
-    ours = answers_of(hits, amounts, positives)
-    assert list(ours.values()) == pytest.approx(np.mean(theirs, axis=0))
 
 
 def test_answers_by_number_of_labels(made):

@@ -69,17 +69,6 @@ def test_training_instances_fall_into_the_leaves_they_made(dataset, grown):
             np.testing.assert_allclose(ours[ours > 0], theirs[ours > 0], atol=1e-6)
 
 
-def test_children_divide_their_parent(grown):
-    for tree in map(grown.forest.tree, range(6)):
-        nodes = np.flatnonzero(tree.children)
-        first = tree.children[nodes]
-        assert (tree.sizes[first] + tree.sizes[first + 1] == tree.sizes[nodes]).all()
-        assert tree.sizes[nodes].min() > FOREST.max_leaf
-        assert min(tree.sizes[first].min(), tree.sizes[first + 1].min()) > 0
-        assert np.diff(tree.separators.indptr)[nodes].min() > 0
-        assert np.diff(tree.distributions.indptr)[nodes].max() == 0
-
-
 def test_predictions(dataset, grown):
     X = dataset.test.X
     ids, scores = predict_trees(grown.forest, X, 4)

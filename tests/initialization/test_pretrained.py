@@ -21,7 +21,6 @@ NAMES = st.lists(st.text("abc", max_size=3), max_size=12)
 
 
 def dataset_at(path, labels, features, bias=1.0, n=30, named=True, seed=0):
-    """Write a random dataset with these label and feature names."""
     rng = np.random.default_rng(seed)
     X = rng.random((n, len(features))) * (rng.random((n, len(features))) < 0.4)
     X = np.hstack([X, np.full((n, 1), bias)]) if bias else X
@@ -33,7 +32,6 @@ def dataset_at(path, labels, features, bias=1.0, n=30, named=True, seed=0):
 
 
 def model_at(path, labels, features, bias=1.0, named=True, trained=None, dataset="", seed=1):
-    """Write a random model with these label and feature names."""
     weights = sp.random_array(
         (len(labels), len(features) + bool(bias)), density=0.5, rng=np.random.default_rng(seed), format="csr"
     )

@@ -1,5 +1,3 @@
-"""The starts against their definitions."""
-
 import numpy as np
 import pytest
 import scipy.optimize

@@ -1,5 +1,3 @@
-"""Finished runs, made once."""
-
 import pytest
 from finished_run import finish
 

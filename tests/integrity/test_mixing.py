@@ -115,12 +115,3 @@ def test_a_service_refuses_the_second_stage_of_another_model(finished, other, mi
         open_served_model(mixed("reranker")["model"])
     with pytest.raises(InputError, match="does not belong to"):
         open_served_model(finished["model"], other["reranker"])
-
-
-def test_the_index_of_another_model_is_not_used(mixed, tmp_path):
-    said = []
-    for folder in (mixed(), mixed("index")):
-        output = tmp_path / f"{len(said)}.jsonl"
-        assert run("predict", folder["model"], "--text=word11 word12 filler3", f"--output={output}").status == 0
-        said.append(output.read_text())
-    assert said[0] == said[1]

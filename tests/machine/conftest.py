@@ -6,19 +6,15 @@ from ovaflow.machine import shared_files, topology
 
 
 class FakeSys:
-    """A /sys of some nodes."""
-
     def __init__(self, folder):
         self.folder = folder
 
     def write(self, path, text):
-        """Write a file of the tree."""
         file = self.folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f"{text}\n")
 
     def node(self, number, cpus, megabytes, distances):
-        """Add a node."""
         base = f"devices/system/node/node{number}"
         self.write(f"{base}/cpulist", cpus)
         self.write(f"{base}/distance", distances)

@@ -53,7 +53,3 @@ def test_control_groups(tmp_path, monkeypatch, cgroup, mounts, limits, expected)
         (tmp_path / name).write_text(f"{text}\n" if text else "")
     allowance = read_allowance(tmp_path / "proc")
     assert (allowance.cores, allowance.memory, allowance.memory_left) == expected
-
-
-def test_this_process():
-    assert 1 <= read_allowance().cores <= len(os.sched_getaffinity(0))

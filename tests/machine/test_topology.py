@@ -2,7 +2,6 @@ import os
 from pathlib import Path
 
 import psutil
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,11 +41,6 @@ def test_this_machine():
     assert set(ours) >= os.sched_getaffinity(0)
     assert sum(len(node.cores) for node in nodes) == psutil.cpu_count(logical=False)
     assert all(node.distances[node.number] == min(node.distances.values()) for node in nodes)
-
-
-@pytest.mark.parametrize(("text", "numbers"), [("", []), ("0", [0]), ("0-2,7", [0, 1, 2, 7]), ("3\n", [3])])
-def test_lists(text, numbers):
-    assert parse_list(text) == numbers
 
 
 @given(st.sets(st.integers(0, 300)))

@@ -29,8 +29,6 @@ def work():
 
 
 class Job:
-    """A process that works."""
-
     def __init__(self):
         command = [sys.executable, __file__, "work"]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}

@@ -1,5 +1,3 @@
-"""A small dataset and shards of made-up weights for it."""
-
 import numpy as np
 import pytest
 import scipy.sparse

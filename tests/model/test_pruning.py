@@ -1,17 +1,14 @@
 """Pruning drops exactly the small weights; to a size, as few as it takes."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from synthetic import topics
+from synthetic import write_topics
 
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import open_dataset, write_dataset
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.pruning import kept_per_row, prune, prune_to_bytes, threshold_for
 from ovaflow.settings.models import TrainLabels
@@ -42,10 +39,8 @@ def test_stored_zeros_are_dropped():
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
     """A model and its dataset."""
-    folder, made = tmp_path_factory.mktemp("budget"), topics(n=300, d=400, n_labels=25, seed=0)
-    names = [f"label {j}" for j in range(25)]
-    write_dataset(folder / "dataset.h5", made.train, replace(made.test, texts=[]), names, [], made.parameters)
-    dataset = open_dataset(folder / "dataset.h5")
+    folder = tmp_path_factory.mktemp("budget")
+    dataset = write_topics(folder / "dataset.h5", n=300, d=400, n_labels=25, seed=0)
     train_model(dataset, TrainLabels(stored_threshold=0.0), 0.0).save(folder / "model.h5")
     return OneVsAll.open(folder / "model.h5"), folder
 

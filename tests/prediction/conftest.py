@@ -1,5 +1,3 @@
-"""Models of every method, trained on the tiny table by the command line."""
-
 import pytest
 from tiny_table import write_table
 

@@ -1,5 +1,3 @@
-"""benchmarks/predict.py on a tiny model."""
-
 import importlib.util
 import json
 

@@ -5,7 +5,6 @@ from collections import Counter
 import naive
 import numpy as np
 import pytest
-import scipy.sparse
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.blocks import names_of_word
@@ -13,7 +12,7 @@ from ovaflow.data.dataset import open_dataset
 from ovaflow.data.tokens import normal_form
 from ovaflow.prediction.predictions import predict_test_set
 from ovaflow.prediction.predictor import Predictor, remark_on_memory
-from ovaflow.sparse.csr import from_scipy, rows_of
+from ovaflow.sparse.csr import rows_of
 from ovaflow.steps import METHODS
 
 
@@ -97,16 +96,3 @@ def test_scores_of_chosen_labels(predictor, X):
 def test_what_is_no_feature_is_refused(predictor, row, complaint):
     with pytest.raises(InputError, match=complaint):
         predictor.from_features([row])
-
-
-def test_a_model_of_features_reads_no_texts(trees_of, tmp_path):
-    svmlight = tmp_path / "train.txt"
-    svmlight.write_text("0 1:1 3:2\n1 2:1\n0,1 1:2 2:4\n")
-    predictor = Predictor.open(
-        trees_of("--format=svmlight", f"--train={svmlight}", f"--test={svmlight}", "--tfidf=true")
-    )
-    with pytest.raises(InputError, match="trained on features"):
-        predictor.from_texts(["word"])
-    theirs = predictor.model.instances(open_dataset(tmp_path / "dataset.h5").test)
-    ours = predictor.from_features([{0: 1, 2: 2}, {"1": 1}, {0: 2, 1: 4}])
-    assert same(ours, from_scipy(scipy.sparse.csr_array(theirs.to_scipy())))

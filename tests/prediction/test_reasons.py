@@ -208,10 +208,3 @@ def test_on_a_terminal(case, capsys, monkeypatch):
     written = capsys.readouterr().out
     assert "probability 73 %" in written
     assert "\n• rare: 2 training records\n" in written
-
-
-def test_a_second_stage_of_another_model_is_refused(case, tmp_path, capsys):
-    model = write_weights(tmp_path / "model.h5", case.dataset, np.ones((len(TOPICS), case.dataset.n_features)))
-    beside = f"--reranker={case.path.with_name('reranker.h5')}"
-    assert main(["explain", str(model.path), "--text", TEXT, beside]) == 2
-    assert "does not belong to" in capsys.readouterr().err

@@ -129,18 +129,6 @@ def same(ours, theirs):
     return all(map(np.array_equal, ours, theirs))
 
 
-def test_like_a_product_and_a_full_sort(model):
-    path, X = model
-    predictor = Predictor.open(path)
-    weights, trained = predictor.model.weights, predictor.model.trained
-    ids, scores = predictor.top_k(X, 7)
-    assert same(predict_top_k(weights, trained, X, 7, 2, panels=panels_of(weights, trained, 256)), (ids, scores))
-    product = X.to_scipy().astype(float) @ weights.to_scipy().astype(float).T
-    theirs = np.where(trained, product.toarray(), -np.inf)
-    assert np.allclose(scores, -np.sort(-theirs, axis=1)[:, :7], atol=1e-5)
-    assert np.allclose(np.take_along_axis(theirs, ids.astype(int), axis=1), scores, atol=1e-5)
-
-
 def test_one_by_one_together_and_from_disk(model):
     path, X = model
     together = Predictor.open(path).top_k(X, 7)

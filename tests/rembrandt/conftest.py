@@ -1,5 +1,3 @@
-"""Small datasets that the tests of this room share."""
-
 import numpy as np
 import pytest
 import scipy.sparse

@@ -1,5 +1,3 @@
-"""Projection, decoder, model and prediction, by the command line."""
-
 import numpy as np
 import pytest
 from scipy.special import softmax
@@ -25,7 +23,6 @@ JOIN = """join-decoder {parts} --projected={folder}/projected.h5 --tuned={folder
 
 
 def run(dataset, folder, shards=1, threads=1, features="", tune="", kind="rembrandt"):
-    """All steps of a run; its model."""
     folder.mkdir(exist_ok=True)
     given = {"data": dataset.path, "folder": folder, "threads": threads, "kind": kind, "shards": shards}
     given |= {"features": features, "tune": tune, "parts": " ".join(f"{folder}/{shard}.h5" for shard in range(shards))}

@@ -7,7 +7,7 @@ import pytest
 import scipy.linalg
 
 from ovaflow.console.errors import InputError
-from ovaflow.rembrandt.embedding import EMBEDDINGS, compute_embedding, read_embedding, top_eigenvectors, write_embedding
+from ovaflow.rembrandt.embedding import compute_embedding, read_embedding, top_eigenvectors, write_embedding
 from ovaflow.rembrandt.panels import from_panels, to_panels
 from ovaflow.settings.models import Embed
 from ovaflow.sparse.csr import from_scipy
@@ -110,19 +110,6 @@ def test_threads_change_no_bit(multilabel, embedding, monkeypatch):
     np.testing.assert_array_equal(first.vectors, second.vectors)
 
 
-@pytest.mark.parametrize("kind", EMBEDDINGS)
-def test_the_file_and_its_dataset(multilabel, multiclass, tmp_path, kind):
-    path, settings = tmp_path / "embedding.h5", Embed(embedding=kind, rank=5)
-    embedding = compute_embedding(multilabel, settings)
-    write_embedding(path, embedding, settings, multilabel.checksum, 1.0, 1)
-    read = read_embedding(path, multilabel.checksum).embedding
-    np.testing.assert_array_equal(read.projection, embedding.projection)
-    np.testing.assert_array_equal(read.vectors, embedding.vectors)
-    np.testing.assert_array_equal(read.eigenvalues, embedding.eigenvalues)
-    with pytest.raises(InputError, match="another dataset"):
-        read_embedding(path, multiclass.checksum)
-
-
 def matrix(size=80, decay=0.8):
     basis = scipy.linalg.qr(np.random.default_rng(3).standard_normal((size, size)))[0]
     return basis @ np.diag(decay ** np.arange(size)) @ basis.T, basis
@@ -162,10 +149,3 @@ def test_no_more_vectors_than_there_are(multiclass):
     assert vectors.shape == (40, 3)
     np.testing.assert_allclose(np.sort(values), np.sort(np.linalg.eigvalsh(low.T @ low)), rtol=1e-6)
     assert compute_embedding(multiclass, Embed(rank=100)).rank <= 12
-
-
-def test_seeds():
-    A, _ = matrix()
-    first, second, other = (eigenvectors(A, 5, 2, 1, seed)[0] for seed in (1, 1, 7))
-    assert np.array_equal(first, second)
-    assert not np.array_equal(first, other)

@@ -1,5 +1,3 @@
-"""Block least squares against NumPy and SciPy."""
-
 import numpy as np
 import pytest
 import scipy.sparse

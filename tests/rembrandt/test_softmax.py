@@ -1,5 +1,3 @@
-"""The softmax decoder against scikit-learn."""
-
 import numpy as np
 import scipy.optimize
 from sklearn.linear_model import LogisticRegression

@@ -8,13 +8,12 @@ import scipy.sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 
-from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Split
 from ovaflow.rembrandt import tuning
 from ovaflow.rembrandt.decoder import Decoding
 from ovaflow.rembrandt.embedding import compute_embedding
 from ovaflow.rembrandt.joining import project_in_memory
-from ovaflow.rembrandt.tuning import C_of, read_tuned, tune, write_tuned
+from ovaflow.rembrandt.tuning import C_of, tune
 from ovaflow.settings.models import Embed, Project, TuneDecoder
 from ovaflow.sparse.csr import from_scipy
 
@@ -86,13 +85,3 @@ def test_nothing_to_choose(multilabel, multiclass):
     assert tune(*made(multilabel), TuneDecoder(decoder_C=[2.0])).decoding == Decoding(2.0, 0.1, None, 0)
     assert tune(*made(multiclass), TuneDecoder(held_out=0.0)).decoding == Decoding(500.0, 0.1, None, 0)
     assert C_of("logistic", random=True) == 30.0
-
-
-def test_the_file_and_its_instances(multilabel, tmp_path):
-    given, path = made(multilabel), tmp_path / "decoder.json"
-    at_hand = replace(given[0], dataset=replace(given[0].dataset, checksum="a"))
-    ours = tune(*given, TuneDecoder(decoder_C=[0.1, 1.0]))
-    write_tuned(path, ours, at_hand)
-    assert read_tuned(path, at_hand) == ours
-    with pytest.raises(InputError, match="other projected instances"):
-        read_tuned(path, given[0])

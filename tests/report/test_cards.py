@@ -1,5 +1,3 @@
-"""The dataset card and settings are computed right."""
-
 from types import SimpleNamespace
 
 import numpy as np

@@ -70,7 +70,6 @@ def saved(page, link):
 
 
 def column(table, place):
-    """Texts of a table's column."""
     return table.locator(f"tbody tr > *:nth-child({place})").all_inner_texts()
 
 

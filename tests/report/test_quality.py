@@ -1,5 +1,3 @@
-"""Metrics in order, and published results next to them."""
-
 from types import SimpleNamespace
 
 import numpy as np

@@ -22,7 +22,6 @@ def luminance(colour):
 
 
 def contrast(one, other):
-    """From 1 to 21."""
     high, low = sorted((luminance(one), luminance(other)), reverse=True)
     return (high + 0.05) / (low + 0.05)
 

@@ -1,5 +1,3 @@
-"""The section on sweeps."""
-
 from ovaflow.cli import main
 from ovaflow.report.gather import gather
 from ovaflow.report.sweeps import show_sweeps

@@ -1,5 +1,3 @@
-"""Training statistics and prune curves, as the page shows them."""
-
 import json
 import re
 import shutil

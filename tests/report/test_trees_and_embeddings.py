@@ -1,5 +1,3 @@
-"""Trees of instances, label trees and label embeddings in the report."""
-
 from types import SimpleNamespace
 
 import numpy as np

@@ -20,10 +20,6 @@ TEXTS = ["black cats purr", "cats purr loudly", "dogs bark loudly", "black dogs 
 SUBJECTS = [("cats",), ("cats", "birds"), ("dogs",), ("dogs",), ("birds",)]
 
 
-def _run(folder, *arguments):
-    assert main([argument.format(folder) for argument in arguments]) == 0
-
-
 def _fit_second_stage(dataset, path, output):
     """A second stage of a model, fitted to the texts that the model was trained on."""
     opened, model = open_dataset(dataset), open_any_model(path)
@@ -41,15 +37,10 @@ def models(tmp_path_factory):
     """Folder with a.h5 and its second stage a.reranker.h5, and with b.h5, another model of the same texts."""
     folder = tmp_path_factory.mktemp("served")
     write_texts(folder / "texts.csv")
-    prepared = ["--format=csv", "--train={}/texts.csv", "--label-separator=¦"]
-    _run(folder, "prepare", *prepared, "--output={}/dataset.h5")
-    _run(folder, "means", "{}/dataset.h5", "--output={}/means.h5")
-    _run(folder, "plan", "{}/dataset.h5", "--shards=1", "--output={}/shards.tsv")
-    for name, weight in (("a", 1), ("b", 0.05)):
-        inputs = ["{}/dataset.h5", "--means={}/means.h5", "--plan={}/shards.tsv", "--shard=0", f"--C={weight}"]
-        _run(folder, "train-shard", *inputs, f"--output={{}}/shard-{name}.h5")
-        written = [f"--output={{}}/{name}.h5", f"--statistics={{}}/training-{name}.h5"]
-        _run(folder, "merge", f"{{}}/shard-{name}.h5", "--dataset={}/dataset.h5", *written)
+    prepared = ["prepare", "--format=csv", f"--train={folder}/texts.csv", "--label-separator=¦"]
+    assert main([*prepared, f"--output={folder}/dataset.h5"]) == 0
+    for name, C in (("a", 1.0), ("b", 0.05)):
+        train_model(open_dataset(folder / "dataset.h5"), TrainLabels(C=C), 0.01).save(folder / f"{name}.h5")
     _fit_second_stage(folder / "dataset.h5", folder / "a.h5", folder / "a.reranker.h5")
     return folder
 

@@ -23,7 +23,6 @@ def several(library, models, tmp_path_factory):
 
 
 def post(service, path, body, kind="application/x-www-form-urlencoded"):
-    """Status, media type and answer."""
     connection = http.client.HTTPConnection(urlsplit(service.url).netloc, timeout=60)
     connection.request("POST", path, body if isinstance(body, bytes) else body.encode(), {"Content-Type": kind})
     response = connection.getresponse()

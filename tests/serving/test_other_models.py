@@ -18,8 +18,6 @@ from ovaflow.training.shard_job import train_model
 
 
 class UnixConnection(http.client.HTTPConnection):
-    """HTTP over a Unix socket."""
-
     def __init__(self, path):
         super().__init__("localhost", timeout=60)
         self._path = str(path)
@@ -42,11 +40,7 @@ def folder(tmp_path_factory):
         assert main([argument.format(folder) for argument in arguments]) == 0
 
     run("prepare", "--format=xmc-text", "--train={}/train.txt", "--output={}/dataset.h5")
-    run("means", "{}/dataset.h5", "--output={}/means.h5")
-    run("plan", "{}/dataset.h5", "--shards=1", "--output={}/shards.tsv")
-    inputs = ["{}/dataset.h5", "--means={}/means.h5", "--plan={}/shards.tsv", "--shard=0"]
-    run("train-shard", *inputs, "--output={}/0.h5")
-    run("merge", "{}/0.h5", "--dataset={}/dataset.h5", "--output={}/features.h5", "--statistics={}/t.h5")
+    train_model(open_dataset(folder / "dataset.h5"), TrainLabels(), 0.01).save(folder / "features.h5")
     run("train-trees", "{}/dataset.h5", "--trees=2", "--output={}/trees-0.h5")
     run("merge-trees", "{}/trees-0.h5", "--dataset={}/dataset.h5", "--output={}/trees.h5", "--statistics={}/t.h5")
     return folder

@@ -41,7 +41,6 @@ def ask(connection, rows, expected):
 
 
 def figure(service, name):
-    """A figure of /metrics."""
     found = re.search(rf"^{re.escape(name)} (\S+)$", service.ask("/metrics")[1], re.MULTILINE)
     return float(found[1]) if found else 0.0
 

@@ -120,16 +120,6 @@ def test_annif_eval_prints_our_figures(corpus, theirs, capsys):
     )
 
 
-def test_annif_suggests_our_subjects(corpus, theirs, service):
-    text = (corpus / "test.tsv").read_text().split("\t")[0]
-    found = suggestions(theirs("suggest", "ovaflow", text=text))
-    _, answer = service.ask("/predict", {"text": text, "top_k": 10})
-    labels = answer["predictions"][0]["labels"]
-    assert list(found) == [f"<{label['uri']}>" for label in labels]
-    assert [name for name, *_ in found.values()] == [label["name"] for label in labels]
-    assert re.search(r"^Trained: +True$", theirs("show-project", "ovaflow"), re.MULTILINE)
-
-
 def test_annifs_ensemble_with_ours_in_it(corpus, theirs):
     theirs("train", "tfidf", "train.tsv")
     text = (corpus / "test.tsv").read_text().split("\t")[0]

@@ -1,5 +1,3 @@
-"""Sweeps and runs that start from others."""
-
 import re
 
 import pytest
@@ -40,27 +38,11 @@ def test_a_sweep_becomes_one_run_per_value():
     assert f"--sweep=dismec={','.join(names)}" in inputs.sweep_options(swept)
 
 
-def test_train_settings_reach_the_runs_of_a_sweep():
-    swept = settings({"a": {"sweep": {"C": [2]}, "epsilon": 0.1}}, train={"C": 5, "shards": 3})
-    train = swept.train_of("a.C-2")
-    assert (train.C, train.shards, train.epsilon) == (2.0, 3, 0.1)
-
-
 def test_a_start_at_the_neighbour_is_solved_more_exactly():
     own = settings({"a": {"sweep": {"C": [1, 2, 3]}, "epsilon": 0.1}})
     assert [own.train_of(name).epsilon for name in own.runs] == [0.1, 0.01, 0.01]
     common = settings({"a": {"sweep": {"C": [1, 2]}}}, train={"epsilon": 0.03})
     assert [common.train_of(name).epsilon for name in common.runs] == [0.03, 0.003]
-
-
-def test_another_value_leaves_the_runs_below_it_as_they_are():
-    few, many = (settings({"a": {"sweep": {"C": values}}}) for values in ([0.1, 1, 3], [0.1, 1, 2, 3]))
-    for name in ("a.C-0.1", "a.C-1"):
-        assert few.runs[name] == many.runs[name]
-        assert inputs.parameters_of("train-shard", few, "mine", name) == inputs.parameters_of(
-            "train-shard", many, "mine", name
-        )
-    assert earlier_model(few, "mine", "a.C-3") != earlier_model(many, "mine", "a.C-3")
 
 
 @given(st.floats(min_value=0, exclude_min=True, allow_infinity=False))

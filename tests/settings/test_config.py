@@ -138,10 +138,6 @@ def test_every_dataset_of_the_catalogue_makes_an_entry():
         assert set(raw_files(settings, name).values()) == files
 
 
-def test_the_file_is_named():
-    assert complaint({"trian": {}}, "my.yaml").startswith("my.yaml: trian: unknown key")
-
-
 @pytest.mark.parametrize(
     ("content", "line", "message"),
     [

@@ -9,7 +9,6 @@ from ovaflow.settings import inputs, paths
 from ovaflow.settings.config import resolve
 from ovaflow.settings.models import CANDIDATES
 from ovaflow.steps import STEPS
-from ovaflow.storage.refusals import producer
 
 ROOT = Path(__file__).parents[2]
 MINE = {"mine": {"format": "csv", "train": "a b'c;d.csv.gz", "propensity_a": 0.6}}
@@ -27,6 +26,13 @@ def options(step, run=None, dataset="mine", **sections):
 PROBLEM = ["--C=1.0", "--loss=squared-hinge", "--regularization=l2", "--weighting=none", "--epsilon=0.01"]
 WEIGHTED = [*PROBLEM[:3], "--weighting=propensity", PROBLEM[4]]
 LOGISTIC = ["--C=1.0", "--loss=logistic", *PROBLEM[2:]]
+PREPARE = [
+    "--features=words", "--features=prefixes=6", "--label-names", "--tfidf=true", "--min-df=2",
+    "--max-df=0.5", "--sublinear", "--normalize", "--bias=1.0",
+    "--test-fraction=0.2", "--seed=0", "--no-html",
+    "--text-column=text", "--labels-column=labels", "--label-separator=,",
+    "--unlabelled=keep", "--format=csv",
+]  # fmt: skip
 MSI = ["--s=1.0", "--t=-2.0"]
 LAST = "--stored-threshold=0.01"
 FEATURES = {"mine": {"format": "xmc-text", "train": "a", "test": "b", "normalize": False}}
@@ -41,22 +47,12 @@ def start(name):
 @pytest.mark.parametrize(
     ("step", "run", "sections", "expected"),
     [
-        ("prepare", {}, {}, [
-            "--features=words", "--features=prefixes=6", "--label-names", "--tfidf=true", "--min-df=2",
-            "--max-df=0.5", "--sublinear", "--normalize", "--bias=1.0",
-            "--test-fraction=0.2", "--seed=0", "--no-html",
-            "--text-column=text", "--labels-column=labels", "--label-separator=,",
-            "--unlabelled=keep", "--format=csv",
-        ]),
+        ("prepare", {}, {}, PREPARE),
         ("prepare", {}, {"datasets": FEATURES}, [
             "--tfidf=false", "--no-normalize", "--bias=1.0", "--unlabelled=keep", "--format=xmc-text",
         ]),
         ("choose-features", {}, {"tune": {"candidates": {"features": [["words", {"stems": ["german", "english"]}]]}}}, [
-            "--label-names", "--tfidf=true", "--min-df=2", "--max-df=0.5", "--sublinear", "--normalize",
-            "--bias=1.0",
-            "--test-fraction=0.2", "--seed=0", "--no-html",
-            "--text-column=text", "--labels-column=labels", "--label-separator=,",
-            "--unlabelled=keep", "--format=csv", "--metric=nDCG@5", "--held-out=0.1",
+            *PREPARE[2:], "--metric=nDCG@5", "--held-out=0.1",
             "--candidates=words+stems=german,english",
         ]),
         ("choose-c", {"C": "auto"}, {"tune": {"metric": "PSP@5", "instances": 500, "candidates": {"C": 3}}}, [
@@ -161,25 +157,6 @@ def test_kernels_of_all_runs():
     ]
 
 
-def test_starts_need_root_tree_or_model():
-    runs = {name: {"initialization": name} for name in ("zero", "all-negative", "label-tree")} | {"old": OLD}
-    found = {run: inputs.start_files(settings(runs=runs), "mine", run) for run in runs}
-    assert found == {
-        "zero": {},
-        "all-negative": {"root": "results/mine/all-negative/root.h5"},
-        "label-tree": {"root": "results/mine/label-tree/root.h5", "label_tree": "results/mine/label_tree.h5"},
-        "old": {"earlier": "model.h5"},
-    }
-
-
-def test_runs_that_pose_the_same_problem_share_an_estimate():
-    others = {"prune": 0.001, "C": 2, "loss": "logistic", "regularization": "l1", "epsilon": 0.1}
-    runs = {"a": {}, "zero": {"initialization": "zero"}, "pruned": {"prune": 0.1}}
-    config = settings(runs=runs | {key: {key: value} for key, value in others.items()})
-    problem = inputs.problem_of(config, "mine", "a")
-    assert [run for run in config.runs if inputs.problem_of(config, "mine", run) == problem] == list(runs)
-
-
 def test_a_sweep_has_the_problem_of_its_first_run_and_a_fold_that_of_its_dataset():
     config = settings(runs={"a": {"sweep": {"C": [0.3, 1, 3]}}, "b": {"C": 0.3}})
     found = {
@@ -195,9 +172,3 @@ def test_rules_of_the_table_are_those_of_the_workflow():
     ours = {step.rule for step in STEPS.values() if step.rule}
     assert written - ours == {"download_dataset", "download_file", "estimate_trees"}
     assert ours <= written
-
-
-def test_what_cannot_be_used_says_who_makes_it():
-    assert producer("means") == " (ovaflow means, rule compute_means)"
-    assert producer("index") == " (ovaflow index)"
-    assert producer("no-such") == ""

@@ -1,5 +1,3 @@
-"""Which files there are, and names that are safe."""
-
 import pytest
 
 from ovaflow.console.errors import InputError
@@ -12,19 +10,6 @@ MINE = {"format": "csv", "train": "a b'c;d.csv.gz"}
 
 def settings(runs=None, mine=MINE, **sections):
     return resolve({"datasets": {"mine": mine}, "runs": runs or {"msi": {}}, **sections}, {})
-
-
-@pytest.mark.parametrize(
-    ("runs", "sections", "expected"),
-    [
-        ({"msi": {}, "b": {}}, {}, ["msi/prune.json", "b/prune.json"]),
-        ({"msi": {}}, {"report": {"prune_thresholds": []}}, []),
-        ({"a": {"method": "fastxml"}}, {}, ["a/trees.json"]),
-        ({"a": {"method": "rembrandt"}}, {}, ["a/embedding.json"]),
-    ],
-)
-def test_files_of_the_figures(runs, sections, expected):
-    assert paths.figure_files(settings(runs, **sections)) == [f"results/mine/{file}" for file in expected]
 
 
 def test_runs_that_embed_alike_share_the_embedding():

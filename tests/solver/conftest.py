@@ -1,5 +1,3 @@
-"""Small problems that the solver's tests share."""
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

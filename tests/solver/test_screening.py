@@ -52,17 +52,6 @@ def test_bounds_are_tight_where_weights_are_positive_and_where_all_features_are_
         assert bounds_of(X, weights) == pytest.approx(theirs, abs=0.01)
 
 
-def test_popular_and_rare_entries_together_are_the_matrix():
-    X = skewed(500, 5000, 2)
-    screen = make_screen(X)
-    shape = (X.n_rows, len(screen.popular_features))
-    popular = sp.csr_array((screen.popular_data, screen.popular_indices, screen.popular_indptr), shape=shape).toarray()
-    rare = sp.csc_array((screen.rare_data, screen.rare_rows, screen.rare_indptr[0]), shape=(X.n_rows, 5000)).toarray()
-    rare[:, screen.popular_features] += popular
-    assert np.array_equal(rare, X.to_scipy().toarray())
-    assert 0 < len(screen.popular_features) < 2048
-
-
 def test_stripes_of_instances_are_screened_like_one():
     n = 140_000
     rng = np.random.default_rng(0)

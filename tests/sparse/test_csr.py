@@ -14,7 +14,6 @@ from ovaflow.sparse.csr import (
     nonzeros_of_rows,
     product,
     row_dot,
-    rows_of,
     transpose,
 )
 
@@ -24,14 +23,6 @@ def matrices(draw):
     n, d = draw(st.integers(1, 30)), draw(st.integers(1, 30))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     return sp.random_array((n, d), density=draw(st.floats(0, 1)), rng=rng, format="csr", dtype=np.float32)
-
-
-@given(matrices())
-def test_round_trip_and_dtypes(theirs):
-    ours = from_scipy(theirs)
-    assert [array.dtype for array in ours.arrays] == [np.float32, np.int32, np.int64]
-    assert (ours.n_rows, ours.n_columns) == theirs.shape
-    assert np.array_equal(ours.to_scipy().toarray(), theirs.toarray())
 
 
 def test_repeated_and_unsorted_entries_are_put_in_order_without_touching_the_source():
@@ -51,13 +42,6 @@ def test_transpose(theirs):
     assert full.indices is None
     assert np.array_equal(full.data.reshape(theirs.shape[::-1]), theirs.toarray().T)
     assert np.array_equal(np.diff(full.indptr), np.full(theirs.shape[1], theirs.shape[0]))
-
-
-@given(matrices(), st.integers(0, 2**32 - 1))
-def test_chosen_rows(theirs, seed):
-    rows = np.random.default_rng(seed).integers(0, theirs.shape[0], 12)
-    ours = rows_of(from_scipy(theirs), rows)
-    assert np.array_equal(ours.to_scipy().toarray(), theirs.toarray()[rows])
 
 
 @given(matrices())

@@ -55,7 +55,6 @@ def start(code, folder, **environment):
 
 
 def run(code, folder, **environment):
-    """Standard output and error of such a process."""
     return start(code, folder, **environment).communicate()
 
 

@@ -18,14 +18,3 @@ def test_product_of_scipy(n, d, density, full, seed):
     panel_product(*(for_kernels(fill_rows(X)) if full else X).arrays, panel, ours)
     theirs = X.to_scipy().astype(float) @ panel
     np.testing.assert_allclose(ours, theirs, atol=1e-4)
-
-
-def test_a_column_does_not_depend_on_its_place():
-    rng = np.random.default_rng(0)
-    X = from_scipy(sp.random_array((50, 30), density=0.4, rng=rng))
-    panel = rng.normal(size=(30, WIDTH)).astype(np.float32)
-    moved = np.ascontiguousarray(np.roll(panel, 17, axis=1))
-    first, second = np.empty((50, WIDTH), np.float32), np.empty((50, WIDTH), np.float32)
-    panel_product(*X.arrays, panel, first)
-    panel_product(*X.arrays, moved, second)
-    assert np.roll(first, 17, axis=1).tobytes() == second.tobytes()

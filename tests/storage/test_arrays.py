@@ -6,14 +6,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage.arrays import (
     create_array,
     map_array,
-    read_csr,
-    read_into,
     read_strings,
-    write_csr,
     write_strings,
 )
 from ovaflow.storage.artifact import create_artifact, open_artifact
@@ -45,12 +41,6 @@ def test_any_text_comes_back(stored, texts):
         ours[len(texts)]
 
 
-@pytest.mark.parametrize("dense", [np.eye(5), np.zeros((3, 4)), np.ones((1, 1)), np.ones((90, 40))], ids=str)
-def test_matrices_come_back(stored, dense):
-    file = stored(lambda file: write_csr(file.create_group("X"), from_scipy(dense)))
-    assert np.array_equal(read_csr(file["X"]).to_scipy().toarray(), dense)
-
-
 def test_mapped_arrays_share_their_pages_and_never_write_to_their_file(stored):
     file = stored(lambda file: create_array(file, "values", np.ones(1 << 20)))
     mapped = map_array(file["values"])
@@ -70,13 +60,6 @@ def copied_bytes_of(name):
             elif inside and line.startswith("Anonymous"):
                 total += 1024 * int(line.split()[1])
     return total
-
-
-@pytest.mark.parametrize("size", [0, 3, 5000])
-def test_an_array_is_read_into_memory_that_is_there(stored, size):
-    out = np.empty(size)
-    read_into(stored(lambda file: create_array(file, "values", np.arange(size, dtype=float)))["values"], out)
-    assert out.tolist() == list(range(size))
 
 
 def test_compressed_arrays_of_other_programs_are_read(tmp_path):

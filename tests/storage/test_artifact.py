@@ -26,7 +26,6 @@ def artifact(tmp_path):
 
 
 def read(path):
-    """All that an artifact says."""
     with open_artifact(path, "means") as file:
         about = checksum_of(file), parameters_of(file), inputs_of(file), file["group"].attrs["n_columns"]
         return *about, map_array(file["group/values"]).tolist()

@@ -1,5 +1,3 @@
-"""The sample of labels that the solver is measured on."""
-
 import numpy as np
 
 from ovaflow.training.benchmark import sample_labels

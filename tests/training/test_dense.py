@@ -1,5 +1,3 @@
-"""Training on features that are stored in full."""
-
 from dataclasses import replace
 
 import naive

@@ -8,18 +8,16 @@ import time
 from pathlib import Path
 
 import pytest
-from synthetic import topics
+from synthetic import write_topics
 
 from ovaflow.cli import main
-from ovaflow.data.dataset import write_dataset
 
 PATIENCE = 120
 
 
 @pytest.fixture
 def folder(tmp_path):
-    made = topics(n=30000, d=3000, n_labels=30)
-    write_dataset(tmp_path / "dataset.h5", made.train, made.train, [f"label {j}" for j in range(30)], [], {"bias": 1.0})
+    write_topics(tmp_path / "dataset.h5", n=30000, d=3000, n_labels=30)
     assert main(["means", str(tmp_path / "dataset.h5"), f"--output={tmp_path / 'means.h5'}"]) == 0
     assert main(["plan", str(tmp_path / "dataset.h5"), "--shards=2", f"--output={tmp_path / 'plan.tsv'}"]) == 0
     return tmp_path

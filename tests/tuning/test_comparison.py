@@ -1,5 +1,3 @@
-"""Candidates compared on held-out instances."""
-
 import json
 from dataclasses import replace
 

@@ -100,7 +100,6 @@ class Attacked(Place):
         return processes
 
     def training_jobs(self):
-        """Jobs that train."""
         jobs = []
         for process in self.processes():
             with contextlib.suppress(psutil.Error):
@@ -137,7 +136,6 @@ class Attacked(Place):
         return False
 
     def count_parts(self):
-        """Count the parts of both jobs."""
         return sum(1 for _ in self.folder.glob("results/made/tree/shards/*.parts/*.h5"))
 
     def count_continued(self):

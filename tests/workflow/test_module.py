@@ -14,8 +14,6 @@ PAGE = ROOT / "docs" / "how-to" / "use-in-another-workflow.md"
 
 
 class OthersPlace(Place):
-    """A folder of somebody else's workflow."""
-
     snakefile = "Snakefile"
 
 

@@ -41,7 +41,6 @@ def locks(folder):
 
 
 def processes(folder):
-    """Processes that work in a folder."""
     working = psutil.process_iter(["cwd", "cmdline"])
     return [process.info["cmdline"] for process in working if process.info["cwd"] == str(folder)]
 

@@ -1,5 +1,3 @@
-"""``ovaflow train``: the config of one table, and the workflow on it."""
-
 import subprocess
 import sys
 

@@ -130,7 +130,6 @@ def jobs_with(checkout, finished):
 
 CODE = {
     "solver/newton.py": done(TRAINED, TRAINED, warm_up=1),
-    "training/plan.py": done(PLANNED, PLANNED),
     "model/merge.py": done(MERGED, MERGED),
 }
 
