@@ -1,6 +1,5 @@
 """Commands that make datasets, or choose settings on held-out training instances."""
 
-import csv
 from dataclasses import replace
 
 import click
@@ -14,7 +13,7 @@ from ovaflow.data.remarks import remarks_on
 from ovaflow.data.source import SourceFiles
 from ovaflow.settings.models import Train
 from ovaflow.storage.texts import write_json
-from ovaflow.storage.writing import explain_errors, write_atomically
+from ovaflow.storage.writing import explain_errors, write_csv
 from ovaflow.tuning import cost, features
 
 
@@ -92,18 +91,10 @@ def hold_out_command(dataset, fraction, seed, records, output):
     train = replace(opened.train, records=opened.ids("train"))
     parts = hold_out(replace(opened, train=train), fraction, seed)
     if records is not None:
-        _write_records(records, parts, opened.ids("test"))
+        ids = {"train": parts.train.records, "held-out": parts.test.records, "test": opened.ids("test")}
+        write_csv(records, [("id", "part"), *((each, part) for part in ids for each in ids[part])])
     write_dataset(output, parts.train, parts.test, opened.label_names, opened.feature_names, parts.parameters)
     click.echo(f"{output}: {parts.test.X.n_rows:,} of {opened.n_documents:,} training instances held out")
-
-
-def _write_records(path, parts, tested):
-    ids = {"train": parts.train.records, "held-out": parts.test.records, "test": tested}
-    with write_atomically(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(["id", "part"])
-        for part, records in ids.items():
-            table.writerows((record, part) for record in records)
 
 
 @click.command("choose-features")

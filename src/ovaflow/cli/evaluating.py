@@ -1,6 +1,5 @@
 """Commands that measure a model on instances with known labels."""
 
-import csv
 import itertools
 from pathlib import Path
 
@@ -29,7 +28,7 @@ from ovaflow.model.training_file import read_training
 from ovaflow.prediction.predictions import open_any_model, read_predictions
 from ovaflow.settings.models import Report
 from ovaflow.storage.texts import write_json
-from ovaflow.storage.writing import write_atomically
+from ovaflow.storage.writing import write_csv
 
 
 @click.command("evaluate")
@@ -86,7 +85,7 @@ def _evaluate_predictions(predictions, dataset, model, settings, table, training
     if analysis:
         write_json(analysis, "analysis", analyse(*opened, *constants))
     if labels:
-        _write_labels(labels, results_of_labels(*opened[:2]))
+        write_csv(labels, results_of_labels(*opened[:2]))
     click.echo(f"{output}: {_summary(metrics, 'P')}, {_summary(metrics, 'PSP')}")
     if table:
         for name, value in annif_metrics(opened[0].ids, opened[1].test.Y).items():
@@ -112,14 +111,9 @@ def _evaluate_file(path, models, labels, output, threads, **chosen):
         entries = [{"model": str(model), "metrics": metrics[model], "automatic": levels.get(model)} for model in models]
         write_json(output, "evaluation", {"models": entries})
     if labels:
-        _write_labels(labels, by_label(answers[0], predictors[0].model))
+        write_csv(labels, by_label(answers[0], predictors[0].model))
         chosen = "labels that fit each record" if predictors[0].model.probabilistic else "the best 5 of each record"
         click.echo(f"{labels}: {chosen} count as predicted")
-
-
-def _write_labels(path, rows):
-    with write_atomically(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows(rows)
 
 
 def _metrics_table(measured):

@@ -48,51 +48,53 @@ class NamedLabels:
         return ([names[number] for number in numbers] for numbers in lists if numbers)
 
 
-class NumberedLabels:
-    """Labels given by their 0-based line numbers in a file of names; all of them are labels."""
-
-    notations, others, language = (), (), None
-    number_of = int
-
-    def __init__(self, names, uris=()):
-        self._names, self.uris, self.new_names = names, uris, {}
-        self.n_labels = len(names)
-
-    def every_name(self):
-        return self._names
-
-    def matrices(self, train, test):
-        """Names and matrices; as :meth:`NamedLabels.matrices`."""
-        Y, Y_test = (lists.matrix(lists.numbers, self.n_labels) for lists in (train, test))
-        return self._names, Y, Y_test, {}
-
-
-class SubjectLabels:
-    """Labels given by URIs, or names, of a subject vocabulary; all of its subjects are labels."""
+class ListedLabels:
+    """Labels that a file lists; all of them are labels."""
 
     n_labels = None
 
-    def __init__(self, vocabulary):
-        self._vocabulary, self.new_names = vocabulary, {}
-        self.uris, self.notations, self.others = vocabulary.uris, vocabulary.notations, vocabulary.others
-        self.language = vocabulary.language
-        self._numbers = {name: number for number, name in enumerate(vocabulary.names)}
-        self._numbers |= {uri: number for number, uri in enumerate(vocabulary.uris)}
+    def __init__(self, names, uris=(), notations=(), others=(), language=None):
+        self._names, self.uris, self.notations = names, uris, notations
+        self.others, self.language, self.new_names = others, language, {}
 
     def every_name(self):
-        """Preferred and other names of all subjects."""
-        return [*self._vocabulary.names, *chain.from_iterable(self.others)]
+        """Preferred and other names of all labels."""
+        return [*self._names, *chain.from_iterable(self.others)]
+
+    def matrices(self, train, test):
+        """Names and matrices; as :meth:`NamedLabels.matrices`."""
+        Y, Y_test = (lists.matrix(lists.numbers, len(self._names)) for lists in (train, test))
+        return self._names, Y, Y_test, {}
+
+
+class NumberedLabels(ListedLabels):
+    """Labels given by their 0-based line numbers in a file of names."""
+
+    number_of = int
+
+    def __init__(self, names, uris=()):
+        super().__init__(names, uris)
+        self.n_labels = len(names)
+
+
+class SubjectLabels(ListedLabels):
+    """Labels given by URIs, or names, of a subject vocabulary."""
+
+    def __init__(self, vocabulary):
+        uris, names, notations, others, self._counts, language = vocabulary
+        super().__init__(names, uris, notations, others, language)
+        self._numbers = {name: number for number, name in enumerate(names)}
+        self._numbers |= {uri: number for number, uri in enumerate(uris)}
 
     def number_of(self, label):
         """Number of the subject with a URI or a name, -1 if the vocabulary lacks it."""
         return self._numbers.get(label, -1)
 
     def matrices(self, train, test):
-        """Names and matrices; as :meth:`NamedLabels.matrices`."""
-        Y, Y_test = (lists.matrix(lists.numbers, len(self.uris)) for lists in (train, test))
+        *parts, _ = super().matrices(train, test)
         numbers = np.concatenate([train.numbers, test.numbers])
         counts = {"subjects_given": len(numbers), "subjects_not_in_vocabulary": int(np.count_nonzero(numbers < 0))}
-        return self._vocabulary.names, Y, Y_test, self._vocabulary.counts | counts
+        return *parts, self._counts | counts
 
 
 def labels_of(source):

@@ -37,8 +37,7 @@ def remarks_on(prepared):
         *_on_spaces(prepared),
         *_on_unknown_labels(prepared, counts),
         *_on_markup(counts),
-        *_on_names(prepared.label_names, counts),
-        *_on_mistaken_columns(prepared, counts),
+        *_on_given_names(prepared, counts),
     ]
 
 
@@ -72,12 +71,12 @@ def _on_markup(counts):
         )
 
 
-def _on_names(names, counts):
-    # only names that the texts give differ so
+def _on_given_names(prepared, counts):
+    """What may be wrong with labels that the texts name."""
     if "different_test_labels_unknown_in_train" not in counts:
         return
     alike = defaultdict(list)
-    for name in names:
+    for name in prepared.label_names:
         alike[" ".join(name.split()).casefold()].append(name)
     groups = [group for group in alike.values() if len(group) > 1]
     if groups:
@@ -86,11 +85,6 @@ def _on_names(names, counts):
             f"{sum(map(len, groups)):,} labels differ only in case or spaces, such as {first!r} and {second!r}: "
             "they are different labels"
         )
-
-
-def _on_mistaken_columns(prepared, counts):
-    if "different_test_labels_unknown_in_train" not in counts:
-        return
     Y = prepared.train.Y
     positives = np.bincount(Y.indices[: Y.indptr[counts["train_instances"]]])
     once = np.count_nonzero(positives == 1)

@@ -74,7 +74,8 @@ def fit_features(texts, settings, label_names=list, tfidf=True, processes=1, fol
     n = len(tokens.indptr) - 1
     if n == 0:
         raise InputError("no training texts", remedy="give a training file with texts")
-    fewest, most = _limits(settings, n, tfidf)
+    # a term in every text has idf 0
+    fewest, most = _texts(settings.min_df, n, math.ceil), min(_texts(settings.max_df, n, math.floor), n - tfidf)
     names, frequencies = [], []
     for block in settings.features:
         if block == PAIRS:
@@ -122,11 +123,6 @@ def stop_words(origin):
         remedy = f"there are {', '.join(AVAILABLE_LANGUAGES)}; or give the path of a file, such as ./{origin}"
         raise InputError(f"no stop words for the language {origin!r}", remedy=remedy)
     return tuple(sorted({normal_form(word) for word in words if word}))
-
-
-def _limits(settings, n, tfidf):
-    fewest = _texts(settings.min_df, n, math.ceil)
-    return fewest, min(_texts(settings.max_df, n, math.floor), n - tfidf)  # a term in every text has idf 0
 
 
 def _texts(limit, n, rounded):

@@ -21,9 +21,9 @@ from uvicorn.config import STARTUP_FAILURE
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
 from ovaflow.prediction.sources import columns_of
-from ovaflow.serving import metrics, pages, schemas
+from ovaflow.serving import metrics, schemas
 from ovaflow.serving.annif import annif_routes
-from ovaflow.serving.replies import described, documented, json_reply, problem
+from ovaflow.serving.replies import described, documentation, documented, json_reply, page, problem
 from ovaflow.serving.served_model import open_served_model
 from ovaflow.serving.service import options_of_worker
 
@@ -187,7 +187,7 @@ def _add_answers(app, served, queue, options):
 
 
 def _add_pages(app, served, options):
-    page = pages.page(options)
+    page_for_people = page(options)
 
     @app.get("/health", **documented(schemas.Health))
     async def health():
@@ -201,11 +201,11 @@ def _add_pages(app, served, options):
 
     @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
     async def read_page():
-        return page
+        return page_for_people
 
     @app.api_route("/docs", methods=["GET", "HEAD"], include_in_schema=False)
     async def read_docs():
-        return pages.documentation(app.openapi())
+        return documentation(app.openapi())
 
 
 def _add_errors(app):

@@ -73,8 +73,8 @@ class ServedModel:
         rows = first_labels(self.predictor, ids, scores, first, request.min_probability)
         predictions = []
         for labels, fit, known in zip(rows, amounts, self.known_features(X), strict=True):
-            entries = [self._predicted(label) for label in labels]
-            predictions.append({"labels": entries, "fit": fit, "features": known})
+            entries = [label_entry(self.predictor, label.id) | {"score": label.score} for label in labels]
+            predictions.append({"labels": _rounded(entries), "fit": fit, "features": known})
         return {"model": self.model.checksum, "probabilities": self.model.probabilistic, "predictions": predictions}
 
     def explain(self, request):
@@ -164,9 +164,6 @@ class ServedModel:
                 reason = f"label {label} had no training positives, so nothing explains it"
                 raise HTTPException(404, reason)
         return request.labels
-
-    def _predicted(self, label):
-        return _rounded(label_entry(self.predictor, label.id) | {"score": label.score})
 
     def _label(self, label):
         positives, trained = int(self.model.counts[label]), bool(self.model.trained[label])

@@ -106,16 +106,17 @@ def require_files(config: Config) -> None:
                 continue
             message = f"datasets.{dataset}.{role}: no such file: {path}"
             if not _made_from(prepared, role, path):
-                raise InputError(message, remedy=f"paths are relative to {Path.cwd()}")
+                raise _no_file(message)
             print(f"ovaflow: warning: {message}; {prepared} stays as it is, whatever else changes", file=sys.stderr)
     made_here = paths.for_each(paths.MODEL, config, config.runs)
-    for run, entry in config.runs.items():
-        models = [earlier_model(config, dataset, run) for dataset in config.datasets]
-        if not all(path is None or path in made_here or Path(path).is_file() for path in models):
-            message = f"runs.{run}.pretrained: no run and no file {entry.pretrained}"
-            raise InputError(message, remedy=f"paths are relative to {Path.cwd()}")
     for dataset, run in product(config.datasets, config.runs):
+        model = earlier_model(config, dataset, run)
+        if model is not None and model not in made_here and not Path(model).is_file():
+            raise _no_file(f"runs.{run}.pretrained: no run and no file {config.runs[run].pretrained}")
         for path in sources_of(config, dataset, run).files.values():
             if not Path(path).exists():
-                message = f"runs.{run}.rerank_with: no run and no file {path}"
-                raise InputError(message, remedy=f"paths are relative to {Path.cwd()}")
+                raise _no_file(f"runs.{run}.rerank_with: no run and no file {path}")
+
+
+def _no_file(message):
+    return InputError(message, remedy=f"paths are relative to {Path.cwd()}")

@@ -2,6 +2,7 @@
 
 import os
 import re
+from itertools import product
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -81,7 +82,7 @@ def embeddings(config: Config) -> dict[str, str]:
 
 def for_each(template: str, config: Config, runs: Any) -> list[str]:
     """A file of some runs on every dataset."""
-    return [template.format(dataset=dataset, run=run) for dataset in config.datasets for run in runs]
+    return [template.format(dataset=dataset, run=run) for dataset, run in product(config.datasets, runs)]
 
 
 def figure_files(config: Config) -> list[str]:
@@ -110,14 +111,11 @@ def fold_of(config: Config, dataset: str, run: str) -> str | None:
 
 def folds(config: Config) -> list[str]:
     """All folders of :func:`fold_of`."""
-    names = {fold_of(config, dataset, run) for dataset in config.datasets for run in config.runs}
+    names = {fold_of(config, *place) for place in product(config.datasets, config.runs)}
     return sorted(fold for fold in names if fold is not None)
 
 
 def reliability_files(config: Config) -> list[str]:
     """What the second stages of runs and datasets that have one are measured in."""
-    files = []
-    for dataset in config.datasets:
-        runs = [run for run in config.runs if fold_of(config, dataset, run)]
-        files += [RELIABILITY.format(dataset=dataset, run=run) for run in runs]
-    return files
+    places = [place for place in product(config.datasets, config.runs) if fold_of(config, *place)]
+    return [RELIABILITY.format(dataset=dataset, run=run) for dataset, run in places]

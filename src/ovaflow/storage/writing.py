@@ -1,13 +1,15 @@
 """Files are written whole or not at all; one that cannot be written is an error of one line."""
 
 import contextlib
+import csv
 import errno
 import os
 import re
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from ovaflow.console.errors import InputError, StrPath
 
@@ -51,6 +53,11 @@ def write_atomically(path: StrPath) -> Iterator[Path]:
 def write_text(path: StrPath, text: str) -> None:
     with write_atomically(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def write_csv(path: StrPath, rows: Iterable[Iterable[Any]]) -> None:
+    with write_atomically(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
 
 
 def _remove_stale(path: Path) -> None:
