@@ -62,23 +62,39 @@ def make_large(table):
 
 
 @pytest.fixture(scope="session")
-def finished(tmp_path_factory):
+def made_once(tmp_path_factory):
+    """Makes a folder for all processes that run tests: whoever comes first calls the function."""
+    base = tmp_path_factory.getbasetemp()
+    base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+    def made(name, make):
+        folder, done = base / name, base / f"{name}.done"
+        with open(base / f"{name}.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not done.exists():
+                folder.mkdir()
+                make(folder)
+                done.touch()
+        return folder
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def finished(made_once, tmp_path_factory):
     """A finished run of two runs of two shards, and what it wrote.
 
     Tests that change more than the config copy it.
     """
-    base = tmp_path_factory.getbasetemp()
-    # one for all processes that run tests
-    base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    original, log = Place(base / "finished-once"), base / "finished-once.log"
-    with open(base / "finished-once.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not log.exists():
-            original.folder.mkdir()
-            write_table(original.folder / "records.csv")
-            make_large(original.folder / "records.csv")
-            write_config(original.folder / "my.yaml")
-            log.write_text(original.snakemake(), encoding="utf-8")
+
+    def make(folder):
+        write_table(folder / "records.csv")
+        make_large(folder / "records.csv")
+        write_config(folder / "my.yaml")
+        written = Place(folder).snakemake()
+        folder.with_name("finished-once.log").write_text(written, encoding="utf-8")
+
+    original = Place(made_once("finished-once", make))
     place = original.copy(tmp_path_factory.mktemp("finished"))
-    place.written = log.read_text(encoding="utf-8")
+    place.written = original.folder.with_name("finished-once.log").read_text(encoding="utf-8")
     return place

@@ -26,18 +26,6 @@ def test_all_files_have_the_same_version():
     assert project["license"] == citation["license"]
 
 
-def test_the_catalogue_finds_a_standardized_workflow():
-    # https://snakemake.github.io/snakemake-workflow-catalog/docs/catalog.html
-    usage = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text())["usage"]
-    assert set(usage) == {"mandatory-flags", "software-stack-deployment"}
-    assert set(usage["mandatory-flags"]) == {"desc", "flags"}
-    assert set(usage["software-stack-deployment"]) == {"conda", "apptainer", "apptainer+conda", "report"}
-    readme = (ROOT / "README.md").read_text().lower()
-    assert all(word in readme for word in ("snakemake", "workflow"))
-    assert all((ROOT / path).is_file() for path in ("workflow/Snakefile", "config/README.md", "LICENSE"))
-    assert list((ROOT / "workflow" / "rules").glob("*.smk"))
-
-
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
 def test_editors_find_the_schema_of_the_config(path):
     line = path.read_text().splitlines()[0]

@@ -21,21 +21,6 @@ def test_no_dataset_and_no_source_appears_twice():
     assert text.count("\n    title:") == len(read_catalogue())
 
 
-def test_other_splits_have_names_of_their_own():
-    for name, entry in read_catalogue().items():
-        mirrored = any("pecos" in (source.url or "") for source in entry.sources)
-        assert mirrored == name.endswith("-pecos")
-        assert bool(entry.note) == name.endswith(("-pecos", "-v2"))
-
-
-def test_files_are_known_in_advance():
-    ours = entry_of("amazon-670k")
-    assert (ours.propensity.a, ours.propensity.b) == (0.6, 2.6)
-    assert ours.files == {"train": "train.txt", "test": "test.txt"}
-    pairs = entry_of("eurlex-4k-pecos").files
-    assert (pairs["train"], pairs["test_labels"]) == ("X.trn.npz", "Y.tst.npz")
-
-
 def test_unknown_dataset_names_the_known_ones(tmp_path):
     with pytest.raises(InputError, match=r"no dataset 'eurlex'; choose from eurlex-4k, wiki10-31k"):
         entry_of("eurlex")

@@ -41,6 +41,7 @@ def assert_near(ours, theirs, threads):
     assert ours.request(1, threads).mem_mb * 1e6 > theirs
 
 
+@pytest.mark.long
 def test_memory_of_a_job_and_size_of_the_model(path, job, tmp_path):
     sample = in_separate_process("one-vs-all", dataset=str(path), settings={}, prune=0.05, n_labels=1000)
     shard = job("train-shard", "--threads=2")

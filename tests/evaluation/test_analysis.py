@@ -31,12 +31,6 @@ def test_deciles_against_one_label_at_a_time(counts):
     assert (ours == 0).tolist() == [count == 0 for count in counts]
 
 
-def test_deciles_of_different_labels_are_of_one_size():
-    starts, deciles = decile_starts(np.arange(100))
-    assert deciles == [(number, number) for number in range(1, 11)]
-    assert np.diff([*starts, 100]).tolist() == pytest.approx([10] * 10, abs=1)
-
-
 def predicted(seed, n=60, labels=12, k=4):
     """Random predictions, with gaps, and true labels."""
     random = np.random.default_rng(seed)

@@ -1,14 +1,14 @@
 import pytest
-from finished_run import finish
+from finished_run import Folder, finish
 
 
 @pytest.fixture(scope="session")
-def finished(tmp_path_factory):
+def finished(made_once):
     """A finished run of every method."""
-    return finish(tmp_path_factory.mktemp("finished") / "tiny", 1150, 0)
+    return Folder(made_once("every-method", lambda folder: finish(folder / "tiny", 1150, 0)) / "tiny")
 
 
 @pytest.fixture(scope="session")
-def other(tmp_path_factory):
+def other(made_once):
     """The same on other data."""
-    return finish(tmp_path_factory.mktemp("other") / "tiny", 1100, 1)
+    return Folder(made_once("other-data", lambda folder: finish(folder / "tiny", 1100, 1)) / "tiny")

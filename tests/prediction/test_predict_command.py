@@ -228,7 +228,6 @@ def test_no_record_is_answered_before_a_column_is_missed(expected, tmp_path, cap
         (["{model}", "--text=a", "--output-format=jsonl", "--joined=;"], "--joined goes with csv, not jsonl"),
         (["{model}", "nowhere.txt"], "nowhere.txt: cannot be read"),
         (["{model}", "--text=a", "--fit"], "{model}: has no second stage, so no probabilities"),
-        (["{model}", "--text=a", "--min-probability=0"], "{model}: has no second stage, so no probabilities"),
     ],
 )
 def test_what_does_not_go_together(expected, capsys, arguments, complaint):

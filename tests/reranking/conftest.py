@@ -32,14 +32,16 @@ PARTS = {
 }
 
 
-@pytest.fixture(scope="session")
-def folder(tmp_path_factory):
-    """Datasets, models and predictions, also of what was held out, and the second stage."""
-    folder = tmp_path_factory.mktemp("reranked")
+def _make(folder):
     write_named_table(folder / "records.csv")
     steps = STEPS
     for name, part in PARTS.items():
         steps = steps.replace(name, part)
     for step in filter(None, steps.splitlines()):
         assert main(step.format(folder).split()) == 0
-    return folder
+
+
+@pytest.fixture(scope="session")
+def folder(made_once):
+    """Datasets, models and predictions, also of what was held out, and the second stage."""
+    return made_once("reranked", _make)

@@ -64,6 +64,7 @@ def test_many_clients_get_right_answers_and_all_are_counted(service, expected):
     assert figure(service, "ovaflow_busy") == 0
 
 
+@pytest.mark.long
 def test_workers_are_replaced_when_they_die_and_when_the_model_changes(models, expected, tmp_path):
     served = tmp_path / "model.h5"
     shutil.copy(models / "a.h5", served)

@@ -119,16 +119,3 @@ def test_from_another_C_every_label_reaches_the_optimum(reached, C, next_C, refe
     ours = trained(dataset, labels, C=next_C, **warm, **EXACT).statistics["objective"]
     theirs = trained(dataset, labels, C=next_C, reference=True, **EXACT).statistics["objective"]
     assert ours == pytest.approx(theirs, rel=1e-3)
-
-
-@pytest.mark.parametrize("named", ["bibtex"], indirect=True)
-def test_an_earlier_model_saves_steps(reached):
-    dataset, labels, _ = reached
-    cold = trained(dataset, labels, stored_threshold=0.0)
-    warm = {"initialization": "pretrained"}
-    again = trained(dataset, labels, earlier=as_earlier(dataset, labels, cold), **warm)
-    assert again.statistics["newton_steps"].sum() == 0
-    assert again.statistics["objective"] == pytest.approx(cold.statistics["objective"], rel=1e-5)
-    other = as_earlier(dataset, labels, trained(dataset, labels, C=0.3))
-    ours = trained(dataset, labels, earlier=other, **warm).statistics
-    assert ours["newton_steps"].sum() < cold.statistics["newton_steps"].sum()

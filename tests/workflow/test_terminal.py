@@ -110,6 +110,7 @@ def test_a_signal_to_snakemake_ends_the_jobs(place, start, number):
     assert not list(place.folder.glob(".snakemake/locks/*"))
 
 
+@pytest.mark.long
 def test_a_second_run_names_the_first_and_unlocks_what_a_killed_one_left(place, start, server):
     process = start()
     second = ovaflow_run(place)
