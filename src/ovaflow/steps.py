@@ -19,8 +19,6 @@ class Reads(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A subcommand."""
-
     module: str  # in ovaflow.cli, with a function named after the step
     help: str
     settings: Reads | None = None

@@ -1,3 +1,4 @@
+import math
 import os
 
 import pytest
@@ -38,9 +39,9 @@ CASES = {
         "0::/../../elsewhere",
         "31 23 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw",
         {"cpu.max": "200000 100000"},
-        (2, None, None),
+        (2, math.inf, math.inf),
     ),
-    "no limits": ("", "", {}, (8, None, None)),
+    "no limits": ("", "", {}, (8, math.inf, math.inf)),
 }
 
 

@@ -25,7 +25,6 @@ def megabytes_of(input, condition):
 
 
 def reading_megabytes(wildcards, input, attempt):
-    """Memory of a job that reads raw files."""
     return attempt * demand.of_reading(input, input.size_mb)
 
 
@@ -37,7 +36,6 @@ def request_of_shard(wildcards, input):
 
 
 def merging_megabytes(wildcards, input, attempt):
-    """Memory of a job that joins shards."""
     shards = megabytes_of(input, set(input.shards).__contains__)
     return attempt * demand.of_merging(demand.shape_of(input.dataset).labels, shards)
 
@@ -49,19 +47,16 @@ def request_of_trees(wildcards, input):
 
 
 def embedding_megabytes(wildcards, input, attempt):
-    """Memory of a job that embeds labels."""
     run = run_by(wildcards)
     shape, threads = demand.shape_of(input.dataset), train_of(run).threads
     return attempt * demand.of_embedding(shape, input.size_mb, rembrandt_of(run), threads)
 
 
 def projecting_megabytes(wildcards, input, attempt):
-    """Memory of a job that projects instances."""
     return attempt * demand.of_projecting(demand.shape_of(input.dataset), input.size_mb, rembrandt_of(wildcards.run))
 
 
 def decoding_megabytes(wildcards, input, attempt):
-    """Memory of a job that trains a decoder."""
     settings, train = rembrandt_of(wildcards.run), train_of(wildcards.run)
     return attempt * demand.of_decoding(demand.shape_of(input.projected), settings, train)
 
@@ -72,7 +67,6 @@ def tuning_megabytes(wildcards, input, attempt):
 
 
 def reranking_megabytes(wildcards, input, attempt):
-    """Memory of a job that fits a second stage."""
     datasets = megabytes_of(input, lambda path: Path(path).name == DATASET)
     predictions = megabytes_of(input, lambda path: Path(path).name == PREDICTIONS)
     suggestions = megabytes_of(input, set(input.get("suggestions", [])).__contains__)

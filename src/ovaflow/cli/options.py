@@ -20,7 +20,6 @@ STATISTICS = click.option("--statistics", required=True, type=FILE, help="Statis
 
 
 def second_stage(command):
-    """``--reranker`` and ``--no-rerank``."""
     use = click.option("--rerank/--no-rerank", default=True, help="Whether to use the second stage.")
     path = click.option("--reranker", type=FILE, help="Second stage; by default reranker.h5 next to the model.")
     return path(use(command))

@@ -101,7 +101,6 @@ class Named:
 
     @cached_property
     def names(self):
-        """Names of labels and features, with the inverse document frequencies."""
         return self.names_in_memory or read_all_names(self.path, self.kind)
 
     @property
@@ -192,10 +191,7 @@ class Dataset(Named):
         return [records[row] for row in rows] if records else [""] * len(rows)
 
     def ids(self, part):
-        """Ids of the instances of ``"train"`` or ``"test"``, such as ``line 3``.
-
-        If both have some in common, they are ``train line 3``.
-        """
+        """Ids of the instances of ``"train"`` or ``"test"``: ``line 3``, or ``train line 3`` if both have it."""
         amounts = {"train": self.n_documents, "test": self.test.X.n_rows}
         ids = {each: self.records(each, range(amount)) for each, amount in amounts.items()}
         if set(ids["train"]) & set(ids["test"]) - {""}:

@@ -35,12 +35,8 @@ _RECEIVERS = frozenset({"self", "cls", "mcs"})
 
 
 def docstrings(roots=None, texts=TEXTS, test_fraction=0.2, seed=0):
-    """:class:`Instances` of the running interpreter's packages, or of those below ``roots``.
-
-    Modules are visited in the order of a hash of their names until there are enough texts, so that
-    a small share of a large environment is read. A docstring's labels are the enclosing modules at
-    every level, then its parameters as ``"param:axis"``.
-    """
+    """:class:`Instances` of the running interpreter's packages, or of those below ``roots``."""
+    # in the order of a hash of their names, so that a share of a large environment is enough
     modules = sorted(_modules(_installed() if roots is None else roots), key=lambda pair: _hash(pair[0]))
     labels_by_text, counts = _collect(modules, texts)
     frequency = Counter(label for labels in labels_by_text.values() for label in labels)

@@ -58,10 +58,7 @@ def download_file(url, path, sha256=None, record=None):
 
 
 def download_dataset(name, folder, catalogue=None, record=None):
-    """Download a dataset of the catalogue into ``folder``, unless its files exist and match their record.
-
-    Sources are tried in order, or the archive that a person has put at ``FOLDER/NAME.archive``.
-    """
+    """Download a dataset of the catalogue into ``folder``, unless its files exist and match their record."""
     entry, folder = entry_of(name, catalogue), Path(folder)
     record = Path(record or default_record(folder))
     recorded = read_record(record)
@@ -71,6 +68,7 @@ def download_dataset(name, folder, catalogue=None, record=None):
     by_hand, refusals = folder / f"{name}.archive", []
     with explain_errors(folder / name), _working_in(folder / ".download") as work:
         for number, source in enumerate(entry.sources, 1):
+            # a person may have put it there
             archive = by_hand if by_hand.exists() else work / str(number) / name
             try:
                 if not archive.exists():

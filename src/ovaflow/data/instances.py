@@ -30,7 +30,6 @@ _MARKUP = re.compile(
 
 
 def training_instances(source):
-    """The training instances alone, without those of the test set."""
     source.require_files()
     if source.format not in ("builtin", *TEXT_FORMATS):
         message = f"{source.format} holds features, not texts"
@@ -144,10 +143,7 @@ def read_corpus(instances, labels, count, excerpt=0):
 
 
 def with_label_names(train, names, transform, folder=None, others=()):
-    """Training instances, then the names, and ``others``, of each label as texts with that label.
-
-    A label with few instances learns most from its name, which a person would look for in a text.
-    """
+    """Training instances, then the names, and ``others``, of each label as texts with that label."""
     X, lengths = transform.features_and_norms([*names, *chain.from_iterable(others)], quiet=True)
     rows = np.flatnonzero(np.diff(X.indptr) > (transform.bias != 0))
     labels = np.repeat(np.arange(len(others)), [len(more) for more in others])

@@ -189,15 +189,13 @@ _RARELY = 0.01
 
 
 def check_separator(lists, source):
-    """Refuse labels if most of them hold another separator, with which they would be far fewer, or separated at all.
-
-    A separator that takes labels apart is only doubted if it is the comma, which nobody may have chosen.
-    """
+    """Refuse labels if most of them hold another separator, with which they would be far fewer, or separated at all."""
     lists = list(islice(lists, _SAMPLE))
     names = set(chain.from_iterable(lists))
     several = sum(len(labels) > 1 for labels in lists) / max(len(lists), 1)
     whole = several < _RARELY and len(names) >= len(lists) / 2
     separator = source.settings.label_separator
+    # one that takes labels apart is only doubted if it is the comma, which nobody may have chosen
     if len(lists) < _FEW or not (whole or separator == ","):
         return
     marks = [*_SEPARATORS, ","]

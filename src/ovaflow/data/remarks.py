@@ -28,7 +28,6 @@ _ODD = 0.9
 
 
 def remarks_on(prepared):
-    """All remarks on a :class:`ovaflow.data.prepare.Prepared`."""
     source = prepared.parameters["source"]
     counts = source["counts"]
     return [

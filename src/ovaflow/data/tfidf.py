@@ -53,8 +53,6 @@ class WordTerms(NamedTuple):
 
 @dataclass(frozen=True)
 class TfIdf:
-    """The transform from texts to features."""
-
     feature_names: list  # of each block by falling document frequency, without the bias feature
     idf: np.ndarray  # (d,)
     sublinear: bool  # log(1 + tf) instead of tf

@@ -65,10 +65,7 @@ class FittedFeatures(NamedTuple):
 
 
 def fit_features(texts, settings, label_names=list, tfidf=True, processes=1, folder=None):
-    """Choose features, compute their idf, and transform the training texts, which are read once.
-
-    ``label_names`` is called once they are read.
-    """
+    """Choose features, compute idf, and transform texts, which are read once, before ``label_names`` is called."""
     left_out = stop_words(settings.stop_words)
     tokens, document_frequency, counts = _read(texts, frozenset(left_out), processes, folder)
     n = len(tokens.indptr) - 1

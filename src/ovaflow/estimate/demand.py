@@ -89,8 +89,6 @@ def shares_of_work(plan):
 
 
 class Shape(NamedTuple):
-    """Training instances, features, labels and positives of a dataset file."""
-
     instances: int
     features: int
     labels: int
@@ -116,7 +114,6 @@ def of_reading(files: list[str], megabytes: float) -> int:
 
 
 def of_reranking(datasets: float, predictions: float, suggestions: float = 0) -> int:
-    """Memory of a job that fits a second stage, by the sizes of its inputs."""
     return int(700 + 4 * datasets + 20 * predictions + 4 * suggestions)
 
 

@@ -39,8 +39,6 @@ _OBJECTS = 1000  # bytes of a solved label's Python objects besides its weights
 
 @dataclass(frozen=True)
 class Sample:
-    """What a sample says about the training of all labels or trees."""
-
     solved: int  # labels or trees of the sample
     of: int  # all of them
     demand: Demand

@@ -20,11 +20,10 @@ _LABEL = 17
 
 def summarize(sample, dataset, threads, shards, unit):
     """Figures of a training, for JSON: seconds on an idle machine, bytes, numbers."""
-    demand, cores = sample.demand, read_allowance().cores
+    demand, allowance = sample.demand, read_allowance()
+    cores, memory = allowance.cores, min(psutil.virtual_memory().total, allowance.memory)
     at_a_time = max(1, min(shards, cores // threads))
     job_seconds = demand.seconds_of(1 / shards, min(threads, cores))
-    limit, total = read_allowance().memory, psutil.virtual_memory().total
-    memory = total if limit is None else min(total, limit)
     suggested_shards, suggested_threads = suggest(demand, cores, memory)
     request = demand.request(1 / suggested_shards, suggested_threads)
     core_seconds = demand.core_seconds + shards * demand.job_seconds

@@ -43,7 +43,7 @@ def results_of_labels(predictions, dataset):
     """Head and rows of labels.csv: how often each is true, among the first 5, and right there."""
     Y, ids = dataset.test.Y, predictions.ids[:, : max(PLACES)]
     tallies = _tallies(ids, find_hits(ids, Y), Y)
-    uris = dataset.label_uris if len(dataset.label_uris) else [""] * dataset.n_labels
+    uris = dataset.label_uris or [""] * dataset.n_labels
     yield "label", "uri", "training_documents", "test_positives", "predicted", "hits", "precision", "recall"
     rows = zip(dataset.label_names, uris, dataset.counts.tolist(), *(each.tolist() for each in tallies), strict=True)
     for *row, true, predicted, right in rows:

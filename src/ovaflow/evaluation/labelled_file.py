@@ -174,7 +174,7 @@ def annif_metrics(ids, Y):
             metrics[f"{measure} ({name})"] = float(value)
     hits = ranking.find_hits(ids, Y)
     metrics["F1@5"] = float(averages(true, indicator(ids[:, :5], Y), "samples")[2])
-    metrics["NDCG"] = _ndcg(hits, Y)
+    metrics["NDCG"] = _ndcg(hits, Y, Y.n_columns)
     for k in (5, 10):
         metrics[f"NDCG@{k}"] = _ndcg(hits[:, :k], Y, k)
     for k in (1, 3, 5):
@@ -207,10 +207,10 @@ def averages(true, assigned, average):
         return precision_recall_fscore_support(true, assigned, average=average)[:3]
 
 
-def _ndcg(hits, Y, k=None):
-    """Mean of DCG / ideal DCG; without k, the ideal has all labels of the instance."""
+def _ndcg(hits, Y, k):
+    """Mean of DCG / ideal DCG, the ideal with k labels of the instance at most."""
     counts = np.diff(Y.indptr)
     discounts = 1 / np.log2(np.arange(2, 2 + max(hits.shape[1], counts.max(initial=0))))
-    ideal = np.concatenate([[0], np.cumsum(discounts)])[counts if k is None else np.minimum(counts, k)]
+    ideal = np.concatenate([[0], np.cumsum(discounts)])[np.minimum(counts, k)]
     reached = hits @ discounts[: hits.shape[1]]
     return float(np.where(ideal > 0, reached / np.where(ideal > 0, ideal, 1), 1).mean())

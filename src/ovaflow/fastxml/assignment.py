@@ -113,7 +113,6 @@ def assign(members, sides, pull, gains, C_r, n_labels, scratch):
 
 @strict_kernel
 def units(gain):
-    """A gain in whole units."""
     return np.int64(gain * RESOLUTION + 0.5)
 
 

@@ -36,7 +36,6 @@ class Forest(NamedTuple):
 
 
 def join_trees(trees, d, n_labels):
-    """One forest of the trees of several."""
     return Forest(
         offsets(_joined([np.diff(tree.starts) for tree in trees], np.int64)),
         _joined([tree.children for tree in trees], np.int32),
@@ -67,6 +66,5 @@ def write_forest(group, forest):
 
 
 def read_forest(group):
-    """A group's forest, arrays mapped."""
     arrays = {name: map_array(group[name]) for name in _ARRAYS}
     return Forest(**arrays, **{name: read_csr(group[name]) for name in _MATRICES})

@@ -40,7 +40,6 @@ def _fill_depths(children, depths):
 
 
 def model_of(dataset, forest, parameters):
-    """A model in memory."""
     # trees see instances before they are scaled, where their norms are known
     unscaled = {} if dataset.train.norms is None else {"unscaled": True}
     trained = np.bincount(dataset.train.Y.indices, minlength=dataset.n_labels) > 0

@@ -13,11 +13,11 @@ _UNLIMITED = 1 << 60  # version 1 of control groups has a number near 2^63 for n
 
 @dataclass(frozen=True)
 class Allowance:
-    """Limits of this process; None where there is none but the machine's."""
+    """Limits of this process; infinite where there is none but the machine's."""
 
     cores: int  # CPUs that threads can keep busy
-    memory: int | None  # bytes
-    memory_left: int | None  # bytes that are free or hold cached files
+    memory: float  # bytes
+    memory_left: float  # bytes that are free or hold cached files
 
 
 def read_allowance(proc="/proc"):
@@ -27,15 +27,14 @@ def read_allowance(proc="/proc"):
     limits = [limit for group in groups for limit in _memory_limits(group)]
     return Allowance(
         max(1, math.ceil(min(quota, len(os.sched_getaffinity(0))))),
-        min((limit for limit, _ in limits), default=None),
-        min((max(0, limit - used) for limit, used in limits), default=None),
+        min((limit for limit, _ in limits), default=math.inf),
+        min((max(0, limit - used) for limit, used in limits), default=math.inf),
     )
 
 
 def memory_left():
     """Bytes of memory that are free, or hold cached files, in this machine and in this process's control groups."""
-    allowed = read_allowance().memory_left
-    return min(psutil.virtual_memory().available, math.inf if allowed is None else allowed)
+    return min(psutil.virtual_memory().available, read_allowance().memory_left)
 
 
 def _groups(proc):

@@ -58,9 +58,9 @@ class Pinning:
         left = min(files.f_bavail * files.f_frsize, free_memory(self.nodes[0]))
         if size > _LARGEST_COPY * left:
             raise OSError(0, f"only {left / 1e6:,.0f} MB are free there")
-        limit = read_allowance().memory_left
-        if limit is not None and size > limit:
-            raise OSError(0, f"only {limit / 1e6:,.0f} MB are left to this job")
+        left = read_allowance().memory_left
+        if size > left:
+            raise OSError(0, f"only {left / 1e6:,.0f} MB are left to this job")
 
     def release(self):
         """Give up the copy, which the last job of the node removes."""

@@ -32,9 +32,10 @@ def join_decoder(shards, projected, tuned, dataset, model_path, training_path):
         _model_of(dataset, projected, settings, decoder).save(model_path)
     seconds = projected.core_seconds + tuned.core_seconds + solved.core_seconds
     peak = max(projected.peak_rss_bytes, tuned.peak_rss_bytes, solved.peak_rss_bytes)
-    statistics = {} if projected.decoder == SOFTMAX else {name: np.array(v) for name, v in solved.statistics.items()}
-    iterations = int(solved.statistics["newton_steps"].max(initial=0)) if projected.decoder == SOFTMAX else 0
-    parameters = settings | ({"iterations": iterations} if iterations else {})
+    parameters, statistics = settings, {name: np.array(values) for name, values in solved.statistics.items()}
+    if projected.decoder == SOFTMAX:
+        iterations = int(statistics["newton_steps"].max(initial=0))
+        parameters, statistics = settings | {"iterations": iterations}, {}
     inputs = {"dataset": dataset.checksum}
     training = Training(statistics, seconds, solved.shards, peak, parameters=parameters, inputs=inputs)
     write_training(training_path, training)
@@ -42,7 +43,6 @@ def join_decoder(shards, projected, tuned, dataset, model_path, training_path):
 
 
 def model_settings(projected, tuned):
-    """Settings that a model depends on."""
     settings = {name: value for name, value in projected.dataset.parameters.items() if name != "bias"}
     other = ("epsilon",) if projected.decoder == SOFTMAX else ("iterations",)
     choices = {name: value for name, value in tuned.parameters.items() if name not in (*other, "seed")}
@@ -50,7 +50,6 @@ def model_settings(projected, tuned):
 
 
 def _model_of(dataset, projected, settings, solved):
-    """A model in memory, from the weights of its decoder."""
     decoder = solved.weights.to_scipy().toarray()
     parts = {"projection": projected.projection, "decoder": decoder}
     return EmbeddingModel.in_memory(dataset, solved.trained, {"train": settings}, **parts)

@@ -142,8 +142,6 @@ def read_projection(group):
 
 @dataclass(frozen=True)
 class Projected:
-    """An open projected training set."""
-
     dataset: Dataset  # the features of the decoder, the constant last
     projection: Projection
     decoder: str  # ``"softmax"`` or ``"logistic"``

@@ -46,8 +46,6 @@ LARGEST_BLOCKS = 1 << 26
 
 
 class Softmax(NamedTuple):
-    """A fit and how it went."""
-
     weights: np.ndarray  # float32 (l, D)
     iterations: int  # epochs of the first phase, and iterations of L-BFGS
     objective: float  # mean over the instances

@@ -42,8 +42,6 @@ def C_of(decoder, random):
 
 @dataclass(frozen=True)
 class Tuned:
-    """What was chosen."""
-
     decoding: Decoding
     # loss on the held-out instances by C: the mean over them, with logistic losses their sum for each positive
     # label

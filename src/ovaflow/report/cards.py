@@ -28,8 +28,6 @@ SCORES = {
 
 @dataclass(frozen=True)
 class Card:
-    """What a reader should know about a dataset."""
-
     name: str
     n_train: int  # instances
     n_test: int

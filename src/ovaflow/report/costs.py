@@ -144,8 +144,6 @@ _ORDER = {step.replace("-", " "): place for place, step in enumerate(STEPS)}
 
 
 class Jobs(NamedTuple):
-    """The jobs of a step of a run."""
-
     run: str  # empty: shared by all runs; held-out-0.2: trained without these instances
     step: str
     figures: list  # of each job, by their names in Snakemake's benchmark files

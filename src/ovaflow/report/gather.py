@@ -179,8 +179,9 @@ def _read_run(folder, dataset, counts, predictions, series):
 
 def _read_json_of(model, path, kind):
     """Content of a file about a model; empty where there is none, or it is about another model."""
-    content = read_json(path, kind) if path.exists() else {}
-    return content if content.get("model") == model else {}
+    if path.exists() and (content := read_json(path, kind)).get("model") == model:
+        return content
+    return {}
 
 
 def _read_training(folder, dataset):

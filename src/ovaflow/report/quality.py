@@ -107,8 +107,6 @@ def overview(all_results):
 
 
 class Assigned(NamedTuple):
-    """Labels assigned to the test instances."""
-
     instances: int
     labels: int  # (instance, label) pairs, including those that prepare left out
     unknown: int  # pairs whose label no model knows
@@ -226,7 +224,7 @@ def show_published(anchor, results):
         return None
     columns = [
         *(_metric("P", k)._replace(title=f"P@{k}", group="") for k in PLACES),
-        Column("source", lambda result: result.source if isinstance(result, Published) else "this report"),
+        Column("source", lambda result: getattr(result, "source", "this report")),
         Column("caveat", lambda result: result.caveat if isinstance(result, Published) else result.summary),
     ]
 

@@ -95,7 +95,7 @@ def _lengths(run):
 
 
 def _figure(ranges, name, low):
-    return ranges[low][name] if low in ranges else None
+    return ranges.get(low, {}).get(name)
 
 
 def _row_of_range(low, cells):

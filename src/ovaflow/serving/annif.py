@@ -284,7 +284,6 @@ def _card(name, served):
 
 
 def _suggest(served, texts, limit, threshold):
-    """Results of each text."""
     X = served.predictor.from_texts(texts)
     rows, suggestions = labels_of(served.predictor, X, max(limit, 1)), []
     for row, known in zip(rows, served.known_features(X), strict=True):

@@ -66,12 +66,10 @@ def _error(status, why, plain):
 
 
 def page(options):
-    """The page for people at /."""
     return _rendered("page.html.j2", options=options, most_words=MOST_WORDS)
 
 
 def documentation(document):
-    """The page at /docs."""
     return _rendered("docs.html.j2", document=_resolved(document, document["components"]["schemas"]))
 
 

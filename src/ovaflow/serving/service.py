@@ -119,10 +119,8 @@ def _bind_unix(path):
 
 
 def allowed_hosts(listener, names):
-    """Names by which clients may call: any, unless there are names or only programs of this machine can connect.
-
-    A page of another site whose name is made to resolve to 127.0.0.1 is such a program as well, and has its own name.
-    """
+    """Names by which clients may call: any, unless there are names or only programs of this machine can connect."""
+    # to these belongs a page of another site whose name is made to resolve to 127.0.0.1
     address = listener.getsockname()[0] if listener.family != socket.AF_UNIX else ""
     here = [f"[{address}]" if ":" in address else address] if address and ip_address(address).is_loopback else []
     if here or names:

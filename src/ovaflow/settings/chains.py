@@ -47,7 +47,6 @@ def sweeps_of(config: Config) -> dict[str, list[str]]:
 
 
 def first_run_of(config: Config, run: str) -> str:
-    """The first run of a chain."""
     return _chain(config, run)[-1]
 
 

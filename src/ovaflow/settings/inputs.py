@@ -17,7 +17,6 @@ def settings_read(step: str) -> Reads:
 
 
 def model_of(reads: Reads) -> type[Section]:
-    """The model of the settings that a step reads."""
     return getattr(models, reads.model)
 
 
@@ -112,5 +111,4 @@ def warm_up_options(config: Config) -> list[str]:
 
 
 def sweep_options(config: Config) -> list[str]:
-    """The sweeps as options of ``ovaflow report``."""
     return [f"--sweep={name}={','.join(runs)}" for name, runs in sweeps_of(config).items()]

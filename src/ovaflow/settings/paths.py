@@ -110,7 +110,6 @@ def fold_of(config: Config, dataset: str, run: str) -> str | None:
 
 
 def folds(config: Config) -> list[str]:
-    """All folders of :func:`fold_of`."""
     names = {fold_of(config, *place) for place in product(config.datasets, config.runs)}
     return sorted(fold for fold in names if fold is not None)
 

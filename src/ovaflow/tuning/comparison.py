@@ -24,15 +24,13 @@ class Trial(NamedTuple):
 
 
 def folds(groups, held_out):
-    """Positions of instances divided into others and held-out ones, as often as it takes to hold out enough.
-
-    Near twins are held out together; where a group goes on in the next round, its rest is in neither part.
-    """
+    """Positions of instances divided into others and held-out ones, as often as it takes to hold out enough."""
     n, order = len(groups), np.argsort(groups, kind="stable")
     held = min(max(1, round(held_out * n)), n - 1)
     rounds = max(1, min(_ROUNDS, n // held, math.ceil(_ENOUGH / held)))
     for number in range(rounds):
         part = np.sort(order[number * held : (number + 1) * held])
+        # of a group of near twins that goes on in the next round, the rest is in neither part
         yield np.flatnonzero(~np.isin(groups, groups[part])), part
 
 

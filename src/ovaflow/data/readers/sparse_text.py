@@ -75,13 +75,11 @@ def check_count(promised, n, path, line):
 
 
 def read_svmlight(paths, zero_based="auto", block=BLOCK):
-    """The number of the first feature, 0 or 1, and (X, Y) of each of the files, with as many columns as all need.
-
-    "auto" is scikit-learn's rule: ids begin with 0 if any of the files has a feature 0.
-    """
+    """The number of the first feature, 0 or 1, and (X, Y) of each of the files, with as many columns as all need."""
     first = 1 if zero_based is False else 0
     parsed = [_parse_svmlight(path, Bounds(-1, first, ID_LIMIT, LABEL_LIMIT, True), block) for path in paths]
     if zero_based == "auto":
+        # scikit-learn's rule
         first = 0 if min(rows.lowest for rows in parsed) == 0 else 1
     for rows in parsed:
         rows.X.indices[:] -= first
