@@ -61,6 +61,7 @@ def test_while_threads_compute(command, number, status, folder):
     assert "Traceback" not in said
 
 
+@pytest.mark.long
 def test_ctrl_c_while_a_sample_is_trained(folder):
     process = start(folder, "estimate", *LONG)
     while not any(cpu_seconds(child) > 1 for child in psutil.Process(process.pid).children()):

@@ -12,7 +12,8 @@ from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.problem import REGULARIZATIONS
 from ovaflow.sparse.jit import cache_directory
 
-OTHERS = [f"--problem={loss}/{kind}" for loss in LOSSES for kind in REGULARIZATIONS][1:]
+PROBLEMS = [f"--problem={loss}/{kind}" for loss in LOSSES for kind in REGULARIZATIONS]
+OTHERS = [pytest.param(problem, marks=pytest.mark.long) for problem in PROBLEMS[1:]]
 
 PROGRAM = """
 import sys

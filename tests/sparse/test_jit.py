@@ -81,6 +81,7 @@ def test_nan_and_infinity_keep_their_meaning():
     assert np.isinf(row_dot(*row, 0, 1, np.full(2, np.inf, np.float32)))
 
 
+@pytest.mark.long
 def test_the_cache_of_changed_code_is_not_used(tmp_path):
     package = tmp_path / "ovaflow"
     shutil.copytree(Path(ovaflow.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
@@ -114,6 +115,7 @@ def test_without_any_folder_kernels_are_compiled_in_memory(folder, tmp_path):
     assert list(tmp_path.iterdir()) == [blocked]
 
 
+@pytest.mark.long
 def test_files_that_a_crash_cut_short_are_compiled_anew(folder, tmp_path):
     run(WORK, folder, OVAFLOW_CACHE=tmp_path)
     (cut,), (zeros,), (empty,) = (
