@@ -54,7 +54,7 @@ rule choose_features:
         "logs/{dataset}/choose-features.tsv"
     params:
         files=options_of_files,
-        contents=contents_of_folders,
+        contents=contents_of(folders_of_documents),
         options=settings_of("choose-features"),
         code=code_fingerprint("choose-features"),
     threads: 4
@@ -81,7 +81,7 @@ rule prepare_dataset:
         "logs/{dataset}/prepare.tsv"
     params:
         files=options_of_files,
-        contents=contents_of_folders,
+        contents=contents_of(folders_of_documents),
         options=settings_of("prepare"),
         code=code_fingerprint("prepare"),
     threads: 2

@@ -52,19 +52,23 @@ def options_of_files(wildcards, input):
     return file_options(options)
 
 
-def contents_of_folders(wildcards):
-    """Names, sizes and times of what is in folders of documents, whose own times do not change with their content."""
+def contents_of(folders):
+    """Parameter of a rule: what is in folders, whose own times do not change with the content of their files."""
+
+    def checksum(wildcards):
+        contents = []
+        for folder in folders(wildcards):
+            for part in filter(Path.exists, matching_files(folder)):
+                contents.append(f"{part} {part.stat().st_size} {part.stat().st_mtime_ns}")
+        return f"{crc32(' '.join(contents).encode()):08x}"
+
+    return checksum
+
+
+def folders_of_documents(wildcards):
+    """Folders of Annif's corpora, or patterns of these."""
     entry = SETTINGS.datasets[wildcards.dataset]
-    return contents_of([entry.train, entry.test] if entry.format == "annif" else [])
-
-
-def contents_of(locations):
-    """Checksum of the names, sizes and times of the files in folders."""
-    contents = []
-    for location in filter(None, locations):
-        for part in (part for each in listed(location) for part in matching_files(each) if part.exists()):
-            contents.append(f"{part} {part.stat().st_size} {part.stat().st_mtime_ns}")
-    return f"{crc32(' '.join(contents).encode()):08x}"
+    return [*listed(entry.train), *listed(entry.test or [])] if entry.format == "annif" else []
 
 
 def chosen_C(wildcards):
@@ -181,10 +185,9 @@ def source_options(wildcards, input):
     return options + suggestion_options(wildcards, input)
 
 
-def contents_of_suggestions(wildcards):
-    """Names, sizes and times of what is in folders of suggestions."""
+def folders_of_suggestions(wildcards):
     _, files = sources_of_run(wildcards)
-    return contents_of([path for path in files.values() if Path(path).is_dir()])
+    return [path for path in files.values() if Path(path).is_dir()]
 
 
 def reranker_file(wildcards):

@@ -14,7 +14,7 @@ rule predict_labels:
         options=settings_of("predict"),
         reranker=reranker_option,
         suggestions=suggestion_options,
-        contents=contents_of_suggestions,
+        contents=contents_of(folders_of_suggestions),
         code=code_fingerprint("predict"),
     threads: threads_of_run
     resources:

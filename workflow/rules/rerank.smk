@@ -41,7 +41,7 @@ rule fit_reranker:
         "logs/{dataset}/{run}/rerank.tsv"
     params:
         sources=source_options,
-        contents=contents_of_suggestions,
+        contents=contents_of(folders_of_suggestions),
         code=code_fingerprint("rerank"),
     threads: threads_of_run
     resources:

@@ -175,8 +175,7 @@ def limits(results):
     sentences = []
     if rare:
         trained = wording.count(int((counts > 0).sum()))
-        sentence = f"{wording.count(rare)} of {trained} labels have at most {FEW} training instances."
-        sentences.append(sentence + _recall_of_tail(results.runs))
+        sentences.append(f"{wording.count(rare)} of {trained} labels have at most {FEW} training instances.")
     if unknown:
         sentences.append(f"{wording.count(unknown)} labels have no training instance and are never predicted.")
     if results.test.unseen:
@@ -193,18 +192,6 @@ def limits(results):
         "A model knows only the words of its training texts, not other languages, other subjects or new words. "
         "It repeats what annotators did, including their omissions and habits.",
     ]
-
-
-def _recall_of_tail(runs):
-    """How well the first analysed run finds rare labels; empty if the test set has none."""
-    run = next((run for run in runs if run.analysis and run.analysis["groups"]), None)
-    for group in run.analysis["groups"] if run else ():
-        if group["name"] == "tail" and group["true"]:
-            return (
-                f" {run.name} finds {wording.percent(group['recall'], 0)} % of their occurrences in the test set among "
-                f"its first {run.analysis['k']} labels: the figures above are mostly those of frequent labels."
-            )
-    return ""
 
 
 def _rare(counts):

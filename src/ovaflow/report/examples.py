@@ -128,7 +128,6 @@ EXCERPT = 420
 
 TRUE_SHOWN = 20  # true labels of a document that are shown; the rest is counted
 FEATURES_SHOWN = 12  # features shown for a document without text, heaviest first
-WORDS_OF_CONFUSED = 4
 
 
 def outcome(predictions, Y):
@@ -251,7 +250,7 @@ class Documents:
 
 def describe_failures(documents, runs, amount):
     """Failures of the run that is explained, or else of the first; None where nothing was analysed or nothing fails."""
-    number, predictor = documents.explained or (0, None)
+    number, _ = documents.explained or (0, None)
     analysis = runs[number].analysis
     if not (amount and analysis) or not (analysis["wrong"] or analysis["missed"]):
         return None
@@ -261,7 +260,7 @@ def describe_failures(documents, runs, amount):
         "k": analysis["k"],
         "wrong": documents.describe([each["row"] for each in wrong], [number]),
         "missed": documents.tested("Labels missed most often", MISSED, missed) if missed else None,
-        "confused": _confused_table(documents, predictor, confused) if confused else None,
+        "confused": _confused_table(documents, confused) if confused else None,
     }
 
 
@@ -301,20 +300,10 @@ MISSED = (
 _BY_CHANCE = "expected if wrong predictions were spread at random"
 
 
-def _confused_table(documents, predictor, confused):
+def _confused_table(documents, confused):
     columns = [
         Column("predicted instead", lambda each: documents.label_name(each["predicted"])),
         Column("instances", itemgetter("times"), wording.count),
         Column("by chance", itemgetter("expected"), wording.decimal, hint=_BY_CHANCE),
     ]
-    for side in ("missed", "predicted") if predictor else ():
-        key = "true" if side == "missed" else side
-        columns.append(Column(f"words of the {side} label", partial(_strongest, predictor, key)))
     return documents.table("Labels predicted instead of others", "missed label", columns, confused, "true")
-
-
-def _strongest(predictor, key, each):
-    # a label that never occurs in training has no weights
-    if not predictor.model.trained[each[key]]:
-        return wording.MISSING
-    return ", ".join(word for word, _ in strongest_words(predictor, each[key], WORDS_OF_CONFUSED))

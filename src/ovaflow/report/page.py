@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import os
 import platform
 import re
 from collections.abc import Callable
@@ -30,9 +29,6 @@ from ovaflow.report import (
 from ovaflow.report.drawing import MARKERS
 
 PACKAGES = ("numba", "llvmlite", "numpy", "scipy", "scikit-learn", "h5py", "pyarrow", "snakemake")
-
-VARIABLES = ("OVAFLOW_NUMA", "NUMBA_CPU_NAME", "NUMBA_DISABLE_JIT", "LANG")
-"""Environment variables that change speed or appearance and hold no secrets."""
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -144,5 +140,4 @@ def describe_machine():
 
 def describe_software():
     versions = [("ovaflow", __version__), ("Python", platform.python_version())]
-    versions += [(package, version(package)) for package in PACKAGES]
-    return versions + [(name, os.environ[name]) for name in VARIABLES if name in os.environ]
+    return versions + [(package, version(package)) for package in PACKAGES]
