@@ -3,7 +3,6 @@ import os
 from zlib import crc32
 
 from ovaflow.data.readers.streams import matching_files, matching_paths
-from ovaflow.settings.models import SEVERAL
 
 
 def warm_up_options():
@@ -15,18 +14,16 @@ def warm_up_options():
 
 def raw_files(wildcards):
     """Files that a dataset is made from; a module's prefix does not apply to the user's own."""
-    files, several = paths.raw_files(SETTINGS, wildcards.dataset), roles_of_several(wildcards)
-    for role, location in files.items():
-        if role in several and not is_downloaded(location):
-            files[role] = [local(part) for each in listed(location) for part in parts(each)]
-        elif not is_downloaded(location):
-            files[role] = local(location)
+    files = paths.raw_files(SETTINGS, wildcards.dataset)
+    for role in locations_of(wildcards):
+        files[role] = [local(part) for each in listed(files[role]) for part in parts(each)]
     return files
 
 
-def roles_of_several(wildcards):
-    """Roles that may have several files in the format of a dataset."""
-    return SEVERAL.get(SETTINGS.datasets[wildcards.dataset].format, ())
+def locations_of(wildcards):
+    """What the config names, a pattern or a folder perhaps, by role; without files that a rule fetches."""
+    locations = paths.raw_files(SETTINGS, wildcards.dataset).items()
+    return {role: location for role, location in locations if not str(location).startswith(f"{paths.DOWNLOADS}/")}
 
 
 def parts(location):
@@ -37,19 +34,9 @@ def parts(location):
         return [location]
 
 
-def is_downloaded(path):
-    """Whether this is a file that a rule fetches."""
-    return str(path).startswith(f"{paths.DOWNLOADS}/")
-
-
 def options_of_files(wildcards, input):
     """Files that a dataset is made from as options; of several files the pattern or the folder that the config names."""
-    locations = paths.raw_files(SETTINGS, wildcards.dataset)
-    options = dict(input.items())
-    for role in roles_of_several(wildcards):
-        if role in locations and not is_downloaded(locations[role]):
-            options[role] = locations[role]
-    return file_options(options)
+    return file_options(dict(input.items()) | locations_of(wildcards))
 
 
 def contents_of(folders):

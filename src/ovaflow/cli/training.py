@@ -1,6 +1,5 @@
 """Training one-vs-all models: what all shards share, one shard, and the option that names an earlier model."""
 
-from pathlib import Path
 
 import click
 import numpy as np
@@ -82,11 +81,7 @@ def plan_command(dataset, settings, label_tree, output):
     click.echo(f"{Y.n_columns:,} labels in {len(plan):,} shards, the largest {over:.1f} % over the mean: {output}")
 
 
-earlier_option = click.option(
-    "--earlier",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Model that --initialization=pretrained starts from.",
-)
+earlier_option = click.option("--earlier", type=FILE, help="Model that --initialization=pretrained starts from.")
 
 
 def read_earlier(path, dataset, training=None):
