@@ -1,6 +1,5 @@
 """Training one-vs-all models: what all shards share, one shard, and the option that names an earlier model."""
 
-
 import click
 import numpy as np
 

@@ -45,7 +45,7 @@ class NamedLabels:
     def names_of(self, lists):
         """Names of the labels of each instance that has any."""
         names = list(self._numbers)
-        return ([names[number] for number in numbers] for numbers in lists if numbers)
+        return (list(map(names.__getitem__, numbers)) for numbers in lists if numbers)
 
 
 class ListedLabels:

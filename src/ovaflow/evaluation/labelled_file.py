@@ -80,7 +80,7 @@ def _read_texts(predictor, path, settings):
     instances = read_annif(path, Counter()) if settings.format == "annif" else read_texts(settings, path)
     numbers = numbers_of_labels(predictor.model, predictor.model.transform)
     while batch := list(itertools.islice(instances, BATCH)):
-        labels = [{numbers[label] for label in each.labels if label in numbers} for each in batch]
+        labels = [set(map(numbers.get, each.labels)) - {None} for each in batch]
         yield predictor.from_texts([each.text for each in batch]), labels, [len(each.labels) for each in batch]
 
 

@@ -21,8 +21,8 @@ class Node:
         return sorted(cpu for core in self.cores for cpu in core)
 
     def within(self, cpus):
-        left = (tuple(cpu for cpu in core if cpu in cpus) for core in self.cores)
-        return Node(self.number, tuple(core for core in left if core), self.distances)
+        left = (tuple(filter(cpus.__contains__, core)) for core in self.cores)
+        return Node(self.number, tuple(filter(None, left)), self.distances)
 
 
 def read_topology():

@@ -80,9 +80,9 @@ class Problem:
     def whitening_by_label(self, W, gram):
         """T_j with T_j^T H_j T_j = 1, H_j the Hessian's block of label j at W, float32 of shape (l, D, D)."""
         narrow = W.astype(np.float32)
-        parts = list(self._each(lambda rows: self._curvatures(rows, narrow), self._blocks))
-        rest = sum(part[3] for part in parts) / len(self)
-        rows, labels, values = (np.concatenate([part[number] for part in parts]) for number in range(3))
+        *entries, rests = zip(*self._each(lambda rows: self._curvatures(rows, narrow), self._blocks), strict=True)
+        rows, labels, values = map(np.concatenate, entries)
+        rest = sum(rests) / len(self)
         order = np.argsort(labels, kind="stable")
         ends = np.cumsum(np.bincount(labels, minlength=self._n_labels))
 

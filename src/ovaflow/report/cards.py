@@ -206,7 +206,7 @@ def _kind(run):
 def show_settings(anchor, results):
     runs = results.runs
     names = list(dict.fromkeys(name for run in runs for name in run.settings))
-    varied = [name for name in names if len({_setting(name, run) for run in runs}) > 1]
+    varied = [name for name in names if len(set(map(partial(_setting, name), runs))) > 1]
     columns = [Column(run.name, partial(_setting, run=run)) for run in runs]
 
     def row_of(name, cells):

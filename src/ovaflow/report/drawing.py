@@ -98,7 +98,7 @@ def draw(name, title, caption, paint, *content):
         file = io.StringIO()
         canvas.savefig(file, format="svg", transparent=True, metadata={"Date": None})
     columns = list(dict.fromkeys(column for row in axes.kept for column in row))
-    rows = [[row.get(column) for column in columns] for row in axes.kept]
+    rows = [list(map(row.get, columns)) for row in axes.kept]
     titles = {"x": axes.get_xlabel(), "y": axes.get_ylabel()}
     headings = [titles.get(column, column) for column in columns]
     label = escape(_description(title, axes))

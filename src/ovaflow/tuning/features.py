@@ -72,8 +72,8 @@ def _hash(instance):
 
 def _dataset(sample, part, settings, names_by_label):
     """The instances of a round as a dataset whose test set is held out; names are of labels that are not names."""
-    labels = NamedLabels()
-    fit, held = ([_with_known_labels(sample[row], names_by_label) for row in rows] for rows in part)
+    labels, known = NamedLabels(), [_with_known_labels(instance, names_by_label) for instance in sample]
+    fit, held = (map(known.__getitem__, rows) for rows in part)
 
     def every_name():
         return [name for label in labels.every_name() for name in names_by_label[label]]
