@@ -15,7 +15,7 @@ from ovaflow.fastxml.assignment import (
     toss_sides,
 )
 from ovaflow.fastxml.growing import make_scratch
-from ovaflow.fastxml.training import OBJECTIVES, make_gains
+from ovaflow.fastxml.training import MEASURES, make_gains
 from ovaflow.sparse.csr import from_scipy
 
 
@@ -39,7 +39,7 @@ def split(dense, members, seed, objective="nDCG", worth=None, pull=None):
     return sides, theirs
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("objective", MEASURES)
 @given(seed=st.integers(0, 2**32), density=st.floats(0.02, 0.5), n=st.integers(2, 60))
 @settings(max_examples=25, deadline=None)
 def test_sides_of_a_node(objective, seed, density, n):
@@ -90,7 +90,7 @@ def Y():
     return dense
 
 
-@pytest.mark.parametrize("objective", [*OBJECTIVES, "propensities"])
+@pytest.mark.parametrize("objective", [*MEASURES, "propensities"])
 def test_gain_of_a_ranking(Y, objective):
     worth = np.random.default_rng(2).uniform(1, 20, 12) if objective == "propensities" else np.ones(12)
     gains = make_gains("nDCG" if objective == "propensities" else objective, from_scipy(Y), worth)

@@ -40,16 +40,14 @@ def docstrings(roots=None, texts=TEXTS, test_fraction=0.2, seed=0):
     modules = sorted(_modules(_installed() if roots is None else roots), key=lambda pair: _hash(pair[0]))
     labels_by_text, counts = _collect(modules, texts)
     frequency = Counter(label for labels in labels_by_text.values() for label in labels)
-    instances = [
-        TextInstance(text, [label for label in labels if frequency[label] > 1])
-        for text, labels in sorted(labels_by_text.items(), key=lambda pair: _hash(pair[0]))
-    ]
+    frequent = {label for label, count in frequency.items() if count > 1}
     train, test = [], []
-    for instance in instances:
-        (test if in_test(instance.text, test_fraction, seed) else train).append(instance)
+    for text in sorted(labels_by_text, key=_hash):
+        instance = TextInstance(text, list(filter(frequent.__contains__, labels_by_text[text])))
+        (test if in_test(text, test_fraction, seed) else train).append(instance)
     known = {label for instance in train for label in instance.labels}
     n_labels = sum(len(instance.labels) for instance in test)
-    test = [each._replace(labels=[label for label in each.labels if label in known]) for each in test]
+    test = [each._replace(labels=list(filter(known.__contains__, each.labels))) for each in test]
     counts |= {
         "python": ".".join(map(str, sys.version_info[:3])),
         "labels_used_once": sum(1 for count in frequency.values() if count == 1),

@@ -43,10 +43,8 @@ _TREE = ["children", "sizes", *_MATRICES]
 KIND = "tree-shard"
 
 
-_MEASURES = {"nDCG": (None, True), "nDCG@5": (5, True), "P@5": (5, False)}
+MEASURES = {"nDCG": (None, True), "nDCG@5": (5, True), "P@5": (5, False)}
 """Ranks that count (None: all), and whether later ones count less."""
-
-OBJECTIVES = tuple(_MEASURES)
 
 
 class Gains(NamedTuple):
@@ -59,7 +57,7 @@ class Gains(NamedTuple):
 
 def make_gains(objective, Y, gains=None):
     """An objective's gains; ``gains`` (l,) are larger for rare labels, 1 by default."""
-    most, discounted = _MEASURES[objective]
+    most, discounted = MEASURES[objective]
     worth = np.ones(Y.n_columns) if gains is None else gains / gains.max()
     ranks = np.arange(1, Y.n_columns + 1)
     discounts = 1 / np.log2(1 + ranks) if discounted else np.full(Y.n_columns, 1 / most)
