@@ -45,6 +45,16 @@ def test_a_start_at_the_neighbour_is_solved_more_exactly():
     assert [common.train_of(name).epsilon for name in common.runs] == [0.03, 0.003]
 
 
+def test_another_value_leaves_the_runs_below_it_as_they_are():
+    few, many = (settings({"a": {"sweep": {"C": values}}}) for values in ([0.1, 1, 3], [0.1, 1, 2, 3]))
+    for name in ("a.C-0.1", "a.C-1"):
+        assert few.runs[name] == many.runs[name]
+        assert inputs.parameters_of("train-shard", few, "mine", name) == inputs.parameters_of(
+            "train-shard", many, "mine", name
+        )
+    assert earlier_model(few, "mine", "a.C-3") != earlier_model(many, "mine", "a.C-3")
+
+
 @given(st.floats(min_value=0, exclude_min=True, allow_infinity=False))
 def test_names_of_swept_runs_are_safe_and_say_the_number(C):
     name = swept_name("a", C)

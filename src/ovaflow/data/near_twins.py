@@ -9,6 +9,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from ovaflow.sparse.jit import strict_kernel
+from ovaflow.sparse.splitmix import mixed
 
 SIMILAR = 0.7
 """Jaccard index from which on two instances are near twins."""
@@ -41,23 +42,15 @@ def near_twins(X):
 
 
 @strict_kernel
-def _mixed(x):
-    """The finalizer of SplitMix64 (Steele, Lea and Flood 2014)."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
-
-
-@strict_kernel
 def _band_hashes(indices, indptr, first, end):
     """The smallest hash of each row's features by each of some hash functions, in one number."""
     hashes = np.zeros(len(indptr) - 1, np.uint64)
     for i in range(len(hashes)):
         for function in range(first, end):
-            seed, least = _mixed(np.uint64(function + 1)), np.uint64(2**64 - 1)
+            seed, least = mixed(np.uint64(function + 1)), np.uint64(2**64 - 1)
             for k in range(indptr[i], indptr[i + 1]):
-                least = min(least, _mixed(seed ^ np.uint64(indices[k])))
-            hashes[i] = _mixed(hashes[i] ^ least)
+                least = min(least, mixed(seed ^ np.uint64(indices[k])))
+            hashes[i] = mixed(hashes[i] ^ least)
     return hashes
 
 

@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from ovaflow.sparse.jit import strict_kernel
+from ovaflow.sparse.splitmix import mixed
 
 GOLDEN = 0x9E3779B97F4A7C15
 
@@ -22,14 +23,6 @@ TIE = 1e-12
 
 MOST_ROUNDS = 1000
 """The paper proves an end (theorem 1), in exact arithmetic; some tens are usual."""
-
-
-@strict_kernel
-def mixed(state):
-    """Next output of SplitMix64 (Steele, Lea and Flood 2014) for a state."""
-    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return state ^ (state >> np.uint64(31))
 
 
 @strict_kernel
