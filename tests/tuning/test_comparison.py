@@ -38,14 +38,14 @@ def test_folds_never_part_a_group():
     assert len(np.unique(np.concatenate([held for _, held in rounds]))) == 400
 
 
-def test_scores_of_instances_average_to_the_metrics():
+def test_contributions_add_up_to_the_metrics():
     rng = np.random.default_rng(0)
     Y = from_scipy((rng.random((200, 30)) < 0.1) * 1.0)
     ids, inverse = np.argsort(rng.random((200, 30)), axis=1)[:, :5].astype(np.int32), 1 + rng.random(30)
     theirs = ranking_metrics(ids, Y, inverse)
     for metric in ("P@1", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@5"):
-        ours = ranking.scores_of_instances(metric, ids, Y, inverse)
-        assert ours.mean() == pytest.approx(theirs[metric], rel=1e-12)
+        gains, best = ranking.contributions(metric, ids, Y, inverse)
+        assert gains.sum() / best.sum() == pytest.approx(theirs[metric], rel=1e-12)
 
 
 def test_what_cannot_win_is_not_tried_again():

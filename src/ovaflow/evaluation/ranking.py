@@ -36,17 +36,17 @@ def ndcg(hits, Y, k):
     return _mean(hits[some, :k] @ _discounts(k) / ideal[some])
 
 
-def scores_of_instances(metric, ids, Y, inverse):
-    """What each instance contributes to P@k, nDCG@k or PSP@k; the mean is the metric."""
+def contributions(metric, ids, Y, inverse):
+    """What each instance adds to the two sums whose ratio is P@k, nDCG@k or PSP@k: gains and best gains, (n,) each."""
     name, k = metric.split("@")
     hits, k = find_hits(ids, Y), int(k)
     if name == "P":
-        return hits[:, :k].mean(axis=1)
+        return hits[:, :k].mean(axis=1), np.ones(len(hits))
     if name == "PSP":
-        best = best_gains(Y, inverse, k).sum(axis=1).mean()
-        return _gains(ids, hits, inverse, k).sum(axis=1) / (best or 1)
+        return _gains(ids, hits, inverse, k).sum(axis=1), best_gains(Y, inverse, k).sum(axis=1)
     ideal = _ideal_dcg(Y, k)
-    return (hits[:, :k] @ _discounts(k))[ideal > 0] / ideal[ideal > 0]
+    reached = hits[:, :k] @ _discounts(k)
+    return np.divide(reached, ideal, out=np.zeros(len(hits)), where=ideal > 0), (ideal > 0).astype(np.float64)
 
 
 def propensity_scored_precision(ids, hits, Y, inverse, k):
