@@ -1,4 +1,4 @@
-"""How much of a figure is the choice of test instances: the bootstrap (Efron and Tibshirani 1993, chapters 6 and 13)."""
+"""How much of a figure is the choice of test instances: the bootstrap (Efron and Tibshirani 1993, chapter 13)."""
 
 import numpy as np
 
