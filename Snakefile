@@ -60,5 +60,7 @@ onstart:
 
 onsuccess:
     if Path(paths.REPORT).exists():
-        # at exit, so that it is the last line
+        model = paths.MODEL.format(dataset=next(iter(SETTINGS.datasets)), run=next(iter(SETTINGS.runs)))
+        # at exit, so that these are the last lines
         atexit.register(print, f"The report is ready: {Path('results/report.html').resolve()}")
+        atexit.register(print, f"Labels of new records: ovaflow predict {model} FILE")

@@ -1,7 +1,7 @@
 """The page "Add a method", followed word by word on a copy of the tree."""
 
-import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -25,27 +25,12 @@ def tree(tmp_path_factory):
     (folder / "profiles").symlink_to("workflow/profiles")
     for block in blocks_of(PAGE):
         if block.language == "diff":
-            change(folder, block.code)
+            subprocess.run(["git", "apply", "-p0"], input=block.code, text=True, cwd=folder, check=True)
         elif block.title and block.title != "output":
             path = folder / block.title
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(block.code, encoding="utf-8")
     return folder
-
-
-def change(folder, diff):
-    """Make a change of the page: what stands must stand there once."""
-    head, *pieces = re.split(r"^@@\n", diff, flags=re.MULTILINE)
-    name, _, first = head.partition("\n")
-    path = folder / name.removeprefix("--- ")
-    text = path.read_text(encoding="utf-8")
-    for piece in (first, *pieces):
-        lines = piece.splitlines(keepends=True)
-        before = "".join(line[1:] for line in lines if line[0] in " -")
-        after = "".join(line[1:] for line in lines if line[0] in " +")
-        assert text.count(before) == 1, f"{name}: the page's lines stand there {text.count(before)} times:\n{before}"
-        text = text.replace(before, after)
-    path.write_text(text, encoding="utf-8")
 
 
 @pytest.mark.timeout(600)

@@ -82,10 +82,10 @@ def test_nothing_is_said_of_few_instances_without_labels():
     dataset = SimpleNamespace(test=SimpleNamespace(Y=Y), parameters={})
     run = SimpleNamespace(name="one", metrics={"P@1": 0.5, "P@3": 0.3, "P@5": 0.2, "recall@5": 0.4})
     sentences = remarks(SimpleNamespace(test=count_assigned(dataset, np.ones(199, bool)), shown=[run]))
-    assert [text[:57] for text in sentences] == ["Of the labels of a test instance, 40.0 % are on average a"]
+    assert [text[:57] for text in sentences] == ["On average, the first five predictions contain 40.0 % of "]
     runs = [
         SimpleNamespace(name=f"run{number}", metrics=run.metrics | {"P@1": quality, "recall@5": quality})
         for number, quality in enumerate((0.1, 0.2, 0.4, 0.3))
     ]
     (sentences,) = remarks(SimpleNamespace(test=count_assigned(dataset, np.ones(199, bool)), shown=runs))
-    assert "10.0 % (run0), 40.0 % (run2) are on average" in sentences
+    assert "predictions contain 10.0 % (run0), 40.0 % (run2) of the labels" in sentences

@@ -2,13 +2,17 @@
 
 import csv
 import io
+import re
 from urllib.parse import unquote
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ovaflow.evaluation.resampling import resample
 from ovaflow.report import wording
+from ovaflow.report.latex import latex_of
 from ovaflow.report.tables import FORMULA, LONGEST, Column, Row, csv_link, csv_of, make_table
 
 CELLS = st.one_of(st.none(), st.text(), st.integers(-(10**9), 10**9), st.floats(allow_nan=True))
@@ -52,6 +56,36 @@ def test_best_is_marked_by_what_is_shown():
     assert marked([0.62621, 0.62624, 0.61, None], min) == [False, False, True, False]
     assert marked([0.62621, 0.62624, None]) == [False] * 3
     assert marked([0.61, None, None]) == [False] * 3
+
+
+def sampled_table(hits):
+    """A table of runs, (name, hits of 400 instances), with intervals."""
+
+    def sampled(run):
+        return resample(run[1][:, None], np.ones((400, 1)))[:, 0]
+
+    column = Column("@1", lambda run: run[1].mean(), wording.percent, "P", best=max, samples=sampled)
+    return make_table("", "run", [column], hits, lambda run, cells: Row(run[0], cells))
+
+
+def test_what_may_be_chance_is_marked_with_the_best():
+    worst, other = ((np.arange(400) < hits) * 1.0 for hits in (200, 240))
+    near = np.roll(other, 160)
+    best = near.copy()
+    best[:1] = 1
+    table = sampled_table([("a & b", worst), ("c", near), ("d", best)])
+    assert [row.cells[0].best for row in table.rows] == [False, True, True]
+    # of a share p of n instances, the interval is p +- 1.96 sqrt(p (1 - p) / n)
+    ours, theirs = float(table.rows[0].cells[0].spread), 100 * 1.96 * np.sqrt(0.25 / 400)
+    assert ours == pytest.approx(theirs, abs=0.4)
+    assert [row.cells[0].best for row in sampled_table([("c", near), ("d", best)]).rows] == [False, False]
+    head, first, *_ = csv.reader(io.StringIO(unquote(table.csv.partition(",")[2])))
+    assert head == ["run", "P @1", "P @1 low", "P @1 high"]
+    assert float(first[2]) < float(first[1]) < float(first[3])
+    lines = latex_of(table).splitlines()
+    assert lines[2:4] == [r"run & P @1 \\", r"\midrule"]
+    assert re.fullmatch(r"a \\& b & 50.00 \$\\pm\$ \d.\d \\\\", lines[4])
+    assert r"\textbf{60.25} $\pm$" in lines[6]
 
 
 @given(st.lists(st.lists(CELLS, min_size=3, max_size=3), max_size=5))

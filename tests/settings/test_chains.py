@@ -55,9 +55,16 @@ def test_another_value_leaves_the_runs_below_it_as_they_are():
     assert earlier_model(few, "mine", "a.C-3") != earlier_model(many, "mine", "a.C-3")
 
 
+def test_seeds_become_runs_that_know_nothing_of_each_other():
+    swept = settings({"trees": {"method": "fastxml", "sweep": {"seed": [3, 1]}}})
+    assert sweeps_of(swept) == {"trees": ["trees.seed-1", "trees.seed-3"]}
+    assert [inputs.parameters_of("train-trees", swept, "mine", run)["seed"] for run in swept.runs] == [1, 3]
+    assert [run.pretrained for run in swept.runs.values()] == [None, None]
+
+
 @given(st.floats(min_value=0, exclude_min=True, allow_infinity=False))
 def test_names_of_swept_runs_are_safe_and_say_the_number(C):
-    name = swept_name("a", C)
+    name = swept_name("a", "C", C)
     assert re.fullmatch(NAME, name)
     assert float(name.removeprefix("a.C-")) == C
 
@@ -86,8 +93,15 @@ def test_a_run_starts_from_a_run_of_a_sweep_or_from_a_file(name, expected):
 @pytest.mark.parametrize(
     ("runs", "expected"),
     [
-        ({"a": {"sweep": {"epsilon": [0.1]}}}, "runs.a.sweep.epsilon: unknown key; legal here: C"),
-        ({"a": {"sweep": {}}}, "runs.a.sweep.C: missing"),
+        ({"a": {"sweep": {"epsilon": [0.1]}}}, "runs.a.sweep.epsilon: unknown key; legal here: C, seed"),
+        ({"a": {"sweep": {}}}, "runs.a.sweep: sweep needs either C or seed"),
+        ({"a": {"sweep": {"C": [1], "seed": [1, 2]}}}, "runs.a.sweep: sweep needs either C or seed"),
+        ({"a": {"sweep": {"seed": [1, 2]}}}, "runs.a: method: one-vs-all has no seed to sweep"),
+        ({"a": {"method": "fastxml", "sweep": {"C": [1, 2]}}}, "runs.a: method: fastxml has no C to sweep"),
+        (
+            {"a": {"method": "fastxml", "seed": 1, "sweep": {"seed": [1, 2]}}},
+            "runs.a: seed and sweep.seed exclude each other",
+        ),
         (
             {"a": {"sweep": {"C": [1, -1]}}},
             "runs.a.sweep.C: found [1, -1], expected a list, each entry a number",

@@ -43,8 +43,9 @@ def test_contributions_add_up_to_the_metrics():
     Y = from_scipy((rng.random((200, 30)) < 0.1) * 1.0)
     ids, inverse = np.argsort(rng.random((200, 30)), axis=1)[:, :5].astype(np.int32), 1 + rng.random(30)
     theirs = ranking_metrics(ids, Y, inverse)
-    for metric in ("P@1", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@5"):
-        gains, best = ranking.contributions(metric, ids, Y, inverse)
+    hits = ranking.find_hits(ids, Y)
+    for metric in ("P@1", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@5", "recall@3"):
+        gains, best = ranking.contributions(metric, ids, hits, Y, inverse)
         assert gains.sum() / best.sum() == pytest.approx(theirs[metric], rel=1e-12)
 
 

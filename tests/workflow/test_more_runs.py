@@ -10,7 +10,7 @@ from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.reranking.reranker_file import read_about
 from ovaflow.storage.artifact import inputs_of, open_artifact
 
-pytestmark = [pytest.mark.workflow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.workflow, pytest.mark.long, pytest.mark.timeout(600)]
 
 RUNS = CONFIG["runs"] | {
     "msi": CONFIG["runs"]["msi"] | {"rerank": 0.3},
@@ -78,7 +78,6 @@ def test_a_second_stage_of_few_instances_is_not_used(more):
     assert "The second stage of <bdi>msi</bdi> is not used: " in page
 
 
-@pytest.mark.long
 def test_a_second_stage_with_suggestions_of_trees_and_of_a_file(place):
     write_named_table(place.folder / "records.csv")
     runs, trees = {"msi": {"rerank": 0.6}}, {"trees": {"method": "fastxml", "trees": 4}}

@@ -14,7 +14,7 @@ from tiny_table import write_config
 
 from ovaflow.machine.shared_files import private_folder
 
-RERUNS = int(os.environ.get("OVAFLOW_SOAK", "3"))
+RERUNS = int(os.environ.get("OVAFLOW_SOAK", "2"))
 
 pytestmark = [pytest.mark.workflow, pytest.mark.kills, pytest.mark.timeout(300 + 120 * RERUNS)]
 

@@ -28,7 +28,10 @@ def test_a_line_for_each_stage_and_the_report_in_the_end(finished):
     assert any(re.fullmatch(r"train_shard tiny/msi +[\d.]+ s  2 jobs", line) for line in lines)
     # kernels are compiled before the jobs that use them
     assert all(stages.index("warm_up") < stages.index(stage) for stage in ("compute_means", "train_shard"))
-    assert lines[-2] == "Done: 19 of 19 jobs"
+    assert lines[-3:-1] == [
+        "Done: 19 of 19 jobs",
+        "Labels of new records: ovaflow predict results/tiny/msi/model.h5 FILE",
+    ]
     assert re.fullmatch("The report is ready: /.*/results/report.html", lines[-1])
 
 

@@ -20,7 +20,6 @@ from ovaflow.console.errors import InputError, StrPath
 from ovaflow.data.readers.streams import FORMATS, ending_of, matching_paths
 from ovaflow.data.source import check_beginnings
 from ovaflow.machine.limits import read_allowance
-from ovaflow.settings import paths
 from ovaflow.settings.config import load, resolve
 from ovaflow.settings.models import NAME, RESERVED
 from ovaflow.storage.parts import parts_folder
@@ -222,8 +221,7 @@ def train_command(data, options, output, cores, dry_run, print_config, force, fo
         return
     output.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
-    model = output / paths.MODEL.format(dataset=name, run=RUN)
-    click.echo(f"config: {path}\nto predict labels of a text later: ovaflow predict --model {model} --text ...")
+    click.echo(f"config: {path}")
     os.chdir(output)
     become_snakemake(path.name, options)
 

@@ -3,10 +3,13 @@
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.evaluation import ranking
+from ovaflow.evaluation import ranking, resampling
 from ovaflow.reranking.answer_length import labels_that_fit
 
 PLACES = (1, 3, 5)
+
+SAMPLED = ("P", "nDCG", "PSP", "recall")
+"""Families of metrics with intervals."""
 
 STEPS = ("newton_steps", "cg_steps")
 """Statistics whose sums over labels are metrics, if the method has them."""
@@ -21,7 +24,9 @@ def evaluate(predictions, dataset, model, training, a, b):
     labels_per_instance = np.diff(dataset.test.Y.indptr)
     if predictions.ranking is not None:
         metrics |= _of_second_stage(predictions, dataset.test.Y, inverse)
+    samples = samples_of(predictions, dataset.test.Y, inverse)
     return metrics | {
+        "intervals": {name: resampling.interval(values) for name, values in samples.items()},
         "train_seconds": training.core_seconds,
         "train_peak_rss_bytes": training.peak_rss_bytes,
         **{name: int(training.statistics[name].sum()) for name in STEPS if name in training.statistics},
@@ -50,13 +55,35 @@ def _of_second_stage(predictions, Y, inverse):
     return means | {"first_stage": ranking_metrics(candidates.first_ids[:, :k], Y, inverse)}
 
 
+def samples_of(predictions, Y, inverse):
+    """Metrics of test instances drawn with replacement, by name; the same draws for all predictions."""
+    samples = samples_of_order(predictions.ids, Y, inverse)
+    candidates = predictions.ranking
+    if candidates is None:
+        return samples
+    hits, amounts = ranking.find_hits(candidates.ids, Y), labels_that_fit(candidates.probabilities)
+    f1 = ranking.f1_of_answers(hits, amounts, np.diff(Y.indptr))[:, None]
+    return samples | {"F1-fit": resampling.resample(f1, np.ones_like(f1))[:, 0]}
+
+
+def samples_of_order(ids, Y, inverse):
+    """The same of metrics that count places alone."""
+    hits, names = ranking.find_hits(ids, Y), [f"{family}@{k}" for family in SAMPLED for k in _places(ids)]
+    sums = [ranking.contributions(name, ids, hits, Y, inverse) for name in names]
+    gains, best = (np.stack(columns, axis=1) for columns in zip(*sums, strict=True))
+    return dict(zip(names, resampling.resample(gains, best).T, strict=True))
+
+
+def _places(ids):
+    """1, 3, 5 and the number of predicted labels, as far as there are so many."""
+    return sorted(k for k in {*PLACES, ids.shape[1]} if k <= ids.shape[1])
+
+
 def ranking_metrics(ids, Y, inverse):
     """Every ranking metric at 1, 3, 5 and the number of predicted labels, by names such as ``macro-F1@5``."""
     hits = ranking.find_hits(ids, Y)
     metrics = {}
-    for k in sorted({*PLACES, ids.shape[1]}):
-        if k > ids.shape[1]:
-            continue
+    for k in _places(ids):
         macro, micro = ranking.f1(ids, hits, Y, k)
         metrics |= {
             f"P@{k}": ranking.precision(hits, k),

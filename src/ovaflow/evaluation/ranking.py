@@ -36,17 +36,20 @@ def ndcg(hits, Y, k):
     return _mean(hits[some, :k] @ _discounts(k) / ideal[some])
 
 
-def contributions(metric, ids, Y, inverse):
-    """What each instance adds to the two sums whose ratio is P@k, nDCG@k or PSP@k: gains and best gains, (n,) each."""
-    name, k = metric.split("@")
-    hits, k = find_hits(ids, Y), int(k)
+def contributions(metric, ids, hits, Y, inverse):
+    """What each instance adds to the two sums whose ratio is P, nDCG, PSP or recall at k: two arrays (n,)."""
+    name, _, place = metric.partition("@")
+    k = int(place)
     if name == "P":
         return hits[:, :k].mean(axis=1), np.ones(len(hits))
     if name == "PSP":
         return _gains(ids, hits, inverse, k).sum(axis=1), best_gains(Y, inverse, k).sum(axis=1)
-    ideal = _ideal_dcg(Y, k)
-    reached = hits[:, :k] @ _discounts(k)
-    return np.divide(reached, ideal, out=np.zeros(len(hits)), where=ideal > 0), (ideal > 0).astype(np.float64)
+    if name == "nDCG":
+        reached, reachable = hits[:, :k] @ _discounts(k), _ideal_dcg(Y, k)
+    else:
+        reached, reachable = hits[:, :k].sum(axis=1), np.diff(Y.indptr)
+    some = reachable > 0
+    return np.divide(reached, reachable, out=np.zeros(len(hits)), where=some), some.astype(np.float64)
 
 
 def propensity_scored_precision(ids, hits, Y, inverse, k):
@@ -81,14 +84,22 @@ def f1(ids, hits, Y, k):
 
 def answers_of(hits, amounts, positives):
     """Precision, recall and F1, means over texts, of the first labels of each text; an empty answer has precision 0."""
-    right = np.where(np.arange(hits.shape[1]) < amounts[:, None], hits, False).sum(axis=1)
-    both = np.maximum(amounts + positives, 1)
+    right = _right(hits, amounts)
     return {
         "P": float(np.mean(right / np.maximum(amounts, 1))),
         "R": float(np.mean(right / np.maximum(positives, 1))),
-        "F1": float(np.mean(2 * right / both)),
+        "F1": float(np.mean(f1_of_answers(hits, amounts, positives))),
         "labels": float(np.mean(amounts)),
     }
+
+
+def f1_of_answers(hits, amounts, positives):
+    """F1 of the first labels of each text: (n,)."""
+    return 2 * _right(hits, amounts) / np.maximum(amounts + positives, 1)
+
+
+def _right(hits, amounts):
+    return np.where(np.arange(hits.shape[1]) < amounts[:, None], hits, False).sum(axis=1)
 
 
 def _discounts(k):

@@ -7,12 +7,18 @@ RESAMPLES = 1000
 
 CONFIDENCE = 0.95
 
+_MOST = 20_000
+"""Instances that are drawn one by one; of more, random groups of equal size are, which vary as much."""
+
 
 def resample(gains, best):
     """Metrics sum(gains) / sum(best) over each sample: float64 (RESAMPLES, m), of arrays (n, m)."""
-    n, m = gains.shape
-    both, generator = np.hstack([gains, best]), np.random.default_rng(0)
-    sums = np.empty((RESAMPLES, 2 * m))
+    n, generator = len(gains), np.random.default_rng(0)
+    both = np.hstack([gains, best])
+    if n > _MOST:
+        both = np.add.reduceat(both[generator.permutation(n)], np.arange(0, n, -(-n // _MOST)))
+        n = len(both)
+    sums = np.empty((RESAMPLES, both.shape[1]))
     for sample in sums:
         sample[:] = np.bincount(generator.integers(n, size=n), minlength=n) @ both
     reached, reachable = np.hsplit(sums, 2)
@@ -24,3 +30,8 @@ def interval(values):
     outside = (1 - CONFIDENCE) / 2
     low, high = np.quantile(values, [outside, 1 - outside])
     return float(low), float(high)
+
+
+def by_chance(better, worse):
+    """Whether the difference of two metrics, on the same samples, may be chance: its interval reaches 0."""
+    return interval(better - worse)[0] <= 0

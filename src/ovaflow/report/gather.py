@@ -1,6 +1,6 @@
 """Reading the artifacts of all runs, dataset by dataset."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from ovaflow.artifacts.label_tree import LabelTree
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
+from ovaflow.evaluation.metrics import samples_of, samples_of_order
 from ovaflow.model.model_file import KIND as MODEL
 from ovaflow.model.model_file import method_of
 from ovaflow.model.training_file import read_training
@@ -26,6 +27,8 @@ from ovaflow.storage.texts import read_json
 SHOWN = 8  # runs that figures and examples show: as many as there are colours and markers
 
 _FIRST = ("method", "initialization")
+_TELLING = ("loss", "regularization", "weighting", "C", "seed")
+"""Settings that a run's summary has, too, where runs differ in them."""
 _OF_METRICS = ("top_k", "propensity_a", "propensity_b")
 
 
@@ -36,6 +39,8 @@ class Run:
     name: str
     series: int | None  # its number among the runs in figures, for colour and marker
     metrics: dict
+    samples: dict | None  # metrics on samples of the test instances, the same for all runs, by name
+    first_samples: dict | None  # of the order by score, below a second stage
     settings: dict  # of the model, by name, in words
     summary: str  # method and starting point
     trained: int | None  # labels with a classifier
@@ -105,6 +110,7 @@ def _gather_dataset(folder, run_folders, published, benchmarks, seed, sweeps, se
         runs.append(_read_run(run, dataset, card.counts, predictions, number))
         if number is not None:
             outcomes.append(examples.outcome(predictions, dataset.test.Y))
+    runs = _with_telling_summaries(runs)
     shown = [run for run in runs if run.series is not None]
     explained = examples.first_explained([folder / run.name for run in shown]) if settings.examples else None
     documents = examples.Documents(dataset, card.counts, outcomes, explained)
@@ -124,6 +130,15 @@ def _gather_dataset(folder, run_folders, published, benchmarks, seed, sweeps, se
         choices=read_choices(folder, choices),
         settings=settings,
     )
+
+
+def _with_telling_summaries(runs):
+    telling = [name for name in _TELLING if len({run.settings.get(name) for run in runs}) > 1]
+    summaries = []
+    for run in runs:
+        words = [f"{name} {run.settings[name]}" for name in telling if name in run.settings]
+        summaries.append(", ".join([run.summary, *words]))
+    return [replace(run, summary=summary) for run, summary in zip(runs, summaries, strict=True)]
 
 
 def choose_shown(metrics, methods):
@@ -160,6 +175,7 @@ def _read_run(folder, dataset, counts, predictions, series):
         series=series,
         # without labels in the test set the zeros of the file mean nothing
         metrics={name: value for name, value in metrics.items() if "@" not in name or len(dataset.test.Y.indices)},
+        **_samples(predictions, dataset, metrics),
         settings=settings,
         summary=", ".join(settings[name] for name in _FIRST if name in settings),
         trained=training.trained if training else trained,
@@ -175,6 +191,18 @@ def _read_run(folder, dataset, counts, predictions, series):
         second_stage=read_second_stage(folder, predictions, dataset.test.Y),
         pruning=drawable(prune_curve.get("points", [])),
     )
+
+
+def _samples(predictions, dataset, metrics):
+    samples, candidates, Y = dict.fromkeys(("samples", "first_samples")), predictions.ranking, dataset.test.Y
+    if not len(Y.indices):
+        return samples
+    inverse = dataset.inverse_propensity(metrics["propensity_a"], metrics["propensity_b"])
+    samples["samples"] = samples_of(predictions, Y, inverse)
+    if candidates is not None:
+        first = candidates.first_ids[:, : predictions.ids.shape[1]]
+        samples["first_samples"] = samples_of_order(first, Y, inverse)
+    return samples
 
 
 def _read_json_of(model, path, kind):

@@ -27,6 +27,7 @@ from ovaflow.report import (
     wording,
 )
 from ovaflow.report.drawing import MARKERS
+from ovaflow.report.latex import latex_link
 
 PACKAGES = ("numba", "llvmlite", "numpy", "scipy", "scikit-learn", "h5py", "pyarrow", "snakemake")
 
@@ -97,7 +98,7 @@ def _environment():
     )
     for words_of in (wording.count, wording.percent, wording.plain, slug):
         environment.filters[words_of.__name__] = words_of
-    environment.globals["markers"] = len(MARKERS)
+    environment.globals |= {"markers": len(MARKERS), "latex_link": latex_link}
     return environment
 
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.evaluation.metrics import PLACES
+from ovaflow.evaluation.metrics import PLACES, SAMPLED
 from ovaflow.report import wording
-from ovaflow.report.tables import Cell, Column, Row, Table, make_table, metric, table_of_runs
+from ovaflow.report.tables import Cell, Column, Row, Table, make_table, metric, samples, table_of_runs
 
 FAMILIES = ("P", "nDCG", "PSP", "recall")
 
@@ -40,6 +40,7 @@ class Published(NamedTuple):
     source: str
     note: str
     predict_milliseconds: None = None  # as a run has it
+    samples: None = None
 
     @property
     def caveat(self):
@@ -73,7 +74,8 @@ def results_for(published, dataset):
 
 
 def _metric(family, k):
-    return Column(f"@{k}", metric(f"{family}@{k}"), wording.percent, family, unit="fraction", best=max)
+    name = f"{family}@{k}"
+    return Column(f"@{k}", metric(name), wording.percent, family, unit="fraction", best=max, samples=samples(name))
 
 
 COST = (
@@ -170,7 +172,7 @@ def _recall(test, runs):
     of_known = _each(runs, [f"{wording.percent(run.metrics['recall@5'], 1)} %" for run in runs])
     which = " that occur in training" if test.unknown > test.unseen else ""
     sentence = (
-        f"Of the labels of a test instance{which}, {of_known} are on average among the first five predictions "
+        f"On average, the first five predictions contain {of_known} of the labels of a test instance{which} "
         "(recall@5): an indexer need not search for these."
     )
     if not test.unknown:
@@ -215,7 +217,9 @@ def metric_columns(runs, families):
     columns = []
     for family in families:
         places = sorted(int(name.partition("@")[2]) for name in names if name.startswith(f"{family}@"))
-        columns += [_metric(family, k) for k in places]
+        # figures without intervals: nobody knows which of them is the best
+        best = max if family in SAMPLED else None
+        columns += [_metric(family, k)._replace(best=best) for k in places]
     return columns
 
 

@@ -43,19 +43,20 @@ def _quality(runs):
     for run in runs:
         *firsts, fit = run.second_stage["suggested"]
         answer = firsts[:5][-1]
-        rows.append((run, "by score alone", run.metrics["first_stage"]))
-        rows.append((run, f"by probability, first {answer['name']}", run.metrics | answer))
-        rows.append((run, "labels that fit", fit))
+        rows.append((run, "by score alone", run.metrics["first_stage"], run.first_samples))
+        rows.append((run, f"by probability, first {answer['name']}", run.metrics | answer, run.samples))
+        rows.append((run, "labels that fit", fit, {"F1": run.samples["F1-fit"]}))
     return make_table("Quality with a second stage", "run", QUALITY, rows, _row_of_way)
 
 
 def _row_of_way(entry, cells):
-    run, way, _ = entry
+    run, way, *_ = entry
     return Row(run.name, cells, run.series, way)
 
 
 def _of_way(title, name, group="", text=wording.percent, best=max, unit="fraction"):
-    return Column(title, lambda entry: entry[2].get(name), text, group, unit=unit, best=best)
+    figure, sampled = lambda entry: entry[2].get(name), lambda entry: entry[3].get(name)
+    return Column(title, figure, text, group, unit=unit, best=best, samples=sampled)
 
 
 _EACH = "means over test instances"

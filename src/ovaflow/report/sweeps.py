@@ -2,6 +2,7 @@
 
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.ticker import NullFormatter
@@ -18,7 +19,7 @@ from ovaflow.report.drawing import (
     series,
     side_by_side,
 )
-from ovaflow.report.tables import Column, Row, make_table, metric
+from ovaflow.report.tables import Cell, Column, Row, make_table, metric, samples
 from ovaflow.report.training import steps_per_label
 from ovaflow.settings.paths import CHOSEN_FEATURES
 from ovaflow.storage.texts import read_json
@@ -27,49 +28,77 @@ METRICS = ("P@1", "P@3", "P@5", "PSP@1")
 LINES = [{"series": number, "name": name} for number, name in enumerate(METRICS)]  # the legend
 
 
+class Sweep(NamedTuple):
+    key: str  # the setting
+    runs: list  # by ascending values
+
+
 def read_sweeps(sweeps, runs):
-    members = {sweep: [run for run in runs if run.name in names] for sweep, names in sweeps.items()}
-    return {sweep: sorted(runs, key=_value) for sweep, runs in members.items() if runs}
+    """Runs by the setting that each sweep changes, C or the seed."""
+    members = {name: [run for run in runs if run.name in names] for name, names in sweeps.items()}
+    return {name: _sweep(runs) for name, runs in members.items() if runs}
 
 
-def _value(run):
-    return float(run.settings["C"])
+def _sweep(runs):
+    key = "seed" if len({run.settings.get("seed") for run in runs}) > 1 else "C"
+    return Sweep(key, sorted(runs, key=lambda run: float(run.settings[key])))
 
 
 def _unmoved(run):
     return run.training and int((run.training.newton_steps == 0).sum())
 
 
-COLUMNS = (
-    *(Column(name, metric(name), wording.percent, best=max) for name in METRICS),
+QUALITY = tuple(Column(name, metric(name), wording.percent, best=max, samples=samples(name)) for name in METRICS)
+COSTS = (
     Column("weights", metric("nonzeros"), wording.count, "model", "nonzero weights after pruning"),
     Column("time", metric("train_seconds"), wording.duration, "training", "processor time of the solver"),
+)
+STEPS = (
     Column("Newton", steps_per_label("newton_steps"), wording.decimal, "training", "steps per label"),
     Column("no step", _unmoved, wording.count, "training", "labels whose start already met the stopping rule"),
 )
-
-
-def _row_of(run, cells):
-    return Row(run.settings["C"], cells, hint=run.name)
+_OF_SEEDS = (("mean", np.mean), ("standard deviation", partial(np.std, ddof=1)))
 
 
 def show_sweeps(anchor, results):
-    views, title = [], "Metrics by C"
-    caption = "Quality by C: beyond its peak the classifiers overfit the training data."
-    for number, (name, runs) in enumerate(results.sweeps.items(), 1):
-        table = make_table(f"Sweep {name}", "C", COLUMNS, runs, _row_of)
-        drawing = draw(f"{anchor}.sweep-{number}-quality", title, caption, _paint, runs)
-        views.append({"name": name, "table": table, "drawing": drawing, "lines": LINES})
+    views = []
+    for number, (name, sweep) in enumerate(results.sweeps.items(), 1):
+        show = _show_seeds if sweep.key == "seed" else _show_values_of_C
+        views.append({"name": name, "key": sweep.key} | show(f"{anchor}.sweep-{number}-quality", name, sweep.runs))
     return views
+
+
+def _row_of(key, run, cells):
+    return Row(run.settings[key], cells, hint=run.name)
+
+
+def _show_values_of_C(anchor, name, runs):
+    table = make_table(f"Sweep {name}", "C", (*QUALITY, *COSTS, *STEPS), runs, partial(_row_of, "C"))
+    caption = "Quality by C: beyond its peak the classifiers overfit the training data."
+    return {"table": table, "drawing": draw(anchor, "Metrics by C", caption, _paint, runs), "lines": LINES}
+
+
+def _show_seeds(anchor, name, runs):
+    """A table of the seeds, without a best one, and their mean and spread."""
+    columns = [column._replace(best=None) for column in (*QUALITY, *COSTS)]
+    table = make_table(f"Sweep {name}", "seed", columns, runs, partial(_row_of, "seed"))
+    for title, average in _OF_SEEDS:
+        cells = []
+        for column in columns:
+            values = [value for value in map(column.value, runs) if value is not None]
+            value = float(average(values)) if len(values) > 1 else None
+            cells.append(Cell(column.text(value), value))
+        table.rows.append(Row(title, cells, kind="total"))
+    return {"table": table}
 
 
 def _paint(axes, runs):
     for number, name in enumerate(METRICS):
         measured = [run for run in runs if name in run.metrics]
-        x, y = [_value(run) for run in measured], [100 * run.metrics[name] for run in measured]
+        x, y = [float(run.settings["C"]) for run in measured], [100 * run.metrics[name] for run in measured]
         axes.plot(x, y, color=series(number), marker=MARKERS[number], markersize=4.5, linewidth=1.5)
         axes.keep(name, x=x, y=y)
-    _values_axis(axes, "C", sorted({_value(run) for run in runs}))
+    _values_axis(axes, "C", sorted({float(run.settings["C"]) for run in runs}))
     axes.grid(axis="x", visible=False)
     axes.set(ylabel="%")
     axes.set_ylim(bottom=0)

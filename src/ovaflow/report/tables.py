@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import NamedTuple
 from urllib.parse import quote
 
+from ovaflow.evaluation.resampling import by_chance, interval
 from ovaflow.report import wording
 
 LONGEST = 300  # characters of a text in a CSV file
@@ -23,6 +24,15 @@ class Cell:
     value: float | None = None  # the figure behind the text
     best: bool = False
     note: int | None = None  # number of its footnote
+    interval: tuple | None = None  # of the figure, by the bootstrap
+
+    @property
+    def spread(self):
+        """Half of the interval in percentage points: ``0.9``; empty where there is none."""
+        if self.interval is None:
+            return ""
+        low, high = self.interval
+        return wording.percent((high - low) / 2, 1)
 
 
 class Column(NamedTuple):
@@ -35,6 +45,7 @@ class Column(NamedTuple):
     hint: str = ""
     unit: str = ""  # in the CSV file
     best: Callable | None = None  # max or min, where the best cell is marked
+    samples: Callable = lambda item: None  # its figures on samples of the test instances
 
     @property
     def words(self):
@@ -68,8 +79,14 @@ class Table:
     def csv(self):
         """Link to the table as a CSV file, figures in full."""
         hinted = any(row.hint for row in self.rows)
-        names = [self.corner, *["of"] * hinted, *(column.heading for column in self.columns)]
-        lines = [[row.name, *[row.hint] * hinted, *map(_figure_of, row.cells)] for row in self.rows]
+        names = [self.corner, *["of"] * hinted]
+        lines = [[row.name, *[row.hint] * hinted] for row in self.rows]
+        for place, column in enumerate(self.columns):
+            cells = [row.cells[place] for row in self.rows]
+            sampled = any(cell.interval for cell in cells)
+            names += [column.heading, *[f"{column.heading} low", f"{column.heading} high"] * sampled]
+            for line, cell in zip(lines, cells, strict=True):
+                line += [_figure_of(cell), *(cell.interval or (None, None)) * sampled]
         return csv_link(names, lines)
 
     @property
@@ -103,16 +120,36 @@ def metric(name):
     return lambda run: run.metrics.get(name)
 
 
+def samples(name):
+    """Function of a run: this metric on samples of the test instances."""
+    return lambda run: (run.samples or {}).get(name)
+
+
 def _cells(column, items):
     values = [column.value(item) for item in items]
     if column.words:
         return [Cell(value) for value in values]
     texts = [column.text(value) for value in values]
-    best = _best_text(column, values, texts)
+    resampled = [column.samples(item) for item in items]
+    marked = _best_cells(texts, _best_text(column, values, texts), resampled)
     cells = []
-    for value, text in zip(values, texts, strict=True):
-        cells.append(Cell(text) if text == wording.MISSING else Cell(text, value, best=text == best))
+    for value, text, best, sampled in zip(values, texts, marked, resampled, strict=True):
+        known = text != wording.MISSING
+        bounds = interval(sampled) if known and sampled is not None else None
+        cells.append(Cell(text, value if known else None, best, interval=bounds))
     return cells
+
+
+def _best_cells(texts, best, resampled):
+    """Which cells are marked: the best and those as good but for chance; none if all are."""
+    if best is None:
+        return [False] * len(texts)
+    of_best = resampled[texts.index(best)]
+    marked = []
+    for text, sampled in zip(texts, resampled, strict=True):
+        comparable = of_best is not None and sampled is not None
+        marked.append(text == best or (comparable and by_chance(of_best, sampled)))
+    return marked if not all(marked) else [False] * len(marked)
 
 
 def _best_text(column, values, texts):

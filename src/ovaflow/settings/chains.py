@@ -8,7 +8,7 @@ from ovaflow.settings.models import Config, SweptRun
 
 
 def expand_sweeps(config: Config, path=None) -> Config:
-    """Replace each sweep by one run per value, ascending, each starting from the one before."""
+    """Replace each sweep by one run per value, ascending; those of C start each from the one before."""
     runs: dict[str, object] = {}
     for name, run in config.runs.items():
         for swept, entry in _expanded(name, run, config.train_of(name).epsilon):
@@ -23,22 +23,23 @@ def _expanded(name, run, epsilon):
         return [(name, run)]
     settings = run.model_dump(include=run.model_fields_set - {"sweep"}) | {"of": name}
     expanded = []
-    for C in sorted(run.sweep.C):
-        if expanded:
+    key, values = run.sweep.swept
+    for value in values:
+        if expanded and key == "C":
             # a start so near the solution may satisfy the stopping rule before the label has left it
             neighbour = {"initialization": "pretrained", "pretrained": expanded[-1][0]}
             settings |= neighbour | {"epsilon": epsilon / 10}
-        expanded.append((swept_name(name, C), SweptRun.model_validate(settings | {"C": C})))
+        expanded.append((swept_name(name, key, value), SweptRun.model_validate(settings | {key: value})))
     return expanded
 
 
-def swept_name(name: str, C: float) -> str:
+def swept_name(name: str, key: str, value: float) -> str:
     """Name of a sweep's run, such as ``msi.C-0.3``: the shortest digits that mean this number."""
-    return f"{name}.C-{repr(float(C)).removesuffix('.0').replace('+', '')}"
+    return f"{name}.{key}-{repr(value).removesuffix('.0').replace('+', '')}"
 
 
 def sweeps_of(config: Config) -> dict[str, list[str]]:
-    """Runs of each sweep, ascending in C."""
+    """Runs of each sweep, by ascending values."""
     sweeps: dict[str, list[str]] = {}
     for name, run in config.runs.items():
         if isinstance(run, SweptRun):

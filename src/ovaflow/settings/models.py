@@ -103,6 +103,7 @@ ColumnNames = Annotated[
 Positive = Annotated[int, Field(ge=1)]
 AtLeastZero = Annotated[float, Field(ge=0)]
 AboveZero = Annotated[float, Field(gt=0)]
+Seed = Annotated[int, Field(ge=0, lt=2**63)]
 Frequency = Positive | Annotated[float, Field(gt=0, le=1)]
 
 Format = Literal["xmc-text", "svmlight", "text-tsv", "jsonl", "csv", "parquet", "annif", "npz"]
@@ -634,7 +635,19 @@ class Report(Section):
 class Sweep(Section):
     """Values of a setting; each becomes a run of its own."""
 
-    C: list[AboveZero] = Field(min_length=1, description="values of C, in any order")
+    C: list[AboveZero] | None = Field(None, min_length=1, description="values of C, in any order")
+    seed: list[Seed] | None = Field(None, min_length=2, description="seeds: the report has mean and spread")
+
+    @model_validator(mode="after")
+    def _one_setting(self) -> Self:
+        if len(self.model_fields_set) != 1:
+            raise ValueError("sweep needs either C or seed")
+        return self
+
+    @property
+    def swept(self) -> tuple[str, list[float]]:
+        """Name of the setting, and its values in ascending order."""
+        return ("C", sorted(self.C)) if self.C else ("seed", sorted(self.seed or []))
 
 
 class Method(Section):
@@ -645,7 +658,7 @@ class Method(Section):
     pretrained: Location | None = setting(
         None, "with initialization: pretrained: another run of this config, or the path of a model.h5"
     )
-    sweep: Sweep | None = setting(None, "one run per value, each trained from its neighbour's weights")
+    sweep: Sweep | None = setting(None, "one run per value; those of C are trained each from its neighbour's weights")
 
     @model_validator(mode="after")
     def _start_from_a_model(self) -> Self:
@@ -666,20 +679,24 @@ class Run(Predict, Train, FastXML, Rembrandt, Method):
         foreign = sorted((self.model_fields_set & Run.model_fields.keys()) - _keys_of(self.method))
         if foreign:
             raise ValueError(f"{foreign[0]} is not a setting of method: {self.method}")
-        if self.sweep is not None and "C" in self.model_fields_set:
-            raise ValueError("C and sweep.C exclude each other")
+        if self.sweep is not None:
+            name, _ = self.sweep.swept
+            if name not in _keys_of(self.method):
+                raise ValueError(f"method: {self.method} has no {name} to sweep")
+            if name in self.model_fields_set:
+                raise ValueError(f"{name} and sweep.{name} exclude each other")
         return self
 
 
 @cache
 def _keys_of(method: str) -> frozenset[str]:
     """Keys that a run of a method may set: those that its steps read, and those of all runs."""
-    keys = {"method", "shards", "threads", *Predict.model_fields}
+    keys = {"method", "shards", "threads", "sweep", *Predict.model_fields}
     for step in STEPS.values():
         if step.method == method and step.settings is not None:
             keys |= set(step.settings.fields or globals()[step.settings.model].model_fields)
     # what has a start may start from another run
-    return frozenset(keys | {"pretrained", "sweep"} if "initialization" in keys else keys)
+    return frozenset(keys | {"pretrained"} if "initialization" in keys else keys)
 
 
 class SweptRun(Run):

@@ -42,7 +42,8 @@ def try_on(dataset, training, metric, threads):
     seconds = time.process_time() - began
     inverse = dataset.inverse_propensity(training.propensity_a, training.propensity_b)
     metrics = ranking_metrics(ids, dataset.test.Y, inverse)
-    gains, best = ranking.contributions(metric, ids, dataset.test.Y, inverse)
+    hits = ranking.find_hits(ids, dataset.test.Y)
+    gains, best = ranking.contributions(metric, ids, hits, dataset.test.Y, inverse)
     return Trial(gains / (best.mean() or 1), {name: metrics[name] for name in METRICS}, seconds)
 
 
