@@ -28,7 +28,7 @@ SHOWN = 8  # runs that figures and examples show: as many as there are colours a
 
 _FIRST = ("method", "initialization")
 _TELLING = ("loss", "regularization", "weighting", "C", "seed")
-"""Settings that a run's summary has, too, where runs differ in them."""
+"""Settings that the summaries of otherwise equal runs have, too."""
 _OF_METRICS = ("top_k", "propensity_a", "propensity_b")
 
 
@@ -133,9 +133,11 @@ def _gather_dataset(folder, run_folders, published, benchmarks, seed, sweeps, se
 
 
 def _with_telling_summaries(runs):
-    telling = [name for name in _TELLING if len({run.settings.get(name) for run in runs}) > 1]
+    """Runs of one method and start with what else tells them apart."""
     summaries = []
     for run in runs:
+        alike = [other.settings for other in runs if other.summary == run.summary]
+        telling = [name for name in _TELLING if len({settings.get(name) for settings in alike}) > 1]
         words = [f"{name} {run.settings[name]}" for name in telling if name in run.settings]
         summaries.append(", ".join([run.summary, *words]))
     return [replace(run, summary=summary) for run, summary in zip(runs, summaries, strict=True)]
