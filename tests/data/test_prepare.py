@@ -335,10 +335,12 @@ def test_what_is_odd_is_remarked(tmp_path, capsys):
     prepare(tmp_path, "--format=csv", *files, "--min-df=1")
     output = capsys.readouterr().out
     assert "the test file is the training file" not in output
+    assert "have no label" not in output
     for part in (
         "5 of 8 texts contain HTML",
         "4 labels differ only in case or spaces, such as 'Sea' and 'sea'",
         "3 of 3 labels of test instances occur in no training instance (1 different",
+        "3 of 3 test instances have only labels that no training instance has",
         "text_column and labels_column may be swapped",
     ):
         assert part in output

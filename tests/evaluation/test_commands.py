@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from ovaflow.sparse.csr import from_scipy
 
 N_LABELS = 6
 UNTRAINED = 4
+TWINS = np.arange(50) % 5 == 0
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +27,7 @@ def folder(tmp_path_factory):
     parts = [
         Split(from_scipy(X.to_scipy()[rows]), from_scipy(Y.to_scipy()[rows])) for rows in (slice(100), slice(100, 150))
     ]
+    parts[1] = replace(parts[1], twins=TWINS)
     write_dataset(folder / "dataset.h5", *parts, [f"label {j}" for j in range(N_LABELS)], [], {"bias": 1.0})
     return folder
 
@@ -73,6 +76,9 @@ def test_from_shards_to_metrics(folder, dense_weights, capsys):
     Y = dataset.test.Y.to_scipy().toarray()
     first = np.argsort(-scores, axis=1)[:, :3]
     assert ours["P@3"] == pytest.approx(np.take_along_axis(Y, first, axis=1).mean())
+    others = np.take_along_axis(Y, first, axis=1)[~TWINS]
+    assert ours["without_near_twins"]["P@3"] == pytest.approx(others.mean())
+    assert ours["instances_with_near_twin"] == 10
     some = Y.any(axis=1)
     assert ours["nDCG@5"] == pytest.approx(ndcg_score(Y[some], np.maximum(scores, -1e9)[some], k=5))
     assert ours["instances_without_labels"] == (~some).sum()

@@ -15,7 +15,7 @@ def test_card_counts(runs):
     figures = {title: (figure, remark) for title, figure, remark in card.facts}
     np.testing.assert_array_equal(card.counts, Y.sum(axis=0))
     assert figures["labels"] == ("40", f"{(Y.sum(axis=0) == 0).sum()} without training positives")
-    assert figures["training instances"][1].startswith(f"{(Y.sum(axis=1) == 0).sum()} without labels")
+    assert figures["training instances"][1].startswith(f"{(Y.sum(axis=1) == 0).sum()} have no label")
     assert float(figures["labels per instance"][0]) == pytest.approx(Y.sum(axis=1).mean(), abs=0.005)
     nonzeros = (dataset.train.X.to_scipy().toarray()[:, :-1] != 0).sum(axis=1).mean()
     assert float(figures["nonzeros per instance"][0]) == pytest.approx(nonzeros, abs=0.005)

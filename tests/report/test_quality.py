@@ -77,6 +77,21 @@ def test_remarks_against_one_instance_at_a_time():
     assert sentences.endswith(f"{100 * of_others:.1f} %.")
 
 
+def test_figures_without_near_twins():
+    Y = from_scipy(np.eye(200, dtype=np.float32))
+    dataset = SimpleNamespace(test=SimpleNamespace(Y=Y), parameters={})
+    test = count_assigned(dataset, np.ones(200, bool))
+    metrics = {"P@1": 0.5, "P@3": 0.3, "P@5": 0.2, "recall@5": 0.4, "instances": 200}
+    without = {"P@1": 0.4, "P@3": 0.2, "P@5": 0.1}
+    parts = ["30 of 200 test instances (15.0 %) have a near", "other 170 P@1/3/5 is 40.0/20.0/10.0."]
+    for twins, others in ((30, parts), (1, []), (0, [])):
+        more = {"instances_with_near_twin": twins, "without_near_twins": without}
+        run = SimpleNamespace(name="one", metrics=metrics | more)
+        sentences = remarks(SimpleNamespace(test=test, shown=[run]))
+        assert len(sentences) == len(others) + 1
+        assert all(each in sentence for each, sentence in zip(others, sentences, strict=False))
+
+
 def test_nothing_is_said_of_few_instances_without_labels():
     Y = from_scipy(np.eye(200, dtype=np.float32)[:, :199])
     dataset = SimpleNamespace(test=SimpleNamespace(Y=Y), parameters={})

@@ -81,6 +81,10 @@ def test_values_of_the_command_line_are_texts():
             {"datasets": {"a": {"source": "builtin", "min_df": 9, "max_df": 8}}},
             "datasets.a: min_df (9) must not be above max_df (8)",
         ),
+        (
+            {"datasets": {"a": {"source": "builtin", "split_column": "year"}}},
+            "datasets.a: split_column (year) goes with split: last",
+        ),
         ({"train": 3}, "train: found 3, expected a mapping"),
         ({"train": {"s": -3, "loss": "logistic"}}, "runs.msi: t (-3.0) must be below s (-3.0)"),
         ({"runs": {"a": {"initialization": "mean-seperating"}}}, "did you mean mean-separating?"),

@@ -29,13 +29,14 @@ LOGISTIC = ["--C=1.0", "--loss=logistic", *PROBLEM[2:]]
 PREPARE = [
     "--features=words", "--features=prefixes=6", "--label-names", "--tfidf=true", "--min-df=2",
     "--max-df=0.5", "--sublinear", "--normalize", "--bias=1.0",
-    "--test-fraction=0.2", "--seed=0", "--no-html",
+    "--test-fraction=0.2", "--seed=0", "--split=random", "--no-html",
     "--text-column=text", "--labels-column=labels", "--label-separator=,",
-    "--unlabelled=keep", "--format=csv",
+    "--unlabelled=keep", "--repeated=keep", "--format=csv",
 ]  # fmt: skip
 MSI = ["--s=1.0", "--t=-2.0"]
 LAST = "--stored-threshold=0.01"
 FEATURES = {"mine": {"format": "xmc-text", "train": "a", "test": "b", "normalize": False}}
+TESTED = {"mine": {"format": "csv", "train": "a", "test": "b"}}
 FASTXML, REMBRANDT = {"method": "fastxml"}, {"method": "rembrandt"}
 OLD = {"initialization": "pretrained", "pretrained": "model.h5"}
 
@@ -51,6 +52,10 @@ def start(name):
         ("prepare", {}, {"datasets": FEATURES}, [
             "--tfidf=false", "--no-normalize", "--bias=1.0", "--unlabelled=keep", "--format=xmc-text",
         ]),
+        ("prepare", {}, {"prepare": {"split": "last", "split_column": "year"}},
+         [*PREPARE[:10], "--split=last", "--split-column=year", *PREPARE[12:]]),
+        ("prepare", {}, {"prepare": {"split": "last", "group_column": "series"}, "datasets": TESTED},
+         [*PREPARE[:9], "--group-column=series", *PREPARE[12:]]),
         ("choose-features", {}, {"tune": {"candidates": {"features": [["words", {"stems": ["german", "english"]}]]}}}, [
             *PREPARE[2:], "--metric=nDCG@5", "--held-out=0.1",
             "--candidates=words+stems=german,english",

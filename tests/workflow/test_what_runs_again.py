@@ -50,6 +50,7 @@ CHANGES = {
         PREPARED | {None: PREPARED[None] | {"choose_features": 1, "choose_C": 1, "estimate_training": 2}},
     ),
     "min_df": ({"prepare": {"min_df": 3}}, PREPARED),
+    "what is set aside": ({"prepare": {"split": "last", "repeated": "last"}}, PREPARED),
     "shards": ({"train": {"shards": 3}}, done(PLANNED | {"train_shard": 3}, PLANNED | {"train_shard": 3})),
     "C and regularization": (
         runs({"C": 2}, {"regularization": "l1"}), done(TRAINED, TRAINED, estimate_training=2, warm_up=1)

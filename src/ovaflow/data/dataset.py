@@ -79,9 +79,11 @@ class Split:
     texts: list = field(default_factory=list)
     norms: np.ndarray | None = None  # float32 (n,), of rows that were scaled to length 1
     records: list = field(default_factory=list)  # ids, or places in the file; none of names of labels
+    groups: np.ndarray | None = None  # int64, -1 for none; instances of a group are never parted
+    twins: np.ndarray | None = None  # bool (n,), of test instances with a near twin in training
 
     def take(self, rows):
-        """Some of the instances, without their texts."""
+        """Some of the instances, without their texts and groups."""
         norms = None if self.norms is None else self.norms[rows]
         # names of labels come last and are no records
         records = [self.records[row] for row in rows if row < len(self.records)]
@@ -215,6 +217,9 @@ def write_dataset(path, train, test, label_names, feature_names, parameters, idf
             if split.norms is not None:
                 norms = np.minimum(split.norms, np.finfo(np.float32).max)
                 create_array(file, f"{name}/norms", norms.astype(np.float32))
+            for key in ("groups", "twins"):
+                if getattr(split, key) is not None:
+                    create_array(file, f"{name}/{key}", getattr(split, key))
             if any(split.records):
                 write_strings(file, f"{name}_records", split.records)
         write_names(file, Names(label_names, feature_names, idf, uris, notations))
@@ -229,8 +234,19 @@ def open_dataset(path):
 
 
 def _read_split(group):
-    norms = map_array(group["norms"]) if "norms" in group else None
-    return Split(read_csr(group["X"]), read_csr(group["Y"]), norms=norms)
+    arrays = {key: map_array(group[key]) for key in ("norms", "groups", "twins") if key in group}
+    return Split(read_csr(group["X"]), read_csr(group["Y"]), **arrays)
+
+
+def without_known_labels(Y, positives, left_out=0):
+    """How many instances have no label, and how many only labels without training positives.
+
+    ``left_out``: instances whose labels are all missing in Y, since no training instance has them.
+    """
+    rows = np.repeat(np.arange(Y.n_rows), np.diff(Y.indptr))
+    known = len(np.unique(rows[positives[Y.indices] > 0]))
+    unlabelled = int(np.count_nonzero(np.diff(Y.indptr) == 0)) - left_out
+    return unlabelled, Y.n_rows - known - unlabelled
 
 
 def inverse_propensity(counts, n_instances, a, b):

@@ -1,4 +1,4 @@
-"""Instances set aside by a hash of their content, so that repeated ones stay together."""
+"""Instances set aside by a hash of their content: repeated ones and near twins stay together."""
 
 import hashlib
 from dataclasses import replace
@@ -18,10 +18,11 @@ _GOLDEN = 0.6180339887498949
 
 def in_test(content, fraction, seed=0):
     """Whether a text, or bytes, is set aside: by its hash, so that repeated ones stay together."""
-    return _hash(content, seed) < fraction * 2.0**64
+    return hash_of(content, seed) < fraction * 2.0**64
 
 
-def _hash(content, seed):
+def hash_of(content, seed):
+    """A number of 64 bits."""
     block = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
     salt = seed.to_bytes(16, "little", signed=True)
     return int.from_bytes(hashlib.blake2b(block, digest_size=8, salt=salt).digest(), "little")
@@ -39,12 +40,18 @@ def _hashes(X, seed):
         entries = slice(ends[row], ends[row + 1])
         return X.indices[entries].tobytes() + X.data[entries].tobytes()
 
-    return np.fromiter((_hash(content(row), seed) for row in range(X.n_rows)), np.uint64, X.n_rows)
+    hashes = (hash_of(content(row), seed) for row in range(X.n_rows))
+    return np.fromiter(hashes, np.uint64, X.n_rows)
 
 
-def held_out_with_twins(X, fraction, seed=0):
-    """The same, decided for each group of near twins by the features of one of them."""
-    hashes, groups = _hashes(X, seed), near_twins(X)
+def held_out_with_twins(X, fraction, seed=0, numbers=None):
+    """The same for near twins, and rows with the same number, by the features of one of them."""
+    return held_out_together(X, _hashes(X, seed), fraction, numbers)
+
+
+def held_out_together(X, hashes, fraction, numbers=None):
+    """The same by hashes of the rows' content; rows of the same hash stay together, too."""
+    groups = near_twins(X, hashes, numbers)
     # by the last bytes, which do not say what is set aside; the last assignment of a group stays
     order = np.argsort(hashes.byteswap(), kind="stable")[::-1]
     representatives = np.arange(X.n_rows)
@@ -79,7 +86,8 @@ def hold_out(dataset, fraction, seed=0):
     """A dataset whose test set is a share of the training set, its training set the rest."""
     held = np.zeros(dataset.train.X.n_rows, bool)
     n = dataset.n_documents
-    held[:n] = held_out_with_twins(dataset.train.X.part(0, n), fraction, seed)
+    texts = dataset.train.X.part(0, n)
+    held[:n] = held_out_with_twins(texts, fraction, seed, dataset.train.groups)
     if held.all() or not held.any():
         message = f"{held.sum():,} of {len(held):,} training instances would be held out"
         raise InputError(message, path=dataset.path, remedy="more instances or another fraction")

@@ -3,20 +3,21 @@
 import re
 from array import array
 from collections import Counter
+from dataclasses import replace
 from functools import partial
-from itertools import chain, pairwise
+from itertools import chain, compress, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import Split
 from ovaflow.data.docstrings import docstrings
-from ovaflow.data.hold_out import in_test
 from ovaflow.data.labels import labels_of
 from ovaflow.data.readers.annif import read_annif
 from ovaflow.data.readers.texts import FIELD, Instances, read_texts, without_markup
+from ovaflow.data.repeated_ids import RepeatedIds, last_of_each_id
+from ovaflow.data.set_aside import group_numbers, set_aside
 from ovaflow.data.tfidf import stack
 from ovaflow.settings.models import TEXT_FORMATS, listed
 from ovaflow.sparse.csr import CSR, from_scipy, offsets, rows_of
@@ -29,39 +30,51 @@ _MARKUP = re.compile(
 """Entities and tags of HTML."""
 
 
-def training_instances(source):
+def training_instances(source, processes=1):
     source.require_files()
     if source.format not in ("builtin", *TEXT_FORMATS):
         message = f"{source.format} holds features, not texts"
         raise InputError(message, path=source.train_name, remedy="leave out features: auto")
-    return read_instances(source, labels_of(source)).train
+    return read_instances(source, labels_of(source), processes).train
 
 
-def read_instances(source, labels):
+def read_instances(source, labels, processes=1, folder=None):
     settings = source.settings
     if source.format == "builtin":
+        # near twins may be on both sides, so that figures stay comparable with published ones
         return docstrings(test_fraction=settings.test_fraction, seed=settings.seed)
-    counts = Counter()
-    read = partial(_read_files, source, labels.n_labels, counts)
-    adapt = partial(_adapted, settings=settings, new_names=labels.new_names, counts=counts)
+    counts, read = Counter(), _reader(source, labels, "train")
     if source.test is not None:
-        return Instances(adapt(read("train")), adapt(read("test")), counts)
-
-    def set_aside(instance):
-        return in_test(instance.text.replace(FIELD, " "), settings.test_fraction, settings.seed)
-
-    train = (instance for instance in read("train") if not set_aside(instance))
-    return Instances(adapt(train), adapt(filter(set_aside, read("train"))), counts)
+        return Instances(read(counts), _reader(source, labels, "test")(counts), counts)
+    held = set_aside(read(counts), settings, processes, folder)
+    # the first pass has counted all
+    train, test = (compress(read(Counter()), part.tolist()) for part in (~held, held))
+    return Instances(train, test, counts)
 
 
-def _read_files(source, n_labels, counts, role):
+def _reader(source, labels, role):
+    """A function that reads the train or test files, and counts what the settings leave out."""
+    files = partial(_read_files, source, labels.n_labels, role)
+    adapt = partial(_adapted, settings=source.settings, new_names=labels.new_names)
+    if source.settings.repeated == "keep":
+        return lambda counts: adapt(files(counts), counts=counts)
+    kept = last_of_each_id(files(Counter()))
+
+    def instances(counts):
+        counts["records_replaced"] += kept.count(False)
+        return adapt(compress(files(counts), kept), counts=counts)
+
+    return instances
+
+
+def _read_files(source, n_labels, role, counts):
     if source.format == "annif":
         return chain.from_iterable(read_annif(location, counts) for location in listed(source.files[role]))
     paths = source.paths[role]
     if len(paths) == 1:
         return read_texts(source.settings, paths[0], n_labels)
     return (
-        instance._replace(record=f"{path.name}, {instance.name}")
+        instance._replace(file=path.name)
         for path in paths
         for instance in read_texts(source.settings, path, n_labels)
     )
@@ -69,6 +82,7 @@ def _read_files(source, n_labels, counts, role):
 
 def _adapted(instances, settings, new_names, counts):
     """Instances with new names of labels, without markup and without unlabelled ones, as the settings say."""
+    repeated = RepeatedIds()
     for instance in instances:
         if renamed := new_names.keys() & set(instance.labels):
             counts["labels_renamed"] += len(renamed)
@@ -81,7 +95,9 @@ def _adapted(instances, settings, new_names, counts):
             instance = instance._replace(text=without_markup(instance.text))
         elif _MARKUP.search(instance.text) is not None:
             counts["texts_with_markup"] += 1
+        repeated.add(instance)
         yield instance
+    repeated.count(counts)
 
 
 class LabelLists:
@@ -125,21 +141,26 @@ class Corpus(NamedTuple):
     labels: LabelLists
     records: list
     excerpts: list
+    groups: np.ndarray | None
 
 
 def read_corpus(instances, labels, count, excerpt=0):
     """Read instances once; ``count`` makes features of texts, ``excerpt`` characters are kept."""
     lists, records, excerpts = LabelLists(labels.number_of), [], []
+    groups, numbers = array("q"), group_numbers()
 
     def texts():
         for instance in instances:
             lists.append(instance.labels)
             records.append(instance.name)
+            groups.append(numbers[instance.group])
             if excerpt:
                 excerpts.append(instance.text[:excerpt].replace(FIELD, " "))
             yield instance.text
 
-    return Corpus(count(texts()), lists, records, excerpts)
+    features = count(texts())
+    grouped = np.array(groups, np.int64) if len(numbers) > 1 else None
+    return Corpus(features, lists, records, excerpts, grouped)
 
 
 def with_label_names(train, names, transform, folder=None, others=()):
@@ -151,4 +172,4 @@ def with_label_names(train, names, transform, folder=None, others=()):
     Y = CSR(np.ones(len(rows), np.float32), labels, np.arange(len(rows) + 1), len(names))
     norms = None if train.norms is None else np.concatenate([train.norms, lengths[rows]])
     X = stack([train.X, rows_of(X, rows)], X.n_columns, folder)
-    return Split(X, stack([train.Y, Y], len(names)), norms=norms, records=train.records)
+    return replace(train, X=X, Y=stack([train.Y, Y], len(names)), norms=norms)

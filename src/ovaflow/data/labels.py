@@ -34,7 +34,7 @@ class NamedLabels:
         counts = {
             "test_labels_unknown_in_train": len(unknown),
             "different_test_labels_unknown_in_train": len(np.unique(unknown)),
-            "test_with_unknown_labels_only": int(np.count_nonzero(test.lengths[np.diff(Y_test.indptr) == 0])),
+            "test_with_unknown_labels_only": _with_unknown_labels_only(test, Y_test),
         }
         return names, Y, Y_test, counts
 
@@ -46,6 +46,11 @@ class NamedLabels:
         """Names of the labels of each instance that has any."""
         names = list(self._numbers)
         return (list(map(names.__getitem__, numbers)) for numbers in lists if numbers)
+
+
+def _with_unknown_labels_only(lists, Y):
+    """Number of instances whose labels are all left out."""
+    return int(np.count_nonzero(lists.lengths[np.diff(Y.indptr) == 0]))
 
 
 class ListedLabels:
@@ -91,10 +96,15 @@ class SubjectLabels(ListedLabels):
         return self._numbers.get(label, -1)
 
     def matrices(self, train, test):
-        *parts, _ = super().matrices(train, test)
+        names, Y, Y_test, _ = super().matrices(train, test)
         numbers = np.concatenate([train.numbers, test.numbers])
-        counts = {"subjects_given": len(numbers), "subjects_not_in_vocabulary": int(np.count_nonzero(numbers < 0))}
-        return *parts, self._counts | counts
+        counts = {
+            "subjects_given": len(numbers),
+            "subjects_not_in_vocabulary": int(np.count_nonzero(numbers < 0)),
+            "train_with_unknown_labels_only": _with_unknown_labels_only(train, Y),
+            "test_with_unknown_labels_only": _with_unknown_labels_only(test, Y_test),
+        }
+        return names, Y, Y_test, self._counts | counts
 
 
 def labels_of(source):

@@ -8,13 +8,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.dataset import EXCERPT, Split, write_dataset
-from ovaflow.data.hold_out import held_out
+from ovaflow.data.dataset import EXCERPT, Split, without_known_labels, write_dataset
+from ovaflow.data.hold_out import held_out, held_out_with_twins
 from ovaflow.data.instances import read_corpus, read_instances, with_label_names
 from ovaflow.data.labels import NamedLabels, check_separator, labels_of, names_of_ids
+from ovaflow.data.near_twins import have_near_twins
 from ovaflow.data.normalize import fill_rows, is_dense, model_features
 from ovaflow.data.readers import npz
 from ovaflow.data.readers.sparse_text import read_svmlight, read_xmc_text
+from ovaflow.data.set_aside import last
 from ovaflow.data.tfidf import RECORDED, weigh_counts
 from ovaflow.data.tokens import TOKEN_PATTERN
 from ovaflow.data.vocabulary import fit_features
@@ -61,7 +63,7 @@ def prepare(source, processes=1, folder=None):
 
 def _prepare_texts(source, processes, folder):
     settings, labels = source.settings, labels_of(source)
-    instances = read_instances(source, labels)
+    instances = read_instances(source, labels, processes, folder)
     fit = partial(fit_features, settings=settings, label_names=labels.every_name, tfidf=settings.weighs)
     fit = partial(fit, processes=processes, folder=folder)
     train = read_corpus(instances.train, labels, fit)
@@ -71,17 +73,17 @@ def _prepare_texts(source, processes, folder):
     count = partial(transform.features_and_norms, processes=processes, folder=folder)
     test = read_corpus(instances.test, labels, count, EXCERPT)
     names, Y, Y_test, label_counts = labels.matrices(train.labels, test.labels)
-    splits = (
-        Split(train.features.X, Y, norms=train.features.norms, records=train.records),
-        Split(test.features.X, Y_test, test.excerpts, test.features.norms, test.records),
-    )
+    norms, records = train.features.norms, train.records
+    split = Split(train.features.X, Y, norms=norms, records=records, groups=train.groups)
+    test_split = Split(test.features.X, Y_test, test.excerpts, test.features.norms, test.records)
+    test_split = _with_twins(test_split, split)
     counts = dict(instances.counts) | train.features.counts | label_counts
-    training = splits[0]
+    training = split
     if settings.label_names:
-        training = with_label_names(splits[0], names, transform, folder, labels.others)
-        named = training.X.n_rows - splits[0].X.n_rows
+        training = with_label_names(split, names, transform, folder, labels.others)
+        named = training.X.n_rows - split.X.n_rows
         counts["label_names_without_features"] = len(names) + sum(map(len, labels.others)) - named
-    counts |= _counts(*splits, settings.bias)
+    counts |= _counts(split, test_split, settings.bias, counts)
     parameters = {
         "format": source.format,
         "tfidf": settings.weighs,
@@ -98,7 +100,15 @@ def _prepare_texts(source, processes, folder):
     if settings.label_names:
         parameters["named_labels"] = named
     idf = transform.idf if settings.weighs else None
-    return Prepared(training, splits[1], names, transform.feature_names, parameters, idf, labels.uris, labels.notations)
+    subjects, feature_names = (labels.uris, labels.notations), transform.feature_names
+    return Prepared(training, test_split, names, feature_names, parameters, idf, *subjects)
+
+
+def _with_twins(test, train):
+    """Test instances, marked if they have a near twin in training; dense features do not tell."""
+    if is_dense(train.X):
+        return test
+    return replace(test, twins=have_near_twins(test.X, train.X))
 
 
 def _prepare_features(source, settings):
@@ -119,7 +129,7 @@ def _prepare_features(source, settings):
     for part, weighted in ((train, X), (test, X_test)):
         features, norms = model_features(weighted, settings.normalize, settings.bias)
         splits.append(replace(part, X=features, norms=norms))
-    dense = is_dense(splits[0].X)
+    splits[1], dense = _with_twins(splits[1], splits[0]), is_dense(splits[0].X)
     parameters = {
         "format": source.format,
         **numbering,
@@ -127,7 +137,7 @@ def _prepare_features(source, settings):
         "normalize": settings.normalize,
         "bias": settings.bias,
         "dense": dense,
-        "source": source.provenance() | {"counts": dropped | _counts(*splits, settings.bias)},
+        "source": source.provenance() | {"counts": dropped | _counts(*splits, settings.bias, {})},
     }
     if dense:
         splits[0] = replace(splits[0], X=fill_rows(splits[0].X))
@@ -147,9 +157,18 @@ def _read_records(source):
         X, Y = X._replace(n_columns=d), Y._replace(n_columns=len(names))
         parts.append(Split(X, Y, records=[f"record {number}" for number in range(1, X.n_rows + 1)]))
     if source.test is None:
-        held = held_out(parts[0].X, source.settings.test_fraction, source.settings.seed)
+        held = _held_out(parts[0].X, source.settings)
         parts = [parts[0].take(np.flatnonzero(rows)) for rows in (~held, held)]
     return numbering, names, *parts
+
+
+def _held_out(X, settings):
+    """Which rows are for testing: bool (n,)."""
+    if settings.split == "last":
+        return last(settings.test_fraction, [None] * X.n_rows)
+    if is_dense(X):
+        return held_out(X, settings.test_fraction, settings.seed)
+    return held_out_with_twins(X, settings.test_fraction, settings.seed)
 
 
 def _read_matrices(format, paths, labels_paths):
@@ -161,13 +180,20 @@ def _read_matrices(format, paths, labels_paths):
     return {}, [read_xmc_text(path) for path in paths]
 
 
-def _counts(train, test, bias):
+def _counts(train, test, bias, label_counts):
     if len(train.Y.indices) == 0:
         message = f"none of the {train.Y.n_rows:,} training instances has a label"
+        if label_counts.get("train_with_unknown_labels_only"):
+            message += " of the vocabulary"
         raise InputError(message, remedy="check the settings labels_column and label_separator")
-    counts = {}
+    counts, positives = {}, np.bincount(train.Y.indices, minlength=train.Y.n_columns)
     for name, split in (("train", train), ("test", test)):
+        left_out = label_counts.get(f"{name}_with_unknown_labels_only", 0)
+        unlabelled, unseen = without_known_labels(split.Y, positives, left_out)
         counts[f"{name}_instances"] = split.X.n_rows
         counts[f"{name}_without_features"] = int(np.count_nonzero(np.diff(split.X.indptr) == (bias != 0)))
-        counts[f"{name}_without_labels"] = int(np.count_nonzero(np.diff(split.Y.indptr) == 0))
+        counts[f"{name}_without_labels"] = unlabelled
+        counts[f"{name}_with_unseen_labels_only"] = unseen
+    if test.twins is not None:
+        counts["test_with_near_twin"] = int(np.count_nonzero(test.twins))
     return counts

@@ -19,10 +19,19 @@ _COUNTED = {
     "train_without_labels": "{count:,} of {train_instances:,} training instances have no label: "
     "they are negatives of all labels; unlabelled: drop leaves them out",
     "test_without_features": f"{{count:,}} of {{test_instances:,}} test instances {_NO_FEATURE}",
+    "train_with_unseen_labels_only": "{count:,} of {train_instances:,} training instances have only "
+    "subjects that the vocabulary lacks: they are negatives of all labels",
     "test_without_labels": "{count:,} of {test_instances:,} test instances have no label",
+    "test_with_unseen_labels_only": "{count:,} of {test_instances:,} test instances have only labels "
+    "that no training instance has",
+    "ids_with_different_labels": "{count:,} ids occur more than once with different labels, such as "
+    "{id_with_different_labels}: repeated: last keeps the last record of each id",
+    "records_replaced": "{count:,} records whose id occurs again later: left out",
 }
 _HTML = 0.01
 """Share of texts with markup above which a remark is made."""
+_TWINS = 0.01
+"""Share of test instances with a near twin above which a remark is made."""
 _ODD = 0.9
 """Share of labels that occur once, and of test instances without a known label, above which something is wrong."""
 
@@ -32,6 +41,7 @@ def remarks_on(prepared):
     counts = source["counts"]
     return [
         *_on_files(source.get("files", {})),
+        *_on_twins(counts),
         *(text.format(count=counts[name], **counts) for name, text in _COUNTED.items() if counts.get(name)),
         *_on_spaces(prepared),
         *_on_unknown_labels(prepared, counts),
@@ -43,6 +53,15 @@ def remarks_on(prepared):
 def _on_files(files):
     if "test" in files and files["test"]["sha256"] == files["train"]["sha256"]:
         yield "the test file is the training file: figures say what the model remembers, not how good it is"
+
+
+def _on_twins(counts):
+    twins, instances = counts.get("test_with_near_twin", 0), counts["test_instances"]
+    if twins >= max(_TWINS * instances, 1):
+        yield (
+            f"{twins:,} of {instances:,} test instances have a near twin in training, such as another "
+            "edition: figures contain some memory, and the report also has those of the others"
+        )
 
 
 def _on_spaces(prepared):
@@ -87,7 +106,8 @@ def _on_given_names(prepared, counts):
     Y = prepared.train.Y
     positives = np.bincount(Y.indices[: Y.indptr[counts["train_instances"]]])
     once = np.count_nonzero(positives == 1)
-    if once > _ODD * Y.n_columns and counts["test_without_labels"] > _ODD * counts["test_instances"]:
+    unknown = counts["test_without_labels"] + counts["test_with_unseen_labels_only"]
+    if once > _ODD * Y.n_columns and unknown > _ODD * counts["test_instances"]:
         yield (
             "nearly all labels occur once, and nearly no test instance has one of them: "
             "text_column and labels_column may be swapped, or label_separator wrong"

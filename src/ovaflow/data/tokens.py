@@ -169,10 +169,10 @@ def _without(tokens, left_out):
     return Tokens(tokens.words, tokens.ids[rest], indptr, tokens.fields[rest])
 
 
-def tokens_in_batches(texts, left_out=frozenset(), processes=1, quiet=False):
+def tokens_in_batches(texts, left_out=frozenset(), processes=1, quiet=False, title="reading texts"):
     """:class:`Tokens` of batches of texts, which are read once."""
     find = functools.partial(numbered, left_out=left_out)
-    with Progress("reading texts", 0, "texts", quiet=quiet) as progress:
+    with Progress(title, 0, "texts", quiet=quiet) as progress:
         for tokens in _in_processes(find, _batches(texts), processes):
             yield tokens
             progress.advance(len(tokens.indptr) - 1)

@@ -24,6 +24,8 @@ def evaluate(predictions, dataset, model, training, a, b):
     labels_per_instance = np.diff(dataset.test.Y.indptr)
     if predictions.ranking is not None:
         metrics |= _of_second_stage(predictions, dataset.test.Y, inverse)
+    if dataset.test.twins is not None:
+        metrics |= _without_near_twins(predictions.ids, dataset.test)
     samples = samples_of(predictions, dataset.test.Y, inverse)
     return metrics | {
         "intervals": {name: resampling.interval(values) for name, values in samples.items()},
@@ -77,6 +79,16 @@ def samples_of_order(ids, Y, inverse):
 def _places(ids):
     """1, 3, 5 and the number of predicted labels, as far as there are so many."""
     return sorted(k for k in {*PLACES, ids.shape[1]} if k <= ids.shape[1])
+
+
+def _without_near_twins(ids, test):
+    """P@k of test instances without a near twin in training, and how many have one."""
+    hits = ranking.find_hits(ids, test.Y)[~test.twins]
+    places = [k for k in PLACES if k <= ids.shape[1]]
+    return {
+        "instances_with_near_twin": int(np.count_nonzero(test.twins)),
+        "without_near_twins": {f"P@{k}": ranking.precision(hits, k) for k in places},
+    }
 
 
 def ranking_metrics(ids, Y, inverse):

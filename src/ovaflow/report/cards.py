@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from ovaflow.data.dataset import without_known_labels
 from ovaflow.report import wording
 from ovaflow.report.drawing import NAMED, draw, thousands
 from ovaflow.report.tables import Column, Row, make_table, metric
@@ -13,7 +14,7 @@ from ovaflow.sparse.csr import nonzeros_of_rows
 
 FEW = 5  # labels with at most this many training positives are rare
 
-_ON_THE_CARD = ("_instances", "_without_labels", "_without_features")
+_ON_THE_CARD = ("_instances", "_without_labels", "_labels_only", "_without_features")
 
 SCORES = {
     "one-vs-all": "Scores rank the labels of an instance. A score is the margin of the label’s own classifier, not a "
@@ -68,9 +69,11 @@ def _facts(dataset):
     rare, mean = _rare(counts) / max(trained, 1), len(train.Y.indices) / max(trained, 1)
     untrained = f"{dataset.n_labels - trained:,} without training positives"
     with_bias = "and a bias feature" if bias else "no bias feature"
+    gaps = _gaps(dataset, "train", "the vocabulary lacks")
+    gaps_in_test = _gaps(dataset, "test", "no training instance has")
     return [
-        ("training instances", wording.count(train.X.n_rows), _gaps(train, bias)),
-        ("test instances", wording.count(test.X.n_rows), _gaps(test, bias)),
+        ("training instances", wording.count(train.X.n_rows), gaps),
+        ("test instances", wording.count(test.X.n_rows), gaps_in_test),
         ("features", wording.count(dataset.n_features - bias), with_bias),
         ("labels", wording.count(dataset.n_labels), untrained),
         ("nonzeros per instance", wording.decimal(_mean(train.X) - bias), storage),
@@ -84,10 +87,13 @@ def _mean(matrix):
     return int(nonzeros_of_rows(matrix).sum()) / max(matrix.n_rows, 1)
 
 
-def _gaps(split, bias):
-    unlabelled = int((np.diff(split.Y.indptr) == 0).sum())
-    empty = int((nonzeros_of_rows(split.X) <= bias).sum())
-    return f"{unlabelled:,} without labels, {empty:,} without features"
+def _gaps(dataset, part, why):
+    counts, split = dataset.parameters.get("source", {}).get("counts", {}), getattr(dataset, part)
+    left_out = counts.get(f"{part}_with_unknown_labels_only", 0)
+    unlabelled, unknown = without_known_labels(split.Y, dataset.counts, left_out)
+    empty = int((nonzeros_of_rows(split.X) <= (dataset.bias_feature >= 0)).sum())
+    of_labels = f", {unknown:,} only labels that {why}" if unknown else ""
+    return f"{unlabelled:,} have no label{of_labels}, {empty:,} no feature"
 
 
 def transform_words(parameters):

@@ -123,6 +123,11 @@ _HOPELESS = 0.01
 """With a larger share of instances without a known label, the overview has P@k of the others."""
 
 
+_MEMORY = 0.01
+"""With a larger share of instances that have a near twin in training, it has P@k of the others."""
+
+_PLACES = "/".join(map(str, PLACES))
+
 _COUNTED = "No prediction can be right for them, and P@k counts them as wrong."
 
 
@@ -147,7 +152,7 @@ def remarks(results):
     if len(runs) > _NAMED:
         best = max(runs, key=lambda run: run.metrics["P@1"])
         runs = runs[:1] if best is runs[0] else [runs[0], best]
-    return [*_hopeless(results.test, runs), _recall(results.test, runs)]
+    return [*_hopeless(results.test, runs), *_twins(runs), _recall(results.test, runs)]
 
 
 def _hopeless(test, runs):
@@ -161,11 +166,27 @@ def _hopeless(test, runs):
     which = f"{test.hopeless:,} of {test.instances:,} test instances ({wording.percent(share, 1)} %)"
     yield f"{which} have no label that a model can know{why}. {_COUNTED}"
     if others:
-        figures = []
-        for run in runs:
-            percents = [wording.percent(run.metrics[f"P@{k}"] / (1 - share), 1) for k in PLACES]
-            figures.append("/".join(percents))
-        yield f"Among the other {others:,} P@{'/'.join(map(str, PLACES))} is {_each(runs, figures)}."
+        figures = [_percents(run.metrics, 1 - share) for run in runs]
+        yield f"Among the other {others:,} P@{_PLACES} is {_each(runs, figures)}."
+
+
+def _twins(runs):
+    metrics = runs[0].metrics
+    instances, twins = metrics.get("instances", 0), metrics.get("instances_with_near_twin", 0)
+    if twins < max(_MEMORY * instances, 1):
+        return
+    share = wording.percent(twins / instances, 1)
+    yield (
+        f"{twins:,} of {instances:,} test instances ({share} %) have a near twin in training, such as "
+        "another edition: most of their features are the same, so that figures contain some memory."
+    )
+    if twins < instances:
+        figures = [_percents(run.metrics["without_near_twins"]) for run in runs]
+        yield f"Among the other {instances - twins:,} P@{_PLACES} is {_each(runs, figures)}."
+
+
+def _percents(metrics, of=1):
+    return "/".join(wording.percent(metrics[f"P@{k}"] / of, 1) for k in PLACES)
 
 
 def _recall(test, runs):

@@ -280,6 +280,19 @@ class Prepare(Section):
     bias: float = setting(1.0, "value of the bias feature appended to each instance; 0: none", ge=0)
     test_fraction: float = setting(0.2, "share of instances set aside for testing if there is no test file", gt=0, lt=1)
     seed: int = setting(0, "seed of the split if there is no test file", ge=0)
+    split: Literal["random", "last"] = setting(
+        "random",
+        "instances set aside: random, near twins and groups together; last: the last ones",
+    )
+    split_column: Text | None = setting(
+        None,
+        "csv, jsonl, parquet: column of numbers or ISO dates for split: last; null: order in the file",
+    )
+    group_column: Text | None = setting(
+        None,
+        "csv, jsonl, parquet: column, such as series; records with the same value are never parted, "
+        "except by split: last",
+    )
     html: bool = setting(False, "texts: remove HTML tags and decode HTML entities")
     text_column: ColumnNames = setting("text", "csv, jsonl, parquet: column of the text, or several: title,abstract")
     labels_column: ColumnNames = setting("labels", "csv, jsonl, parquet: column of the labels, or several")
@@ -292,6 +305,10 @@ class Prepare(Section):
     )
     unlabelled: Literal["keep", "drop"] = setting(
         "keep", "instances without labels: keep, as negatives of all labels, or drop, in training and test"
+    )
+    repeated: Literal["keep", "last"] = setting(
+        "keep",
+        "csv, jsonl, parquet: records with the same id; last: only the last counts, as a correction",
     )
 
     @property
@@ -313,7 +330,19 @@ class Prepare(Section):
 
 
 _SETTINGS_OF_TEXTS = ("features", "stop_words", "label_names", "language", "min_df", "max_df", "max_features")
-_SETTINGS_OF_COLUMNS = ("text_column", "labels_column", "column_weights", "id_column")
+_SETTINGS_OF_COLUMNS = (
+    "text_column",
+    "labels_column",
+    "column_weights",
+    "id_column",
+    "group_column",
+    "split_column",
+    "repeated",
+)
+_SETTINGS_OF_SPLITS = ("test_fraction", "seed", "split", "split_column")
+
+
+_NEEDS_LAST = "goes with split: last"
 
 
 class PrepareSource(Prepare):
@@ -347,8 +376,18 @@ class PrepareSource(Prepare):
         if self.format not in TEXT_FORMATS:
             unused.update(("label_map", "html"))
         if self.has_test:
-            unused.update(("test_fraction", "seed"))
+            unused.update(_SETTINGS_OF_SPLITS)
+        elif self.format == "builtin":
+            unused.add("split")
+        elif self.split == "last":
+            unused.add("seed")
         return self._without(*unused) | {"tfidf": self.weighs}
+
+    @model_validator(mode="after")
+    def _a_column_of_the_last(self) -> Self:
+        if self.split_column and self.split != "last":
+            raise ValueError(f"split_column ({self.split_column}) {_NEEDS_LAST}")
+        return self
 
 
 class Candidates(Section):
@@ -370,7 +409,8 @@ class Comparison(Section):
     )
     instances: int | None = setting(
         None,
-        "most training instances on which candidates are compared; null: 3,000 for features, 12,000 for C",
+        "most training instances on which candidates are compared; null: 12,000; for features 3,000 of "
+        "less than 200,000",
         ge=2,
     )
     held_out: float = setting(0.1, "share of these instances set aside to measure candidates", gt=0, lt=1)
@@ -770,6 +810,9 @@ class Config(Section):
             fewest, most = prepare.min_df, prepare.max_df
             if type(fewest) is type(most) and fewest > most:
                 raise ValueError(f"datasets.{dataset}: min_df ({fewest}) must not be above max_df ({most})")
+            if prepare.split_column and prepare.split != "last":
+                column = f"split_column ({prepare.split_column})"
+                raise ValueError(f"datasets.{dataset}: {column} {_NEEDS_LAST}")
         for run in self.runs:
             self._require_a_fit(run)
         if self.predict.rerank_with and not any(map(self._has_second_stage, self.runs)):

@@ -23,7 +23,10 @@ def choose_C(dataset, training, tune, threads=1):
     sample = np.random.default_rng(0).permutation(n)[: tune.instances or _SAMPLE]
     if len(sample) < 2:
         raise InputError(f"{n} training instances are too few to choose C on", path=dataset.path)
-    rounds = list(folds(near_twins(rows_of(dataset.train.X, sample)), tune.held_out))
+    groups = dataset.train.groups
+    if groups is not None:
+        groups = groups[sample]
+    rounds = list(folds(near_twins(rows_of(dataset.train.X, sample), groups), tune.held_out))
     with Progress("choosing C", 0, "trainings") as progress:
 
         @cache

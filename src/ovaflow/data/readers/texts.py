@@ -8,6 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, NamedTuple
 
 from ovaflow.console.errors import InputError
@@ -30,11 +31,19 @@ class TextInstance(NamedTuple):
     labels: tuple = ()
     record: Any = None  # its id, as the source has it
     place: str = ""  # in the file
+    group: str = ""  # what it has in the column of groups; empty for none
+    time: float | None = None  # in the column by which records are ordered
+    file: str = ""  # its name, where there are several
+
+    @property
+    def id(self):
+        """Its id as a text; empty without one."""
+        return "" if self.record is None else clean(str(self.record))
 
     @property
     def name(self):
-        """What a report calls it: its id, or else its place."""
-        return self.place if self.record in (None, "") else clean(str(self.record))
+        """What a report calls it: its id or place, after its file if there are several."""
+        return ", ".join(filter(None, (self.file, self.id or self.place)))
 
 
 class Instances(NamedTuple):
@@ -56,11 +65,14 @@ class Columns(NamedTuple):
     n_labels: int | None = None  # labels must be ids below it; None: they are names
     remedy: str = "set text_column and labels_column"
     early: bool = False  # whether records are answered before the last is read
+    group_column: str | None = None
+    time_column: str | None = None
 
     @property
     def required(self):
-        """Columns that there must be: of texts, of labels, and last that of the ids if it was chosen."""
-        return [*self.texts, *self.labels] + [self.id_column] * (self.id_column is not None)
+        """Columns that there must be: of texts, of labels, and further ones, of the ids last."""
+        chosen = self.group_column, self.time_column, self.id_column
+        return [*self.texts, *self.labels, *filter(None, chosen)]
 
     @property
     def optional(self):
@@ -70,13 +82,18 @@ class Columns(NamedTuple):
     def instance(self, fields, path, line=None, row=None):
         """The instance in the contents of the columns, in the order of ``required`` and ``optional``."""
         n_texts, end = len(self.texts), len(self.texts) + len(self.labels)
+        further = iter(fields[end:])
+        group = next(further) if self.group_column else None
+        time = next(further) if self.time_column else None
+        record = next(further, None)
         try:
             text, labels = joined(fields[:n_texts], self.weighted), self._labels_in(fields[n_texts:end])
+            group, time = clean(joined([group])).strip(), time_of(time)
         except ValueError as error:
             where = "" if row is None else f"row {row}: "
             raise InputError(f"{where}{error}", path=path, line=line, remedy=CORRECT) from None
         place = f"line {line}" if row is None else f"row {row}"
-        return TextInstance(text, labels, next(iter(fields[end:]), None), place)
+        return TextInstance(text, labels, record, place, group, time)
 
     def _labels_in(self, fields):
         names = (clean(_label_of(label)).strip() for content in fields for label in self._listed(content))
@@ -172,6 +189,36 @@ def _text_of(content):
     return str(content) if content == content else ""
 
 
+def time_of(content):
+    """A number, or an ISO date or time as a year with its fraction; None without a value."""
+    written = content.isoformat() if isinstance(content, date) else str(content).strip()
+    if content is None or written in ("", "nan", "NaN"):
+        return None
+    try:
+        number = float(written)
+    except ValueError:
+        number = _year_of(written)
+    if not math.isfinite(number):
+        raise ValueError(f"{written:.60} cannot be compared")
+    return number
+
+
+_MONTH = re.compile(r"\d{4}-\d\d")
+
+
+def _year_of(written):
+    """2020.5 or nearly so for the middle of the year 2020."""
+    day = "-01" if _MONTH.fullmatch(written) else ""
+    try:
+        time = datetime.fromisoformat(written + day)
+    except ValueError:
+        message = f"{written!r:.60} is neither a number nor an ISO date such as 2024-05-31"
+        raise ValueError(message) from None
+    if time.tzinfo is not None:
+        time = time.astimezone(UTC).replace(tzinfo=None)
+    return time.year + (time - datetime(time.year, 1, 1)) / timedelta(366)
+
+
 def _label_of(content):
     if not isinstance(content, str | int):
         raise ValueError(f"a label is {content!r:.60}, neither a name nor a whole number")
@@ -205,10 +252,15 @@ def read_texts(settings, path, n_labels=None):
         yield from LINE_READERS[settings.format](Lines(stream, path), columns, path)
 
 
+_CHOSEN = ("text_column", "id_column", "group_column", "split_column")
+"""Settings that name columns, besides labels_column."""
+
+
 def _columns_of(settings, n_labels=None):
     labels = [settings.labels_column]
     if settings.format in COLUMN_FORMATS:
         labels = split_names(settings.labels_column)
+    chosen = [name for name in _CHOSEN if getattr(settings, name)]
     return Columns(
         split_names(settings.text_column),
         labels,
@@ -216,6 +268,9 @@ def _columns_of(settings, n_labels=None):
         bool(settings.column_weights),
         settings.label_separator,
         n_labels,
+        f"set {', '.join(chosen)} and labels_column",
+        group_column=settings.group_column,
+        time_column=settings.split_column,
     )
 
 

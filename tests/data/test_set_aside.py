@@ -1,0 +1,205 @@
+"""Records set aside for testing: near twins, groups and repeated ids; and the last ones."""
+
+import csv
+import json
+from datetime import datetime
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from naive import jaccard, tokens
+
+from ovaflow.cli import main
+from ovaflow.data.dataset import open_dataset
+from ovaflow.data.near_twins import FEWEST, SIMILAR, have_near_twins
+from ovaflow.data.readers.texts import time_of
+from ovaflow.sparse.csr import from_scipy
+
+COLUMNS = ["id", "text", "labels", "series", "year"]
+
+
+def texts(n, seed=0, words=30):
+    rng = np.random.default_rng(seed)
+    return [" ".join(f"word{number}" for number in rng.integers(0, 900, words)) for _ in range(n)]
+
+
+def edition(text, number):
+    return text.rsplit(maxsplit=3)[0] + f" volume{number} part{number}"
+
+
+def records(texts, **columns):
+    """Rows of a table, whose labels are a and b in turn."""
+    rows = [{"id": f"r{i}", "text": text, "labels": "ab"[i % 2]} for i, text in enumerate(texts)]
+    for name, values in columns.items():
+        for row, value in zip(rows, values, strict=True):
+            row[name] = value
+    return rows
+
+
+def write(path, rows):
+    with open(path, "w", newline="") as file:
+        table = csv.DictWriter(file, COLUMNS)
+        table.writeheader()
+        table.writerows(rows)
+
+
+def prepare(folder, *options, status=0, format="csv", train="all.csv"):
+    output = folder / "dataset.h5"
+    files = [f"--format={format}", f"--train={folder / train}", f"--output={output}"]
+    assert main(["prepare", *files, "--min-df=1", "--max-df=1.0", *options]) == status
+    return open_dataset(output) if status == 0 else None
+
+
+def ids(dataset):
+    """Ids of the training and of the test records."""
+    amounts = {"train": dataset.n_documents, "test": dataset.test.X.n_rows}
+    return [set(dataset.records(part, range(amount))) for part, amount in amounts.items()]
+
+
+def test_near_twins_are_on_one_side(tmp_path):
+    first = texts(200)
+    rows = records([*first, *(edition(first[i % 60], i) for i in range(120))])
+    write(tmp_path / "all.csv", rows)
+    dataset = prepare(tmp_path)
+    train, test = ids(dataset)
+    assert (len(train) + len(test), 30 < len(test) < 110) == (320, True)
+    bags = {row["id"]: set(tokens(row["text"])) for row in rows}
+    for one in test:
+        for other in train:
+            both = len(bags[one] & bags[other])
+            assert both < SIMILAR * len(bags[one] | bags[other])
+    assert not dataset.test.twins.any()
+    assert ids(prepare(tmp_path, "--threads=2")) == [train, test]
+    assert ids(prepare(tmp_path, "--seed=1")) != [train, test]
+
+
+def test_ready_made_near_twins_are_on_one_side(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [sorted(rng.choice(900, 30, replace=False)) for _ in range(200)]
+    rows += [[*row[:28], 900] for row in rows[:60]]
+    lines = [f"{i % 3} " + " ".join(f"{column}:1" for column in row) for i, row in enumerate(rows)]
+    (tmp_path / "all.txt").write_text("260 901 3\n" + "\n".join(lines) + "\n")
+    train, test = ids(prepare(tmp_path, format="xmc-text", train="all.txt"))
+    assert len(test) > 20
+    for i in range(60):
+        assert (f"record {i + 1}" in test) == (f"record {i + 201}" in test)
+
+
+def test_short_copies_and_groups_are_on_one_side(tmp_path):
+    short = [f"title{i} here" for i in range(150)]
+    series = [f"series {i // 3}" if i < 90 else "" for i in range(150)]
+    # a copy in another series joins both
+    write(tmp_path / "all.csv", records([*short, *short[:30]], series=[*series, *["series 40"] * 3, *[""] * 27]))
+    dataset = prepare(tmp_path, "--group-column=series", "--test-fraction=0.4")
+    train, test = ids(dataset)
+    for part in (train, test):
+        members = {int(each[1:]) for each in part}
+        for i in range(30):
+            assert (i in members) == (150 + i in members)
+        for i in range(90):
+            assert (i in members) == (i // 3 * 3 in members)
+    assert len({"r0", "r150", "r151", "r152"} & test) in (0, 4)
+    groups = {}
+    for record, group in zip(dataset.records("train", range(len(train))), dataset.train.groups, strict=True):
+        name = (series + ["series 40"] * 3 + [""] * 27)[int(record[1:])]
+        assert (group < 0) == (name == "")
+        assert groups.setdefault(group, name) == name
+    assert len(set(groups.values())) == len(groups)
+
+
+def test_groups_are_never_parted_by_later_splits(tmp_path):
+    series = [f"s{i % 25}" for i in range(300)]
+    write(tmp_path / "all.csv", records(texts(300), series=series))
+    dataset = prepare(tmp_path, "--group-column=series")
+    assert main(["hold-out", str(dataset.path), f"--output={tmp_path / 'held.h5'}"]) == 0
+    for part in (dataset, open_dataset(tmp_path / "held.h5")):
+        train, test = ({series[int(each[1:])] for each in some} for some in ids(part))
+        assert train
+        assert test
+        assert not train & test
+    assert open_dataset(tmp_path / "held.h5").train.groups is None
+    assert prepare(tmp_path).train.groups is None
+
+
+def test_the_last_records_are_set_aside(tmp_path):
+    years = [2001 + (7 * i) % 20 for i in range(98)] + ["", ""]
+    write(tmp_path / "all.csv", records(texts(100), year=years))
+    assert ids(prepare(tmp_path, "--split=last"))[1] == {f"r{i}" for i in range(80, 100)}
+    test = ids(prepare(tmp_path, "--split=last", "--split-column=year", "--test-fraction=0.3"))[1]
+    theirs = sorted(range(98), key=lambda i: years[i])[-30:]
+    assert test == {f"r{i}" for i in theirs}
+    lines = [json.dumps(row | {"year": f"2024-{1 + i % 12:02}-09"}) for i, row in enumerate(records(texts(24)))]
+    (tmp_path / "all.jsonl").write_text("\n".join(lines))
+    options = "--split=last", "--split-column=year", "--test-fraction=0.25"
+    assert ids(prepare(tmp_path, *options, format="jsonl", train="all.jsonl"))[1] == {
+        f"r{i}" for i in (9, 10, 11, 21, 22, 23)
+    }
+
+
+def test_ready_made_features_have_last_records(tmp_path):
+    (tmp_path / "all.txt").write_text("10 3 2\n" + "".join(f"{i % 2} {i % 3}:{i + 1}\n" for i in range(10)))
+    dataset = prepare(tmp_path, "--split=last", format="xmc-text", train="all.txt")
+    assert ids(dataset)[1] == {"record 9", "record 10"}
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--split=last", "--split-column=year"], "all.csv, line 3: 'c1998' is neither a number nor an ISO date"),
+        (["--split-column=year"], "split_column (year) goes with split: last"),
+        (["--group-column=journal"], "no column 'journal', there are 'id', 'text', 'labels', 'series', 'year'; set"),
+    ],
+)
+def test_what_cannot_be_split_is_refused(tmp_path, capsys, options, expected):
+    write(tmp_path / "all.csv", records(texts(4), year=[2001, "c1998", 2002, 2003]))
+    prepare(tmp_path, *options, status=2)
+    assert expected in capsys.readouterr().err
+
+
+@given(st.lists(st.datetimes(), min_size=2, max_size=2))
+def test_dates_compare_as_dates(pair):
+    times, moments = [time_of(each.isoformat()) for each in pair], sorted(pair)
+    assert (times[0] <= times[1]) or pair[0] > pair[1] or (moments[1] - moments[0]).total_seconds() < 1
+    assert int(times[0]) == pair[0].year
+
+
+def test_what_is_compared():
+    assert [time_of(each) for each in ("2020", 2020, "2020-01", "2020-01-01", datetime(2020, 1, 1))] == [2020] * 5
+    assert time_of("2020-12-31T23:59:59Z") < time_of("2021-01-01T01:00:00+00:30") < 2021.01
+    assert [time_of(each) for each in ("", None, float("nan"), " ")] == [None] * 4
+
+
+def test_near_twins_of_others_are_those_with_common_features():
+    rng = np.random.default_rng(0)
+    others = (rng.random((300, 1000)) < 0.03) * 1.0
+    X = others[rng.integers(0, 300, 200)] * (rng.random((200, 1000)) > rng.random((200, 1)) * 0.4)
+    Z = np.vstack([X, others])
+    similar = (jaccard(Z) >= SIMILAR) & (Z @ Z.T >= FEWEST)
+    theirs = similar[:200, 200:].any(axis=1)
+    ours = have_near_twins(from_scipy(X), from_scipy(others))
+    assert 60 < theirs.sum() < 180
+    assert not (ours & ~theirs).any()
+    assert (theirs & ~ours).sum() <= 0.03 * theirs.sum()
+
+
+def test_corrected_records(tmp_path, capsys):
+    old = records(texts(40))
+    corrected = [row | {"labels": "c"} for row in old[:7]]
+    write(tmp_path / "2023.csv", old)
+    write(tmp_path / "2024.csv", [*corrected, old[8]])
+    dataset = prepare(tmp_path, train="*.csv")
+    remark = "7 ids occur more than once with different labels, such as r0: repeated: last keeps the last record"
+    assert remark in capsys.readouterr().out
+    assert dataset.n_documents + dataset.test.X.n_rows == 48
+    dataset = prepare(tmp_path, "--repeated=last", "--split=last", "--test-fraction=0.1", train="*.csv")
+    output = capsys.readouterr().out
+    assert "8 records whose id occurs again later: left out" in output
+    assert "different labels" not in output
+    train, test = ids(dataset)
+    assert len(train) + len(test) == 40
+    assert test == {"2024.csv, r4", "2024.csv, r5", "2024.csv, r6", "2024.csv, r8"}
+    labels = dataset.documents.train.Y.to_scipy().toarray() @ np.arange(3)
+    names = dict(zip(dataset.records("train", range(len(train))), labels, strict=True))
+    assert [names[f"2024.csv, r{i}"] for i in range(4)] == [2] * 4
+    assert [names[f"2023.csv, r{i}"] for i in (9, 10)] == [1, 0]
