@@ -80,7 +80,7 @@ def test_ready_made_near_twins_are_on_one_side(tmp_path):
     rows += [[*row[:28], 900] for row in rows[:60]]
     lines = [f"{i % 3} " + " ".join(f"{column}:1" for column in row) for i, row in enumerate(rows)]
     (tmp_path / "all.txt").write_text("260 901 3\n" + "\n".join(lines) + "\n")
-    train, test = ids(prepare(tmp_path, format="xmc-text", train="all.txt"))
+    _, test = ids(prepare(tmp_path, format="xmc-text", train="all.txt"))
     assert len(test) > 20
     for i in range(60):
         assert (f"record {i + 1}" in test) == (f"record {i + 201}" in test)

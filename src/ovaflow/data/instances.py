@@ -74,9 +74,7 @@ def _read_files(source, n_labels, role, counts):
     if len(paths) == 1:
         return read_texts(source.settings, paths[0], n_labels)
     return (
-        instance._replace(file=path.name)
-        for path in paths
-        for instance in read_texts(source.settings, path, n_labels)
+        instance._replace(file=path.name) for path in paths for instance in read_texts(source.settings, path, n_labels)
     )
 
 
