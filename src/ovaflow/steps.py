@@ -188,7 +188,7 @@ STEPS = {
     "predict": Step(
         "predict",
         "Predict the labels of texts, features or a test set.",
-        Reads("Predict", ("predict",), ("top_k",)),
+        Reads("Predict", ("predict",), ("top_k", "optimise")),
         makes=("predictions",),
         rule="predict_labels",
         for_people=True,

@@ -53,6 +53,7 @@ _OF_RAW = ("fit", "min_probability", "min_score", "joined")
 )
 @click.option("--dataset", type=FILE, help="Predict the test instances of this dataset.h5 instead.")
 @option(Predict, "top_k")
+@option(Predict, "optimise")
 @click.option(
     "--fit", is_flag=True, help="As many labels as fit each text, whatever --top-k says; needs a second stage."
 )
@@ -68,7 +69,7 @@ _OF_RAW = ("fit", "min_probability", "min_score", "joined")
 @click.option("--output", type=FILE, help="File to write, predictions.h5 for a dataset; otherwise standard output.")
 @click.option("--output-format", type=_FORMAT, help="Format of the output; by default by its name or place.")
 @click.option("--joined", metavar="MARK", help="csv with one row per record, its labels joined by this, such as ' | '.")
-def predict_command(inputs, model, texts, dataset, top_k, reranker, rerank, suggestions, threads, output, **options):
+def predict_command(inputs, model, texts, dataset, top_k, optimise, reranker, rerank, suggestions, threads, output, **options):
     """Find the best labels of texts, of files of texts or features, or of a dataset's test instances.
 
     A FILE holds one text per line, JSON Lines, CSV, Parquet, svmlight or XMC text, compressed or not; - is standard
@@ -83,7 +84,7 @@ def predict_command(inputs, model, texts, dataset, top_k, reranker, rerank, sugg
     if dataset is not None:
         if inputs or texts or output is None or _any_set(options, _OF_RAW):
             raise click.UsageError("--dataset takes only a model, --output, --top-k, --suggestions and --threads")
-        _predict_dataset(predictor.model, dataset, files, reranker, top_k, threads, output)
+        _predict_dataset(predictor.model, dataset, files, reranker, top_k, optimise, threads, output)
     elif inputs or texts:
         _predict_raw(predictor, inputs, texts, files, top_k, threads, output, **options)
     else:
@@ -95,7 +96,7 @@ def _any_set(options, names):
     return any(options[name] is not None and options[name] is not False for name in names)
 
 
-def _predict_dataset(model, dataset, files, reranker, top_k, threads, output):
+def _predict_dataset(model, dataset, files, reranker, top_k, optimise, threads, output):
     opened = open_dataset(dataset)
     ids = opened.ids("test") if files else []
     suggestions = {name: file.suggestions_for(ids) for name, file in files.items()}
@@ -103,7 +104,9 @@ def _predict_dataset(model, dataset, files, reranker, top_k, threads, output):
         file.require_common(suggestions[name], ids, RIGHT_IDS)
         known = suggestions[name].known.sum()
         click.echo(f"{file.path}: for {known:,} of {len(ids):,} test instances")
-    predictions = predict_test_set(model, opened, top_k, threads, suggestions)
+    if optimise and not model.probabilistic:
+        click.echo("the second stage is not used: the order is that of scores, not for macro-F1")
+    predictions = predict_test_set(model, opened, top_k, threads, suggestions, optimise)
     if reranker is not None:
         # also one that is not used, so that the report tells why
         predictions.inputs["reranker"] = read_about(reranker).checksum

@@ -13,6 +13,7 @@ from ovaflow.model.model_file import ONE_VS_ALL, method_of
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.rembrandt.model_file import METHOD as REMBRANDT
 from ovaflow.rembrandt.model_file import EmbeddingModel
+from ovaflow.reranking.macro_f1 import labels_for_macro_f1
 from ovaflow.reranking.reranked_model import Ranking, RerankedModel
 from ovaflow.reranking.reranker_file import FILE_NAME, read_about, read_reranker
 from ovaflow.storage.arrays import create_array, map_array
@@ -87,10 +88,10 @@ class Predictions:
     ranking: Ranking | None = None
 
 
-def predict_test_set(model, dataset, k, threads=1, suggestions=None):
+def predict_test_set(model, dataset, k, threads=1, suggestions=None, optimise=None):
     """Predict the best k labels of each test instance of the dataset that the model was trained on.
 
-    ``suggestions`` of files for them, by name, are for the second stage.
+    ``suggestions`` of files for them, by name, are for the second stage; ``optimise``: macro-F1.
     """
     model.require_dataset(dataset)
     model.prepare()
@@ -99,6 +100,8 @@ def predict_test_set(model, dataset, k, threads=1, suggestions=None):
     if model.probabilistic:
         ranking = model.ranking(X, k, threads, quiet=False, suggestions=suggestions)
         ids, scores = ranking.ids[:, :k], ranking.probabilities[:, :k]
+        if optimise is not None:
+            ids, scores = labels_for_macro_f1(ranking.ids, ranking.probabilities, k)
     else:
         ids, scores = model.top_k(X, k, threads, quiet=False)
     seconds, core_seconds = time.perf_counter() - wall, time.process_time() - processor

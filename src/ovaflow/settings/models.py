@@ -659,6 +659,11 @@ class Predict(Section):
         "other runs of this config, .csv files of id, label and score by other programs, or folders of Annif's results:"
         " what they suggest is evidence of the second stage; []: none",
     )
+    optimise: Literal["macro-F1"] | None = setting(
+        None,
+        "macro-F1: of all texts together, so that rare labels are found; fewer labels are right than in the order of "
+        "probability; needs rerank",
+    )
 
 
 class Report(Section):
@@ -780,7 +785,7 @@ class Config(Section):
         values = section.model_dump() | overridden
         if name == "predict" and dataset is not None:
             if dataset not in self.datasets:  # a fold
-                values |= {"top_k": CANDIDATES, "rerank": 0, "rerank_with": []}
+                values |= {"top_k": CANDIDATES, "rerank": 0, "rerank_with": [], "optimise": None}
             elif values["rerank"] == "auto":
                 values["rerank"] = self._share_held_out(dataset, run)
         return type(section).model_validate(values)
@@ -830,6 +835,8 @@ class Config(Section):
             raise ValueError(f"runs.{name}: rerank_with names the run itself; name others")
         if run.rerank_with and not self._has_second_stage(name):
             raise ValueError(f"runs.{name}: {_NEEDS_RERANK}")
+        if self.section("predict", run=name).optimise and not self._has_second_stage(name):
+            raise ValueError(f"runs.{name}: optimise needs rerank, which gives probabilities")
         if run.method == "one-vs-all" and train.retrain != "all":
             if run.sweep is not None:
                 raise ValueError(f"runs.{name}: retrain keeps weights of one C, sweep changes it")
