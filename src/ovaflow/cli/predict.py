@@ -69,7 +69,9 @@ _OF_RAW = ("fit", "min_probability", "min_score", "joined")
 @click.option("--output", type=FILE, help="File to write, predictions.h5 for a dataset; otherwise standard output.")
 @click.option("--output-format", type=_FORMAT, help="Format of the output; by default by its name or place.")
 @click.option("--joined", metavar="MARK", help="csv with one row per record, its labels joined by this, such as ' | '.")
-def predict_command(inputs, model, texts, dataset, top_k, optimise, reranker, rerank, suggestions, threads, output, **options):
+def predict_command(
+    inputs, model, texts, dataset, top_k, optimise, reranker, rerank, suggestions, threads, output, **options
+):
     """Find the best labels of texts, of files of texts or features, or of a dataset's test instances.
 
     A FILE holds one text per line, JSON Lines, CSV, Parquet, svmlight or XMC text, compressed or not; - is standard
