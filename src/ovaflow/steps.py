@@ -222,6 +222,7 @@ STEPS = {
         rule="evaluate_predictions",
         for_people=True,
     ),
+    "promote": Step("promote", "Take a new model into use, unless it is worse.", for_people=True),
     "reliability": Step(
         "rerank",
         "Measure the probabilities of the second stage.",

@@ -9,6 +9,7 @@ import time
 from collections import Counter
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
+from snakemake_interface_logger_plugins.common import LogEvent
 
 from ovaflow.workflow import end_with, interrupted, owner
 from snakemake_logger_plugin_ovaflow.failures import Failures, log_reasons_of_groups
@@ -16,6 +17,7 @@ from snakemake_logger_plugin_ovaflow.stages import Stage
 
 _EVERY = 30.0  # seconds between two lines of a running stage
 _RUN_ID = "SLURM run ID: "  # the name of all jobs of a run
+_ABOUT_JOBS = (LogEvent.JOB_INFO, LogEvent.JOB_ERROR, LogEvent.GROUP_ERROR)
 _NO_NEWS = ("Assuming", "Building DAG", "Conda env", "Exiting because", "Group jobs", "Provided", "Using")
 
 
@@ -31,10 +33,17 @@ class LogHandler(LogHandlerBase):
         # where this is False, Snakemake shows its own messages
         self.writes_to_stream = not any(options)
         self._stream = sys.stdout if settings.stdout else sys.stderr
+        self._quiet = {each.name for each in settings.quiet or ()}
         self._names, self._stages, self._of_job, self._jobs = {}, {}, {}, 0
         self._failures, self._ended, self._slurm_name = Failures(), threading.Event(), None
         log_reasons_of_groups()
         threading.Thread(target=self._tick, daemon=True).start()
+
+    def filter(self, record):
+        """Let events of jobs pass, by which they are counted; --quiet rules would drop them."""
+        if getattr(record, "event", None) in _ABOUT_JOBS and "ALL" not in self._quiet:
+            return True
+        return super().filter(record)
 
     def emit(self, record):
         """Show an event, or its effect on the stages."""
@@ -82,7 +91,7 @@ class LogHandler(LogHandlerBase):
         if stage is not None:
             stage.finish(record.job_id)
             if stage.finished == stage.jobs:
-                self._print(stage.line(max(map(len, self._stages))))
+                self._show(stage)
 
     def _on_job_error(self, record):
         if record.jobid in self._of_job:
@@ -118,8 +127,12 @@ class LogHandler(LogHandlerBase):
                 for stage in self._stages.values():
                     stage.count()
                     if any(time.time() - record.created > _EVERY for record in stage.running.values()):
-                        self._print(stage.line(max(map(len, self._stages))))
+                        self._show(stage)
                 self._print(waiting)
+
+    def _show(self, stage):
+        if "RULES" not in self._quiet:
+            self._print(stage.line(max(map(len, self._stages))))
 
     def _print(self, text):
         if text:

@@ -1,7 +1,6 @@
 """The page on retraining, with the tutorial's table in two exports."""
 
 import csv
-import json
 import os
 import re
 
@@ -23,25 +22,37 @@ def test_a_worse_model_does_not_replace_the_one_in_use(shell, tmp_path):
     with open(TABLE, newline="", encoding="utf-8") as file:
         head, *rows = csv.reader(file)
     (tmp_path / "exports").mkdir()
-    script = (tmp_path / "weekly.sh").read_text().replace("$(date +%F)", "$WEEK")
-    (tmp_path / "weekly.sh").write_text(script)
     _write(tmp_path / "checked.csv", [head, *rows[300:]])
+    models, link = tmp_path / "models", tmp_path / "models" / "current"
 
-    def week(name, exported):
+    def week(exported):
         _write(tmp_path / "exports" / "1.csv", [head, *exported])
-        return shell("bash weekly.sh", tmp_path, env=shell.environment | {"WEEK": name})
+        done = shell("bash weekly.sh", tmp_path)
+        return done.returncode, done.stdout
 
-    first = week("first", rows[:300])
-    assert first.returncode == 0, first.stdout
-    check = json.loads((tmp_path / "models" / "first" / "check.json").read_text())
-    assert [model["metrics"]["records"] for model in check["models"]] == 2 * [len(rows) - 300]
-    assert os.readlink(tmp_path / "current") == "models/first"
-    # an export whose subjects belong to other titles
+    status, written = week(rows[:200])
+    assert status == 0, written
+    first = os.readlink(link)
+    assert re.search(rf"models/current -> {first}: P@1 \d+\.\d %", written)
+    # again on the same day
+    status, written = week(rows[:200])
+    assert (status, sorted(os.listdir(models))) == (0, [first, "current"])
+    assert written.endswith("models/current: results/catalog/msi/model.h5 is already in use\n")
+    # subjects that belong to other titles
     others = rows[40:300] + rows[:40]
-    second = week("second", [[*one[:2], other[2]] for one, other in zip(rows[:300], others, strict=True)])
-    assert second.returncode == 1
-    assert re.search(r"P@1 0\.\d+ after 0\.\d+: the old model stays", second.stdout)
-    assert os.readlink(tmp_path / "current") == "models/first"
+    shuffled = [[*one[:2], other[2]] for one, other in zip(rows[:300], others, strict=True)]
+    status, written = week(shuffled)
+    assert status == 1
+    complaint = r"P@1 \S+ % after \S+ %, -\S+ points .*: more than 2 points less; models/current stays"
+    assert re.search(complaint, written)
+    assert sorted(os.listdir(models)) == [first, "current"]
+    status, written = week(rows[:300])
+    assert status == 0, written
+    assert re.search(r"P@1 \S+ % after \S+ %, [+-]\S+ points", written)
+    assert os.readlink(link) != first
+    assert shell(f"bash back.sh {first}", tmp_path).returncode == 0
+    assert os.readlink(link) == first
+    assert sorted(os.listdir(models))[-1] == "current"
 
 
 def _write(path, rows):

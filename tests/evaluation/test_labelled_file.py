@@ -1,11 +1,15 @@
 """ovaflow evaluate on a labelled file, against scikit-learn's scores of all labels of each record."""
 
 import csv
+import json
+import re
 from types import SimpleNamespace
 
 import numpy as np
 import pyarrow.parquet
 import pytest
+import scipy.sparse
+import scipy.stats
 from scipy.special import expit
 from sklearn.metrics import precision_recall_fscore_support, precision_score, recall_score
 from tiny_table import write_table
@@ -13,10 +17,19 @@ from tiny_table import write_table
 from ovaflow.cli import main
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
-from ovaflow.evaluation.labelled_file import answer, by_label, by_probability, measure, reading_of
+from ovaflow.evaluation.figures import Figures
+from ovaflow.evaluation.labelled_file import (
+    Answers,
+    answer,
+    by_label,
+    by_probability,
+    measure,
+    reading_of,
+)
 from ovaflow.evaluation.reliability import LEVELS
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.settings.models import TrainLabels
+from ovaflow.sparse.csr import from_scipy
 from ovaflow.training.shard_job import train_model
 
 COLUMNS = ("title", "subjects")
@@ -60,7 +73,7 @@ def truth(folder, predictor):
 def test_metrics_like_scikit_learn(folder, predictor, truth):
     path = folder / "new.csv"
     answers = answer(predictor, path, reading_of(predictor.model, path))
-    ours, (given, has, scores) = measure(answers, False), truth
+    ours, (given, has, scores) = measure(answers, Figures.of(answers, False)), truth
     best = np.argsort(-scores, axis=1, kind="stable")[:, :5]
     hits, some = np.take_along_axis(has, best, axis=1), has.any(axis=1)
     amounts = np.array(list(map(len, given)))
@@ -71,8 +84,8 @@ def test_metrics_like_scikit_learn(folder, predictor, truth):
     assert ours["labels"] == amounts.sum()
     assert ours["unknown labels"] == unknown.sum()
     for k in (1, 3, 5):
-        assert ours[f"P@{k}"] == pytest.approx(hits[some, :k].mean())
-    assert ours["recall@5 of known labels"] == pytest.approx((hits[some].sum(axis=1) / has[some].sum(axis=1)).mean())
+        # over all records with labels, for any model
+        assert ours[f"P@{k}"] == pytest.approx(hits[:, :k].mean())
     assert ours["recall@5 of all labels"] == pytest.approx((hits.sum(axis=1) / amounts).mean())
     assert not any("fit" in name for name in ours)
 
@@ -87,7 +100,8 @@ def test_labels_that_fit_like_scikit_learn(folder, predictor, truth):
         best, total = np.argsort(-row, kind="stable"), row.sum()
         f1 = [row[best[:m]].sum() / (m + total) for m in range(1, len(row) + 1)]
         chosen[i, best[: np.argmax(f1) + 1]] = True
-    ours, right, amounts = measure(answers, True), (chosen & has).sum(axis=1), np.array(list(map(len, given)))
+    ours = measure(answers, Figures.of(answers, True))
+    right, amounts = (chosen & has).sum(axis=1), np.array(list(map(len, given)))
     assert ours["F1 of labels that fit"] == pytest.approx(np.mean(2 * right / (chosen.sum(axis=1) + amounts)))
     assert ours["precision of labels that fit"] == pytest.approx(precision_score(has, chosen, average="samples"))
     assert ours["recall of labels that fit"] == pytest.approx(np.mean(right / amounts))
@@ -96,9 +110,11 @@ def test_labels_that_fit_like_scikit_learn(folder, predictor, truth):
     for ours in levels:
         likely = probabilities >= ours["probability"]
         assert ours["instances"] == pytest.approx(likely.any(axis=1).mean())
-        assert ours["recall"] == pytest.approx(recall_score(has, likely, average="micro"))
+        known = has.sum() / amounts.sum()
+        assert ours["recall"] == pytest.approx(known * recall_score(has, likely, average="micro"))
         if likely.any():
             assert ours["precision"] == pytest.approx(precision_score(has, likely, average="micro"))
+            assert ours["expected"] == pytest.approx(probabilities[likely].mean())
         else:
             assert ours["precision"] is None
     model = SimpleNamespace(probabilistic=True, label_names=predictor.label_names, label_uris=())
@@ -146,10 +162,56 @@ def test_a_file_of_features(tmp_path):
         answer(predictor, path, reading_of(predictor.model, path))
 
 
+def hits_of(predictor, folder):
+    """Share of right labels among the first and the first 5, of each record with labels: (n, 2)."""
+    rows = list(csv.DictReader((folder / "new.csv").read_text().splitlines()))
+    rows = [row for row in rows if row["subjects"]]
+    ids, _ = predictor.top_k(predictor.from_texts([row["title"] for row in rows]), 5)
+    right = []
+    for row, labels in zip(rows, ids, strict=True):
+        names = row["subjects"].split("|")
+        right.append([predictor.label_names[label] in names for label in labels])
+    return np.column_stack([np.mean(right, axis=1, where=np.arange(5) < k) for k in (1, 5)])
+
+
 def test_two_models_side_by_side(folder, capsys):
+    paths = [folder / name / "model.h5" for name in ("old", "new")]
+    options = [f"--model={path}" for path in paths]
+    output = f"--output={folder}/both.json"
+    assert main(["evaluate", *options, str(folder / "new.csv"), output]) == 0
+    assert f"{paths[1]} against {paths[0]}, " in capsys.readouterr().out
+    first, second = json.loads((folder / "both.json").read_text())["models"]
+    old, new = (hits_of(Predictor.open(path), folder) for path in paths)
+    for column, name in enumerate(("P@1", "P@5")):
+        gains = new[:, column] - old[:, column]
+        ours, bounds = second["differences"][name], bootstrap(gains)
+        assert ours["difference"] == pytest.approx(gains.mean())
+        assert ours["difference"] == pytest.approx(second["metrics"][name] - first["metrics"][name])
+        assert (ours["better"], ours["worse"]) == ((gains > 0).sum(), (gains < 0).sum())
+        assert (ours["low"], ours["high"]) == pytest.approx(bounds, abs=0.15 * np.ptp(bounds))
+        assert first["intervals"][name] == pytest.approx(bootstrap(old[:, column]), abs=0.02)
+    # two records alone
+    assert second["differences"]["P@1"]["verdict"] == "may be chance"
+    assert "differences" not in first
+
+
+@pytest.mark.parametrize(("share", "verdict"), [(0.2, "better"), (0.51, "may be chance"), (0.8, "worse")])
+def test_a_difference_beyond_chance_is_better_or_worse(share, verdict):
+    wrong = np.arange(200) < int(200 * share)
+    zeros = np.zeros((200, 1), np.int32)
+    Y = from_scipy(scipy.sparse.csr_array(np.stack([~wrong, wrong], axis=1) * np.float32(1)))
+    answers = [Answers(ids, zeros, Y, np.ones(200)) for ids in (zeros, zeros + 1)]
+    ours, theirs = (Figures.of(each, False) for each in answers)
+    assert ours.differences_from(theirs)["P@1"].verdict == verdict
+
+
+def bootstrap(values):
+    sample = scipy.stats.bootstrap([values], np.mean, method="percentile", n_resamples=5000, rng=1)
+    return tuple(sample.confidence_interval)
+
+
+def test_what_does_not_go_together(folder, capsys):
     old, new = (f"--model={folder / name / 'model.h5'}" for name in ("old", "new"))
-    assert main(["evaluate", old, new, str(folder / "new.csv")]) == 0
-    assert "P@1" in capsys.readouterr().out
     assert main(["evaluate", new, str(folder / "new.csv"), f"--labels={folder}/labels.csv"]) == 0
     assert "labels.csv: the best 5 of each record count as predicted" in capsys.readouterr().out
     assert main(["evaluate", old, new, str(folder / "new.csv"), f"--labels={folder}/labels.csv"]) == 2
@@ -157,7 +219,23 @@ def test_two_models_side_by_side(folder, capsys):
     assert "--groups goes with --dataset" in capsys.readouterr().err
 
 
+def test_models_that_read_other_labels_are_refused(folder, tmp_path, capsys):
+    old, place = folder / "old", tmp_path / "model.h5"
+    (tmp_path / "train.csv").write_text((old / "train.csv").read_text().replace("|", ";"))
+    columns = ["--text-column=title", "--labels-column=subjects", "--label-separator=;"]
+    prepared = ["prepare", "--format=csv", f"--train={tmp_path}/train.csv", *columns]
+    assert main([*prepared, f"--output={tmp_path}/dataset.h5"]) == 0
+    train_model(open_dataset(tmp_path / "dataset.h5"), TrainLabels(), 0.0).save(place)
+    both = ["evaluate", f"--model={old}/model.h5", f"--model={place}", str(folder / "new.csv")]
+    assert main(both) == 2
+    line = capsys.readouterr().err.splitlines()[-1]
+    theirs = r"model.h5 reads 120 records with \d+ labels, \S+ 120 records with 119 labels; say how"
+    assert re.search(theirs, line)
+    assert main([*both, "--label-separator=|"]) == 0
+
+
 def test_labels_that_are_none_of_the_models_are_refused(folder, predictor, tmp_path):
     (tmp_path / "new.csv").write_text("title,subjects\nword00,other\n")
-    with pytest.raises(InputError, match="no label of any record is one of the model's; check --labels-column"):
+    complaint = "no label of any record is one of those of .*model.h5; check --labels-column"
+    with pytest.raises(InputError, match=complaint):
         answer(predictor, tmp_path / "new.csv", reading_of(predictor.model, tmp_path / "new.csv"))

@@ -95,7 +95,7 @@ def test_texts_of_the_command_line_come_before_files(expected, tmp_path, capsys)
 
 
 def rows_of(path):
-    return list(csv.DictReader(io.StringIO(path.read_text())))
+    return list(csv.DictReader(io.StringIO(path.read_text("utf-8-sig"))))
 
 
 @pytest.mark.parametrize("options", [[], ["--id-column=call number"]])
@@ -129,6 +129,8 @@ def test_one_row_per_record(expected, tmp_path, capsys):
     without = np.count_nonzero(~kept.any(axis=1))
     assert f"no label of {without} of {len(texts)} instances is kept" in capsys.readouterr().err
     run(*given, "--joined= | ")
+    # by which spreadsheets know UTF-8; the other CSV is for programs
+    assert (tmp_path / "out.csv").read_bytes().startswith(b"\xef\xbb\xbfinstance,labels,scores\n")
     names = Predictor.open(model).label_names
     theirs = [[names[j] for j in row[some]] for row, some in zip(predictions.ids, kept, strict=True)]
     rows = rows_of(tmp_path / "out.csv")
@@ -138,6 +140,39 @@ def test_one_row_per_record(expected, tmp_path, capsys):
     assert np.array_equal(np.concatenate(scores), predictions.scores[kept])
     run(*given, "--joined=top", status=2)
     assert "has it in its name" in capsys.readouterr().err
+
+
+def test_columns_of_the_input_are_kept(expected, tmp_path, capsys):
+    model, texts, predictions = expected
+    years = list(range(len(texts)))
+    table = {"text": texts, "title": [f"=title {year}" for year in years], "year": years}
+    pyarrow.parquet.write_table(pyarrow.table(table), tmp_path / "in.parquet")
+    with open(tmp_path / "in.csv", "w", newline="") as file:
+        csv.writer(file).writerows([list(table), *zip(*table.values(), strict=True)])
+    keep = "--top-k=2", "--keep=title", "--keep=year", "--keep=text"
+    output = f"--output={tmp_path}/out.csv"
+    for file in ("in.csv", "in.parquet"):
+        run(model, tmp_path / file, *keep, output)
+        rows = rows_of(tmp_path / "out.csv")
+        assert [int(row["id"]) for row in rows] == predictions.ids[:, :2].ravel().tolist()
+        # an apostrophe, since it would be a formula
+        assert [row["title"] for row in rows[::2]] == [f"'{title}" for title in table["title"]]
+        assert [int(row["year"]) for row in rows[1::2]] == table["year"]
+        run(model, tmp_path / file, *keep, output, "--joined= | ")
+        rows = rows_of(tmp_path / "out.csv")
+        assert [row["text"] for row in rows] == texts
+        assert list(rows[0]) == ["instance", "title", "year", "text", "labels", "scores"]
+        # it is a file of records again
+        run(model, tmp_path / "out.csv", "--top-k=2")
+        assert ids_of(answers(capsys.readouterr().out)) == predictions.ids[:, :2].tolist()
+    for options, complaint in (
+        (["--keep=year"], "--keep goes with csv, not jsonl"),
+        (["--keep=place", output], "no column 'place', there are 'text', 'title', 'year'; name"),
+        (["--keep=label", output], "--keep label: the output has a column of this name"),
+        (["--keep=year", output, "--format=lines"], "--keep goes with files of jsonl, csv, parquet"),
+    ):
+        run(model, tmp_path / "in.csv", *options, status=2)
+        assert complaint in capsys.readouterr().err
 
 
 def test_a_key_that_a_record_lacks_is_null(expected, tmp_path, capsys):
@@ -158,13 +193,19 @@ def test_texts_without_a_known_word_are_counted(expected, capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_the_column_is_that_of_the_training_data(trees_of, tmp_path, capsys):
+def test_columns_are_those_of_the_training_data(trees_of, tmp_path, capsys):
     train = tmp_path / "train.csv"
     write_table(train, 20, columns=("title", "subjects"))
+    lines = train.read_text().splitlines()
+    ids = ["record", *(f"r{i}" for i in range(1, len(lines)))]
+    train.write_text("\n".join(map(",".join, zip(ids, lines, strict=True))))
     columns = "--text-column=title", "--labels-column=subjects", "--label-separator=|"
-    model = trees_of("--format=csv", f"--train={train}", *columns)
+    model = trees_of("--format=csv", f"--train={train}", *columns, "--id-column=record")
     run(model, train)
-    assert len(answers(capsys.readouterr().out)) == 20
+    assert [entry["id"] for entry in answers(capsys.readouterr().out)] == ids[1:]
+    (tmp_path / "new.csv").write_text("id,title\na,word00\n")
+    run(model, tmp_path / "new.csv")
+    assert [entry["id"] for entry in answers(capsys.readouterr().out)] == ["a"]
     run(model, train, "--text-column=text", status=2)
     assert "no column 'text'" in capsys.readouterr().err
 

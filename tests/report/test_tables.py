@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from ovaflow.evaluation.resampling import resample
 from ovaflow.report import wording
 from ovaflow.report.latex import latex_of
-from ovaflow.report.tables import FORMULA, LONGEST, Column, Row, csv_link, csv_of, make_table
+from ovaflow.report.tables import LONGEST, Column, Row, csv_link, csv_of, make_table
+from ovaflow.storage.writing import FORMULA
 
 CELLS = st.one_of(st.none(), st.text(), st.integers(-(10**9), 10**9), st.floats(allow_nan=True))
 

@@ -136,7 +136,12 @@ def test_labels_that_fit_or_are_probable(folder, dataset, predicted, tmp_path, c
         answers = [json.loads(line)["labels"] for line in capsys.readouterr().out.splitlines()]
         theirs = [ids[:m].tolist() for ids, m in zip(predicted.ranking.ids, amounts, strict=True)]
         assert [[label["id"] for label in labels] for labels in answers] == theirs
-        assert np.float32(answers[0][0]["score"]) == probabilities[0, 0]
+        assert np.float32(answers[0][0]["probability"]) == probabilities[0, 0]
+        assert answers[0][0]["probability"] == answers[0][0]["score"]
+    for columns in ("rank,id,label,score,probability", "labels,scores,probabilities"):
+        joined = ["--joined= | "] if "labels" in columns else []
+        assert main([*command, "--output-format=csv", *joined]) == 0
+        assert capsys.readouterr().out.startswith(f"instance,{columns}\n")
     assert main([*command, "--output-format=table"]) == 0
     name = dataset.label_names[predicted.ids[0, 0]]
     assert f"{100 * probabilities[0, 0]:.1f} %  {name}\n" in capsys.readouterr().out

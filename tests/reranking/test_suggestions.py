@@ -281,6 +281,8 @@ def test_what_a_second_stage_does_not_know_is_refused(folder, sources, half, tmp
 def test_a_missing_or_changed_model_of_a_run_is_refused(folder, trees, tmp_path, capsys):
     shutil.copy(trees[2], tmp_path / "trees.h5")
     model = rerank(folder, tmp_path / "out", "--with-run", "trees", tmp_path / "trees.h5", trees[3])
+    link = tmp_path / "models" / "current"
+    run("promote", model, f"--over={link}", f"--on={folder}/records.csv")
     shutil.copy(Path(trees[2]).parents[1] / "held" / "model.h5", tmp_path / "trees.h5")
     capsys.readouterr()
     run("predict", model, "--text=name1", status=2)
@@ -289,3 +291,6 @@ def test_a_missing_or_changed_model_of_a_run_is_refused(folder, trees, tmp_path,
     run("predict", model, "--text=name1", status=2)
     assert "no such file; the second stage weighs suggestions of trees" in capsys.readouterr().err
     run("predict", model, "--text=name1", "--no-rerank")
+    # a promoted model has all that it needs in its folder
+    link.parent.rename(tmp_path / "elsewhere")
+    run("predict", tmp_path / "elsewhere" / "current" / "model.h5", "--text=name1", "--fit")

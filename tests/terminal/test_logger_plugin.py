@@ -6,6 +6,8 @@ import re
 import time
 
 import pytest
+from snakemake.logging import DefaultFilter
+from snakemake.settings.enums import Quietness
 from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.tests import MockOutputSettings, TestLogHandlerBase
 
@@ -108,6 +110,21 @@ def test_without_names_a_stage_is_a_rule(make):
     lines = written(make(), info, job(7, "other_train_shard"), record(LogEvent.JOB_FINISHED, job_id=7))
     assert lines[1].split() == ["other_train_shard", "0.0", "s"]
     assert lines[-1] == "Done: 1 of 1 jobs"
+
+
+@pytest.mark.parametrize("failed", [False, True])
+def test_without_lines_about_rules_jobs_are_counted_and_failures_told(make, failed):
+    handler = make(quiet={Quietness.RULES})
+    # as Snakemake does, which drops events of jobs by it
+    handler.addFilter(DefaultFilter(handler.common_settings.quiet, False, False, False, False))
+    end = failure(7) if failed else record(LogEvent.JOB_FINISHED, job_id=7)
+    info = record(LogEvent.RUN_INFO, stats={"train_shard": 1, "total": 1})
+    for each in (info, job(7, "train_shard"), end):
+        handler.handle(each)
+    handler.close()
+    middle = ["FAILED: train_shard: shards/1.h5"] if failed else []
+    last = "Stopped: 0 of 1 jobs; the same command continues" if failed else "Done: 1 of 1 jobs"
+    assert handler._stream.getvalue().splitlines() == ["1 job to do", *middle, last]
 
 
 def test_the_estimate_follows_the_jobs_logs(tmp_path, monkeypatch):

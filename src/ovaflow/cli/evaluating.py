@@ -1,26 +1,28 @@
 """Commands that measure a model on instances with known labels."""
 
-import itertools
 from pathlib import Path
 
 import click
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
+from ovaflow.cli.labelled import (
+    differences_tables,
+    levels_tables,
+    metrics_table,
+    reads_labelled_file,
+)
 from ovaflow.cli.options import FILE, OF_DATASET, THREADS, option, output, reads
 from ovaflow.cli.predict import open_predictor
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.analysis import analyse, evaluate_groups, results_of_labels
 from ovaflow.evaluation.curves import prune_curve
+from ovaflow.evaluation.figures import Figures
 from ovaflow.evaluation.labelled_file import (
-    FORMATS,
     annif_metrics,
-    answer,
+    answers_of,
     by_label,
     by_probability,
     measure,
-    reading_of,
 )
 from ovaflow.evaluation.metrics import PLACES, evaluate
 from ovaflow.model.one_vs_all import OneVsAll
@@ -34,12 +36,7 @@ from ovaflow.storage.writing import write_csv
 @click.command("evaluate")
 @click.argument("data", type=click.Path(path_type=Path), metavar="FILE|PREDICTIONS")
 @click.option("--model", "models", required=True, type=FILE, multiple=True, help="A model.h5; repeatable for a FILE.")
-@click.option("--format", type=click.Choice(FORMATS), help="Format of FILE; by default from its name.")
-@click.option(
-    "--text-column", help="Text column (csv, jsonl, parquet), or several; by default that of the model's data."
-)
-@click.option("--labels-column", help="Labels column (csv, jsonl, parquet); by default that of the model's data.")
-@click.option("--label-separator", help="Separator between labels; by default that of the model's data.")
+@reads_labelled_file
 @click.option("--labels", type=FILE, help="Table of labels to write, labels.csv; for a FILE, with one model.")
 @THREADS
 @click.option("--dataset", type=FILE, help="The dataset.h5 of the PREDICTIONS.")
@@ -56,18 +53,19 @@ from ovaflow.storage.writing import write_csv
 def evaluate_command(data, models, dataset, threads, labels, settings, table, **options):
     """Measure models on a labelled FILE, or compare PREDICTIONS with the test labels.
 
-    FILE holds records that the models have not seen, with their labels, and is read as the data of each model was. With
-    a second stage next to a model, F1 of the labels that fit and a table by probability are added.
+    FILE holds records that the models have not seen, with their labels, and is read as the data of
+    each model was. With a second stage next to a model, F1 of the labels that fit and a table by
+    probability are added. Several models are compared with the first one, record by record.
 
     PREDICTIONS (predictions.h5) are compared with the labels of the test instances of --dataset; --training and
     --output are then needed.
     """
-    of_file = {name: options.pop(name) for name in ("format", "text_column", "labels_column", "label_separator")}
+    reading = options.pop("reading")
     if dataset is None:
         for name, value in {**options, "metrics": table}.items():
             if value is not None and name != "output":
                 raise click.UsageError(f"--{name} goes with --dataset")
-        _evaluate_file(data, models, labels, options["output"], threads, **of_file)
+        _evaluate_file(data, models, labels, options["output"], threads, reading)
         return
     lacking = [name for name in ("training", "output") if options[name] is None]
     if lacking or len(models) > 1:
@@ -92,58 +90,44 @@ def _evaluate_predictions(predictions, dataset, model, settings, table, training
             click.echo(f"{name:<31}{value}" if isinstance(value, int) else f"{name:<31}{value:.4f}")
 
 
-def _evaluate_file(path, models, labels, output, threads, **chosen):
+def _evaluate_file(path, models, labels, output, threads, reading):
     if labels and len(models) > 1:
         raise click.UsageError("--labels goes with one --model")
-    predictors = [open_predictor(model) for model in models]
-    answers, metrics, levels = [], {}, {}
-    for model, predictor in zip(models, predictors, strict=True):
-        reading = reading_of(predictor.model, path, **chosen)
-        answers.append(answer(predictor, path, reading, threads))
-        metrics[model] = measure(answers[-1], predictor.model.probabilistic)
-        if predictor.model.probabilistic:
-            levels[model] = by_probability(answers[-1])
+    predictors = {str(model): open_predictor(model) for model in models}
+    answers = answers_of(predictors, path, reading, threads)
+    entries = _entries(predictors, answers)
     console = Console(highlight=False)
-    console.print(_metrics_table(metrics))
-    if levels:
-        console.print(_levels_table(levels, len(models) > 1))
+    click.echo(f"{path}, means with 95 % intervals:")
+    console.print(metrics_table(entries))
+    for title, table in [*differences_tables(entries), *levels_tables(entries)]:
+        click.echo(title)
+        console.print(table)
     if output:
-        entries = [{"model": str(model), "metrics": metrics[model], "automatic": levels.get(model)} for model in models]
         write_json(output, "evaluation", {"models": entries})
     if labels:
-        write_csv(labels, by_label(answers[0], predictors[0].model))
-        chosen = "labels that fit each record" if predictors[0].model.probabilistic else "the best 5 of each record"
-        click.echo(f"{labels}: {chosen} count as predicted")
+        [(model, predictor)] = predictors.items()
+        write_csv(labels, by_label(answers[model], predictor.model))
+        kind = "the best 5 of each record"
+        if predictor.model.probabilistic:
+            kind = "labels that fit each record"
+        click.echo(f"{labels}: {kind} count as predicted")
 
 
-def _metrics_table(measured):
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("", no_wrap=True)
-    for model in measured:
-        table.add_column(str(model), justify="right", overflow="fold")
-    for name in dict.fromkeys(itertools.chain.from_iterable(measured.values())):
-        table.add_row(name, *(_shown(metrics.get(name)) for metrics in measured.values()))
-    return table
-
-
-def _levels_table(levels, named):
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("probability")
-    if named:
-        table.add_column("model", overflow="fold")
-    for name in ("precision", "recall", "records with a label"):
-        table.add_column(name, justify="right")
-    for rows in zip(*levels.values(), strict=True):
-        for number, (model, row) in enumerate(zip(levels, rows, strict=True)):
-            first = ["" if number else f"at least {row['probability']:g}", *[str(model)] * named]
-            table.add_row(*first, *(_shown(row[name]) for name in ("precision", "recall", "instances")))
-    return table
-
-
-def _shown(value):
-    if value is None:
-        return ""
-    return f"{value:,}" if isinstance(value, int) else f"{100 * value:.1f} %"
+def _entries(predictors, answers):
+    """Figures of each model, their intervals, and their differences from those of the first."""
+    entries, first = [], None
+    for model, predictor in predictors.items():
+        probabilistic = predictor.model.probabilistic
+        figures = Figures.of(answers[model], probabilistic)
+        metrics = measure(answers[model], figures)
+        entry = {"model": model, "metrics": metrics, "intervals": figures.intervals}
+        if first is not None:
+            differences = figures.differences_from(first)
+            entry["differences"] = {name: each.entry for name, each in differences.items()}
+        entry["automatic"] = by_probability(answers[model]) if probabilistic else None
+        entries.append(entry)
+        first = first or figures
+    return entries
 
 
 def _summary(metrics, name):

@@ -12,7 +12,15 @@ from ovaflow.console.progress import Progress
 from ovaflow.data.dataset import open_dataset
 from ovaflow.data.readers.streams import clean
 from ovaflow.machine.limits import memory_left
-from ovaflow.prediction.answers import Csv, JoinedCsv, JsonLines, Table, XmcText, labels_of
+from ovaflow.prediction.answers import (
+    BYTE_ORDER_MARK,
+    Csv,
+    JoinedCsv,
+    JsonLines,
+    Table,
+    XmcText,
+    labels_of,
+)
 from ovaflow.prediction.predictions import predict_test_set, require_second_stage, write_predictions
 from ovaflow.prediction.predictor import Predictor, remark_on_memory, without_words
 from ovaflow.prediction.sources import (
@@ -21,16 +29,17 @@ from ovaflow.prediction.sources import (
     InputFile,
     batches_of,
     format_of,
+    id_columns_of,
     remark_on_columns,
     text_column_of,
 )
 from ovaflow.reranking.reranker_file import read_about
-from ovaflow.settings.models import Predict
+from ovaflow.settings.models import COLUMN_FORMATS, Predict
 from ovaflow.storage.writing import write_atomically
 
 _FORMAT = click.Choice(["jsonl", "csv", "xmc-text", "table"])
 _OUTPUTS = {"": "jsonl", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".txt": "xmc-text"}
-_OF_RAW = ("fit", "min_probability", "min_score", "joined")
+_OF_RAW = ("fit", "min_probability", "min_score", "joined", "keep")
 
 
 @click.command("predict")
@@ -44,7 +53,14 @@ _OF_RAW = ("fit", "min_probability", "min_score", "joined")
 )
 @click.option(
     "--id-column",
-    help="Column of csv, jsonl and parquet that names each record in the output; by default id, where there is one.",
+    help="Column of csv, jsonl and parquet that names each record in the output; by default that of "
+    "the model's data, or id, where there is one.",
+)
+@click.option(
+    "--keep",
+    multiple=True,
+    metavar="COLUMN",
+    help="Column of the files to write into csv; repeatable.",
 )
 @click.option(
     "--first-feature",
@@ -95,7 +111,8 @@ def predict_command(
 
 def _any_set(options, names):
     """Whether one of some options is set; a minimum may be 0."""
-    return any(options[name] is not None and options[name] is not False for name in names)
+    values = [options[name] for name in names]
+    return any(value is not None and value is not False and value != () for value in values)
 
 
 def _predict_dataset(model, dataset, files, reranker, top_k, optimise, threads, output):
@@ -118,7 +135,7 @@ def _predict_dataset(model, dataset, files, reranker, top_k, optimise, threads, 
     click.echo(f"{output}: top {top_k} of {n:,} instances in {predictions.seconds:.1f} s, {each:.2f} core-ms each")
 
 
-def _predict_raw(predictor, inputs, texts, files, top_k, threads, output, output_format, joined, **options):
+def _predict_raw(predictor, inputs, texts, files, top_k, threads, output, output_format, joined, keep, **options):
     probability = options.pop("min_probability")
     if options["fit"] or probability is not None:
         require_second_stage(predictor.model)
@@ -126,15 +143,20 @@ def _predict_raw(predictor, inputs, texts, files, top_k, threads, output, output
         options["min_score"] = probability
     kind, column = options.pop("format"), options.pop("text_column") or text_column_of(predictor.model)
     kinds = [kind or format_of(path, predictor.takes_text) for path in inputs]
-    names = options.pop("first_feature"), options.pop("id_column")
-    sources = [InputFile(*each, column, *names) for each in zip(inputs, kinds, strict=True)]
+    names = options.pop("first_feature"), options.pop("id_column"), id_columns_of(predictor.model)
+    sources = [InputFile(*each, column, *names, keep) for each in zip(inputs, kinds, strict=True)]
     titled = bool(sources) or len(texts) > 1
-    writer = _writer(output_format, output, predictor, titled, joined)
+    if keep and (texts or not set(kinds) <= set(COLUMN_FORMATS)):
+        formats = ", ".join(COLUMN_FORMATS)
+        raise click.UsageError(f"--keep goes with files of {formats}, which have columns")
+    writer = _writer(output_format, output, predictor, titled, joined, keep)
     plain = texts or any(source.format == "lines" for source in sources)
     if plain and (remark := remark_on_columns(predictor.model)):
         click.echo(f"ovaflow: {remark}", err=True)
     quiet = not inputs or (output is None and sys.stdout.isatty())
     with _destination(output) as out, Progress("predicting", 0, "instances", quiet=quiet) as progress:
+        if output is not None and isinstance(writer, JoinedCsv):
+            out.write(BYTE_ORDER_MARK)
         out.write(writer.head)
         unknown, empty, known = 0, 0, dict.fromkeys(files, 0)
         for batch in _batches(predictor, texts, sources):
@@ -146,10 +168,10 @@ def _predict_raw(predictor, inputs, texts, files, top_k, threads, output, output
             for name, each in suggestions.items():
                 known[name] += int(each.known.sum())
             predictions = labels_of(predictor, batch.X, top_k, threads, suggestions=suggestions, **options)
-            rows = zip(batch.names, texts_or_none, predictions, strict=True)
-            for number, (name, text, labels) in enumerate(rows, progress.done + 1):
+            rows = zip(batch.names, texts_or_none, predictions, batch.kept, strict=True)
+            for number, (name, text, labels, kept) in enumerate(rows, progress.done + 1):
                 empty += not labels
-                out.write(writer.write(number, name, text, labels))
+                out.write(writer.write(number, name, text, labels, kept))
             out.flush()
             progress.advance(len(batch.names))
         _require_suggestions(files, known, progress.done)
@@ -183,7 +205,8 @@ def _require_suggestions(files, known, n):
 
 def _batches(predictor, texts, sources):
     if texts:
-        yield Batch(predictor.from_texts(texts), [None] * len(texts), list(texts))
+        n = len(texts)
+        yield Batch(predictor.from_texts(texts), [None] * n, list(texts), [()] * n)
     for source in sources:
         yield from batches_of(source, predictor)
 
@@ -196,32 +219,47 @@ def open_predictor(path, reranker=None, rerank=True):
     return predictor
 
 
-def _writer(name, output, predictor, titled, mark):
-    if name is None and output is not None:
-        name = _OUTPUTS.get(output.suffix.lower())
-        if name is None:
-            names = ", ".join(filter(None, _OUTPUTS))
-            raise click.UsageError(f"{output}: no format is written under such a name: use {names} or --output-format")
-    elif name is None and mark is not None:
-        name = "csv"
-    elif name is None:
-        name = "table" if sys.stdout.isatty() else "jsonl"
-    uris = len(predictor.label_uris) > 0
-    if mark is not None:
-        if name != "csv":
-            raise click.UsageError(f"--joined goes with csv, not {name}")
-        name = next((name for name in predictor.label_names if mark in name), None)
-        if name is not None:
-            message = f"--joined {mark!r}: the label {name!r} has it in its name; choose another"
-            raise click.UsageError(message)
-        return JoinedCsv(mark, uris)
+def _writer(name, output, predictor, titled, mark, keep):
+    name = name or _format_of_output(output, mark)
+    described = len(predictor.label_uris) > 0, predictor.model.probabilistic
+    for of_csv, value in (("--joined", mark), ("--keep", keep)):
+        if value and name != "csv":
+            raise click.UsageError(f"{of_csv} goes with csv, not {name}")
+    if name == "csv":
+        if mark is not None:
+            _require_absent(mark, predictor.label_names)
+        writer = Csv(*described, keep) if mark is None else JoinedCsv(mark, *described, keep)
+        repeated = [column for column in keep if writer.columns.count(column) > 1]
+        if repeated:
+            raise click.UsageError(f"--keep {repeated[0]}: the output has a column of this name")
+        return writer
     if name == "xmc-text":
         if output is None:
             raise click.UsageError("xmc-text begins with the number of instances: name a file with --output")
         return XmcText(predictor.n_labels)
     if name == "table":
         return Table(titled, predictor.model.probabilistic)
-    return Csv(uris) if name == "csv" else JsonLines()
+    return JsonLines(predictor.model.probabilistic)
+
+
+def _format_of_output(output, mark):
+    if output is not None:
+        name = _OUTPUTS.get(output.suffix.lower())
+        if name is None:
+            names = ", ".join(filter(None, _OUTPUTS))
+            message = f"no format is written under such a name: use {names} or --output-format"
+            raise click.UsageError(f"{output}: {message}")
+        return name
+    if mark is not None:
+        return "csv"
+    return "table" if sys.stdout.isatty() else "jsonl"
+
+
+def _require_absent(mark, names):
+    name = next((name for name in names if mark in name), None)
+    if name is not None:
+        message = f"--joined {mark!r}: the label {name!r} has it in its name; choose another"
+        raise click.UsageError(message)
 
 
 @contextmanager

@@ -65,6 +65,8 @@ class SourceFiles:
         names = []
         if self.format in COLUMN_FORMATS:
             names += ["text_column", "labels_column"]
+            # by default there is none to remember
+            names += ["id_column"] * (self.settings.id_column is not None)
         if self.format in (*COLUMN_FORMATS, "text-tsv"):
             names.append("label_separator")
         return {"format": self.format, "files": files} | {name: getattr(self.settings, name) for name in names}

@@ -14,7 +14,6 @@ from ovaflow.data.readers.annif import read_annif
 from ovaflow.data.readers.sparse_text import read_svmlight, read_xmc_text
 from ovaflow.data.readers.texts import read_texts
 from ovaflow.evaluation import ranking
-from ovaflow.evaluation.metrics import PLACES
 from ovaflow.evaluation.reliability import automatic
 from ovaflow.prediction.sources import BATCH, format_named, weighs_columns
 from ovaflow.reranking.answer_length import labels_that_fit
@@ -53,6 +52,25 @@ def reading_of(model, path, **chosen):
     return PrepareSource.model_construct(**settings)
 
 
+def answers_of(predictors, path, chosen, threads=1):
+    """Answers of models, by name, to the records of a file, of which all must read the same."""
+    answers = {}
+    for name, predictor in predictors.items():
+        settings = reading_of(predictor.model, path, **chosen)
+        answers[name] = answer(predictor, path, settings, threads)
+    (first, theirs), *others = answers.items()
+    for name, ours in others:
+        if not np.array_equal(ours.n_true, theirs.n_true):
+            message = f"{first} reads {_amounts(theirs)}, {name} {_amounts(ours)}"
+            remedy = "say how to read it with --labels-column, --label-separator or --format"
+            raise InputError(message, path=path, remedy=remedy)
+    return answers
+
+
+def _amounts(answers):
+    return f"{len(answers.n_true):,} records with {answers.n_true.sum():,} labels"
+
+
 def answer(predictor, path, settings, threads=1):
     read = _read_features if settings.format in ("svmlight", "xmc-text") else _read_texts
     predictions, rows, n_true = [], [], []
@@ -61,7 +79,9 @@ def answer(predictor, path, settings, threads=1):
         rows += labels
         n_true += counts
     if not any(rows):
-        what = "no record has a label" if not any(n_true) else "no label of any record is one of the model's"
+        what = "no record has a label"
+        if any(n_true):
+            what = f"no label of any record is one of those of {predictor.model.path}"
         remedy = "check --labels-column and --label-separator" if read is _read_texts else "check the file"
         raise InputError(what, path=path, remedy=remedy)
     ids, scores = map(np.concatenate, zip(*predictions, strict=True))
@@ -97,35 +117,25 @@ def _read_features(predictor, path, settings):
     yield predictor.transformed(X._replace(n_columns=d)), known, list(map(len, labels))
 
 
-def measure(answers, probabilistic):
-    """Numbers of records and labels, and metrics, by name: P@k over records with a label that the model knows."""
-    n_true, known, Y = answers.n_true, answers.known, answers.Y
-    hits = ranking.find_hits(answers.ids, Y)
-    labelled = n_true > 0
-    metrics = {
+def measure(answers, figures):
+    """Numbers of records and labels, and the means of figures, by name."""
+    n_true, known = answers.n_true, answers.known
+    return {
         "records": len(n_true),
-        "records without labels": int((~labelled).sum()),
+        "records without labels": int((n_true == 0).sum()),
         "records with a known label": int((known > 0).sum()),
         "records with an unknown label": int((n_true > known).sum()),
         "labels": int(n_true.sum()),
         "unknown labels": int((n_true - known).sum()),
-        **{f"P@{k}": ranking.precision(hits[known > 0], k) for k in PLACES},
-        "recall@5 of known labels": ranking.recall(hits, Y, 5),
-        "recall@5 of all labels": float((hits[labelled, :5].sum(axis=1) / n_true[labelled]).mean()),
+        **figures.means,
     }
-    if probabilistic:
-        amounts = labels_that_fit(answers.scores)[labelled]
-        fit = ranking.answers_of(hits[labelled], amounts, n_true[labelled])
-        for name, value in (("F1", fit["F1"]), ("precision", fit["P"]), ("recall", fit["R"])):
-            metrics[f"{name} of labels that fit"] = value
-    return metrics
 
 
 def by_probability(answers):
-    """How good probable labels are, on records with labels; as :func:`automatic`."""
+    """How good probable labels are, on records with labels; as :func:`automatic`, for all labels."""
     labelled = answers.n_true > 0
     hits = ranking.find_hits(answers.ids, answers.Y)[labelled]
-    return automatic(answers.scores[labelled], hits, len(answers.Y.indices))
+    return automatic(answers.scores[labelled], hits, answers.n_true.sum())
 
 
 def by_label(answers, model):

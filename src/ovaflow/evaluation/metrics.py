@@ -64,7 +64,7 @@ def samples_of(predictions, Y, inverse):
     if candidates is None:
         return samples
     hits, amounts = ranking.find_hits(candidates.ids, Y), labels_that_fit(candidates.probabilities)
-    f1 = ranking.f1_of_answers(hits, amounts, np.diff(Y.indptr))[:, None]
+    f1 = ranking.answer_of_each(hits, amounts, np.diff(Y.indptr))["F1"][:, None]
     return samples | {"F1-fit": resampling.resample(f1, np.ones_like(f1))[:, 0]}
 
 

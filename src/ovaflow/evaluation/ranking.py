@@ -84,22 +84,19 @@ def f1(ids, hits, Y, k):
 
 def answers_of(hits, amounts, positives):
     """Precision, recall and F1, means over texts, of the first labels of each text; an empty answer has precision 0."""
-    right = _right(hits, amounts)
+    each = answer_of_each(hits, amounts, positives)
+    return {name: float(np.mean(values)) for name, values in each.items()}
+
+
+def answer_of_each(hits, amounts, positives):
+    """The same of each text, and how many labels these are: arrays (n,) by name."""
+    right = np.where(np.arange(hits.shape[1]) < amounts[:, None], hits, False).sum(axis=1)
     return {
-        "P": float(np.mean(right / np.maximum(amounts, 1))),
-        "R": float(np.mean(right / np.maximum(positives, 1))),
-        "F1": float(np.mean(f1_of_answers(hits, amounts, positives))),
-        "labels": float(np.mean(amounts)),
+        "P": right / np.maximum(amounts, 1),
+        "R": right / np.maximum(positives, 1),
+        "F1": 2 * right / np.maximum(amounts + positives, 1),
+        "labels": amounts,
     }
-
-
-def f1_of_answers(hits, amounts, positives):
-    """F1 of the first labels of each text: (n,)."""
-    return 2 * _right(hits, amounts) / np.maximum(amounts + positives, 1)
-
-
-def _right(hits, amounts):
-    return np.where(np.arange(hits.shape[1]) < amounts[:, None], hits, False).sum(axis=1)
 
 
 def _discounts(k):

@@ -10,6 +10,7 @@ import numpy as np
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.settings.models import CANDIDATES
+from ovaflow.storage.writing import cell_of
 
 
 class Label(NamedTuple):
@@ -51,48 +52,67 @@ class JsonLines:
 
     head = ""
 
-    def write(self, number, name, text, labels):
+    def __init__(self, probabilistic):
+        self._probabilistic = probabilistic
+
+    def write(self, number, name, text, labels, kept):
         entry = {} if name is None else {"id": name}
-        entry["labels"] = [_entry(label) for label in labels]
+        entry["labels"] = list(map(self._entry, labels))
         return json.dumps(entry, ensure_ascii=False) + "\n"
 
-
-def _entry(label):
-    entry = {"id": label.id, "name": label.name}
-    if label.uri is not None:
-        entry["uri"] = label.uri
-    entry["score"] = _number(label.score)
-    return entry
+    def _entry(self, label):
+        entry = {"id": label.id, "name": label.name}
+        if label.uri is not None:
+            entry["uri"] = label.uri
+        entry["score"] = _number(label.score)
+        if self._probabilistic:
+            entry["probability"] = entry["score"]
+        return entry
 
 
 class Csv:
-    """One label per line, with the name of the instance, or its number where it has none."""
+    """One label per line, with the name of the instance, or its number, and its ``kept`` columns."""
 
-    def __init__(self, uris):
-        self._uris = uris
-        self.head = _csv_lines([["instance", "rank", "id", "label", "score"] + ["uri"] * uris])
+    def __init__(self, uris, probabilistic, kept):
+        self._fields = {"id": "id", "label": "name", "score": "score"}
+        if probabilistic:
+            self._fields["probability"] = "score"
+        if uris:
+            self._fields["uri"] = "uri"
+        self.columns = ["instance", *kept, "rank", *self._fields]
+        self.head = _csv_lines([self.columns])
 
-    def write(self, number, name, text, labels):
+    def write(self, number, name, text, labels, kept):
         instance, rows = number if name is None else name, []
+        kept = list(map(cell_of, kept))
         for rank, label in enumerate(labels, 1):
-            rows.append([instance, rank, *label[:3], *[label.uri] * self._uris])
+            label = label._replace(name=cell_of(label.name))
+            fields = [getattr(label, field) for field in self._fields.values()]
+            rows.append([instance, *kept, rank, *fields])
         return _csv_lines(rows)
 
 
+BYTE_ORDER_MARK = "\ufeff"
+"""By which spreadsheets know UTF-8."""
+
+
 class JoinedCsv:
-    """One instance per line, with its labels in one field."""
+    """One instance per line, with its ``kept`` columns, and its labels in one field."""
 
-    def __init__(self, mark, uris):
-        fields = {"labels": "name", "scores": "score"}
+    def __init__(self, mark, uris, probabilistic, kept):
+        self._mark, self._fields = mark, {"labels": "name", "scores": "score"}
+        if probabilistic:
+            self._fields["probabilities"] = "score"
         if uris:
-            fields["uris"] = "uri"
-        self._mark, self._fields = mark, list(fields.values())
-        self.head = _csv_lines([["instance", *fields]])
+            self._fields["uris"] = "uri"
+        self.columns = ["instance", *kept, *self._fields]
+        self.head = _csv_lines([self.columns])
 
-    def write(self, number, name, text, labels):
-        row = [number if name is None else name]
-        for field in self._fields:
-            row.append(self._mark.join(str(getattr(label, field)) for label in labels))
+    def write(self, number, name, text, labels, kept):
+        row = [number if name is None else name, *map(cell_of, kept)]
+        for field in self._fields.values():
+            cell = self._mark.join(str(getattr(label, field)) for label in labels)
+            row.append(cell_of(cell) if field == "name" else cell)
         return _csv_lines([row])
 
 
@@ -113,7 +133,7 @@ class XmcText:
         """The header of n instances, padded with spaces: it is written again at the end."""
         return f"{n} {self._n_labels}".ljust(39) + "\n"
 
-    def write(self, number, name, text, labels):
+    def write(self, number, name, text, labels, kept):
         return " ".join(f"{label.id}:{label.score}" for label in labels) + "\n"
 
 
@@ -125,7 +145,7 @@ class Table:
     def __init__(self, titled, probabilistic):
         self._titled, self._probabilistic = titled, probabilistic
 
-    def write(self, number, name, text, labels):
+    def write(self, number, name, text, labels, kept):
         lines = []
         for rank, label in enumerate(labels, 1):
             score = f"{100 * label.score:6.1f} %" if self._probabilistic else f"{label.score:8.4f}"

@@ -22,12 +22,13 @@ class Batch(NamedTuple):
     X: CSR
     names: list
     texts: list | None
+    kept: list  # texts of further columns
 
 
 class InputFile(NamedTuple):
     """Where instances come from (``-``: standard input) and in which format; ``text_column`` may name several.
 
-    Without ``id_column`` a column ``id`` names the instances where there is one.
+    Without ``id_column`` the first of ``default_ids`` that there is names the instances.
     """
 
     path: str
@@ -35,6 +36,8 @@ class InputFile(NamedTuple):
     text_column: str = "text"
     first_feature: int | None = None
     id_column: str | None = None
+    default_ids: tuple = ("id",)
+    kept: tuple = ()  # further columns to read
 
     @property
     def name(self):
@@ -55,6 +58,12 @@ def format_named(path):
 def text_column_of(model):
     """Column of the text in the files that a model was trained on; ``"text"`` where they had no columns."""
     return model.transform.get("source", {}).get("text_column", "text")
+
+
+def id_columns_of(model):
+    """Columns that may name the records of a file: that of the model's data, or else id."""
+    column = model.transform.get("source", {}).get("id_column")
+    return ("id",) if column is None else (column, "id")
 
 
 def columns_of(model):
@@ -86,12 +95,14 @@ def batches_of(source, predictor):
     if source.format in _ROWS:
         with _opened(source) as stream:
             for X in _ROWS[source.format](source, stream, predictor):
-                yield Batch(predictor.transformed(X), [None] * X.n_rows, None)
+                yield Batch(predictor.transformed(X), [None] * X.n_rows, None, [()] * X.n_rows)
         return
     predictor.from_texts([])
     for instances in _batched_texts(source, weighs_columns(predictor.model)):
         texts, names = [instance.text for instance in instances], [instance.record for instance in instances]
-        yield Batch(predictor.from_texts(texts), names, [text.replace(FIELD, " ") for text in texts])
+        plain = [text.replace(FIELD, " ") for text in texts]
+        kept = [instance.kept for instance in instances]
+        yield Batch(predictor.from_texts(texts), names, plain, kept)
 
 
 def _opened(source):
@@ -99,8 +110,16 @@ def _opened(source):
 
 
 def _batched_texts(source, weighted):
-    remedy = "name it with --text-column or --id-column"
-    columns = Columns(split_names(source.text_column), [], source.id_column, weighted, remedy=remedy, early=True)
+    columns = Columns(
+        split_names(source.text_column),
+        [],
+        source.id_column,
+        source.default_ids,
+        source.kept,
+        weighted,
+        remedy="name it with --text-column, --id-column or --keep",
+        early=True,
+    )
     if source.format != "parquet":
         with _opened(source) as stream:
             lines = Lines(stream, source.name)

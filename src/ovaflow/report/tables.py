@@ -13,9 +13,9 @@ from urllib.parse import quote
 
 from ovaflow.evaluation.resampling import by_chance, interval
 from ovaflow.report import wording
+from ovaflow.storage.writing import cell_of
 
 LONGEST = 300  # characters of a text in a CSV file
-FORMULA = ("=", "+", "-", "@")  # a text that begins so is a formula to spreadsheets
 
 
 @dataclass(frozen=True)
@@ -180,5 +180,4 @@ def _csv_cell(value):
         return ""
     if isinstance(value, Number):
         return f"{value:.10g}" if value != int(value) else str(int(value))
-    text = wording.plain(str(value), LONGEST)
-    return f"'{text}" if text.startswith(FORMULA) else text
+    return cell_of(wording.plain(str(value), LONGEST))

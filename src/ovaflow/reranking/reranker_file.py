@@ -92,9 +92,18 @@ def _entry(source, path):
 
 
 def _sources(parameters, path):
+    folder = Path(path).parent
     for entry in parameters.get("sources", ()):
-        model = entry.get("model")
-        yield Source(entry["name"], model and Path(path).parent / model, entry["checksum"])
+        name, model = entry["name"], entry.get("model")
+        if model is not None:
+            copy = copy_of_run(folder, name)
+            model = copy if copy.exists() else folder / model
+        yield Source(name, model, entry["checksum"])
+
+
+def copy_of_run(folder, name):
+    """Where a folder that holds all that its model needs has the model of another run."""
+    return Path(folder, "runs", f"{name}.h5")
 
 
 def _write_trees(group, trees):

@@ -13,6 +13,8 @@ from typing import Any
 
 from ovaflow.console.errors import InputError, StrPath
 
+FORMULA = ("=", "+", "-", "@")  # a text that begins so is a formula to spreadsheets
+
 _PROCESS_START = time.time()
 
 _REMEDIES = {
@@ -58,6 +60,11 @@ def write_text(path: StrPath, text: str) -> None:
 def write_csv(path: StrPath, rows: Iterable[Iterable[Any]]) -> None:
     with write_atomically(path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows(rows)
+
+
+def cell_of(text: str) -> str:
+    """A text as a cell of CSV; one that is a formula to spreadsheets gets an apostrophe."""
+    return f"'{text}" if text.startswith(FORMULA) else text
 
 
 def _remove_stale(path: Path) -> None:

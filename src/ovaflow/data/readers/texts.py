@@ -34,6 +34,7 @@ class TextInstance(NamedTuple):
     group: str = ""  # what it has in the column of groups; empty for none
     time: float | None = None  # in the column by which records are ordered
     file: str = ""  # its name, where there are several
+    kept: tuple = ()  # texts of further columns
 
     @property
     def id(self):
@@ -55,11 +56,13 @@ class Instances(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """Where a table has texts, labels, and ids of records, by default in a column ``id`` if any."""
+    """Where a table has texts, labels, and ids, by default in the first of ``default_ids`` if any."""
 
     texts: list
     labels: list
     id_column: str | None = None
+    default_ids: tuple = ("id",)
+    kept: tuple = ()  # further columns, as texts
     weighted: bool = False  # whether the texts' columns have weights and stay apart
     separator: str = ","  # between labels that are not a list
     n_labels: int | None = None  # labels must be ids below it; None: they are names
@@ -72,28 +75,34 @@ class Columns(NamedTuple):
     def required(self):
         """Columns that there must be: of texts, of labels, and further ones, of the ids last."""
         chosen = self.group_column, self.time_column, self.id_column
-        return [*self.texts, *self.labels, *filter(None, chosen)]
+        return [*self.texts, *self.labels, *self.kept, *filter(None, chosen)]
 
     @property
     def optional(self):
-        """The column of the ids where none was chosen."""
-        return ("id",) if self.id_column is None and "id" not in self.required else ()
+        """Columns of the ids where none was chosen."""
+        if self.id_column is not None:
+            return ()
+        others = [*self.texts, *self.labels, self.group_column, self.time_column]
+        return tuple(name for name in self.default_ids if name not in others)
 
     def instance(self, fields, path, line=None, row=None):
         """The instance in the contents of the columns, in the order of ``required`` and ``optional``."""
         n_texts, end = len(self.texts), len(self.texts) + len(self.labels)
-        further = iter(fields[end:])
+        end_of_kept = end + len(self.kept)
+        further = iter(fields[end_of_kept:])
         group = next(further) if self.group_column else None
         time = next(further) if self.time_column else None
-        record = next(further, None)
+        # the first id that there is
+        record = next((field for field in further if field is not None), None)
         try:
             text, labels = joined(fields[:n_texts], self.weighted), self._labels_in(fields[n_texts:end])
             group, time = clean(joined([group])).strip(), time_of(time)
+            kept = tuple(clean(_text_of(field)) for field in fields[end:end_of_kept])
         except ValueError as error:
             where = "" if row is None else f"row {row}: "
             raise InputError(f"{where}{error}", path=path, line=line, remedy=CORRECT) from None
         place = f"line {line}" if row is None else f"row {row}"
-        return TextInstance(text, labels, record, place, group, time)
+        return TextInstance(text, labels, record, place, group, time, kept=kept)
 
     def _labels_in(self, fields):
         names = (clean(_label_of(label)).strip() for content in fields for label in self._listed(content))
@@ -265,10 +274,10 @@ def _columns_of(settings, n_labels=None):
         split_names(settings.text_column),
         labels,
         settings.id_column,
-        bool(settings.column_weights),
-        settings.label_separator,
-        n_labels,
-        f"set {', '.join(chosen)} and labels_column",
+        weighted=bool(settings.column_weights),
+        separator=settings.label_separator,
+        n_labels=n_labels,
+        remedy=f"set {', '.join(chosen)} and labels_column",
         group_column=settings.group_column,
         time_column=settings.split_column,
     )
@@ -420,6 +429,6 @@ def read_parquet(path, columns):
 
 
 def _parquet_rows(file, names):
-    for batch in file.iter_batches(_BATCH, columns=names):
+    for batch in file.iter_batches(_BATCH, columns=[*dict.fromkeys(names)]):
         # iter_batches keeps the file's order of columns
         yield from zip(*(batch.column(name).to_pylist() for name in names), strict=True)

@@ -1,0 +1,106 @@
+"""Labelled files: options that say how to read one, and tables of what models are worth on it."""
+
+import functools
+import itertools
+
+import click
+from rich import box
+from rich.table import Table
+
+from ovaflow.evaluation.labelled_file import FORMATS
+
+_OPTIONS = (
+    click.option("--format", type=click.Choice(FORMATS), help="Format of FILE; by default by name."),
+    click.option(
+        "--text-column",
+        help="Text column (csv, jsonl, parquet), or several; by default that of the model's data.",
+    ),
+    click.option(
+        "--labels-column",
+        help="Labels column (csv, jsonl, parquet); by default that of the model's data.",
+    ),
+    click.option(
+        "--label-separator",
+        help="Separator between labels; by default that of the model's data.",
+    ),
+)
+_NAMES = ("format", "text_column", "labels_column", "label_separator")
+
+
+def reads_labelled_file(command):
+    """Decorate a command with options of a labelled FILE, which it takes as a dict, ``reading``."""
+
+    @functools.wraps(command)
+    def with_reading(**arguments):
+        reading = {name: arguments.pop(name) for name in _NAMES}
+        return command(**arguments, reading=reading)
+
+    for option in reversed(_OPTIONS):
+        with_reading = option(with_reading)
+    return with_reading
+
+
+def percent(value):
+    return f"{100 * value:.1f} %"
+
+
+def points(value):
+    """A difference of two shares."""
+    return f"{100 * value:+.1f}"
+
+
+def metrics_table(entries):
+    """Figures of each model, those that are means with their intervals."""
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("", no_wrap=True)
+    for entry in entries:
+        table.add_column(entry["model"], justify="right", overflow="fold")
+    for name in dict.fromkeys(itertools.chain.from_iterable(entry["metrics"] for entry in entries)):
+        table.add_row(name, *(_figure(entry, name) for entry in entries))
+    return table
+
+
+def _figure(entry, name):
+    value = entry["metrics"].get(name)
+    if value is None:
+        return ""
+    if isinstance(value, int):
+        return f"{value:,}"
+    low, high = entry["intervals"][name]
+    return f"{percent(value)} ({100 * low:.1f}–{100 * high:.1f})"
+
+
+def differences_tables(entries):
+    """What each model has more than the first one, with a title."""
+    first, *others = entries
+    for entry in others:
+        table = Table(box=box.SIMPLE_HEAD)
+        table.add_column("", no_wrap=True)
+        for name in ("points", "95 % interval", "better", "worse"):
+            table.add_column(name, justify="right")
+        table.add_column("", no_wrap=True)
+        for name, each in entry["differences"].items():
+            bounds = f"{points(each['low'])} to {points(each['high'])}"
+            amounts = f"{each['better']:,}", f"{each['worse']:,}"
+            table.add_row(name, points(each["difference"]), bounds, *amounts, each["verdict"])
+        yield f"{entry['model']} against {first['model']}, number of records better and worse:", table
+
+
+def levels_tables(entries):
+    """How good labels of at least some probability are, of each model that has some, with a title."""
+    for entry in entries:
+        if not entry["automatic"]:
+            continue
+        table = Table(box=box.SIMPLE_HEAD)
+        table.add_column("probability", no_wrap=True)
+        for name in ("labels", "said", "right", "found", "records with a label"):
+            table.add_column(name, justify="right")
+        for row in entry["automatic"]:
+            shares = [row[name] for name in ("expected", "precision", "recall", "instances")]
+            first = f"at least {row['probability']:g}"
+            table.add_row(first, f"{row['predictions']:,}", *map(_share, shares))
+        yield f"{entry['model']}, labels by least probability:", table
+
+
+def _share(value):
+    return "" if value is None else percent(value)

@@ -1,0 +1,107 @@
+"""ovaflow promote."""
+
+from pathlib import Path
+
+import click
+
+from ovaflow.cli.labelled import percent, points, reads_labelled_file
+from ovaflow.cli.options import FILE, THREADS
+from ovaflow.cli.predict import open_predictor
+from ovaflow.console.errors import InputError
+from ovaflow.evaluation.figures import COMPARED, Figures
+from ovaflow.evaluation.labelled_file import answers_of
+from ovaflow.prediction.promotion import checksums_of, model_in_use, promote, turn
+
+
+@click.command("promote")
+@click.argument("new", type=FILE)
+@click.option(
+    "--over",
+    "link",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="CURRENT",
+    help="Link to the folder of the model in use, models/current; made for the first model.",
+)
+@click.option(
+    "--on",
+    "path",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="FILE",
+    help="Records with labels that neither model has seen.",
+)
+@reads_labelled_file
+@click.option(
+    "--metric",
+    type=click.Choice(COMPARED),
+    default="P@1",
+    show_default=True,
+    help="What is compared; F1 is that of the labels that fit, of models with a second stage.",
+)
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(0, 1),
+    default=0.02,
+    show_default=True,
+    help="Largest loss that is accepted if it may be chance; 0.02 is two points.",
+)
+@THREADS
+@click.pass_context
+def promote_command(context, new, link, path, reading, metric, tolerance, threads):
+    """Take the model NEW (model.h5) into use, unless it is worse than the CURRENT one.
+
+    Both are measured on the records of FILE that have labels. NEW is refused, with exit status 1,
+    if it loses more than the tolerance, or anything at all beyond chance: if the whole 95 %
+    interval of the difference is below 0.
+
+    Otherwise NEW, its index and its second stage are copied into a folder of their own next to
+    CURRENT, which then leads there. Whoever opens CURRENT/model.h5 meanwhile gets the old files or
+    the new ones. Earlier folders stay.
+    """
+    model, metric = open_predictor(new), COMPARED[metric]
+    with turn(link):
+        current = model_in_use(link)
+        theirs = None if current is None else open_predictor(current)
+        if theirs is not None and checksums_of(theirs.model) == checksums_of(model.model):
+            click.echo(f"{link}: {new} is already in use")
+            return
+        predictors = {str(new): model}
+        if theirs is not None:
+            predictors[str(current)] = theirs
+        ours, *others = _figures(predictors, path, reading, threads, metric)
+        words, refusal = f"{metric} {percent(ours.means[metric])}", ""
+        if others:
+            difference = ours.differences_from(others[0])[metric]
+            words += f" after {percent(others[0].means[metric])}, {_words(difference)}"
+            refusal = _refusal(difference, tolerance)
+        if refusal:
+            click.echo(f"ovaflow: {new}: {words}: {refusal}; {link} stays as it is", err=True)
+            context.exit(1)
+        folder = promote(model.model, link)
+    click.echo(f"{link} -> {folder.name}: {words}")
+    if theirs is not None and theirs.model.probabilistic > model.model.probabilistic:
+        remark = "it has no second stage, so no probabilities; the one before had"
+        click.echo(f"ovaflow: {remark}", err=True)
+
+
+def _figures(predictors, path, reading, threads, metric):
+    for model, answers in answers_of(predictors, path, reading, threads).items():
+        figures = Figures.of(answers, predictors[model].model.probabilistic)
+        if metric not in figures.records:
+            message, remedy = f"has no second stage, so no {metric}", "choose another --metric"
+            raise InputError(message, path=model, remedy=remedy)
+        yield figures
+
+
+def _words(difference):
+    bounds = f"95 % interval {points(difference.low)} to {points(difference.high)}"
+    records = f"{difference.better:,} records better, {difference.worse:,} worse"
+    return f"{points(difference.difference)} points ({bounds}; {records})"
+
+
+def _refusal(difference, tolerance):
+    """Why a model is worse than the one before; empty if it is not."""
+    if -difference.difference > tolerance:
+        return f"more than {100 * tolerance:g} points less"
+    return "less, and not by chance" if difference.high < 0 else ""

@@ -1,0 +1,105 @@
+"""The model in use: a link to its folder, next to which each promoted model has its own folder."""
+
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+from ovaflow.console.errors import InputError
+from ovaflow.model.index import index_path, open_index
+from ovaflow.reranking.reranker_file import FILE_NAME, copy_of_run, read_about
+
+MODEL = "model.h5"
+
+_PARTIAL = ".promoting"
+
+
+def model_in_use(link):
+    """The model file to which a link leads; None before the first one is promoted."""
+    if not os.path.lexists(link):
+        return None
+    if not link.is_symlink():
+        remedy = f"give the path of a link, such as {link.with_name('current')}"
+        if link.is_dir():
+            remedy = f"give the path of a link, such as {link / 'current'}"
+        if (link / MODEL).exists():
+            other = link.with_name(f"{link.name}-1")
+            remedy = f"make it one: mv {link} {other} && ln -s {other.name} {link}"
+        raise InputError("not a symbolic link", path=link, remedy=remedy)
+    path = link / MODEL
+    if not path.exists():
+        message = f"leads to {link.readlink()}, where there is no {MODEL}"
+        remedy = f"let it lead to the folder of a model (ln -sfn FOLDER {link}), or remove it"
+        raise InputError(message, path=link, remedy=remedy)
+    return path
+
+
+def checksums_of(model):
+    """Checksums of an open model and of the second stage next to it, which may be unused."""
+    beside = model.path.with_name(FILE_NAME)
+    return model.checksum, read_about(beside).checksum if beside.exists() else ""
+
+
+@contextlib.contextmanager
+def turn(link):
+    """Wait until no other promotion uses a link, and remove what one that was killed has left."""
+    if not link.parent.exists():
+        yield
+        return
+    handle = os.open(link.parent, os.O_RDONLY)
+    try:
+        # network file systems may not lock folders
+        with contextlib.suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        for partial in link.parent.glob(f".{link.name}.*{_PARTIAL}"):
+            _remove(partial)
+        yield
+    finally:
+        os.close(handle)
+
+
+def promote(model, link):
+    """Copy the files of an open model into a folder, and let the link lead to it; the folder."""
+    folder = link.with_name(f"{time.strftime('%Y-%m-%d-%H%M%S')}-{model.checksum[:8]}")
+    link.parent.mkdir(parents=True, exist_ok=True)
+    if folder.exists():
+        raise InputError("exists", path=folder, remedy="wait a second, and run the command again")
+    partial = Path(tempfile.mkdtemp(prefix=f".{link.name}.", suffix=_PARTIAL, dir=link.parent))
+    try:
+        _copy_files(model, partial / folder.name)
+        # first, so that whoever finds it here knows that the folder is not in use
+        new_link = partial / link.name
+        new_link.symlink_to(folder.name)
+        (partial / folder.name).rename(folder)
+        new_link.replace(link)
+    finally:
+        _remove(partial)
+    return folder
+
+
+def _copy_files(model, folder):
+    folder.mkdir()
+    _copy_model(model, folder / MODEL)
+    beside = model.path.with_name(FILE_NAME)
+    if beside.exists():
+        shutil.copyfile(beside, folder / FILE_NAME)
+    if model.probabilistic:
+        for source, other in zip(model.reranker.runs, model.others, strict=True):
+            _copy_model(other, copy_of_run(folder, source.name))
+
+
+def _copy_model(model, path):
+    path.parent.mkdir(exist_ok=True)
+    shutil.copyfile(model.path, path)
+    if open_index(model) is not None:
+        shutil.copyfile(index_path(model.path), index_path(path))
+
+
+def _remove(partial):
+    """Remove an unfinished promotion, and its folder if no link leads there yet."""
+    for link in filter(Path.is_symlink, partial.iterdir()):
+        shutil.rmtree(partial.parent / link.readlink(), ignore_errors=True)
+    shutil.rmtree(partial)

@@ -1,0 +1,133 @@
+"""ovaflow promote: what it refuses, what it copies, and what a killed one leaves."""
+
+import os
+import shutil
+
+import pytest
+from tiny_table import write_table
+
+from ovaflow.cli import main
+from ovaflow.data.dataset import open_dataset
+from ovaflow.prediction import promotion
+from ovaflow.prediction.predictor import Predictor
+from ovaflow.settings.models import TrainLabels
+from ovaflow.training.shard_job import train_model
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """checked.csv, and good, fair and bad.h5: of 100 records, of 99, and of 100 with labels of others."""
+    folder = tmp_path_factory.mktemp("promote")
+    write_table(folder / "records.csv")
+    head, *lines = (folder / "records.csv").read_text().splitlines(keepends=True)
+    (folder / "checked.csv").write_text("".join([head, *lines[100:]]))
+    texts, labels = zip(*(line.split(",") for line in lines[:100]), strict=True)
+    shuffled = [f"{text},{others}" for text, others in zip(texts, labels[7:] + labels[:7], strict=True)]
+    for name, rows in (("good", lines[:100]), ("fair", lines[:99]), ("bad", shuffled)):
+        (folder / f"{name}.csv").write_text("".join([head, *rows]))
+        prepared = ["prepare", "--format=csv", f"--train={folder}/{name}.csv", "--label-separator=|"]
+        assert main([*prepared, f"--output={folder}/dataset.h5"]) == 0
+        train_model(open_dataset(folder / "dataset.h5"), TrainLabels(), 0.0).save(folder / f"{name}.h5")
+    return folder
+
+
+@pytest.fixture
+def promote(folder, tmp_path, capsys):
+    """Promotes a model of that name; its last line."""
+    capsys.readouterr()
+
+    def promoted(name, *options, on="checked.csv", status=0):
+        path = folder / name
+        files = [str(path), f"--over={tmp_path}/models/current", f"--on={folder / on}"]
+        assert main(["promote", *files, *options]) == status
+        written = capsys.readouterr()
+        return (written.err if status else written.out).splitlines()[-1]
+
+    return promoted
+
+
+def used(tmp_path):
+    return os.readlink(tmp_path / "models" / "current")
+
+
+def test_a_better_model_takes_the_place_of_a_worse_one(promote, folder, tmp_path):
+    assert "models/current -> 2" in promote("bad.h5")
+    before = used(tmp_path)
+    line = promote("good.h5")
+    assert " after " in line
+    assert " records better, " in line
+    model = folder / "good.h5"
+    checksum = Predictor.open(model).model.checksum
+    assert used(tmp_path).endswith(f"-{checksum[:8]}")
+    assert (tmp_path / "models" / "current" / "model.h5").read_bytes() == model.read_bytes()
+    assert sorted(os.listdir(tmp_path / "models")) == sorted([before, used(tmp_path), "current"])
+    assert "is already in use" in promote("good.h5")
+    assert len(os.listdir(tmp_path / "models")) == 3
+
+
+def test_a_worse_model_is_refused(promote, tmp_path):
+    promote("good.h5")
+    before, entries = used(tmp_path), os.listdir(tmp_path / "models")
+    line = promote("bad.h5", status=1)
+    assert "bad.h5: P@1 " in line
+    assert line.endswith(f"more than 2 points less; {tmp_path}/models/current stays as it is")
+    # within the tolerance, but not by chance
+    assert "less, and not by chance" in promote("bad.h5", "--tolerance=1", status=1)
+    assert (used(tmp_path), os.listdir(tmp_path / "models")) == (before, entries)
+    promote("fair.h5", "--tolerance=0.1", "--metric=P@5")
+    assert used(tmp_path) != before
+
+
+@pytest.mark.parametrize(
+    ("name", "on", "options", "complaint"),
+    [
+        ("none.h5", "checked.csv", [], "none.h5: no such file"),
+        ("good.h5", "none.csv", [], "none.csv: cannot be read"),
+        ("good.h5", "unlabelled.csv", [], "unlabelled.csv: no record has a label"),
+        ("good.h5", "checked.csv", ["--metric=F1"], "has no second stage, so no F1 of labels that fit"),
+    ],
+)
+def test_bad_input_is_one_line(promote, folder, tmp_path, name, on, options, complaint):
+    (folder / "unlabelled.csv").write_text("text,labels\nword00,\n")
+    assert complaint in promote(name, *options, on=on, status=2)
+    assert not (tmp_path / "models").exists()
+
+
+def test_what_is_not_a_link_stays(promote, tmp_path):
+    current = tmp_path / "models" / "current"
+    current.mkdir(parents=True)
+    assert "current: not a symbolic link; give the path of a link" in promote("good.h5", status=2)
+    (current / "model.h5").write_text("a model")
+    assert "not a symbolic link; make it one: mv " in promote("good.h5", status=2)
+    shutil.rmtree(current)
+    current.write_text("a file")
+    assert "current: not a symbolic link; give the path of a link" in promote("good.h5", status=2)
+    assert current.read_text() == "a file"
+    current.unlink()
+    current.symlink_to("gone")
+    assert "leads to gone, where there is no model.h5" in promote("good.h5", status=2)
+
+
+class Killed(BaseException):
+    pass
+
+
+# the calls by which a promotion changes what is there
+@pytest.mark.parametrize("call", ["shutil.copyfile", "Path.symlink_to", "Path.rename", "Path.replace"])
+def test_a_killed_promotion_leaves_the_old_model(promote, folder, tmp_path, monkeypatch, call):
+    promote("fair.h5")
+    before, entries = used(tmp_path), sorted(os.listdir(tmp_path / "models"))
+
+    def killed(*_arguments):
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(f"ovaflow.prediction.promotion.{call}", killed)
+        patch.setattr(promotion, "_remove", lambda partial: None)
+        with pytest.raises(Killed):
+            promotion.promote(Predictor.open(folder / "good.h5").model, tmp_path / "models" / "current")
+    assert used(tmp_path) == before
+    assert Predictor.open(tmp_path / "models" / "current" / "model.h5").n_labels == 10
+    assert sorted(os.listdir(tmp_path / "models")) != entries
+    promote("bad.h5", status=1)
+    assert sorted(os.listdir(tmp_path / "models")) == entries
