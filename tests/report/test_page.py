@@ -21,14 +21,14 @@ from ovaflow.cli import main
 from ovaflow.data.dataset import Split, open_dataset, write_dataset
 from ovaflow.prediction.predictions import Predictions, read_predictions, write_predictions
 from ovaflow.report.gather import choose_shown, gather
-from ovaflow.report.page import anchors_of, render
+from ovaflow.report.page import anchors_of, parted, render
 from ovaflow.report.quality import Published
 from ovaflow.settings.models import Report
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.storage.artifact import checksum_of, open_artifact
 from ovaflow.storage.texts import read_json, write_json
 
-VOID = {"meta", "link", "br", "img", "hr", "input"}
+VOID = {"meta", "link", "br", "wbr", "img", "hr", "input"}
 EVERY = Report(examples=200)
 """More documents than there are."""
 
@@ -153,6 +153,11 @@ def test_better_run_is_marked_and_published_results_are_next_to_ours_with_their_
     note = '<li id="_note-1">&lt;i&gt;a paper&lt;/i&gt;: a note</li>'
     for part in ('<tr class="theirs">', "1-vs-All", '<sup><a href="#_note-1"', note):
         assert part in overview
+
+
+def test_paths_break_between_their_parts():
+    ours = parted("results/held-out.h5 <a_b> 0.05 A&B")
+    assert ours == "results/<wbr>held-<wbr>out.<wbr>h5 &lt;a_<wbr>b&gt; 0.05 A&amp;B"
 
 
 def test_command_line_writes_the_page(runs, tmp_path, capsys):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import jinja2
 import psutil
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from ovaflow import __version__
 from ovaflow.machine.topology import processor, read_topology
@@ -96,7 +96,7 @@ def _environment():
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    for words_of in (wording.count, wording.percent, wording.plain, slug):
+    for words_of in (wording.count, wording.percent, wording.plain, parted, slug):
         environment.filters[words_of.__name__] = words_of
     environment.globals |= {"markers": len(MARKERS), "latex_link": latex_link}
     return environment
@@ -127,6 +127,11 @@ def anchors_of(names):
 def slug(name):
     """A name of at most 60 lower-case letters, digits and dashes."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60].strip("-")
+
+
+def parted(text):
+    """HTML of a text whose paths and names break between their parts."""
+    return Markup(re.sub(r"(?<=[/_.:=-])(?=[^\W\d])", "<wbr>", str(escape(text))))
 
 
 def describe_machine():
