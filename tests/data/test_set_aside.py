@@ -189,7 +189,7 @@ def test_corrected_records(tmp_path, capsys):
     write(tmp_path / "2023.csv", old)
     write(tmp_path / "2024.csv", [*corrected, old[8]])
     dataset = prepare(tmp_path, train="*.csv")
-    remark = "7 ids occur more than once with different labels, such as r0: repeated: last keeps the last record"
+    remark = "7 ids occur more than once with different labels, such as r0; repeated: last keeps the last record"
     assert remark in capsys.readouterr().out
     assert dataset.n_documents + dataset.test.X.n_rows == 48
     dataset = prepare(tmp_path, "--repeated=last", "--split=last", "--test-fraction=0.1", train="*.csv")
