@@ -23,6 +23,9 @@ _BANDS, _HASHES = 16, 4
 _LARGEST = 0.02
 """Share of all rows above which a group falls apart. Measured: 0.016 of docstrings, 0.012 of Debian's packages."""
 
+_NOTICED, _SEVERAL = 0.01, 5
+"""Share and number of test instances with a near twin in training from which on a remark is made."""
+
 _TRIED = 4
 """Other rows whose hashes agree that a row is compared with, in each band."""
 
@@ -59,6 +62,11 @@ def _first_rows(pairs, n):
     _, components = connected_components(graph, directed=False)
     _, firsts = np.unique(components, return_index=True)
     return firsts[components]
+
+
+def are_noticed(twins, instances):
+    """Whether so many test instances with a near twin in training are worth a remark."""
+    return twins >= max(_NOTICED * instances, _SEVERAL)
 
 
 def have_near_twins(X, others):

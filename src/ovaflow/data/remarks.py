@@ -5,6 +5,7 @@ from collections import defaultdict
 import numpy as np
 
 from ovaflow.data.blocks import PIECES, without_spaces
+from ovaflow.data.near_twins import are_noticed
 
 _NO_FEATURE = "have no feature: an empty text, or only words that are too rare or too frequent"
 _COUNTED = {
@@ -30,8 +31,6 @@ _COUNTED = {
 }
 _HTML = 0.01
 """Share of texts with markup above which a remark is made."""
-_TWINS = 0.01
-"""Share of test instances with a near twin above which a remark is made."""
 _ODD = 0.9
 """Share of labels that occur once, and of test instances without a known label, above which something is wrong."""
 
@@ -57,7 +56,7 @@ def _on_files(files):
 
 def _on_twins(counts):
     twins, instances = counts.get("test_with_near_twin", 0), counts["test_instances"]
-    if twins >= max(_TWINS * instances, 1):
+    if are_noticed(twins, instances):
         yield (
             f"{twins:,} of {instances:,} test instances have a near twin in training, such as another "
             "edition: figures contain some memory, and the report also has those of the others"

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.console.errors import InputError
+from ovaflow.data.near_twins import are_noticed
 from ovaflow.evaluation.metrics import PLACES, SAMPLED
 from ovaflow.report import wording
 from ovaflow.report.tables import Cell, Column, Row, Table, make_table, metric, samples, table_of_runs
@@ -123,9 +124,6 @@ _HOPELESS = 0.01
 """With a larger share of instances without a known label, the overview has P@k of the others."""
 
 
-_MEMORY = 0.01
-"""With a larger share of instances that have a near twin in training, it has P@k of the others."""
-
 _PLACES = "/".join(map(str, PLACES))
 
 _COUNTED = "No prediction can be right for them, and P@k counts them as wrong."
@@ -173,7 +171,7 @@ def _hopeless(test, runs):
 def _twins(runs):
     metrics = runs[0].metrics
     instances, twins = metrics.get("instances", 0), metrics.get("instances_with_near_twin", 0)
-    if twins < max(_MEMORY * instances, 1):
+    if not are_noticed(twins, instances):
         return
     share = wording.percent(twins / instances, 1)
     yield (
