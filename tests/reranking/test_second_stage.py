@@ -19,6 +19,7 @@ from ovaflow.reranking import fitting
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.evidence import GROUPS
 from ovaflow.reranking.fitting import fit_reranker
+from ovaflow.reranking.macro_f1 import labels_for_macro_f1
 from ovaflow.reranking.reranked_model import RerankedModel
 from ovaflow.reranking.reranker_file import read_about, read_reranker, write_reranker
 from ovaflow.sparse.csr import rows_of
@@ -145,6 +146,21 @@ def test_labels_that_fit_or_are_probable(folder, dataset, predicted, tmp_path, c
     assert main([*command, "--output-format=table"]) == 0
     name = dataset.label_names[predicted.ids[0, 0]]
     assert f"{100 * probabilities[0, 0]:.1f} %  {name}\n" in capsys.readouterr().out
+
+
+def test_labels_for_macro_f1_of_a_file_and_of_the_test_set_are_the_same(folder, dataset, predicted, tmp_path, capsys):
+    run("predict", folder, output=tmp_path / "predictions.h5", options=["--optimise=macro-F1", "--top-k=2"])
+    ours = read_predictions(tmp_path / "predictions.h5").ids
+    theirs, _ = labels_for_macro_f1(predicted.ranking.ids, predicted.ranking.probabilities, 2)
+    assert ours.tolist() == theirs.tolist()
+    assert ours.tolist() != predicted.ids[:, :2].tolist()
+    (tmp_path / "in.txt").write_text("".join(f"{text}\n" for text in dataset.test_texts()))
+    command = "predict", str(folder / "dataset" / "model.h5"), str(tmp_path / "in.txt"), "--optimise=macro-F1"
+    capsys.readouterr()
+    assert main([*command, "--top-k=2", "--output-format=jsonl"]) == 0
+    answers = [json.loads(line)["labels"] for line in capsys.readouterr().out.splitlines()]
+    assert [[label["id"] for label in labels] for labels in answers] == theirs.tolist()
+    assert main([*command, "--fit"]) == main([*command, "--no-rerank"]) == 2
 
 
 def test_evaluate_shows_labels_by_probability(folder, capsys):

@@ -1,9 +1,11 @@
 """ovaflow predict."""
 
+import itertools
 import sys
 from contextlib import contextmanager
 
 import click
+import numpy as np
 
 from ovaflow.cli.options import FILE, SUGGESTIONS, THREADS, option, second_stage
 from ovaflow.cli.suggestions import RIGHT_IDS, suggestion_files_for
@@ -19,6 +21,7 @@ from ovaflow.prediction.answers import (
     JsonLines,
     Table,
     XmcText,
+    first_labels,
     labels_of,
 )
 from ovaflow.prediction.predictions import predict_test_set, require_second_stage, write_predictions
@@ -33,8 +36,9 @@ from ovaflow.prediction.sources import (
     remark_on_columns,
     text_column_of,
 )
+from ovaflow.reranking.macro_f1 import labels_for_macro_f1
 from ovaflow.reranking.reranker_file import read_about
-from ovaflow.settings.models import COLUMN_FORMATS, Predict
+from ovaflow.settings.models import CANDIDATES, COLUMN_FORMATS, Predict
 from ovaflow.storage.writing import write_atomically
 
 _FORMAT = click.Choice(["jsonl", "csv", "xmc-text", "table"])
@@ -91,7 +95,8 @@ def predict_command(
     """Find the best labels of texts, of files of texts or features, or of a dataset's test instances.
 
     A FILE holds one text per line, JSON Lines, CSV, Parquet, svmlight or XMC text, compressed or not; - is standard
-    input. Files are read and answered batch by batch; only the predictions of a dataset are kept in memory.
+    input. Files are read and answered batch by batch; the predictions of a dataset, and all with --optimise, are kept
+    in memory first.
     """
     if model is None:
         if not inputs:
@@ -104,7 +109,11 @@ def predict_command(
             raise click.UsageError("--dataset takes only a model, --output, --top-k, --suggestions and --threads")
         _predict_dataset(predictor.model, dataset, files, reranker, top_k, optimise, threads, output)
     elif inputs or texts:
-        _predict_raw(predictor, inputs, texts, files, top_k, threads, output, **options)
+        if optimise:
+            require_second_stage(predictor.model)
+            if options["fit"]:
+                raise click.UsageError("--optimise and --fit exclude each other")
+        _predict_raw(predictor, inputs, texts, files, top_k, optimise, threads, output, **options)
     else:
         raise click.UsageError("nothing to predict: give --text, a file, - for standard input, or --dataset")
 
@@ -135,7 +144,9 @@ def _predict_dataset(model, dataset, files, reranker, top_k, optimise, threads, 
     click.echo(f"{output}: top {top_k} of {n:,} instances in {predictions.seconds:.1f} s, {each:.2f} core-ms each")
 
 
-def _predict_raw(predictor, inputs, texts, files, top_k, threads, output, output_format, joined, keep, **options):
+def _predict_raw(
+    predictor, inputs, texts, files, top_k, optimise, threads, output, output_format, joined, keep, **options
+):
     probability = options.pop("min_probability")
     if options["fit"] or probability is not None:
         require_second_stage(predictor.model)
@@ -158,22 +169,27 @@ def _predict_raw(predictor, inputs, texts, files, top_k, threads, output, output
         if output is not None and isinstance(writer, JoinedCsv):
             out.write(BYTE_ORDER_MARK)
         out.write(writer.head)
-        unknown, empty, known = 0, 0, dict.fromkeys(files, 0)
+        unknown, known, read = 0, dict.fromkeys(files, 0), []
+        lines = _Lines(out, writer)
         for batch in _batches(predictor, texts, sources):
             if batch.texts is not None:
                 unknown += without_words(predictor, batch.X)
-            texts_or_none = batch.texts or [None] * len(batch.names)
             ids = _ids(batch.names, progress.done + 1)
             suggestions = {name: file.suggestions_for(ids) for name, file in files.items()}
             for name, each in suggestions.items():
                 known[name] += int(each.known.sum())
-            predictions = labels_of(predictor, batch.X, top_k, threads, suggestions=suggestions, **options)
-            rows = zip(batch.names, texts_or_none, predictions, batch.kept, strict=True)
-            for number, (name, text, labels, kept) in enumerate(rows, progress.done + 1):
-                empty += not labels
-                out.write(writer.write(number, name, text, labels, kept))
-            out.flush()
+            if optimise:
+                found = predictor.top_k(batch.X, min(CANDIDATES, predictor.n_labels), threads, suggestions)
+                read.append((batch._replace(X=None), found))
+            else:
+                lines.add(batch, labels_of(predictor, batch.X, top_k, threads, suggestions=suggestions, **options))
             progress.advance(len(batch.names))
+        if read:
+            batches, candidates = zip(*read, strict=True)
+            chosen = labels_for_macro_f1(*map(np.concatenate, zip(*candidates, strict=True)), top_k)
+            labels = first_labels(predictor, *chosen, top_k, options["min_score"])
+            for batch in batches:
+                lines.add(batch, itertools.islice(labels, len(batch.names)))
         _require_suggestions(files, known, progress.done)
         if isinstance(writer, XmcText):
             out.seek(0)
@@ -181,9 +197,25 @@ def _predict_raw(predictor, inputs, texts, files, top_k, threads, output, output
     if unknown:
         remark = "have no word that the model knows: what is predicted fits any text"
         click.echo(f"ovaflow: {unknown:,} of {progress.done:,} texts {remark}", err=True)
-    if empty and isinstance(writer, Csv):
+    if lines.empty and isinstance(writer, Csv):
         remark = "is kept, so they have no line; --joined gives each a row"
-        click.echo(f"ovaflow: no label of {empty:,} of {progress.done:,} instances {remark}", err=True)
+        click.echo(f"ovaflow: no label of {lines.empty:,} of {progress.done:,} instances {remark}", err=True)
+
+
+class _Lines:
+    """What is written of instances, one batch after the other."""
+
+    def __init__(self, out, writer):
+        self._out, self._writer = out, writer
+        self._number = self.empty = 0
+
+    def add(self, batch, predictions):
+        texts = batch.texts or [None] * len(batch.names)
+        for name, text, labels, kept in zip(batch.names, texts, predictions, batch.kept, strict=True):
+            self._number += 1
+            self.empty += not labels
+            self._out.write(self._writer.write(self._number, name, text, labels, kept))
+        self._out.flush()
 
 
 def _ids(names, first):
