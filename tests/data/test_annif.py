@@ -157,6 +157,20 @@ def test_a_dataset_of_subjects(tmp_path, capsys):
     assert "10 subjects of instances are not in the vocabulary" in told[4]
 
 
+def test_texts_whose_subjects_the_vocabulary_lacks_have_labels(tmp_path, capsys):
+    (tmp_path / "v.tsv").write_text(f"<{CATS}>\tcats\n<{DOGS}>\tdogs\n")
+    (tmp_path / "a.tsv").write_text(f"black cats\t{CATS}\nold\t{OLD}\n" * 3 + "nothing\t\n")
+    (tmp_path / "b.tsv").write_text(f"black cats\t{CATS}\nold\t{OLD}\nbarking dogs\t{DOGS}\n")
+    files = [f"--{name}={tmp_path / file}" for name, file in (("train", "a.tsv"), ("test", "b.tsv"))]
+    options = ["--format=annif", f"--vocabulary={tmp_path / 'v.tsv'}", f"--output={tmp_path / 'd.h5'}"]
+    assert main(["prepare", *files, *options, "--max-df=1.0"]) == 0
+    output = capsys.readouterr().out
+    assert "1 of 7 training instances have no label" in output
+    assert "3 of 7 training instances have only subjects that the vocabulary lacks" in output
+    assert "2 of 3 test instances have only labels that no training instance has" in output
+    assert "test instances have no label" not in output
+
+
 def test_predictions_and_the_service_carry_uris(tmp_path, capsys):
     (tmp_path / "v.tsv").write_text(f"<{CATS}>\tcats\t636.8\n<{DOGS}>\tdogs\n")
     (tmp_path / "a.tsv").write_text(f"black cats\t{CATS}\nbarking dogs\t{DOGS}\n" * 5)

@@ -11,7 +11,7 @@ from ovaflow.evaluation.metrics import ranking_metrics
 from ovaflow.settings.models import ChooseC, TrainLabels
 from ovaflow.sparse.csr import from_scipy
 from ovaflow.training.shard_job import train_model
-from ovaflow.tuning import comparison
+from ovaflow.tuning import comparison, cost, features
 from ovaflow.tuning.comparison import Trial, compare, folds, summary
 from ovaflow.tuning.cost import choose_C
 
@@ -96,6 +96,24 @@ def test_C_is_the_best_of_those_tried_and_no_test_instance_is_seen(monkeypatch):
     fewer = choose_C(dataset, TrainLabels(), ChooseC(candidates=[0.1, 1], instances=100), 1)
     assert (fewer["instances"], found["instances"]) == (100, 600)
     assert max(each["held_out"] for each in fewer["candidates"]) <= 100
+
+
+def test_groups_are_held_out_together(tmp_path, monkeypatch):
+    groups = []
+    for module in (cost, features):
+        monkeypatch.setattr(module, "folds", lambda each, share: groups.append(each) or folds(each, share))
+    dataset, series = noisy_dataset(), np.arange(600) % 20
+    dataset = replace(dataset, train=replace(dataset.train, groups=series))
+    choose_C(dataset, TrainLabels(), ChooseC(candidates=[1.0]), 1)
+    series = series[np.random.default_rng(0).permutation(600)]
+    np.testing.assert_array_equal(np.equal.outer(groups[0], groups[0]), np.equal.outer(series, series))
+    rows = [f"s{i % 20},x,word{i} more{i % 9}" for i in range(600)]
+    (tmp_path / "a.csv").write_text("\n".join(["series,labels,text", *rows]))
+    options = [f"--train={tmp_path / 'a.csv'}", "--format=csv", "--group-column=series"]
+    options += ["--candidates=words", f"--output={tmp_path / 'a.json'}"]
+    assert main(["choose-features", *options]) == 0
+    sizes = np.unique(groups[1], return_counts=True)[1]
+    assert set(sizes) == {30}
 
 
 def test_figures_of_a_choice_are_those_of_models_trained_directly():

@@ -26,7 +26,7 @@ _COUNTED = {
     "test_with_unseen_labels_only": "{count:,} of {test_instances:,} test instances have only labels "
     "that no training instance has",
     "ids_with_different_labels": "{count:,} ids occur more than once with different labels, such as "
-    "{id_with_different_labels}; repeated: last keeps the last record of each id",
+    "{first_id_with_different_labels}; repeated: last keeps the last record of each id",
     "records_replaced": "{count:,} records whose id occurs again later: left out",
 }
 _HTML = 0.01

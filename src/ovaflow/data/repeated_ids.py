@@ -34,4 +34,4 @@ class RepeatedIds:
         different = firsts[np.unique(numbers[labels != labels[firsts[numbers]]])]
         if len(different):
             counts["ids_with_different_labels"] += len(different)
-            counts.setdefault("id_with_different_labels", self._ids[different.min()])
+            counts.setdefault("first_id_with_different_labels", self._ids[different.min()])

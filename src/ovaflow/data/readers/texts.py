@@ -96,7 +96,7 @@ class Columns(NamedTuple):
         record = next((field for field in further if field is not None), None)
         try:
             text, labels = joined(fields[:n_texts], self.weighted), self._labels_in(fields[n_texts:end])
-            group, time = clean(joined([group])).strip(), time_of(time)
+            group, time = _group_of(group), time_of(time)
             kept = tuple(clean(_text_of(field)) for field in fields[end:end_of_kept])
         except ValueError as error:
             where = "" if row is None else f"row {row}: "
@@ -196,6 +196,12 @@ def _text_of(content):
         raise ValueError(f"a text is {content!r:.60}, neither words nor a finite number")
     # tables have nan where a number is missing
     return str(content) if content == content else ""
+
+
+def _group_of(content):
+    """The name of a group; empty where there is none."""
+    missing = content is None or content != content
+    return "" if missing else clean(str(content)).strip()
 
 
 def time_of(content):
