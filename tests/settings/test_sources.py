@@ -39,6 +39,7 @@ LATER = {"initialization": "pretrained", "pretrained": "a", "retrain": "changed"
         ({"a": {"rerank_with": ["a"]}}, {"rerank": 0.2}, "runs.a: rerank_with names the run itself; name others"),
         ({"a": {"rerank_with": ["b"]}, "b": {}}, {"rerank": 0}, f"runs.a: {NEEDS}"),
         ({"a": {}, "b": {}}, {"rerank": 0, "rerank_with": ["b"]}, f"predict: {NEEDS}"),
+        ({"a": {"optimise": "macro-F1"}}, {"rerank": 0}, "runs.a: optimise needs rerank, which gives probabilities"),
         (
             {"a": {"rerank_with": ["b"]}, "b": {"sweep": {"C": [1, 2]}}},
             {"rerank": 0.2},
