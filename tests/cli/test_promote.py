@@ -16,13 +16,14 @@ from ovaflow.training.shard_job import train_model
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """checked.csv, and good, fair and bad.h5: of 100 records, of 99, and of 100 with labels of others."""
+    """checked.csv; good, fair and bad.h5, of 100 records, of 99, and of 100 with wrong labels."""
     folder = tmp_path_factory.mktemp("promote")
     write_table(folder / "records.csv")
     head, *lines = (folder / "records.csv").read_text().splitlines(keepends=True)
     (folder / "checked.csv").write_text("".join([head, *lines[100:]]))
     texts, labels = zip(*(line.split(",") for line in lines[:100]), strict=True)
-    shuffled = [f"{text},{others}" for text, others in zip(texts, labels[7:] + labels[:7], strict=True)]
+    others = labels[7:] + labels[:7]
+    shuffled = [f"{text},{wrong}" for text, wrong in zip(texts, others, strict=True)]
     for name, rows in (("good", lines[:100]), ("fair", lines[:99]), ("bad", shuffled)):
         (folder / f"{name}.csv").write_text("".join([head, *rows]))
         prepared = ["prepare", "--format=csv", f"--train={folder}/{name}.csv", "--label-separator=|"]
@@ -106,6 +107,15 @@ def test_what_is_not_a_link_stays(promote, tmp_path):
     current.unlink()
     current.symlink_to("gone")
     assert "leads to gone, where there is no model.h5" in promote("good.h5", status=2)
+
+
+def test_a_file_that_changes_meanwhile_is_not_taken(promote, folder, tmp_path, monkeypatch):
+    def copy_another(_source, target):
+        target.write_bytes((folder / "bad.h5").read_bytes())
+
+    monkeypatch.setattr("shutil.copyfile", copy_another)
+    assert "good.h5: has changed since it was measured; run" in promote("good.h5", status=2)
+    assert os.listdir(tmp_path / "models") == []
 
 
 class Killed(BaseException):

@@ -83,11 +83,12 @@ def differences_tables(entries):
             bounds = f"{points(each['low'])} to {points(each['high'])}"
             amounts = f"{each['better']:,}", f"{each['worse']:,}"
             table.add_row(name, points(each["difference"]), bounds, *amounts, each["verdict"])
-        yield f"{entry['model']} against {first['model']}, number of records better and worse:", table
+        names = f"{entry['model']} against {first['model']}"
+        yield f"{names}, number of records better and worse:", table
 
 
 def levels_tables(entries):
-    """How good labels of at least some probability are, of each model that has some, with a title."""
+    """How good probable labels are, of each model that has probabilities, with a title."""
     for entry in entries:
         if not entry["automatic"]:
             continue

@@ -62,13 +62,13 @@ def promote_command(context, new, link, path, reading, metric, tolerance, thread
     model, metric = open_predictor(new), COMPARED[metric]
     with turn(link):
         current = model_in_use(link)
-        theirs = None if current is None else open_predictor(current)
-        if theirs is not None and checksums_of(theirs.model) == checksums_of(model.model):
-            click.echo(f"{link}: {new} is already in use")
-            return
-        predictors = {str(new): model}
-        if theirs is not None:
-            predictors[str(current)] = theirs
+        predictors, lost = {str(new): model}, False
+        if current is not None:
+            theirs = predictors[str(current)] = open_predictor(current)
+            if checksums_of(theirs.model) == checksums_of(model.model):
+                click.echo(f"{link}: {new} is already in use")
+                return
+            lost = theirs.model.probabilistic and not model.model.probabilistic
         ours, *others = _figures(predictors, path, reading, threads, metric)
         words, refusal = f"{metric} {percent(ours.means[metric])}", ""
         if others:
@@ -80,7 +80,7 @@ def promote_command(context, new, link, path, reading, metric, tolerance, thread
             context.exit(1)
         folder = promote(model.model, link)
     click.echo(f"{link} -> {folder.name}: {words}")
-    if theirs is not None and theirs.model.probabilistic > model.model.probabilistic:
+    if lost:
         remark = "it has no second stage, so no probabilities; the one before had"
         click.echo(f"ovaflow: {remark}", err=True)
 
@@ -104,4 +104,6 @@ def _refusal(difference, tolerance):
     """Why a model is worse than the one before; empty if it is not."""
     if -difference.difference > tolerance:
         return f"more than {100 * tolerance:g} points less"
-    return "less, and not by chance" if difference.high < 0 else ""
+    if difference.verdict == "worse":
+        return "less, and not by chance"
+    return ""

@@ -1,4 +1,4 @@
-"""Figures of models on the same labelled records: how much of them, and of differences, is chance."""
+"""Figures of models on the same labelled records, and how much of a difference is chance."""
 
 from typing import NamedTuple
 
@@ -34,7 +34,7 @@ class Difference(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """Figures of a model by name: means over all records with labels, whether it knows these or not."""
+    """Figures of a model by name: means over all records with labels, known to it or not."""
 
     records: dict  # values of the records, float64 (m,)
     samples: dict  # means of the bootstrap's samples of the records, float64 (RESAMPLES,)

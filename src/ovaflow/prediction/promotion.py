@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ovaflow.console.errors import InputError
 from ovaflow.model.index import index_path, open_index
+from ovaflow.prediction.predictions import open_any_model, with_second_stage
 from ovaflow.reranking.reranker_file import FILE_NAME, copy_of_run, read_about
 
 MODEL = "model.h5"
@@ -39,8 +40,10 @@ def model_in_use(link):
 
 def checksums_of(model):
     """Checksums of an open model and of the second stage next to it, which may be unused."""
-    beside = model.path.with_name(FILE_NAME)
-    return model.checksum, read_about(beside).checksum if beside.exists() else ""
+    beside, second = model.path.with_name(FILE_NAME), ""
+    if beside.exists():
+        second = read_about(beside).checksum
+    return model.checksum, second
 
 
 @contextlib.contextmanager
@@ -70,6 +73,10 @@ def promote(model, link):
     partial = Path(tempfile.mkdtemp(prefix=f".{link.name}.", suffix=_PARTIAL, dir=link.parent))
     try:
         _copy_files(model, partial / folder.name)
+        copy = with_second_stage(open_any_model(partial / folder.name / MODEL))
+        if copy.checksum != model.checksum:
+            message = "has changed since it was measured"
+            raise InputError(message, path=model.path, remedy="run the command again")
         # first, so that whoever finds it here knows that the folder is not in use
         new_link = partial / link.name
         new_link.symlink_to(folder.name)
