@@ -174,6 +174,16 @@ def test_features_are_chosen_without_the_test_set_and_prepared(tmp_path, capsys)
     assert "aaaaaa*" in open_dataset(dataset).feature_names
 
 
+@pytest.mark.parametrize(("cheap", "size"), [(301, 50), (300, 80)])
+def test_features_are_compared_on_more_instances_of_a_large_dataset(tmp_path, monkeypatch, cheap, size):
+    for name, value in (("_CHEAP", cheap), ("_FEW", 50), ("_MANY", 80)):
+        monkeypatch.setattr(features, name, value)
+    train, chosen = write_inflected(tmp_path / "train.tsv", 300, 0), tmp_path / "features.json"
+    files = [f"--train={train}", f"--test={train}", "--format=text-tsv", f"--output={chosen}"]
+    assert main(["choose-features", *files, "--candidates=words"]) == 0
+    assert json.loads(chosen.read_text())["instances"] == size
+
+
 def test_instances_set_aside_for_testing_are_not_seen(tmp_path):
     whole = write_inflected(tmp_path / "whole.tsv", 300, 0)
     options = ["--format=text-tsv", "--candidates=words", "--candidates=words+pairs"]

@@ -159,7 +159,7 @@ def _hopeless(test, runs):
     why = ""
     if test.unlabelled is not None:
         others = test.hopeless - test.unlabelled
-        why = f": {test.unlabelled:,} have no label at all, {others:,} only labels that occur in no training instance"
+        why = f": {test.unlabelled:,} have no label, {others:,} only labels that no training instance has"
     share, others = test.hopeless / test.instances, test.instances - test.hopeless
     which = f"{test.hopeless:,} of {test.instances:,} test instances ({wording.percent(share, 1)} %)"
     yield f"{which} have no label that a model can know{why}. {_COUNTED}"
