@@ -15,6 +15,7 @@ from sklearn.metrics import precision_recall_fscore_support, precision_score, re
 from tiny_table import write_table
 
 from ovaflow.cli import main
+from ovaflow.cli.labelled import distinct_names
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.figures import Figures
@@ -174,12 +175,18 @@ def hits_of(predictor, folder):
     return np.column_stack([np.mean(right, axis=1, where=np.arange(5) < k) for k in (1, 5)])
 
 
+def test_models_are_called_by_what_tells_them_apart():
+    assert distinct_names(["a/old/msi/model.h5", "a/new/msi/model.h5"]) == ["old", "new"]
+    assert distinct_names(["x/model.h5", "x/new/model.h5"]) == ["x/model.h5", "x/new/model.h5"]
+    assert distinct_names(["x/model.h5"]) == ["x/model.h5"]
+
+
 def test_two_models_side_by_side(folder, capsys):
     paths = [folder / name / "model.h5" for name in ("old", "new")]
     options = [f"--model={path}" for path in paths]
     output = f"--output={folder}/both.json"
     assert main(["evaluate", *options, str(folder / "new.csv"), output]) == 0
-    assert f"{paths[1]} against {paths[0]}, " in capsys.readouterr().out
+    assert "new against old, " in capsys.readouterr().out
     first, second = json.loads((folder / "both.json").read_text())["models"]
     old, new = (hits_of(Predictor.open(path), folder) for path in paths)
     for column, name in enumerate(("P@1", "P@5")):

@@ -7,6 +7,7 @@ from rich.console import Console
 
 from ovaflow.cli.labelled import (
     differences_tables,
+    distinct_names,
     levels_tables,
     metrics_table,
     reads_labelled_file,
@@ -98,8 +99,9 @@ def _evaluate_file(path, models, labels, output, threads, reading):
     entries = _entries(predictors, answers)
     console = Console(highlight=False)
     click.echo(f"{path}, means with 95 % intervals:")
-    console.print(metrics_table(entries))
-    for title, table in [*differences_tables(entries), *levels_tables(entries)]:
+    named = [entry | {"model": name} for entry, name in zip(entries, distinct_names(models), strict=True)]
+    console.print(metrics_table(named))
+    for title, table in [*differences_tables(named), *levels_tables(named)]:
         click.echo(title)
         console.print(table)
     if output:

@@ -2,6 +2,9 @@
 
 import functools
 import itertools
+import os
+from os.path import commonpath
+from pathlib import Path
 
 import click
 from rich import box
@@ -40,6 +43,18 @@ def reads_labelled_file(command):
     return with_reading
 
 
+def distinct_names(models):
+    """The parts in which paths differ: ``old`` and ``new`` of old/msi/model.h5 and new/msi/model.h5."""
+    if len(models) == 1:
+        return [str(models[0])]
+    parts = [Path(model).parts for model in models]
+    start = len(os.path.commonprefix(parts))
+    end = len(os.path.commonprefix([path[start:][::-1] for path in parts]))
+    names = ["/".join(path[start : len(path) - end]) for path in parts]
+    # a path may be a part of the other
+    return names if all(names) else list(map(str, models))
+
+
 def percent(value):
     return f"{100 * value:.1f} %"
 
@@ -76,13 +91,13 @@ def differences_tables(entries):
     for entry in others:
         table = Table(box=box.SIMPLE_HEAD)
         table.add_column("", no_wrap=True)
-        for name in ("points", "95 % interval", "better", "worse"):
-            table.add_column(name, justify="right")
+        for name in ("points", "better", "worse"):
+            table.add_column(name, justify="right", no_wrap=True)
         table.add_column("", no_wrap=True)
         for name, each in entry["differences"].items():
-            bounds = f"{points(each['low'])} to {points(each['high'])}"
+            difference, low, high = (points(each[part]) for part in ("difference", "low", "high"))
             amounts = f"{each['better']:,}", f"{each['worse']:,}"
-            table.add_row(name, points(each["difference"]), bounds, *amounts, each["verdict"])
+            table.add_row(name, f"{difference} ({low} to {high})", *amounts, each["verdict"])
         names = f"{entry['model']} against {first['model']}"
         yield f"{names}, number of records better and worse:", table
 
