@@ -2,8 +2,6 @@
 
 import functools
 import itertools
-import os
-from os.path import commonpath
 from pathlib import Path
 
 import click
@@ -48,11 +46,16 @@ def distinct_names(models):
     if len(models) == 1:
         return [str(models[0])]
     parts = [Path(model).parts for model in models]
-    start = len(os.path.commonprefix(parts))
-    end = len(os.path.commonprefix([path[start:][::-1] for path in parts]))
+    start = _equal_at_first(parts)
+    end = _equal_at_first([path[start:][::-1] for path in parts])
     names = ["/".join(path[start : len(path) - end]) for path in parts]
     # a path may be a part of the other
     return names if all(names) else list(map(str, models))
+
+
+def _equal_at_first(lists):
+    alike = (len(set(each)) == 1 for each in zip(*lists, strict=False))
+    return sum(itertools.takewhile(bool, alike))
 
 
 def percent(value):
