@@ -29,7 +29,9 @@ def test_a_table_is_all_that_a_person_needs(place, monkeypatch, capsys):
     columns = ["--text-column=title", "--labels-column=subjects", "--label-separator=|"]
     arguments = ["records.csv", *columns, "--cores=2"]
     written = train(place, *arguments, "--until", "prepare_dataset")
-    assert "--model results/records/msi/model.h5 --text" in written
+    assert "config: records.yaml\n" in written
+    # there is no model yet
+    assert "ovaflow predict" not in written
     assert (place.folder / "results/records/dataset.h5").is_file()
     config = place.folder / "records.yaml"
     settings = yaml.safe_load(config.read_text())

@@ -30,7 +30,7 @@ def test_a_line_for_each_stage_and_the_report_in_the_end(finished):
     assert all(stages.index("warm_up") < stages.index(stage) for stage in ("compute_means", "train_shard"))
     assert lines[-3:-1] == [
         "Done: 19 of 19 jobs",
-        "Labels of new records: ovaflow predict results/tiny/msi/model.h5 FILE",
+        "Labels of new records: ovaflow predict results/tiny/dismec/model.h5 FILE",
     ]
     assert re.fullmatch("The report is ready: /.*/results/report.html", lines[-1])
 
