@@ -10,7 +10,7 @@ from docs.pages import ROOT, blocks_of
 pytestmark = [pytest.mark.workflow, pytest.mark.long, pytest.mark.timeout(900)]
 
 TABLE = ROOT / "docs" / "tutorial" / "records.csv"
-FEWER_JOBS = "train: {shards: 1}\nreport: {prune_thresholds: []}\n"
+FEWER_JOBS = "train: {shards: 1}\nreport: {prune_thresholds: []}\npredict: {rerank: 0}\n"
 
 
 def test_a_worse_model_does_not_replace_the_one_in_use(shell, tmp_path):

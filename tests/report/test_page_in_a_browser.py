@@ -123,7 +123,7 @@ def test_without_scripts_tables_are_tables(chromium, many):
 
 def test_the_overviews_file_holds_the_figures_in_full(opened, runs):
     page, _, _ = opened
-    rows = {row["run"]: row for row in saved(page, page.locator("header .below a.saved"))}
+    rows = {row["run"]: row for row in saved(page, page.locator("header .below a.saved").first)}
     assert len(rows) == N_RUNS
     for run in runs:
         metrics = read_json(run / "metrics.json", "metrics")
@@ -135,7 +135,8 @@ def test_the_overviews_file_holds_the_figures_in_full(opened, runs):
 
 def test_sums_of_jobs_are_right_and_stay_at_the_end(opened):
     page, _, _ = opened
-    (row,) = [row for row in saved(page, page.locator(".resources a.saved").last) if row["step"] == "train shard"]
+    rows = saved(page, page.locator(".resources a.saved[download$=csv]").last)
+    (row,) = [row for row in rows if row["step"] == "train shard"]
     assert [float(row[name]) for name in ("jobs", "sum wall time [s]", "sum CPU time [s]")] == [2, 6.5, 3.25]
     assert float(row["one job peak memory [bytes]"]) == 101 << 20
     table = page.locator(".resources table.sortable").first
