@@ -222,6 +222,8 @@ def test_what_does_not_go_together(folder, capsys):
     assert main(["evaluate", new, str(folder / "new.csv"), f"--labels={folder}/labels.csv"]) == 0
     assert "labels.csv: the best 5 of each record count as predicted" in capsys.readouterr().out
     assert main(["evaluate", old, new, str(folder / "new.csv"), f"--labels={folder}/labels.csv"]) == 2
+    assert main(["evaluate", old, old, str(folder / "new.csv")]) == 2
+    assert "old/model.h5 appears twice" in capsys.readouterr().err
     assert main(["evaluate", old, str(folder / "new.csv"), f"--groups={folder}/groups.json"]) == 2
     assert "--groups goes with --dataset" in capsys.readouterr().err
 

@@ -106,7 +106,11 @@ def test_a_run_starts_from_a_run_of_a_sweep_or_from_a_file(name, expected):
             {"a": {"sweep": {"C": [1, -1]}}},
             "runs.a.sweep.C: found [1, -1], expected a list, each entry a number",
         ),
-        ({"a": {"sweep": {"C": [1, 3, 1.0]}}}, "runs.a.sweep: the name of its run a.C-1 is taken"),
+        ({"a": {"sweep": {"C": [1, 3, 1.0]}}}, "runs.a.sweep: C: 1 appears twice"),
+        (
+            {"a": {"method": "fastxml", "sweep": {"seed": [4]}}},
+            "runs.a.sweep.seed: found [4], expected a list of at least 2, each entry a whole number",
+        ),
         ({"a": {"sweep": [1, 2]}}, "runs.a.sweep: found [1, 2], expected a mapping of keys to values"),
         ({"a": {"C": 2, "sweep": {"C": [1]}}}, "runs.a: C and sweep.C exclude each other"),
         ({"a.C-1": {}, "a": {"sweep": {"C": [1]}}}, "runs.a.sweep: the name of its run a.C-1 is taken"),

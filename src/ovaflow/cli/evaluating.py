@@ -94,7 +94,11 @@ def _evaluate_predictions(predictions, dataset, model, settings, table, training
 def _evaluate_file(path, models, labels, output, threads, reading):
     if labels and len(models) > 1:
         raise click.UsageError("--labels goes with one --model")
-    predictors = {str(model): open_predictor(model) for model in models}
+    predictors = {}
+    for model in map(str, models):
+        if model in predictors:
+            raise click.UsageError(f"--model {model} appears twice")
+        predictors[model] = open_predictor(model)
     answers = answers_of(predictors, path, reading, threads)
     entries = _entries(predictors, answers)
     console = Console(highlight=False)

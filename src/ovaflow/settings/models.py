@@ -7,6 +7,7 @@ fields, and the code gets the object itself.
 
 import re
 from functools import cache
+from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import urlsplit
 
@@ -687,6 +688,10 @@ class Sweep(Section):
     def _one_setting(self) -> Self:
         if len(self.model_fields_set) != 1:
             raise ValueError("sweep needs either C or seed")
+        name, values = self.swept
+        for value, following in pairwise(values):
+            if value == following:
+                raise ValueError(f"{name}: {value:g} appears twice")
         return self
 
     @property

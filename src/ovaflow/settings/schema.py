@@ -33,7 +33,9 @@ def legal_values(schema: dict) -> str:
     if "enum" in schema or "const" in schema:
         return " or ".join(map(str, schema.get("enum", [schema.get("const")])))
     if schema.get("type") == "array":
-        return f"a list, each entry {legal_values(schema['items'])}"
+        least = schema.get("minItems", 0)
+        size = f" of at least {least}, " if least > 1 else ", "
+        return f"a list{size}each entry {legal_values(schema['items'])}"
     if schema.get("type") == "string" and schema.get("minLength"):
         return "a text that is not empty"
     bounds = [f"{word} {schema[key]:g}" for key, word in _BOUNDS.items() if key in schema]
