@@ -79,6 +79,18 @@ def test_quality_is_that_of_scores_of_probabilities_and_of_labels_that_fit(runs,
     assert (name, point) == ("msi, labels that fit", pytest.approx([fit[7], 100 * fit[4]]))
 
 
+def test_labels_for_macro_f1_have_a_row_of_their_own(folders, ranking):
+    path = folders[0] / "predictions.h5"
+    predictions = read_predictions(path)
+    write_predictions(path, replace(predictions, ids=ranking.first_ids))
+    table = second_stage.show("mine", gather(folders)[0])["quality"]
+    ways = ["by score alone", "for macro-F1, first 5", "by probability, first 5", "labels that fit"]
+    assert [row.hint for row in table.rows] == ways
+    _, chosen, by_probability, _ = figures(table)
+    shown = [[value is not None for value in row] for row in (chosen, by_probability)]
+    assert shown == [[True] * 4 + [False] * 4, [False] * 4 + [True] * 4]
+
+
 def test_examples_show_probabilities_in_percent_and_shade_labels_that_fit(folders, ranking):
     results = gather(folders)[0]
     shaded = 0

@@ -53,6 +53,7 @@ class Run:
     label_tree: LabelTree | None
     embedding: dict | None  # embedding.json, with names of labels
     reranked: bool  # whether a second stage made its predictions
+    by_probability: bool  # whether predictions are the most probable labels, not those for macro-F1
     second_stage: dict | None  # reliability.json
     pruning: list  # points of prune.json: threshold, metrics and size
 
@@ -190,9 +191,15 @@ def _read_run(folder, dataset, counts, predictions, series):
         label_tree=read_label_tree_of(folder, settings, dataset.checksum),
         embedding=read_embedding(folder, dataset.label_names),
         reranked=predictions.ranking is not None,
+        by_probability=_are_most_probable(predictions),
         second_stage=read_second_stage(folder, predictions, dataset.test.Y),
         pruning=drawable(prune_curve.get("points", [])),
     )
+
+
+def _are_most_probable(predictions):
+    ids, ranking = predictions.ids, predictions.ranking
+    return ranking is not None and np.array_equal(ids, ranking.ids[:, : ids.shape[1]])
 
 
 def _samples(predictions, dataset, metrics):
