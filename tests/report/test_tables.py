@@ -84,7 +84,7 @@ def test_what_may_be_chance_is_marked_with_the_best():
     assert head == ["run", "P @1", "P @1 low", "P @1 high"]
     assert float(first[2]) < float(first[1]) < float(first[3])
     lines = latex_of(table).splitlines()
-    assert lines[2:4] == [r"run & P @1 \\", r"\midrule"]
+    assert lines[2:4] == [r"run & P@1 \\", r"\midrule"]
     assert re.fullmatch(r"a \\& b & 50.00 \$\\pm\$ \d.\d \\\\", lines[4])
     assert r"\textbf{60.25} $\pm$" in lines[6]
 

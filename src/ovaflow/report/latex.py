@@ -18,10 +18,15 @@ def latex_link(table):
 def latex_of(table):
     """A table with headings of one line, intervals behind the figures, and the best in bold."""
     alignment = "l" + "".join("l" if column.words else "r" for column in table.columns)
-    headings = [table.corner, *(f"{column.group} {column.title}".strip() for column in table.columns)]
+    headings = [table.corner, *map(_heading, table.columns)]
     rows = [_row([_escaped(row.name), *map(_cell, row.cells)]) for row in table.rows]
     lines = [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule", _row(map(_escaped, headings)), r"\midrule"]
     return "\n".join([*lines, *rows, r"\bottomrule", r"\end{tabular}", ""])
+
+
+def _heading(column):
+    """Both lines of a heading: ``P@1``, ``training time``."""
+    return f"{column.group} {column.title}".strip().replace(" @", "@")
 
 
 def _row(cells):
