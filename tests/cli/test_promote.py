@@ -85,11 +85,13 @@ def test_a_worse_model_is_refused(promote, tmp_path):
         ("none.h5", "checked.csv", [], "none.h5: no such file"),
         ("good.h5", "none.csv", [], "none.csv: cannot be read"),
         ("good.h5", "unlabelled.csv", [], "unlabelled.csv: no record has a label"),
+        ("good.h5", "few.csv", [], "few.csv: 10 records with labels are too few to compare models"),
         ("good.h5", "checked.csv", ["--metric=F1"], "has no second stage, so no F1 of labels that fit"),
     ],
 )
 def test_bad_input_is_one_line(promote, folder, tmp_path, name, on, options, complaint):
     (folder / "unlabelled.csv").write_text("text,labels\nword00,\n")
+    (folder / "few.csv").write_text("".join((folder / "good.csv").read_text().splitlines(keepends=True)[:11]))
     assert complaint in promote(name, *options, on=on, status=2)
     assert not (tmp_path / "models").exists()
 

@@ -137,6 +137,14 @@ def test_the_last_records_are_set_aside(tmp_path):
     }
 
 
+def test_columns_that_divide_nothing_are_refused(tmp_path, capsys):
+    write(tmp_path / "all.csv", records(texts(50), series=["one"] * 50))
+    prepare(tmp_path, "--group-column=series", status=2)
+    assert "0 of 50 records would be for testing with this group_column" in capsys.readouterr().err
+    prepare(tmp_path, "--split=last", "--split-column=year", status=2)
+    assert "no record has a value in the column year" in capsys.readouterr().err
+
+
 def test_ready_made_features_have_last_records(tmp_path):
     (tmp_path / "all.txt").write_text("10 3 2\n" + "".join(f"{i % 2} {i % 3}:{i + 1}\n" for i in range(10)))
     dataset = prepare(tmp_path, "--split=last", format="xmc-text", train="all.txt")

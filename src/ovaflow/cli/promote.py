@@ -8,7 +8,7 @@ from ovaflow.cli.labelled import percent, points, reads_labelled_file
 from ovaflow.cli.options import FILE, THREADS
 from ovaflow.cli.predict import open_predictor
 from ovaflow.console.errors import InputError
-from ovaflow.evaluation.figures import COMPARED, Figures
+from ovaflow.evaluation.figures import COMPARED, ENOUGH, Figures
 from ovaflow.evaluation.labelled_file import answers_of
 from ovaflow.prediction.promotion import checksums_of, model_in_use, promote, turn
 
@@ -91,6 +91,10 @@ def _figures(predictors, path, reading, threads, metric):
         if metric not in figures.records:
             message, remedy = f"has no second stage, so no {metric}", "choose another --metric"
             raise InputError(message, path=model, remedy=remedy)
+        n = len(figures.records[metric])
+        if n < ENOUGH:
+            message = f"{n:,} records with labels are too few to compare models"
+            raise InputError(message, path=path, remedy=f"give {ENOUGH} at least, better some hundred")
         yield figures
 
 

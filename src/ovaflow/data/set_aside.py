@@ -5,6 +5,7 @@ from zlib import crc32
 
 import numpy as np
 
+from ovaflow.console.errors import InputError
 from ovaflow.data.hold_out import hash_of, held_out_together
 from ovaflow.data.readers.texts import FIELD
 from ovaflow.data.tfidf import GrowingVector
@@ -15,7 +16,11 @@ from ovaflow.sparse.csr import CSR
 def set_aside(instances, settings, processes=1, folder=None):
     """Which instances are for testing, as the settings want: bool (n,)."""
     if settings.split == "last":
-        return last(settings.test_fraction, [instance.time for instance in instances])
+        times = [instance.time for instance in instances]
+        if settings.split_column and set(times) <= {None}:
+            message = f"no record has a value in the column {settings.split_column}"
+            raise InputError(message, remedy="choose another split_column")
+        return last(settings.test_fraction, times)
     hashes, groups, numbers = array("Q"), array("q"), group_numbers()
 
     def texts():
@@ -26,7 +31,11 @@ def set_aside(instances, settings, processes=1, folder=None):
 
     X = rows_of_tokens(texts(), processes, folder)
     hashes, groups = np.array(hashes, np.uint64), np.array(groups, np.int64)
-    return held_out_together(X, hashes, settings.test_fraction, groups)
+    held = held_out_together(X, hashes, settings.test_fraction, groups)
+    if settings.group_column and (held.all() or not held.any()):
+        message = f"{held.sum():,} of {len(held):,} records would be for testing with this group_column"
+        raise InputError(message, remedy="choose a column with more values")
+    return held
 
 
 def last(fraction, times):

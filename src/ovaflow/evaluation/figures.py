@@ -12,6 +12,9 @@ from ovaflow.reranking.answer_length import labels_that_fit
 COMPARED = {"P@1": "P@1", "P@5": "P@5", "F1": "F1 of labels that fit"}
 """Figures by which models are compared, by short names."""
 
+ENOUGH = 30
+"""Records without which the intervals of a bootstrap are too narrow."""
+
 
 class Difference(NamedTuple):
     """What a model has more than another one in a figure."""

@@ -106,7 +106,7 @@ def results_table(title, runs, name, measures):
         heading = heading.format(k=analysis["k"])
         for place, group in enumerate(analysis[name]):
             value, hint = _value_in(name, place, measure), f"{range_words(group)} training positives"
-            columns.append(Column(group["name"], value, wording.percent, heading, hint, "fraction", max))
+            columns.append(Column(group["name"], value, wording.percent, heading, hint, "fraction"))
     return table_of_runs(title, runs, columns)
 
 

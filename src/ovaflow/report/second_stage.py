@@ -70,8 +70,8 @@ _EACH = "means over test instances"
 QUALITY = (
     *(_of_way(name, name) for name in ("P@1", "P@3", "P@5", "nDCG@5")),
     _of_way("F1", "F1", _EACH),
-    _of_way("precision", "P", _EACH),
-    _of_way("recall", "R", _EACH),
+    _of_way("precision", "P", _EACH, best=None),
+    _of_way("recall", "R", _EACH, best=None),
     _of_way("labels", "labels", _EACH, wording.decimal, None, ""),
 )
 _one_digit = partial(wording.percent, digits=1)
