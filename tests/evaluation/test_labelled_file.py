@@ -18,7 +18,6 @@ from ovaflow.cli import main
 from ovaflow.cli.labelled import distinct_names
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
-from ovaflow.evaluation.figures import Figures
 from ovaflow.evaluation.labelled_file import (
     Answers,
     answer,
@@ -27,6 +26,7 @@ from ovaflow.evaluation.labelled_file import (
     measure,
     reading_of,
 )
+from ovaflow.evaluation.model_comparison import Figures
 from ovaflow.evaluation.reliability import LEVELS
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.settings.models import TrainLabels

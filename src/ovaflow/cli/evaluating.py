@@ -17,7 +17,6 @@ from ovaflow.cli.predict import open_predictor
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.analysis import analyse, evaluate_groups, results_of_labels
 from ovaflow.evaluation.curves import prune_curve
-from ovaflow.evaluation.figures import Figures
 from ovaflow.evaluation.labelled_file import (
     annif_metrics,
     answers_of,
@@ -26,6 +25,7 @@ from ovaflow.evaluation.labelled_file import (
     measure,
 )
 from ovaflow.evaluation.metrics import PLACES, evaluate
+from ovaflow.evaluation.model_comparison import Figures
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.training_file import read_training
 from ovaflow.prediction.predictions import open_any_model, read_predictions

@@ -8,8 +8,8 @@ from ovaflow.cli.labelled import percent, points, reads_labelled_file
 from ovaflow.cli.options import FILE, THREADS
 from ovaflow.cli.predict import open_predictor
 from ovaflow.console.errors import InputError
-from ovaflow.evaluation.figures import COMPARED, ENOUGH, Figures
 from ovaflow.evaluation.labelled_file import answers_of
+from ovaflow.evaluation.model_comparison import COMPARED, ENOUGH, Figures
 from ovaflow.prediction.promotion import checksums_of, model_in_use, promote, turn
 
 

@@ -17,7 +17,7 @@ from ovaflow.data.labels import labels_of
 from ovaflow.data.readers.annif import read_annif
 from ovaflow.data.readers.texts import FIELD, Instances, read_texts, without_markup
 from ovaflow.data.repeated_ids import RepeatedIds, last_of_each_id
-from ovaflow.data.set_aside import group_numbers, set_aside
+from ovaflow.data.splitting import group_numbers, set_aside
 from ovaflow.data.tfidf import stack
 from ovaflow.settings.models import TEXT_FORMATS, listed
 from ovaflow.sparse.csr import CSR, from_scipy, offsets, rows_of

@@ -16,7 +16,7 @@ from ovaflow.data.near_twins import have_near_twins
 from ovaflow.data.normalize import fill_rows, is_dense, model_features
 from ovaflow.data.readers import npz
 from ovaflow.data.readers.sparse_text import read_svmlight, read_xmc_text
-from ovaflow.data.set_aside import last
+from ovaflow.data.splitting import last
 from ovaflow.data.tfidf import RECORDED, weigh_counts
 from ovaflow.data.tokens import TOKEN_PATTERN
 from ovaflow.data.vocabulary import fit_features

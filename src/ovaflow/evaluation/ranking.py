@@ -23,17 +23,13 @@ def precision(hits, k):
 
 def recall(hits, Y, k):
     """Mean over instances with labels of (hits among the first k) / (labels of the instance)."""
-    labels = np.diff(Y.indptr)
-    some = labels > 0
-    return _mean(hits[some, :k].sum(axis=1) / labels[some])
+    return _ratio_of_sums(f"recall@{k}", None, hits, Y)
 
 
 def ndcg(hits, Y, k):
     """Mean of DCG@k / ideal DCG@k, DCG = sum over hits at r of 1 / log2(r + 1), over instances with labels."""
     # the scripts of the XMC repository count instances without labels, which have no ideal, as 0
-    ideal = _ideal_dcg(Y, k)
-    some = ideal > 0
-    return _mean(hits[some, :k] @ _discounts(k) / ideal[some])
+    return _ratio_of_sums(f"nDCG@{k}", None, hits, Y)
 
 
 def contributions(metric, ids, hits, Y, inverse):
@@ -52,9 +48,14 @@ def contributions(metric, ids, hits, Y, inverse):
     return np.divide(reached, reachable, out=np.zeros(len(hits)), where=some), some.astype(np.float64)
 
 
+def _ratio_of_sums(metric, ids, hits, Y, inverse=None):
+    gains, best = contributions(metric, ids, hits, Y, inverse)
+    return ratio(gains.sum(), best.sum())
+
+
 def propensity_scored_precision(ids, hits, Y, inverse, k):
     """PSP@k = (sum of the hits' 1/p) / (largest sum that k predictions per instance reach): a ratio of sums."""
-    return ratio(_gains(ids, hits, inverse, k).sum(), best_gains(Y, inverse, k).sum())
+    return _ratio_of_sums(f"PSP@{k}", ids, hits, Y, inverse)
 
 
 def propensity_scored_ndcg(ids, hits, Y, inverse, k):

@@ -16,7 +16,7 @@ from ovaflow.data.dataset import Dataset, Names, Split
 from ovaflow.data.instances import read_corpus, training_instances, with_label_names
 from ovaflow.data.labels import NamedLabels, names_as_given
 from ovaflow.data.near_twins import near_twins
-from ovaflow.data.set_aside import group_numbers
+from ovaflow.data.splitting import group_numbers
 from ovaflow.data.tokens import numbered
 from ovaflow.data.vocabulary import NoTermsError, fit_features
 from ovaflow.settings.models import TrainLabels
