@@ -80,10 +80,11 @@ def _solved(dataset, inputs, labels, settings):
 
 def _iterations(jobs, label, work):
     """The fields of each Row of a label, from ``iteration`` to ``milliseconds``."""
-    X, settings, n = jobs.X, jobs.alone.settings, jobs.alone.n_documents
+    X, settings = jobs.X, jobs.alone.settings
     positives = jobs.positives_of(label)
     jobs.start.fill(label, X, positives, work.weights)
-    pose(X, positives, np.float32(jobs.positive_costs[label]), n, work)
+    cost = np.float32(jobs.positive_costs[label])
+    pose(X, jobs.alone.instances, positives, cost, work)
     at = None
     for number in range(settings.max_newton + 1):
         began = time.thread_time()

@@ -20,7 +20,7 @@ def solve(X, y, start=None, loss="squared-hinge", **constants):
     """Weights in double precision, and the outcome."""
     problem = posed(X, y, start, loss, **constants)
     outcome = solve_label(*problem)
-    return problem[3].weights.astype(float), outcome
+    return problem[4].weights.astype(float), outcome
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from ovaflow.data.hold_out import hold_out
 from ovaflow.data.prepare import prepare
 from ovaflow.data.remarks import remarks_on
 from ovaflow.data.source import SourceFiles
-from ovaflow.settings.models import Train
+from ovaflow.settings.models import Train, listed
 from ovaflow.storage.texts import write_json
 from ovaflow.storage.writing import explain_errors, write_csv
 from ovaflow.tuning import cost, features
@@ -49,6 +49,8 @@ VOCABULARY = click.option("--vocabulary", type=FILE, help=_SUBJECTS)
 def _source_of(settings, files):
     if settings.format != "builtin" and files["train"] is None:
         raise click.UsageError(f"--format={settings.format} needs --train")
+    if len(listed(files["extra"] or [])) != len(settings.extra_weight):
+        raise click.UsageError("give an --extra-weight for each --extra")
     return SourceFiles(settings, **files)
 
 
@@ -58,6 +60,7 @@ def _source_of(settings, files):
 @click.option("--train-labels", type=FILE, help="Labels of the training instances (npz).")
 @source_files("--test", "Test instances (by default a share of the training instances)")
 @click.option("--test-labels", type=FILE, help="Labels of the test instances (npz).")
+@source_files("--extra", "Further training instances, each file with an --extra-weight")
 @LABELS
 @VOCABULARY
 @option(Train, "threads", help="Number of processes that read texts; results do not depend on it.")
@@ -101,6 +104,7 @@ def hold_out_command(dataset, fraction, seed, records, output):
 @reads("choose-features")
 @source_files("--train", "Training instances")
 @source_files("--test", "Test instances, which are not read (without them a share of the others is set aside)")
+@source_files("--extra", "Further training instances, which are not read")
 @LABELS
 @VOCABULARY
 @THREADS

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ovaflow.console.errors import InputError
 from ovaflow.data.normalize import unscale
 from ovaflow.sparse.csr import CSR, rows_of, transpose
 from ovaflow.storage.arrays import (
@@ -70,6 +71,9 @@ EXCERPT = 2000
 """Characters of a test text that are kept for the report."""
 
 
+_OF_INSTANCES = ("norms", "groups", "twins", "weights", "extra")
+
+
 @dataclass(frozen=True)
 class Split:
     """X (n, d) as the solver sees it, labels Y (n, l) of ones, texts, and what records they are."""
@@ -81,13 +85,20 @@ class Split:
     records: list = field(default_factory=list)  # ids, or places in the file; none of names of labels
     groups: np.ndarray | None = None  # int64, -1 for none; instances of a group are never parted
     twins: np.ndarray | None = None  # bool (n,), of test instances with a near twin in training
+    weights: np.ndarray | None = None  # float32 (n,), of the losses; all 1 by default
+    extra: np.ndarray | None = None  # bool (n,), of training instances that are never held out
 
     def take(self, rows):
         """Some of the instances, without their texts and groups."""
-        norms = None if self.norms is None else self.norms[rows]
         # names of labels come last and are no records
         records = [self.records[row] for row in rows if row < len(self.records)]
-        return Split(rows_of(self.X, rows), rows_of(self.Y, rows), norms=norms, records=records)
+        arrays = self.arrays_of(rows)
+        return Split(rows_of(self.X, rows), rows_of(self.Y, rows), records=records, **arrays)
+
+    def arrays_of(self, rows):
+        """What else some of the instances have, without their groups."""
+        arrays = {name: getattr(self, name) for name in ("norms", "weights", "extra")}
+        return {name: array[rows] for name, array in arrays.items() if array is not None}
 
     def unscaled(self, bias):
         """X before rows were scaled to length 1."""
@@ -162,9 +173,22 @@ class Dataset(Named):
         n = self.n_documents
         if n == self.train.X.n_rows:
             return self
-        norms = None if self.train.norms is None else self.train.norms[:n]
-        train = Split(self.train.X.part(0, n), self.train.Y.part(0, n), norms=norms)
+        arrays = self.train.arrays_of(slice(n))
+        train = Split(self.train.X.part(0, n), self.train.Y.part(0, n), **arrays)
         return replace(self, train=train, parameters=self.parameters | {"named_labels": 0})
+
+    @property
+    def instance_weights(self):
+        """What the losses of training instances weigh: float32 (n,)."""
+        if self.train.weights is None:
+            return np.ones(self.train.X.n_rows, np.float32)
+        return self.train.weights
+
+    def require_equal_weights(self, method):
+        """Refuse weights of training instances, which only one-vs-all models take."""
+        if (self.instance_weights != 1).any():
+            message = f"has extra records of other weights than 1, which {method} does not take"
+            raise InputError(message, path=self.path, remedy="give the extra files the weight 1")
 
     @cached_property
     def counts(self):
@@ -217,7 +241,7 @@ def write_dataset(path, train, test, label_names, feature_names, parameters, idf
             if split.norms is not None:
                 norms = np.minimum(split.norms, np.finfo(np.float32).max)
                 create_array(file, f"{name}/norms", norms.astype(np.float32))
-            for key in ("groups", "twins"):
+            for key in _OF_INSTANCES[1:]:
                 if getattr(split, key) is not None:
                     create_array(file, f"{name}/{key}", getattr(split, key))
             if any(split.records):
@@ -234,7 +258,7 @@ def open_dataset(path):
 
 
 def _read_split(group):
-    arrays = {key: map_array(group[key]) for key in ("norms", "groups", "twins") if key in group}
+    arrays = {key: map_array(group[key]) for key in _OF_INSTANCES if key in group}
     return Split(read_csr(group["X"]), read_csr(group["Y"]), **arrays)
 
 

@@ -91,7 +91,11 @@ def hold_out(dataset, fraction, seed=0):
     if held.all() or not held.any():
         message = f"{held.sum():,} of {len(held):,} training instances would be held out"
         raise InputError(message, path=dataset.path, remedy="more instances or another fraction")
-    train, test = (dataset.train.take(np.flatnonzero(rows)) for rows in (~held, held))
+    tested = held
+    if dataset.train.extra is not None:
+        # of extra instances a share is left out of training, too, near twins of held-out ones with them
+        tested = held & ~dataset.train.extra
+    train, test = (dataset.train.take(np.flatnonzero(rows)) for rows in (~held, tested))
     test = cut_some(test, dataset.parameters.get("normalize", False))
     settings = dataset.parameters | {"held_out": {"of": dataset.checksum, "fraction": fraction, "seed": seed}}
     return replace(dataset, train=train, test=test, checksum="", parameters=settings)

@@ -15,6 +15,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.docstrings import docstrings
 from ovaflow.data.labels import labels_of
 from ovaflow.data.readers.annif import read_annif
+from ovaflow.data.readers.streams import FORMATS, ending_of, matching_paths
 from ovaflow.data.readers.texts import FIELD, Instances, read_texts, without_markup
 from ovaflow.data.repeated_ids import RepeatedIds, last_of_each_id
 from ovaflow.data.splitting import group_numbers, set_aside
@@ -35,7 +36,8 @@ def training_instances(source, processes=1):
     if source.format not in ("builtin", *TEXT_FORMATS):
         message = f"{source.format} holds features, not texts"
         raise InputError(message, path=source.train_name, remedy="leave out features: auto")
-    return read_instances(source, labels_of(source), processes).train
+    train = read_instances(source, labels_of(source), processes).train
+    return (instance for instance in train if instance.weight is None)
 
 
 def read_instances(source, labels, processes=1, folder=None):
@@ -46,8 +48,10 @@ def read_instances(source, labels, processes=1, folder=None):
     counts, read = Counter(), _reader(source, labels, "train")
     if source.test is not None:
         return Instances(read(counts), _reader(source, labels, "test")(counts), counts)
-    held = set_aside(read(counts), settings, processes, folder)
-    # the first pass has counted all
+    instances = (instance for instance in read(counts) if instance.weight is None)
+    held = set_aside(instances, settings, processes, folder)
+    # the first pass has counted all; extra instances are the last
+    held = np.append(held, np.zeros(counts["extra_instances"], bool))
     train, test = (compress(read(Counter()), part.tolist()) for part in (~held, held))
     return Instances(train, test, counts)
 
@@ -55,6 +59,8 @@ def read_instances(source, labels, processes=1, folder=None):
 def _reader(source, labels, role):
     """A function that reads the train or test files, and counts what the settings leave out."""
     files = partial(_read_files, source, labels.n_labels, role)
+    if role == "train" and source.extra:
+        files = partial(_read_all, source, labels.n_labels)
     adapt = partial(_adapted, settings=source.settings, new_names=labels.new_names)
     if source.settings.repeated == "keep":
         return lambda counts: adapt(files(counts), counts=counts)
@@ -65,6 +71,18 @@ def _reader(source, labels, role):
         return adapt(compress(files(counts), kept), counts=counts)
 
     return instances
+
+
+def _read_all(source, n_labels, counts):
+    """Training instances, then those of extra files with their weights."""
+    yield from _read_files(source, n_labels, "train", counts)
+    no_columns = {"group_column": None, "split_column": None}
+    for location, weight in zip(listed(source.extra), source.settings.extra_weight, strict=True):
+        for path in matching_paths(location):
+            format = FORMATS.get(ending_of(path), source.format)
+            settings = source.settings.model_copy(update={"format": format} | no_columns)
+            for instance in read_texts(settings, path, n_labels):
+                yield instance._replace(weight=weight, file=path.name)
 
 
 def _read_files(source, n_labels, role, counts):
@@ -93,6 +111,7 @@ def _adapted(instances, settings, new_names, counts):
             instance = instance._replace(text=without_markup(instance.text))
         elif _MARKUP.search(instance.text) is not None:
             counts["texts_with_markup"] += 1
+        counts["extra_instances"] += instance.weight is not None
         repeated.add(instance)
         yield instance
     repeated.count(counts)
@@ -140,25 +159,28 @@ class Corpus(NamedTuple):
     records: list
     excerpts: list
     groups: np.ndarray | None
+    extra: np.ndarray | None  # float32: what extra instances weigh, 0 for the others
 
 
 def read_corpus(instances, labels, count, excerpt=0):
     """Read instances once; ``count`` makes features of texts, ``excerpt`` characters are kept."""
     lists, records, excerpts = LabelLists(labels.number_of), [], []
-    groups, numbers = array("q"), group_numbers()
+    groups, numbers, extra = array("q"), group_numbers(), array("f")
 
     def texts():
         for instance in instances:
             lists.append(instance.labels)
             records.append(instance.name)
             groups.append(numbers[instance.group])
+            extra.append(instance.weight or 0)
             if excerpt:
                 excerpts.append(instance.text[:excerpt].replace(FIELD, " "))
             yield instance.text
 
     features = count(texts())
     grouped = np.array(groups, np.int64) if len(numbers) > 1 else None
-    return Corpus(features, lists, records, excerpts, grouped)
+    weighted = np.array(extra, np.float32) if any(extra) else None
+    return Corpus(features, lists, records, excerpts, grouped, weighted)
 
 
 def with_label_names(train, names, transform, folder=None, others=()):
@@ -170,4 +192,9 @@ def with_label_names(train, names, transform, folder=None, others=()):
     Y = CSR(np.ones(len(rows), np.float32), labels, np.arange(len(rows) + 1), len(names))
     norms = None if train.norms is None else np.concatenate([train.norms, lengths[rows]])
     X = stack([train.X, rows_of(X, rows)], X.n_columns, folder)
-    return replace(train, X=X, Y=stack([train.Y, Y], len(names)), norms=norms)
+    named = replace(train, X=X, Y=stack([train.Y, Y], len(names)), norms=norms)
+    if train.extra is None:
+        return named
+    weights = np.pad(train.weights, (0, len(rows)), constant_values=1)
+    extra = np.pad(train.extra, (0, len(rows)))
+    return replace(named, weights=weights, extra=extra)

@@ -75,6 +75,9 @@ def _prepare_texts(source, processes, folder):
     names, Y, Y_test, label_counts = labels.matrices(train.labels, test.labels)
     norms, records = train.features.norms, train.records
     split = Split(train.features.X, Y, norms=norms, records=records, groups=train.groups)
+    if train.extra is not None:
+        extra = train.extra > 0
+        split = replace(split, extra=extra, weights=np.where(extra, train.extra, np.float32(1)))
     test_split = Split(test.features.X, Y_test, test.excerpts, test.features.norms, test.records)
     test_split = _with_twins(test_split, split)
     counts = dict(instances.counts) | train.features.counts | label_counts

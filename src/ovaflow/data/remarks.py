@@ -27,6 +27,7 @@ _COUNTED = {
     "that no training instance has",
     "ids_with_different_labels": "{count:,} ids occur more than once with different labels, such as "
     "{first_id_with_different_labels}; repeated: last keeps the last record of each id",
+    "extra_instances": "{count:,} of {train_instances:,} training instances are extra ones",
     "records_replaced": "{count:,} records whose id occurs again later: left out",
 }
 _HTML = 0.01

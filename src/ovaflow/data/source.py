@@ -23,6 +23,7 @@ class SourceFiles:
     settings: PrepareSource
     train: Path | list[Path] | None = None
     test: Path | list[Path] | None = None  # None: a share of the training instances
+    extra: Path | list[Path] | None = None  # further training files, of other weights
     labels: Path | None = None  # names in id order; texts then have ids as labels
     train_labels: Path | None = None
     test_labels: Path | None = None

@@ -107,6 +107,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         label_names: Sequence[str] | None = None,
         feature_names: Sequence[str] | None = None,
         label_features: Callable[[list[str]], Matrix] | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Train; with ``rerank`` a second time without the held-out instances.
 
@@ -124,6 +125,8 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         label_features : callable, optional
             Features of names of labels, such as :meth:`TextFeatures.transform`: each name is one more training text of
             its label, as with ``label_names`` in the config.
+        sample_weight : array_like of float, shape (n,), optional
+            What the loss of each instance weighs, at least 0; for one-vs-all classifiers only.
 
         Returns
         -------
@@ -140,6 +143,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
             raise ValueError(f"{len(feature_names)} feature_names for {X.shape[1]} features")
         names = Names([str(label) for label in form.classes], [str(name) for name in feature_names])
         n_documents = X.shape[0]
+        weights = None if sample_weight is None else _checked_weights(sample_weight, X.shape[0])
         if label_features is not None:
             X, Y = self._with_label_names(X, Y, label_features(names.labels))
         self._part(Prepare, ("bias", "normalize"))
@@ -147,7 +151,7 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         if isinstance(share, str):
             raise ValueError("rerank: auto is for config files, give a number of at least 0 and below 1")
         with silence(not self.verbose):
-            dataset = self._dataset(X, Y, names, X.shape[0] - n_documents)
+            dataset = self._dataset(X, Y, names, X.shape[0] - n_documents, weights)
             self.model_ = self._train(dataset)
             self.reranker_ = self._fit_reranker(dataset, share) if share else None
         self._hold(form)
@@ -183,12 +187,15 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         model = self.model_
         self._predictor = Predictor(model if self.reranker_ is None else reranked(model, self.reranker_))
 
-    def _dataset(self, X: Matrix, Y: CSR, names: Names, named: int) -> Dataset:
+    def _dataset(self, X: Matrix, Y: CSR, names: Names, named: int, weights: np.ndarray | None = None) -> Dataset:
         """The training set as the pipeline's prepare step makes it of the same features, the last ones of names."""
         matrix, norms = self._finished(X)
         parameters = {"format": "arrays", "tfidf": False, "normalize": self.normalize, "bias": float(self.bias)}
         parameters |= {"dense": is_dense(matrix)} | ({"named_labels": named} if named else {})
-        train = Split(fill_rows(matrix) if is_dense(matrix) else matrix, Y, norms=norms)
+        if weights is not None:
+            weights = np.pad(weights, (0, named), constant_values=1)
+        X_train = fill_rows(matrix) if is_dense(matrix) else matrix
+        train = Split(X_train, Y, norms=norms, weights=weights)
         test = Split(rows_of(matrix, np.empty(0, int)), rows_of(Y, np.empty(0, int)))
         return Dataset(Path("X"), train, test, _digest(train), parameters, names)
 
@@ -479,4 +486,15 @@ def _digest(split: Split) -> str:
     digest = hashlib.blake2b(digest_size=16)
     for array in (*split.X.arrays, *split.Y.arrays):
         digest.update(np.ascontiguousarray(array).data.cast("B"))
+    if split.weights is not None:
+        digest.update(split.weights.data.cast("B"))
     return digest.hexdigest()
+
+
+def _checked_weights(sample_weight: ArrayLike, n: int) -> np.ndarray:
+    weights = np.array(sample_weight, np.float32)
+    if weights.shape != (n,):
+        raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n,)}")
+    if not np.isfinite(weights).all() or weights.min() < 0:
+        raise ValueError("sample_weight: weights are finite numbers of at least 0")
+    return weights

@@ -111,6 +111,7 @@ class GrownShard:
 
 def grow_trees(dataset, numbers, settings, threads=1, title="grow", parts=None):
     """Grow trees by their numbers; ``parts`` keep finished ones, and threads change no result."""
+    dataset.require_equal_weights("fastxml")
     X = dataset.train.unscaled(dataset.parameters.get("bias", 0))._replace(places=None)
     Y = dataset.train.Y
     if max(X.n_rows, 1) * max(Y.n_columns, 1) * RESOLUTION >= 1 << 62:

@@ -11,7 +11,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.initialization.start import Start
 from ovaflow.solver.losses import SLOPE_AT_ZERO
 from ovaflow.solver.newton import solve_label
-from ovaflow.solver.problem import Settings, make_workspace
+from ovaflow.solver.problem import Settings, alike, make_workspace
 from ovaflow.solver.stopping import gradient_norm_at_zero
 from ovaflow.storage.arrays import create_array, map_array
 from ovaflow.storage.artifact import create_artifact, open_artifact, parameters_of, require_input
@@ -30,7 +30,8 @@ def solve_root(X, training):
     work = make_workspace(X.n_rows, X.n_columns)
     work.weights[:] = 0.0
     positives = np.empty(0, np.int32)
-    outcome = solve_label(X, positives, training.root_epsilon * norm_at_zero, work, settings)
+    target = training.root_epsilon * norm_at_zero
+    outcome = solve_label(X, alike(X.n_rows), positives, target, work, settings)
     return work.weights.copy(), outcome
 
 

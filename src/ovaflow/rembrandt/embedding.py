@@ -168,6 +168,7 @@ EMBEDDINGS = (*OF_LABELS, PCA, NONE)
 
 def compute_embedding(dataset, settings, threads=1):
     """Embed labels, or features, and fit the projection into the embedding."""
+    dataset.require_equal_weights("rembrandt")
     if not len(dataset.train.Y.data):
         remedy = "give a dataset whose training instances have labels"
         raise InputError("no training instance has a label", path=dataset.path, remedy=remedy)

@@ -35,10 +35,10 @@ CANDIDATES = 50
 AUTO_RERANK = 0.2
 """Share of the training texts that ``rerank: auto`` holds out."""
 RESERVED = frozenset({"dataset.h5", "means.h5", "label_tree.h5", "embeddings", "report.html"})
-ROLES = ("train", "test", "labels", "vocabulary", "train_labels", "test_labels")
+ROLES = ("train", "test", "extra", "labels", "vocabulary", "train_labels", "test_labels")
 TEXT_FORMATS = ("text-tsv", "jsonl", "csv", "parquet", "annif")
 COLUMN_FORMATS = ("jsonl", "csv", "parquet")
-SEVERAL: dict[str | None, tuple[str, ...]] = dict.fromkeys(TEXT_FORMATS, ("train", "test"))
+SEVERAL: dict[str | None, tuple[str, ...]] = dict.fromkeys(TEXT_FORMATS, ("train", "test", "extra"))
 """Roles that may be patterns, or lists, of several files, by format; of Annif's also folders."""
 
 STARTS = {
@@ -179,6 +179,12 @@ class Source(Section):
         "training file: path or http(s) address; for texts also a pattern such as exports/*.csv or a list of paths",
     )
     test: Locations | None = setting(None, "test file, as train; without one, part of the training file is set aside")
+    extra: dict[Location, AboveZero] | None = Field(
+        None,
+        min_length=1,
+        description="texts: further training files and what each of their records weighs beside one of train, such as "
+        "corrections.jsonl: 2; never held out or tested on",
+    )
     labels: Location | None = setting(None, "label names, one per line in order of their ids")
     vocabulary: Location | None = setting(
         None,
@@ -190,6 +196,10 @@ class Source(Section):
     @property
     def has_test(self) -> bool:
         return self.test is not None
+
+    @property
+    def extra_weight(self) -> list[float]:
+        return list((self.extra or {}).values())
 
     @property
     def has_texts(self) -> bool:
@@ -204,6 +214,8 @@ class Source(Section):
             raise ValueError(f"source: {self.source} excludes {', '.join(excluded)}")
         if self.vocabulary is not None and (self.labels is not None or self.format not in (None, *TEXT_FORMATS)):
             raise ValueError("vocabulary goes with texts, and excludes labels")
+        if self.extra and (self.format not in TEXT_FORMATS or any(map(is_address, self.extra))):
+            raise ValueError("extra goes with texts, and has paths rather than addresses")
         for role in ("train", "test"):
             paths = getattr(self, role)
             if isinstance(paths, list) and (self.format not in SEVERAL or any(map(is_address, paths))):
@@ -346,7 +358,15 @@ _SETTINGS_OF_SPLITS = ("test_fraction", "seed", "split", "split_column")
 _NEEDS_LAST = "goes with split: last"
 
 
-class PrepareSource(Prepare):
+class ExtraFiles(Section):
+    """Of further training files."""
+
+    extra_weight: Annotated[list[AboveZero], BeforeValidator(listed)] = setting(
+        [], "weight of the records of each extra file, in their order"
+    )
+
+
+class PrepareSource(Prepare, ExtraFiles):
     """What ``ovaflow prepare`` reads."""
 
     format: Annotated[Literal["builtin"] | Format, BeforeValidator(lambda name: name or "builtin")] = setting(

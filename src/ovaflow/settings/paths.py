@@ -51,7 +51,7 @@ def raw_files(config: Config, dataset: str) -> dict[str, str | list[str]]:
     files: dict[str, str | list[str]] = {}
     for role in ROLES:
         location = getattr(entry, role)
-        if isinstance(location, list):
+        if isinstance(location, list | dict):
             files[role] = [os.path.normpath(each) for each in location]
         elif location is not None and is_address(location):
             files[role] = DOWNLOADED.format(dataset=dataset, role=role, file=download_name(location))

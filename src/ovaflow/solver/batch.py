@@ -50,8 +50,9 @@ class BatchSolver:
     under which the instances of high scores make its first working set. Any weights are right, good ones save work.
     """
 
-    def __init__(self, X, screen, settings, start, ranking):
-        self._X, self._screen, self._settings = X, screen, settings
+    def __init__(self, X, instances, screen, settings, start, ranking):
+        self._X, self._instances = X, instances
+        self._screen, self._settings = screen, settings
         self._start, self._ranking = start, ranking
         self._batch = make_batch(X.n_rows, X.n_columns, len(screen.popular_features))
         self._local = make_local(X, screen.popular_features)
@@ -90,7 +91,7 @@ class BatchSolver:
             positives = batch.rows[slot, : batch.n_positives[slot]]
             self._start.fill(label, self._X, positives, self._dense)
             _set_weights(slot, self._dense, 0.0, self._screen, batch)
-        _advance(slot, self._X, batch, self._local, self._settings)
+        _advance(slot, self._X, self._instances, batch, self._local, self._settings)
         if batch.state[slot] != DONE:
             return None
         del self._slots[label]
@@ -214,13 +215,13 @@ def _limit(c, n, batch):
 
 
 @kernel
-def _advance(c, X, batch, local, settings):
+def _advance(c, X, instances, batch, local, settings):
     """Enlarge the working set by what the screen found, and solve again where that matters."""
     batch.outcome[c].full_passes += 1
     scatter(batch.support[c, : batch.n_support[c]], batch.weights[c], local.dense)
     if batch.state[c] == ADMITTED:
         _first_rows(c, batch, local)
-        _solve(c, X, batch, local, settings)
+        _solve(c, X, instances, batch, local, settings)
         batch.state[c] = SOLVED
         return
     if batch.rounds[c] == 1:
@@ -228,7 +229,7 @@ def _advance(c, X, batch, local, settings):
     newton_before = batch.outcome[c].newton_steps
     added, complete = _add_violators(c, X, batch, local)
     if added:
-        _solve(c, X, batch, local, settings)
+        _solve(c, X, instances, batch, local, settings)
     else:
         clear(batch.support[c, : batch.n_support[c]], local.dense)
     if complete and batch.outcome[c].newton_steps == newton_before:
@@ -295,11 +296,12 @@ def _keep_highest(rows, scores, count, limit, histogram):
 
 
 @kernel
-def _solve(c, X, batch, local, settings):
+def _solve(c, X, instances, batch, local, settings):
     """Minimise on the working set, from ``local.dense``, which is cleared; keep the weights and what the steps cost."""
     rows = batch.rows[c, : batch.n_rows[c]]
     cost, target = batch.positive_cost[c], batch.target[c]
-    n_features, solved = solve_rows(X, rows, batch.n_positives[c], cost, target, local, settings)
+    n_positives = batch.n_positives[c]
+    n_features, solved = solve_rows(X, instances, rows, n_positives, cost, target, local, settings)
     clear(batch.support[c, : batch.n_support[c]], local.dense)
     batch.n_support[c] = n_features
     batch.support[c, :n_features] = local.features[:n_features]

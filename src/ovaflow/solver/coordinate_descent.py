@@ -30,13 +30,13 @@ _FLATTEST = 1e-12
 _LONGEST = 10.0
 
 
-def solve_label_l1(X, columns, positives, violation_target, work, settings, positive_cost, n_documents):
+def solve_label_l1(X, columns, instances, positives, violation_target, work, settings, positive_cost):
     """Minimise the objective of one label, from ``work.weights`` and into them, with X by columns as well.
 
     ``settings.max_newton`` limits the steps, ``max_cg`` the passes over the features in one step. In the Outcome
     ``cg_steps`` counts these passes, and ``gradient_norm`` is the violation.
     """
-    pose(X, positives, np.float32(positive_cost), n_documents, work)
+    pose(X, instances, positives, np.float32(positive_cost), work)
     return minimise_l1(columns, violation_target, work, settings)
 
 

@@ -13,7 +13,7 @@ from ovaflow.solver.batch import BatchSolver, first_rows
 from ovaflow.solver.coordinate_descent import solve_label_l1
 from ovaflow.solver.losses import LOGISTIC, SLOPE_AT_ZERO, SQUARED_HINGE
 from ovaflow.solver.newton import solve_label
-from ovaflow.solver.problem import L1, Settings, make_workspace
+from ovaflow.solver.problem import L1, Instances, Settings, make_workspace
 from ovaflow.solver.sampled import SAMPLE, Anchor, SampledSolver, make_anchor
 from ovaflow.solver.sampled_problem import near_rows
 from ovaflow.solver.screening import Screen, make_screen
@@ -37,14 +37,15 @@ class Newton:
     """Labels one by one: L2 problems, by Newton's method on all instances."""
 
     X: CSR
-    n_documents: int  # the first instances, which are negatives of all labels that they do not carry
+    instances: Instances
     settings: Settings
 
     def targets(self, positives, means, costs):
         """What the gradient's norm, or with L1 the violation, must reach for each label; ``costs`` are of positives."""
         slope = SLOPE_AT_ZERO[self.settings.loss]
         known = means.counts, means.pp, means.xp, means.xx
-        return gradient_targets(self.settings, slope, self.n_documents, *known, costs)
+        n = self.instances.n_documents
+        return gradient_targets(self.settings, slope, n, *known, costs, self.instances.total / n)
 
     def make_work(self):
         """Allocate what a thread works in; its ``weights`` take the start, and hold the solution after."""
@@ -52,7 +53,7 @@ class Newton:
 
     def solve(self, positives, target, work, cost):
         """Solve one label, from ``work.weights`` and into them; returns the Outcome."""
-        return solve_label(self.X, positives, target, work, self.settings, cost, self.n_documents)
+        return solve_label(self.X, self.instances, positives, target, work, self.settings, cost)
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,8 @@ class CoordinateDescent(Newton):
         return violation_targets(self.settings, slope, self.X, positives, self.features, np.asarray(costs))
 
     def solve(self, positives, target, work, cost):
-        columns, n = self.features.columns, self.n_documents
-        return solve_label_l1(self.X, columns, positives, target, work, self.settings, cost, n)
+        problem = self.X, self.features.columns, self.instances, positives
+        return solve_label_l1(*problem, target, work, self.settings, cost)
 
 
 @dataclass(frozen=True)
@@ -81,13 +82,13 @@ class OnFeatures(CoordinateDescent):
         return solve_on_features(self.X, self.features, positives, target, work, self.settings, cost)
 
 
-def one_by_one(X, n_documents, settings, reference):
+def one_by_one(X, instances, settings, reference):
     """How labels are solved one by one; ``reference`` asks for the plainest way."""
     if settings.regularization != L1:
-        return Newton(X, n_documents, settings)
+        return Newton(X, instances, settings)
     sparse = len(X.data) <= DENSEST * X.n_rows * X.n_columns
     way = OnFeatures if sparse and not reference else CoordinateDescent
-    return way(X, n_documents, settings, make_features(X, n_documents))
+    return way(X, instances, settings, make_features(X, instances))
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,7 @@ class WorkingSets:
     """The fast path of the squared hinge: labels are solved on the instances that matter."""
 
     X: CSR
+    instances: Instances
     screen: Screen
     settings: Settings
 
@@ -106,13 +108,14 @@ class WorkingSets:
         return (counts > 0) & (rows <= largest * n)
 
     @classmethod
-    def of(cls, X, n_documents, counts, targets, settings):
+    def of(cls, X, instances, counts, targets, settings):
         """Prepare what all labels share, by their positives and targets."""
-        return cls(X, make_screen(X.part(0, n_documents), counts[counts > 0].mean()), settings)
+        documents = X.part(0, instances.n_documents)
+        return cls(X, instances, make_screen(documents, counts[counts > 0].mean()), settings)
 
     def make_solver(self, start, ranking):
         """Solver of one thread."""
-        return BatchSolver(self.X, self.screen, self.settings, start, ranking)
+        return BatchSolver(self.X, self.instances, self.screen, self.settings, start, ranking)
 
 
 @dataclass(frozen=True)
@@ -128,9 +131,9 @@ class Samples:
         return (counts > 0) & (counts + near_rows(counts) + SAMPLE <= LARGEST_SAMPLE * n)
 
     @classmethod
-    def of(cls, X, n_documents, counts, targets, settings):
-        smallest = targets[cls.suits(counts, n_documents)].min()
-        return cls(X, make_anchor(X, n_documents, smallest, settings), settings)
+    def of(cls, X, instances, counts, targets, settings):
+        smallest = targets[cls.suits(counts, instances.n_documents)].min()
+        return cls(X, make_anchor(X, instances, smallest, settings), settings)
 
     def make_solver(self, start, ranking):
         """Solver of one thread; the anchor is a better start than the label's own, and nothing is ranked."""
@@ -140,9 +143,11 @@ class Samples:
 _FAST_PATHS = {SQUARED_HINGE: WorkingSets, LOGISTIC: Samples}
 
 
-def fast_path(X, n_documents, counts, targets, settings):
+def fast_path(X, instances, counts, targets, settings):
     """The fast path of a problem; None where it has none, or no label suits it."""
     if settings.regularization == L1:
         return None
     path = _FAST_PATHS[settings.loss]
-    return path.of(X, n_documents, counts, targets, settings) if path.suits(counts, n_documents).any() else None
+    if not path.suits(counts, instances.n_documents).any():
+        return None
+    return path.of(X, instances, counts, targets, settings)

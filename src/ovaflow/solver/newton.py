@@ -44,22 +44,20 @@ class Iteration(NamedTuple):
     gradient_norm: float  # |g(w)| now
 
 
-def solve_label(X, positives, gradient_target, work, settings, positive_cost=1.0, n_documents=None):
-    """Minimise the objective of one label, from ``work.weights`` and into them; returns its Outcome.
-
-    The first ``n_documents`` instances, by default all, are negatives where they are not positives.
-    """
-    pose(X, positives, np.float32(positive_cost), X.n_rows if n_documents is None else n_documents, work)
+def solve_label(X, instances, positives, gradient_target, work, settings, positive_cost=1.0):
+    """Minimise the objective of one label, from ``work.weights`` and into them; returns its Outcome."""
+    pose(X, instances, positives, np.float32(positive_cost), work)
     return minimise(X, gradient_target, work, settings)
 
 
 @kernel
-def pose(X, positives, positive_cost, n_documents, work):
-    """Costs y_i c_i, with c_i = ``positive_cost`` for positives, 1 for other documents, else 0, and s = X w."""
-    work.signed_costs[:n_documents] = -1.0
-    work.signed_costs[n_documents:] = 0.0
+def pose(X, instances, positives, positive_cost, work):
+    """Costs y_i c_i, with c_i = v_i c_+ for positives, v_i for other documents, else 0, and s = X w."""
+    n = instances.n_documents
+    work.signed_costs[:n] = -instances.weights[:n]
+    work.signed_costs[n:] = 0.0
     for i in positives:
-        work.signed_costs[i] = positive_cost
+        work.signed_costs[i] = instances.weights[i] * positive_cost
     product(X.data, X.indices, X.indptr, work.weights, work.scores)
 
 

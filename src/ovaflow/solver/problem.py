@@ -36,6 +36,23 @@ class Settings(NamedTuple):
         return cls(train.C, LOSSES[train.loss], train.epsilon, regularization=REGULARIZATIONS[train.regularization])
 
 
+class Instances(NamedTuple):
+    """What the instances of a problem weigh, whatever the label."""
+
+    weights: np.ndarray  # of their losses: float32, shape (n,)
+    n_documents: int  # the first instances, which are negatives of all labels that they do not carry
+
+    @property
+    def total(self):
+        """Weight of the documents."""
+        return float(self.weights[: self.n_documents].sum(dtype=np.float64))
+
+
+def alike(n, n_documents=None):
+    """Instances of weight 1; all are documents unless there are fewer."""
+    return Instances(np.ones(n, np.float32), n if n_documents is None else n_documents)
+
+
 class Workspace(NamedTuple):
     """What one thread works in: 6 vectors over n instances and 7 over d features, 4 bytes an entry."""
 

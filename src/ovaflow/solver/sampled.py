@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.solver.newton import solve_label
-from ovaflow.solver.problem import Outcome, Status, make_workspace
+from ovaflow.solver.problem import Instances, Outcome, Status, make_workspace
 from ovaflow.solver.sampled_problem import (
     SampledLabel,
     fill_gradients,
@@ -60,17 +60,19 @@ class Anchor(NamedTuple):
     gradient: np.ndarray  # its gradient there
     sample: np.ndarray  # random instances, ascending
     columns: CSR  # X transposed
-    n_documents: int  # the first instances, which are negatives of all labels that they do not carry
+    instances: Instances
+    total: float  # weight of all documents
 
 
-def make_anchor(X, n_documents, target, settings):
+def make_anchor(X, instances, target, settings):
     """Solve the problem without positives and draw the sample; a small target of its gradient saves work later."""
     work = make_workspace(X.n_rows, X.n_columns)
     work.weights[:] = 0.0
-    solve_label(X, np.empty(0, np.int32), target, work, settings, n_documents=n_documents)
-    sample = np.random.default_rng(_SEED).choice(n_documents, min(SAMPLE, n_documents), replace=False)
-    sample = np.sort(sample).astype(np.int32)
-    return Anchor(work.weights.copy(), work.gradient.copy(), sample, transpose(X), n_documents)
+    solve_label(X, instances, np.empty(0, np.int32), target, work, settings)
+    n, rng = instances.n_documents, np.random.default_rng(_SEED)
+    sample = np.sort(rng.choice(n, min(SAMPLE, n), replace=False)).astype(np.int32)
+    weights, gradient = work.weights.copy(), work.gradient.copy()
+    return Anchor(weights, gradient, sample, transpose(X), instances, instances.total)
 
 
 class _Progress:
@@ -110,9 +112,9 @@ class SampledSolver:
         reset_slots(slots, self._anchor, self._panel)
         for progress in new:
             self._solve(progress, solve_at_anchor)
-        step_and_score(self._X, self._panel)
+        step_and_score(self._X, self._anchor.instances, self._panel)
         for progress in labels:
-            turn_positives(progress.label, self._anchor.n_documents, self._panel)
+            turn_positives(progress.label, self._anchor.instances, self._panel)
         fill_gradients(self._anchor.columns, self._settings.C, self._panel)
 
     def advance(self, label):
@@ -137,16 +139,17 @@ class SampledSolver:
         at.rounds += 1
 
     def _outcome(self, at):
-        n, weights = self._anchor.n_documents, self._local.work.weights
-        value = objective(at.label, self._X, weights, self._panel, self._settings)
+        instances, weights = self._anchor.instances, self._local.work.weights
+        value = objective(at.label, self._X, instances, weights, self._panel, self._settings)
+        n = instances.n_documents
         steps = at.newton, at.cg, at.halvings
         target, status = at.label.target, int(Status.CONVERGED)
         return Outcome(*steps, n, n, value, at.norm, target, status, at.rounds)
 
     def _solve_plainly(self, at):
-        work, n = self._local.work, self._anchor.n_documents
+        work, instances = self._local.work, self._anchor.instances
         _, positives, cost, target = at.label
-        plain = solve_label(self._X, positives, target, work, self._settings, cost, n)
+        plain = solve_label(self._X, instances, positives, target, work, self._settings, cost)
         return plain._replace(
             newton_steps=plain.newton_steps + at.newton,
             cg_steps=plain.cg_steps + at.cg,

@@ -21,6 +21,7 @@ INNER_TOLERANCE = 0.5
 _LOG2_E, _LOG_2 = np.float32(1 / math.log(2)), np.float32(math.log(2))
 _EXPONENTIAL = tuple(map(np.float32, (1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 0.5)))
 _SMALL = 0.5
+_LIGHTEST = 1e-30
 _FACTORS = 16
 
 
@@ -31,7 +32,7 @@ class Panel(NamedTuple):
     gradients: np.ndarray  # g over all instances
     steps: np.ndarray  # p; the memory of g, which is the step of a feature that a sampled problem lacks
     slopes: np.ndarray  # c_i phi'(m_i) y_i, shape (n, WIDTH)
-    by_label: np.ndarray  # slopes of negatives again, 0 for positives: shape (WIDTH, n)
+    by_label: np.ndarray  # phi'(m_i) y_i of negatives, 0 for positives: shape (WIDTH, n)
     shift: np.ndarray  # linear term of a sampled problem, by local feature
     rows: np.ndarray  # of a sampled problem: int32, shape (n + 1,)
     squares: np.ndarray  # |g|^2, float64
@@ -81,8 +82,8 @@ def reset_slots(slots, anchor, panel):
 
 
 @kernel
-def step_and_score(X, panel):
-    """Take the steps w -= p, and sigma(<w, x_i>), the slopes of negatives, for all labels."""
+def step_and_score(X, instances, panel):
+    """Take the steps w -= p, and sigma(<w, x_i>), times v_i the slopes of negatives, for all labels."""
     for f in range(len(panel.weights)):
         for c in range(WIDTH):
             panel.weights[f, c] -= panel.steps[f, c]
@@ -95,6 +96,8 @@ def step_and_score(X, panel):
         for c in range(WIDTH):
             for i in range(start, end):
                 panel.by_label[c, i] = panel.slopes[i, c]
+        for i in range(start, end):
+            panel.slopes[i] *= instances.weights[i]
 
 
 @kernel
@@ -115,17 +118,15 @@ def fill_sigmoids(scores, powers, power_bits):
 
 
 @strict_kernel
-def turn_positives(label, n_documents, panel):
-    """-c_+ (1 - sigma(<w, x_i>)), the slopes of positives; 0 for names of other labels."""
+def turn_positives(label, instances, panel):
+    """-v_i c_+ (1 - sigma(<w, x_i>)), the slopes of positives; 0 for names of other labels."""
     c = label.slot
+    panel.slopes[instances.n_documents :, c] = 0.0
     for i in label.positives:
-        panel.by_label[c, i] = label.positive_cost * (panel.slopes[i, c] - np.float32(1.0))
-    for i in range(n_documents, len(panel.slopes)):
-        panel.slopes[i, c] = 0.0
-    for i in label.positives:
-        panel.slopes[i, c] = panel.by_label[c, i]
+        slope = panel.by_label[c, i] - np.float32(1.0)
+        panel.slopes[i, c] = instances.weights[i] * (label.positive_cost * slope)
         panel.by_label[c, i] = 0.0
-    panel.by_label[c, n_documents:] = 0.0
+    panel.by_label[c, instances.n_documents :] = 0.0
 
 
 @kernel
@@ -147,7 +148,7 @@ def solve_at_anchor(label, X, anchor, panel, local, settings):
     exact = _take_rows(label.positives, 0, panel, local)
     part, work = _pose(label, exact, X, anchor, panel, local)
     _fill_shift(label.slot, part, work, panel, local, settings)
-    work.signed_costs[:exact] = label.positive_cost
+    _turn_rows(label, anchor, work)
     return _solve(label, part, work, panel, local, settings)
 
 
@@ -161,7 +162,7 @@ def solve_at_weights(label, X, anchor, panel, local, settings):
     n_near = collect_above(slopes, len(slopes), threshold, 0, active, 0)
     exact = _take_rows(active[:n_near], exact, panel, local)
     part, work = _pose(label, exact, X, anchor, panel, local)
-    work.signed_costs[: len(label.positives)] = label.positive_cost
+    _turn_rows(label, anchor, work)
     _fill_shift(label.slot, part, work, panel, local, settings)
     return _solve(label, part, work, panel, local, settings)
 
@@ -183,14 +184,28 @@ def _pose(label, exact, X, anchor, panel, local):
     for i in panel.rows[:count]:
         local.member[i] = False
     part, work = local_problem(X, panel.rows[:count], local)
+    n, weights = anchor.instances.n_documents, anchor.instances.weights
+    others, sampled = anchor.total, 0.0
     for r in range(exact):
-        work.signed_costs[r] = -1.0 if panel.rows[r] < anchor.n_documents else 0.0
-    others = anchor.n_documents - exact
-    work.signed_costs[exact:] = -np.float32(others) / max(count - exact, 1)
+        i = panel.rows[r]
+        work.signed_costs[r] = -weights[i] if i < n else np.float32(0.0)
+        others -= weights[i]
+    for i in panel.rows[exact:count]:
+        sampled += weights[i]
+    share = np.float32(max(others, 0.0)) / max(sampled, _LIGHTEST)
+    for r in range(exact, count):
+        work.signed_costs[r] = -weights[panel.rows[r]] * share
     for e in range(part.n_columns):
         work.weights[e] = panel.weights[local.features[e], label.slot]
     product(part.data, part.indices, part.indptr, work.weights, work.scores)
     return part, work
+
+
+@kernel
+def _turn_rows(label, anchor, work):
+    """v_i c_+, the costs of positives, which are the first rows."""
+    for r, i in enumerate(label.positives):
+        work.signed_costs[r] = anchor.instances.weights[i] * label.positive_cost
 
 
 @kernel
@@ -216,19 +231,22 @@ def _solve(label, part, work, panel, local, settings):
 
 
 @kernel
-def objective(label, X, weights, panel, settings):
+def objective(label, X, instances, weights, panel, settings):
     """1/2 |w|^2 + C sum_i c_i phi(m_i), where phi(m_i) = -log(1 - phi'(m_i) y_i) for a negative of small slope."""
     slopes, losses = panel.by_label[label.slot], 0.0
     for start in range(0, len(slopes), _FACTORS):
         product = 1.0
         for i in range(start, min(start + _FACTORS, len(slopes))):
-            if slopes[i] < _SMALL:
+            if slopes[i] >= _SMALL:
+                losses += instances.weights[i] * loss_value(settings.loss, -_score(X, i, weights))
+            elif instances.weights[i] == 1:
                 product *= 1.0 - slopes[i]
             else:
-                losses += loss_value(settings.loss, -_score(X, i, weights))
+                losses -= instances.weights[i] * math.log(1.0 - slopes[i])
         losses -= math.log(product)
     for i in label.positives:
-        losses += label.positive_cost * loss_value(settings.loss, _score(X, i, weights))
+        cost = instances.weights[i] * label.positive_cost
+        losses += cost * loss_value(settings.loss, _score(X, i, weights))
     return 0.5 * dot(weights, weights) + settings.C * losses
 
 

@@ -29,10 +29,13 @@ def gradient_norm_at_zero(C, slope_at_zero, n, n_positives, pp, xp, xx, positive
     return C * abs(slope_at_zero) * np.sqrt(np.maximum(squared, 0.0))
 
 
-def gradient_targets(settings, slope_at_zero, n, counts, pp, xp, xx, positive_costs=1.0):
-    """What |g(w)| must reach, for each of l labels: float64, shape (l,)."""
+def gradient_targets(settings, slope_at_zero, n, counts, pp, xp, xx, positive_costs=1.0, mean_weight=1.0):
+    """What |g(w)| must reach, for each of l labels: float64, shape (l,).
+
+    With weights of instances |g(0)| is that without them times their mean.
+    """
     at_zero = gradient_norm_at_zero(settings.C, slope_at_zero, n, counts, pp, xp, xx, positive_costs)
-    return relative_tolerance(settings.epsilon, counts, n) * at_zero
+    return relative_tolerance(settings.epsilon, counts, n) * mean_weight * at_zero
 
 
 def violation_targets(settings, slope_at_zero, X, positives, features, positive_costs):
@@ -44,14 +47,14 @@ def violation_targets(settings, slope_at_zero, X, positives, features, positive_
     """
     at_zero = np.empty(positives.n_rows)
     scale = settings.C * abs(slope_at_zero)
-    n = features.n_documents
-    _violations_at_zero(X, n, positives, features.sums, scale, positive_costs, at_zero)
+    n = features.instances.n_documents
+    _violations_at_zero(X, features.instances, positives, features.sums, scale, positive_costs, at_zero)
     return STRICTER * relative_tolerance(settings.epsilon, np.diff(positives.indptr), n) * at_zero
 
 
 @strict_kernel
-def _violations_at_zero(X, n_documents, positives, sums, scale, positive_costs, out):
-    """sum_f max(0, |g_f| - 1), g = -scale (sum_{i in P} (c + [i <= n]) x_i - sum_{i <= n} x_i), from P = {}."""
+def _violations_at_zero(X, instances, positives, sums, scale, positive_costs, out):
+    """sum_f max(0, |g_f| - 1), g = -scale (sum_{i in P} v_i (c + [i <= n]) x_i - sum_{i <= n} v_i x_i), from P = {}."""
     total = 0.0
     for f in range(len(sums)):
         total += max(0.0, scale * abs(sums[f]) - 1.0)
@@ -60,7 +63,7 @@ def _violations_at_zero(X, n_documents, positives, sums, scale, positive_costs, 
         out[label] = total
         for e in range(positives.indptr[label], positives.indptr[label + 1]):
             i = positives.indices[e]
-            cost = positive_costs[label] + (i < n_documents)
+            cost = instances.weights[i] * (positive_costs[label] + (i < instances.n_documents))
             for k in range(X.indptr[i], X.indptr[i + 1]):
                 of_positives[X.indices[k]] += cost * X.data[k]
         for e in range(positives.indptr[label], positives.indptr[label + 1]):

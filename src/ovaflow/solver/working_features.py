@@ -26,7 +26,7 @@ import numpy as np
 from ovaflow.solver.coordinate_descent import minimise_l1, violation_of
 from ovaflow.solver.losses import loss_curvature, loss_slope
 from ovaflow.solver.newton import CONVERGED, ITERATION_LIMIT
-from ovaflow.solver.problem import Outcome, Workspace, make_workspace, part_of, separate_arrays
+from ovaflow.solver.problem import Instances, Outcome, Workspace, make_workspace, part_of, separate_arrays
 from ovaflow.solver.screening import threshold_for
 from ovaflow.sparse.csr import CSR, add_row, transpose
 from ovaflow.sparse.jit import kernel, strict_kernel
@@ -49,9 +49,10 @@ class Features(NamedTuple):
     """X by features; read by all threads."""
 
     columns: CSR  # X transposed
-    sums: np.ndarray  # column sums of X over documents, float64, shape (d,)
+    sums: np.ndarray  # column sums of X over documents by their weights, float64, shape (d,)
     bias: int  # the feature that has the same value in all instances, the last one; -1 where there is none
-    n_documents: int  # the first instances, which are negatives of all labels that they do not carry
+    instances: Instances
+    total: float  # weight of all documents
 
 
 class Scratch(NamedTuple):
@@ -66,24 +67,26 @@ class Scratch(NamedTuple):
     local: Workspace  # of the problem on the working features
 
 
-def make_features(X, n_documents):
+def make_features(X, instances):
     """Transpose a matrix."""
     columns = transpose(X)
     sums = np.empty(X.n_columns)
-    _sum_rows(columns, n_documents, sums)
+    _sum_rows(columns, instances, sums)
     last = columns.data[columns.indptr[-2] :] if X.n_columns else columns.data
     has_bias = len(last) == X.n_rows > 0 and (last == last[0]).all()
-    return Features(columns, sums, X.n_columns - 1 if has_bias else -1, n_documents)
+    bias = X.n_columns - 1 if has_bias else -1
+    return Features(columns, sums, bias, instances, instances.total)
 
 
 @strict_kernel
-def _sum_rows(matrix, end, out):
-    """out_r = sum of the entries of row r in columns before ``end``."""
-    for r in range(len(out)):
-        out[r] = 0.0
-        for k in range(matrix.indptr[r], matrix.indptr[r + 1]):
-            if matrix.indices[k] < end:
-                out[r] += matrix.data[k]
+def _sum_rows(columns, instances, out):
+    """out_j = sum over documents i of v_i x_ij."""
+    for j in range(len(out)):
+        out[j] = 0.0
+        for k in range(columns.indptr[j], columns.indptr[j + 1]):
+            i = columns.indices[k]
+            if i < instances.n_documents:
+                out[j] += instances.weights[i] * columns.data[k]
 
 
 def make_scratch(n, d):
@@ -112,7 +115,7 @@ def _minimise(X, features, positives, positive_cost, target, scratch, settings):
     status = CONVERGED
     while True:
         part, n_rows, others = _gather(features, positives, count, scratch)
-        view = _pose(part, n_rows, count, positives, positive_cost, features.n_documents, others, scratch)
+        view = _pose(part, n_rows, count, positives, positive_cost, features, scratch)
         background = view.scores[n_rows]
         solved = minimise_l1(part, inside, view, settings)
         if rounds == 0:
@@ -189,20 +192,25 @@ def _gather(features, positives, count, scratch):
             data[size + r] = columns.data[columns.indptr[features.bias]]
             indices[size + r] = r
         indptr[count] = size + n_rows + 1
-    others = features.n_documents
+    others = features.instances.n_documents
     for r in range(n_rows):
-        others -= rows[r] < features.n_documents
+        others -= rows[r] < features.instances.n_documents
     return CSR(data, indices, indptr, n_rows + 1), n_rows, others
 
 
 @kernel
-def _pose(part, n_rows, count, positives, positive_cost, n_documents, others, scratch):
+def _pose(part, n_rows, count, positives, positive_cost, features, scratch):
     """Costs, weights and scores of the problem on the working features, in a part of the workspace."""
     view = part_of(scratch.local, n_rows + 1, count)
+    others = features.total
     for r in range(n_rows):
-        view.signed_costs[r] = -1.0 if scratch.rows[r] < n_documents else 0.0
-    view.signed_costs[: len(positives)] = positive_cost
-    view.signed_costs[n_rows] = -np.float32(others)
+        i = scratch.rows[r]
+        cost = features.instances.weights[i] if i < features.instances.n_documents else np.float32(0.0)
+        view.signed_costs[r] = -cost
+        others -= cost
+    for r, i in enumerate(positives):
+        view.signed_costs[r] = features.instances.weights[i] * positive_cost
+    view.signed_costs[n_rows] = -np.float32(max(others, 0.0))
     view.scores[:] = 0.0
     for e in range(count):
         view.weights[e] = scratch.weights[scratch.features[e]]
@@ -227,7 +235,8 @@ def _fill_gradient(X, features, n_rows, count, view, scratch, settings):
         gradient[j] = settings.C * common * features.sums[j]
     for r in range(n_rows):
         i = scratch.rows[r]
-        factor = settings.C * (np.float64(view.slopes[r]) - (common if i < features.n_documents else 0.0))
+        weight = features.instances.weights[i] if i < features.instances.n_documents else 0.0
+        factor = settings.C * (np.float64(view.slopes[r]) - weight * common)
         if factor != 0:
             add_row(X.data, X.indices, X.indptr[i], X.indptr[i + 1], factor, gradient)
     total = 0.0

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.solver.newton import minimise, pose
-from ovaflow.solver.problem import Workspace, make_workspace, part_of, separate_arrays
+from ovaflow.solver.problem import Instances, Workspace, make_workspace, part_of, separate_arrays
 from ovaflow.sparse.csr import CSR, row_dot
 from ovaflow.sparse.jit import kernel, strict_kernel
 
@@ -74,12 +74,13 @@ def clear(features, dense):
 
 
 @kernel
-def solve_rows(X, rows, n_positives, positive_cost, target, local, settings):
+def solve_rows(X, instances, rows, n_positives, positive_cost, target, local, settings):
     """Minimise over chosen rows, from ``local.dense`` into ``local.work.weights``; returns their number and Outcome."""
     part, work = local_problem(X, rows, local)
     for e in range(part.n_columns):
         work.weights[e] = local.dense[local.features[e]]
-    pose(part, local.first[:n_positives], np.float32(positive_cost), len(rows), work)
+    chosen = Instances(instances.weights[rows], len(rows))
+    pose(part, chosen, local.first[:n_positives], np.float32(positive_cost), work)
     return part.n_columns, minimise(part, target, work, settings)
 
 

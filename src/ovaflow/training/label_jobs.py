@@ -17,7 +17,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.initialization.starts import RANKING, make_start, ranking_start
 from ovaflow.model.pruning import large_weights
 from ovaflow.solver.fast_path import Newton, fast_path, one_by_one
-from ovaflow.solver.problem import L1, Outcome, Settings, Status
+from ovaflow.solver.problem import L1, Instances, Outcome, Settings, Status
 from ovaflow.sparse.csr import CSR, for_kernels
 
 
@@ -68,13 +68,14 @@ class LabelJobs:
         means = inputs.means
         if not np.isfinite(means.xx):
             raise InputError("features that are not finite numbers", path=dataset.path, remedy="fix the source")
-        X, settings, n = dataset.train.X, Settings.of(training), dataset.n_documents
+        X, settings = dataset.train.X, Settings.of(training)
+        instances = Instances(dataset.instance_weights, dataset.n_documents)
         if settings.regularization != L1:
             # coordinate descent reads indices itself
             X = for_kernels(X)
         start = make_start(training, inputs)
         costs = positive_costs(dataset, training)
-        alone = one_by_one(X, n, settings, training.reference)
+        alone = one_by_one(X, instances, settings, training.reference)
         targets = alone.targets(dataset.positives, means, costs)
         return cls(
             X,
@@ -85,7 +86,7 @@ class LabelJobs:
             targets=targets,
             threshold=np.float32(training.stored_threshold),
             alone=alone,
-            fast_path=None if training.reference else fast_path(X, n, means.counts, targets, settings),
+            fast_path=None if training.reference else fast_path(X, instances, means.counts, targets, settings),
         )
 
     def positives_of(self, label):
@@ -96,7 +97,7 @@ class LabelJobs:
         """Whether labels with so many positives are solved on the fast path."""
         if self.fast_path is None:
             return np.zeros(len(counts), bool)
-        return self.fast_path.suits(counts, self.alone.n_documents)
+        return self.fast_path.suits(counts, self.alone.instances.n_documents)
 
     def keep_solution(self, label, weights):
         """Pass the dense solution of a label to the start if other labels may start there."""

@@ -20,7 +20,10 @@ _SAMPLE = 12_000
 def choose_C(dataset, training, tune, threads=1):
     """Compare the C nearest to 1 with its neighbours, and the next while the last is best."""
     values, n = sorted(tune.candidates), dataset.n_documents
-    sample = np.random.default_rng(0).permutation(n)[: tune.instances or _SAMPLE]
+    sample = np.random.default_rng(0).permutation(n)
+    if dataset.train.extra is not None:
+        sample = sample[~dataset.train.extra[sample]]
+    sample = sample[: tune.instances or _SAMPLE]
     if len(sample) < 2:
         raise InputError(f"{n} training instances are too few to choose C on", path=dataset.path)
     groups = dataset.train.groups

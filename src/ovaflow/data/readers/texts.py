@@ -35,6 +35,7 @@ class TextInstance(NamedTuple):
     time: float | None = None  # in the column by which records are ordered
     file: str = ""  # its name, where there are several
     kept: tuple = ()  # texts of further columns
+    weight: float | None = None  # of an extra instance
 
     @property
     def id(self):
