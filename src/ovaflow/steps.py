@@ -218,7 +218,7 @@ STEPS = {
         "evaluating",
         "Measure a model on a labelled file or on the test set.",
         Reads("Evaluate", ("evaluate",)),
-        makes=("metrics", "analysis"),
+        makes=("metrics", "analysis", "reference"),
         rule="evaluate_predictions",
         for_people=True,
     ),

@@ -54,7 +54,9 @@ def used(tmp_path):
 def test_a_better_model_takes_the_place_of_a_worse_one(promote, folder, tmp_path):
     assert "models/current -> 2" in promote("bad.h5")
     before = used(tmp_path)
+    (folder / "reference.json").write_text("")
     line = promote("good.h5")
+    assert (tmp_path / "models" / "current" / "reference.json").exists()
     assert " after " in line
     assert " records better, " in line
     model = folder / "good.h5"

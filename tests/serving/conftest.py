@@ -7,8 +7,9 @@ from running_service import running_service
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.ranking import find_hits
-from ovaflow.prediction.predictions import open_any_model
+from ovaflow.prediction.predictions import open_any_model, predict_test_set
 from ovaflow.prediction.predictor import Predictor
+from ovaflow.prediction.reference import write_reference
 from ovaflow.reranking.evidence import COLUMNS, Evidence
 from ovaflow.reranking.fitting import fit_trees
 from ovaflow.reranking.reranker_file import Reranker, write_reranker
@@ -42,6 +43,9 @@ def models(tmp_path_factory):
     for name, C in (("a", 1.0), ("b", 0.05)):
         train_model(open_dataset(folder / "dataset.h5"), TrainLabels(C=C), 0.01).save(folder / f"{name}.h5")
     _fit_second_stage(folder / "dataset.h5", folder / "a.h5", folder / "a.reranker.h5")
+    model = Predictor.open(folder / "a.h5", folder / "a.reranker.h5").model
+    dataset = open_dataset(folder / "dataset.h5")
+    write_reference(folder / "reference.json", predict_test_set(model, dataset, 5), dataset, model)
     return folder
 
 

@@ -18,6 +18,9 @@ from ovaflow.prediction.predictor import Predictor
 TEXTS = [f"word{j}0 word{j}1 größe{j} filler{i}" for j in range(10) for i in range(5)]
 
 
+COUNTED = "words_total", "unknown_words_total", "first_probability_count", "first_probability_sum"
+
+
 @pytest.fixture(scope="module")
 def expected(models):
     """The right predictions for TEXTS by the checksum of each model."""
@@ -43,6 +46,32 @@ def ask(connection, rows, expected):
 def figure(service, name):
     found = re.search(rf"^{re.escape(name)} (\S+)$", service.ask("/metrics")[1], re.MULTILINE)
     return float(found[1]) if found else 0.0
+
+
+def test_what_is_asked_is_counted_beside_what_is_normal(service, models, predictor):
+    model = predictor.model.checksum
+    counters = [f'ovaflow_{name}{{model="{model}"}}' for name in COUNTED]
+    before = [figure(service, name) for name in counters]
+    texts = [f"{text} unheard" for text in TEXTS]
+    for start in range(0, 50, 10):
+        service.ask("/predict", {"texts": texts[start : start + 10], "top_k": 1})
+    service.ask("/v1/projects/a/suggest-batch", {"documents": [{"text": "unheard of"}]})
+    words, unknown, answers, total = np.subtract([figure(service, name) for name in counters], before)
+    each = predictor.from_texts(" ".join([*texts, "unheard of"]).split())
+    assert (words, answers) == (50 * 5 + 2, 51)
+    # the bias feature alone: nothing else is known of the word
+    assert unknown == np.count_nonzero(np.diff(each.indptr) == 1) > 50
+    _, scores = predictor.top_k(predictor.from_texts([*texts, "unheard of"]), 1)
+    assert total == pytest.approx(scores.sum(), rel=1e-5)
+    content = json.loads((models / "reference.json").read_text())
+    records = content["probabilities"]["records"]
+    mean = content["probabilities"]["sum"] / sum(records)
+    assert figure(service, f'ovaflow_reference_first_probability{{model="{model}"}}') == pytest.approx(mean)
+    metrics = service.ask("/metrics")[1]
+    shares = re.findall(r"^ovaflow_reference_first_labels_ratio{.*} (\S+)$", metrics, re.MULTILINE)
+    assert sum(map(float, shares)) == pytest.approx(1)
+    answered = re.findall(r"^ovaflow_first_labels_total{.*} (\S+)$", metrics, re.MULTILINE)
+    assert sum(map(float, answered)) == figure(service, counters[2])
 
 
 def test_many_clients_get_right_answers_and_all_are_counted(service, expected):

@@ -26,6 +26,7 @@ rule evaluate_predictions:
             subcategory="{run}",
             labels={"file": "each label"},
         ),
+        reference=paths.REFERENCE,
     log:
         "logs/{dataset}/{run}/evaluate.log",
     benchmark:
@@ -40,4 +41,5 @@ rule evaluate_predictions:
     shell:
         "ovaflow evaluate {input.predictions:q} --dataset={input.dataset:q} --model={input.model:q}"
         " --training={input.training:q} {params.options:q} --output={output.metrics:q}"
-        " --analysis={output.analysis:q} --labels={output.labels:q} > {log:q} 2>&1"
+        " --analysis={output.analysis:q} --labels={output.labels:q}"
+        " --reference={output.reference:q} > {log:q} 2>&1"

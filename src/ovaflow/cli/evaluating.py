@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from ovaflow.cli.drift import drift_lines
 from ovaflow.cli.labelled import (
     differences_tables,
     distinct_names,
@@ -22,6 +23,7 @@ from ovaflow.evaluation.labelled_file import (
     answers_of,
     by_label,
     by_probability,
+    drift_from_training,
     measure,
 )
 from ovaflow.evaluation.metrics import PLACES, evaluate
@@ -29,6 +31,7 @@ from ovaflow.evaluation.model_comparison import Figures
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.training_file import read_training
 from ovaflow.prediction.predictions import open_any_model, read_predictions
+from ovaflow.prediction.reference import write_reference
 from ovaflow.settings.models import Report
 from ovaflow.storage.texts import write_json
 from ovaflow.storage.writing import write_csv
@@ -48,6 +51,7 @@ from ovaflow.storage.writing import write_csv
 )
 @click.option("--groups", type=FILE, help="PREDICTIONS: also write results by the labels' frequency, groups.json.")
 @click.option("--analysis", type=FILE, help="PREDICTIONS: also write what the report says of labels, analysis.json.")
+@click.option("--reference", type=FILE, help="PREDICTIONS: also write what is normal for the model, reference.json.")
 @click.option(
     "--metrics", "table", type=click.Choice(["annif"]), help="PREDICTIONS: also print what annif eval prints."
 )
@@ -74,7 +78,9 @@ def evaluate_command(data, models, dataset, threads, labels, settings, table, **
     _evaluate_predictions(data, dataset, *models, settings, table, labels=labels, **options)
 
 
-def _evaluate_predictions(predictions, dataset, model, settings, table, training, output, groups, analysis, labels):
+def _evaluate_predictions(
+    predictions, dataset, model, settings, table, training, output, groups, analysis, reference, labels
+):
     opened = read_predictions(predictions), open_dataset(dataset), open_any_model(model)
     constants = settings.propensity_a, settings.propensity_b
     metrics = evaluate(*opened, read_training(training), *constants)
@@ -83,6 +89,8 @@ def _evaluate_predictions(predictions, dataset, model, settings, table, training
         write_json(groups, "groups", evaluate_groups(*opened, *constants))
     if analysis:
         write_json(analysis, "analysis", analyse(*opened, *constants))
+    if reference:
+        write_reference(reference, *opened)
     if labels:
         write_csv(labels, results_of_labels(*opened[:2]))
     click.echo(f"{output}: {_summary(metrics, 'P')}, {_summary(metrics, 'PSP')}")
@@ -108,6 +116,9 @@ def _evaluate_file(path, models, labels, output, threads, reading):
     for title, table in [*differences_tables(named), *levels_tables(named)]:
         click.echo(title)
         console.print(table)
+    for entry, predictor in zip(named, predictors.values(), strict=True):
+        for line in drift_lines(entry["drift"], predictor.model.probabilistic):
+            click.echo(line if len(named) == 1 else f"{entry['model']}: {line}")
     if output:
         write_json(output, "evaluation", {"models": entries})
     if labels:
@@ -130,6 +141,7 @@ def _entries(predictors, answers):
         if first is not None:
             differences = figures.differences_from(first)
             entry["differences"] = {name: each.entry for name, each in differences.items()}
+        entry["drift"] = drift_from_training(answers[model], predictor.model)
         entry["automatic"] = by_probability(answers[model]) if probabilistic else None
         entries.append(entry)
         first = first or figures

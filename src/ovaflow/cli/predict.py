@@ -24,8 +24,10 @@ from ovaflow.prediction.answers import (
     first_labels,
     labels_of,
 )
+from ovaflow.prediction.drift import remark_on_words
 from ovaflow.prediction.predictions import predict_test_set, require_second_stage, write_predictions
 from ovaflow.prediction.predictor import Predictor, remark_on_memory, without_words
+from ovaflow.prediction.reference import read_reference
 from ovaflow.prediction.sources import (
     READ_FORMATS,
     Batch,
@@ -161,6 +163,7 @@ def _predict_raw(
         formats = ", ".join(COLUMN_FORMATS)
         raise click.UsageError(f"--keep goes with files of {formats}, which have columns")
     writer = _writer(output_format, output, predictor, titled, joined, keep)
+    reference = read_reference(predictor.model)
     plain = texts or any(source.format == "lines" for source in sources)
     if plain and (remark := remark_on_columns(predictor.model)):
         click.echo(f"ovaflow: {remark}", err=True)
@@ -197,6 +200,9 @@ def _predict_raw(
     if unknown:
         remark = "have no word that the model knows: what is predicted fits any text"
         click.echo(f"ovaflow: {unknown:,} of {progress.done:,} texts {remark}", err=True)
+    amounts = progress.done, lines.words, lines.unknown_words
+    if remark := remark_on_words(*amounts, reference):
+        click.echo(f"ovaflow: {remark}", err=True)
     if lines.empty and isinstance(writer, Csv):
         remark = "is kept, so they have no line; --joined gives each a row"
         click.echo(f"ovaflow: no label of {lines.empty:,} of {progress.done:,} instances {remark}", err=True)
@@ -207,9 +213,12 @@ class _Lines:
 
     def __init__(self, out, writer):
         self._out, self._writer = out, writer
-        self._number = self.empty = 0
+        self._number = self.empty = self.words = self.unknown_words = 0
 
     def add(self, batch, predictions):
+        if batch.words is not None:
+            self.words += batch.words.amount
+            self.unknown_words += batch.words.unknown.total()
         texts = batch.texts or [None] * len(batch.names)
         for name, text, labels, kept in zip(batch.names, texts, predictions, batch.kept, strict=True):
             self._number += 1

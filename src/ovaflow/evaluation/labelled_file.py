@@ -15,6 +15,9 @@ from ovaflow.data.readers.sparse_text import read_svmlight, read_xmc_text
 from ovaflow.data.readers.texts import read_texts
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.reliability import automatic
+from ovaflow.prediction.drift import Words, drift_of, first_labels_of, frequent_labels
+from ovaflow.prediction.predictor import TextFeatures
+from ovaflow.prediction.reference import read_reference
 from ovaflow.prediction.sources import BATCH, format_named, weighs_columns
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.settings.models import CANDIDATES, PrepareSource
@@ -31,6 +34,7 @@ class Answers(NamedTuple):
     scores: np.ndarray  # float32 (n, K)
     Y: CSR  # (n, l); of the labels that the model knows
     n_true: np.ndarray  # int64 (n,); labels of each record, including unknown ones
+    words: Words | None = None  # of records that are texts
 
     @property
     def known(self):
@@ -73,11 +77,12 @@ def _amounts(answers):
 
 def answer(predictor, path, settings, threads=1):
     read = _read_features if settings.format in ("svmlight", "xmc-text") else _read_texts
-    predictions, rows, n_true = [], [], []
-    for X, labels, counts in read(predictor, path, settings):
+    predictions, rows, n_true, words = [], [], [], []
+    for (X, words_of_batch), labels, counts in read(predictor, path, settings):
         predictions.append(predictor.top_k(X, min(CANDIDATES, predictor.n_labels), threads))
         rows += labels
         n_true += counts
+        words.append(words_of_batch)
     if not any(rows):
         what = "no record has a label"
         if any(n_true):
@@ -85,7 +90,8 @@ def answer(predictor, path, settings, threads=1):
         remedy = "check --labels-column and --label-separator" if read is _read_texts else "check the file"
         raise InputError(what, path=path, remedy=remedy)
     ids, scores = map(np.concatenate, zip(*predictions, strict=True))
-    return Answers(ids, scores, _matrix(rows, predictor.n_labels), np.array(n_true))
+    Y = _matrix(rows, predictor.n_labels)
+    return Answers(ids, scores, Y, np.array(n_true), Words.sum(words))
 
 
 def _matrix(rows, n_labels):
@@ -101,7 +107,8 @@ def _read_texts(predictor, path, settings):
     numbers = numbers_of_labels(predictor.model, predictor.model.transform)
     while batch := list(itertools.islice(instances, BATCH)):
         labels = [set(map(numbers.get, each.labels)) - {None} for each in batch]
-        yield predictor.from_texts([each.text for each in batch]), labels, [len(each.labels) for each in batch]
+        features = predictor.read_texts([each.text for each in batch])
+        yield features, labels, [len(each.labels) for each in batch]
 
 
 def _read_features(predictor, path, settings):
@@ -114,7 +121,8 @@ def _read_features(predictor, path, settings):
         raise InputError(f"{X.n_columns:,} features, the model has {d:,}", path=path, remedy="give its features")
     labels = np.split(Y.indices, Y.indptr[1:-1])
     known = [set(row[row < predictor.n_labels].tolist()) for row in labels]
-    yield predictor.transformed(X._replace(n_columns=d)), known, list(map(len, labels))
+    features = TextFeatures(predictor.transformed(X._replace(n_columns=d)), Words.sum([]))
+    yield features, known, list(map(len, labels))
 
 
 def measure(answers, figures):
@@ -136,6 +144,12 @@ def by_probability(answers):
     labelled = answers.n_true > 0
     hits = ranking.find_hits(answers.ids, answers.Y)[labelled]
     return automatic(answers.scores[labelled], hits, answers.n_true.sum())
+
+
+def drift_from_training(answers, model):
+    """How much the records differ from those of the training; as :func:`drift_of`."""
+    first = first_labels_of(frequent_labels(model), answers.ids, answers.scores)
+    return drift_of(model, answers.words, first, read_reference(model))
 
 
 def by_label(answers, model):

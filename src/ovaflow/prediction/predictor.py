@@ -1,8 +1,8 @@
 """A model at work: texts or features in, labels with scores out."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse
@@ -11,13 +11,22 @@ from numpy.typing import ArrayLike
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.data.normalize import model_features
 from ovaflow.data.readers.texts import without_markup
-from ovaflow.data.tfidf import TfIdf, weigh_counts
+from ovaflow.data.tfidf import Features, TfIdf, weigh_counts
+from ovaflow.data.tokens import tokens_in_batches
 from ovaflow.model.index import index_path
 from ovaflow.model.model_file import Model
+from ovaflow.prediction.drift import Words, words_of
 from ovaflow.prediction.predictions import open_any_model, with_second_stage
 from ovaflow.reranking.reranked_model import RerankedModel
 from ovaflow.reranking.suggestions import Suggestions
 from ovaflow.sparse.csr import CSR, from_scipy
+
+
+class TextFeatures(NamedTuple):
+    """Features of texts, and their words."""
+
+    X: CSR
+    words: Words
 
 
 class Predictor:
@@ -115,11 +124,40 @@ class Predictor:
         InputError
             If the model was made from features.
         """
+        return self.read_texts(texts).X
+
+    def read_texts(self, texts: Iterable[str]) -> TextFeatures:
+        """Features of texts, and which of their words are unknown.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            Read once.
+
+        Returns
+        -------
+        TextFeatures
+
+        Raises
+        ------
+        InputError
+            If the model was made from features.
+        """
         if not self.takes_text:
             message = "was trained on features, so it cannot read texts"
             raise InputError(message, path=self.model.path, remedy="give it features")
         plain = map(without_markup, texts) if self.model.transform.get("html") else texts
-        return self.transform.transform(plain, quiet=True)
+        counted: list[Words] = []
+
+        def parts() -> Iterator[Features]:
+            left_out = frozenset(self.transform.left_out)
+            for tokens in tokens_in_batches(plain, left_out, quiet=True):
+                terms = self.transform.terms_of(tokens.words)
+                counted.append(words_of(tokens, terms))
+                yield self.transform.features_of(tokens, terms)
+
+        X = self.transform.stack(parts()).X
+        return TextFeatures(X, Words.sum(counted))
 
     def from_features(self, rows: Iterable[dict[str | int, float]]) -> CSR:
         """Features as the model's dataset has them, from values as its source had them.

@@ -11,6 +11,7 @@ from pathlib import Path
 from ovaflow.console.errors import InputError
 from ovaflow.model.index import index_path, open_index
 from ovaflow.prediction.predictions import open_any_model, with_second_stage
+from ovaflow.prediction.reference import FILE_NAME as REFERENCE
 from ovaflow.reranking.reranker_file import FILE_NAME, copy_of_run, read_about
 
 MODEL = "model.h5"
@@ -90,9 +91,10 @@ def promote(model, link):
 def _copy_files(model, folder):
     folder.mkdir()
     _copy_model(model, folder / MODEL)
-    beside = model.path.with_name(FILE_NAME)
-    if beside.exists():
-        shutil.copyfile(beside, folder / FILE_NAME)
+    for name in (FILE_NAME, REFERENCE):
+        beside = model.path.with_name(name)
+        if beside.exists():
+            shutil.copyfile(beside, folder / name)
     if model.probabilistic:
         for source, other in zip(model.reranker.runs, model.others, strict=True):
             _copy_model(other, copy_of_run(folder, source.name))

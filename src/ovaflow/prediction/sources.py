@@ -9,6 +9,7 @@ from ovaflow.data.readers.kernels import Bounds
 from ovaflow.data.readers.sparse_text import ID_LIMIT, check_count, parse_blocks, read_header
 from ovaflow.data.readers.streams import FORMATS, Lines, ending_of, open_stream
 from ovaflow.data.readers.texts import FIELD, LINE_READERS, Columns, joined, read_parquet, split_names
+from ovaflow.prediction.drift import Words
 from ovaflow.sparse.csr import CSR
 
 STDIN = "-"
@@ -23,6 +24,7 @@ class Batch(NamedTuple):
     names: list
     texts: list | None
     kept: list  # texts of further columns
+    words: Words | None = None
 
 
 class InputFile(NamedTuple):
@@ -102,7 +104,8 @@ def batches_of(source, predictor):
         texts, names = [instance.text for instance in instances], [instance.record for instance in instances]
         plain = [text.replace(FIELD, " ") for text in texts]
         kept = [instance.kept for instance in instances]
-        yield Batch(predictor.from_texts(texts), names, plain, kept)
+        X, words = predictor.read_texts(texts)
+        yield Batch(X, names, plain, kept, words)
 
 
 def _opened(source):

@@ -16,7 +16,7 @@ from scipy.special import expit
 from starlette.responses import PlainTextResponse
 
 from ovaflow import __version__
-from ovaflow.prediction.answers import labels_of
+from ovaflow.prediction.answers import first_labels
 from ovaflow.serving import metrics
 from ovaflow.serving.replies import described, documented, json_reply, problem
 
@@ -284,8 +284,11 @@ def _card(name, served):
 
 
 def _suggest(served, texts, limit, threshold):
-    X = served.predictor.from_texts(texts)
-    rows, suggestions = labels_of(served.predictor, X, max(limit, 1)), []
+    predictor, suggestions = served.predictor, []
+    X, words = predictor.read_texts(texts)
+    ids, scores = predictor.top_k(X, min(max(limit, 1), predictor.n_labels))
+    served.count(words, ids, scores)
+    rows = first_labels(predictor, ids, scores, max(limit, 1))
     for row, known in zip(rows, served.known_features(X), strict=True):
         # without a known word the labels would be those of any text
         labels = row[:limit] if known else []

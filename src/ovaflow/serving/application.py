@@ -8,6 +8,7 @@ import multiprocessing
 import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import FastAPI, HTTPException, Path, Query
@@ -23,6 +24,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.prediction.sources import columns_of
 from ovaflow.serving import metrics, schemas
 from ovaflow.serving.annif import annif_routes
+from ovaflow.serving.asked import counter_of
 from ovaflow.serving.replies import described, documentation, documented, json_reply, page, problem
 from ovaflow.serving.served_model import open_served_model
 from ovaflow.serving.service import options_of_worker
@@ -44,7 +46,8 @@ def create():
     try:
         models = {}
         for name, path in options.models.items():
-            models[name] = open_served_model(path, options.reranker, options.rerank)
+            served = open_served_model(path, options.reranker, options.rerank)
+            models[name] = replace(served, count=counter_of(served.model))
         for served in models.values():
             served.warm_up()
     except Exception as error:

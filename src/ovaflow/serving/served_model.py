@@ -1,5 +1,6 @@
 """A model file that is being served: what it answers to requests, as plain objects."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,9 +12,10 @@ from ovaflow.data.readers.texts import FIELD
 from ovaflow.data.tokens import normal_form
 from ovaflow.machine.limits import memory_left
 from ovaflow.prediction.answers import first_labels, labels_of
+from ovaflow.prediction.drift import Words
 from ovaflow.prediction.explanation import describe_label, label_entry
 from ovaflow.prediction.predictions import require_second_stage
-from ovaflow.prediction.predictor import Predictor, remark_on_memory
+from ovaflow.prediction.predictor import Predictor, TextFeatures, remark_on_memory
 from ovaflow.prediction.reasons import explain
 from ovaflow.prediction.sources import remark_on_columns, text_of_columns
 from ovaflow.reranking.answer_length import labels_that_fit
@@ -26,6 +28,8 @@ class ServedModel:
 
     predictor: Predictor
     remark: str = ""
+    # called with the words, ids and scores of what is predicted
+    count: Callable = lambda words, ids, scores: None
 
     @property
     def model(self):
@@ -67,8 +71,9 @@ class ServedModel:
         """Best labels of the instances of a request, and how many labels of each fit."""
         if request.fit or request.min_probability is not None:
             self._require_second_stage()
-        X = self._instances(request)
+        X, words = self._instances(request)
         ids, scores, amounts = self._ranked(X, CANDIDATES if request.fit else request.top_k)
+        self.count(words, ids, scores)
         first = np.array(amounts)[:, None] if request.fit else request.top_k
         rows = first_labels(self.predictor, ids, scores, first, request.min_probability)
         predictions = []
@@ -82,7 +87,7 @@ class ServedModel:
         if not self.explains:
             reason = "the served model has no weights of labels, so its scores cannot be explained"
             raise HTTPException(409, reason)
-        X = self._instances(request)
+        X = self._instances(request).X
         text = None if request.text is None else self._text(request.text).replace(FIELD, " ")
         labels = self._labels_to_explain(X, request)
         reasons = _rounded(explain(self.predictor, X, labels, request.words, text))
@@ -124,13 +129,14 @@ class ServedModel:
         }
 
     def _instances(self, request):
+        """Features and words of the instances of a request."""
         predictor = self.predictor
         if request.features is None:
             texts = getattr(request, "texts", None) or [request.text]
             if not predictor.takes_text:
                 reason = "the served model was trained on features: send features, not texts"
                 raise HTTPException(409, reason)
-            return predictor.from_texts([self._text(text) for text in texts])
+            return predictor.read_texts([self._text(text) for text in texts])
         rows = request.features if isinstance(request.features, list) else [request.features]
         try:
             with np.errstate(all="ignore"):
@@ -140,7 +146,7 @@ class ServedModel:
         if not np.isfinite(X.data).all():
             reason = "the model's transform gives no finite numbers for these values"
             raise HTTPException(422, f"features: {reason}")
-        return X
+        return TextFeatures(X, Words.sum([]))
 
     def _text(self, text):
         """A text as the model reads it, sent as such or by its columns."""
