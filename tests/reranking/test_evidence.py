@@ -181,7 +181,7 @@ def test_rows_of_evidence_in_their_order(folder, evidence):
     scores = -np.sort(rng.normal(size=ids.shape).astype(np.float32))
     texts = unit_rows(X, X.n_columns - 1)
     nearest = evidence.neighbours.nearest(texts)
-    columns = evidence.columns(Candidates(texts, nearest, ids, scores))
+    columns = evidence.columns(Candidates(texts, nearest, ids, scores, np.arange(ids.shape[1])))
     rows = dict(zip(COLUMNS, np.moveaxis(columns, 2, 0), strict=True))
     votes, sums = evidence.neighbours.votes(nearest, ids)
     words = (X.to_scipy().toarray()[:, :-1] != 0).sum(axis=1)

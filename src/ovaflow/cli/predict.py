@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import click
 import numpy as np
 
+from ovaflow.cli.choice import CHOICE, chooses_labels, chosen_labels
 from ovaflow.cli.options import FILE, SUGGESTIONS, THREADS, option, second_stage
 from ovaflow.cli.suggestions import RIGHT_IDS, suggestion_files_for
 from ovaflow.console.errors import InputError
@@ -85,6 +86,7 @@ _OF_RAW = ("fit", "min_probability", "min_score", "joined", "keep")
     help="Keep only top labels that are at least this probable; needs a second stage.",
 )
 @click.option("--min-score", type=float, help="Keep only top labels with at least this score.")
+@chooses_labels
 @second_stage
 @SUGGESTIONS
 @THREADS
@@ -107,7 +109,7 @@ def predict_command(
     predictor = open_predictor(model, reranker, rerank)
     files = suggestion_files_for(predictor.model, suggestions)
     if dataset is not None:
-        if inputs or texts or output is None or _any_set(options, _OF_RAW):
+        if inputs or texts or output is None or _any_set(options, (*_OF_RAW, *CHOICE)):
             raise click.UsageError("--dataset takes only a model, --output, --top-k, --suggestions and --threads")
         _predict_dataset(predictor.model, dataset, files, reranker, top_k, optimise, threads, output)
     elif inputs or texts:
@@ -115,6 +117,8 @@ def predict_command(
             require_second_stage(predictor.model)
             if options["fit"]:
                 raise click.UsageError("--optimise and --fit exclude each other")
+        names = (options.pop(name) for name in CHOICE)
+        predictor, options["allowed"] = chosen_labels(predictor, *names)
         _predict_raw(predictor, inputs, texts, files, top_k, optimise, threads, output, **options)
     else:
         raise click.UsageError("nothing to predict: give --text, a file, - for standard input, or --dataset")
@@ -182,7 +186,8 @@ def _predict_raw(
             for name, each in suggestions.items():
                 known[name] += int(each.known.sum())
             if optimise:
-                found = predictor.top_k(batch.X, min(CANDIDATES, predictor.n_labels), threads, suggestions)
+                most = min(CANDIDATES, predictor.n_labels)
+                found = predictor.top_k(batch.X, most, threads, suggestions, options["allowed"])
                 read.append((batch._replace(X=None), found))
             else:
                 lines.add(batch, labels_of(predictor, batch.X, top_k, threads, suggestions=suggestions, **options))

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.normalize import unscale
-from ovaflow.sparse.csr import CSR, rows_of, transpose
+from ovaflow.sparse.csr import CSR, offsets, rows_of, transpose
 from ovaflow.storage.arrays import (
     create_array,
     map_array,
@@ -27,7 +28,8 @@ from ovaflow.storage.artifact import checksum_of, create_artifact, open_artifact
 class Names:
     """Names of labels, of features (without the bias feature, or none), and inverse document frequencies.
 
-    Labels of a subject vocabulary also have URIs and notations, which are empty where a subject has none.
+    Labels of a subject vocabulary also have URIs, notations and names in further languages, which are
+    empty where a subject has none, and groups: ids of labels by URI of scheme, collection or type.
     """
 
     labels: list
@@ -35,6 +37,8 @@ class Names:
     idf: np.ndarray | None = None
     uris: Sequence = ()
     notations: Sequence = ()
+    translations: dict = field(default_factory=dict)
+    groups: dict = field(default_factory=dict)
 
 
 _FIELDS = {
@@ -44,16 +48,33 @@ _FIELDS = {
     "label_notations": "notations",
 }
 """Fields of :class:`Names` by their names in artifacts."""
+_TRANSLATIONS, _GROUPS = "label_translations", "label_groups"
 
 
 def read_all_names(path, kind):
     with open_artifact(path, kind) as file:
         names = {key: _strings(file, name) for name, key in _FIELDS.items()}
-        return Names(**names, idf=map_array(file["idf"]) if "idf" in file else None)
+        idf = map_array(file["idf"]) if "idf" in file else None
+        names |= {"translations": _read_translations(file), "groups": _read_groups(file)}
+        return Names(**names, idf=idf)
 
 
 def _strings(file, name):
     return read_strings(file, name) if name in file else []
+
+
+def _read_translations(file):
+    return {name: read_strings(file[_TRANSLATIONS], name) for name in file.get(_TRANSLATIONS, ())}
+
+
+def _read_groups(file):
+    if _GROUPS not in file:
+        return {}
+    group = file[_GROUPS]
+    members, indptr = map_array(group["members"]), map_array(group["indptr"]).tolist()
+    ranges = pairwise(indptr)
+    uris = read_strings(group, "uris")
+    return {uri: members[start:end] for uri, (start, end) in zip(uris, ranges, strict=True)}
 
 
 def write_names(file, names):
@@ -64,6 +85,13 @@ def write_names(file, names):
             write_strings(file, name, strings)
     if names.idf is not None:
         create_array(file, "idf", np.asarray(names.idf, np.float32))
+    for language, translated in names.translations.items():
+        write_strings(file.require_group(_TRANSLATIONS), language, translated)
+    if names.groups:
+        group = file.create_group(_GROUPS)
+        write_strings(group, "uris", list(names.groups))
+        create_array(group, "members", np.concatenate(list(names.groups.values())), dtype=np.int32)
+        create_array(group, "indptr", offsets([len(members) for members in names.groups.values()]))
 
 
 KIND = "dataset"
@@ -232,8 +260,11 @@ class Dataset(Named):
         return [names[feature] for feature in x.indices[named][order]]
 
 
-def write_dataset(path, train, test, label_names, feature_names, parameters, idf=None, uris=(), notations=()):
-    """Write the dataset file; ``parameters`` are what shaped it, ``source`` among them."""
+def write_dataset(path, train, test, label_names, feature_names, parameters, idf=None, **of_labels):
+    """Write the dataset file; ``parameters`` are what shaped it, ``source`` among them.
+
+    ``of_labels`` are further fields of :class:`Names`.
+    """
     with create_artifact(path, KIND, parameters) as file:
         for name, split in (("train", train), ("test", test)):
             write_csr(file.create_group(f"{name}/X"), split.X)
@@ -246,7 +277,7 @@ def write_dataset(path, train, test, label_names, feature_names, parameters, idf
                     create_array(file, f"{name}/{key}", getattr(split, key))
             if any(split.records):
                 write_strings(file, f"{name}_records", split.records)
-        write_names(file, Names(label_names, feature_names, idf, uris, notations))
+        write_names(file, Names(label_names, feature_names, idf, **of_labels))
         if test.texts:
             write_strings(file, "test_texts", [text[:EXCERPT] for text in test.texts])
 

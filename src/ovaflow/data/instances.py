@@ -44,7 +44,9 @@ def read_instances(source, labels, processes=1, folder=None):
     settings = source.settings
     if source.format == "builtin":
         # near twins may be on both sides, so that figures stay comparable with published ones
-        return docstrings(test_fraction=settings.test_fraction, seed=settings.seed)
+        made = docstrings(test_fraction=settings.test_fraction, seed=settings.seed)
+        parts = ([_chosen(each, labels.choice, made.counts) for each in part] for part in made[:2])
+        return Instances(*parts, made.counts)
     counts, read = Counter(), _reader(source, labels, "train")
     if source.test is not None:
         return Instances(read(counts), _reader(source, labels, "test")(counts), counts)
@@ -61,7 +63,7 @@ def _reader(source, labels, role):
     files = partial(_read_files, source, labels.n_labels, role)
     if role == "train" and source.extra:
         files = partial(_read_all, source, labels.n_labels)
-    adapt = partial(_adapted, settings=source.settings, new_names=labels.new_names)
+    adapt = partial(_adapted, settings=source.settings, kinds=labels)
     if source.settings.repeated == "keep":
         return lambda counts: adapt(files(counts), counts=counts)
     kept = last_of_each_id(files(Counter()))
@@ -96,14 +98,15 @@ def _read_files(source, n_labels, role, counts):
     )
 
 
-def _adapted(instances, settings, new_names, counts):
-    """Instances with new names of labels, without markup and without unlabelled ones, as the settings say."""
-    repeated = RepeatedIds()
+def _adapted(instances, settings, kinds, counts):
+    """Instances with the right labels, without markup and unlabelled ones, as the settings say."""
+    repeated, new_names, choice = RepeatedIds(), kinds.new_names, kinds.choice
     for instance in instances:
         if renamed := new_names.keys() & set(instance.labels):
             counts["labels_renamed"] += len(renamed)
             names = dict.fromkeys(new_names.get(label, label) for label in instance.labels)
             instance = instance._replace(labels=tuple(filter(None, names)))
+        instance = _chosen(instance, choice, counts)
         if settings.unlabelled == "drop" and not instance.labels:
             counts["instances_without_labels"] += 1
             continue
@@ -115,6 +118,16 @@ def _adapted(instances, settings, new_names, counts):
         repeated.add(instance)
         yield instance
     repeated.count(counts)
+
+
+def _chosen(instance, choice, counts):
+    """An instance with those of its labels that are chosen, where not all are."""
+    if choice is None:
+        return instance
+    kept = tuple(filter(choice.keeps, instance.labels))
+    amount = counts.get("labels_of_instances_left_out", 0) + len(instance.labels) - len(kept)
+    counts["labels_of_instances_left_out"] = amount
+    return instance._replace(labels=kept)
 
 
 class LabelLists:

@@ -6,6 +6,7 @@ from itertools import chain, islice
 import numpy as np
 
 from ovaflow.console.errors import InputError
+from ovaflow.data.label_choice import LabelFinder, ListChoice, NameChoice, entries_of
 from ovaflow.data.readers.streams import clean, read_lines
 from ovaflow.data.subjects import distinct_names, read_vocabulary
 from ovaflow.data.tokens import Numbers
@@ -15,10 +16,11 @@ class NamedLabels:
     """Labels given by name: those of training instances, in the order of their names."""
 
     n_labels = None
-    uris, notations, others, language = (), (), (), None
+    others, language = (), None
 
-    def __init__(self):
-        self.new_names = {}  # by label_map
+    def __init__(self, choice=None):
+        self.choice = choice  # which of them are labels, where not all are
+        self.described, self.new_names = {}, {}  # new names by label_map
         self._numbers = Numbers()
         self.number_of = self._numbers.__getitem__
 
@@ -42,6 +44,10 @@ class NamedLabels:
         """Names of all labels so far."""
         return list(self._numbers)
 
+    def names_learnt(self, names):
+        """What to learn of the names of all labels: empty for those left out."""
+        return names
+
     def names_of(self, lists):
         """Names of the labels of each instance that has any."""
         names = list(self._numbers)
@@ -57,14 +63,18 @@ class ListedLabels:
     """Labels that a file lists; all of them are labels."""
 
     n_labels = None
+    choice = None
 
-    def __init__(self, names, uris=(), notations=(), others=(), language=None):
-        self._names, self.uris, self.notations = names, uris, notations
+    def __init__(self, names, others=(), language=None, **described):
+        self._names, self.described = names, described
         self.others, self.language, self.new_names = others, language, {}
 
     def every_name(self):
         """Preferred and other names of all labels."""
-        return [*self._names, *chain.from_iterable(self.others)]
+        return [*filter(None, self.names_learnt(self._names)), *chain.from_iterable(self.others)]
+
+    def names_learnt(self, names):
+        return names
 
     def matrices(self, train, test):
         """Names and matrices; as :meth:`NamedLabels.matrices`."""
@@ -77,17 +87,36 @@ class NumberedLabels(ListedLabels):
 
     number_of = int
 
-    def __init__(self, names, uris=()):
-        super().__init__(names, uris)
-        self.n_labels = len(names)
+    def __init__(self, names, uris=(), include=(), exclude=()):
+        super().__init__(names, uris=uris)
+        self.n_labels, self._left_out = len(names), np.empty(0, np.int64)
+        if include or exclude:
+            # the others keep their numbers
+            allowed = LabelFinder(names, uris).allowed(include, exclude)
+            self._left_out = np.flatnonzero(~allowed)
+            self.choice = ListChoice(map(str, self._left_out), len(self._left_out))
+
+    def names_learnt(self, names):
+        names = list(names)
+        for label in self._left_out:
+            names[label] = ""
+        return names
 
 
 class SubjectLabels(ListedLabels):
     """Labels given by URIs, or names, of a subject vocabulary."""
 
-    def __init__(self, vocabulary):
-        uris, names, notations, others, self._counts, language = vocabulary
-        super().__init__(names, uris, notations, others, language)
+    def __init__(self, vocabulary, include=(), exclude=()):
+        if include or exclude:
+            every = vocabulary
+            finder = LabelFinder(every.names, every.uris, every.groups)
+            allowed = finder.allowed(include, exclude)
+            vocabulary = every.take(np.flatnonzero(allowed))
+            marks = {*every.names, *every.uris} - {*vocabulary.names, *vocabulary.uris}
+            self.choice = ListChoice(marks, int(np.count_nonzero(~allowed)))
+        uris, names, notations, others, self._counts, language, translations, groups = vocabulary
+        described = {"translations": translations, "groups": groups}
+        super().__init__(names, others, language, uris=uris, notations=notations, **described)
         self._numbers = {name: number for number, name in enumerate(names)}
         self._numbers |= {uri: number for number, uri in enumerate(uris)}
 
@@ -109,12 +138,14 @@ class SubjectLabels(ListedLabels):
 
 def labels_of(source):
     """How the labels of texts are given: by name, by number in a file of names, or by a subject vocabulary."""
+    choice = entries_of(source.settings.include), entries_of(source.settings.exclude)
     if source.vocabulary is not None:
-        labels = SubjectLabels(read_vocabulary(source.vocabulary, source.settings.language))
+        vocabulary = read_vocabulary(source.vocabulary, source.settings.language)
+        labels = SubjectLabels(vocabulary, *choice)
     elif source.labels is not None:
-        labels = NumberedLabels(*read_label_names(source.labels))
+        labels = NumberedLabels(*read_label_names(source.labels), *choice)
     else:
-        labels = NamedLabels()
+        labels = NamedLabels(NameChoice(*choice) if any(choice) else None)
     if source.settings.label_map:
         if labels.n_labels is not None:
             message = "label_map is for names of labels, not for ids"

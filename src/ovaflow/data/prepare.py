@@ -1,6 +1,5 @@
 """The prepare step: from the files of a source to all that the dataset file holds."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -11,6 +10,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import EXCERPT, Split, without_known_labels, write_dataset
 from ovaflow.data.hold_out import held_out, held_out_with_twins
 from ovaflow.data.instances import read_corpus, read_instances, with_label_names
+from ovaflow.data.label_choice import LabelFinder, entries_of, without_labels
 from ovaflow.data.labels import NamedLabels, check_separator, labels_of, names_of_ids
 from ovaflow.data.near_twins import have_near_twins
 from ovaflow.data.normalize import fill_rows, is_dense, model_features
@@ -35,11 +35,11 @@ class Prepared(NamedTuple):
     feature_names: list
     parameters: dict
     idf: np.ndarray | None
-    uris: Sequence = ()
-    notations: Sequence = ()
+    of_labels: dict
 
     def write(self, path):
-        write_dataset(path, *self)
+        *fields, of_labels = self
+        write_dataset(path, *fields, **of_labels)
 
     def summary(self):
         named = self.parameters.get("named_labels", 0)
@@ -81,11 +81,15 @@ def _prepare_texts(source, processes, folder):
     test_split = Split(test.features.X, Y_test, test.excerpts, test.features.norms, test.records)
     test_split = _with_twins(test_split, split)
     counts = dict(instances.counts) | train.features.counts | label_counts
+    if labels.choice is not None:
+        counts["labels_left_out"] = labels.choice.n_left_out()
     training = split
     if settings.label_names:
-        training = with_label_names(split, names, transform, folder, labels.others)
+        learnt = labels.names_learnt(names)
+        training = with_label_names(split, learnt, transform, folder, labels.others)
         named = training.X.n_rows - split.X.n_rows
-        counts["label_names_without_features"] = len(names) + sum(map(len, labels.others)) - named
+        amount = sum(map(bool, learnt)) + sum(map(len, labels.others))
+        counts["label_names_without_features"] = amount - named
     counts |= _counts(split, test_split, settings.bias, counts)
     parameters = {
         "format": source.format,
@@ -103,8 +107,8 @@ def _prepare_texts(source, processes, folder):
     if settings.label_names:
         parameters["named_labels"] = named
     idf = transform.idf if settings.weighs else None
-    subjects, feature_names = (labels.uris, labels.notations), transform.feature_names
-    return Prepared(training, test_split, names, feature_names, parameters, idf, *subjects)
+    fields = names, transform.feature_names, parameters, idf, labels.described
+    return Prepared(training, test_split, *fields)
 
 
 def _with_twins(test, train):
@@ -118,10 +122,17 @@ def _prepare_features(source, settings):
     """Prepare files of features and label ids, which keep their numbers; dense training rows are stored in full."""
     numbering, names, train, test = _read_records(source)
     dropped = {}
+    include, exclude = entries_of(settings.include), entries_of(settings.exclude)
+    if include or exclude:
+        allowed = LabelFinder(names).allowed(include, exclude)
+        left_out = sum(np.count_nonzero(~allowed[part.Y.indices]) for part in (train, test))
+        train, test = (replace(part, Y=without_labels(part.Y, allowed)) for part in (train, test))
+        dropped["labels_left_out"] = int(np.count_nonzero(~allowed))
+        dropped["labels_of_instances_left_out"] = int(left_out)
     if settings.unlabelled == "drop":
         n = train.X.n_rows + test.X.n_rows
         train, test = (part.take(np.flatnonzero(np.diff(part.Y.indptr))) for part in (train, test))
-        dropped = {"instances_without_labels": n - train.X.n_rows - test.X.n_rows}
+        dropped["instances_without_labels"] = n - train.X.n_rows - test.X.n_rows
     weighting, idf = {"tfidf": settings.weighs}, None
     X, X_test = train.X, test.X
     if settings.weighs:
@@ -144,7 +155,7 @@ def _prepare_features(source, settings):
     }
     if dense:
         splits[0] = replace(splits[0], X=fill_rows(splits[0].X))
-    return Prepared(*splits, names, [], parameters, idf)
+    return Prepared(*splits, names, [], parameters, idf, {})
 
 
 def _read_records(source):

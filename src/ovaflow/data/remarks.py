@@ -11,6 +11,8 @@ _NO_FEATURE = "have no feature: an empty text, or only words that are too rare o
 _COUNTED = {
     "instances_without_labels": "{count:,} instances have no label: left out",
     "labels_renamed": "{count:,} labels of instances were renamed or dropped by label_map",
+    "labels_left_out": "{count:,} labels are left out by include and exclude, "
+    "{labels_of_instances_left_out:,} times in instances",
     "lines_without_a_tab": "{count:,} lines of the corpus have no tab, so no subjects: left out",
     "documents_without_subjects": "{count:,} documents of the corpus have no subjects: left out",
     "deprecated_subjects": "{count:,} subjects of the vocabulary are deprecated: left out",

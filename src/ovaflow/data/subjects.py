@@ -1,8 +1,10 @@
 """Subject vocabularies: labels with a URI, names in several languages and a notation (SKOS, or Annif's TSV and CSV)."""
 
 import csv
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import NamedTuple
+
+import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.readers.annif import without_brackets
@@ -20,6 +22,7 @@ class Subject(NamedTuple):
     names: dict
     notation: str = ""
     others: tuple = ()  # alternative names: (language, name)
+    groups: tuple = ()  # URIs of schemes, collections and further types
 
 
 class Vocabulary(NamedTuple):
@@ -31,6 +34,25 @@ class Vocabulary(NamedTuple):
     others: list  # alternative names of each subject
     counts: dict
     language: str | None  # of the names, where it is known
+    translations: dict  # names by further languages; empty where a subject has none
+    groups: dict  # int32 numbers of the subjects of each group, by its URI
+
+    def take(self, numbers):
+        """Some of the subjects."""
+        lists = self.uris, self.names, self.notations, self.others
+        uris, names, notations, others = ([each[number] for number in numbers] for each in lists)
+        translations = {}
+        for language, every in self.translations.items():
+            translations[language] = [every[number] for number in numbers]
+        places = np.full(len(self.uris), -1, np.int32)
+        places[numbers] = np.arange(len(numbers))
+        groups = {}
+        for uri, members in self.groups.items():
+            kept = places[members]
+            if (kept >= 0).any():
+                groups[uri] = kept[kept >= 0]
+        figures = self.counts, self.language
+        return Vocabulary(uris, names, notations, others, *figures, translations, groups)
 
 
 def read_vocabulary(path, language=None):
@@ -52,7 +74,25 @@ def read_vocabulary(path, language=None):
     names = distinct_names([_name_in(subject, language) for subject in subjects], uris)
     others = [_other_names_in(subject, language) for subject in subjects]
     notations = [subject.notation for subject in subjects]
-    return Vocabulary(uris, names, notations, others, counts, language)
+    translations, groups = _translations(subjects, language), _groups(subjects)
+    return Vocabulary(uris, names, notations, others, counts, language, translations, groups)
+
+
+def _translations(subjects, language):
+    """Names of all subjects by each further language, where they have one."""
+    languages = set().union(*(subject.names for subject in subjects)) - {None, language}
+    translations = {}
+    for each in sorted(languages):
+        translations[each] = [subject.names.get(each, "") for subject in subjects]
+    return translations
+
+
+def _groups(subjects):
+    members = defaultdict(list)
+    for number, subject in enumerate(subjects):
+        for group in subject.groups:
+            members[group].append(number)
+    return {group: np.array(numbers, np.int32) for group, numbers in sorted(members.items())}
 
 
 def distinct_names(names, marks):
@@ -138,6 +178,9 @@ def _read_skos(stream, path, syntax):
         message = f"not readable as {syntax} ({' '.join(str(error).split())[:300]})"
         raise InputError(message, path=path, remedy="check its syntax") from None
     deprecated = set(graph.subjects(OWL.deprecated, rdflib.Literal(True)))
+    collections = defaultdict(set)
+    for collection, member in graph.subject_objects(SKOS.member):
+        collections[member].add(collection)
     for concept in graph.subjects(RDF.type, SKOS.Concept, unique=True):
         if not isinstance(concept, rdflib.URIRef):
             continue
@@ -147,9 +190,14 @@ def _read_skos(stream, path, syntax):
         names = {label.language: str(label) for label in labels}
         others = sorted((label.language or "", str(label)) for label in graph.objects(concept, SKOS.altLabel))
         notations = sorted(map(str, graph.objects(concept, SKOS.notation)))
+        groups = set(collections[concept])
+        for property in (SKOS.inScheme, RDF.type):
+            groups.update(graph.objects(concept, property))
+        uris = [group for group in groups - {SKOS.Concept} if isinstance(group, rdflib.URIRef)]
         yield Subject(
             str(concept),
             {} if concept in deprecated else names,
             next(iter(notations), ""),
             tuple((tongue or None, name) for tongue, name in others),
+            tuple(map(str, uris)),
         )

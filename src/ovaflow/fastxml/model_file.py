@@ -13,7 +13,7 @@ import numpy as np
 from ovaflow.console.progress import Progress
 from ovaflow.fastxml.forest import Forest, read_forest, write_forest
 from ovaflow.model.model_file import KIND, MethodModel, read_common, require_method, write_common
-from ovaflow.model.top_k import insert_label, no_labels
+from ovaflow.model.top_k import first_allowed, insert_label, no_labels
 from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.jit import strict_kernel
 from ovaflow.storage.artifact import create_artifact, open_artifact
@@ -63,8 +63,13 @@ class ForestModel(MethodModel):
         leaf = Forest(np.array([0, 1]), np.zeros(1, np.int32), np.ones(1, np.int32), row, row)
         predict_trees(leaf, row, 1, quiet=True)
 
-    def top_k(self, X, k, threads=1, quiet=True):
-        return predict_trees(self.forest, X, k, threads, quiet=quiet)
+    def top_k(self, X, k, threads=1, quiet=True, allowed=None):
+        if allowed is None:
+            return predict_trees(self.forest, X, k, threads, quiet=quiet)
+        # so many that k of them are allowed, but no more than leaves name
+        named = self.forest.n_trees * int(np.diff(self.forest.distributions.indptr).max())
+        most = min(k + np.count_nonzero(~allowed), named)
+        return first_allowed(*predict_trees(self.forest, X, most, threads, quiet=quiet), allowed, k)
 
     def score(self, X, labels):
         """Scores of chosen labels, float32 (n, m); 0 where no leaf names the label."""

@@ -114,10 +114,10 @@ class Model(ModelFile):
         """Load or compile the kernels, so that what is timed later is scoring alone."""
 
     @abstractmethod
-    def top_k(self, X, k, threads=1, quiet=True):
+    def top_k(self, X, k, threads=1, quiet=True, allowed=None):
         """Best k labels of each instance: ids int32 and scores float32 (n, k), -1 and -inf where there are fewer.
 
-        By falling score, ties by the smaller id.
+        By falling score, ties by the smaller id; of the labels that are ``allowed``, bool (l,), or all.
         """
 
     @abstractmethod

@@ -27,8 +27,9 @@ class OneVsAll(LabelWeights, MethodModel):
     def prepare(self):
         load_kernels()
 
-    def top_k(self, X, k, threads=1, quiet=True):
-        return predict_top_k(self.weights, self.trained, X, k, threads, quiet=quiet, panels=open_index(self))
+    def top_k(self, X, k, threads=1, quiet=True, allowed=None):
+        parts = self.weights, self.trained, X, k, threads, quiet
+        return predict_top_k(*parts, panels=open_index(self), allowed=allowed)
 
     def score(self, X, labels):
         return scores_of(self.weights, X, labels)

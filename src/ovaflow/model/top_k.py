@@ -32,6 +32,9 @@ LONG = 32
 LONGEST_LIST = 1024
 """Up to this k, best labels are kept in order while labels are scored; beyond it, all scores are sorted."""
 
+FEW = 500
+"""Labels that are scored one by one as fast as they are found by an index."""
+
 SCANS = 16
 """Instances that are scored without an index before one is built, which takes as long as 20 to 30 of them."""
 
@@ -47,16 +50,48 @@ class Search:
         if self._panels is None:
             self._panels = list(build_index(self._model.weights, self._model.trained))
 
-    def top_k(self, X, k, threads=1):
-        weights, trained = self._model.weights, self._model.trained
+    def top_k(self, X, k, threads=1, allowed=None):
+        weights, trained = self._model.weights, chosen(self._model.trained, allowed)
         if k > LONGEST_LIST:
             return sort_all(weights, trained, X, k)
+        if are_few(trained):
+            return scan(weights, trained, X, k, threads)
         if self._panels is None:
             self._scans_left -= X.n_rows
             if self._scans_left >= 0:
                 return scan(weights, trained, X, k, threads)
             self.prepare()
-        return search_index(self._panels, weights, X, k, threads)
+        return search_index(restricted(self._panels, allowed), weights, X, k, threads)
+
+
+def chosen(trained, allowed):
+    """Labels that can be predicted, of those that are allowed: bool (l,)."""
+    return trained if allowed is None else trained & allowed
+
+
+def first_allowed(ids, scores, allowed, k):
+    """Of best labels (n, m) the first k that are allowed; -1 and -inf where there are fewer."""
+    kept = (ids != NO_LABEL) & allowed[ids]
+    order = np.argsort(~kept, axis=1, kind="stable")[:, :k]
+    first, best = no_labels(len(ids), k)
+    are_kept = np.take_along_axis(kept, order, axis=1)
+    for every, values in ((first, ids), (best, scores)):
+        every[:, : order.shape[1]][are_kept] = np.take_along_axis(values, order, axis=1)[are_kept]
+    return first, best
+
+
+def are_few(trained):
+    """Whether to score each label takes less time than an index."""
+    return np.count_nonzero(trained) <= FEW
+
+
+def restricted(panels, allowed):
+    """Panels that find only the labels that are allowed."""
+    for panel in panels:
+        if allowed is not None:
+            end = panel.first + len(panel.trained)
+            panel = panel._replace(trained=panel.trained & allowed[panel.first : end])
+        yield panel
 
 
 def no_labels(*shape):
@@ -64,11 +99,11 @@ def no_labels(*shape):
     return np.full(shape, NO_LABEL, np.int32), np.full(shape, -np.inf, np.float32)
 
 
-def predict_top_k(weights, trained, X, k, threads=1, quiet=False, panels=None):
+def predict_top_k(weights, trained, X, k, threads=1, quiet=False, panels=None, allowed=None):
     """Best k labels, as :meth:`Model.top_k` has them; without ``panels`` of an index they are built in turn."""
     if k > LONGEST_LIST:
-        return sort_all(weights, trained, X, k)
-    panels = panels or build_index(weights, trained)
+        return sort_all(weights, chosen(trained, allowed), X, k)
+    panels = restricted(panels or build_index(weights, trained), allowed)
     with Progress("predicting", X.n_rows * weights.n_rows, "scores", quiet=quiet) as progress:
         return search_index(panels, weights, X, k, threads, progress.advance)
 

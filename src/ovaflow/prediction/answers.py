@@ -20,10 +20,13 @@ class Label(NamedTuple):
     uri: str | None = None
 
 
-def labels_of(predictor, X, k, threads=1, fit=False, min_score=None, suggestions=None):
-    """The best k labels of each instance by falling score; ``fit``: as many as fit instead."""
+def labels_of(predictor, X, k, threads=1, fit=False, min_score=None, **further):
+    """The best k labels of each instance by falling score; ``fit``: as many as fit instead.
+
+    ``further`` arguments are those of :meth:`Predictor.top_k`.
+    """
     most = min(CANDIDATES if fit else k, predictor.n_labels)
-    ids, scores = predictor.top_k(X, most, threads, suggestions)
+    ids, scores = predictor.top_k(X, most, threads, **further)
     amounts = labels_that_fit(scores)[:, None] if fit else k
     return first_labels(predictor, ids, scores, amounts, min_score)
 

@@ -1,6 +1,7 @@
 """A model at work: texts or features in, labels with scores out."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -9,6 +10,7 @@ import scipy.sparse
 from numpy.typing import ArrayLike
 
 from ovaflow.console.errors import InputError, StrPath
+from ovaflow.data.label_choice import LabelFinder
 from ovaflow.data.normalize import model_features
 from ovaflow.data.readers.texts import without_markup
 from ovaflow.data.tfidf import Features, TfIdf, weigh_counts
@@ -16,6 +18,7 @@ from ovaflow.data.tokens import tokens_in_batches
 from ovaflow.model.index import index_path
 from ovaflow.model.model_file import Model
 from ovaflow.prediction.drift import Words, words_of
+from ovaflow.prediction.languages import names_in
 from ovaflow.prediction.predictions import open_any_model, with_second_stage
 from ovaflow.reranking.reranked_model import RerankedModel
 from ovaflow.reranking.suggestions import Suggestions
@@ -42,6 +45,8 @@ class Predictor:
 
     def __init__(self, model: Model) -> None:
         self.model, self._search = model, model.for_many_calls()
+        self._names: Sequence[str] | None = None
+        self._finder: LabelFinder | None = None
 
     @classmethod
     def open(cls, path: StrPath, reranker: StrPath | None = None, rerank: bool = True) -> Self:
@@ -80,7 +85,7 @@ class Predictor:
     @property
     def label_names(self) -> Sequence[str]:
         """Names of the labels, in id order."""
-        return self.model.label_names
+        return self.model.label_names if self._names is None else self._names
 
     @property
     def label_uris(self) -> Sequence[str]:
@@ -213,8 +218,64 @@ class Predictor:
         normalize, unscaled = (settings.get(name, False) for name in ("normalize", "unscaled"))
         return model_features(matrix, normalize, self.model.bias, unscaled)[0]
 
+    def in_language(self, language: str) -> Self:
+        """The same model with names of labels in a language.
+
+        Parameters
+        ----------
+        language : str
+            As the vocabulary has it, such as ``"sv"``.
+
+        Returns
+        -------
+        Predictor
+            Labels that have no name in the language keep the model's.
+
+        Raises
+        ------
+        InputError
+            If the model has no names in this language.
+        """
+        other = copy(self)
+        other._names, other._finder = names_in(self.model, language), None
+        return other
+
+    @property
+    def finder(self) -> LabelFinder:
+        """Labels by name, in this language and in the model's, URI, pattern and group."""
+        if self._finder is None:
+            names = self.model.names
+            self._finder = LabelFinder(names.labels, names.uris, names.groups, self._names or ())
+        return self._finder
+
+    def allowed(self, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> np.ndarray:
+        """Which labels to predict, for :meth:`top_k`.
+
+        Parameters
+        ----------
+        include : sequence of str
+            Names, URIs, patterns with ``*``, and URIs of groups of the vocabulary; empty: all labels.
+        exclude : sequence of str
+            Likewise; left out, also of those to include.
+
+        Returns
+        -------
+        ndarray of bool, shape (l,)
+
+        Raises
+        ------
+        InputError
+            If one of these means no label, or no label is left.
+        """
+        return self.finder.allowed(include, exclude)
+
     def top_k(
-        self, X: CSR, k: int, threads: int = 1, suggestions: Mapping[str, Suggestions] | None = None
+        self,
+        X: CSR,
+        k: int,
+        threads: int = 1,
+        suggestions: Mapping[str, Suggestions] | None = None,
+        allowed: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Best labels of each instance.
 
@@ -228,6 +289,8 @@ class Predictor:
             They change no result.
         suggestions : mapping of str to Suggestions, optional
             Of other programs for these instances, by the names that the second stage was fitted with.
+        allowed : ndarray of bool, shape (l,), optional
+            Which labels to predict, see :meth:`allowed`; all by default.
 
         Returns
         -------
@@ -237,9 +300,12 @@ class Predictor:
             -inf where the id is -1. Probabilities where the model has a second stage.
         """
         self._require_features(X)
+        further: dict[str, Any] = {}
         if suggestions:
-            return self._search.top_k(X, k, threads, suggestions)
-        return self._search.top_k(X, k, threads)
+            further["suggestions"] = suggestions
+        if allowed is not None:
+            further["allowed"] = allowed
+        return self._search.top_k(X, k, threads, **further)
 
     def scores(self, X: CSR, labels: ArrayLike) -> np.ndarray:
         """Decision values of chosen labels.

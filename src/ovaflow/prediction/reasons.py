@@ -65,8 +65,10 @@ def evidence_of_candidates(predictor, x, text=None, amount=0):
     companions, places = _companions(predictor, x, ids), _places(predictor.model, x, ids)
     candidates = {}
     for place, label in enumerate(ids.tolist()):
+        # the name that was looked for, in whatever language it is shown
+        name = _words(predictor.model.label_names[label])
         parts = (
-            _name_in_text(_words(predictor.label_names[label]), several[label], words, float(shares[place])),
+            _name_in_text(name, several[label], words, float(shares[place])),
             _similar_texts(int(holders[label]), similar),
             _other_candidates(predictor, companions[label]),
             _frequency(int(evidence.counts[label])),

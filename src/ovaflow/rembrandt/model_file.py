@@ -7,7 +7,7 @@ import numpy as np
 
 from ovaflow.console.progress import Progress
 from ovaflow.model.model_file import KIND, MethodModel, read_common, require_method, write_common
-from ovaflow.model.top_k import insert_label, no_labels
+from ovaflow.model.top_k import chosen, insert_label, no_labels
 from ovaflow.rembrandt.panels import from_panels, in_blocks, row_blocks
 from ovaflow.rembrandt.projection import Projection, read_projection, write_projection
 from ovaflow.sparse.jit import strict_kernel
@@ -65,8 +65,9 @@ class EmbeddingModel(MethodModel):
     def prepare(self):
         _keep_best(np.zeros((1, 1), np.float32), 0, *no_labels(1, 1))
 
-    def top_k(self, X, k, threads=1, quiet=True):
-        return predict_embedded(self.projection, self.decoder, self.trained, X, k, threads, quiet)
+    def top_k(self, X, k, threads=1, quiet=True, allowed=None):
+        trained = chosen(self.trained, allowed)
+        return predict_embedded(self.projection, self.decoder, trained, X, k, threads, quiet)
 
     def score(self, X, labels):
         with in_blocks(1):

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.model.top_k import NO_LABEL, no_labels
+from ovaflow.settings.models import CANDIDATES
 from ovaflow.sparse.csr import CSR
 from ovaflow.sparse.jit import strict_kernel
 
@@ -19,6 +20,15 @@ class Candidates(NamedTuple):
     nearest: tuple  # ids and cosines of similar texts
     ids: np.ndarray  # int32 (n, k); -1 where there is none
     scores: np.ndarray  # float32 (n, k); -inf where a candidate is not among the best by score
+    ranks: np.ndarray  # (k,)
+
+    def with_scored(self, ids, scores):
+        """These and further candidates (n, m) with their scores, whose rank is the last of a score."""
+        known = np.array([np.isin(*pair) for pair in zip(ids, self.ids, strict=True)])
+        more = np.where(known, NO_LABEL, ids), np.where(known, np.float32(-np.inf), scores)
+        every = map(np.hstack, zip((self.ids, self.scores), more, strict=True))
+        ranks = np.append(self.ranks, np.full(ids.shape[1], CANDIDATES - 1))
+        return Candidates(self.texts, self.nearest, *every, ranks)
 
 
 def first_of(suggestions):

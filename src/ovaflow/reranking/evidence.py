@@ -67,14 +67,15 @@ class Evidence:
         texts = unit_rows(X, self.bias_feature)
         nearest = self.neighbours.nearest(texts, threads)
         lists = [self.neighbours.most_voted(nearest, MORE), *first_of(suggestions)]
-        return Candidates(texts, nearest, *with_more(ids, scores, lists))
+        ids, scores = with_more(ids, scores, lists)
+        return Candidates(texts, nearest, ids, scores, np.arange(ids.shape[1]))
 
     def columns(self, candidates, suggestions=()):
         """Rows of evidence for :class:`Candidates` (n, k): float32 (n, k, c), :data:`COLUMNS`.
 
         After these stand the columns of ``suggestions`` of other sources, in their order.
         """
-        texts, nearest, ids, scores = candidates
+        texts, nearest, ids, scores, ranks = candidates
         scores = np.where(np.isneginf(scores), NO_SCORE, scores).astype(np.float32)
         votes, votes_of_all = self.neighbours.votes(nearest, ids)
         names = self.names.overlap(texts, ids)
@@ -83,7 +84,7 @@ class Evidence:
             "score": scores,
             "below the first": scores[:, :1] - scores,
             "below the fifth": scores[:, fifth : fifth + 1] - scores,
-            "rank": np.arange(ids.shape[1]),
+            "rank": ranks,
             "mean of the first five": scores[:, :5].mean(axis=1, keepdims=True),
             "frequency": np.log1p(self.counts[ids]),
             "votes": votes,

@@ -7,7 +7,7 @@ import numpy as np
 
 from ovaflow.data.normalize import append_bias, unit_rows
 from ovaflow.model.model_file import Model, ModelFile
-from ovaflow.model.top_k import NO_LABEL
+from ovaflow.model.top_k import NO_LABEL, first_allowed
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.reranking.suggestions import Suggestions, known_to_all
 from ovaflow.settings.models import CANDIDATES
@@ -62,9 +62,24 @@ class RerankedModel(Model):
             model.prepare()
         self._load_kernels()
 
-    def top_k(self, X, k, threads=1, quiet=True, suggestions=None):
-        """``suggestions`` of files by name; without some for a text, the rest is the evidence."""
-        return _first(self.ranking(X, k, threads, quiet, suggestions), k)
+    def top_k(self, X, k, threads=1, quiet=True, allowed=None, suggestions=None):
+        """``suggestions`` of files by name; without some for a text, the rest is the evidence.
+
+        Labels that are not allowed are evidence of the others, which have the same probabilities
+        as without a choice.
+        """
+        if allowed is None:
+            return _first(self.ranking(X, k, threads, quiet, suggestions), k)
+        return self.best_allowed(self.first_stage, self.others, X, k, threads, allowed, suggestions)
+
+    def best_allowed(self, first_stage, others, X, k, threads, allowed, suggestions=None):
+        """The best of some labels; ``first_stage`` and ``others`` answer for this model's own."""
+        x = self.features_for(self.first_stage, X)
+        best = first_stage.top_k(x, CANDIDATES, threads)
+        more = first_stage.top_k(x, max(k, CANDIDATES), threads, allowed=allowed)
+        suggested = self.suggestions_of(others, X, threads, suggestions)
+        ranking = self._rank(X, *best, threads, suggested, more)
+        return first_allowed(ranking.ids, ranking.probabilities, allowed, k)
 
     def ranking(self, X, k, threads=1, quiet=True, suggestions=None):
         """All candidates, or k if that is more; ``suggestions`` as for :meth:`top_k`."""
@@ -109,9 +124,12 @@ class RerankedModel(Model):
     def cosines(self, label):
         return self.first_stage.cosines(label)
 
-    def _rank(self, X, ids, scores, threads, suggested):
+    def _rank(self, X, ids, scores, threads, suggested, more=None):
+        """Candidates of texts, of which the best by score are known, and perhaps ``more``."""
         evidence = self.reranker.evidence
         candidates = evidence.candidates(X, ids, scores, threads, suggested)
+        if more is not None:
+            candidates = candidates.with_scored(*more)
         columns = evidence.columns(candidates, suggested)
         complete = known_to_all(suggested, len(ids))
         probabilities, order = self.reranker.rank(columns, candidates.ids, complete)
@@ -146,8 +164,11 @@ class _Search:
             search.prepare()
         self._model._load_kernels()
 
-    def top_k(self, X, k, threads=1, suggestions=None):
+    def top_k(self, X, k, threads=1, allowed=None, suggestions=None):
         model = self._model
+        if allowed is not None:
+            stages = self._first_stage, self._others
+            return model.best_allowed(*stages, X, k, threads, allowed, suggestions)
         x = model.features_for(model.first_stage, X)
         found = self._first_stage.top_k(x, max(k, CANDIDATES), threads)
         suggested = model.suggestions_of(self._others, X, threads, suggestions)

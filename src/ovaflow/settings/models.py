@@ -75,6 +75,11 @@ def is_language(stop_words: str) -> bool:
     return re.fullmatch("[a-z]+", stop_words) is not None
 
 
+def is_list_of_labels(entry: str) -> bool:
+    """Whether what is to be included or excluded is a file of names rather than a name."""
+    return entry.endswith(".txt")
+
+
 def _plain_location(location: str) -> str:
     # ${NAME} in an address stands for an environment variable
     plain = re.sub(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}", "", location) if is_address(location) else location
@@ -100,6 +105,10 @@ ColumnNames = Annotated[
     Text,
     BeforeValidator(lambda names: ",".join(map(str, listed(names)))),
     WithJsonSchema({"anyOf": [{"type": "string", "minLength": 1}, {"type": "array", "items": {"type": "string"}}]}),
+]
+LabelList = Annotated[
+    list[Text],
+    BeforeValidator(lambda entries: [str(each) for each in listed(entries)]),
 ]
 Positive = Annotated[int, Field(ge=1)]
 AtLeastZero = Annotated[float, Field(ge=0)]
@@ -316,6 +325,12 @@ class Prepare(Section):
     label_map: Text | None = setting(
         None, "texts: file of two columns, old and new label name; an empty new name drops the label"
     )
+    include: LabelList = setting(
+        [],
+        "the only labels: names, URIs, patterns such as http://example.org/places/*, schemes and "
+        "collections of the vocabulary, or a .txt file with one of these per line; []: all",
+    )
+    exclude: LabelList = setting([], "what are no labels, also of those included; as include")
     unlabelled: Literal["keep", "drop"] = setting(
         "keep", "instances without labels: keep, as negatives of all labels, or drop, in training and test"
     )
@@ -331,7 +346,18 @@ class Prepare(Section):
             files["stop_words"] = self.stop_words
         if self.label_map:
             files["label_map"] = self.label_map
+        for name, entries in (("include", self.include), ("exclude", self.exclude)):
+            if any(map(is_list_of_labels, entries)):
+                files[name] = entries[0]
         return files
+
+    @model_validator(mode="after")
+    def _one_list_of_labels(self) -> Self:
+        for name in ("include", "exclude"):
+            entries = getattr(self, name)
+            if len(entries) > 1 and any(map(is_list_of_labels, entries)):
+                raise ValueError(f"{name}: give one .txt file or a list of names, not both")
+        return self
 
     @model_validator(mode="after")
     def _a_weight_per_column(self) -> Self:

@@ -1,0 +1,134 @@
+"""Which labels a choice means: names, URIs, patterns with ``*``, and groups of a vocabulary; files of these."""
+
+import difflib
+import fnmatch
+import re
+from functools import cached_property
+
+import numpy as np
+
+from ovaflow.console.errors import InputError
+from ovaflow.data.readers.annif import without_brackets
+from ovaflow.data.readers.streams import clean, read_lines
+from ovaflow.settings.models import is_list_of_labels
+from ovaflow.sparse.csr import CSR, offsets
+
+
+def entries_of(values):
+    """Entries of a choice, those of files in their place: one per line, before a tab if there is one."""
+    entries = []
+    for value in values:
+        if is_list_of_labels(value):
+            lines = (clean(line).partition("\t")[0] for _, line in read_lines(value))
+            entries += filter(None, map(without_brackets, lines))
+        else:
+            entries.append(without_brackets(value))
+    return entries
+
+
+def _pattern(entry):
+    """Whether a name matches an entry, in which ``*`` stands for any characters and nothing else is special."""
+    plain = entry.replace("[", "[[]").replace("?", "[?]")
+    return re.compile(fnmatch.translate(plain)).match
+
+
+class LabelFinder:
+    """Labels by what they are called; ``groups``: ids of labels by the URI of their group.
+
+    What is a name and another label's ``translation`` means the first.
+    """
+
+    def __init__(self, names, uris=(), groups=None, translations=()):
+        self._names, self._uris = names, uris
+        self._groups, self._translations = groups or {}, translations
+
+    @cached_property
+    def _ids(self):
+        ids = {name: label for label, name in enumerate(self._translations)}
+        ids |= {name or f"label {label}": label for label, name in enumerate(self._names)}
+        return ids | {uri: label for label, uri in enumerate(self._uris)}
+
+    def ids_of(self, entry):
+        """Ids of the labels that an entry means; none where it is unknown."""
+        if entry in self._groups:
+            return self._groups[entry]
+        if entry in self._ids:
+            return [self._ids[entry]]
+        if "*" not in entry:
+            return []
+        matches = _pattern(entry)
+        return list({label for mark, label in self._ids.items() if matches(mark)})
+
+    def allowed(self, include, exclude):
+        """Which labels are meant: all, or those to include, without those to exclude; bool (l,)."""
+        allowed = np.full(len(self._names), not include)
+        for entries, value in ((include, True), (exclude, False)):
+            for entry in entries:
+                allowed[self._require(entry)] = value
+        if not allowed.any():
+            raise InputError("include and exclude leave no label", remedy="exclude fewer")
+        return allowed
+
+    def unknown(self, entries):
+        """Places of the entries that mean no label."""
+        return [place for place, entry in enumerate(entries) if not len(self.ids_of(entry))]
+
+    def _require(self, entry):
+        labels = self.ids_of(entry)
+        if len(labels):
+            return labels
+        close = difflib.get_close_matches(entry, self._ids, cutoff=0.5)
+        remedy = "give names, URIs, or patterns with *"
+        if close:
+            remedy = f"did you mean {' or '.join(map(repr, close))}?"
+        elif "://" in entry:
+            remedy = "give URIs of labels or of groups of the vocabulary, or patterns with *"
+        raise InputError(f"include or exclude: no label {entry!r}", remedy=remedy)
+
+
+class ListChoice:
+    """Which labels are left out of those of a list, by what instances have in their place."""
+
+    def __init__(self, left_out, amount):
+        self._left_out, self._amount = frozenset(left_out), amount
+
+    def keeps(self, label):
+        return label not in self._left_out
+
+    def n_left_out(self):
+        return self._amount
+
+
+class NameChoice:
+    """Which names are labels, where these become known one by one."""
+
+    def __init__(self, include, exclude):
+        self._include, self._exclude = include, exclude
+        self._is_kept = {}
+        self._included, self._excluded = _Entries(include), _Entries(exclude)
+
+    def keeps(self, name):
+        if name not in self._is_kept:
+            included = not self._include or self._included.mean(name)
+            self._is_kept[name] = included and not self._excluded.mean(name)
+        return self._is_kept[name]
+
+    def n_left_out(self):
+        """Number of names that are no labels; entries that mean none of all names are refused."""
+        names = list(self._is_kept)
+        return int(np.count_nonzero(~LabelFinder(names).allowed(self._include, self._exclude)))
+
+
+def without_labels(Y, allowed):
+    """Labels of instances (n, l) without those that are not allowed."""
+    kept = allowed[Y.indices]
+    return CSR(Y.data[kept], Y.indices[kept], offsets(kept)[Y.indptr], Y.n_columns)
+
+
+class _Entries:
+    def __init__(self, entries):
+        self._plain = frozenset(entries)
+        self._patterns = [_pattern(entry) for entry in entries if "*" in entry]
+
+    def mean(self, name):
+        return name in self._plain or any(matches(name) for matches in self._patterns)
