@@ -1,5 +1,7 @@
 """Names of labels in the languages of their vocabulary."""
 
+from collections.abc import Sequence
+
 from ovaflow.console.errors import InputError
 
 
@@ -21,5 +23,17 @@ def names_in(model, language):
         raise InputError(message, path=model.path, remedy=remedy)
     if language not in model.names.translations:
         return model.label_names
-    pairs = zip(model.names.translations[language], model.label_names, strict=True)
-    return [translated or own for translated, own in pairs]
+    return _Translated(model.names.translations[language], model.label_names)
+
+
+class _Translated(Sequence):
+    """Names in a language, in their absence those of the model; decoded on demand."""
+
+    def __init__(self, names, own):
+        self._names, self._own = names, own
+
+    def __len__(self):
+        return len(self._own)
+
+    def __getitem__(self, place):
+        return self._names[place] or self._own[place]

@@ -124,7 +124,7 @@ class Documents(BaseModel):
 
 _Limit = Annotated[int, Field(ge=0, description="Most subjects for a document; the service has a limit of its own.")]
 _Threshold = Annotated[float, Field(ge=0, le=1, description="Least score of a subject.")]
-_Language = Annotated[str | None, Field(description="Language of the subjects' names; a project has one.")]
+_Language = Annotated[str | None, Field(description="Language of the subjects' names.")]
 _ProjectId = Annotated[str, InPath()]
 
 
@@ -189,6 +189,8 @@ class _Projects:
         known = self.cards[name]["vocab"]["languages"]
         if language is not None and language not in known and known != [_UNKNOWN]:
             raise HTTPException(400, f'language "{language}" not supported by vocabulary, which has {", ".join(known)}')
+        if language is not None and language in served.languages:
+            served = served.in_language(language)
         if any(len(text) > options.max_text for text in texts):
             raise HTTPException(413, f"a text has more than {options.max_text} characters: serve with --max-text")
         if not texts:
@@ -273,7 +275,7 @@ def _card(name, served):
         "backend": {"backend_id": "ovaflow"},
         "vocab": {
             "vocab_id": served.vocabulary or "labels",
-            "languages": [language],
+            "languages": list(served.languages) or [language],
             "size": model.n_labels,
             "loaded": True,
         },

@@ -161,32 +161,36 @@ def _add_answers(app, served, queue, options):
     @app.post("/predict", **documented(schemas.Predictions, 400, 409, 413, 422, 503))
     async def predict(request: PredictRequest):
         """Best labels by descending score: of one text, of several texts, or of instances given by their features."""
-        answer = await queue.run(served.predict, request)
+        answer = await queue.run(served.named_for(request).predict, request)
         metrics.INSTANCES.inc(len(answer["predictions"]))
         return json_reply(answer)
 
     @app.post("/explain", **documented(schemas.Explanation, 400, 404, 409, 413, 422, 503))
     async def explain(request: ExplainRequest):
         """Why labels have their scores for a text or an instance: the words for and against each."""
-        return json_reply(await queue.run(served.explain, request))
+        return json_reply(await queue.run(served.named_for(request).explain, request))
 
-    @app.get("/labels", **documented(schemas.LabelPage, 422, 503))
+    @app.get("/labels", **documented(schemas.LabelPage, 409, 422, 503))
     async def labels(
         search: Annotated[str, Query(max_length=200, description="Part of a name, in any case.")] = "",
         offset: Annotated[int, Query(ge=0, le=schemas.LARGEST_ID)] = 0,
         limit: Annotated[int, Query(ge=1, le=options.max_top_k)] = min(20, options.max_top_k),
+        language: Annotated[schemas.Language | None, Query(description=schemas.LANGUAGE)] = None,
     ):
         """Labels by name, page by page."""
-        return json_reply(await queue.run(served.find_labels, search, offset, limit))
+        named = served.in_language(language)
+        return json_reply(await queue.run(named.find_labels, search, offset, limit))
 
-    @app.get("/labels/{label}", **documented(schemas.LabelDescription, 404, 422, 503))
+    @app.get("/labels/{label}", **documented(schemas.LabelDescription, 404, 409, 422, 503))
     async def label(
         label: Annotated[int, Path(ge=0, le=schemas.LARGEST_ID)],
         words: Annotated[int, Query(ge=1, le=schemas.MOST_WORDS)] = 10,
         nearest: Annotated[int, Query(ge=1, le=options.max_top_k)] = min(10, options.max_top_k),
+        language: Annotated[schemas.Language | None, Query(description=schemas.LANGUAGE)] = None,
     ):
         """A label with its strongest words and its nearest labels."""
-        return json_reply(await queue.run(served.describe_label, label, words, nearest))
+        named = served.in_language(language)
+        return json_reply(await queue.run(named.describe_label, label, words, nearest))
 
 
 def _add_pages(app, served, options):

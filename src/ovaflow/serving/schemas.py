@@ -16,6 +16,8 @@ from pydantic import (
 LARGEST_ID = (1 << 31) - 1
 MOST_FEATURES = 100_000
 MOST_WORDS = 1000
+MOST_ENTRIES = 1000
+LONGEST_ENTRY = 1000
 LARGEST_VALUE = 1e15  # sums of squares of values up to here are finite in float32
 
 
@@ -170,7 +172,12 @@ class Health(_Answer):
     takes_text: bool = Field(description="Whether it reads texts; features otherwise.")
     probabilities: bool = Field(description="Whether it has a second stage: scores are probabilities.")
     explanations: bool = Field(description="Whether its scores are sums over features.")
+    languages: list[str] = Field(description="In which labels have names, the model's own first.")
     remark: str = Field(description="What the operator should know; empty if all is well.")
+
+
+LANGUAGE = "Language of the labels' names, where the vocabulary has it; by default the model's own."
+Language = Annotated[str, Field(max_length=50)]
 
 
 def requests_within(options, columns=("text",)):
@@ -188,6 +195,8 @@ def requests_within(options, columns=("text",)):
     Value = Annotated[float, Field(ge=-LARGEST_VALUE, le=LARGEST_VALUE, allow_inf_nan=False)]
     Instance = Annotated[dict[str, Value], Field(max_length=MOST_FEATURES)]
     Probability = Annotated[float, Field(ge=0, le=1)]
+    Entry = Annotated[str, Field(min_length=1, max_length=LONGEST_ENTRY)]
+    Entries = Annotated[list[Entry], Field(max_length=MOST_ENTRIES)]
     TopK, Words, LabelId = _number(1, options.max_top_k), _number(1, MOST_WORDS), _number(0, LARGEST_ID)
 
     class PredictRequest(_request(("text", "texts", "features"), {"text": "How to train a dragon", "top_k": 3})):
@@ -206,6 +215,9 @@ def requests_within(options, columns=("text",)):
         min_probability: Probability = Field(
             None, description="Only labels that are at least this probable; needs a second stage."
         )
+        include: Entries = Field([], description="Only these labels: names, URIs, patterns with *, URIs of schemes.")
+        exclude: Entries = Field([], description="None of these labels, likewise; others take their places.")
+        language: Language = Field(None, description=LANGUAGE)
 
     class ExplainRequest(_request(("text", "features"), {"text": "How to train a dragon", "words": 5})):
         """A text, or an instance given by its features."""
@@ -217,5 +229,6 @@ def requests_within(options, columns=("text",)):
         )
         top_k: TopK = Field(min(5, options.max_top_k))
         words: Words = Field(10, description="How many words for and against each label.")
+        language: Language = Field(None, description=LANGUAGE)
 
     return PredictRequest, ExplainRequest

@@ -1,8 +1,8 @@
 """A model file that is being served: what it answers to requests, as plain objects."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 
 import numpy as np
 from fastapi import HTTPException
@@ -14,12 +14,18 @@ from ovaflow.machine.limits import memory_left
 from ovaflow.prediction.answers import first_labels, labels_of
 from ovaflow.prediction.drift import Words
 from ovaflow.prediction.explanation import describe_label, label_entry
+from ovaflow.prediction.languages import languages_of
 from ovaflow.prediction.predictions import require_second_stage
 from ovaflow.prediction.predictor import Predictor, TextFeatures, remark_on_memory
 from ovaflow.prediction.reasons import explain
 from ovaflow.prediction.sources import remark_on_columns, text_of_columns
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.settings.models import CANDIDATES
+
+_CHOICES = 64
+"""Choices of labels that are remembered, a byte for each label."""
+_PATTERNS = 10
+"""Most patterns of a request; each is compared with the names and URIs of all labels."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,29 @@ class ServedModel:
         return file and file["name"].split(".")[0]
 
     @cached_property
+    def languages(self):
+        """The same model for each language in which it has names of labels."""
+        languages = {}
+        for language in languages_of(self.model):
+            languages[language] = replace(self, predictor=self.predictor.in_language(language))
+        return languages
+
+    def in_language(self, language):
+        """The same model with names in a language; without one, its own."""
+        if language is None:
+            return self
+        if language not in self.languages:
+            reason = "does not know the language of its labels' names"
+            if self.languages:
+                reason = f"has names of labels in {', '.join(self.languages)} only"
+            raise HTTPException(409, f"language: the served model {reason}")
+        return self.languages[language]
+
+    def named_for(self, request):
+        """The same model with names in the language of a request."""
+        return self.in_language(request.language)
+
+    @cached_property
     def search_forms(self):
         return [normal_form(name) for name in self.predictor.label_names]
 
@@ -71,9 +100,12 @@ class ServedModel:
         """Best labels of the instances of a request, and how many labels of each fit."""
         if request.fit or request.min_probability is not None:
             self._require_second_stage()
+        allowed = self._allowed(request)
         X, words = self._instances(request)
-        ids, scores, amounts = self._ranked(X, CANDIDATES if request.fit else request.top_k)
-        self.count(words, ids, scores)
+        k = CANDIDATES if request.fit else request.top_k
+        ids, scores, amounts = self._ranked(X, k, allowed)
+        if allowed is None:
+            self.count(words, ids, scores)
         first = np.array(amounts)[:, None] if request.fit else request.top_k
         rows = first_labels(self.predictor, ids, scores, first, request.min_probability)
         predictions = []
@@ -125,6 +157,7 @@ class ServedModel:
             "takes_text": predictor.takes_text,
             "probabilities": self.model.probabilistic,
             "explanations": self.explains,
+            "languages": list(self.languages),
             "remark": self.remark,
         }
 
@@ -154,12 +187,37 @@ class ServedModel:
             return text
         return text_of_columns(self.model, text.model_dump(by_alias=True))
 
-    def _ranked(self, X, k):
+    def _ranked(self, X, k, allowed):
         """Ids and scores of the best k labels, or of all candidates of a second stage; how many of them fit."""
-        if not self.model.probabilistic:
-            return *self.predictor.top_k(X, min(k, self.predictor.n_labels)), [None] * X.n_rows
-        ids, scores = self.predictor.top_k(X, min(max(k, CANDIDATES), self.predictor.n_labels))
+        probabilistic, n_labels = self.model.probabilistic, self.predictor.n_labels
+        k = min(max(k, CANDIDATES) if probabilistic else k, n_labels)
+        ids, scores = self.predictor.top_k(X, k, allowed=allowed)
+        if not probabilistic:
+            return ids, scores, [None] * X.n_rows
         return ids, scores, labels_that_fit(scores).tolist()
+
+    def _allowed(self, request):
+        """Which labels a request allows; None for all."""
+        if not (request.include or request.exclude):
+            return None
+        return self._choices(tuple(request.include), tuple(request.exclude))
+
+    @cached_property
+    def _choices(self):
+        """A function that finds the labels of a choice, and remembers those of the last ones."""
+        return lru_cache(_CHOICES)(self._choice)
+
+    def _choice(self, include, exclude):
+        finder = self.predictor.finder
+        for field, entries in (("include", include), ("exclude", exclude)):
+            if sum("*" in entry for entry in entries) > _PATTERNS:
+                raise HTTPException(422, f"{field}: more than {_PATTERNS} patterns")
+            for place in finder.unknown(entries):
+                raise HTTPException(422, f"{field}.{place}: no such label; see /labels")
+        try:
+            return finder.allowed(include, exclude)
+        except InputError as error:
+            raise HTTPException(422, str(error)) from None
 
     def _labels_to_explain(self, X, request):
         if request.labels is None:

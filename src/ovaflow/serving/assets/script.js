@@ -76,6 +76,29 @@ function readRequest() {
   return {features};
 }
 
+// of the labels' names; undefined where there is only one
+function language() {
+  return by("language").value || undefined;
+}
+
+function offerLanguages(codes) {
+  if (codes.length < 2) return;
+  by("language").replaceChildren(...codes.map((code) => node("option", {value: code, textContent: languageName(code)})));
+  const preferred = navigator.languages.map((each) => codes.find((code) => code === each || code === each.split("-")[0]));
+  by("language").value = preferred.find(Boolean) ?? codes[0];
+  by("language").addEventListener("change", () => { if (state.request) predict(); });
+  by("language-part").hidden = false;
+}
+
+// a language as its speakers call it
+function languageName(code) {
+  try {
+    return new Intl.DisplayNames([code], {type: "language"}).of(code);
+  } catch {
+    return code;
+  }
+}
+
 async function predict() {
   const turn = ++state.turn;
   const request = readRequest();
@@ -89,7 +112,7 @@ async function predict() {
   const instance = request.features ? {features: [request.features]} : request;
   const started = performance.now();
   try {
-    const answer = await ask("predict", {...instance, top_k: Number(by("top-k").value)});
+    const answer = await ask("predict", {...instance, top_k: Number(by("top-k").value), language: language()});
     if (turn !== state.turn) return;
     if (JSON.stringify(request) !== JSON.stringify(state.request)) state.refused.clear();
     Object.assign(state, {request, answer});
@@ -189,8 +212,8 @@ async function explain(label, move) {
   try {
     const explained = state.request && state.health.explanations;
     const [reasons, described] = await Promise.all([
-      explained ? ask("explain", {...state.request, labels: [label.id], words: WORDS}).catch(() => null) : null,
-      ask(`labels/${label.id}`),
+      explained ? ask("explain", {...state.request, labels: [label.id], words: WORDS, language: language()}).catch(() => null) : null,
+      ask(`labels/${label.id}${language() ? `?language=${encodeURIComponent(language())}` : ""}`),
     ]);
     if (state.label !== label.id) return;
     describe(described, reasons && reasons.labels[0]);
@@ -285,7 +308,9 @@ function search() {
       return;
     }
     try {
-      const page = await ask(`labels?limit=12&search=${encodeURIComponent(query)}`);
+      const words = new URLSearchParams({limit: 12, search: query});
+      if (language()) words.set("language", language());
+      const page = await ask(`labels?${words}`);
       if (query !== by("search").value) return;
       const more = page.total > page.labels.length ? `, the first ${page.labels.length} of them` : "";
       by("found-note").textContent = page.total ? `${page.total.toLocaleString("en")} found${more}.` : "None found.";
@@ -315,6 +340,7 @@ async function copy(button, text) {
 function introduce(health) {
   state.health = health;
   state.source = document.documentElement.dataset.marcSource || health.vocabulary;
+  offerLanguages(health.languages);
   document.querySelector("[data-copy=uris]").hidden = !health.vocabulary;
   const labels = `${health.labels.toLocaleString("en")} labels`;
   by("about").textContent = health.takes_text
