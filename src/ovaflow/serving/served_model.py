@@ -213,11 +213,11 @@ class ServedModel:
             if sum("*" in entry for entry in entries) > _PATTERNS:
                 raise HTTPException(422, f"{field}: more than {_PATTERNS} patterns")
             for place in finder.unknown(entries):
-                raise HTTPException(422, f"{field}.{place}: no such label; see /labels")
+                raise HTTPException(404, f"{field}.{place}: no such label; see /labels")
         try:
             return finder.allowed(include, exclude)
         except InputError as error:
-            raise HTTPException(422, str(error)) from None
+            raise HTTPException(404, str(error)) from None
 
     def _labels_to_explain(self, X, request):
         if request.labels is None:
