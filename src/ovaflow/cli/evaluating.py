@@ -12,6 +12,7 @@ from ovaflow.cli.labelled import (
     levels_tables,
     metrics_table,
     reads_labelled_file,
+    sure_tables,
 )
 from ovaflow.cli.options import FILE, OF_DATASET, THREADS, option, output, reads
 from ovaflow.cli.predict import open_predictor
@@ -22,6 +23,7 @@ from ovaflow.evaluation.labelled_file import (
     annif_metrics,
     answers_of,
     by_label,
+    by_precision,
     by_probability,
     drift_from_training,
     measure,
@@ -113,7 +115,7 @@ def _evaluate_file(path, models, labels, output, threads, reading):
     click.echo(f"{path}, means with 95 % intervals:")
     named = [entry | {"model": name} for entry, name in zip(entries, distinct_names(models), strict=True)]
     console.print(metrics_table(named))
-    for title, table in [*differences_tables(named), *levels_tables(named)]:
+    for title, table in [*differences_tables(named), *levels_tables(named), *sure_tables(named)]:
         click.echo(title)
         console.print(table)
     for entry, predictor in zip(named, predictors.values(), strict=True):
@@ -143,6 +145,7 @@ def _entries(predictors, answers):
             entry["differences"] = {name: each.entry for name, each in differences.items()}
         entry["drift"] = drift_from_training(answers[model], predictor.model)
         entry["automatic"] = by_probability(answers[model]) if probabilistic else None
+        entry["sure"] = by_precision(answers[model]) if probabilistic else None
         entries.append(entry)
         first = first or figures
     return entries

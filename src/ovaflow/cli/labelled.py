@@ -121,5 +121,21 @@ def levels_tables(entries):
         yield f"{entry['model']}, labels by least probability:", table
 
 
+def sure_tables(entries):
+    """What is right of records that might go without a look, of each model that has probabilities, with a title."""
+    for entry in entries:
+        if not entry["sure"]:
+            continue
+        table = Table(box=box.SIMPLE_HEAD)
+        table.add_column("expected precision", no_wrap=True)
+        for name in ("records", "of all", "labels", "said", "right"):
+            table.add_column(name, justify="right")
+        for row in entry["sure"]:
+            share, *shares = [_share(row[name]) for name in ("instances", "expected", "right")]
+            first = f"at least {row['level']:g}"
+            table.add_row(first, f"{row['records']:,}", share, f"{row['labels']:,}", *shares)
+        yield f"{entry['model']}, records by expected precision of the labels that fit:", table
+
+
 def _share(value):
     return "" if value is None else percent(value)

@@ -3,12 +3,14 @@
 import itertools
 import sys
 from contextlib import contextmanager
+from functools import partial
 
 import click
 import numpy as np
 
 from ovaflow.cli.choice import CHOICE, chooses_labels, chosen_labels
 from ovaflow.cli.options import FILE, SUGGESTIONS, THREADS, option, second_stage
+from ovaflow.cli.review import LOOK, Look, by_errors, chooses_records, divide, report_division
 from ovaflow.cli.suggestions import RIGHT_IDS, suggestion_files_for
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress
@@ -20,10 +22,12 @@ from ovaflow.prediction.answers import (
     Csv,
     JoinedCsv,
     JsonLines,
+    Record,
     Table,
     XmcText,
-    first_labels,
-    labels_of,
+    answers_of,
+    candidates_of,
+    first_answers,
 )
 from ovaflow.prediction.drift import remark_on_words
 from ovaflow.prediction.predictions import predict_test_set, require_second_stage, write_predictions
@@ -46,7 +50,7 @@ from ovaflow.storage.writing import write_atomically
 
 _FORMAT = click.Choice(["jsonl", "csv", "xmc-text", "table"])
 _OUTPUTS = {"": "jsonl", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".txt": "xmc-text"}
-_OF_RAW = ("fit", "min_probability", "min_score", "joined", "keep")
+_OF_RAW = ("fit", "min_probability", "min_score", "joined", "keep", *LOOK)
 
 
 @click.command("predict")
@@ -87,6 +91,7 @@ _OF_RAW = ("fit", "min_probability", "min_score", "joined", "keep")
 )
 @click.option("--min-score", type=float, help="Keep only top labels with at least this score.")
 @chooses_labels
+@chooses_records
 @second_stage
 @SUGGESTIONS
 @THREADS
@@ -100,7 +105,7 @@ def predict_command(
 
     A FILE holds one text per line, JSON Lines, CSV, Parquet, svmlight or XMC text, compressed or not; - is standard
     input. Files are read and answered batch by batch; the predictions of a dataset, and all with --optimise, are kept
-    in memory first.
+    in memory first, with --sure the unsure records.
     """
     if model is None:
         if not inputs:
@@ -119,7 +124,10 @@ def predict_command(
                 raise click.UsageError("--optimise and --fit exclude each other")
         names = (options.pop(name) for name in CHOICE)
         predictor, options["allowed"] = chosen_labels(predictor, *names)
-        _predict_raw(predictor, inputs, texts, files, top_k, optimise, threads, output, **options)
+        look = Look(*(options.pop(name) for name in LOOK))
+        look.require_sense(predictor.model, output, options | {"optimise": optimise})
+        options["fit"] |= look.chooses
+        _predict_raw(predictor, inputs, texts, files, top_k, optimise, threads, output, look, **options)
     else:
         raise click.UsageError("nothing to predict: give --text, a file, - for standard input, or --dataset")
 
@@ -151,7 +159,19 @@ def _predict_dataset(model, dataset, files, reranker, top_k, optimise, threads, 
 
 
 def _predict_raw(
-    predictor, inputs, texts, files, top_k, optimise, threads, output, output_format, joined, keep, **options
+    predictor,
+    inputs,
+    texts,
+    files,
+    top_k,
+    optimise,
+    threads,
+    output,
+    look,
+    output_format,
+    joined,
+    keep,
+    **options,
 ):
     probability = options.pop("min_probability")
     if options["fit"] or probability is not None:
@@ -166,69 +186,121 @@ def _predict_raw(
     if keep and (texts or not set(kinds) <= set(COLUMN_FORMATS)):
         formats = ", ".join(COLUMN_FORMATS)
         raise click.UsageError(f"--keep goes with files of {formats}, which have columns")
-    writer = _writer(output_format, output, predictor, titled, joined, keep)
+    written = partial(_written, predictor, output_format, titled, joined, keep, look.chooses)
     reference = read_reference(predictor.model)
     plain = texts or any(source.format == "lines" for source in sources)
     if plain and (remark := remark_on_columns(predictor.model)):
         click.echo(f"ovaflow: {remark}", err=True)
     quiet = not inputs or (output is None and sys.stdout.isatty())
-    with _destination(output) as out, Progress("predicting", 0, "instances", quiet=quiet) as progress:
-        if output is not None and isinstance(writer, JoinedCsv):
-            out.write(BYTE_ORDER_MARK)
-        out.write(writer.head)
-        unknown, known, read = 0, dict.fromkeys(files, 0), []
-        lines = _Lines(out, writer)
-        for batch in _batches(predictor, texts, sources):
-            if batch.texts is not None:
-                unknown += without_words(predictor, batch.X)
-            ids = _ids(batch.names, progress.done + 1)
-            suggestions = {name: file.suggestions_for(ids) for name, file in files.items()}
-            for name, each in suggestions.items():
-                known[name] += int(each.known.sum())
-            if optimise:
-                most = min(CANDIDATES, predictor.n_labels)
-                found = predictor.top_k(batch.X, most, threads, suggestions, options["allowed"])
-                read.append((batch._replace(X=None), found))
-            else:
-                lines.add(batch, labels_of(predictor, batch.X, top_k, threads, suggestions=suggestions, **options))
-            progress.advance(len(batch.names))
-        if read:
-            batches, candidates = zip(*read, strict=True)
-            chosen = labels_for_macro_f1(*map(np.concatenate, zip(*candidates, strict=True)), top_k)
-            labels = first_labels(predictor, *chosen, top_k, options["min_score"])
-            for batch in batches:
-                lines.add(batch, itertools.islice(labels, len(batch.names)))
-        _require_suggestions(files, known, progress.done)
-        if isinstance(writer, XmcText):
-            out.seek(0)
-            out.write(writer.first_line(progress.done))
-    if unknown:
+    with written(output) as lines, Progress("predicting", 0, "instances", quiet=quiet) as progress:
+        answering = _Answering(predictor, files, threads, progress)
+        batches = _batches(predictor, texts, sources)
+        if optimise:
+            answered = answering.for_macro_f1(batches, top_k, options["min_score"], options["allowed"])
+        else:
+            answered = answering.by_probability(batches, top_k, options)
+        if look.sure is not None:
+            with written(look.unsure) as others:
+                labels, right = divide(answered, look.sure, lines, others)
+                _require_suggestions(files, answering.known, progress.done)
+        else:
+            if look.review is not None:
+                answered = [by_errors(itertools.chain.from_iterable(answered), look.review)]
+            for pairs in answered:
+                lines.add(pairs)
+            _require_suggestions(files, answering.known, progress.done)
+    if unknown := answering.unknown:
         remark = "have no word that the model knows: what is predicted fits any text"
         click.echo(f"ovaflow: {unknown:,} of {progress.done:,} texts {remark}", err=True)
-    amounts = progress.done, lines.words, lines.unknown_words
+    amounts = progress.done, answering.words, answering.unknown_words
     if remark := remark_on_words(*amounts, reference):
         click.echo(f"ovaflow: {remark}", err=True)
-    if lines.empty and isinstance(writer, Csv):
+    if lines.empty and isinstance(lines.writer, Csv):
         remark = "is kept, so they have no line; --joined gives each a row"
         click.echo(f"ovaflow: no label of {lines.empty:,} of {progress.done:,} instances {remark}", err=True)
+    if look.sure is not None:
+        amounts = lines.n, others.n
+        report_division(predictor.model, look, output, amounts, labels, right)
+
+
+class _Answering:
+    """Records with their answers, batch by batch, and what is to be said of them."""
+
+    def __init__(self, predictor, files, threads, progress):
+        self._predictor, self._threads = predictor, threads
+        self._files, self._progress = files, progress
+        self.known = dict.fromkeys(files, 0)
+        self.unknown = self.words = self.unknown_words = 0
+
+    def by_probability(self, batches, k, options):
+        ask = partial(answers_of, self._predictor, k=k, threads=self._threads, **options)
+        for records, X, suggestions in self._read(batches):
+            yield zip(records, ask(X, suggestions=suggestions), strict=True)
+
+    def for_macro_f1(self, batches, k, min_score, allowed):
+        records, candidates = [], []
+        further = {"threads": self._threads, "allowed": allowed}
+        for more, X, suggestions in self._read(batches):
+            records += more
+            further["suggestions"] = suggestions
+            candidates.append(candidates_of(self._predictor, X, CANDIDATES, **further))
+        if records:
+            ids, scores = map(np.concatenate, zip(*candidates, strict=True))
+            chosen = labels_for_macro_f1(ids, scores, k)
+            answers = first_answers(self._predictor, *chosen, k, min_score, scores)
+            yield zip(records, answers, strict=True)
+
+    def _read(self, batches):
+        """Records, their features and what files suggest for them."""
+        for batch in batches:
+            if batch.texts is not None:
+                self.unknown += without_words(self._predictor, batch.X)
+            if batch.words is not None:
+                self.words += batch.words.amount
+                self.unknown_words += batch.words.unknown.total()
+            first = self._progress.done + 1
+            ids = _ids(batch.names, first)
+            suggestions = {name: file.suggestions_for(ids) for name, file in self._files.items()}
+            for name, each in suggestions.items():
+                self.known[name] += int(each.known.sum())
+            yield _records(batch, first), batch.X, suggestions
+            self._progress.advance(len(batch.names))
+
+
+def _records(batch, first):
+    texts = batch.texts or [None] * len(batch.names)
+    return list(map(Record, itertools.count(first), batch.names, texts, batch.kept))
+
+
+@contextmanager
+def _written(predictor, output_format, titled, mark, keep, chosen, path):
+    """Lines of a file, or of standard output."""
+    writer = _writer(output_format, path, predictor, titled, mark, keep)
+    if chosen and isinstance(writer, XmcText):
+        raise click.UsageError("xmc-text has no ids, so it needs all records: write csv or jsonl")
+    with _destination(path) as out:
+        if path is not None and isinstance(writer, JoinedCsv):
+            out.write(BYTE_ORDER_MARK)
+        out.write(writer.head)
+        lines = _Lines(out, writer)
+        yield lines
+        if isinstance(writer, XmcText):
+            out.seek(0)
+            out.write(writer.first_line(lines.n))
 
 
 class _Lines:
-    """What is written of instances, one batch after the other."""
+    """What is written of records, some after the others."""
 
     def __init__(self, out, writer):
-        self._out, self._writer = out, writer
-        self._number = self.empty = self.words = self.unknown_words = 0
+        self._out, self.writer = out, writer
+        self.n = self.empty = 0
 
-    def add(self, batch, predictions):
-        if batch.words is not None:
-            self.words += batch.words.amount
-            self.unknown_words += batch.words.unknown.total()
-        texts = batch.texts or [None] * len(batch.names)
-        for name, text, labels, kept in zip(batch.names, texts, predictions, batch.kept, strict=True):
-            self._number += 1
-            self.empty += not labels
-            self._out.write(self._writer.write(self._number, name, text, labels, kept))
+    def add(self, answered):
+        for record, answer in answered:
+            self.n += 1
+            self.empty += not answer.labels
+            self._out.write(self.writer.write(record, answer))
         self._out.flush()
 
 

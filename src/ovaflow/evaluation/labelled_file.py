@@ -14,12 +14,13 @@ from ovaflow.data.readers.annif import read_annif
 from ovaflow.data.readers.sparse_text import read_svmlight, read_xmc_text
 from ovaflow.data.readers.texts import read_texts
 from ovaflow.evaluation import ranking
-from ovaflow.evaluation.reliability import automatic
+from ovaflow.evaluation.reliability import SURE, automatic
 from ovaflow.prediction.drift import Words, drift_of, first_labels_of, frequent_labels
 from ovaflow.prediction.predictor import TextFeatures
 from ovaflow.prediction.reference import read_reference
 from ovaflow.prediction.sources import BATCH, format_named, weighs_columns
 from ovaflow.reranking.answer_length import labels_that_fit
+from ovaflow.reranking.expected_quality import sure_records
 from ovaflow.settings.models import CANDIDATES, PrepareSource
 from ovaflow.sparse.csr import CSR, from_scipy
 
@@ -141,9 +142,18 @@ def measure(answers, figures):
 
 def by_probability(answers):
     """How good probable labels are, on records with labels; as :func:`automatic`, for all labels."""
+    return automatic(*_labelled(answers), answers.n_true.sum())
+
+
+def by_precision(answers):
+    """What is right of the records with labels that might go without a look."""
+    return sure_records(SURE, *_labelled(answers))
+
+
+def _labelled(answers):
+    """Probabilities and hits of the records with labels."""
     labelled = answers.n_true > 0
-    hits = ranking.find_hits(answers.ids, answers.Y)[labelled]
-    return automatic(answers.scores[labelled], hits, answers.n_true.sum())
+    return answers.scores[labelled], ranking.find_hits(answers.ids, answers.Y)[labelled]
 
 
 def drift_from_training(answers, model):

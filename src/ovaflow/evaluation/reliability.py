@@ -7,12 +7,16 @@ import numpy as np
 from ovaflow.evaluation.ranking import answers_of, find_hits, ratio
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.answer_length import labels_that_fit
+from ovaflow.reranking.expected_quality import sure_records
 
 BINS = 15
 """Of equal width, as in Guo et al. 2017."""
 
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 """Least probabilities of labels that might be assigned without a person."""
+
+SURE = (0.7, 0.8, 0.9, 0.95)
+"""Expected precisions of records that might go without a look."""
 
 EDGES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """Of the ranges of probability that are compared by length of text."""
@@ -38,6 +42,7 @@ def measure_reliability(predictions, dataset, reranker):
         "lengths": by_length(probabilities, hits, known),
         "suggested": by_amount(probabilities, hits, np.diff(Y.indptr)),
         "automatic": automatic(probabilities, hits, len(Y.indices)),
+        "sure": sure_records(SURE, probabilities, hits),
     }
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.answer_length import labels_that_fit
+from ovaflow.reranking.expected_quality import ExpectedQuality, expected_quality
 from ovaflow.settings.models import CANDIDATES
 from ovaflow.storage.writing import cell_of
 
@@ -20,34 +21,83 @@ class Label(NamedTuple):
     uri: str | None = None
 
 
-def labels_of(predictor, X, k, threads=1, fit=False, min_score=None, **further):
+class Record(NamedTuple):
+    """Whose labels are written."""
+
+    number: int  # from 1
+    name: str | None
+    text: str | None
+    kept: tuple  # texts of further columns
+
+
+class Answer(NamedTuple):
+    labels: list
+    quality: ExpectedQuality | None  # without a second stage: None
+
+
+def labels_of(predictor, X, k, **further):
+    """The labels of :func:`answers_of`."""
+    return (answer.labels for answer in answers_of(predictor, X, k, **further))
+
+
+def answers_of(predictor, X, k, fit=False, min_score=None, **further):
     """The best k labels of each instance by falling score; ``fit``: as many as fit instead.
 
     ``further`` arguments are those of :meth:`Predictor.top_k`.
     """
-    most = min(CANDIDATES if fit else k, predictor.n_labels)
-    ids, scores = predictor.top_k(X, most, threads, **further)
+    ids, scores = candidates_of(predictor, X, CANDIDATES if fit else k, **further)
     amounts = labels_that_fit(scores)[:, None] if fit else k
-    return first_labels(predictor, ids, scores, amounts, min_score)
+    return first_answers(predictor, ids, scores, amounts, min_score)
 
 
-def first_labels(predictor, ids, scores, amounts, min_score=None):
-    """The first labels of each instance, of ids and scores (n, k), as many as ``amounts`` (n, 1) or a number says."""
+def candidates_of(predictor, X, k, **further):
+    """Ids and scores of the best k labels; with a second stage at least its candidates."""
+    if predictor.model.probabilistic:
+        k = max(k, CANDIDATES)
+    return predictor.top_k(X, min(k, predictor.n_labels), **further)
+
+
+def first_answers(predictor, ids, scores, amounts, min_score=None, candidates=None):
+    """The first labels of each instance, of ids and scores (n, k), as many as ``amounts`` (n, 1) or a number says.
+
+    ``candidates``: scores of all, where the ids are some that were chosen.
+    """
     kept = (ids != NO_LABEL) & (np.arange(ids.shape[1]) < amounts)
     if min_score is not None:
         kept &= scores >= min_score
+    candidates = scores if candidates is None else candidates
+    qualities = _qualities(predictor.model, np.where(kept, scores, -np.inf), candidates)
     names, uris = predictor.label_names, predictor.label_uris
-    for row in zip(ids.tolist(), kept, scores, strict=True):
+    for quality, *row in zip(qualities, ids.tolist(), kept, scores, strict=True):
         labels = []
         for j, is_kept, score in zip(*row, strict=True):
             if is_kept:
                 labels.append(Label(j, names[j], score, uris[j] if len(uris) else None))
-        yield labels
+        yield Answer(labels, quality)
+
+
+def _qualities(model, answers, candidates):
+    if not model.probabilistic:
+        return [None] * len(answers)
+    quality = expected_quality(answers, candidates, model.reranker.missed)
+    return map(ExpectedQuality, *quality)
 
 
 def _number(value):
     """Fewest digits that give the same float32 again."""
     return float(str(value))
+
+
+_PROMISES = ("expected_precision", "expected_recall")
+"""Of an answer, where there is a second stage."""
+
+
+def promises(quality):
+    """Expected precision and recall by name; None where unknown, as the precision of no labels."""
+    if quality is None:
+        return dict.fromkeys(_PROMISES)
+    shares = zip(_PROMISES, (quality.precision, quality.recall), strict=True)
+    return {name: None if np.isnan(share) else round(float(share), 4) for name, share in shares}
 
 
 class JsonLines:
@@ -58,9 +108,11 @@ class JsonLines:
     def __init__(self, probabilistic):
         self._probabilistic = probabilistic
 
-    def write(self, number, name, text, labels, kept):
-        entry = {} if name is None else {"id": name}
-        entry["labels"] = list(map(self._entry, labels))
+    def write(self, record, answer):
+        entry = {} if record.name is None else {"id": record.name}
+        entry["labels"] = list(map(self._entry, answer.labels))
+        if self._probabilistic:
+            entry |= promises(answer.quality)
         return json.dumps(entry, ensure_ascii=False) + "\n"
 
     def _entry(self, label):
@@ -83,15 +135,16 @@ class Csv:
         if uris:
             self._fields["uri"] = "uri"
         self.columns = ["instance", *kept, "rank", *self._fields]
+        if probabilistic:
+            self.columns += _PROMISES
         self.head = _csv_lines([self.columns])
 
-    def write(self, number, name, text, labels, kept):
-        instance, rows = number if name is None else name, []
-        kept = list(map(cell_of, kept))
-        for rank, label in enumerate(labels, 1):
+    def write(self, record, answer):
+        rows, first, last = [], _first_cells(record), _last_cells(answer)
+        for rank, label in enumerate(answer.labels, 1):
             label = label._replace(name=cell_of(label.name))
             fields = [getattr(label, field) for field in self._fields.values()]
-            rows.append([instance, *kept, rank, *fields])
+            rows.append([*first, rank, *fields, *last])
         return _csv_lines(rows)
 
 
@@ -109,14 +162,25 @@ class JoinedCsv:
         if uris:
             self._fields["uris"] = "uri"
         self.columns = ["instance", *kept, *self._fields]
+        if probabilistic:
+            self.columns += _PROMISES
         self.head = _csv_lines([self.columns])
 
-    def write(self, number, name, text, labels, kept):
-        row = [number if name is None else name, *map(cell_of, kept)]
+    def write(self, record, answer):
+        row = _first_cells(record)
         for field in self._fields.values():
-            cell = self._mark.join(str(getattr(label, field)) for label in labels)
+            cell = self._mark.join(str(getattr(label, field)) for label in answer.labels)
             row.append(cell_of(cell) if field == "name" else cell)
-        return _csv_lines([row])
+        return _csv_lines([row + _last_cells(answer)])
+
+
+def _first_cells(record):
+    instance = record.number if record.name is None else record.name
+    return [instance, *map(cell_of, record.kept)]
+
+
+def _last_cells(answer):
+    return [] if answer.quality is None else [*promises(answer.quality).values()]
 
 
 def _csv_lines(rows):
@@ -136,8 +200,8 @@ class XmcText:
         """The header of n instances, padded with spaces: it is written again at the end."""
         return f"{n} {self._n_labels}".ljust(39) + "\n"
 
-    def write(self, number, name, text, labels, kept):
-        return " ".join(f"{label.id}:{label.score}" for label in labels) + "\n"
+    def write(self, record, answer):
+        return " ".join(f"{label.id}:{label.score}" for label in answer.labels) + "\n"
 
 
 class Table:
@@ -148,15 +212,16 @@ class Table:
     def __init__(self, titled, probabilistic):
         self._titled, self._probabilistic = titled, probabilistic
 
-    def write(self, number, name, text, labels, kept):
+    def write(self, record, answer):
         lines = []
-        for rank, label in enumerate(labels, 1):
+        for rank, label in enumerate(answer.labels, 1):
             score = f"{100 * label.score:6.1f} %" if self._probabilistic else f"{label.score:8.4f}"
             lines.append(f"{rank:4}  {score}  {label.name}\n")
         table = "".join(lines) or "   no labels\n"
         if not self._titled:
             return table
-        title = " ".join((text or "").split())
+        title = " ".join((record.text or "").split())
         if len(title) > 100:
             title = f"{title[:99]}…"
-        return f"{number if name is None else name}  {title}\n{table}\n"
+        name = record.number if record.name is None else record.name
+        return f"{name}  {title}\n{table}\n"

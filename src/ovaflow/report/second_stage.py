@@ -34,7 +34,7 @@ def show(anchor, results):
         "quality": _quality(used),
         "evidence": _evidence(used),
         "figures": draw_all(anchor, shown, FIGURES),
-        "tables": [(run, _automatic(run), _lengths(run)) for run in shown],
+        "tables": [(run, _automatic(run), _sure(run), _lengths(run)) for run in shown],
     }
 
 
@@ -129,6 +129,23 @@ AUTOMATIC = (
     _fraction("found", "recall", "labels, %", "recall"),
     _fraction("with a label", "instances", "test instances, %", "that get at least one label"),
     Column("labels each", itemgetter("labels"), wording.decimal),
+)
+
+
+def _sure(run):
+    def row_of(entry, cells):
+        return Row(f"at least {100 * entry['level']:g} %", cells)
+
+    title, rows = f"Records of {run.name} by expected precision", run.second_stage.get("sure", ())
+    return make_table(title, "expected precision", SURE, rows, row_of)
+
+
+SURE = (
+    Column("records", itemgetter("records"), wording.count),
+    _fraction("of all", "instances", "%", "of all test instances"),
+    Column("labels", itemgetter("labels"), wording.count),
+    _fraction("right", "right", "labels, %"),
+    _fraction("expected", "expected", "labels, %", "mean of their probabilities"),
 )
 
 

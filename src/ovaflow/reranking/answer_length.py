@@ -12,3 +12,9 @@ def labels_that_fit(probabilities):
     amounts = np.arange(1, probabilities.shape[1] + 1)
     f1 = 2 * expected / (amounts + expected[:, -1:])
     return np.where(expected[:, -1] > 0, f1.argmax(axis=1) + 1, 0)
+
+
+def probabilities_that_fit(probabilities):
+    """Probabilities of the labels that fit, -inf for all others."""
+    inside = np.arange(probabilities.shape[1]) < labels_that_fit(probabilities)[:, None]
+    return np.where(inside, probabilities, -np.inf)

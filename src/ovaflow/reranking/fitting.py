@@ -17,6 +17,7 @@ from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.boosted_trees import BoostedTrees, rank
 from ovaflow.reranking.candidates import n_more
 from ovaflow.reranking.evidence import Evidence, columns_with, groups_with
+from ovaflow.reranking.expected_quality import LEVELS, sure_records
 from ovaflow.reranking.reranker_file import Reranker
 from ovaflow.reranking.suggestions import known_to_all
 from ovaflow.settings.models import CANDIDATES
@@ -172,7 +173,10 @@ def _arrays_of(model):
 
 
 def check_trees(trees, check, groups):
-    """Quality of the order by score and by trees, and what is lost without each kind of evidence, in nDCG@5."""
+    """Quality of the order by score and by trees, and what is lost without each kind of evidence, in nDCG@5.
+
+    ``missed``: true labels that are no candidates, of a text; ``sure``: what is right where answers seem to be.
+    """
     by_trees = _ndcg(trees, check, check.columns)
     lost, random = {}, np.random.default_rng(0)
     ends = np.cumsum([len(group) for group in groups.values()])
@@ -189,7 +193,15 @@ def check_trees(trees, check, groups):
         "second_stage": by_trees,
         "log_loss": float(log_loss(hits, 1 / (1 + np.exp(-trees.log_odds(rows))), labels=[False, True])),
         "lost": lost,
+        "missed": float(np.mean(check.positives - check.hits.sum(axis=1))),
+        "sure": _sure(trees, check),
     }
+
+
+def _sure(trees, check):
+    """Records that would go without a look, with the labels that fit them, by expected precision."""
+    probabilities, order = rank(trees, check.columns, check.ids)
+    return sure_records(LEVELS, probabilities, np.take_along_axis(check.hits, order, axis=1))
 
 
 def _ndcg(trees, check, columns):

@@ -44,6 +44,11 @@ class Reranker:
         return self.parameters.get("unused", "")
 
     @property
+    def missed(self):
+        """Mean number of true labels that are no candidates; 0 in files that do not say."""
+        return self.parameters["check"].get("missed", 0.0)
+
+    @property
     def runs(self):
         """The sources that are runs, whose models are asked."""
         return [source for source in self.sources if source.model is not None]

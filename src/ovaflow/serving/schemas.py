@@ -71,6 +71,12 @@ class Prediction(BaseModel):
     labels: list[PredictedLabel]
     fit: int | None = Field(description="How many labels fit, the first ones; null without a second stage.")
     features: int = Field(description="How many of the model's features it has; with 0 the labels mean nothing.")
+    expected_precision: float | None = Field(
+        description="Share of these labels that are probably right; null without a second stage, or without labels."
+    )
+    expected_recall: float | None = Field(
+        description="Share of its true labels that are probably among these; null without a second stage."
+    )
 
 
 class Predictions(_Answer):

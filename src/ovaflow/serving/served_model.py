@@ -11,7 +11,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.readers.texts import FIELD
 from ovaflow.data.tokens import normal_form
 from ovaflow.machine.limits import memory_left
-from ovaflow.prediction.answers import first_labels, labels_of
+from ovaflow.prediction.answers import first_answers, labels_of, promises
 from ovaflow.prediction.drift import Words
 from ovaflow.prediction.explanation import describe_label, label_entry
 from ovaflow.prediction.languages import languages_of
@@ -107,11 +107,14 @@ class ServedModel:
         if allowed is None:
             self.count(words, ids, scores)
         first = np.array(amounts)[:, None] if request.fit else request.top_k
-        rows = first_labels(self.predictor, ids, scores, first, request.min_probability)
+        answers = first_answers(self.predictor, ids, scores, first, request.min_probability)
         predictions = []
-        for labels, fit, known in zip(rows, amounts, self.known_features(X), strict=True):
-            entries = [label_entry(self.predictor, label.id) | {"score": label.score} for label in labels]
-            predictions.append({"labels": _rounded(entries), "fit": fit, "features": known})
+        for answer, fit, known in zip(answers, amounts, self.known_features(X), strict=True):
+            entries = []
+            for label in answer.labels:
+                entries.append(label_entry(self.predictor, label.id) | {"score": label.score})
+            prediction = {"labels": _rounded(entries), "fit": fit, "features": known}
+            predictions.append(prediction | promises(answer.quality))
         return {"model": self.model.checksum, "probabilities": self.model.probabilistic, "predictions": predictions}
 
     def explain(self, request):

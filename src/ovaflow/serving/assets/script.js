@@ -127,6 +127,14 @@ async function predict() {
   }
 }
 
+function fitting(labels) {
+  const n = labels.length;
+  if (n < 2) return n ? "1 of them fits." : "None of them fits.";
+  const right = Math.round(labels.reduce((sum, label) => sum + label.score, 0));
+  if (right === n) return `${n} of them fit, and probably all ${n} are right.`;
+  return `${n} of them fit, and about ${Math.max(right, 1)} of these ${n} ${right > 1 ? "are" : "is"} right.`;
+}
+
 function summary({labels, features, fit}, milliseconds) {
   if (!labels.length) return "No label.";
   const kind = state.health.takes_text ? "word" : "feature";
@@ -135,7 +143,7 @@ function summary({labels, features, fit}, milliseconds) {
   const found = `${labels.length} labels from ${known} in ${Math.max(1, Math.round(milliseconds))} ms.`;
   if (!state.health.probabilities) return `${found} Scores put labels in order; they are not probabilities.`;
   if (fit > labels.length) return `${found} ${fit} fit: show more to see them.`;
-  return `${found} ${fit} of them fit${fit === 1 ? "s" : ""}.`;
+  return `${found} ${fitting(labels.slice(0, fit))}`;
 }
 
 function show(prediction, milliseconds) {

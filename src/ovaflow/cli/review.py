@@ -1,0 +1,117 @@
+"""Which records a person looks at, of those that ovaflow predict answers: its options --review, --sure and --unsure."""
+
+import heapq
+import itertools
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from ovaflow.cli.options import FILE
+from ovaflow.prediction.predictions import require_second_stage
+
+LOOK = ("review", "sure", "unsure")
+
+_OPTIONS = (
+    click.option(
+        "--review",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Write only the N records with the most expected errors, wrong or missing labels, these "
+        "first, each with the labels that fit; needs a second stage.",
+    ),
+    click.option(
+        "--sure",
+        type=click.FloatRange(0.5, 1, max_open=True),
+        help="Write only records of whose labels at least this share should be right, such as 0.9, "
+        "each with the labels that fit; needs --unsure and a second stage.",
+    ),
+    click.option(
+        "--unsure",
+        type=FILE,
+        help="With --sure: file for all other records, those with the most expected errors first.",
+    ),
+)
+_OTHER_ANSWERS = ("optimise", "min_probability", "min_score")
+
+
+def chooses_records(command):
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+class Look(NamedTuple):
+    """Which records are written: all, the first ``review`` by expected errors, or the ``sure`` ones."""
+
+    review: int | None
+    sure: float | None
+    unsure: Path | None
+
+    @property
+    def chooses(self):
+        return self.review is not None or self.sure is not None
+
+    def require_sense(self, model, output, options):
+        """Refuse options that do not go together."""
+        if (self.sure is None) != (self.unsure is None) or (self.sure and output is None):
+            message = "--sure, --output and --unsure go together: a share, and a file for each kind of record"
+            raise click.UsageError(message)
+        if not self.chooses:
+            return
+        require_second_stage(model)
+        name = "review" if self.sure is None else "sure"
+        if self.review is not None and self.sure is not None:
+            raise click.UsageError("--review goes without --sure: --unsure is in this order already")
+        for other in _OTHER_ANSWERS:
+            if options[other] is not None:
+                other = other.replace("_", "-")
+                message = f"--{name} takes the labels that fit, so it goes without --{other}"
+                raise click.UsageError(message)
+
+
+def by_errors(answered, n=None):
+    """Records and answers, those with the most expected errors first; all of them, or n."""
+    answered = list(answered) if n is None else answered
+    return heapq.nlargest(len(answered) if n is None else n, answered, _errors)
+
+
+def _errors(pair):
+    _, answer = pair
+    return answer.quality.errors
+
+
+def divide(batches, sure, lines, others):
+    """Write batches of records and answers, the sure ones to ``lines``; how many labels, and how many of them right."""
+    labels, right, unsure = 0, 0.0, []
+    for record, answer in itertools.chain.from_iterable(batches):
+        if answer.quality.precision >= sure:
+            lines.add([(record, answer)])
+            labels += len(answer.labels)
+            right += answer.quality.right
+        else:
+            unsure.append((record, answer))
+    others.add(by_errors(unsure))
+    return labels, right
+
+
+def report_division(model, look, output, amounts, labels, right):
+    """Say how many records are sure, and what the second stage measured of such records."""
+    n, n_others = amounts
+    parts = f"{output}: {n:,} of {n + n_others:,} records, {labels:,} labels"
+    if labels:
+        parts += f", of which {100 * right / labels:.0f} % should be right"
+    click.echo(f"ovaflow: {parts}; {look.unsure}: the others, most expected errors first", err=True)
+    click.echo(f"ovaflow: {_measured(model.reranker.parameters['check'], look.sure)}", err=True)
+
+
+def _measured(check, sure):
+    rows = [row for row in check.get("sure", ()) if row["level"] <= sure]
+    if not rows:
+        return "how many such labels are right was not measured; fit the second stage again (ovaflow rerank)"
+    row = rows[-1]
+    held_out = f"{check['texts']:,} held-out records"
+    if not row["records"]:
+        return f"of {held_out} none was so sure, so nothing tells how many labels are right"
+    share = f"{100 * row['right']:.0f} % of {row['labels']:,} labels were right"
+    return f"measured: of {held_out} {row['records']:,} were so sure, and {share}"

@@ -1,0 +1,65 @@
+"""How many labels of an answer are probably right, and how many of a text's labels it probably has."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ovaflow.reranking.answer_length import probabilities_that_fit
+
+LEVELS = tuple(hundredths / 100 for hundredths in range(50, 100))
+"""Expected precisions at which the second stage checks itself."""
+
+
+class ExpectedQuality(NamedTuple):
+    """Of the answer to one text, or of the answers to n texts. Expectations add up, whatever depends on what."""
+
+    labels: np.ndarray  # of the answer
+    right: np.ndarray  # expected number of these that are right
+    true: np.ndarray  # expected number of labels that the text should have
+
+    @property
+    def precision(self):
+        """Not a number for an answer without labels."""
+        with np.errstate(invalid="ignore"):
+            return np.divide(self.right, self.labels)
+
+    @property
+    def recall(self):
+        with np.errstate(invalid="ignore"):
+            return np.divide(self.right, self.true)
+
+    @property
+    def errors(self):
+        """Labels that are wrong, and labels that are missing."""
+        return self.labels + self.true - 2 * self.right
+
+
+def expected_quality(answers, candidates, missed=0.0):
+    """What probabilities (n, m) of answers promise; -inf where there is no label.
+
+    A text should have the sum of the probabilities of its ``candidates`` (n, k), and those that candidates lack:
+    ``missed`` is their mean number, about the same for texts of few and of many expected labels.
+    """
+    labels = np.count_nonzero(np.isfinite(answers), axis=1)
+    right, among = (np.maximum(p, 0).sum(axis=1, dtype=np.float64) for p in (answers, candidates))
+    return ExpectedQuality(labels, right, among + missed)
+
+
+def sure_records(levels, probabilities, hits):
+    """What is right of the labels that fit, of the records that are expected to be at least so precise.
+
+    Of candidates (n, k) with such ``probabilities``, ``hits`` says which are true.
+    """
+    answers = probabilities_that_fit(probabilities)
+    quality = expected_quality(answers, probabilities)
+    right = np.count_nonzero(hits & np.isfinite(answers), axis=1)
+    rows = []
+    for level in levels:
+        sure = quality.precision >= level
+        amount = int(sure.sum())
+        row = {"level": level, "records": amount, "instances": amount / max(len(sure), 1)}
+        row["labels"] = labels = int(quality.labels[sure].sum())
+        row["expected"] = float(quality.right[sure].sum()) / labels if labels else None
+        row["right"] = int(right[sure].sum()) / labels if labels else None
+        rows.append(row)
+    return rows
