@@ -110,7 +110,7 @@ def test_examples_show_probabilities_in_percent_and_shade_labels_that_fit(folder
 
 def test_ranges_of_probability_with_few_labels_are_left_out(folders, ranking):
     results = gather(folders)[0]
-    ((run, automatic, lengths),) = second_stage.show("mine", results)["tables"]
+    ((run, automatic, sure, lengths),) = second_stage.show("mine", results)["tables"]
     groups = run.second_stage["lengths"]
     shown = [[each for each in group["ranges"] if each["labels"] >= 10] for group in groups]
     expected = sum(each["right"] for ranges in shown for each in ranges)
@@ -118,6 +118,9 @@ def test_ranges_of_probability_with_few_labels_are_left_out(folders, ranking):
     assert (len(rights), sum(rights)) == (sum(map(len, shown)), pytest.approx(expected))
     assert len(rights) < sum(len(group["ranges"]) for group in groups)
     assert [row.name for row in automatic.rows][:2] == ["at least 50 %", "at least 60 %"]
+    assert [row.name for row in sure.rows] == ["at least 70 %", "at least 80 %", "at least 90 %", "at least 95 %"]
+    assert [row[2] for row in figures(sure)] == [row["labels"] for row in run.second_stage["sure"]]
+    assert "Which records can go without a look?" in render([results])
 
 
 def test_the_page_says_why_a_second_stage_is_not_used(folders):

@@ -11,7 +11,7 @@ from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
 from ovaflow.evaluation.metrics import ranking_metrics
 from ovaflow.evaluation.ranking import find_hits
-from ovaflow.evaluation.reliability import LEVELS, measure_reliability
+from ovaflow.evaluation.reliability import LEVELS, SURE, measure_reliability
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.prediction.predictions import read_predictions
 from ovaflow.prediction.predictor import Predictor, remark_on_memory
@@ -142,7 +142,8 @@ def test_labels_that_fit_or_are_probable(folder, dataset, predicted, tmp_path, c
     for columns in ("rank,id,label,score,probability", "labels,scores,probabilities"):
         joined = ["--joined= | "] if "labels" in columns else []
         assert main([*command, "--output-format=csv", *joined]) == 0
-        assert capsys.readouterr().out.startswith(f"instance,{columns}\n")
+        head = f"instance,{columns},expected_precision,expected_recall\n"
+        assert capsys.readouterr().out.startswith(head)
     assert main([*command, "--output-format=table"]) == 0
     name = dataset.label_names[predicted.ids[0, 0]]
     assert f"{100 * probabilities[0, 0]:.1f} %  {name}\n" in capsys.readouterr().out
@@ -168,7 +169,7 @@ def test_evaluate_shows_labels_by_probability(folder, capsys):
     table, file = str(folder / "records.csv"), f"--labels={folder}/labels.csv"
     assert main(["evaluate", *models, table]) == 0
     shown = capsys.readouterr().out
-    assert shown.count("at least") == len(LEVELS)
+    assert shown.count("at least") == len(LEVELS) + len(SURE)
     assert shown.count("F1 of labels that fit") == 1
     assert main(["evaluate", models[0], table, file]) == 0
     assert "labels.csv: labels that fit each record count as predicted" in capsys.readouterr().out

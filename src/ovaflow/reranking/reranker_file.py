@@ -46,7 +46,7 @@ class Reranker:
     @property
     def missed(self):
         """Mean number of true labels that are no candidates; 0 in files that do not say."""
-        return self.parameters["check"].get("missed", 0.0)
+        return self.parameters.get("check", {}).get("missed", 0.0)
 
     @property
     def runs(self):

@@ -16,7 +16,7 @@ from scipy.special import expit
 from starlette.responses import PlainTextResponse
 
 from ovaflow import __version__
-from ovaflow.prediction.answers import first_labels
+from ovaflow.prediction.answers import first_answers
 from ovaflow.serving import metrics
 from ovaflow.serving.replies import described, documented, json_reply, problem
 
@@ -290,10 +290,10 @@ def _suggest(served, texts, limit, threshold):
     X, words = predictor.read_texts(texts)
     ids, scores = predictor.top_k(X, min(max(limit, 1), predictor.n_labels))
     served.count(words, ids, scores)
-    rows = first_labels(predictor, ids, scores, max(limit, 1))
-    for row, known in zip(rows, served.known_features(X), strict=True):
+    answers = first_answers(predictor, ids, scores, max(limit, 1))
+    for answer, known in zip(answers, served.known_features(X), strict=True):
         # without a known word the labels would be those of any text
-        labels = row[:limit] if known else []
+        labels = answer.labels[:limit] if known else []
         scores = [label.score for label in labels]
         if not served.model.probabilistic:
             scores = expit(scores)

@@ -1,0 +1,51 @@
+"""What answers promise, against labels drawn by their probabilities and scikit-learn's means over records."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import precision_score
+
+from ovaflow.reranking.answer_length import labels_that_fit
+from ovaflow.reranking.expected_quality import expected_quality, sure_records
+
+
+@pytest.fixture(scope="module")
+def made():
+    """Probabilities of candidates by falling value, the fourth text without any, and answers among them."""
+    rng = np.random.default_rng(1)
+    candidates = -np.sort(-rng.beta(0.5, 1, (400, 8)), axis=1)
+    candidates[3] = -np.inf
+    return candidates, np.where(rng.random((400, 8)) < 0.4, candidates, -np.inf)
+
+
+def test_promises_are_the_means_of_labels_drawn_by_their_probabilities(made):
+    candidates, answers = made
+    ours, drawn = expected_quality(answers, candidates, missed=0.5), np.random.default_rng(2)
+    right, true, rounds = np.zeros(400), np.zeros(400), 4000
+    for _ in range(rounds):
+        hits = drawn.random(candidates.shape) < candidates
+        right += (hits & np.isfinite(answers)).sum(axis=1)
+        # labels that are no candidates
+        true += hits.sum(axis=1) + drawn.poisson(0.5, 400)
+    amounts = np.isfinite(answers).sum(axis=1)
+    some = amounts > 0
+    theirs = (right / rounds)[some] / amounts[some]
+    np.testing.assert_allclose(ours.precision[some], theirs, atol=0.04)
+    np.testing.assert_allclose(ours.recall, right / true, atol=0.04)
+    np.testing.assert_allclose(ours.errors, amounts - 2 * right / rounds + true / rounds, atol=0.2)
+    assert np.isnan(ours.precision[~some]).all()
+    assert (ours.recall[3], ours.errors[3]) == (0, 0.5)
+
+
+def test_sure_records_like_scikit_learn(made):
+    candidates = np.maximum(made[0], 0)
+    hits = np.random.default_rng(3).random(candidates.shape) < candidates**1.2
+    inside = np.arange(8) < labels_that_fit(candidates)[:, None]
+    means = np.ma.array(candidates, mask=~inside).mean(axis=1).filled(0)
+    for row in sure_records((0.5, 0.7, 0.9), candidates, hits):
+        sure = means >= row["level"]
+        assert (row["records"], row["instances"]) == (sure.sum(), sure.mean())
+        assert row["labels"] == inside[sure].sum()
+        assert row["expected"] == pytest.approx(candidates[sure][inside[sure]].mean())
+        theirs = precision_score(hits[sure], inside[sure], average="micro")
+        assert row["right"] == pytest.approx(theirs)
+    assert sure_records([0.9], candidates / 2, hits)[0]["right"] is None

@@ -1,0 +1,133 @@
+"""Records that a person looks at first, and those that go without a look."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from ovaflow.cli import main
+from ovaflow.data.dataset import open_dataset
+from ovaflow.evaluation.ranking import find_hits
+from ovaflow.prediction.predictions import read_predictions
+from ovaflow.reranking.answer_length import labels_that_fit
+from ovaflow.reranking.reranker_file import read_about
+
+
+@pytest.fixture(scope="module")
+def model(folder):
+    return str(folder / "dataset" / "model.h5")
+
+
+@pytest.fixture(scope="module")
+def texts(folder, tmp_path_factory):
+    """The test texts as a table, numbered from 100."""
+    path = tmp_path_factory.mktemp("review") / "new.csv"
+    rows = enumerate(open_dataset(folder / "dataset.h5").test_texts(), 100)
+    with open(path, "w", newline="") as file:
+        csv.writer(file).writerows([["id", "text"], *rows])
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def theirs(folder):
+    """Labels that fit each test text, their expected precision and recall, and expected errors, one by one."""
+    ranking = read_predictions(folder / "dataset" / "predictions.h5").ranking
+    missed = read_about(folder / "dataset" / "reranker.h5").parameters["check"]["missed"]
+    rows = []
+    for ids, p in zip(ranking.ids, np.maximum(ranking.probabilities[:, :50], 0).astype(float), strict=True):
+        m = labels_that_fit(p[None])[0]
+        right, true = p[:m].sum(), p.sum() + missed
+        rows.append((ids[:m].tolist(), right / m, right / true, (m - right) + (true - right)))
+    return rows
+
+
+def answers(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_promises_are_columns_and_keys(model, texts, theirs, tmp_path):
+    for name in ("a.jsonl", "a.csv", "b.csv"):
+        joined = ["--joined=|"] if name == "b.csv" else []
+        assert main(["predict", model, texts, "--fit", f"--output={tmp_path / name}", *joined]) == 0
+    ours = answers(tmp_path / "a.jsonl")
+    assert [[label["id"] for label in each["labels"]] for each in ours] == [each[0] for each in theirs]
+    keys = "expected_precision", "expected_recall"
+    expected = [each[1:3] for each in theirs]
+    promises = [[each[key] for key in keys] for each in ours]
+    np.testing.assert_allclose(promises, expected, atol=1e-4)
+    with open(tmp_path / "b.csv", encoding="utf-8-sig", newline="") as file:
+        assert [[float(row[key]) for key in keys] for row in csv.DictReader(file)] == promises
+    with open(tmp_path / "a.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row[keys[1]]) for row in rows if row["rank"] == "1"] == [each[1] for each in promises]
+
+
+def test_an_answer_without_labels_has_no_precision(model, texts, tmp_path):
+    path = tmp_path / "a.jsonl"
+    assert main(["predict", model, texts, "--min-probability=1", f"--output={path}"]) == 0
+    first = answers(path)[0]
+    assert (first["labels"], first["expected_precision"], first["expected_recall"]) == ([], None, 0)
+    assert main(["predict", model, texts, "--no-rerank", f"--output={path}"]) == 0
+    assert set(answers(path)[0]) == {"id", "labels"}
+
+
+def test_the_most_expected_errors_come_first(model, texts, theirs, tmp_path):
+    path = tmp_path / "check.jsonl"
+    assert main(["predict", model, texts, "--review=7", f"--output={path}"]) == 0
+    order = np.argsort([-each[3] for each in theirs], kind="stable")[:7]
+    ours = answers(path)
+    assert [each["id"] for each in ours] == [str(100 + i) for i in order]
+    assert [[label["id"] for label in each["labels"]] for each in ours] == [theirs[i][0] for i in order]
+
+
+def test_a_file_is_divided_and_the_share_that_is_right_is_said(model, texts, theirs, tmp_path, capsys):
+    files = [tmp_path / "sure.jsonl", tmp_path / "unsure.jsonl"]
+    outputs = [f"--{name}={path}" for name, path in zip(("output", "unsure"), files, strict=True)]
+    assert main(["predict", model, texts, "--sure=0.855", *outputs]) == 0
+    precision, errors = np.array([each[1] for each in theirs]), [each[3] for each in theirs]
+    others = sorted(np.flatnonzero(precision < 0.855), key=lambda i: -errors[i])
+    orders = np.flatnonzero(precision >= 0.855), others
+    assert all(map(len, orders))
+    for path, order in zip(files, orders, strict=True):
+        assert [each["id"] for each in answers(path)] == [str(100 + i) for i in order]
+    said = capsys.readouterr().err
+    assert f"{len(orders[0])} of {len(theirs)} records" in said
+    check = read_about(model.replace("model.h5", "reranker.h5")).parameters["check"]
+    row = check["sure"][35]
+    assert row["level"] == 0.85
+    measured = f"{row['records']} were so sure, and {100 * row['right']:.0f} % of {row['labels']} labels were right"
+    assert f"measured: of {check['texts']} held-out records {measured}" in said
+
+
+def test_what_was_measured_holds_for_new_records(folder, theirs):
+    dataset, ranking = (
+        open_dataset(folder / "dataset.h5"),
+        read_predictions(folder / "dataset" / "predictions.h5").ranking,
+    )
+    hits = find_hits(ranking.ids, dataset.test.Y)
+    right = sum(row[: len(each[0])].sum() for row, each in zip(hits, theirs, strict=True))
+    expected = sum(len(each[0]) * each[1] for each in theirs)
+    assert right == pytest.approx(expected, rel=0.05)
+    true = sum(len(each[0]) * each[1] / each[2] for each in theirs)
+    assert len(dataset.test.Y.indices) == pytest.approx(true, rel=0.05)
+
+
+REFUSED = {
+    "--sure=0.9": "go together",
+    "--sure=0.9 --output=a.csv": "go together",
+    "--unsure=b.csv --output=a.csv": "go together",
+    "--sure=0.9 --output=a.csv --unsure=b.txt": "xmc-text has no ids",
+    "--sure=0.9 --output=a.csv --unsure=b.csv --review=2": "goes without --sure",
+    "--review=2 --min-score=0": "goes without --min-score",
+    "--review=2 --optimise=macro-F1": "goes without --optimise",
+    "--review=2 --no-rerank": "has no second stage",
+}
+
+
+@pytest.mark.parametrize("options", REFUSED)
+def test_options_that_do_not_go_together_are_refused(model, texts, tmp_path, monkeypatch, capsys, options):
+    monkeypatch.chdir(tmp_path)
+    assert main(["predict", model, texts, *options.split()]) == 2
+    assert REFUSED[options] in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
