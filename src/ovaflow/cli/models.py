@@ -16,6 +16,7 @@ from ovaflow.model.model_file import LabelWeights
 from ovaflow.model.npz_file import read_npz, write_npz
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.model.pruning import prune_to_bytes, write_pruned
+from ovaflow.model.text_files import write_companions, write_weights
 from ovaflow.settings.models import Evaluate, Prepare, Train
 from ovaflow.storage.parts import remove_parts
 
@@ -77,7 +78,9 @@ def prune_command(model, max_bytes, prune, dataset, threads, output):
 
 @click.command("convert")
 @click.argument("source", type=FILE)
-@click.option("--to", type=click.Choice(["model", "npz"]), default="model", show_default=True, help="Format to write.")
+@click.option(
+    "--to", type=click.Choice(["model", "npz", "tsv"]), default="model", show_default=True, help="Format to write."
+)
 @click.option(
     "--like", type=FILE, help="Model of the same labels and features, to take names and all but the weights from."
 )
@@ -87,7 +90,9 @@ def prune_command(model, max_bytes, prune, dataset, threads, output):
 def convert_command(source, to, like, bias, normalize, output):
     """Convert the model SOURCE, a model.h5 or an npz, to the npz that SciPy and PECOS read and write, or back.
 
-    Weights are the same to the last bit.
+    Weights are the same to the last bit. tsv is a table of the weights for any other program. Next
+    to NAME.npz or NAME.tsv lie NAME.vocabulary.tsv, with the idf of each feature, NAME.labels.tsv
+    and NAME.transform.json, which says how texts become features.
     """
     is_npz = zipfile.is_zipfile(source)
     model = read_npz(source, bias, normalize) if is_npz else OneVsAll.open(source)
@@ -95,9 +100,14 @@ def convert_command(source, to, like, bias, normalize, output):
         model = _named_like(model, OneVsAll.open(like))
     if to == "npz":
         write_npz(output, model)
+    elif to == "tsv":
+        write_weights(output, model)
     else:
         model.save(output)
     click.echo(f"{output}: {model.n_labels:,} labels, {model.n_features:,} features, {model.nonzeros:,} weights")
+    if to != "model":
+        files = write_companions(output, model)
+        click.echo(f"next to it: {', '.join(file.name for file in files)}")
 
 
 def _named_like(model, other):

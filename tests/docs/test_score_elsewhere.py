@@ -1,0 +1,102 @@
+"""The programs of docs/how-to/score-elsewhere.md give the scores of ovaflow."""
+
+import json
+import shutil
+import sqlite3
+import subprocess
+
+import numpy as np
+import pytest
+from docs.pages import ROOT, blocks_of
+from tiny_table import write_table
+
+from ovaflow.cli import main
+from ovaflow.data.dataset import open_dataset
+from ovaflow.prediction.predictor import Predictor
+from ovaflow.settings.models import TrainLabels
+from ovaflow.training.shard_job import train_model
+
+TEXTS = [
+    "word00 word01 word00 filler3 2026 42nd",
+    "Größerer WORD12 größte ﬁller7, STRASSE Straßen; cafe\u0301s ΟΔΟΣ x",
+    "unheard of",
+    "",
+]
+BLOCKS = blocks_of(ROOT / "docs" / "how-to" / "score-elsewhere.md")
+NUMPY, SQL = (block.code for block in BLOCKS if block.language == "python")
+JAVASCRIPT = ROOT / "docs" / "how-to" / "score.mjs"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with elsewhere/, of a model with the default features."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    write_table(folder / "records.csv")
+    table = (folder / "records.csv").read_text().replace("filler29", "größte straßen cafés οδος")
+    (folder / "records.csv").write_text(table, encoding="utf-8")
+    prepared = ["prepare", "--format=csv", f"--train={folder}/records.csv", "--label-separator=|"]
+    assert main([*prepared, f"--output={folder}/dataset.h5"]) == 0
+    train_model(open_dataset(folder / "dataset.h5"), TrainLabels(), 0.01).save(folder / "model.h5")
+    for to in ("npz", "tsv"):
+        output = f"--output={folder}/elsewhere/model.{to}"
+        assert main(["convert", f"{folder}/model.h5", f"--to={to}", output]) == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def expected(folder):
+    """Scores of TEXTS, of which two have known words."""
+    predictor = Predictor.open(folder / "model.h5")
+    X = predictor.from_texts(TEXTS)
+    assert np.diff(X.indptr)[:2].min() > 3
+    return predictor.scores(X, np.arange(predictor.n_labels))
+
+
+def test_numpy(folder, expected, monkeypatch):
+    monkeypatch.chdir(folder)
+    names = {}
+    exec(NUMPY, names)
+    for text, ours in zip(TEXTS, expected, strict=True):
+        np.testing.assert_allclose(names["scores"](text), ours, atol=1e-5)
+
+
+def test_sql(folder, expected, monkeypatch):
+    monkeypatch.chdir(folder)
+    try:
+        sqlite3.connect(":memory:").execute("select ln(2)")
+    except sqlite3.OperationalError:
+        pytest.skip("this SQLite has no mathematical functions")
+    names = {}
+    exec(NUMPY, names)
+    exec(SQL, names)
+    for text, ours in zip(TEXTS, expected, strict=True):
+        rows = dict(names["base"].execute(names["QUERY"], [json.dumps(names["terms"](text))]))
+        np.testing.assert_allclose([rows[label] for label in range(len(ours))], ours, atol=1e-5)
+
+
+def test_javascript(folder, expected):
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("no node on this machine")
+    shutil.copy(JAVASCRIPT, folder)
+    program = f"import {{ scores }} from './score.mjs'; console.log(JSON.stringify({json.dumps(TEXTS)}.map(scores)))"
+    command = [node, "--input-type=module", "-e", program]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    for sums, ours in zip(json.loads(done.stdout), expected, strict=True):
+        np.testing.assert_allclose([sums[str(label)] for label in range(len(ours))], ours, atol=1e-5)
+
+
+def test_tables_tell_all_weights(folder):
+    model = Predictor.open(folder / "model.h5").model
+    head, *rows = (folder / "elsewhere" / "model.tsv").read_text().splitlines()
+    features, labels, weights = zip(*(row.split("\t") for row in rows), strict=True)
+    dense = np.zeros((model.n_labels, model.n_features), np.float32)
+    dense[np.array(labels, int), np.array(features, int)] = np.array(weights, np.float32)
+    np.testing.assert_array_equal(dense, model.weights.to_scipy().toarray())
+    vocabulary = (folder / "elsewhere" / "model.vocabulary.tsv").read_text(encoding="utf-8")
+    _, names, idf = zip(*(row.split("\t") for row in vocabulary.splitlines()[1:]), strict=True)
+    assert list(names) == list(model.feature_names)
+    np.testing.assert_array_equal(np.array(idf, np.float32), model.idf)
+    transform = json.loads((folder / "elsewhere" / "model.transform.json").read_text())
+    assert (transform["features"], transform["bias_feature"]) == (["words", "prefixes=6"], len(names))
+    assert head == "feature\tlabel\tweight"
