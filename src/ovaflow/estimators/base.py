@@ -107,7 +107,6 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         label_names: Sequence[str] | None = None,
         feature_names: Sequence[str] | None = None,
         label_features: Callable[[list[str]], Matrix] | None = None,
-        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Train; with ``rerank`` a second time without the held-out instances.
 
@@ -125,13 +124,22 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         label_features : callable, optional
             Features of names of labels, such as :meth:`TextFeatures.transform`: each name is one more training text of
             its label, as with ``label_names`` in the config.
-        sample_weight : array_like of float, shape (n,), optional
-            What the loss of each instance weighs, at least 0; for one-vs-all classifiers only.
 
         Returns
         -------
         self
         """
+        return self._fit(X, y, label_names, feature_names, label_features)
+
+    def _fit(
+        self,
+        X: Matrix,
+        y: Labels,
+        label_names: Sequence[str] | None,
+        feature_names: Sequence[str] | None,
+        label_features: Callable[[list[str]], Matrix] | None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         form = LabelForm.of(y, label_names)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float32)
         Y = form.matrix(y)
@@ -497,4 +505,6 @@ def _checked_weights(sample_weight: ArrayLike, n: int) -> np.ndarray:
         raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n,)}")
     if not np.isfinite(weights).all() or weights.min() < 0:
         raise ValueError("sample_weight: weights are finite numbers of at least 0")
+    if not weights.any():
+        raise ValueError("sample_weight: all weights are zero")
     return weights

@@ -1,7 +1,10 @@
 """The three classifiers, and P@k for model selection."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
+
+from numpy.typing import ArrayLike
 
 from ovaflow.console.errors import StrPath
 from ovaflow.data.dataset import Dataset
@@ -76,6 +79,30 @@ class OneVsAllClassifier(LabelClassifier):
     propensity_a: float = 0.55
     propensity_b: float = 1.5
     prune: float = 0.01
+
+    def fit(
+        self,
+        X: Matrix,
+        y: Labels,
+        label_names: Sequence[str] | None = None,
+        feature_names: Sequence[str] | None = None,
+        label_features: Callable[[list[str]], Matrix] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Train, as :meth:`LabelClassifier.fit` describes it.
+
+        Parameters
+        ----------
+        X, y, label_names, feature_names, label_features
+            As there.
+        sample_weight : array_like of float, shape (n,), optional
+            What the loss of each instance weighs, at least 0. Names of labels weigh 1.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, label_names, feature_names, label_features, sample_weight)
 
     def _train(self, dataset: Dataset) -> MethodModel:
         train = self._part(Train)
