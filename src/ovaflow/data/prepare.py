@@ -17,8 +17,7 @@ from ovaflow.data.normalize import fill_rows, is_dense, model_features
 from ovaflow.data.readers import npz
 from ovaflow.data.readers.sparse_text import read_svmlight, read_xmc_text
 from ovaflow.data.splitting import last
-from ovaflow.data.tfidf import RECORDED, weigh_counts
-from ovaflow.data.tokens import TOKEN_PATTERN
+from ovaflow.data.tfidf import weigh_counts
 from ovaflow.data.vocabulary import fit_features
 from ovaflow.settings.models import TEXT_FORMATS
 from ovaflow.sparse.csr import nonzeros_of_rows
@@ -94,10 +93,8 @@ def _prepare_texts(source, processes, folder):
     parameters = {
         "format": source.format,
         "tfidf": settings.weighs,
-        **{name: getattr(transform, name) for name in RECORDED},
+        **transform.parameters,
         **{name: getattr(settings, name) for name in _LIMITS},
-        "token_pattern": TOKEN_PATTERN,
-        "normal_form": "NFKC, case-folded",
         "source": source.provenance() | {"counts": counts},
     }
     if labels.language is not None:

@@ -24,7 +24,7 @@ from ovaflow.data.blocks import (
 )
 from ovaflow.data.normalize import model_features
 from ovaflow.data.phrases import Phrases
-from ovaflow.data.tokens import Tokens, tokens_in_batches
+from ovaflow.data.tokens import TOKEN_PATTERN, Tokens, tokens_in_batches
 from ovaflow.sparse.csr import CSR, NOWHERE, offsets
 from ovaflow.sparse.jit import strict_kernel
 
@@ -73,6 +73,12 @@ class TfIdf:
         recorded = {name: parameters[name] for name in RECORDED if name in parameters}
         unscaled = parameters.get("unscaled", False)
         return cls(list(feature_names), np.asarray(idf, np.float32), **recorded, unscaled=unscaled)
+
+    @property
+    def parameters(self):
+        """What :meth:`from_parameters` rebuilds it from, besides names and idf."""
+        recorded = {name: getattr(self, name) for name in RECORDED}
+        return recorded | {"token_pattern": TOKEN_PATTERN, "normal_form": "NFKC, case-folded"}
 
     def transform(self, texts, quiet=False):
         """Features of texts, read once in batches: CSR of shape (n, n_columns)."""

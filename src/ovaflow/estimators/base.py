@@ -22,11 +22,13 @@ from ovaflow.data.dataset import Dataset, Names, Split
 from ovaflow.data.hold_out import hold_out
 from ovaflow.data.normalize import fill_rows, is_dense, model_features
 from ovaflow.estimators.labels import CLASSES, LabelForm, Labels, Matrix
+from ovaflow.estimators.text_features import TextFeatures
 from ovaflow.evaluation.ranking import find_hits, precision
 from ovaflow.model.model_file import ONE_VS_ALL, MethodModel
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.prediction.predictions import open_any_model, predict_test_set, reranked
-from ovaflow.prediction.predictor import Predictor
+from ovaflow.prediction.predictor import Predictor, without_words
+from ovaflow.prediction.reasons import explain as explain_labels
 from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.fitting import fit_reranker
 from ovaflow.reranking.reranker_file import FILE_NAME, Reranker, read_reranker, write_reranker
@@ -275,9 +277,12 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         ndarray of shape (n,), indicator of shape (n, l) or list of ndarray
             The first class of :meth:`predict_topk` where each instance has one. Otherwise, with a second stage, as many
             labels as fit each instance; without one all labels with a decision function above 0, which may be none:
-            :meth:`predict_topk` always has some.
+            :meth:`predict_topk` always has some. A warning tells of sparse instances without any feature.
         """
         instances = self._instances(X)
+        if sp.issparse(X) and (empty := without_words(self._predictor, instances)):
+            message = f"{empty} of {instances.n_rows} instances have no feature: their labels mean nothing"
+            warnings.warn(message, stacklevel=2)
         if self._form.kind == CLASSES or self._has_one_label():
             ids = self._predictor.top_k(instances, 1, self.threads)[0][:, 0]
             ends = np.arange(len(ids) + 1, dtype=np.int64)
@@ -396,28 +401,79 @@ class LabelClassifier(ClassifierMixin, BaseEstimator, ABC):
         weights = None if sample_weight is None else np.asarray(sample_weight)
         return float(np.average(find_hits(ids, self._form.matrix(y))[:, 0], weights=weights))
 
-    def save(self, path: StrPath) -> None:
+    def save(self, path: StrPath, text_features: TextFeatures | None = None) -> None:
         """Write the model file, which every subcommand of ``ovaflow`` reads, and the second stage next to it.
 
         Parameters
         ----------
         path : path-like
             The file, model.h5; the second stage is reranker.h5 in its folder, which holds one model.
+        text_features : TextFeatures, optional
+            What made X from texts, such as the first step of the pipeline: the saved model reads texts.
 
         Raises
         ------
         InputError
             If there is no second stage, and the folder has one of another model.
+        ValueError
+            If these are not the features that the classifier was fitted to.
         """
         check_is_fitted(self)
+        model = self.model_ if text_features is None else self._with_texts(text_features)
         beside, reranker = Path(path).with_name(FILE_NAME), self.reranker_
         if reranker is None and beside.exists():
             raise InputError("belongs to another model", path=beside, remedy="remove it, or save in another folder")
-        parameters = self.model_.parameters | {"labels": self._form.parameters}
-        replace(self.model_, parameters=parameters).save(path)
+        parameters = model.parameters | {"labels": self._form.parameters}
+        replace(model, parameters=parameters).save(path)
         if reranker is not None:
             inputs = reranker.inputs | {"model": open_any_model(path).checksum}
             write_reranker(beside, replace(reranker, inputs=inputs))
+
+    def _with_texts(self, text_features: TextFeatures) -> MethodModel:
+        """The model with what makes its features from texts."""
+        model, transform = self.model_, text_features.fitted_transform
+        names = transform.feature_names
+        if len(names) != self.n_features_in_:
+            raise ValueError(f"text_features makes {len(names)} features, the classifier takes {self.n_features_in_}")
+        normalize = transform.normalize or self.normalize
+        recorded = replace(transform, normalize=normalize, bias=float(self.bias)).parameters
+        settings = model.transform | recorded | {"tfidf": True}
+        return replace(
+            model,
+            parameters=model.parameters | {"transform": settings},
+            names_in_memory=replace(model.names, features=names, idf=transform.idf),
+        )
+
+    def explain(self, X: Matrix, k: int = 3, words: int = 10) -> list[list[dict[str, Any]]]:
+        """Why the best labels of each instance are suggested.
+
+        Parameters
+        ----------
+        X : array_like or sparse matrix, shape (n, d)
+            Features, one row for each instance.
+        k : int
+            Number of labels.
+        words : int
+            Number of features listed for each sign.
+
+        Returns
+        -------
+        list of lists of dict
+            For each instance and label what ``ovaflow explain --json`` has: ``name``, ``score``, ``bias``, the features
+            ``up`` and ``down`` with their contributions, and ``others``, which sum to the score; with a second stage
+            ``probability`` and ``evidence``. Features have names if ``fit`` was given ``feature_names``.
+
+        Raises
+        ------
+        InputError
+            If the method has no weights of labels.
+        """
+        instances, reasons = self._instances(X), []
+        ids, _ = self._predictor.top_k(instances, k, self.threads)
+        for row, labels in enumerate(ids.tolist()):
+            known = [label for label in labels if label != NO_LABEL]
+            reasons.append(explain_labels(self._predictor, rows_of(instances, np.array([row])), known, words))
+        return reasons
 
     @classmethod
     def load(cls, path: StrPath) -> Self:

@@ -4,7 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
+import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
 from ovaflow.console.errors import StrPath
 from ovaflow.data.dataset import Dataset
@@ -103,6 +106,24 @@ class OneVsAllClassifier(LabelClassifier):
         self
         """
         return self._fit(X, y, label_names, feature_names, label_features, sample_weight)
+
+    @property
+    def coef_(self) -> sp.csr_array:
+        """Weights of the labels: sparse, shape (l, d), without the bias."""
+        return self._weights()[:, : self.n_features_in_]
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """What the bias adds to each label's score: shape (l,)."""
+        weights = self._weights()
+        if not self.model_.bias:
+            return np.zeros(len(self.classes_), np.float32)
+        return self.model_.bias * weights[:, [-1]].toarray().ravel()
+
+    def _weights(self) -> sp.csr_array:
+        check_is_fitted(self, "model_")
+        assert isinstance(self.model_, OneVsAll)
+        return self.model_.weights.to_scipy()
 
     def _train(self, dataset: Dataset) -> MethodModel:
         train = self._part(Train)

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from ovaflow.console.errors import StrPath
 from ovaflow.console.progress import silence
 from ovaflow.data.blocks import NAMES
+from ovaflow.data.tfidf import TfIdf
 from ovaflow.data.vocabulary import fit_features
 from ovaflow.settings.models import Prepare
 from ovaflow.settings.schema import explain
@@ -139,6 +140,12 @@ class TextFeatures(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return np.array(self._transform.feature_names, object)
+
+    @property
+    def fitted_transform(self) -> TfIdf:
+        """What makes the features; models made from texts keep it."""
+        check_is_fitted(self)
+        return self._transform
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,0 +1,80 @@
+"""What a notebook fits is what commands and the service answer with."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.pipeline import make_pipeline
+
+from ovaflow import FastXMLClassifier, OneVsAllClassifier, TextFeatures
+from ovaflow.cli import main
+
+TEXTS = [f"{'Salzige' if i % 2 else 'hohe'} {'See' if i % 3 else 'Hügel'} und Nummern{i % 7}" for i in range(60)]
+BLOCKS = ["words", "pairs", {"prefixes": 4}, {"characters": [3, 4]}]
+LABELS = [["see"] if "See" in text else ["hügel", f"nummer {text[-1]}"] for text in TEXTS]
+NEW = ["Salzige See", "ein hoher Hügel und <b>Nummern3</b>", "Hügel", "unknown"]
+
+
+@pytest.fixture(scope="module")
+def pipeline():
+    return make_pipeline(TextFeatures(features=BLOCKS), OneVsAllClassifier()).fit(TEXTS, LABELS)
+
+
+def test_a_saved_pipeline_reads_texts(pipeline, tmp_path, capfd):
+    features, classifier = pipeline
+    classifier.save(tmp_path / "model.h5", text_features=features)
+    theirs, scores = classifier.predict_topk(features.transform(NEW), k=2)
+    texts = [f"--text={text}" for text in NEW]
+    command = [str(tmp_path / "model.h5"), *texts, "--top-k=2", "--output-format=jsonl"]
+    assert main(["predict", *command]) == 0
+    ours = [json.loads(line)["labels"] for line in capfd.readouterr().out.splitlines()]
+    assert [[label["name"] for label in labels] for labels in ours] == theirs.tolist()
+    assert [label["score"] for labels in ours for label in labels] == pytest.approx(scores.ravel())
+    assert main(["explain", str(tmp_path / "model.h5"), "--text", NEW[0]]) == 0
+    assert "salzige" in capfd.readouterr().out
+    again = OneVsAllClassifier.load(tmp_path / "model.h5")
+    assert again.predict_topk(features.transform(NEW), k=2)[0].tolist() == theirs.tolist()
+
+
+def test_features_of_another_classifier_are_refused(pipeline, tmp_path):
+    others = TextFeatures(features="words").fit(TEXTS)
+    with pytest.raises(ValueError, match="features, the classifier takes"):
+        pipeline[-1].save(tmp_path / "model.h5", text_features=others)
+
+
+def test_weights_and_bias_make_the_decision_function(pipeline):
+    features, classifier = pipeline
+    X = features.transform(TEXTS[:9])
+    ours = (X @ classifier.coef_.T).toarray() + classifier.intercept_
+    assert ours == pytest.approx(classifier.decision_function(X), abs=1e-5)
+    without = OneVsAllClassifier(bias=0.0).fit(X, LABELS[:9])
+    assert (X @ without.coef_.T).toarray() == pytest.approx(without.decision_function(X), abs=1e-5)
+    assert not without.intercept_.any()
+
+
+def test_explanations_sum_to_the_scores(pipeline):
+    features, classifier = pipeline
+    X = features.transform(NEW[:2])
+    _, scores = classifier.predict_topk(X, k=2)
+    ours = classifier.explain(X, k=2, words=3)
+    for labels, row in zip(ours, scores, strict=True):
+        for label, score in zip(labels, row, strict=True):
+            parts = [each["contribution"] for each in label["up"] + label["down"]]
+            assert sum(parts) + label["bias"] + label["others"] == pytest.approx(score, abs=1e-5)
+            assert max(len(label["up"]), len(label["down"])) <= 3
+
+
+def test_labels_of_empty_texts_come_with_a_warning(pipeline):
+    classes = OneVsAllClassifier().fit(pipeline[0].transform(TEXTS), [labels[0] for labels in LABELS])
+    for model in (classes, pipeline[-1], FastXMLClassifier(trees=1).fit(pipeline[0].transform(TEXTS), LABELS)):
+        with pytest.warns(UserWarning, match="1 of 4 instances have no feature"):
+            labels = model.predict(pipeline[0].transform(NEW))
+        assert len(labels) == 4
+
+
+def test_a_weight_of_zero_leaves_an_instance_out():
+    X, labels = TextFeatures(features="words").fit_transform(TEXTS), [row[0] for row in LABELS]
+    weights = np.array([1.0] * 40 + [0.0] * 20)
+    ours = OneVsAllClassifier(epsilon=1e-5).fit(X, labels, sample_weight=weights)
+    theirs = OneVsAllClassifier(epsilon=1e-5).fit(X[:40], labels[:40])
+    assert ours.decision_function(X) == pytest.approx(theirs.decision_function(X), abs=1e-3)
