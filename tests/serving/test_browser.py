@@ -4,6 +4,7 @@ import re
 from urllib.parse import quote
 
 import pytest
+from animals import train_animals
 from running_service import running_service
 
 pytestmark = pytest.mark.browser
@@ -212,3 +213,17 @@ def _luminance(colour):
     parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_labels_are_named_in_the_language_of_the_reader(chromium, tmp_path):
+    with running_service(tmp_path, train_animals(tmp_path)) as animals:
+        context = chromium.new_context(locale="sv-FI")
+        page = context.new_page()
+        predict(page, animals, "cats purr")
+        assert page.locator("#labels bdi").first.text_content() == "katter"
+        assert page.locator("#why-title").text_content() == "katter"
+        page.get_by_label("in", exact=True).select_option(label="suomi")
+        page.locator("#labels bdi", has_text="kissat").wait_for()
+        page.get_by_role("searchbox").fill("koir")
+        page.locator("#found bdi", has_text="koirat").wait_for()
+        context.close()

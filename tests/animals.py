@@ -1,0 +1,47 @@
+"""A vocabulary in three languages, with schemes, a collection and a type, and a corpus for it."""
+
+from ovaflow.cli import main
+from ovaflow.data.dataset import open_dataset
+from ovaflow.settings.models import TrainLabels
+from ovaflow.training.shard_job import train_model
+
+HERE = "http://example.org/"
+
+VOCABULARY = """
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+@prefix : <http://example.org/> .
+:pets a skos:Collection ; skos:member :cats, :dogs .
+:cats a skos:Concept ; skos:inScheme :animals ; skos:prefLabel "kissat"@fi, "katter"@sv, "cats"@en .
+:dogs a skos:Concept ; skos:inScheme :animals ; skos:prefLabel "koirat"@fi, "dogs"@en .
+:birds a skos:Concept ; skos:inScheme :animals ; skos:prefLabel "linnut"@fi, "fåglar"@sv, "birds"@en .
+:city a skos:Concept, :Place ; skos:inScheme :places ; skos:prefLabel "Helsinki"@fi, "Helsingfors"@sv .
+"""
+
+RECORDS = (
+    ("black cats purr", "cats"),
+    ("cats purr loudly in town", "cats city"),
+    ("dogs bark loudly", "dogs"),
+    ("black dogs bark", "dogs"),
+    ("birds sing", "birds"),
+    ("an old harbour town", "city"),
+)
+
+
+def write_animals(folder):
+    """Write the files; returns options of ``ovaflow prepare`` that read them."""
+    (folder / "animals.ttl").write_text(VOCABULARY, encoding="utf-8")
+    lines = []
+    for text, names in RECORDS:
+        uris = " ".join(f"<{HERE}{name}>" for name in names.split())
+        lines.append(f"{text}\t{uris}\n")
+    (folder / "animals.tsv").write_text("".join(lines) * 2, encoding="utf-8")
+    files = [f"--{role}={folder}/animals.tsv" for role in ("train", "test")]
+    vocabulary = [f"--vocabulary={folder}/animals.ttl", "--language=en"]
+    return ["prepare", "--format=annif", *files, *vocabulary, "--min-df=1", "--max-df=1.0"]
+
+
+def train_animals(folder, *options):
+    """Train on the corpus: model.h5."""
+    assert main([*write_animals(folder), *options, f"--output={folder}/animals.h5"]) == 0
+    train_model(open_dataset(folder / "animals.h5"), TrainLabels(), 0.0).save(folder / "model.h5")
+    return folder / "model.h5"
