@@ -16,6 +16,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.model.training_file import read_shard
 from ovaflow.sparse import jit
 from ovaflow.storage import parts
+from ovaflow.storage.appending import append_lines
 from ovaflow.storage.arrays import create_array
 from ovaflow.storage.artifact import create_artifact
 from ovaflow.storage.writing import explain_errors
@@ -97,6 +98,15 @@ def assert_one_line(capsys, *words):
     assert lines[0].startswith("ovaflow: error: ")
     for word in words:
         assert word in lines[0]
+
+
+def test_lines_that_do_not_fit_leave_nothing(disk):
+    path = disk.folder / "lines"
+    append_lines(path, ["one"])
+    disk.fill()
+    with pytest.raises(OSError, match="No space left on device"):
+        append_lines(path, ["two", "3" * 20_000])
+    assert path.read_text() == "one\n"
 
 
 @WRITERS

@@ -51,10 +51,13 @@ def models(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def service(models, tmp_path_factory):
-    """Model a with its second stage, two workers."""
+    """Model a with its second stage, two workers, and a file of corrections."""
+    folder = tmp_path_factory.mktemp("service")
     options = [f"--reranker={models / 'a.reranker.h5'}", "--workers=2"]
     options += ["--max-body=500000", "--max-text=2000", "--max-batch=16"]
-    with running_service(tmp_path_factory.mktemp("service"), models / "a.h5", *options) as running:
+    options.append(f"--corrections={folder / 'corrections.jsonl'}")
+    with running_service(folder, models / "a.h5", *options) as running:
+        running.corrections = folder / "corrections.jsonl"
         yield running
 
 

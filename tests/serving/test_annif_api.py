@@ -18,7 +18,10 @@ URI = "http://example.org/{}".format
 @pytest.fixture(scope="module")
 def several(library, models, tmp_path_factory):
     """The library's model and another of texts, whose labels are of no vocabulary."""
-    with running_service(tmp_path_factory.mktemp("several"), f"animals={library}", str(models / "b.h5")) as running:
+    folder = tmp_path_factory.mktemp("several")
+    options = str(models / "b.h5"), f"--corrections=animals={folder / 'corrections.jsonl'}"
+    with running_service(folder, f"animals={library}", *options) as running:
+        running.corrections = folder / "corrections.jsonl"
         yield running
 
 
@@ -28,7 +31,7 @@ def post(service, path, body, kind="application/x-www-form-urlencoded"):
     response = connection.getresponse()
     content = response.read().decode()
     connection.close()
-    media = response.headers["Content-Type"].partition(";")[0]
+    media = response.headers.get("Content-Type", "").partition(";")[0]
     return response.status, media, json.loads(content) if "json" in media else content
 
 
@@ -102,11 +105,44 @@ def test_refused(several, fields, detail):
     assert answer["detail"].startswith(detail)
 
 
+def learn(service, documents, project="animals"):
+    return post(service, f"/v1/projects/{project}/learn", json.dumps(documents), "application/json")
+
+
+def test_learning_is_a_line_for_the_next_training(several):
+    text = "A quick brown fox jumped over the lazy dog."
+    birds, dogs = {"uri": URI("birds"), "label": "birds"}, {"uri": URI("dogs")}
+    fox = {"text": text, "metadata": {"title": "Foxes"}, "subjects": [birds, dogs]}
+    assert learn(several, [fox, {"text": "cats", "subjects": []}]) == (204, "", "")
+    first, second = map(json.loads, several.corrections.read_text().splitlines())
+    assert (first["text"], first["labels"]) == (text, [URI("birds"), URI("dogs")])
+    assert (second["text"], second["labels"]) == ("cats", [])
+    assert first["id"] != second["id"]
+
+
+@pytest.mark.parametrize(
+    ("documents", "status", "detail"),
+    [
+        ([{"text": "cats", "subjects": []}, {"text": "x", "subjects": [{"uri": URI("foxes")}]}], 400, "no label 'http"),
+        ([{"text": "cats"}], 400, "0.subjects: Field required"),
+        ({"text": "cats", "subjects": []}, 400, "Input should be a valid list"),
+        ([{"text": "cats " * 200_001, "subjects": []}], 413, "a text has more than"),
+    ],
+)
+def test_nothing_is_learnt_from_what_is_refused(several, documents, status, detail):
+    before = several.corrections.stat().st_size
+    found, _, answer = learn(several, documents)
+    assert (found, detail in str(answer)) == (status, True)
+    assert several.corrections.stat().st_size == before
+
+
 def test_what_is_too_large_and_what_learns(several):
     assert suggest(several, text="cats " * 200_001)[:2] == (413, "text/plain")
     assert suggest(several, text="cats " * 1_000_000)[:2] == (413, "text/plain")
     assert suggest(several, "none", text="cats")[0] == 404
-    assert post(several, "/v1/projects/animals/learn", "[]", "application/json")[0] == 403
+    assert learn(several, [], "none")[0] == 404
+    status, _, answer = learn(several, {}, "b")
+    assert (status, answer["detail"]) == (403, "project b does not learn: serve with --corrections b=FILE")
 
 
 def test_scores_are_probabilities_where_the_model_has_them(service, several):
@@ -141,6 +177,8 @@ def test_a_model_behind_a_link_is_named_like_the_link(tmp_path, monkeypatch):
         (["a/model.h5", "b/a.h5"], "two models are named 'a': write NAME=MODEL"),
         (["a b=model.h5"], "'a b' is not a valid project name"),
         (["a.h5", "b.h5", "--reranker=c.h5"], "--reranker belongs to one model"),
+        (["a.h5", "b.h5", "--corrections=c=new.jsonl"], "no model is named 'c'"),
+        (["a.h5", "--corrections=x.jsonl", "--corrections=a=y.jsonl"], "two files for the model 'a'"),
     ],
 )
 def test_refused_on_the_command_line(models, why):

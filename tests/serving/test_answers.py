@@ -110,7 +110,13 @@ def test_a_label_has_its_strongest_words_and_nearest_labels_and_health_names_the
 
 def test_the_log_has_no_texts(service):
     secret = "xyzzyplugh"
-    for path, body in (("/predict", {"text": secret}), ("/predict", {secret: 1}), (f"/labels?search={secret}", None)):
+    for path, body in (
+        ("/predict", {"text": secret}),
+        ("/predict", {secret: 1}),
+        (f"/labels?search={secret}", None),
+        ("/corrections", {"text": secret, "labels": [0], "id": secret}),
+        ("/corrections", {"text": secret, "labels": [secret]}),
+    ):
         service.ask(path, body)
     service.ask(f"/{secret}")
     service.wait_for("GET other 404")

@@ -4,8 +4,9 @@ from hypothesis import HealthCheck, given, settings
 from schemathesis import GenerationMode
 
 OPERATIONS = [
-    ("/predict", "POST"), ("/explain", "POST"), ("/labels", "GET"), ("/labels/{label}", "GET"), ("/health", "GET"),
-    ("/metrics", "GET"), ("/v1/", "GET"), ("/v1/vocabs", "GET"), ("/v1/projects", "GET"),
+    ("/predict", "POST"), ("/explain", "POST"), ("/labels", "GET"), ("/labels/{label}", "GET"),
+    ("/corrections", "POST"), ("/health", "GET"), ("/metrics", "GET"),
+    ("/v1/", "GET"), ("/v1/vocabs", "GET"), ("/v1/projects", "GET"),
     ("/v1/projects/{project_id}", "GET"), ("/v1/projects/{project_id}/suggest", "POST"),
     ("/v1/projects/{project_id}/suggest-batch", "POST"), ("/v1/projects/{project_id}/learn", "POST"),
 ]  # fmt: skip

@@ -10,10 +10,10 @@ from running_service import exchange, running_service
 
 from ovaflow.cli import main
 from ovaflow.data.dataset import open_dataset
-from ovaflow.data.readers.texts import FIELD
+from ovaflow.data.readers.texts import FIELD, read_texts
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.reranking.reranker_file import Reranker, write_reranker
-from ovaflow.settings.models import TrainLabels
+from ovaflow.settings.models import PrepareSource, TrainLabels
 from ovaflow.training.shard_job import train_model
 
 
@@ -83,7 +83,7 @@ def test_text_columns_with_weights(tmp_path):
     columns = {"body": "c1 d0", "title": "a1 b"}
     X = predictor.from_texts([f"a1 b{FIELD}c1 d0"])
     ids, scores = predictor.top_k(X, 3)
-    with running_service(tmp_path, tmp_path / "model.h5") as service:
+    with running_service(tmp_path, tmp_path / "model.h5", f"--corrections={tmp_path}/new.jsonl") as service:
         for body in ({"text": columns}, {"texts": [columns]}):
             status, answer = service.ask("/predict", body)
             [found] = [row["labels"] for row in answer["predictions"]]
@@ -95,6 +95,12 @@ def test_text_columns_with_weights(tmp_path):
         status, problem = service.ask("/predict", {"text": {"title": "a1", "abstract": "c1"}})
         assert (status, problem["detail"]) == (422, "text.columns.body: Field required")
         assert "weighs the columns title, body" in service.ask("/health")[1]["remark"]
+        for text in (columns, "a2 b"):
+            assert service.ask("/corrections", {"text": text, "labels": ["l1"], "id": "7"})[0] == 200
+    settings = PrepareSource(format="jsonl", text_column="title,body", column_weights=[2, 1])
+    first, second = read_texts(settings, tmp_path / "new.jsonl")
+    assert (first.text, first.labels, first.id) == (f"a1 b{FIELD}c1 d0", ("l1",), "7")
+    assert (second.text, second.labels) == (f"a2 b{FIELD}", ("l1",))
 
 
 def test_trees_predict_and_say_that_they_cannot_explain(folder, tmp_path):
@@ -111,6 +117,13 @@ def test_trees_predict_and_say_that_they_cannot_explain(folder, tmp_path):
         status, answer = service.ask("/labels/0")
         assert (status, answer["up"], answer["nearest"]) == (200, None, None)
         assert not service.ask("/health")[1]["explanations"]
+        status, problem = service.ask("/corrections", {"text": "", "labels": [0]})
+        assert (status, problem["detail"]) == (409, "no corrections are saved: serve with --corrections FILE")
+
+
+def test_corrections_are_of_texts(folder, capsys):
+    assert main(["serve", f"{folder}/features.h5", "--port=0", f"--corrections={folder}/new.jsonl"]) == 2
+    assert "only corrections of texts are saved; leave out --corrections" in capsys.readouterr().err
 
 
 def test_the_second_stage_can_be_left_out(models, tmp_path):

@@ -111,6 +111,8 @@ def test_a_large_body_without_a_length_is_refused(service):
         ["a.h5", "--port={port}"],
         ["a.h5", "--allowed-host=http://example.org"],
         ["a.h5", "--unix-socket=texts.csv"],
+        ["a.h5", "--port=0", "--corrections=texts.csv/new.jsonl"],
+        ["a.h5", "--port=0", "--corrections=."],
         ["b.h5", "--reranker=a.reranker.h5"],
     ],
 )

@@ -30,6 +30,13 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
 )
 @click.option("--root-path", default="", help="Path under which a proxy offers the service.")
 @click.option("--marc-source", help="Vocabulary in MARC 650 $2, such as yso/fin; by default its file's name.")
+@click.option(
+    "--corrections",
+    multiple=True,
+    metavar="[NAME=]FILE",
+    help="File of JSON Lines to which labels that people choose are added, for the next training; of the first model, "
+    "or of the one called NAME; repeatable.",
+)
 @click.option("--workers", default=1, type=_POSITIVE, help="Processes, which share the model's arrays.")
 @click.option("--threads", default=1, type=_POSITIVE, help="Scoring threads of each worker.")
 @click.option("--max-body", default=4 << 20, type=_POSITIVE, help="Maximum size of a request, in bytes.")
@@ -42,7 +49,7 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
 @click.option("--grace", default=30, type=_POSITIVE, help="Seconds to finish requests after SIGTERM.")
 @click.option("--access-log/--no-access-log", default=True, help="Log one line per request, without texts.")
 @click.pass_context
-def serve_command(context, models, host, port, unix_socket, allowed_host, **options):
+def serve_command(context, models, host, port, unix_socket, allowed_host, corrections, **options):
     """Serve each MODEL (model.h5) over HTTP, with a page for people at /.
 
     The first model answers on the page and in ovaflow's own interface. All models are projects of Annif's
@@ -56,7 +63,9 @@ def serve_command(context, models, host, port, unix_socket, allowed_host, **opti
     wrong = [name for name in allowed_host if not _HOST.fullmatch(name)]
     if wrong:
         raise click.UsageError(f"--allowed-host {wrong[0]}: give a name without port, or * or *. and a name")
-    named, listener = _named(models), bind(host, port, unix_socket)
+    named = _named(models)
+    options["corrections"] = _by_model(corrections, named)
+    listener = bind(host, port, unix_socket)
     hosts = allowed_hosts(listener, allowed_host)
     context.exit(serve(SimpleNamespace(models=named, allowed_host=hosts, **options), listener))
 
@@ -71,6 +80,20 @@ def _named(models):
             raise click.UsageError(f"{name!r} is not a valid project name: use letters, digits, '.', '_' and '-'")
         if named.setdefault(name, path) != path:
             raise click.UsageError(f"two models are named {name!r}: write NAME=MODEL")
+    return named
+
+
+def _by_model(files, models):
+    """Files of corrections by the name of the model; the first model's where a file comes without a name."""
+    named = {}
+    for file in files:
+        name, equals, path = file.rpartition("=")
+        name = name if equals else next(iter(models))
+        if name not in models:
+            raise click.UsageError(f"--corrections {file}: no model is named {name!r}")
+        if name in named:
+            raise click.UsageError(f"--corrections: two files for the model {name!r}")
+        named[name] = path
     return named
 
 

@@ -62,6 +62,11 @@ def text_column_of(model):
     return model.transform.get("source", {}).get("text_column", "text")
 
 
+def labels_columns_of(model):
+    """Columns of the labels in these files; ``labels`` where they had no columns."""
+    return split_names(model.transform.get("source", {}).get("labels_column", "labels"))
+
+
 def id_columns_of(model):
     """Columns that may name the records of a file: that of the model's data, or else id."""
     column = model.transform.get("source", {}).get("id_column")

@@ -7,17 +7,19 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-from fastapi import APIRouter, HTTPException, Query, Request
+from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from fastapi import Path as InPath
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field, ValidationError
 from scipy.special import expit
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, Response
 
 from ovaflow import __version__
+from ovaflow.console.errors import InputError
 from ovaflow.prediction.answers import first_answers
 from ovaflow.serving import metrics
+from ovaflow.serving.corrections import Correction, Corrections
 from ovaflow.serving.replies import described, documented, json_reply, problem
 
 _MOST_DOCUMENTS = 32
@@ -32,10 +34,11 @@ _LOGISTIC = (
 
 _WHY = {
     400: "The request is not as described.",
-    403: "Models do not learn while they are served.",
+    403: "The project is served without a file of corrections.",
     404: "No such project.",
     413: "The body, or a text, is too large.",
-    503: "Too many requests at once.",
+    503: "Too many requests at once, or the file of corrections cannot be written.",
+    507: "The disk is full.",
 }
 
 
@@ -116,6 +119,21 @@ class Document(BaseModel):
     metadata: dict[str, str] | None = Field(None, description="Not used.")
 
 
+class Subject(BaseModel):
+    """A subject that a document has."""
+
+    uri: str
+    label: str | None = Field(None, description="Not used.")
+
+
+class IndexedDocument(BaseModel):
+    """A document and the subjects that people gave it."""
+
+    text: str
+    subjects: list[Subject]
+    metadata: dict[str, str] | None = Field(None, description="Not used.")
+
+
 class Documents(BaseModel):
     """Documents to suggest subjects for."""
 
@@ -163,10 +181,11 @@ class _Route(APIRoute):
 _documented = partial(documented, why=_WHY, plain=(413,))
 
 
-def annif_routes(models, queue, options):
+def annif_routes(models, corrections, queue, options):
     router, projects = APIRouter(prefix="/v1", route_class=_Route), _Projects(models, queue, options)
     _add_descriptions(router, projects)
     _add_suggestions(router, projects)
+    _add_learning(router, projects, corrections)
     return router
 
 
@@ -184,6 +203,11 @@ class _Projects:
             raise HTTPException(404, f"no project {name!r}; there are {', '.join(self._models) or 'none'}")
         return self._models[name]
 
+    def check_lengths(self, texts):
+        most = self._options.max_text
+        if any(len(text) > most for text in texts):
+            raise HTTPException(413, f"a text has more than {most} characters: serve with --max-text")
+
     async def suggest(self, name, texts, limit, threshold, language):
         served, options = self.require(name), self._options
         known = self.cards[name]["vocab"]["languages"]
@@ -191,8 +215,7 @@ class _Projects:
             raise HTTPException(400, f'language "{language}" not supported by vocabulary, which has {", ".join(known)}')
         if language is not None and language in served.languages:
             served = served.in_language(language)
-        if any(len(text) > options.max_text for text in texts):
-            raise HTTPException(413, f"a text has more than {options.max_text} characters: serve with --max-text")
+        self.check_lengths(texts)
         if not texts:
             return []
         most = min(limit, options.max_top_k)
@@ -256,11 +279,34 @@ def _add_suggestions(router, projects):
             results["document_id"] = document.document_id
         return json_reply(suggestions)
 
-    @router.post("/projects/{project_id}/learn", **_documented(None, 403, 404))
-    async def learn(project_id: _ProjectId):
-        """Refused: models are trained by the workflow."""
+
+def _add_learning(router, projects, corrections):
+    async def file_of(project_id: _ProjectId):
         projects.require(project_id)
-        raise HTTPException(403, f"project {project_id} does not learn: train a model again with the new documents")
+        if project_id not in corrections:
+            detail = f"project {project_id} does not learn: serve with --corrections {project_id}=FILE"
+            raise HTTPException(403, detail)
+        return corrections[project_id]
+
+    File = Annotated[Corrections, Depends(file_of)]
+
+    @router.post(
+        "/projects/{project_id}/learn",
+        status_code=204,
+        **_documented(None, 400, 403, 404, 413, 503, 507),
+    )
+    async def learn(file: File, documents: list[IndexedDocument]):
+        """Saves documents with their subjects, for the next training; the model stays as it is."""
+        projects.check_lengths([document.text for document in documents])
+        try:
+            await file.save([_correction(document) for document in documents])
+        except InputError as error:
+            raise HTTPException(400, str(error)) from None
+        return Response(status_code=204)
+
+
+def _correction(document):
+    return Correction(document.text, [subject.uri for subject in document.subjects])
 
 
 def _card(name, served):

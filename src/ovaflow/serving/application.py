@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Annotated
 
-from fastapi import FastAPI, HTTPException, Path, Query
+from fastapi import Depends, FastAPI, HTTPException, Path, Query
 from fastapi.exceptions import RequestValidationError
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.exceptions import HTTPException as AnyHTTPException
@@ -25,6 +25,7 @@ from ovaflow.prediction.sources import columns_of
 from ovaflow.serving import metrics, schemas
 from ovaflow.serving.annif import annif_routes
 from ovaflow.serving.asked import counter_of
+from ovaflow.serving.corrections import Corrections
 from ovaflow.serving.replies import described, documentation, documented, json_reply, page, problem
 from ovaflow.serving.served_model import open_served_model
 from ovaflow.serving.service import options_of_worker
@@ -63,14 +64,20 @@ def create():
 
 def _application(models, options):
     """The first model answers on the page and in the interface of ovaflow, all of them in that of Annif."""
-    served = next(iter(models.values()))
+    first, served = next(iter(models.items()))
     queue = ScoringQueue(options.threads, options.queue, options.timeout)
+    # a slow disk keeps nobody waiting for predictions
+    disk_queue = ScoringQueue(1, options.queue, options.timeout)
+    corrections = {}
+    for name, path in options.corrections.items():
+        corrections[name] = Corrections(models[name].predictor, path, disk_queue)
 
     @contextlib.asynccontextmanager
     async def lifespan(app):
         _end_with_the_supervisor()
         yield
         queue.close()
+        disk_queue.close()
 
     app = FastAPI(
         title="ovaflow",
@@ -84,8 +91,9 @@ def _application(models, options):
     app.add_middleware(BodyLimit, largest=options.max_body)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=options.allowed_host, www_redirect=False)
     _add_answers(app, served, queue, options)
-    app.include_router(annif_routes(models, queue, options))
-    _add_pages(app, served, options)
+    _add_corrections(app, served, corrections.get(first), options)
+    app.include_router(annif_routes(models, corrections, queue, options))
+    _add_pages(app, served, first in corrections, options)
     _add_errors(app)
     return app
 
@@ -193,8 +201,29 @@ def _add_answers(app, served, queue, options):
         return json_reply(await queue.run(named.describe_label, label, words, nearest))
 
 
-def _add_pages(app, served, options):
-    page_for_people = page(options)
+def _add_corrections(app, served, corrections, options):
+    CorrectionRequest = schemas.correction_within(options, columns_of(served.predictor.model))
+
+    async def require_file():
+        if corrections is None:
+            raise HTTPException(409, "no corrections are saved: serve with --corrections FILE")
+
+    @app.post(
+        "/corrections",
+        dependencies=[Depends(require_file)],
+        **documented(schemas.SavedCorrection, 400, 404, 409, 413, 422, 503, 507),
+    )
+    async def correct(request: CorrectionRequest):
+        """Saves the labels that a person chose for a text, for the next training; this model stays as it is."""
+        try:
+            time = await corrections.save([request])
+        except InputError as error:
+            raise HTTPException(404, str(error)) from None
+        return json_reply({"model": served.model.checksum, "time": time})
+
+
+def _add_pages(app, served, corrects, options):
+    page_for_people = page(options, corrects)
 
     @app.get("/health", **documented(schemas.Health))
     async def health():

@@ -9,7 +9,7 @@ from importlib import resources
 import jinja2
 from starlette.responses import HTMLResponse, Response
 
-from ovaflow.serving.schemas import MOST_WORDS
+from ovaflow.serving.schemas import LONGEST_RECORD, MOST_WORDS
 
 _ASSETS = resources.files("ovaflow.serving") / "assets"
 _PROBLEM_TYPE = "application/problem+json"
@@ -26,7 +26,8 @@ _WHY = {
     409: "The served model cannot do this.",
     413: "The body is too large.",
     422: "The request is not as described.",
-    503: "Too many requests at once; try again after Retry-After seconds.",
+    503: "Too many requests at once; try again after Retry-After seconds. Or the file cannot be written.",
+    507: "The disk is full.",
 }
 
 _RETRY = {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer"}}}
@@ -65,8 +66,9 @@ def _error(status, why, plain):
     return {"description": why, "content": content} | ({"headers": _RETRY} if status == 503 else {})
 
 
-def page(options):
-    return _rendered("page.html.j2", options=options, most_words=MOST_WORDS)
+def page(options, corrects):
+    limits = {"most_words": MOST_WORDS, "longest_record": LONGEST_RECORD}
+    return _rendered("page.html.j2", options=options, corrects=corrects, **limits)
 
 
 def documentation(document):

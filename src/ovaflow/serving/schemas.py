@@ -18,6 +18,7 @@ MOST_FEATURES = 100_000
 MOST_WORDS = 1000
 MOST_ENTRIES = 1000
 LONGEST_ENTRY = 1000
+LONGEST_RECORD = 200  # characters of a record's id
 LARGEST_VALUE = 1e15  # sums of squares of values up to here are finite in float32
 
 
@@ -167,6 +168,12 @@ class Explanation(_Answer):
     features: int = Field(description="How many of the model's features the instance has.")
 
 
+class SavedCorrection(_Answer):
+    """What was saved."""
+
+    time: str = Field(description="In UTC.")
+
+
 class Health(_Answer):
     """What is served."""
 
@@ -186,18 +193,23 @@ LANGUAGE = "Language of the labels' names, where the vocabulary has it; by defau
 Language = Annotated[str, Field(max_length=50)]
 
 
-def requests_within(options, columns=("text",)):
-    """Models of the bodies of requests to a model with such text columns."""
+def _text_within(options, columns):
+    """A text for a model with such text columns."""
     Plain = Annotated[str, Field(max_length=options.max_text)]
     # any string may name a column, but not a field
     named = {f"column_{number}": (Plain, Field(alias=name)) for number, name in enumerate(columns)}
     Columns = create_model("Columns", __config__=ConfigDict(extra="forbid", strict=True), **named)
     # an error names the kind that was sent alone
-    Text = Annotated[
+    return Annotated[
         Annotated[Plain, Tag("text")] | Annotated[Columns, Tag("columns")],
         Discriminator(lambda sent: "columns" if isinstance(sent, dict) else "text"),
         Field(description="A text, or the model's text columns by name."),
     ]
+
+
+def requests_within(options, columns=("text",)):
+    """Models of the bodies of requests to a model with such text columns."""
+    Text = _text_within(options, columns)
     Value = Annotated[float, Field(ge=-LARGEST_VALUE, le=LARGEST_VALUE, allow_inf_nan=False)]
     Instance = Annotated[dict[str, Value], Field(max_length=MOST_FEATURES)]
     Probability = Annotated[float, Field(ge=0, le=1)]
@@ -238,3 +250,27 @@ def requests_within(options, columns=("text",)):
         language: Language = Field(None, description=LANGUAGE)
 
     return PredictRequest, ExplainRequest
+
+
+def correction_within(options, columns=("text",)):
+    """Model of the body of a correction for a model with such text columns."""
+    Label = Annotated[
+        Annotated[_number(0, LARGEST_ID), Tag("id")] | Annotated[str, Tag("name")],
+        Discriminator(lambda sent: "name" if isinstance(sent, str) else "id"),
+    ]
+    Labels = Annotated[list[Label], Field(max_length=options.max_top_k)]
+    example = {"text": "How to train a dragon", "labels": ["dragons"], "id": "record 17"}
+
+    class CorrectionRequest(BaseModel):
+        """A text and its labels, by id, URI or name."""
+
+        model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra={"example": example})
+
+        text: _text_within(options, columns)
+        labels: Labels = Field(description="All labels that the text should have, perhaps none.")
+        suggested: Labels = Field([], description="Labels that the person was shown.")
+        id: Annotated[str, Field(max_length=LONGEST_RECORD)] = Field(
+            None, description="What the record is called; by default something made of its text."
+        )
+
+    return CorrectionRequest

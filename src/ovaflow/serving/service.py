@@ -37,11 +37,15 @@ def options_of_worker():
 
 def serve(options, listener):
     """Serve a model on a bound socket until told to stop; return the exit status. Options are those of the command."""
+    from ovaflow.serving.corrections import check_corrections
     from ovaflow.serving.served_model import open_served_model
 
     logging.config.dictConfig(_LOGGING)
-    for path in options.models.values():
-        open_served_model(path, options.reranker, options.rerank)  # here an error is one line
+    # here an error is one line
+    for name, path in options.models.items():
+        served = open_served_model(path, options.reranker, options.rerank)
+        if name in options.corrections:
+            check_corrections(served.predictor, options.corrections[name])
     _log.info("%s opens %s", address_of(listener), ", ".join(options.models.values()))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: sys.exit(0))  # uvicorn raises them again when it is done

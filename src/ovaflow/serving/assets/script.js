@@ -5,6 +5,8 @@ const state = {
   health: null, request: null, answer: null, turn: 0, label: null,
   // labels that are ticked: of these, those that the page ticked; of the others, those that a person took back
   chosen: new Map(), suggested: new Set(), refused: new Set(),
+  // the id under which the text was saved
+  saved: null,
 };
 
 function node(tag, properties, ...children) {
@@ -114,7 +116,7 @@ async function predict() {
   try {
     const answer = await ask("predict", {...instance, top_k: Number(by("top-k").value), language: language()});
     if (turn !== state.turn) return;
-    if (JSON.stringify(request) !== JSON.stringify(state.request)) state.refused.clear();
+    if (JSON.stringify(request) !== JSON.stringify(state.request)) forget();
     Object.assign(state, {request, answer});
     const [prediction] = answer.predictions;
     suggest(prediction.features ? prediction.labels.slice(0, prediction.fit ?? 0) : []);
@@ -133,6 +135,15 @@ function fitting(labels) {
   const right = Math.round(labels.reduce((sum, label) => sum + label.score, 0));
   if (right === n) return `${n} of them fit, and probably all ${n} are right.`;
   return `${n} of them fit, and about ${Math.max(right, 1)} of these ${n} ${right > 1 ? "are" : "is"} right.`;
+}
+
+// before another text: once one is saved, what a person chose was for that one
+function forget() {
+  state.refused.clear();
+  if (state.saved === null) return;
+  state.chosen.clear();
+  if (by("record").value === state.saved) by("record").value = "";
+  state.saved = null;
 }
 
 function summary({labels, features, fit}, milliseconds) {
@@ -196,7 +207,12 @@ function choose(label, ticked) {
 
 function show_chosen() {
   const labels = [...state.chosen.values()];
-  by("chosen-part").hidden = !labels.length;
+  const can_save = by("save") && state.request;
+  by("chosen-part").hidden = !labels.length && !can_save;
+  if (can_save) {
+    by("save").hidden = false;
+    report("");
+  }
   by("chosen").replaceChildren(...labels.map((label) => {
     const remove = node("button", {type: "button", className: "quiet", textContent: "×", ariaLabel: `Remove ${label.name}`});
     remove.addEventListener("click", () => choose(label, false));
@@ -211,6 +227,26 @@ const LINES = {
   uris: (label) => label.uri,
   marc: (label) => label.uri && state.source ? `650 #7 $a ${label.name} $2 ${state.source} $0 ${label.uri}` : `650 #4 $a ${label.name}`,
 };
+
+function report(message, failed = false) {
+  by("saved").textContent = message;
+  by("saved").className = failed ? "error" : "note";
+}
+
+async function save() {
+  const {request, answer} = state;
+  const record = by("record").value;
+  const correction = {...request, labels: [...state.chosen.keys()], suggested: answer.predictions[0].labels.map((label) => label.id)};
+  if (record.trim()) correction.id = record.trim();
+  try {
+    await ask("corrections", correction);
+    state.saved = record;
+    const number = correction.labels.length;
+    report(`Saved with ${number || "no"} label${number === 1 ? "" : "s"}.`);
+  } catch (error) {
+    report(error.message, true);
+  }
+}
 
 async function explain(label, move) {
   state.label = label.id;
@@ -373,6 +409,7 @@ async function begin() {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) predict();
   });
   by("search").addEventListener("input", search);
+  by("save")?.addEventListener("submit", (event) => { event.preventDefault(); save(); });
   by("copy").addEventListener("click", () => copy(by("copy"), JSON.stringify(state.answer, null, 2)));
   by("clear").addEventListener("click", () => { for (const label of [...state.chosen.values()]) choose(label, false); });
   for (const button of document.querySelectorAll("[data-copy]")) {
@@ -387,7 +424,9 @@ async function begin() {
     return;
   }
   // a link may bring a text along: the part of an address behind # is never sent to a server
-  const text = new URLSearchParams(location.hash.slice(1)).get("text");
+  const brought = new URLSearchParams(location.hash.slice(1));
+  const text = brought.get("text");
+  if (by("save")) by("record").value = brought.get("id") ?? "";
   if (text) {
     by("text").value = text;
     await predict();

@@ -1,0 +1,50 @@
+"""Lines that several processes add to one file: each whole, and all of a call or none."""
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterable
+
+from ovaflow.console.errors import InputError, StrPath
+
+
+def require_appendable(path: StrPath) -> None:
+    """Refuse a file to which nothing can be added; one that does not exist is made."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise InputError("is not a regular file", path=path, remedy="give the name of a file")
+    try:
+        os.close(_open(path))
+    except OSError as error:
+        message = f"cannot be written: {error.strerror}"
+        raise InputError(message, path=path, remedy="give a file in a folder where you may write") from None
+
+
+def append_lines(path: StrPath, lines: Iterable[str]) -> None:
+    """Add lines to a file and wait until they are on the disk; OSError if they are not, and then none is added."""
+    content = "".join(f"{line}\n" for line in lines).encode()
+    # opened for each call, so that the file may be moved away in between
+    handle = _open(path)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        size = os.fstat(handle).st_size
+        # a crash may have cut off the last line
+        if size and os.pread(handle, 1, size - 1) != b"\n":
+            content = b"\n" + content
+        try:
+            _write(handle, content)
+            os.fsync(handle)
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.ftruncate(handle, size)
+            raise
+    finally:
+        os.close(handle)
+
+
+def _open(path: StrPath) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
+
+
+def _write(handle: int, content: bytes) -> None:
+    while content:
+        content = content[os.write(handle, content) :]

@@ -1,0 +1,145 @@
+"""Labels that people chose, saved for the next training: whole lines, none lost, and readable as training records."""
+
+import contextlib
+import http.client
+import json
+import os
+import signal
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+
+import pytest
+from hostile_table import HOSTILE
+from running_service import exchange, running_service
+
+from ovaflow.data.readers.texts import read_texts
+from ovaflow.settings.models import PrepareSource
+
+LONG = "größe \U00010400 " * 5000
+
+
+@pytest.fixture
+def saved(service):
+    """The file of corrections, empty."""
+    service.corrections.write_bytes(b"")
+    return service.corrections
+
+
+def lines(path):
+    content = path.read_text(encoding="utf-8")
+    assert content.endswith("\n")
+    return [json.loads(line) for line in content[:-1].split("\n")]
+
+
+def test_a_correction_is_a_training_record_of_the_same_columns(service, saved, predictor):
+    names = predictor.label_names
+    text = 'line one\nline\u2028two "quoted" größe \U00010400'
+    body = {"text": text, "labels": [7, names[2], 7], "suggested": [7, 1], "id": "record 17"}
+    status, answer = service.ask("/corrections", body)
+    [entry] = lines(saved)
+    assert (status, answer["model"]) == (200, predictor.model.checksum)
+    assert entry == {
+        "id": "record 17", "text": text, "labels": [names[7], names[2]], "suggested": [names[7], names[1]],
+        "model": predictor.model.checksum, "time": answer["time"],
+    }  # fmt: skip
+    assert datetime.fromisoformat(entry["time"]).utcoffset().total_seconds() == 0
+    [instance] = read_texts(PrepareSource(format="jsonl"), saved)
+    assert (instance.text, instance.labels, instance.id) == (text, (names[7], names[2]), "record 17")
+
+
+def test_every_label_is_read_back_as_the_training_data_had_it(service, saved, predictor):
+    assert service.ask("/corrections", {"text": "all", "labels": list(range(10))})[0] == 200
+    [instance] = read_texts(PrepareSource(format="jsonl", label_separator="¦"), saved)
+    assert sorted(instance.labels) == sorted(predictor.label_names)
+    assert len(instance.labels) == len(HOSTILE)
+
+
+def test_without_an_id_the_same_text_has_the_same(service, saved):
+    for text, labels in (("one", [1]), ("other", []), ("one", [2])):
+        assert service.ask("/corrections", {"text": text, "labels": labels})[0] == 200
+    ids = [entry["id"] for entry in lines(saved)]
+    assert ids[0] == ids[2] != ids[1]
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "detail"),
+    [
+        ({"text": "a", "labels": ["plain", "no such", "nor this"]}, 404, "no label 'no such'"),
+        ({"text": "a", "labels": [10]}, 404, "no label 10: their ids run from 0 to 9"),
+        ({"text": "a", "labels": [], "suggested": [-1]}, 422, "suggested.0.id: Input should be greater than"),
+        ({"text": "a", "labels": [0] * 101}, 422, "labels: List should have at most 100 items"),
+        ({"text": "a" * 2001, "labels": []}, 422, "text.text: String should have at most 2000 characters"),
+        ({"text": "a"}, 422, "labels: Field required"),
+        ({"text": "a", "labels": [], "id": "7" * 201}, 422, "id: String should have at most 200 characters"),
+    ],
+)
+def test_nothing_is_saved_of_what_is_refused(service, saved, body, status, detail):
+    answered, problem = service.ask("/corrections", body)
+    assert (answered, problem["detail"][: len(detail)]) == (status, detail)
+    assert saved.read_bytes() == b""
+
+
+def test_pages_of_other_sites_cannot_save(service, saved):
+    connection = service.connect()
+    body = json.dumps({"text": "a", "labels": [0]})
+    for headers in ({}, {"Content-Type": "text/plain"}):
+        connection.request("POST", "/corrections", body, headers)
+        response = connection.getresponse()
+        assert (response.status, "JSON object" in response.read().decode()) == (422, True)
+    assert saved.read_bytes() == b""
+
+
+def save(service, clients, each, length):
+    """Ids of what several clients saved, each of them until its connection breaks."""
+    saved = []
+
+    def client(number):
+        connection = service.connect()
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            for turn in range(each):
+                body = {"text": LONG[: length * turn], "labels": [0], "id": f"{number}-{turn}"}
+                assert exchange(connection, "/corrections", body)[0] == 200
+                saved.append(body["id"])
+
+    with ThreadPoolExecutor(clients) as pool:
+        assert list(pool.map(client, range(clients))) == [None] * clients
+    return saved
+
+
+def test_lines_of_many_clients_of_two_workers_are_whole(service, saved):
+    ids = save(service, 12, 6, 400)
+    assert len(ids) == 72
+    assert sorted(entry["id"] for entry in lines(saved)) == sorted(ids)
+
+
+def test_the_file_may_be_moved_away_and_what_is_not_saved_says_so(service, saved, tmp_path):
+    body = {"text": "a", "labels": [0]}
+    saved.rename(tmp_path / "corrections.jsonl.1")
+    assert service.ask("/corrections", body)[0] == 200
+    assert len(lines(saved)) == 1
+    saved.unlink()
+    saved.symlink_to("/dev/full")
+    status, problem = service.ask("/corrections", body)
+    assert (status, problem["title"]) == (507, "Insufficient Storage")
+    assert problem["detail"] == "not saved: the file of corrections cannot be written: No space left on device"
+    saved.unlink()
+    saved.mkdir()
+    status, problem = service.ask("/corrections", body)
+    assert (status, problem["detail"].endswith(": Is a directory")) == (503, True)
+    service.wait_for(f"is not saved: {saved} cannot be written: Is a directory")
+    saved.rmdir()
+    assert service.ask("/corrections", body)[0] == 200
+
+
+@pytest.mark.long
+def test_a_killed_worker_leaves_whole_lines_and_what_it_acknowledged(models, tmp_path):
+    path = tmp_path / "corrections.jsonl"
+    options = "--workers=2", f"--corrections={path}"
+    with running_service(tmp_path, models / "a.h5", *options) as service:
+        service.wait_for("startup complete", times=2)
+        threading.Timer(0.2, os.kill, (service.workers()[0], signal.SIGKILL)).start()
+        ids = save(service, 12, 30, 1000)
+        service.wait_for("died")
+    assert 12 < len(ids) < 360, "the worker was not killed in the middle"
+    assert {*ids} <= {entry["id"] for entry in lines(path)}

@@ -1,0 +1,21 @@
+import os
+
+from ovaflow.storage.appending import append_lines, require_appendable
+
+
+def test_a_line_that_was_cut_off_does_not_spoil_the_next(tmp_path):
+    path = tmp_path / "lines"
+    append_lines(path, ["one", "two"])
+    os.truncate(path, path.stat().st_size - 2)
+    append_lines(path, ["three", "four"])
+    append_lines(path, [])
+    assert path.read_text() == "one\ntw\nthree\nfour\n"
+
+
+def test_what_is_there_stays(tmp_path):
+    path = tmp_path / "lines"
+    require_appendable(path)
+    assert path.read_bytes() == b""
+    path.write_text("one")
+    require_appendable(path)
+    assert path.read_text() == "one"
