@@ -1,13 +1,7 @@
 """What is said of records that are unlike those that a model was trained on."""
 
 from ovaflow.cli.labelled import percent
-
-UNLIKE = {
-    "unknown_words": "many words are unknown",
-    "first_score": "first labels are less sure",
-    "first_labels": "other labels come first",
-}
-"""By names of figures that are far off."""
+from ovaflow.prediction.drift import UNLIKE
 
 _NORMAL = "test set at training"
 

@@ -122,7 +122,7 @@ def _evaluate_file(path, models, labels, output, threads, reading):
         for line in drift_lines(entry["drift"], predictor.model.probabilistic):
             click.echo(line if len(named) == 1 else f"{entry['model']}: {line}")
     if output:
-        write_json(output, "evaluation", {"models": entries})
+        write_json(output, "evaluation", {"file": str(path), "models": entries})
     if labels:
         [(model, predictor)] = predictors.items()
         write_csv(labels, by_label(answers[model], predictor.model))
@@ -143,6 +143,7 @@ def _entries(predictors, answers):
         if first is not None:
             differences = figures.differences_from(first)
             entry["differences"] = {name: each.entry for name, each in differences.items()}
+        entry["checksum"] = predictor.model.checksum
         entry["drift"] = drift_from_training(answers[model], predictor.model)
         entry["automatic"] = by_probability(answers[model]) if probabilistic else None
         entry["sure"] = by_precision(answers[model]) if probabilistic else None

@@ -18,7 +18,14 @@ ENOUGH = 100
 """Records below which nothing is said to be far off."""
 
 FAR = {"unknown_words": 0.05, "first_score": 0.1, "first_labels": 0.15}
-"""What is far off: two halves of one test set never differ so much, other texts do; see docs/results.md."""
+"""What is far off: samples of one test set never differ so much, other texts do; see docs/results.md."""
+
+UNLIKE = {
+    "unknown_words": "many words are unknown",
+    "first_score": "first labels are less sure",
+    "first_labels": "other labels come first",
+}
+"""What is far off, in words."""
 
 _LISTED = 10  # unknown words that are named
 _CHANGED = 5  # labels that are named

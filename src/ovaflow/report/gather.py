@@ -13,7 +13,7 @@ from ovaflow.model.model_file import KIND as MODEL
 from ovaflow.model.model_file import method_of
 from ovaflow.model.training_file import read_training
 from ovaflow.prediction.predictions import read_predictions
-from ovaflow.report import cards, costs, examples, quality
+from ovaflow.report import cards, costs, drift, examples, quality
 from ovaflow.report.second_stage import read_second_stage
 from ovaflow.report.sweeps import drawable, read_choices, read_sweeps
 from ovaflow.report.training import TrainingOfRun, read_label_tree_of, summarise
@@ -37,6 +37,7 @@ class Run:
     """A trained and evaluated model; None stands for what its method does not record."""
 
     name: str
+    checksum: str  # of the model
     series: int | None  # its number among the runs in figures, for colour and marker
     metrics: dict
     samples: dict | None  # metrics on samples of the test instances, the same for all runs, by name
@@ -81,6 +82,7 @@ class DatasetResults:
     jobs: list  # of costs.Jobs
     sweeps: dict  # runs by sweep
     choices: list  # as the section shows them
+    new_records: list  # of drift.NewRecords
     settings: Report
 
     @property
@@ -89,18 +91,21 @@ class DatasetResults:
         return [run for run in self.runs if run.series is not None]
 
 
-def gather(folders, published=(), benchmarks=None, seed=0, sweeps=None, settings=None, choices=()):
-    """Read every run, results/{dataset}/{run}, dataset by dataset; ``sweeps`` are names of runs by sweep."""
-    datasets = {}
+def gather(folders, published=(), benchmarks=None, seed=0, sweeps=None, settings=None, choices=(), new_records=()):
+    """Read every run, results/{dataset}/{run}, dataset by dataset; ``sweeps`` are names of runs by sweep.
+
+    ``new_records`` are files that ``ovaflow evaluate FILE --output`` wrote.
+    """
+    datasets, evaluations = {}, drift.read_evaluations(new_records)
     for folder in dict.fromkeys(Path(folder).resolve() for folder in folders):
         datasets.setdefault(folder.parent, []).append(folder)
-    return [
-        _gather_dataset(dataset, runs, published, benchmarks, seed, sweeps or {}, settings or Report(), choices)
-        for dataset, runs in datasets.items()
-    ]
+    more = published, benchmarks, seed, sweeps or {}, settings or Report(), choices, evaluations
+    results = [_gather_dataset(dataset, runs, *more) for dataset, runs in datasets.items()]
+    drift.require_runs(evaluations, results, new_records)
+    return results
 
 
-def _gather_dataset(folder, run_folders, published, benchmarks, seed, sweeps, settings, choices):
+def _gather_dataset(folder, run_folders, published, benchmarks, seed, sweeps, settings, choices, evaluations):
     opened = open_dataset(folder / "dataset.h5")
     card, dataset = cards.make_card(folder.name, opened), opened.documents
     metrics = [read_json(run / "metrics.json", "metrics") for run in run_folders]
@@ -129,6 +134,7 @@ def _gather_dataset(folder, run_folders, published, benchmarks, seed, sweeps, se
         jobs=costs.read_jobs(run_folders, benchmarks),
         sweeps=read_sweeps(sweeps, runs),
         choices=read_choices(folder, choices),
+        new_records=drift.new_records_of(runs, evaluations),
         settings=settings,
     )
 
@@ -175,6 +181,7 @@ def _read_run(folder, dataset, counts, predictions, series):
     tree_curve = _read_json_of(checksum, folder / "trees.json", "tree-curve")
     return Run(
         name=folder.name,
+        checksum=checksum,
         series=series,
         # without labels in the test set the zeros of the file mean nothing
         metrics={name: value for name, value in metrics.items() if "@" not in name or len(dataset.test.Y.indices)},
