@@ -1,5 +1,6 @@
 """The page in a real browser: what a person does, by mouse and keyboard, with hostile names and texts."""
 
+import json
 import re
 from urllib.parse import quote
 
@@ -109,6 +110,32 @@ def test_labels_that_fit_are_ticked_and_a_person_has_the_last_word(page, service
     assert page.locator("#chosen bdi").all_text_contents() == [added]
 
 
+def save(page):
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.locator("#saved").filter(has_text=re.compile(".")).wait_for()
+    return page.locator("#saved").text_content()
+
+
+def test_what_is_chosen_is_saved_and_the_next_text_begins_afresh(page, service):
+    text, other = "word70 word71 größe7", "word90 word91 größe9"
+    page.goto(f"{service.url}/#id=record+17&text={quote(text)}")
+    page.wait_for_selector("#why:not([hidden])")
+    shown, fitting = page.locator("#labels bdi").all_text_contents(), names_that_fit(service, text)
+    page.locator("#chosen").get_by_role("button").first.click()
+    page.get_by_label(re.compile("Part of its name")).fill("GRÖSSE")
+    page.locator("#found").get_by_role("checkbox").check()
+    added = page.locator("#found bdi").text_content()
+    assert save(page) == f"Saved with {len(fitting)} label{'s' * (len(fitting) > 1)}."
+    entry = json.loads(service.corrections.read_text().splitlines()[-1])
+    assert (entry["id"], entry["text"]) == ("record 17", text)
+    assert (entry["labels"], entry["suggested"]) == ([*fitting[1:], added], shown)
+    predict_again(page, other)
+    assert page.locator("#chosen bdi").all_text_contents() == names_that_fit(service, other)
+    assert page.get_by_label("Record").input_value() == ""
+    page.route("**/corrections", lambda route: route.fulfill(status=503, body='{"detail": "no <b>room</b>"}'))
+    assert save(page) == "no <b>room</b>"
+
+
 def test_everything_works_from_the_keyboard(page, service):
     page.goto(service.url)
     page.keyboard.press("Tab")
@@ -174,6 +201,7 @@ def test_chosen_subjects_are_linked_and_can_be_taken_back(subjects):
     assert not subjects.locator("#found [data-choose]").is_checked()
     subjects.locator("#labels").get_by_role("checkbox", name="Choose cats").uncheck()
     assert not subjects.locator("#chosen-part").is_visible()
+    assert subjects.get_by_role("button", name="Save", exact=True).count() == 0, "there is no file"
 
 
 def test_a_link_brings_a_text_and_errors_are_told(page, service):
