@@ -37,8 +37,12 @@ def _first_score(mean, reference, probabilistic):
 def _first_labels(labels):
     line = f"first labels unlike those of the {_NORMAL}: {percent(labels['distance'])}"
     line += f", by chance {percent(labels['by_chance'])}"
-    changes = [f"{each['label']} {percent(each['share'])} ({percent(each['reference'])})" for each in labels["changed"]]
-    return f"{line}; changed most: {', '.join(changes)}"
+    changes = ", ".join(_change(**each) for each in labels["changed"])
+    return f"{line}; changed most: {changes}"
+
+
+def _change(label, share, reference):
+    return f"{label} {percent(share)} ({percent(reference)})"
 
 
 def _normal(value, text):

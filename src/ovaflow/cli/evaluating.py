@@ -53,7 +53,11 @@ from ovaflow.storage.writing import write_csv
 )
 @click.option("--groups", type=FILE, help="PREDICTIONS: also write results by the labels' frequency, groups.json.")
 @click.option("--analysis", type=FILE, help="PREDICTIONS: also write what the report says of labels, analysis.json.")
-@click.option("--reference", type=FILE, help="PREDICTIONS: also write what is normal for the model, reference.json.")
+@click.option(
+    "--reference",
+    type=FILE,
+    help="PREDICTIONS: also write what is normal for the model, reference.json.",
+)
 @click.option(
     "--metrics", "table", type=click.Choice(["annif"]), help="PREDICTIONS: also print what annif eval prints."
 )

@@ -54,8 +54,8 @@ def _sweeps(context, parameter, values):
     "new_records",
     multiple=True,
     type=FILE,
-    help="Output of `ovaflow evaluate` for a file, for a section on how its records differ from the test set; "
-    "repeatable.",
+    help="Output of `ovaflow evaluate` for a file, for a section on how its records differ from "
+    "the test set; repeatable.",
 )
 @reads("report")
 @output("The page to write, such as results/report.html.")

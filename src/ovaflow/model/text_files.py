@@ -1,4 +1,4 @@
-"""A model as tables that any program reads: weights, features with their idf, labels, and what a text goes through."""
+"""A model as tables that any program reads: weights, features with their idf, and labels."""
 
 import json
 from pathlib import Path
@@ -27,7 +27,7 @@ _ONE_CELL = str.maketrans("\t\n\r", "   ")
 
 
 def write_weights(path, model):
-    """Write a line for each weight, feature by feature; both have the numbers of the other tables."""
+    """Write a line for each weight, feature by feature; numbers are those of the other tables."""
     by_feature = transpose(model.weights)
     features = np.repeat(np.arange(by_feature.n_rows), np.diff(by_feature.indptr))
     columns = features, by_feature.indices, by_feature.data
@@ -69,4 +69,5 @@ def _vocabulary(model):
 def _labels(model):
     uris = model.label_uris if len(model.label_uris) else [""] * model.n_labels
     yield "id", "label", "uri", "trained"
-    yield from zip(range(model.n_labels), model.label_names, uris, model.trained.astype(int), strict=True)
+    trained = model.trained.astype(int)
+    yield from zip(range(model.n_labels), model.label_names, uris, trained, strict=True)

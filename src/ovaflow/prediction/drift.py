@@ -1,7 +1,7 @@
 """How much the records that a model is asked about differ from those it was trained on.
 
-Three figures tell: the share of words that the model has no feature for, the mean score of the first
-label, and how often each label comes first. What is normal is measured on the test set.
+Three figures tell: the share of words that the model has no feature for, the mean score of the
+first label, and how often each label comes first. What is normal is measured on the test set.
 """
 
 from collections import Counter
@@ -12,13 +12,13 @@ import numpy as np
 from ovaflow.model.top_k import NO_LABEL
 
 FREQUENT = 50
-"""Labels of the most training records; all others are taken together, so that chance alone moves little."""
+"""Labels of the most training records; all others count as one, so that chance moves little."""
 
 ENOUGH = 100
 """Records below which nothing is said to be far off."""
 
 FAR = {"unknown_words": 0.05, "first_score": 0.1, "first_labels": 0.15}
-"""What is far off: samples of one test set never differ so much, other texts do; see docs/results.md."""
+"""What is far off: samples of one test set never are, other texts are; see docs/results.md."""
 
 UNLIKE = {
     "unknown_words": "many words are unknown",
@@ -32,7 +32,7 @@ _CHANGED = 5  # labels that are named
 
 
 class Words(NamedTuple):
-    """Words of some texts, apart from stop words: how many there are, and those that have no feature."""
+    """Words of some texts, without stop words: how many, and those that have no feature."""
 
     amount: int
     unknown: Counter
@@ -117,7 +117,7 @@ class Reference(NamedTuple):
 
 
 def drift_of(model, words, first, reference):
-    """Figures of some records, and those of the reference, None where there are none, as JSON has them."""
+    """Figures of some records beside those of the reference, None without one, as JSON has them."""
     drift = {"records": first.records}
     normal = reference or Reference(0, 0)
     if words.amount:
@@ -149,7 +149,8 @@ def _changed(model, ours, theirs):
     """The labels whose share changed most."""
     names = [model.label_names[label] for label in frequent_labels(model)]
     for place in np.argsort(-np.abs(ours - theirs)[:-1], kind="stable")[:_CHANGED]:
-        yield {"label": names[place], "share": float(ours[place]), "reference": float(theirs[place])}
+        share, reference = float(ours[place]), float(theirs[place])
+        yield {"label": names[place], "share": share, "reference": reference}
 
 
 def _far_off(drift):
@@ -160,7 +161,7 @@ def _far_off(drift):
     unknown, score = drift.get("unknown_words"), drift["first_score"]
     if unknown and exceeds(unknown["share"], unknown["reference"], "unknown_words"):
         far.append("unknown_words")
-    if score["reference"] is not None and exceeds(score["reference"], score["mean"], "first_score"):
+    if exceeds(score["reference"], score["mean"], "first_score"):
         far.append("first_score")
     labels = drift.get("first_labels")
     if labels and exceeds(labels["distance"], labels["by_chance"], "first_labels"):
@@ -176,9 +177,10 @@ def remark_on_words(texts, words, unknown_words, reference):
     share = unknown_words / words
     if not exceeds(share, normal, "unknown_words"):
         return ""
-    return f"the model does not know {100 * share:.1f} % of the words; {100 * normal:.1f} % are normal"
+    usual = f"{100 * normal:.1f} % are normal"
+    return f"the model does not know {100 * share:.1f} % of the words; {usual}"
 
 
 def exceeds(value, normal, name):
-    """Whether a figure is far above another; never where this is not known."""
-    return normal is not None and value - normal > FAR[name]
+    """Whether a figure is far above another; never where one of them is not known."""
+    return None not in (value, normal) and value - normal > FAR[name]

@@ -1,4 +1,4 @@
-"""What is normal for a model, reference.json: words and first labels of the test set, which it has not seen."""
+"""What is normal for a model, reference.json: words and first labels of its test set."""
 
 from pathlib import Path
 
@@ -43,7 +43,7 @@ def write_reference(path, predictions, dataset, model):
 
 
 def _words_of_test_set(dataset, model):
-    """Words of the beginnings of test texts, as the dataset has them; none where it has features."""
+    """Words of test texts, whose beginnings the dataset has; none where it has features."""
     n = dataset.test.X.n_rows
     amount = min(n, _MOST)
     texts = dataset.test_texts(np.arange(amount) * n // max(amount, 1))
@@ -57,7 +57,7 @@ def _entry(first):
 
 
 def read_reference(model):
-    """The :class:`Reference` next to an open model; None without one, or if it describes another model."""
+    """The :class:`Reference` next to an open model; None without one of this model."""
     path = Path(model.path).with_name(FILE_NAME)
     if not path.exists():
         return None
@@ -74,5 +74,5 @@ def _first(content, model):
         name = "probabilities"
         if content.get("reranker") != model.reranker.checksum:
             return None
-    entry = content[name]
-    return FirstLabels(entry["sum"], np.array(entry["records"]))
+    first = FirstLabels(content[name]["sum"], np.array(content[name]["records"]))
+    return first if first.records else None

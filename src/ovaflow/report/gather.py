@@ -91,7 +91,16 @@ class DatasetResults:
         return [run for run in self.runs if run.series is not None]
 
 
-def gather(folders, published=(), benchmarks=None, seed=0, sweeps=None, settings=None, choices=(), new_records=()):
+def gather(
+    folders,
+    published=(),
+    benchmarks=None,
+    seed=0,
+    sweeps=None,
+    settings=None,
+    choices=(),
+    new_records=(),
+):
     """Read every run, results/{dataset}/{run}, dataset by dataset; ``sweeps`` are names of runs by sweep.
 
     ``new_records`` are files that ``ovaflow evaluate FILE --output`` wrote.

@@ -1,23 +1,25 @@
-"""What a model is asked, for Prometheus, beside what is normal for it: see docs/how-to/watch-for-drift.md."""
+"""What a model is asked, for Prometheus, beside what is normal for it."""
 
+import numpy as np
 from prometheus_client import Counter, Gauge, Summary
 
+from ovaflow.model.top_k import NO_LABEL
 from ovaflow.prediction.drift import first_labels_of, frequent_labels
 from ovaflow.prediction.reference import read_reference
 
 _OTHERS = "other labels"
 
-_WORDS = Counter("ovaflow_words", "Words of texts.", ["model"])
-_UNKNOWN_WORDS = Counter("ovaflow_unknown_words", "Words that the model has no feature for.", ["model"])
-_FIRST_PROBABILITY = Summary("ovaflow_first_probability", "Probabilities of first labels.", ["model"])
-_FIRST_LABELS = Counter(
-    "ovaflow_first_labels", "Instances by first label, one of the most frequent or another.", ["model", "label"]
-)
+_MODEL = ["model"]
+_WORDS = Counter("ovaflow_words", "Words of texts.", _MODEL)
+_UNKNOWN_WORDS = Counter("ovaflow_unknown_words", "Words without a feature.", _MODEL)
+_FIRST_PROBABILITY = Summary("ovaflow_first_probability", "Of first labels.", _MODEL)
+_FIRST_LABELS = Counter("ovaflow_first_labels", "Instances by first label.", [*_MODEL, "label"])
 
 
 def _reference(name, text, *more):
     name = f"ovaflow_reference_{name}"
-    return Gauge(name, f"{text} of the test set.", ["model", *more], multiprocess_mode="livemax")
+    labels = [*_MODEL, *more]
+    return Gauge(name, f"{text} of the test set.", labels, multiprocess_mode="livemax")
 
 
 _NORMAL_WORDS = _reference("unknown_words_ratio", "Share of unknown words")
@@ -26,7 +28,7 @@ _NORMAL_LABELS = _reference("first_labels_ratio", "Share of first labels", "labe
 
 
 def counter_of(model):
-    """A function that counts the words, and the first of ids and scores (n, k), of what a model is asked."""
+    """A function that counts words, and the first of ids and scores (n, k), of each request."""
     checksum, frequent = model.checksum, frequent_labels(model)
     names = [*(model.label_names[label] for label in frequent), _OTHERS]
     words_asked, unknown_words = _WORDS.labels(checksum), _UNKNOWN_WORDS.labels(checksum)
@@ -36,12 +38,12 @@ def counter_of(model):
     def count(words, ids, scores):
         words_asked.inc(words.amount)
         unknown_words.inc(words.unknown.total())
-        for label, amount in zip(labels, first_labels_of(frequent, ids, scores).counts.tolist(), strict=True):
-            if amount:
-                label.inc(amount)
+        first = first_labels_of(frequent, ids, scores)
+        for place in np.flatnonzero(first.counts):
+            labels[place].inc(int(first.counts[place]))
         # scores may be negative, so that their sum is no counter
         if model.probabilistic:
-            for probability in scores[:, 0].tolist():
+            for probability in scores[ids[:, 0] != NO_LABEL, 0].tolist():
                 _FIRST_PROBABILITY.labels(checksum).observe(probability)
 
     return count
