@@ -9,6 +9,7 @@ from ovaflow.cli.drift import drift_lines
 from ovaflow.cli.labelled import (
     differences_tables,
     distinct_names,
+    hierarchy_tables,
     levels_tables,
     metrics_table,
     reads_labelled_file,
@@ -23,6 +24,7 @@ from ovaflow.evaluation.labelled_file import (
     annif_metrics,
     answers_of,
     by_label,
+    by_level,
     by_precision,
     by_probability,
     drift_from_training,
@@ -119,7 +121,7 @@ def _evaluate_file(path, models, labels, output, threads, reading):
     click.echo(f"{path}, means with 95 % intervals:")
     named = [entry | {"model": name} for entry, name in zip(entries, distinct_names(models), strict=True)]
     console.print(metrics_table(named))
-    for title, table in [*differences_tables(named), *levels_tables(named), *sure_tables(named)]:
+    for title, table in _tables(named):
         click.echo(title)
         console.print(table)
     for entry, predictor in zip(named, predictors.values(), strict=True):
@@ -136,6 +138,12 @@ def _evaluate_file(path, models, labels, output, threads, reading):
         click.echo(f"{labels}: {kind} count as predicted")
 
 
+def _tables(entries):
+    """Tables that not all models have, with their titles."""
+    for tables in (differences_tables, levels_tables, sure_tables, hierarchy_tables):
+        yield from tables(entries)
+
+
 def _entries(predictors, answers):
     """Figures of each model, their intervals, and their differences from those of the first."""
     entries, first = [], None
@@ -149,6 +157,7 @@ def _entries(predictors, answers):
             entry["differences"] = {name: each.entry for name, each in differences.items()}
         entry["checksum"] = predictor.model.checksum
         entry["drift"] = drift_from_training(answers[model], predictor.model)
+        entry["by_level"] = by_level(answers[model], predictor.model)
         entry["automatic"] = by_probability(answers[model]) if probabilistic else None
         entry["sure"] = by_precision(answers[model]) if probabilistic else None
         entries.append(entry)

@@ -137,5 +137,18 @@ def sure_tables(entries):
         yield f"{entry['model']}, records by expected precision of the labels that fit:", table
 
 
+def hierarchy_tables(entries):
+    """How often the first label of each level is right, of each model whose labels are a hierarchy, with a title."""
+    for entry in entries:
+        if not entry["by_level"]:
+            continue
+        table = Table(box=box.SIMPLE_HEAD)
+        for name in ("level", "labels", "records", "right"):
+            table.add_column(name, justify="right")
+        for row in entry["by_level"]:
+            table.add_row(str(row["level"]), f"{row['labels']:,}", f"{row['records']:,}", _share(row["right"]))
+        yield f"{entry['model']}, first label of each level, on the records that have one:", table
+
+
 def _share(value):
     return "" if value is None else percent(value)

@@ -28,6 +28,7 @@ from ovaflow.prediction.answers import (
     answers_of,
     candidates_of,
     first_answers,
+    require_hierarchy,
 )
 from ovaflow.prediction.drift import remark_on_words
 from ovaflow.prediction.predictions import predict_test_set, require_second_stage, write_predictions
@@ -89,6 +90,12 @@ _OF_RAW = ("fit", "min_probability", "min_score", "joined", "keep", *LOOK)
     type=click.FloatRange(0, 1),
     help="Keep only top labels that are at least this probable; needs a second stage.",
 )
+@click.option(
+    "--most-specific",
+    "specific",
+    is_flag=True,
+    help="No label above another one of the answer; needs a model with a hierarchy of labels.",
+)
 @click.option("--min-score", type=float, help="Keep only top labels with at least this score.")
 @chooses_labels
 @chooses_records
@@ -120,8 +127,8 @@ def predict_command(
     elif inputs or texts:
         if optimise:
             require_second_stage(predictor.model)
-            if options["fit"]:
-                raise click.UsageError("--optimise and --fit exclude each other")
+            if options["fit"] or options["specific"]:
+                raise click.UsageError("--optimise excludes --fit and --most-specific")
         names = (options.pop(name) for name in CHOICE)
         predictor, options["allowed"] = chosen_labels(predictor, *names)
         look = Look(*(options.pop(name) for name in LOOK))
@@ -176,6 +183,8 @@ def _predict_raw(
     probability = options.pop("min_probability")
     if options["fit"] or probability is not None:
         require_second_stage(predictor.model)
+    if options["specific"]:
+        require_hierarchy(predictor.model)
     if probability is not None:
         options["min_score"] = probability
     kind, column = options.pop("format"), options.pop("text_column") or text_column_of(predictor.model)

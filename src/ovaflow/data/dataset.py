@@ -39,6 +39,7 @@ class Names:
     notations: Sequence = ()
     translations: dict = field(default_factory=dict)
     groups: dict = field(default_factory=dict)
+    above: CSR | None = None  # (l, l): labels above each label, where they are a hierarchy
 
 
 _FIELDS = {
@@ -48,7 +49,7 @@ _FIELDS = {
     "label_notations": "notations",
 }
 """Fields of :class:`Names` by their names in artifacts."""
-_TRANSLATIONS, _GROUPS = "label_translations", "label_groups"
+_TRANSLATIONS, _GROUPS, _ABOVE = "label_translations", "label_groups", "labels_above"
 
 
 def read_all_names(path, kind):
@@ -56,6 +57,8 @@ def read_all_names(path, kind):
         names = {key: _strings(file, name) for name, key in _FIELDS.items()}
         idf = map_array(file["idf"]) if "idf" in file else None
         names |= {"translations": _read_translations(file), "groups": _read_groups(file)}
+        if _ABOVE in file:
+            names["above"] = read_csr(file[_ABOVE])
         return Names(**names, idf=idf)
 
 
@@ -87,6 +90,8 @@ def write_names(file, names):
         create_array(file, "idf", np.asarray(names.idf, np.float32))
     for language, translated in names.translations.items():
         write_strings(file.require_group(_TRANSLATIONS), language, translated)
+    if names.above is not None:
+        write_csr(file.create_group(_ABOVE), names.above)
     if names.groups:
         group = file.create_group(_GROUPS)
         write_strings(group, "uris", list(names.groups))
@@ -157,6 +162,11 @@ class Named:
     def label_notations(self):
         """Notations of the labels, some empty; none where they are of no subject vocabulary."""
         return self.names.notations
+
+    @property
+    def above(self):
+        """Labels above each label, CSR (l, l); None where they are no hierarchy."""
+        return self.names.above
 
     @property
     def feature_names(self):

@@ -106,6 +106,9 @@ def _adapted(instances, settings, kinds, counts):
             counts["labels_renamed"] += len(renamed)
             names = dict.fromkeys(new_names.get(label, label) for label in instance.labels)
             instance = instance._replace(labels=tuple(filter(None, names)))
+        if kinds.above is not None:
+            above = chain.from_iterable(map(kinds.above, instance.labels))
+            instance = instance._replace(labels=tuple(dict.fromkeys([*instance.labels, *above])))
         instance = _chosen(instance, choice, counts)
         if settings.unlabelled == "drop" and not instance.labels:
             counts["instances_without_labels"] += 1

@@ -6,6 +6,7 @@ from itertools import chain, islice
 import numpy as np
 
 from ovaflow.console.errors import InputError
+from ovaflow.data.hierarchy import BROADER, above_by_name, above_by_relation, matrix_above
 from ovaflow.data.label_choice import LabelFinder, ListChoice, NameChoice, entries_of
 from ovaflow.data.readers.streams import clean, read_lines
 from ovaflow.data.subjects import distinct_names, read_vocabulary
@@ -18,8 +19,9 @@ class NamedLabels:
     n_labels = None
     others, language = (), None
 
-    def __init__(self, choice=None):
+    def __init__(self, choice=None, above=None):
         self.choice = choice  # which of them are labels, where not all are
+        self.above = above  # gives the names above a name, where they are a hierarchy
         self.described, self.new_names = {}, {}  # new names by label_map
         self._numbers = Numbers()
         self.number_of = self._numbers.__getitem__
@@ -38,6 +40,8 @@ class NamedLabels:
             "different_test_labels_unknown_in_train": len(np.unique(unknown)),
             "test_with_unknown_labels_only": _with_unknown_labels_only(test, Y_test),
         }
+        if self.above is not None:
+            self.described["above"] = matrix_above(names, self.above)
         return names, Y, Y_test, counts
 
     def every_name(self):
@@ -63,7 +67,7 @@ class ListedLabels:
     """Labels that a file lists; all of them are labels."""
 
     n_labels = None
-    choice = None
+    choice = above = None
 
     def __init__(self, names, others=(), language=None, **described):
         self._names, self.described = names, described
@@ -106,7 +110,7 @@ class NumberedLabels(ListedLabels):
 class SubjectLabels(ListedLabels):
     """Labels given by URIs, or names, of a subject vocabulary."""
 
-    def __init__(self, vocabulary, include=(), exclude=()):
+    def __init__(self, vocabulary, include=(), exclude=(), hierarchical=False):
         if include or exclude:
             every = vocabulary
             finder = LabelFinder(every.names, every.uris, every.groups)
@@ -114,8 +118,13 @@ class SubjectLabels(ListedLabels):
             vocabulary = every.take(np.flatnonzero(allowed))
             marks = {*every.names, *every.uris} - {*vocabulary.names, *vocabulary.uris}
             self.choice = ListChoice(marks, int(np.count_nonzero(~allowed)))
-        uris, names, notations, others, self._counts, language, translations, groups = vocabulary
-        described = {"translations": translations, "groups": groups}
+        uris, names, notations, others, self._counts, language = vocabulary[:6]
+        described = {"translations": vocabulary.translations, "groups": vocabulary.groups}
+        if hierarchical:
+            above = above_by_relation(vocabulary.broader)
+            described["above"] = matrix_above(uris, above)
+            uri_of = dict(zip(names, uris, strict=True))
+            self.above = lambda label: above(uri_of.get(label, label))
         super().__init__(names, others, language, uris=uris, notations=notations, **described)
         self._numbers = {name: number for number, name in enumerate(names)}
         self._numbers |= {uri: number for number, uri in enumerate(uris)}
@@ -139,13 +148,20 @@ class SubjectLabels(ListedLabels):
 def labels_of(source):
     """How the labels of texts are given: by name, by number in a file of names, or by a subject vocabulary."""
     choice = entries_of(source.settings.include), entries_of(source.settings.exclude)
+    hierarchy = source.settings.hierarchy
+    if (hierarchy == BROADER) != (source.vocabulary is not None) and hierarchy:
+        message = "hierarchy: broader goes with a vocabulary, a separator with names of labels"
+        raise InputError(message, remedy="correct hierarchy")
     if source.vocabulary is not None:
         vocabulary = read_vocabulary(source.vocabulary, source.settings.language)
-        labels = SubjectLabels(vocabulary, *choice)
+        labels = SubjectLabels(vocabulary, *choice, hierarchy == BROADER)
     elif source.labels is not None:
+        if hierarchy:
+            raise InputError("hierarchy is for names of labels, not for ids", remedy="leave it out")
         labels = NumberedLabels(*read_label_names(source.labels), *choice)
     else:
-        labels = NamedLabels(NameChoice(*choice) if any(choice) else None)
+        above = above_by_name(hierarchy) if hierarchy else None
+        labels = NamedLabels(NameChoice(*choice) if any(choice) else None, above)
     if source.settings.label_map:
         if labels.n_labels is not None:
             message = "label_map is for names of labels, not for ids"

@@ -99,6 +99,8 @@ def _prepare_texts(source, processes, folder):
     }
     if labels.language is not None:
         parameters["language"] = labels.language
+    if settings.hierarchy:
+        parameters["hierarchy"] = settings.hierarchy
     if settings.html and source.format != "builtin":
         parameters["html"] = True
     if settings.label_names:

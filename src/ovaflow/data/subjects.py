@@ -23,6 +23,7 @@ class Subject(NamedTuple):
     notation: str = ""
     others: tuple = ()  # alternative names: (language, name)
     groups: tuple = ()  # URIs of schemes, collections and further types
+    broader: tuple = ()  # URIs of subjects directly above
 
 
 class Vocabulary(NamedTuple):
@@ -36,6 +37,7 @@ class Vocabulary(NamedTuple):
     language: str | None  # of the names, where it is known
     translations: dict  # names by further languages; empty where a subject has none
     groups: dict  # int32 numbers of the subjects of each group, by its URI
+    broader: dict  # URIs of the subjects directly above each, also of those that cannot be assigned
 
     def take(self, numbers):
         """Some of the subjects."""
@@ -52,7 +54,8 @@ class Vocabulary(NamedTuple):
             if (kept >= 0).any():
                 groups[uri] = kept[kept >= 0]
         figures = self.counts, self.language
-        return Vocabulary(uris, names, notations, others, *figures, translations, groups)
+        lists = uris, names, notations, others
+        return Vocabulary(*lists, *figures, translations, groups, self.broader)
 
 
 def read_vocabulary(path, language=None):
@@ -75,7 +78,9 @@ def read_vocabulary(path, language=None):
     others = [_other_names_in(subject, language) for subject in subjects]
     notations = [subject.notation for subject in subjects]
     translations, groups = _translations(subjects, language), _groups(subjects)
-    return Vocabulary(uris, names, notations, others, counts, language, translations, groups)
+    broader = {subject.uri: subject.broader for subject in every if subject.broader}
+    lists = uris, names, notations, others
+    return Vocabulary(*lists, counts, language, translations, groups, broader)
 
 
 def _translations(subjects, language):
@@ -194,10 +199,12 @@ def _read_skos(stream, path, syntax):
         for property in (SKOS.inScheme, RDF.type):
             groups.update(graph.objects(concept, property))
         uris = [group for group in groups - {SKOS.Concept} if isinstance(group, rdflib.URIRef)]
+        parents = {*graph.objects(concept, SKOS.broader), *graph.subjects(SKOS.narrower, concept)}
         yield Subject(
             str(concept),
             {} if concept in deprecated else names,
             next(iter(notations), ""),
             tuple((tongue or None, name) for tongue, name in others),
             tuple(map(str, uris)),
+            tuple(sorted(map(str, parents))),
         )

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse
 
 from ovaflow.console.errors import InputError
+from ovaflow.data.hierarchy import labels_above, levels_of
 from ovaflow.data.labels import numbers_of_labels
 from ovaflow.data.readers.annif import read_annif
 from ovaflow.data.readers.sparse_text import read_svmlight, read_xmc_text
@@ -105,11 +106,16 @@ def _matrix(rows, n_labels):
 def _read_texts(predictor, path, settings):
     """Batches of features, known labels of each record, and the number of all its labels."""
     instances = read_annif(path, Counter()) if settings.format == "annif" else read_texts(settings, path)
-    numbers = numbers_of_labels(predictor.model, predictor.model.transform)
+    numbers, above = numbers_of_labels(predictor.model, predictor.model.transform), predictor.model.above
     while batch := list(itertools.islice(instances, BATCH)):
         labels = [set(map(numbers.get, each.labels)) - {None} for each in batch]
+        counts = [len(each.labels) for each in batch]
+        if above is not None:
+            for number, known in enumerate(labels):
+                higher = set().union(*(labels_above(above, label) for label in known)) - known
+                labels[number], counts[number] = known | higher, counts[number] + len(higher)
         features = predictor.read_texts([each.text for each in batch])
-        yield features, labels, [len(each.labels) for each in batch]
+        yield features, labels, counts
 
 
 def _read_features(predictor, path, settings):
@@ -154,6 +160,23 @@ def _labelled(answers):
     """Probabilities and hits of the records with labels."""
     labelled = answers.n_true > 0
     return answers.scores[labelled], ranking.find_hits(answers.ids, answers.Y)[labelled]
+
+
+def by_level(answers, model):
+    """Of the records with a label of each level, how often the first one predicted there is right."""
+    if model.above is None:
+        return []
+    levels, hits, Y = levels_of(model.above), ranking.find_hits(answers.ids, answers.Y), answers.Y.to_scipy()
+    rows = []
+    for level in range(1, levels.max() + 1):
+        labelled = Y[:, levels == level].sum(axis=1) > 0
+        here = (answers.ids >= 0) & (levels[answers.ids] == level)
+        first = here & (here.cumsum(axis=1) == 1)
+        right = (first & hits).any(axis=1)[labelled]
+        n_labels, records = int((levels == level).sum()), int(labelled.sum())
+        share = float(right.mean()) if records else None
+        rows.append({"level": level, "labels": n_labels, "records": records, "right": share})
+    return rows
 
 
 def drift_from_training(answers, model):

@@ -233,6 +233,9 @@ def requests_within(options, columns=("text",)):
         min_probability: Probability = Field(
             None, description="Only labels that are at least this probable; needs a second stage."
         )
+        most_specific: bool = Field(
+            False, description="No label above another one of the answer; needs a hierarchy of labels."
+        )
         include: Entries = Field([], description="Only these labels: names, URIs, patterns with *, URIs of schemes.")
         exclude: Entries = Field([], description="None of these labels, likewise; others take their places.")
         language: Language = Field(None, description=LANGUAGE)

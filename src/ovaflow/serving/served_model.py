@@ -11,7 +11,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.data.readers.texts import FIELD
 from ovaflow.data.tokens import normal_form
 from ovaflow.machine.limits import memory_left
-from ovaflow.prediction.answers import first_answers, labels_of, promises
+from ovaflow.prediction.answers import first_answers, labels_of, promises, require_hierarchy
 from ovaflow.prediction.drift import Words
 from ovaflow.prediction.explanation import describe_label, label_entry
 from ovaflow.prediction.languages import languages_of
@@ -102,14 +102,21 @@ class ServedModel:
             self._require_second_stage()
         allowed = self._allowed(request)
         X, words = self._instances(request)
-        k = CANDIDATES if request.fit else request.top_k
+        specific = None
+        if request.most_specific:
+            self._require(require_hierarchy)
+            specific = CANDIDATES if request.fit else request.top_k
+        k = CANDIDATES if request.fit or specific else request.top_k
         ids, scores, amounts = self._ranked(X, k, allowed)
         if allowed is None:
             self.count(words, ids, scores)
-        first = np.array(amounts)[:, None] if request.fit else request.top_k
-        answers = first_answers(self.predictor, ids, scores, first, request.min_probability)
+        first = np.array(amounts)[:, None] if request.fit else k
+        answers = first_answers(self.predictor, ids, scores, first, request.min_probability, None, specific)
         predictions = []
-        for answer, fit, known in zip(answers, amounts, self.known_features(X), strict=True):
+        for number, (answer, fit, known) in enumerate(zip(answers, amounts, self.known_features(X), strict=True)):
+            if specific and fit is not None:
+                fitting = set(ids[number, :fit].tolist())
+                fit = sum(label.id in fitting for label in answer.labels)
             entries = []
             for label in answer.labels:
                 entries.append(label_entry(self.predictor, label.id) | {"score": label.score})
@@ -242,8 +249,11 @@ class ServedModel:
             raise HTTPException(404, f"no label {label}: their ids run from 0 to {last}")
 
     def _require_second_stage(self):
+        self._require(require_second_stage)
+
+    def _require(self, check):
         try:
-            require_second_stage(self.model)
+            check(self.model)
         except InputError as error:
             raise HTTPException(409, f"the served model {self._without_path(error)}") from None
 

@@ -331,6 +331,11 @@ class Prepare(Section):
         "collections of the vocabulary, or a .txt file with one of these per line; []: all",
     )
     exclude: LabelList = setting([], "what are no labels, also of those included; as include")
+    hierarchy: Text | None = setting(
+        None,
+        "texts: separator of levels in labels' names, such as ' > ', or broader for the relations of a vocabulary: "
+        "records also have the labels above theirs",
+    )
     unlabelled: Literal["keep", "drop"] = setting(
         "keep", "instances without labels: keep, as negatives of all labels, or drop, in training and test"
     )
@@ -421,7 +426,7 @@ class PrepareSource(Prepare, ExtraFiles):
         if self.format not in (*COLUMN_FORMATS, "text-tsv"):
             unused.add("label_separator")
         if self.format not in TEXT_FORMATS:
-            unused.update(("label_map", "html"))
+            unused.update(("label_map", "html", "hierarchy"))
         if self.has_test:
             unused.update(_SETTINGS_OF_SPLITS)
         elif self.format == "builtin":
