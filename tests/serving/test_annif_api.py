@@ -10,7 +10,9 @@ from click.testing import CliRunner
 from running_service import running_service
 from scipy.special import expit
 
+from ovaflow.cli import main
 from ovaflow.cli.serve import _named, serve_command
+from ovaflow.data.dataset import open_dataset
 
 URI = "http://example.org/{}".format
 
@@ -109,7 +111,7 @@ def learn(service, documents, project="animals"):
     return post(service, f"/v1/projects/{project}/learn", json.dumps(documents), "application/json")
 
 
-def test_learning_is_a_line_for_the_next_training(several):
+def test_learning_is_a_line_for_the_next_training(several, library):
     text = "A quick brown fox jumped over the lazy dog."
     birds, dogs = {"uri": URI("birds"), "label": "birds"}, {"uri": URI("dogs")}
     fox = {"text": text, "metadata": {"title": "Foxes"}, "subjects": [birds, dogs]}
@@ -118,6 +120,15 @@ def test_learning_is_a_line_for_the_next_training(several):
     assert (first["text"], first["labels"]) == (text, [URI("birds"), URI("dogs")])
     assert (second["text"], second["labels"]) == ("cats", [])
     assert first["id"] != second["id"]
+    train, names, output = (library.parent / name for name in ("train.tsv", "animals.csv", "next.h5"))
+    prepared = f"prepare --format=annif --train={train} --vocabulary={names} --min-df=1 --max-df=1.0"
+    extra = f"--extra={several.corrections} --extra-weight=2 --no-label-names --output={output}"
+    assert main(f"{prepared} {extra}".split()) == 0
+    dataset = open_dataset(output)
+    [fox_labels, cats_labels] = dataset.train.Y.to_scipy().toarray()[-2:]
+    assert [dataset.label_uris[label] for label in np.flatnonzero(fox_labels)] == [URI("birds"), URI("dogs")]
+    assert not cats_labels.any()
+    assert dataset.train.weights.tolist()[-2:] == [2, 2]
 
 
 @pytest.mark.parametrize(

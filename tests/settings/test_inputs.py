@@ -177,3 +177,9 @@ def test_rules_of_the_table_are_those_of_the_workflow():
     ours = {step.rule for step in STEPS.values() if step.rule}
     assert written - ours == {"download_dataset", "download_file", "estimate_trees"}
     assert ours <= written
+
+
+@pytest.mark.parametrize(("extra", "counts"), [({}, False), ({"extra": {"corrections.jsonl": 2}}, True)])
+def test_corrections_have_ids_whatever_the_format_of_the_data(extra, counts):
+    datasets = {"mine": {"format": "annif", "train": "a", "test": "b", **extra}}
+    assert ("--repeated=last" in options("prepare", datasets=datasets, prepare={"repeated": "last"})) == counts

@@ -341,7 +341,7 @@ class Prepare(Section):
     )
     repeated: Literal["keep", "last"] = setting(
         "keep",
-        "csv, jsonl, parquet: records with the same id; last: only the last counts, as a correction",
+        "csv, jsonl, parquet, extra files: records with the same id; last: only the last counts, as a correction",
     )
 
     @property
@@ -423,6 +423,9 @@ class PrepareSource(Prepare, ExtraFiles):
             unused.add("sublinear")
         if self.format not in COLUMN_FORMATS:
             unused.update(_SETTINGS_OF_COLUMNS)
+        if self.extra_weight:
+            # in files of JSON Lines, records of any source have ids
+            unused.discard("repeated")
         if self.format not in (*COLUMN_FORMATS, "text-tsv"):
             unused.add("label_separator")
         if self.format not in TEXT_FORMATS:
