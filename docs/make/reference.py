@@ -127,7 +127,8 @@ _METHODS = (
 )  # fmt: skip
 _TEXT_FEATURES = ("fit", "fit_transform", "transform", "get_feature_names_out")
 _PREDICTOR = (
-    "open", "prepare", "from_texts", "from_features", "top_k", "scores", "label_names", "feature_names",
+    "open", "prepare", "from_texts", "from_features", "allowed", "in_language", "top_k", "scores", "label_names",
+    "feature_names",
 )  # fmt: skip
 
 
