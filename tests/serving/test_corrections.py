@@ -1,4 +1,4 @@
-"""Labels that people chose, saved for the next training: whole lines, none lost, and readable as training records."""
+"""Labels that people chose, saved for the next training: whole lines, none lost, training records."""
 
 import contextlib
 import http.client

@@ -44,7 +44,7 @@ class Corrections:
         self._path, self._queue = path, queue
 
     async def save(self, corrections):
-        """Add a line for each of several corrections, or none; return their time. InputError for unknown labels."""
+        """Add a line for each correction, or none; return their time. InputError for unknown labels."""
         return await self._queue.run(self._save, corrections)
 
     def _save(self, corrections):

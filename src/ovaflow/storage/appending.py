@@ -15,12 +15,12 @@ def require_appendable(path: StrPath) -> None:
     try:
         os.close(_open(path))
     except OSError as error:
-        message = f"cannot be written: {error.strerror}"
-        raise InputError(message, path=path, remedy="give a file in a folder where you may write") from None
+        message, remedy = f"cannot be written: {error.strerror}", "give a file where you may write"
+        raise InputError(message, path=path, remedy=remedy) from None
 
 
 def append_lines(path: StrPath, lines: Iterable[str]) -> None:
-    """Add lines to a file and wait until they are on the disk; OSError if they are not, and then none is added."""
+    """Add lines to a file and wait until they are on the disk; at an OSError none is added."""
     content = "".join(f"{line}\n" for line in lines).encode()
     # opened for each call, so that the file may be moved away in between
     handle = _open(path)
