@@ -1,0 +1,219 @@
+"""Labels of texts that are probably wrong or missing, by a model that has not seen these texts.
+
+A given label is doubtful where it fits its text no better than one drawn at random. Trees tell given labels from
+labels drawn by frequency, each in the place of a given one, by the evidence of the second stage and by the other
+labels of the text. Both kinds hold as many rare labels: what nobody can predict is not doubtful for it.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse
+from scipy.special import expit
+
+from ovaflow.model.top_k import NO_LABEL
+from ovaflow.reranking.candidates import Candidates, with_more
+from ovaflow.reranking.evidence import COLUMNS, Evidence
+from ovaflow.reranking.fitting import FEWEST, fit_likelihood, fit_trees
+from ovaflow.settings.models import CANDIDATES
+from ovaflow.sparse.csr import CSR, offsets, rows_of
+
+DRAWN = 3
+"""Labels drawn in the place of each given one."""
+
+LIKELY = 0.5
+"""Least probability of a missing label."""
+
+BLOCK = 5000
+"""Texts looked at together; the trees of probabilities are fitted to the first of them."""
+
+_RANK = COLUMNS.index("rank")
+
+
+class Doubts(NamedTuple):
+    """All given labels of some training instances, and labels that are likely missing: (m,) each."""
+
+    rows: np.ndarray  # numbers of the training instances
+    labels: np.ndarray
+    probabilities: np.ndarray  # 0 where a label is no candidate
+    holders: np.ndarray  # how many of the nearest training texts have the label
+    lifts: np.ndarray  # how many times as likely as labels drawn by frequency; nan where not given
+
+    def take(self, chosen):
+        return Doubts(*(array[chosen] for array in self))
+
+    @property
+    def given(self):
+        return ~np.isnan(self.lifts)
+
+    def worst_first(self):
+        """Given labels that are less likely than drawn ones, and missing ones, by turns."""
+        wrong, missing = np.flatnonzero(self.lifts < 1), np.flatnonzero(~self.given)
+        wrong = wrong[np.argsort(self.lifts[wrong], kind="stable")]
+        missing = missing[np.argsort(-self.probabilities[missing], kind="stable")]
+        turns = np.concatenate([np.arange(len(wrong)), np.arange(len(missing)) + 0.5])
+        return self.take(np.concatenate([wrong, missing])[np.argsort(turns)])
+
+
+NONE = Doubts(*np.empty((5, 0), int))
+
+
+def joined(parts):
+    """Doubts about several parts of a dataset."""
+    return Doubts(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def find_doubts(dataset, rows, others, model, threads=1):
+    """Doubts about training instances of a dataset, by a model of ``others``, the dataset without them.
+
+    There are none about fewer instances than :data:`FEWEST`.
+    """
+    split, n = dataset.train.take(rows), len(rows)
+    if n < FEWEST:
+        return NONE
+    found = model.top_k(model.instances(split), CANDIDATES, threads, quiet=False)
+    blocks = [np.arange(first, n, -(-n // BLOCK)) for first in range(-(-n // BLOCK))]
+    ids, scores = (array[blocks[0]] for array in found)
+    hits = _hits(rows_of(split.Y, blocks[0]), ids)
+    if len(np.unique(hits[ids != NO_LABEL])) < 2:
+        return NONE
+    likelihood = fit_likelihood(ids, scores, hits)
+    evidence, drawing = Evidence.of(others, likelihood), np.random.default_rng(0)
+    trees, given, missing, pairs = None, [], [], []
+    for block in blocks:
+        ids, scores = (array[block] for array in found)
+        candidates = evidence.candidates(rows_of(split.X, block), ids, scores, threads)
+        texts = _Texts(rows[block], rows_of(split.Y, block), candidates, evidence)
+        if trees is None:
+            trees = fit_trees(texts.columns[texts.known], texts.hits[texts.known], threads)
+        probabilities = texts.probabilities(trees)
+        missing.append(texts.missing(probabilities))
+        given.append(texts.given(probabilities))
+        pairs.append(texts.pairs(split.Y.indices, drawing))
+    lifts = _lifts(_Pairs(*map(np.concatenate, zip(*pairs, strict=True))), threads)
+    return joined([joined(given)._replace(lifts=lifts), *missing])
+
+
+class _Pairs(NamedTuple):
+    """Texts with a label that they have, or with one drawn by frequency in its place."""
+
+    columns: np.ndarray  # float32 (m, c); evidence that they belong together
+    given: np.ndarray  # bool (m,)
+    rows: np.ndarray  # training instances
+
+
+@dataclass(frozen=True)
+class _Texts:
+    """Some training instances with their labels and candidates."""
+
+    rows: np.ndarray
+    Y: CSR
+    candidates: Candidates
+    evidence: Evidence
+
+    @cached_property
+    def columns(self):
+        return self.evidence.columns(self.candidates)
+
+    @cached_property
+    def known(self):
+        return self.candidates.ids != NO_LABEL
+
+    @cached_property
+    def hits(self):
+        return _hits(self.Y, self.candidates.ids)
+
+    @cached_property
+    def owners(self):
+        """The text of each given label."""
+        return np.repeat(np.arange(self.Y.n_rows), np.diff(self.Y.indptr))
+
+    def probabilities(self, trees):
+        """Probabilities of the candidates."""
+        probabilities = np.zeros(self.known.shape)
+        probabilities[self.known] = expit(trees.log_odds(self.columns[self.known]))
+        return probabilities
+
+    def missing(self, probabilities):
+        """Doubts about candidates that are likely and not given."""
+        texts, places = np.nonzero((probabilities >= LIKELY) & ~self.hits)
+        return self._doubts(texts, self.candidates.ids[texts, places], probabilities[texts, places])
+
+    def given(self, probabilities):
+        """Doubts about all given labels, still without lifts."""
+        equal = self.candidates.ids[self.owners] == self.Y.indices[:, None]
+        of_labels = np.max(probabilities[self.owners] * equal, axis=1)
+        return self._doubts(self.owners, self.Y.indices, of_labels)
+
+    def _doubts(self, texts, labels, probabilities):
+        nearest, cosines = self.candidates.nearest
+        near = (nearest >= 0) & (cosines > 0)
+        ends, shape = offsets(near.sum(axis=1)), (len(near), self.evidence.neighbours.Y.n_rows)
+        chosen = scipy.sparse.csr_array((np.ones(ends[-1]), nearest[near], ends), shape=shape)
+        holders = _entries(chosen @ self.evidence.neighbours.Y.to_scipy(), texts, labels)
+        lifts = np.full(len(texts), np.nan)
+        return Doubts(self.rows[texts], labels, probabilities, holders.astype(int), lifts)
+
+    def pairs(self, frequent, drawing):
+        """Given labels as :class:`_Pairs`, then others, drawn from ``frequent``."""
+        texts, labels = np.repeat(self.owners, DRAWN), np.repeat(self.Y.indices, DRAWN)
+        drawn = drawing.choice(frequent, len(texts))
+        new = _entries(self.Y.to_scipy(), texts, drawn) == 0
+        texts, labels, drawn = texts[new], labels[new], drawn[new]
+        texts = np.concatenate([self.owners, texts])
+        left_out = np.concatenate([self.Y.indices, labels])
+        labels = np.concatenate([self.Y.indices, drawn])
+        given = np.arange(len(texts)) < len(self.owners)
+        columns = np.column_stack([self._evidence(texts, labels), self._company(texts, labels, left_out)])
+        return _Pairs(columns.astype(np.float32), given, self.rows[texts])
+
+    def _evidence(self, texts, labels):
+        """Rows of evidence for a label of each of ``texts``."""
+        candidates = self.candidates
+        lists = [_lists(texts, labels, self.Y.n_rows)]
+        ids, scores = with_more(candidates.ids, candidates.scores, lists)
+        columns = self.evidence.columns(candidates._replace(ids=ids, scores=scores))
+        places = (ids[texts] == labels[:, None]).argmax(axis=1)
+        chosen = columns[texts, places]
+        # the order in which labels were added means nothing
+        chosen[:, _RANK] = np.minimum(chosen[:, _RANK], CANDIDATES)
+        return chosen
+
+    def _company(self, texts, labels, left_out):
+        """sum of P(j | i) over the labels i of a text without one, for a label j of each of ``texts``."""
+        together = self.evidence.company.probabilities.to_scipy()
+        support = _entries(self.Y.to_scipy() @ together, texts, labels)
+        return support - _entries(together, left_out, labels)
+
+
+def _lists(texts, labels, n):
+    """The labels of each of n texts: int32 (n, k), -1 where it has fewer."""
+    order = np.argsort(texts, kind="stable")
+    texts, amounts = texts[order], np.bincount(texts, minlength=n)
+    lists = np.full((n, amounts.max(initial=0)), NO_LABEL, np.int32)
+    lists[texts, np.arange(len(texts)) - offsets(amounts)[texts]] = labels[order]
+    return lists
+
+
+def _hits(Y, ids):
+    """Which candidates (n, k) are among labels Y."""
+    texts = np.repeat(np.arange(len(ids)), ids.shape[1])
+    values = _entries(Y.to_scipy(), texts, ids.ravel())
+    return (values > 0).reshape(ids.shape) & (ids != NO_LABEL)
+
+
+def _entries(matrix, rows, columns):
+    """Entries of a sparse matrix at some places (m,)."""
+    return matrix[rows[:, None], columns[:, None]].toarray()[:, 0]
+
+
+def _lifts(pairs, threads):
+    """Odds of given labels against drawn ones, by trees that have not seen the texts."""
+    odd, lifts = pairs.rows % 2 == 1, np.ones(len(pairs.rows))
+    for half in (odd, ~odd):
+        trees = fit_trees(pairs.columns[half], pairs.given[half], threads)
+        share = pairs.given[half].mean()
+        lifts[~half] = np.exp(trees.log_odds(pairs.columns[~half])) * (1 - share) / share
+    return lifts[pairs.given]
