@@ -229,6 +229,12 @@ STEPS = {
         makes=("reliability",),
         rule="measure_reliability",
     ),
+    "doubts": Step(
+        "doubts",
+        "List training labels that are probably wrong or missing.",
+        rule="list_doubts",
+        for_people=True,
+    ),
     "prune-curve": Step(
         "evaluating",
         "Measure a model pruned at larger thresholds.",

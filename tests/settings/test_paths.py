@@ -28,7 +28,7 @@ def test_runs_held_out_alike_share_a_fold():
     ours = settings(runs, predict={"rerank": 0.1})
     assert paths.folds(ours) == ["mine/held-out-0.1", "mine/held-out-0.25"]
     measured = [f"results/mine/{run}/reliability.json" for run in ("msi", "zero", "more")]
-    assert paths.reliability_files(ours) == measured
+    assert paths.second_stage_files(ours, paths.RELIABILITY) == measured
 
 
 FEATURES = {"format": "svmlight", "train": "a.svm"}

@@ -13,7 +13,8 @@ rule write_report:
         ),
         figures=paths.figure_files(SETTINGS),
         choices=sorted({path for files in CHOICES for path in files.values()}),
-        reliability=paths.reliability_files(SETTINGS),
+        reliability=paths.second_stage_files(SETTINGS, paths.RELIABILITY),
+        doubts=paths.second_stage_files(SETTINGS, paths.DOUBTS),
     output:
         report(
             paths.REPORT,

@@ -83,3 +83,34 @@ rule measure_reliability:
     shell:
         "ovaflow reliability {input.predictions:q} --dataset={input.dataset:q} --reranker={input.reranker:q}"
         " --output={output:q} > {log:q} 2>&1"
+
+
+rule list_doubts:
+    input:
+        dataset=paths.DATASET,
+        held_out=held_out_by(paths.DATASET),
+        model=held_out_by(paths.MODEL),
+    output:
+        report(
+            paths.DOUBTS,
+            caption="../report/doubts.rst",
+            category="{dataset}",
+            subcategory="{run}",
+            labels={"file": "training labels to check"},
+        ),
+    log:
+        "logs/{dataset}/{run}/doubts.log",
+    benchmark:
+        "logs/{dataset}/{run}/doubts.tsv"
+    params:
+        code=code_fingerprint("doubts"),
+    threads: threads_of_run
+    resources:
+        mem_mb=megabytes(3),
+    conda:
+        "../../envs/ovaflow.yaml"
+    wildcard_constraints:
+        dataset=one_of(SETTINGS.datasets),
+    shell:
+        "ovaflow doubts {input.model:q} --dataset={input.dataset:q} --held-out={input.held_out:q}"
+        " --threads={threads} --output={output:q} > {log:q} 2>&1"

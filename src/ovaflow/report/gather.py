@@ -14,6 +14,7 @@ from ovaflow.model.model_file import method_of
 from ovaflow.model.training_file import read_training
 from ovaflow.prediction.predictions import read_predictions
 from ovaflow.report import cards, costs, drift, examples, quality
+from ovaflow.report.doubts import read_doubts
 from ovaflow.report.second_stage import read_second_stage
 from ovaflow.report.sweeps import drawable, read_choices, read_sweeps
 from ovaflow.report.training import TrainingOfRun, read_label_tree_of, summarise
@@ -56,6 +57,7 @@ class Run:
     reranked: bool  # whether a second stage made its predictions
     by_probability: bool  # whether predictions are the most probable labels, not those for macro-F1
     second_stage: dict | None  # reliability.json
+    doubts: list  # worst rows of doubts.csv
     pruning: list  # points of prune.json: threshold, metrics and size
 
     def per_label(self, value):
@@ -209,6 +211,7 @@ def _read_run(folder, dataset, counts, predictions, series):
         reranked=predictions.ranking is not None,
         by_probability=_are_most_probable(predictions),
         second_stage=read_second_stage(folder, predictions, dataset.test.Y),
+        doubts=read_doubts(folder),
         pruning=drawable(prune_curve.get("points", [])),
     )
 

@@ -18,6 +18,7 @@ from ovaflow.machine.topology import processor, read_topology
 from ovaflow.report import (
     cards,
     costs,
+    doubts,
     drift,
     frequency,
     quality,
@@ -56,6 +57,7 @@ SECTIONS = (
     PageSection("sweeps", "Sweeps", sweeps.show_sweeps),
     PageSection("frequency", "Rare and frequent labels", frequency.show),
     PageSection("trust", "Best and worst labels", _gathered("trust")),
+    PageSection("doubts", "Training labels to check", doubts.show),
     PageSection("new-records", "New records", drift.show),
     PageSection("training", "Training", training.show),
     PageSection("pruning", "Pruning", sweeps.show_pruning),

@@ -15,7 +15,7 @@ from scipy.special import expit
 
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.candidates import Candidates, with_more
-from ovaflow.reranking.evidence import COLUMNS, Evidence
+from ovaflow.reranking.evidence import Evidence
 from ovaflow.reranking.fitting import FEWEST, fit_likelihood, fit_trees
 from ovaflow.settings.models import CANDIDATES
 from ovaflow.sparse.csr import CSR, offsets, rows_of
@@ -28,8 +28,6 @@ LIKELY = 0.5
 
 BLOCK = 5000
 """Texts looked at together; the trees of probabilities are fitted to the first of them."""
-
-_RANK = COLUMNS.index("rank")
 
 
 class Doubts(NamedTuple):
@@ -174,12 +172,11 @@ class _Texts:
         candidates = self.candidates
         lists = [_lists(texts, labels, self.Y.n_rows)]
         ids, scores = with_more(candidates.ids, candidates.scores, lists)
-        columns = self.evidence.columns(candidates._replace(ids=ids, scores=scores))
-        places = (ids[texts] == labels[:, None]).argmax(axis=1)
-        chosen = columns[texts, places]
         # the order in which labels were added means nothing
-        chosen[:, _RANK] = np.minimum(chosen[:, _RANK], CANDIDATES)
-        return chosen
+        ranks = np.minimum(np.arange(ids.shape[1]), CANDIDATES)
+        columns = self.evidence.columns(Candidates(*candidates[:2], ids, scores, ranks))
+        places = (ids[texts] == labels[:, None]).argmax(axis=1)
+        return columns[texts, places]
 
     def _company(self, texts, labels, left_out):
         """sum of P(j | i) over the labels i of a text without one, for a label j of each of ``texts``."""

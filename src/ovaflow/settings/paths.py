@@ -41,6 +41,7 @@ LABELS = f"{_RUN}/labels.csv"
 REFERENCE = f"{_RUN}/reference.json"
 RERANKER = f"{_RUN}/reranker.h5"
 RELIABILITY = f"{_RUN}/reliability.json"
+DOUBTS = f"{_RUN}/doubts.csv"
 PRUNE_CURVE = f"{_RUN}/prune.json"
 TREE_CURVE = f"{_RUN}/{STEPS['tree-curve'].figure}"
 EMBEDDING_CURVE = f"{_RUN}/{STEPS['describe-embedding'].figure}"
@@ -115,7 +116,7 @@ def folds(config: Config) -> list[str]:
     return sorted(fold for fold in names if fold is not None)
 
 
-def reliability_files(config: Config) -> list[str]:
-    """What the second stages of runs and datasets that have one are measured in."""
+def second_stage_files(config: Config, template: str) -> list[str]:
+    """A file of all runs and datasets that have a second stage."""
     places = [place for place in product(config.datasets, config.runs) if fold_of(config, *place)]
-    return [RELIABILITY.format(dataset=dataset, run=run) for dataset, run in places]
+    return [template.format(dataset=dataset, run=run) for dataset, run in places]

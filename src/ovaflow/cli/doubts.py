@@ -1,0 +1,117 @@
+"""ovaflow doubts: training labels that are probably wrong or missing."""
+
+from pathlib import Path
+
+import click
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ovaflow.cli.options import FILE, THREADS
+from ovaflow.console.errors import InputError
+from ovaflow.data.dataset import open_dataset
+from ovaflow.evaluation.doubts import HEADER, of_all, of_held_out, table
+from ovaflow.prediction.predictions import open_any_model
+from ovaflow.reranking.fitting import FEWEST
+from ovaflow.reranking.neighbours import NEAREST
+from ovaflow.reranking.reranker_file import FILE_NAME, read_about
+from ovaflow.settings.models import HELD_OUT
+from ovaflow.storage.writing import write_csv
+
+SHOWN = 10
+"""Rows of each kind on the terminal."""
+
+_TITLES = {"wrong": "Given, but improbable", "missing": "Not given, but probable"}
+
+
+@click.command("doubts")
+@click.argument("run", type=click.Path(path_type=Path), metavar="RUN|MODEL")
+@click.option("--dataset", type=FILE, help="The dataset file; by default that of the RUN.")
+@click.option("--held-out", type=FILE, help="Dataset by ovaflow hold-out; MODEL is then one of its training data.")
+@click.option(
+    "--all",
+    "every",
+    is_flag=True,
+    help="All training records instead of a fifth: train five times, each time without a fifth of them.",
+)
+@THREADS
+@click.option("--output", type=FILE, help="Table of all doubts to write, doubts.csv.")
+def doubts_command(run, dataset, held_out, every, threads, output):
+    """List training labels that are probably wrong or missing, by models that have not seen their records.
+
+    RUN is the folder of a run with a second stage, such as results/catalog/msi: the fifth of the training records
+    that was held out for it is looked at.
+    """
+    if every and held_out:
+        raise click.UsageError("--all and --held-out exclude each other")
+    model = run / "model.h5" if run.is_dir() else run
+    opened = open_dataset(dataset or model.parent.parent / "dataset.h5")
+    if every:
+        trained = open_any_model(model)
+        trained.require_dataset(opened)
+        doubts, n = of_all(opened, trained, threads)
+    else:
+        if held_out is None:
+            held_out = _held_out_by(model)
+            model = held_out.parent / model.parent.name / model.name
+        parts, trained = open_dataset(held_out), open_any_model(model)
+        _require_parts(opened, parts, trained)
+        doubts, n = of_held_out(opened, parts, trained, threads)
+    rows = table(opened, doubts.worst_first())
+    if output:
+        write_csv(output, [HEADER, *rows])
+    _print(rows)
+    _print_summary(rows, n, opened, output)
+
+
+def _held_out_by(model):
+    """The held-out dataset of a run's second stage, in the layout of results/."""
+    reranker = model.with_name(FILE_NAME)
+    if not reranker.exists():
+        message = "no second stage, so every model has seen all training records"
+        remedy = "give --all, or set predict: {rerank: 0.2} in the config and run again"
+        raise InputError(message, path=model, remedy=remedy)
+    share = read_about(reranker).parameters["fraction"]
+    return model.parent.parent / f"{HELD_OUT}{share:g}" / "dataset.h5"
+
+
+def _require_parts(dataset, held_out, model):
+    if held_out.parameters.get("held_out", {}).get("of") != dataset.checksum:
+        remedy = "give the held-out dataset and the dataset of one run"
+        raise InputError(f"was not held out of {dataset.path}", path=held_out.path, remedy=remedy)
+    model.require_dataset(held_out)
+
+
+def _print(rows):
+    console = Console(highlight=False)
+    for kind, title in _TITLES.items():
+        chosen = [row for row in rows if row[2] == kind][:SHOWN]
+        if chosen:
+            console.print(_table(title, chosen))
+
+
+def _table(title, rows):
+    grid = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    width = min(24, max(len(row[0]) for row in rows))
+    grid.add_column("record", overflow="fold", min_width=width)
+    grid.add_column("label", overflow="fold", min_width=16)
+    grid.add_column("probable", justify="right", no_wrap=True)
+    grid.add_column("similar", justify="right", no_wrap=True)
+    grid.add_column("words", style="dim", overflow="fold", ratio=1)
+    for record, label, _, probability, _, similar, words in rows:
+        share = f"{100 * float(probability):.0f} %"
+        grid.add_row(Text(record), Text(label), share, f"{similar}/{NEAREST}", Text(" ".join(words.split()[:5])))
+    return grid
+
+
+def _print_summary(rows, n, dataset, output):
+    if n < FEWEST:
+        click.echo(f"{n:,} records were held out; doubts need {FEWEST:,}")
+        return
+    wrong = sum(row[2] == "wrong" for row in rows)
+    place = f"{output}: " if output else ""
+    click.echo(
+        f"{place}{wrong:,} labels are less likely than chance, {len(rows) - wrong:,} are missing with a"
+        f" probability of 50 % or more, of {n:,} of {dataset.n_documents:,} training records"
+    )

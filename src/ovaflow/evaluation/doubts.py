@@ -1,0 +1,89 @@
+"""Doubts about the labels of training records: of those held out for the second stage, or of all in five folds."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ovaflow.console.errors import InputError
+from ovaflow.console.progress import Progress, silence
+from ovaflow.data.hold_out import held_out_with_twins
+from ovaflow.model.model_file import ONE_VS_ALL
+from ovaflow.reranking.doubts import find_doubts, joined
+from ovaflow.settings.models import TrainLabels
+from ovaflow.storage.writing import cell_of
+from ovaflow.training.shard_job import train_model
+
+FOLDS = 5
+
+WORDS = 8
+"""Heaviest features that stand for a record, whose text is not kept."""
+
+HEADER = ("record", "label", "kind", "probability", "lift", "similar", "words")
+
+
+def of_held_out(dataset, held_out, model, threads=1):
+    """Doubts about the training instances that were held out, by a model of the others; how many these are."""
+    settings = held_out.parameters["held_out"]
+    held = _held_out(dataset, settings["fraction"], settings["seed"])
+    rows = np.flatnonzero(held & ~_extra(dataset))
+    if len(rows) != held_out.test.X.n_rows:
+        message = "was held out by another ovaflow"
+        raise InputError(message, path=held_out.path, remedy="run hold-out again")
+    return find_doubts(dataset, rows, held_out, model, threads), len(rows)
+
+
+def of_all(dataset, model, threads=1):
+    """Doubts about all training instances, each by a model of four fifths without it; how many these are."""
+    if model.method != ONE_VS_ALL:
+        message = f"a model of {model.method}; only one-vs-all models are trained again here"
+        raise InputError(message, path=model.path, remedy="leave out --all")
+    settings = model.parameters["train"]
+    names = TrainLabels.model_fields.keys() & settings.keys() - {"initialization"}
+    training = TrainLabels.model_validate({name: settings[name] for name in names})
+    folds, parts = _folds(dataset), []
+    with Progress("doubts", FOLDS, "folds") as progress:
+        for fold in range(FOLDS):
+            with silence():
+                rows = np.flatnonzero((folds == fold) & ~_extra(dataset))
+                others = _without(dataset, folds == fold)
+                trained = train_model(others, training, model.parameters["prune"], threads)
+                parts.append(find_doubts(dataset, rows, others, trained, threads))
+            progress.advance()
+    return joined(parts), int(np.count_nonzero(~_extra(dataset)))
+
+
+def _held_out(dataset, fraction, seed=0):
+    texts = dataset.train.X.part(0, dataset.n_documents)
+    return held_out_with_twins(texts, fraction, seed, dataset.train.groups)
+
+
+def _folds(dataset):
+    """The fold of each training instance: what a larger share holds out, and a smaller one does not."""
+    held = [_held_out(dataset, (fold + 1) / FOLDS) for fold in range(FOLDS - 1)]
+    return FOLDS - 1 - np.sum(held, axis=0)
+
+
+def _without(dataset, left_out):
+    kept = np.ones(dataset.train.X.n_rows, bool)
+    kept[: dataset.n_documents] = ~left_out
+    return replace(dataset, train=dataset.train.take(np.flatnonzero(kept)), checksum="")
+
+
+def _extra(dataset):
+    extra = dataset.train.extra
+    return np.zeros(dataset.n_documents, bool) if extra is None else extra[: dataset.n_documents]
+
+
+def table(dataset, doubts):
+    """Doubts as rows of :data:`HEADER`, records by their ids."""
+    ids = dataset.ids("train")
+    rows = []
+    for row, label, probability, similar, lift in zip(*(array.tolist() for array in doubts), strict=True):
+        wrong = not np.isnan(lift)
+        words = " ".join(dataset.heaviest_features("train", row, WORDS))
+        record = ids[row] or f"training instance {row}"
+        kind, shown_lift = ("wrong", f"{lift:.2g}") if wrong else ("missing", "")
+        name = dataset.label_names[label] or f"label {label}"
+        cells = map(cell_of, (record, name))
+        rows.append((*cells, kind, f"{probability:.3f}", shown_lift, similar, cell_of(words)))
+    return rows
