@@ -39,7 +39,7 @@ def test_an_index_finds_the_best_of_the_allowed_labels(X, W, trained_and_allowed
     assert np.array_equal(ours[1], theirs[1])
 
 
-@pytest.mark.parametrize("few", [0, 500])
+@pytest.mark.parametrize("few", [0, 1])
 @pytest.mark.parametrize("method", ["one-vs-all", "fastxml", "rembrandt"])
 def test_every_method_against_a_sort_of_all_scores(tiny_models, monkeypatch, method, few):
     monkeypatch.setattr(top_k, "FEW", few)
