@@ -142,7 +142,7 @@ def _sure(run):
 
 SURE = (
     Column("records", itemgetter("records"), wording.count),
-    _fraction("of all", "instances", "%", "of all test instances"),
+    _fraction("of all", "instances", "records, %", "test instances"),
     Column("labels", itemgetter("labels"), wording.count),
     _fraction("right", "right", "labels, %"),
     _fraction("expected", "expected", "labels, %", "mean of their probabilities"),
