@@ -145,7 +145,7 @@ def label_next(path):
                 axis.plot(records, values, marker="o", markersize=3.5, label=name)
             axis.set(title=measure, xlabel="labelled records")
             axis.yaxis.set_major_formatter(PercentFormatter(1, 0))
-        axes[0].legend()
+        axes[1].legend(loc="lower right")
 
     draw("label-next", "Quality on new records as more are labelled, chosen in three ways", paint, 2)
 
