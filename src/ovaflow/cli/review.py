@@ -1,4 +1,4 @@
-"""Which records a person looks at, of those that ovaflow predict answers: its options --review, --sure and --unsure."""
+"""Which records a person looks at: options --review, --sure and --unsure of ovaflow predict."""
 
 import heapq
 import itertools
@@ -17,8 +17,8 @@ _OPTIONS = (
         "--review",
         type=click.IntRange(1),
         metavar="N",
-        help="Write only the N records with the most expected errors, wrong or missing labels, these "
-        "first, each with the labels that fit; needs a second stage.",
+        help="Write only the N records with the most expected errors, wrong or missing labels, "
+        "these first, each with the labels that fit; needs a second stage.",
     ),
     click.option(
         "--sure",
@@ -42,7 +42,7 @@ def chooses_records(command):
 
 
 class Look(NamedTuple):
-    """Which records are written: all, the first ``review`` by expected errors, or the ``sure`` ones."""
+    """Which records are written: all, the first ``review`` by errors, or the ``sure`` ones."""
 
     review: int | None
     sure: float | None
@@ -55,14 +55,15 @@ class Look(NamedTuple):
     def require_sense(self, model, output, options):
         """Refuse options that do not go together."""
         if (self.sure is None) != (self.unsure is None) or (self.sure and output is None):
-            message = "--sure, --output and --unsure go together: a share, and a file for each kind of record"
+            message = "--sure, --output and --unsure go together: a share, and a file for each kind"
             raise click.UsageError(message)
         if not self.chooses:
             return
         require_second_stage(model)
         name = "review" if self.sure is None else "sure"
         if self.review is not None and self.sure is not None:
-            raise click.UsageError("--review goes without --sure: --unsure is in this order already")
+            message = "--review goes without --sure: --unsure is in this order already"
+            raise click.UsageError(message)
         for other in _OTHER_ANSWERS:
             if options[other] is not None:
                 other = other.replace("_", "-")
@@ -82,7 +83,7 @@ def _errors(pair):
 
 
 def divide(batches, sure, lines, others):
-    """Write batches of records and answers, the sure ones to ``lines``; how many labels, and how many of them right."""
+    """Write sure records of batches to ``lines``; number of their labels, and of right ones."""
     labels, right, unsure = 0, 0.0, []
     for record, answer in itertools.chain.from_iterable(batches):
         if answer.quality.precision >= sure:
@@ -108,7 +109,8 @@ def report_division(model, look, output, amounts, labels, right):
 def _measured(check, sure):
     rows = [row for row in check.get("sure", ()) if row["level"] <= sure]
     if not rows:
-        return "how many such labels are right was not measured; fit the second stage again (ovaflow rerank)"
+        remedy = "fit the second stage again (ovaflow rerank)"
+        return f"how many such labels are right was not measured; {remedy}"
     row = rows[-1]
     held_out = f"{check['texts']:,} held-out records"
     if not row["records"]:

@@ -1,4 +1,4 @@
-"""How many labels of an answer are probably right, and how many of a text's labels it probably has."""
+"""How many labels of an answer are probably right, and how many of a text's it probably has."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ LEVELS = tuple(hundredths / 100 for hundredths in range(50, 100))
 
 
 class ExpectedQuality(NamedTuple):
-    """Of the answer to one text, or of the answers to n texts. Expectations add up, whatever depends on what."""
+    """Of the answer to one text, or of answers to n. Expectations add up, dependent or not."""
 
     labels: np.ndarray  # of the answer
     right: np.ndarray  # expected number of these that are right
@@ -37,8 +37,8 @@ class ExpectedQuality(NamedTuple):
 def expected_quality(answers, candidates, missed=0.0):
     """What probabilities (n, m) of answers promise; -inf where there is no label.
 
-    A text should have the sum of the probabilities of its ``candidates`` (n, k), and those that candidates lack:
-    ``missed`` is their mean number, about the same for texts of few and of many expected labels.
+    A text should have the sum of the probabilities of its ``candidates`` (n, k) and, on average,
+    ``missed`` more: about the same number for texts of few and of many expected labels.
     """
     labels = np.count_nonzero(np.isfinite(answers), axis=1)
     right, among = (np.maximum(p, 0).sum(axis=1, dtype=np.float64) for p in (answers, candidates))
@@ -46,7 +46,7 @@ def expected_quality(answers, candidates, missed=0.0):
 
 
 def sure_records(levels, probabilities, hits):
-    """What is right of the labels that fit, of the records that are expected to be at least so precise.
+    """What is right of the labels that fit, of records that are expected to be so precise.
 
     Of candidates (n, k) with such ``probabilities``, ``hits`` says which are true.
     """
