@@ -107,13 +107,17 @@ def test_training_records_of_a_label(tmp_path, capsys, monkeypatch):
     asked = ["explain", str(model), "--label=coffee", f"--dataset={path}"]
     assert main([*asked, "--json"]) == 0
     (label,) = json.loads(capsys.readouterr().out)["labels"]
-    assert [each["record"] for each in label["records"]] == ["r1", "r3", "line 5"]
-    assert [each["words"] for each in label["records"]][1] == ["bean", "coffee"]
+    names = [each["record"] for each in label["records"]]
+    assert {*names} == {"r1", "r3", "line 5"}
+    assert label["records"][names.index("r3")]["words"] == ["bean", "coffee"]
+    # each weight is 1: the score is the sum of the features
+    sums = dataset.train.X.to_scipy().sum(axis=1)[[0, 2, 3]]
+    assert [each["score"] for each in label["records"]] == pytest.approx(np.sort(sums))
+    assert names == [["r1", "r3", "line 5"][place] for place in np.argsort(sums, kind="stable")]
     assert main([*asked, "--top=2"]) == 0
     written = capsys.readouterr().out
-    assert "first 2 of " in written
-    assert "r3" in written
-    assert "line 5" not in written
+    assert "training records, the lowest scores first" in written
+    assert names[2] not in written
     table.write_text(RECORDS.replace("r1", "r9"))
     assert main(["prepare", "--format=csv", "--label-separator=;", "--min-df=1", *files]) == 0
     assert main(asked) == 2

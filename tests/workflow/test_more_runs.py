@@ -26,7 +26,7 @@ PROJECTED = {"project_instances": 1, **TUNED}
 TRAINED = {"train_shard": 1, "merge_shards": 1, **PREDICTED}
 PLANNED = {"plan_shards": 1, **TRAINED}
 FITTED = {"fit_reranker": 1, "measure_reliability": 1, **PREDICTED}
-RERANKED = FITTED | {"predict_labels": 2}
+RERANKED = FITTED | {"predict_labels": 2, "list_doubts": 1}
 REPORT, TREES, EMBEDDING = {"write_report": 1}, {"estimate_trees": 1}, {"embed_labels": 1}
 
 

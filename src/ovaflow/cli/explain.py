@@ -43,8 +43,8 @@ def explain_command(path, model, text, dataset, row, names, labels, top, reranke
     """Show which words push labels up and down.
 
     For a text or a test instance: what each word adds to the labels' scores, and what the second stage, if there is
-    one, knows besides. For labels alone: their strongest words and nearest labels, and with --dataset the training
-    records that they were learnt from.
+    one, knows besides. For labels alone: their strongest words and nearest labels, and with --dataset those of
+    their training records that fit worst.
     """
     if (path is None) == (model is None):
         raise click.UsageError("give one MODEL")
@@ -102,18 +102,22 @@ def _open_dataset_of(model, path):
 def _described(predictor, dataset, label, top):
     positives = {"positives": int(predictor.model.counts[label])}
     entry = label_entry(predictor, label) | positives | describe_label(predictor, label, top, top)
-    return entry if dataset is None else entry | {"records": _records(dataset, label, top)}
+    return entry if dataset is None else entry | {"records": _records(predictor.model, dataset, label, top)}
 
 
-def _records(dataset, label, top):
-    """The first training records of a label; names of labels are not records."""
+def _records(model, dataset, label, top):
+    """The training records of a label that fit it worst by the model itself; names of labels are not records."""
     rows = dataset.positives.part(label, label + 1).indices
-    rows = rows[rows < dataset.n_documents][:top].tolist()
+    rows = rows[rows < dataset.n_documents]
+    scores = model.score(model.instances(dataset.train.take(rows)), np.array([label]))[:, 0]
+    worst = np.argsort(scores, kind="stable")[:top]
+    rows, scores = rows[worst].tolist(), scores[worst].tolist()
     records = []
-    for row, record in zip(rows, dataset.records("train", rows), strict=True):
+    for row, record, score in zip(rows, dataset.records("train", rows), scores, strict=True):
         # in place of the text, which is not kept
         words = dataset.heaviest_features("train", row, 8)
-        records.append({"record": record or f"training instance {row}", "words": words})
+        name = record or f"training instance {row}"
+        records.append({"record": name, "score": score, "words": words})
     return records
 
 
@@ -152,11 +156,15 @@ def _show_label(console, answer):
 
 def _show_records(console, answer):
     shown = len(answer["records"])
-    title = f"first {shown} of {answer['positives']:,} training records" if shown else "no training records"
+    title = "no training records"
+    if shown:
+        amount = f"{shown} of {answer['positives']:,} training records"
+        title = f"{amount}, the lowest scores first; the model has seen them"
     console.print(Text(title, style="dim"))
     grid = Table.grid(padding=(0, 2))
     for each in answer["records"]:
-        grid.add_row(Text(_plain(each["record"])), Text(_plain(", ".join(each["words"])), style="dim"))
+        words = Text(_plain(", ".join(each["words"])), style="dim")
+        grid.add_row(Text(_plain(each["record"])), f"{each['score']:+.3f}", words)
     console.print(grid)
 
 

@@ -9,6 +9,7 @@ from ovaflow.console.progress import Progress, silence
 from ovaflow.data.hold_out import held_out_with_twins
 from ovaflow.model.model_file import ONE_VS_ALL
 from ovaflow.reranking.doubts import find_doubts, joined
+from ovaflow.reranking.fitting import FEWEST
 from ovaflow.settings.models import TrainLabels
 from ovaflow.storage.writing import cell_of
 from ovaflow.training.shard_job import train_model
@@ -37,6 +38,10 @@ def of_all(dataset, model, threads=1):
     if model.method != ONE_VS_ALL:
         message = f"a model of {model.method}; only one-vs-all models are trained again here"
         raise InputError(message, path=model.path, remedy="leave out --all")
+    n = int(np.count_nonzero(~_extra(dataset)))
+    if n < FOLDS * FEWEST:
+        message = f"{n:,} training records are too few to look at all; {FOLDS * FEWEST:,} are needed"
+        raise InputError(message, path=dataset.path)
     settings = model.parameters["train"]
     names = TrainLabels.model_fields.keys() & settings.keys() - {"initialization"}
     training = TrainLabels.model_validate({name: settings[name] for name in names})
@@ -49,7 +54,7 @@ def of_all(dataset, model, threads=1):
                 trained = train_model(others, training, model.parameters["prune"], threads)
                 parts.append(find_doubts(dataset, rows, others, trained, threads))
             progress.advance()
-    return joined(parts), int(np.count_nonzero(~_extra(dataset)))
+    return joined(parts), n
 
 
 def _held_out(dataset, fraction, seed=0):

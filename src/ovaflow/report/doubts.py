@@ -45,5 +45,5 @@ COLUMNS = (
     _text("seems", "kind", 10),
     _figure("probability, %", "probability", partial(wording.percent, digits=0), unit="fraction"),
     _figure("similar records", "similar", wording.count, hint="of 30 that have the label"),
-    _text("words", "words", 80),
+    _text("words", "words", 40),
 )

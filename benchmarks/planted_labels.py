@@ -1,0 +1,96 @@
+"""How many wrong labels `ovaflow doubts` finds: 2 % of the labels of training records are replaced by others.
+
+    python benchmarks/planted_labels.py results/docstrings/dataset.h5 --seed 0
+
+A fifth of the records is held out, and a model trained on the others. The share of planted labels among the first
+20, 100 and 500 is printed for several orders, and that of the labels that were replaced among the missing ones.
+"""
+
+from dataclasses import replace
+
+import click
+import numpy as np
+import scipy.sparse
+
+from ovaflow.data.dataset import open_dataset
+from ovaflow.data.hold_out import held_out_with_twins, hold_out
+from ovaflow.reranking.doubts import find_doubts
+from ovaflow.settings.models import TrainLabels
+from ovaflow.sparse.csr import from_scipy
+from ovaflow.training.shard_job import train_model
+
+SHARE = 0.02
+FIRST = (20, 100, 500)
+
+
+@click.command()
+@click.argument("dataset")
+@click.option("--seed", default=0)
+@click.option("--epsilon", default=0.01)
+@click.option("--threads", default=1)
+def main(dataset, seed, epsilon, threads):
+    opened = open_dataset(dataset)
+    planted = plant(opened, seed)
+    Y = with_labels(opened.train.Y, planted)
+    # the checksum is that of other labels
+    changed = replace(opened, train=replace(opened.train, Y=Y), checksum="")
+    others = hold_out(changed, 0.2)
+    model = train_model(others, TrainLabels(epsilon=epsilon), 0.01, threads)
+    texts = changed.train.X.part(0, changed.n_documents)
+    rows = np.flatnonzero(held_out_with_twins(texts, 0.2, 0, changed.train.groups))
+    show(find_doubts(changed, rows, others, model, threads), changed.counts, planted)
+
+
+def plant(dataset, seed):
+    """Places of the labels that are replaced, and the labels that take them, drawn by frequency."""
+    Y, random = dataset.train.Y, np.random.default_rng(seed)
+    n_labels = int(Y.indptr[dataset.n_documents])
+    rows = np.repeat(np.arange(Y.n_rows), np.diff(Y.indptr))
+    present = set(zip(rows.tolist(), Y.indices.tolist(), strict=True))
+    planted = {}
+    for place in np.sort(random.choice(n_labels, round(SHARE * n_labels), replace=False)).tolist():
+        label = int(Y.indices[random.integers(n_labels)])
+        while (int(rows[place]), label) in present:
+            label = int(Y.indices[random.integers(n_labels)])
+        present.add((int(rows[place]), label))
+        planted[place] = int(rows[place]), int(Y.indices[place]), label
+    return planted
+
+
+def with_labels(Y, planted):
+    labels, rows = Y.indices.copy(), np.repeat(np.arange(Y.n_rows), np.diff(Y.indptr))
+    labels[list(planted)] = [new for _, _, new in planted.values()]
+    shape = Y.n_rows, Y.n_columns
+    return from_scipy(scipy.sparse.csr_array((np.ones(len(labels)), (rows, labels)), shape=shape))
+
+
+def show(doubts, counts, planted):
+    given, missing = doubts.take(doubts.given), doubts.take(~doubts.given)
+    p, labels = given.probabilities, given.labels
+    amounts = np.bincount(labels, minlength=len(counts))
+    # smoothed by five labels, whose mean is that of all
+    means = (np.bincount(labels, p, len(counts)) + 5 * p.mean()) / (amounts + 5)
+    orders = {
+        "lift (ovaflow doubts)": given.lifts,
+        "probability": p,
+        "probability less its mean for the label": p - means[labels],
+        "probability over the label's frequency": (p + 1e-5) / (counts[labels] + 1),
+    }
+    swaps = {(row, new) for row, _, new in planted.values()}
+    removed = {(row, old) for row, old, _ in planted.values()}
+    click.echo(f"{'first':45}{''.join(f'{amount:>8}' for amount in FIRST)}")
+    for name, order in orders.items():
+        show_order(name, given, order, swaps)
+    show_order("missing, by probability", missing, -missing.probabilities, removed)
+
+
+def show_order(name, doubts, order, planted):
+    first = doubts.take(np.argsort(order, kind="stable")[: max(FIRST)])
+    pairs = zip(first.rows.tolist(), first.labels.tolist(), strict=True)
+    hits = np.array([pair in planted for pair in pairs])
+    shares = "".join(f"{100 * hits[:amount].mean():8.0f}" for amount in FIRST)
+    click.echo(f"{name:45}{shares}")
+
+
+if __name__ == "__main__":
+    main()
