@@ -1,6 +1,6 @@
 """Runs with other configs in one folder leave no files, locks, shared memory or processes behind.
 
-``OVAFLOW_SOAK=20`` in the environment makes more of them than the usual ones.
+``OVAFLOW_SOAK=20`` in the environment makes more of them than the usual one.
 """
 
 import os
@@ -14,7 +14,7 @@ from tiny_table import write_config
 
 from ovaflow.machine.shared_files import private_folder
 
-RERUNS = int(os.environ.get("OVAFLOW_SOAK", "2"))
+RERUNS = int(os.environ.get("OVAFLOW_SOAK", "1"))
 
 pytestmark = [pytest.mark.workflow, pytest.mark.kills, pytest.mark.timeout(300 + 120 * RERUNS)]
 
