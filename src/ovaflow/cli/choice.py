@@ -2,6 +2,7 @@
 
 import click
 
+from ovaflow.cli.options import several
 from ovaflow.data.label_choice import entries_of
 
 _ENTRIES = "name, URI, pattern such as 'http://example.org/places/*', scheme or collection, or a .txt file of these"
@@ -26,11 +27,8 @@ _OPTIONS = (
 CHOICE = ("include", "exclude", "language")
 
 
-def chooses_labels(command):
-    """Decorate a command with ``--include``, ``--exclude`` and ``--language``."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+chooses_labels = several(_OPTIONS)
+"""Decorate a command with ``--include``, ``--exclude`` and ``--language``."""
 
 
 def chosen_labels(predictor, include, exclude, language):

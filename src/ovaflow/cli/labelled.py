@@ -8,6 +8,7 @@ import click
 from rich import box
 from rich.table import Table
 
+from ovaflow.cli.options import several
 from ovaflow.evaluation.labelled_file import FORMATS
 
 _OPTIONS = (
@@ -36,9 +37,7 @@ def reads_labelled_file(command):
         reading = {name: arguments.pop(name) for name in _NAMES}
         return command(**arguments, reading=reading)
 
-    for option in reversed(_OPTIONS):
-        with_reading = option(with_reading)
-    return with_reading
+    return several(_OPTIONS)(with_reading)
 
 
 def distinct_names(models):
@@ -110,10 +109,7 @@ def levels_tables(entries):
     for entry in entries:
         if not entry["automatic"]:
             continue
-        table = Table(box=box.SIMPLE_HEAD)
-        table.add_column("probability", no_wrap=True)
-        for name in ("labels", "said", "right", "found", "records with a label"):
-            table.add_column(name, justify="right")
+        table = _table("probability", "labels", "said", "right", "found", "records with a label")
         for row in entry["automatic"]:
             shares = [row[name] for name in ("expected", "precision", "recall", "instances")]
             first = f"at least {row['probability']:g}"
@@ -126,10 +122,7 @@ def sure_tables(entries):
     for entry in entries:
         if not entry["sure"]:
             continue
-        table = Table(box=box.SIMPLE_HEAD)
-        table.add_column("expected precision", no_wrap=True)
-        for name in ("records", "of all", "labels", "said", "right"):
-            table.add_column(name, justify="right")
+        table = _table("expected precision", "records", "of all", "labels", "said", "right")
         for row in entry["sure"]:
             share, *shares = [_share(row[name]) for name in ("instances", "expected", "right")]
             first = f"at least {row['level']:g}"
@@ -142,12 +135,19 @@ def hierarchy_tables(entries):
     for entry in entries:
         if not entry["by_level"]:
             continue
-        table = Table(box=box.SIMPLE_HEAD)
-        for name in ("level", "labels", "records", "right"):
-            table.add_column(name, justify="right")
+        table = _table("level", "labels", "records", "right")
         for row in entry["by_level"]:
             table.add_row(str(row["level"]), f"{row['labels']:,}", f"{row['records']:,}", _share(row["right"]))
         yield f"{entry['model']}, first label of each level, on the records that have one:", table
+
+
+def _table(first, *others):
+    """An empty table with the names of its columns, of which the first is of words."""
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column(first, no_wrap=True)
+    for name in others:
+        table.add_column(name, justify="right")
+    return table
 
 
 def _share(value):

@@ -19,6 +19,17 @@ EMBEDDING = click.option("--embedding", required=True, type=FILE, help="Embeddin
 STATISTICS = click.option("--statistics", required=True, type=FILE, help="Statistics file to write, training.h5.")
 
 
+def several(options):
+    """Decorator of a command with options, in this order."""
+
+    def decorate(command):
+        for each in reversed(options):
+            command = each(command)
+        return command
+
+    return decorate
+
+
 def second_stage(command):
     use = click.option("--rerank/--no-rerank", default=True, help="Whether to use the second stage.")
     path = click.option("--reranker", type=FILE, help="Second stage; by default reranker.h5 next to the model.")

@@ -187,16 +187,12 @@ def _predict_raw(
         require_hierarchy(predictor.model)
     if probability is not None:
         options["min_score"] = probability
-    kind, column = options.pop("format"), options.pop("text_column") or text_column_of(predictor.model)
-    kinds = [kind or format_of(path, predictor.takes_text) for path in inputs]
-    names = options.pop("first_feature"), options.pop("id_column"), id_columns_of(predictor.model)
-    sources = [InputFile(*each, column, *names, keep) for each in zip(inputs, kinds, strict=True)]
+    names = (options.pop(name) for name in ("format", "text_column", "first_feature", "id_column"))
+    sources = _sources(predictor, inputs, keep, *names)
+    if keep and texts:
+        raise click.UsageError(_KEEP)
     titled = bool(sources) or len(texts) > 1
-    if keep and (texts or not set(kinds) <= set(COLUMN_FORMATS)):
-        formats = ", ".join(COLUMN_FORMATS)
-        raise click.UsageError(f"--keep goes with files of {formats}, which have columns")
     written = partial(_written, predictor, output_format, titled, joined, keep, look.chooses)
-    reference = read_reference(predictor.model)
     plain = texts or any(source.format == "lines" for source in sources)
     if plain and (remark := remark_on_columns(predictor.model)):
         click.echo(f"ovaflow: {remark}", err=True)
@@ -218,18 +214,26 @@ def _predict_raw(
             for pairs in answered:
                 lines.add(pairs)
             _require_suggestions(files, answering.known, progress.done)
-    if unknown := answering.unknown:
-        remark = "have no word that the model knows: what is predicted fits any text"
-        click.echo(f"ovaflow: {unknown:,} of {progress.done:,} texts {remark}", err=True)
-    amounts = progress.done, answering.words, answering.unknown_words
-    if remark := remark_on_words(*amounts, reference):
-        click.echo(f"ovaflow: {remark}", err=True)
+    answering.remark_on_unknown()
     if lines.empty and isinstance(lines.writer, Csv):
         remark = "is kept, so they have no line; --joined gives each a row"
         click.echo(f"ovaflow: no label of {lines.empty:,} of {progress.done:,} instances {remark}", err=True)
     if look.sure is not None:
         amounts = lines.n, others.n
         report_division(predictor.model, look, output, amounts, labels, right)
+
+
+_KEEP = f"--keep goes with files of {', '.join(COLUMN_FORMATS)}, which have columns"
+
+
+def _sources(predictor, inputs, keep, kind, column, first_feature, id_column):
+    """The files to read, by their options."""
+    column = column or text_column_of(predictor.model)
+    names = first_feature, id_column, id_columns_of(predictor.model)
+    kinds = [kind or format_of(path, predictor.takes_text) for path in inputs]
+    if keep and not set(kinds) <= set(COLUMN_FORMATS):
+        raise click.UsageError(_KEEP)
+    return [InputFile(*each, column, *names, keep) for each in zip(inputs, kinds, strict=True)]
 
 
 class _Answering:
@@ -258,6 +262,16 @@ class _Answering:
             chosen = labels_for_macro_f1(ids, scores, k)
             answers = first_answers(self._predictor, *chosen, k, min_score, scores)
             yield zip(records, answers, strict=True)
+
+    def remark_on_unknown(self):
+        """Say how many texts and words the model does not know."""
+        n = self._progress.done
+        if self.unknown:
+            remark = "have no word that the model knows: what is predicted fits any text"
+            click.echo(f"ovaflow: {self.unknown:,} of {n:,} texts {remark}", err=True)
+        reference = read_reference(self._predictor.model)
+        if remark := remark_on_words(n, self.words, self.unknown_words, reference):
+            click.echo(f"ovaflow: {remark}", err=True)
 
     def _read(self, batches):
         """Records, their features and what files suggest for them."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import click
 
-from ovaflow.cli.options import FILE
+from ovaflow.cli.options import FILE, several
 from ovaflow.prediction.predictions import require_second_stage
 
 LOOK = ("review", "sure", "unsure")
@@ -35,10 +35,7 @@ _OPTIONS = (
 _OTHER_ANSWERS = ("optimise", "min_probability", "min_score")
 
 
-def chooses_records(command):
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+chooses_records = several(_OPTIONS)
 
 
 class Look(NamedTuple):

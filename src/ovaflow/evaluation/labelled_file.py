@@ -17,7 +17,7 @@ from ovaflow.data.readers.texts import read_texts
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.reliability import SURE, automatic
 from ovaflow.prediction.drift import Words, drift_of, first_labels_of, frequent_labels
-from ovaflow.prediction.predictor import TextFeatures
+from ovaflow.prediction.predictor import FeaturesAndWords
 from ovaflow.prediction.reference import read_reference
 from ovaflow.prediction.sources import BATCH, format_named, weighs_columns
 from ovaflow.reranking.answer_length import labels_that_fit
@@ -128,7 +128,7 @@ def _read_features(predictor, path, settings):
         raise InputError(f"{X.n_columns:,} features, the model has {d:,}", path=path, remedy="give its features")
     labels = np.split(Y.indices, Y.indptr[1:-1])
     known = [set(row[row < predictor.n_labels].tolist()) for row in labels]
-    features = TextFeatures(predictor.transformed(X._replace(n_columns=d)), Words.sum([]))
+    features = FeaturesAndWords(predictor.transformed(X._replace(n_columns=d)), Words.sum([]))
     yield features, known, list(map(len, labels))
 
 

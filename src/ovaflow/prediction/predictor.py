@@ -25,7 +25,7 @@ from ovaflow.reranking.suggestions import Suggestions
 from ovaflow.sparse.csr import CSR, from_scipy
 
 
-class TextFeatures(NamedTuple):
+class FeaturesAndWords(NamedTuple):
     """Features of texts, and their words."""
 
     X: CSR
@@ -131,7 +131,7 @@ class Predictor:
         """
         return self.read_texts(texts).X
 
-    def read_texts(self, texts: Iterable[str]) -> TextFeatures:
+    def read_texts(self, texts: Iterable[str]) -> FeaturesAndWords:
         """Features of texts, and which of their words are unknown.
 
         Parameters
@@ -141,7 +141,7 @@ class Predictor:
 
         Returns
         -------
-        TextFeatures
+        FeaturesAndWords
 
         Raises
         ------
@@ -162,7 +162,7 @@ class Predictor:
                 yield self.transform.features_of(tokens, terms)
 
         X = self.transform.stack(parts()).X
-        return TextFeatures(X, Words.sum(counted))
+        return FeaturesAndWords(X, Words.sum(counted))
 
     def from_features(self, rows: Iterable[dict[str | int, float]]) -> CSR:
         """Features as the model's dataset has them, from values as its source had them.

@@ -16,7 +16,7 @@ from ovaflow.prediction.drift import Words
 from ovaflow.prediction.explanation import describe_label, label_entry
 from ovaflow.prediction.languages import languages_of
 from ovaflow.prediction.predictions import require_second_stage
-from ovaflow.prediction.predictor import Predictor, TextFeatures, remark_on_memory
+from ovaflow.prediction.predictor import FeaturesAndWords, Predictor, remark_on_memory
 from ovaflow.prediction.reasons import explain
 from ovaflow.prediction.sources import remark_on_columns, text_of_columns
 from ovaflow.reranking.answer_length import labels_that_fit
@@ -111,7 +111,8 @@ class ServedModel:
         if allowed is None:
             self.count(words, ids, scores)
         first = np.array(amounts)[:, None] if request.fit else k
-        answers = first_answers(self.predictor, ids, scores, first, request.min_probability, None, specific)
+        least = request.min_probability
+        answers = first_answers(self.predictor, ids, scores, first, least, specific=specific)
         predictions = []
         for number, (answer, fit, known) in enumerate(zip(answers, amounts, self.known_features(X), strict=True)):
             if specific and fit is not None:
@@ -189,7 +190,7 @@ class ServedModel:
         if not np.isfinite(X.data).all():
             reason = "the model's transform gives no finite numbers for these values"
             raise HTTPException(422, f"features: {reason}")
-        return TextFeatures(X, Words.sum([]))
+        return FeaturesAndWords(X, Words.sum([]))
 
     def _text(self, text):
         """A text as the model reads it, sent as such or by its columns."""
