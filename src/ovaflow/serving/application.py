@@ -24,8 +24,8 @@ from ovaflow.console.errors import InputError
 from ovaflow.prediction.sources import columns_of
 from ovaflow.serving import metrics, schemas
 from ovaflow.serving.annif import annif_routes
-from ovaflow.serving.asked import counter_of
 from ovaflow.serving.corrections import Corrections
+from ovaflow.serving.drift import counter_of
 from ovaflow.serving.replies import described, documentation, documented, json_reply, page, problem
 from ovaflow.serving.served_model import open_served_model
 from ovaflow.serving.service import options_of_worker
