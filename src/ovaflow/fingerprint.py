@@ -13,6 +13,8 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from ovaflow import __version__
+
 _PACKAGE = Path(__file__).parent
 
 _SILENT = (
@@ -38,11 +40,17 @@ def cache_folder():
 
 def kernel_fingerprint():
     """Hash of every module that compiles kernels and of all that these import."""
-    return _fingerprints()[_KERNELS]
+    return code_fingerprint(_KERNELS)
 
 
 def code_fingerprint(subcommand):
-    """Hash of the function of a subcommand and of all that it imports, templates included."""
+    """Hash of the function of a subcommand and of all that it imports, templates included.
+
+    Of the modules that a workflow brings along, the version: its jobs run the ovaflow of their
+    environment.
+    """
+    if not (_PACKAGE / _COMMANDS).is_dir():
+        return __version__
     return _fingerprints()[subcommand]
 
 

@@ -41,7 +41,7 @@ STEPS = {
         "data",
         "Turn raw files into dataset.h5.",
         Reads("PrepareSource", ("prepare",), without=("has_test",)),
-        makes=("dataset",),
+        makes=("dataset", "sizes"),
         rule="prepare_dataset",
         for_people=True,
     ),

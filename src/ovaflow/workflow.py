@@ -3,15 +3,18 @@
 import atexit
 import contextlib
 import os
+import shutil
 import signal
 import socket
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import psutil
 
-from ovaflow.console.errors import InputError, StrPath
+from ovaflow import __version__
+from ovaflow.console.errors import InputError
 
 _PACKAGE = Path(__file__).parent
 _OWNER = Path(".snakemake/ovaflow.pid")
@@ -29,16 +32,16 @@ def snakefile() -> Path:
     raise InputError("this installation carries no workflow", path=_PACKAGE, remedy="install it from a wheel")
 
 
-def code_alone(folder: StrPath) -> Path:
-    """A folder for ``PYTHONPATH`` by which another Python finds ovaflow, and no package that is installed with it."""
-    link = Path(folder).resolve() / _PACKAGE.name
-    if not (link.is_symlink() and link.readlink() == _PACKAGE):
-        link.parent.mkdir(parents=True, exist_ok=True)
-        # jobs that start together each make one, and the last one stays
-        made = link.with_name(f".{link.name}.{os.getpid()}")
-        made.symlink_to(_PACKAGE)
-        made.replace(link)
-    return link.parent
+def require_command() -> None:
+    """Refuse to start where jobs find no ovaflow on their PATH, or one of another version than the workflow's."""
+    remedy = f"pip install ovaflow=={__version__}, or give --sdm conda"
+    path = shutil.which("ovaflow")
+    if path is None:
+        raise InputError("no command ovaflow on PATH, which jobs run", remedy=remedy)
+    done = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+    if __version__ not in done.stdout.split():
+        message = f"jobs would run {path} of another version: {(done.stdout + done.stderr).strip()}"
+        raise InputError(message, remedy=remedy)
 
 
 def record_owner() -> None:

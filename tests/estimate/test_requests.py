@@ -44,12 +44,12 @@ def test_projected_instances_have_a_column_per_feature(features):
 
 
 def test_softmax_takes_more_than_a_loss_per_label():
-    projected, train = SHAPE._replace(features=2000), Train()
-    logistic = demand.of_decoding(projected, Rembrandt(), train)
-    softmax = demand.of_decoding(ONE_LABEL_EACH._replace(features=2000), Rembrandt(), train)
+    settings, train = Rembrandt(rank=2000), Train()
+    logistic = demand.of_decoding(SHAPE, settings, train)
+    softmax = demand.of_decoding(ONE_LABEL_EACH, settings, train)
     assert logistic > megabytes(SHAPE.instances, 2000)
     assert softmax > megabytes(100 * SHAPE.labels, 2000) > logistic
-    assert demand.of_decoding(projected, Rembrandt(decoder="softmax"), train) == softmax
+    assert demand.of_decoding(SHAPE, settings.model_copy(update={"decoder": "softmax"}), train) == softmax
 
 
 def test_reranking_holds_scores_two_datasets_and_suggestions():

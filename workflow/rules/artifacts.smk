@@ -17,7 +17,7 @@ rule warm_up:
         mem_mb=900,
         kernels=1000,
     conda:
-        "../../envs/ovaflow.yaml"
+        ENVIRONMENT
     priority: 100
     shell:
         "ovaflow warm-up {params.options:q} > {log:q} 2>&1; echo {params.options:q} > {output:q}"
@@ -38,7 +38,7 @@ rule compute_means:
         mem_mb=megabytes(1),
         kernels=1,
     conda:
-        "../../envs/ovaflow.yaml"
+        ENVIRONMENT
     shell:
         "ovaflow means {input.dataset:q} --output={output:q} > {log:q} 2>&1"
 
@@ -57,6 +57,6 @@ rule compute_label_tree:
     resources:
         mem_mb=megabytes(0.5),
     conda:
-        "../../envs/ovaflow.yaml"
+        ENVIRONMENT
     shell:
         "ovaflow label-tree {input.dataset:q} --output={output:q} > {log:q} 2>&1"

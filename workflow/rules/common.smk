@@ -1,4 +1,5 @@
 # Settings and functions that several files of rules use; no rules.
+import os
 import re
 import shlex
 import sys
@@ -11,8 +12,15 @@ from ovaflow.fingerprint import code_fingerprint, kernel_fingerprint
 from ovaflow.settings import chains, inputs, paths, sources
 from ovaflow.settings.config import load, require_files, resolve
 from ovaflow.settings.models import ROLES, listed
-from ovaflow.workflow import code_alone, published_results
+from ovaflow.workflow import published_results
 from snakemake.settings.types import DeploymentMethod
+
+
+def refuse(error):
+    """End with one line and the status of a mistake."""
+    print(f"ovaflow: error: {error}", file=sys.stderr)
+    sys.exit(2)
+
 
 IS_MODULE = workflow.modifier.parent_modifier is not None
 
@@ -33,8 +41,7 @@ try:
     if not IS_MODULE:
         require_files(SETTINGS)
 except InputError as error:
-    print(f"ovaflow: error: {error}", file=sys.stderr)
-    sys.exit(2)
+    refuse(error)
 
 
 def one_of(names):
@@ -60,14 +67,18 @@ wildcard_constraints:
     problem=one_of(RUN_OF_PROBLEM),
 
 
-# jobs run this ovaflow, whatever PATH says, and never import from the working directory; with --sdm conda, Python and the
-# packages are those of the environment, and only ovaflow itself is that of this installation
-if DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method:
-    PYTHON = f"PYTHONPATH={shlex.quote(str(code_alone(Path('.snakemake', 'ovaflow'))))} python"
-else:
-    PYTHON = shlex.quote(sys.executable)
-PYTHON = PYTHON.replace("{", "{{").replace("}", "}}")
-shell.prefix(f'set -euo pipefail; ovaflow() {{{{ {PYTHON} -P -m ovaflow "$@"; }}}}; ')
+# an installed ovaflow runs whatever PATH says, and never imports from the working directory
+IS_DEPLOYED = bool(
+    {DeploymentMethod.CONDA, DeploymentMethod.APPTAINER} & workflow.deployment_settings.deployment_method
+)
+if IS_INSTALLED and not IS_DEPLOYED:
+    PYTHON = shlex.quote(sys.executable).replace("{", "{{").replace("}", "}}")
+    shell.prefix(f'set -euo pipefail; ovaflow() {{{{ {PYTHON} -P -m ovaflow "$@"; }}}}; ')
+
+# another environment file, or the name of an environment that exists
+ENVIRONMENT = os.environ.get("OVAFLOW_ENVIRONMENT", "../../envs/ovaflow.yaml")
+if Path(ENVIRONMENT).is_file():
+    ENVIRONMENT = str(Path(ENVIRONMENT).resolve())
 
 
 def stage_of(job):

@@ -11,7 +11,7 @@ rule download_dataset:
     params:
         folder=lambda wildcards, output: str(Path(output[0]).parent),
     conda:
-        "../../envs/ovaflow.yaml"
+        ENVIRONMENT
     localrule: True
     shell:
         "ovaflow download --dataset={wildcards.name:q} --output={params.folder:q} > {log:q} 2>&1"
@@ -32,7 +32,7 @@ rule download_file:
     params:
         url=lambda wildcards: getattr(SETTINGS.datasets[wildcards.dataset], wildcards.role),
     conda:
-        "../../envs/ovaflow.yaml"
+        ENVIRONMENT
     localrule: True
     shell:
         "ovaflow download --url={params.url:q} --output={output:q} > {log:q} 2>&1"
@@ -62,7 +62,7 @@ rule choose_features:
         mem_mb=reading_megabytes,
         kernels=1,
     conda:
-        "../../envs/ovaflow.yaml"
+        ENVIRONMENT
     wildcard_constraints:
         dataset=one_of(SETTINGS.datasets),
     shell:
@@ -74,7 +74,8 @@ rule prepare_dataset:
         unpack(raw_files),
         unpack(lambda wildcards: inputs.chosen_features(SETTINGS, wildcards.dataset)),
     output:
-        paths.DATASET,
+        dataset=paths.DATASET,
+        sizes=paths.SIZES,
     log:
         "logs/{dataset}/prepare.log",
     benchmark:
@@ -88,8 +89,9 @@ rule prepare_dataset:
     resources:
         mem_mb=reading_megabytes,
     conda:
-        "../../envs/ovaflow.yaml"
+        ENVIRONMENT
     wildcard_constraints:
         dataset=one_of(SETTINGS.datasets),
     shell:
-        "ovaflow prepare {params.files:q} {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
+        "ovaflow prepare {params.files:q} {params.options:q} --threads={threads} --sizes={output.sizes:q}"
+        " --output={output.dataset:q} > {log:q} 2>&1"

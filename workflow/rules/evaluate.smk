@@ -37,7 +37,7 @@ rule evaluate_predictions:
     resources:
         mem_mb=megabytes(1, models=False),
     conda:
-        "../../envs/ovaflow.yaml"
+        ENVIRONMENT
     shell:
         "ovaflow evaluate {input.predictions:q} --dataset={input.dataset:q} --model={input.model:q}"
         " --training={input.training:q} {params.options:q} --output={output.metrics:q}"

@@ -17,7 +17,7 @@ rule estimate_trees:
         mem_mb=megabytes(3, base=800),
         kernels=1,
     conda:
-        "../../envs/ovaflow.yaml"
+        ENVIRONMENT
     wildcard_constraints:
         forest=one_of(FORESTS),
     shell:
@@ -43,7 +43,7 @@ rule train_trees:
         runtime=lambda wildcards, input, attempt: attempt * request_of_trees(wildcards, input).runtime,
         kernels=1,
     conda:
-        "../../envs/ovaflow.yaml"
+        ENVIRONMENT
     wildcard_constraints:
         run=one_of(SETTINGS.runs_of("fastxml")),
     shell:
@@ -69,7 +69,7 @@ rule merge_trees:
     resources:
         mem_mb=megabytes(2),
     conda:
-        "../../envs/ovaflow.yaml"
+        ENVIRONMENT
     wildcard_constraints:
         run=one_of(SETTINGS.runs_of("fastxml")),
     shell:
@@ -100,7 +100,7 @@ rule measure_trees:
     resources:
         mem_mb=megabytes(2),
     conda:
-        "../../envs/ovaflow.yaml"
+        ENVIRONMENT
     shell:
         "ovaflow tree-curve {input.model:q} --dataset={input.dataset:q} {params.options:q} --threads={threads}"
         " --output={output:q} > {log:q} 2>&1"

@@ -25,7 +25,7 @@ rule measure_pruning:
     resources:
         mem_mb=megabytes(1.4),
     conda:
-        "../../envs/ovaflow.yaml"
+        ENVIRONMENT
     shell:
         "ovaflow prune-curve {input.model:q} --dataset={input.dataset:q} {params.thresholds:q} {params.options:q}"
         " --threads={threads} --output={output:q} > {log:q} 2>&1"

@@ -23,7 +23,7 @@ rule choose_C:
         mem_mb=megabytes(5),
         kernels=1,
     conda:
-        "../../envs/ovaflow.yaml"
+        ENVIRONMENT
     shell:
         "ovaflow choose-c {input.dataset:q} {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
 
@@ -45,7 +45,7 @@ rule plan_shards:
     resources:
         mem_mb=megabytes(0.5),
     conda:
-        "../../envs/ovaflow.yaml"
+        ENVIRONMENT
     shell:
         "ovaflow plan {input.dataset:q} {params.tree:q} {params.options:q} --output={output:q} > {log:q} 2>&1"
 
@@ -68,7 +68,7 @@ rule compute_root:
         mem_mb=megabytes(2),
         kernels=1,
     conda:
-        "../../envs/ovaflow.yaml"
+        ENVIRONMENT
     shell:
         "ovaflow root {input.dataset:q} {params.chosen:q} {params.options:q} --output={output:q} > {log:q} 2>&1"
 
@@ -95,7 +95,7 @@ rule estimate_training:
         mem_mb=megabytes(3, base=800),
         kernels=1,
     conda:
-        "../../envs/ovaflow.yaml"
+        ENVIRONMENT
     shell:
         "ovaflow estimate {input.dataset:q} {params.chosen:q} {params.options:q} --prune={params.stored:q} --labels=200"
         " --output={output:q} > {log:q} 2>&1"
@@ -123,7 +123,7 @@ rule train_shard:
         runtime=lambda wildcards, input, attempt: attempt * request_of_shard(wildcards, input).runtime,
         kernels=1,
     conda:
-        "../../envs/ovaflow.yaml"
+        ENVIRONMENT
     wildcard_constraints:
         run=one_of(SETTINGS.runs_of("one-vs-all")),
     shell:
@@ -135,6 +135,7 @@ rule train_shard:
 rule merge_shards:
     input:
         dataset=paths.DATASET,
+        sizes=paths.SIZES,
         estimate=lambda wildcards: estimate_file(wildcards.dataset, wildcards.run),
         shards=shards_of_run,
     output:
@@ -151,7 +152,7 @@ rule merge_shards:
     resources:
         mem_mb=merging_megabytes,
     conda:
-        "../../envs/ovaflow.yaml"
+        ENVIRONMENT
     wildcard_constraints:
         run=one_of(SETTINGS.runs_of("one-vs-all")),
     shell:

@@ -20,7 +20,7 @@ rule predict_labels:
     resources:
         mem_mb=megabytes(1.4),
     conda:
-        "../../envs/ovaflow.yaml"
+        ENVIRONMENT
     shell:
         "ovaflow predict {input.model:q} --dataset={input.dataset:q} {params.reranker:q} {params.suggestions:q} {params.options:q}"
         " --threads={threads} --output={output:q} > {log:q} 2>&1"

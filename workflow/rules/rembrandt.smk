@@ -4,6 +4,7 @@
 rule embed_labels:
     input:
         dataset=paths.DATASET,
+        sizes=paths.SIZES,
     output:
         paths.EMBEDDING,
     log:
@@ -19,7 +20,7 @@ rule embed_labels:
         softmax=softmax_of_embedding,
         kernels=1,
     conda:
-        "../../envs/ovaflow.yaml"
+        ENVIRONMENT
     shell:
         "ovaflow embed {input.dataset:q} {params.options:q} {resources.softmax:q} --threads={threads} --output={output:q}"
         " > {log:q} 2>&1"
@@ -28,6 +29,7 @@ rule embed_labels:
 rule project_instances:
     input:
         dataset=paths.DATASET,
+        sizes=paths.SIZES,
         embedding=embedding_of_run,
     output:
         paths.PROJECTED,
@@ -43,7 +45,7 @@ rule project_instances:
         mem_mb=projecting_megabytes,
         kernels=1,
     conda:
-        "../../envs/ovaflow.yaml"
+        ENVIRONMENT
     wildcard_constraints:
         run=one_of(SETTINGS.runs_of("rembrandt")),
     shell:
@@ -54,6 +56,7 @@ rule project_instances:
 rule tune_decoder:
     input:
         dataset=paths.DATASET,
+        sizes=paths.SIZES,
         embedding=embedding_of_run,
         projected=paths.PROJECTED,
     output:
@@ -70,7 +73,7 @@ rule tune_decoder:
         mem_mb=tuning_megabytes,
         kernels=1,
     conda:
-        "../../envs/ovaflow.yaml"
+        ENVIRONMENT
     wildcard_constraints:
         run=one_of(SETTINGS.runs_of("rembrandt")),
     shell:
@@ -80,6 +83,7 @@ rule tune_decoder:
 
 rule train_decoder:
     input:
+        sizes=paths.SIZES,
         projected=paths.PROJECTED,
         tuned=paths.DECODER,
     output:
@@ -96,7 +100,7 @@ rule train_decoder:
         mem_mb=decoding_megabytes,
         kernels=1,
     conda:
-        "../../envs/ovaflow.yaml"
+        ENVIRONMENT
     wildcard_constraints:
         run=one_of(SETTINGS.runs_of("rembrandt")),
     shell:
@@ -123,7 +127,7 @@ rule join_decoder:
     resources:
         mem_mb=megabytes(2),
     conda:
-        "../../envs/ovaflow.yaml"
+        ENVIRONMENT
     wildcard_constraints:
         run=one_of(SETTINGS.runs_of("rembrandt")),
     shell:
@@ -153,7 +157,7 @@ rule describe_embedding:
     resources:
         mem_mb=megabytes(6),
     conda:
-        "../../envs/ovaflow.yaml"
+        ENVIRONMENT
     wildcard_constraints:
         run=one_of(SETTINGS.runs_of("rembrandt")),
     shell:

@@ -35,7 +35,7 @@ rule write_report:
     resources:
         mem_mb=megabytes(1, base=600, models=False),
     conda:
-        "../../envs/ovaflow.yaml"
+        ENVIRONMENT
     shell:
         'ovaflow report {params.folders:q} {params.options:q} {params.choices:q} --benchmarks="$(dirname {log:q})"'
         " --output={output:q} > {log:q} 2>&1"

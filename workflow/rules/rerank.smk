@@ -7,6 +7,7 @@ rule hold_out_instances:
         dataset=paths.DATASET,
     output:
         dataset=paths.HELD_OUT_DATASET,
+        sizes=paths.HELD_OUT_SIZES,
         records=paths.HELD_OUT_RECORDS,
     log:
         "logs/{dataset}/held-out-{share}/hold-out.log",
@@ -17,13 +18,13 @@ rule hold_out_instances:
     resources:
         mem_mb=megabytes(2),
     conda:
-        "../../envs/ovaflow.yaml"
+        ENVIRONMENT
     wildcard_constraints:
         dataset=one_of(SETTINGS.datasets),
         share=r"[\d.e-]+",
     shell:
         "ovaflow hold-out {input.dataset:q} --fraction={wildcards.share} --records={output.records:q}"
-        " --output={output.dataset:q} > {log:q} 2>&1"
+        " --sizes={output.sizes:q} --output={output.dataset:q} > {log:q} 2>&1"
 
 
 rule fit_reranker:
@@ -47,7 +48,7 @@ rule fit_reranker:
     resources:
         mem_mb=reranking_megabytes,
     conda:
-        "../../envs/ovaflow.yaml"
+        ENVIRONMENT
     wildcard_constraints:
         dataset=one_of(SETTINGS.datasets),
     shell:
@@ -77,7 +78,7 @@ rule measure_reliability:
     resources:
         mem_mb=megabytes(2),
     conda:
-        "../../envs/ovaflow.yaml"
+        ENVIRONMENT
     wildcard_constraints:
         dataset=one_of(SETTINGS.datasets),
     shell:
@@ -108,7 +109,7 @@ rule list_doubts:
     resources:
         mem_mb=megabytes(3),
     conda:
-        "../../envs/ovaflow.yaml"
+        ENVIRONMENT
     wildcard_constraints:
         dataset=one_of(SETTINGS.datasets),
     shell:

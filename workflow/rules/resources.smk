@@ -37,7 +37,7 @@ def request_of_shard(wildcards, input):
 
 def merging_megabytes(wildcards, input, attempt):
     shards = megabytes_of(input, set(input.shards).__contains__)
-    return attempt * demand.of_merging(demand.shape_of(input.dataset).labels, shards)
+    return attempt * demand.of_merging(demand.shape_of(input.sizes).labels, shards)
 
 
 def request_of_trees(wildcards, input):
@@ -48,17 +48,17 @@ def request_of_trees(wildcards, input):
 
 def embedding_megabytes(wildcards, input, attempt):
     run = run_by(wildcards)
-    shape, threads = demand.shape_of(input.dataset), train_of(run).threads
+    shape, threads = demand.shape_of(input.sizes), train_of(run).threads
     return attempt * demand.of_embedding(shape, input.size_mb, rembrandt_of(run), threads)
 
 
 def projecting_megabytes(wildcards, input, attempt):
-    return attempt * demand.of_projecting(demand.shape_of(input.dataset), input.size_mb, rembrandt_of(wildcards.run))
+    return attempt * demand.of_projecting(demand.shape_of(input.sizes), input.size_mb, rembrandt_of(wildcards.run))
 
 
 def decoding_megabytes(wildcards, input, attempt):
     settings, train = rembrandt_of(wildcards.run), train_of(wildcards.run)
-    return attempt * demand.of_decoding(demand.shape_of(input.projected), settings, train)
+    return attempt * demand.of_decoding(demand.shape_of(input.sizes), settings, train)
 
 
 def tuning_megabytes(wildcards, input, attempt):

@@ -10,6 +10,7 @@ from ovaflow.data.download import download_dataset, download_file
 from ovaflow.data.hold_out import hold_out
 from ovaflow.data.prepare import prepare
 from ovaflow.data.remarks import remarks_on
+from ovaflow.data.sizes import Shape, write_sizes
 from ovaflow.data.source import SourceFiles
 from ovaflow.settings.models import Train, listed
 from ovaflow.storage.texts import write_json
@@ -46,6 +47,17 @@ LABELS = click.option("--labels", type=FILE, help=_IDS)
 VOCABULARY = click.option("--vocabulary", type=FILE, help=_SUBJECTS)
 
 
+SIZES = click.option("--sizes", type=FILE, help="JSON file to write: instances, features, labels, positives.")
+
+
+def _write_sizes(path, train, parameters):
+    if path is not None:
+        X, Y = train.X, train.Y
+        files = parameters.get("source", {}).get("files", {})
+        names = {role: file["name"] for role, file in files.items()}
+        write_sizes(path, Shape(X.n_rows, X.n_columns, Y.n_columns, len(Y.indices)), names)
+
+
 def _source_of(settings, files):
     if settings.format != "builtin" and files["train"] is None:
         raise click.UsageError(f"--format={settings.format} needs --train")
@@ -64,14 +76,16 @@ def _source_of(settings, files):
 @LABELS
 @VOCABULARY
 @option(Train, "threads", help="Number of processes that read texts; results do not depend on it.")
+@SIZES
 @output("The dataset file.")
-def prepare_command(settings, threads, output, **files):
+def prepare_command(settings, threads, sizes, output, **files):
     """Turn a dataset's source into dataset.h5."""
     source = _source_of(settings, files)
     with explain_errors(output):
         output.parent.mkdir(parents=True, exist_ok=True)
         prepared = prepare(source, threads, output.parent)
     prepared.write(output)
+    _write_sizes(sizes, prepared.train, prepared.parameters)
     click.echo(f"{output}: {prepared.summary()}")
     for remark in remarks_on(prepared):
         click.echo(f"remark: {remark}")
@@ -87,8 +101,9 @@ _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 @click.option(
     "--records", type=FILE, help="CSV to write: the id of each instance, and whether it is in train, held-out or test."
 )
+@SIZES
 @output("Dataset file to write; its test instances are those held out.")
-def hold_out_command(dataset, fraction, seed, records, output):
+def hold_out_command(dataset, fraction, seed, records, sizes, output):
     """Set training instances of DATASET (dataset.h5) aside, for the second stage."""
     opened = open_dataset(dataset)
     train = replace(opened.train, records=opened.ids("train"))
@@ -97,6 +112,7 @@ def hold_out_command(dataset, fraction, seed, records, output):
         ids = {"train": parts.train.records, "held-out": parts.test.records, "test": opened.ids("test")}
         write_csv(records, [("id", "part"), *((each, part) for part in ids for each in ids[part])])
     write_dataset(output, parts.train, parts.test, opened.label_names, opened.feature_names, parts.parameters)
+    _write_sizes(sizes, parts.train, parts.parameters)
     click.echo(f"{output}: {parts.test.X.n_rows:,} of {opened.n_documents:,} training instances held out")
 
 

@@ -1,20 +1,22 @@
 """What a job requests from a scheduler: memory and time, by estimates or by the sizes of its inputs.
 
-Snakemake's driver calls this for every job of every run, so nothing imported here compiles kernels.
+Snakemake calls this for every job of every run, perhaps in a Python that has none of the jobs' packages:
+nothing imported here compiles kernels or reads HDF5, and files are read without their checksums.
 """
 
+import json
 import math
 import os
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache, wraps
+from pathlib import Path
 from typing import NamedTuple
 
-import h5py
-
 from ovaflow.data.readers.streams import PACKED
+from ovaflow.data.sizes import Shape, read_shape
 from ovaflow.settings.models import Rembrandt, Train
-from ovaflow.storage.texts import read_json, read_lines, write_json
+from ovaflow.storage.texts import write_json
 
 _KIND = "estimate"
 _MARGIN = 1.25
@@ -74,37 +76,22 @@ def _read_once(read):
 
 @_read_once
 def read_demand(path):
-    return Demand(**read_json(path, _KIND))
+    content = json.loads(Path(path).read_bytes())
+    return Demand(**{field.name: content[field.name] for field in fields(Demand)})
 
 
 @_read_once
 def shares_of_work(plan):
     """Each shard's share of the work in shards.tsv; the shards themselves check the plan."""
     work = defaultdict(float)
-    for line in read_lines(plan, "plan")[1:]:
+    for line in Path(plan).read_text(encoding="utf-8").splitlines()[1:-1]:
         shard, _, work_of_label = line.split("\t")
         work[int(shard)] += float(work_of_label)
     total = sum(work.values()) or 1.0
     return {shard: work_of_shard / total for shard, work_of_shard in work.items()}
 
 
-class Shape(NamedTuple):
-    instances: int
-    features: int
-    labels: int
-    positives: int
-
-
-@_read_once
-def shape_of(path):
-    with h5py.File(path) as file:
-        X, Y = file["train/X"], file["train/Y"]
-        return Shape(
-            instances=len(X["indptr"]) - 1,
-            features=int(X.attrs["n_columns"]),
-            labels=int(Y.attrs["n_columns"]),
-            positives=len(Y["indices"]),
-        )
+shape_of = _read_once(read_shape)
 
 
 def of_reading(files: list[str], megabytes: float) -> int:
@@ -141,7 +128,8 @@ def of_projecting(shape: Shape, megabytes: float, settings: Rembrandt) -> int:
 
 def of_decoding(shape: Shape, settings: Rembrandt, train: Train) -> int:
     """Memory of a job that trains a decoder or chooses its settings; softmax holds its weights some hundred times."""
-    n, d, labels, positives = shape
+    n, features, labels, positives = shape
+    d = _decoded_features(settings, features)
     if settings.decoder == "softmax" or (settings.decoder == "auto" and positives == n):
         weights = _dense(d, 120 * labels) + _dense(2048, (4 + train.threads) * labels)
         others = _dense(300, n) + min(512, _dense(2 * d * d, labels))
@@ -159,3 +147,10 @@ def _columns(settings: Rembrandt, features: int) -> int:
     """Columns of a run's dense matrices, in panels of 64."""
     columns = features if settings.embedding == "none" else settings.rank + settings.oversampling
     return 64 * math.ceil(columns / 64)
+
+
+def _decoded_features(settings: Rembrandt, features: int) -> int:
+    """Features of a decoder, which are those of the instances, their projection, or drawn at random."""
+    if settings.features != "linear":
+        return settings.random_features
+    return features if settings.embedding == "none" else settings.rank

@@ -1,5 +1,6 @@
 """From config files to settings: defaults, the user's values, and the files that must exist."""
 
+import json
 import sys
 from glob import glob
 from itertools import product
@@ -82,22 +83,19 @@ def _downloaded(entry, key, catalogue):
     return Dataset.model_validate(settings)
 
 
-def _made_from(prepared, role, path):
-    """Whether there is a dataset file made from a file of this name; of stop words it keeps the words alone."""
-    # loaded here: a run whose files are there does not need it
-    from ovaflow.storage.artifact import open_artifact, parameters_of
-
-    if not prepared.exists():
+def _made_from(sizes, role, path):
+    """Whether there is a dataset made from a file of this name; of stop words it keeps the words alone."""
+    if not sizes.exists():
         return False
-    with open_artifact(prepared, "dataset") as file:
-        files = parameters_of(file).get("source", {}).get("files", {})
-    return role not in ROLES or Path(path).name in files.get(role, {}).get("name", "").split(", ")
+    files = json.loads(sizes.read_bytes())["files"]
+    return role not in ROLES or Path(path).name in files.get(role, "").split(", ")
 
 
 def require_files(config: Config) -> None:
     """Refuse a config whose files are missing; only warn where the dataset made from them exists."""
     for dataset in config.datasets:
-        prepared = Path(paths.DATASET.format(dataset=dataset))
+        prepared = paths.DATASET.format(dataset=dataset)
+        sizes = Path(paths.SIZES.format(dataset=dataset))
         files = paths.raw_files(config, dataset).items()
         for role, path in ((role, path) for role, locations in files for path in listed(locations)):
             several = role in SEVERAL.get(config.datasets[dataset].format, ())
@@ -105,7 +103,7 @@ def require_files(config: Config) -> None:
             if exists or path.startswith(f"{paths.DOWNLOADS}/"):
                 continue
             message = f"datasets.{dataset}.{role}: no such file: {path}"
-            if not _made_from(prepared, role, path):
+            if not _made_from(sizes, role, path):
                 raise _no_file(message)
             print(f"ovaflow: warning: {message}; {prepared} stays as it is, whatever else changes", file=sys.stderr)
     made_here = paths.for_each(paths.MODEL, config, config.runs)

@@ -3,8 +3,6 @@
 import json
 from pathlib import Path
 
-from xxhash import xxh3_128
-
 from ovaflow.console.errors import InputError
 from ovaflow.storage.refusals import kind_error, producer, read_error, remake, stale_error
 from ovaflow.storage.writing import write_text
@@ -47,6 +45,9 @@ def _checksum(kind, content, of):
 
 
 def _digest(kind, text):
+    # loaded here: Snakemake imports this module, perhaps in a Python without it
+    from xxhash import xxh3_128
+
     return xxh3_128(f"{kind}\n{text}".encode()).hexdigest()
 
 
