@@ -26,4 +26,3 @@ def write_sizes(path: StrPath, shape: Shape, files: Mapping[str, str]) -> None:
 def read_shape(path: StrPath) -> Shape:
     content = json.loads(Path(path).read_bytes())
     return Shape(*(content[name] for name in Shape._fields))
-
