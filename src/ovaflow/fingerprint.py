@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from ovaflow import __version__
+import ovaflow
 
 _PACKAGE = Path(__file__).parent
 
@@ -50,7 +50,7 @@ def code_fingerprint(subcommand):
     environment.
     """
     if not (_PACKAGE / _COMMANDS).is_dir():
-        return __version__
+        return ovaflow.__version__
     return _fingerprints()[subcommand]
 
 
