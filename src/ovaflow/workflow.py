@@ -44,6 +44,15 @@ def require_command() -> None:
         raise InputError(message, remedy=remedy)
 
 
+def fetch(file: Any) -> None:
+    """Fetch a file of Snakemake's that is in storage; FileNotFoundError if there is none."""
+    stored = file.storage_object
+    if not stored.exists():
+        raise FileNotFoundError(stored.query)
+    stored.local_path().parent.mkdir(parents=True, exist_ok=True)
+    stored.retrieve_object()
+
+
 def record_owner() -> None:
     """Record which Snakemake runs in this folder, since its locks do not tell."""
     _OWNER.write_text(f"{socket.gethostname()} {os.getpid()}", encoding="utf-8")

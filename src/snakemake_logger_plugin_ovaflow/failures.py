@@ -1,13 +1,17 @@
 """What failed and why, in the words of the job, of Snakemake and of the executor."""
 
+import contextlib
 import functools
 import re
 from collections import Counter, defaultdict, deque
 from pathlib import Path
 
+from ovaflow.workflow import fetch
+
 _STATUS = re.compile(r"returned non-zero exit status \d+|died with <Signals\.\w+: \d+>")
 _OF_SCHEDULER = re.compile(r"^(?:slurm\S+|srun|sbatch): error: .*", re.MULTILINE)
 _LOG = re.compile(r"^ *log: (.+?)( \(check log file\(s\) for error details\))?$", re.MULTILINE)
+_STORED = " (send to storage)"
 _LAST_LINES = 10
 
 
@@ -69,6 +73,18 @@ class Failures:
         more = f" and {len(jobs) - 1} more" if len(jobs) > 1 else ""
         name = f"FAILED: {jobs[0]['rule_name']}: {' '.join(jobs[0]['output'])}{more}"
         return "\n  ".join([name, *lines, *(f"log: {path}" for path in [*logs, *aux_logs])])
+
+
+def from_storage(record, copies):
+    """Record of a failed job whose files are in storage: with addresses of its files, and its log on this machine."""
+    record.output = [made.removesuffix(_STORED) for made in record.output]
+    for place, log in enumerate(copies["log"]):
+        # a machine that is gone has left no log
+        with contextlib.suppress(FileNotFoundError):
+            if copies["elsewhere"]:
+                fetch(log)
+            record.log[place] = log
+    return record
 
 
 def _read(path):

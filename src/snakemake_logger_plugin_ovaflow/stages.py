@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ovaflow.console.progress import clock
+from ovaflow.workflow import fetch
 
 _PROGRESS = re.compile(r".*: [\d,]+ of [\d,]+ \w+ \((\d+) %\), .* left")
 
@@ -42,6 +43,8 @@ class Stage:
         self.finished += 1
         record = self.end(jobid)
         self.began = self.began or record.created
+        if record.elsewhere and self.finished == self.jobs:
+            fetch(record.log[0])
         lines = _written(record)
         remarks = [line for line in lines if line.startswith("remark: ")]
         results = [line for line in lines if line not in remarks][-1:]
@@ -81,8 +84,11 @@ class Stage:
 
 
 def _is_at_work(record):
-    """Whether a job runs: one of this machine, or one whose log has begun and whose files are not all there."""
-    return record.local or (_log_of(record) is not None and not _is_done(record))
+    """Whether a job runs: one of this machine, or one whose log has begun and whose files are not all there.
+
+    Of jobs whose files are in storage alone nothing is known before they have finished.
+    """
+    return record.local or record.elsewhere or (_log_of(record) is not None and not _is_done(record))
 
 
 def _is_done(record):

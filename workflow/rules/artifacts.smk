@@ -5,7 +5,7 @@
 # goes first and holds all "kernels", a resource limited by the profile, of which each of those jobs needs one.
 rule warm_up:
     output:
-        paths.WARMED_UP,
+        WARMED_UP,
     log:
         "logs/warm-up.log",
     benchmark:

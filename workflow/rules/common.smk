@@ -37,8 +37,8 @@ try:
         path=", ".join(map(str, workflow.overwrite_configfiles)) or None,
         catalogue=entry_of,
     )
-    # files that a module reads may be made by the workflow around it
-    if not IS_MODULE:
+    # files that a module reads may be made by the workflow around it; jobs on other machines fetch what they read
+    if not (IS_MODULE or workflow.remote_exec):
         require_files(SETTINGS)
 except InputError as error:
     refuse(error)

@@ -31,34 +31,36 @@ def reading_megabytes(wildcards, input, attempt):
 def request_of_shard(wildcards, input):
     """Memory and minutes of a shard of labels, estimated from a sample."""
     pretrained = SETTINGS.runs[wildcards.run].pretrained is not None
-    share = demand.shares_of_work(input.plan).get(int(wildcards.shard), 0.0)
-    return demand.read_demand(input.estimate).request(share, train_of(wildcards.run).threads, pretrained)
+    share = demand.shares_of_work(fetched(input.plan)).get(int(wildcards.shard), 0.0)
+    return demand.read_demand(fetched(input.estimate)).request(share, train_of(wildcards.run).threads, pretrained)
 
 
 def merging_megabytes(wildcards, input, attempt):
     shards = megabytes_of(input, set(input.shards).__contains__)
-    return attempt * demand.of_merging(demand.shape_of(input.sizes).labels, shards)
+    return attempt * demand.of_merging(demand.shape_of(fetched(input.sizes)).labels, shards)
 
 
 def request_of_trees(wildcards, input):
     """Memory and minutes of a shard of trees, estimated from one tree."""
     train, trees = train_of(wildcards.run), SETTINGS.section("fastxml", run=wildcards.run).trees
-    return demand.read_demand(input.estimate).request(ceil(trees / train.shards) / trees, train.threads)
+    return demand.read_demand(fetched(input.estimate)).request(ceil(trees / train.shards) / trees, train.threads)
 
 
 def embedding_megabytes(wildcards, input, attempt):
     run = run_by(wildcards)
-    shape, threads = demand.shape_of(input.sizes), train_of(run).threads
+    shape, threads = demand.shape_of(fetched(input.sizes)), train_of(run).threads
     return attempt * demand.of_embedding(shape, input.size_mb, rembrandt_of(run), threads)
 
 
 def projecting_megabytes(wildcards, input, attempt):
-    return attempt * demand.of_projecting(demand.shape_of(input.sizes), input.size_mb, rembrandt_of(wildcards.run))
+    return attempt * demand.of_projecting(
+        demand.shape_of(fetched(input.sizes)), input.size_mb, rembrandt_of(wildcards.run)
+    )
 
 
 def decoding_megabytes(wildcards, input, attempt):
     settings, train = rembrandt_of(wildcards.run), train_of(wildcards.run)
-    return attempt * demand.of_decoding(demand.shape_of(input.sizes), settings, train)
+    return attempt * demand.of_decoding(demand.shape_of(fetched(input.sizes)), settings, train)
 
 
 def tuning_megabytes(wildcards, input, attempt):

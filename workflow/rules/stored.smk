@@ -1,0 +1,45 @@
+# Files in storage, where --default-storage-provider has Snakemake keep them (docs/cluster.md); no rules.
+from ovaflow.workflow import fetch
+from snakemake.settings.types import SharedFSUsage
+
+SHARED = workflow.storage_settings.shared_fs_usage
+IN_STORAGE = workflow.storage_settings.default_storage_provider is not None
+# compiled kernels are not in storage
+WARMED_UP = local(paths.WARMED_UP) if IN_STORAGE else paths.WARMED_UP
+
+
+def warmed_up(wildcards):
+    """The warm-up, where jobs find the kernels that it compiles."""
+    return WARMED_UP if workflow.local_exec or SharedFSUsage.SOFTWARE_DEPLOYMENT in SHARED else []
+
+
+def address_of(path):
+    """Where a user finds a file."""
+    file = workflow.inputfile(path)
+    return file.storage_object.query if file.is_storage else Path(path).resolve()
+
+
+def how_to_predict(model):
+    """The last line of a run."""
+    command = f"Labels of new records: ovaflow predict {model} FILE"
+    if IN_STORAGE:
+        command += f", with a copy of {address_of(Path(model).parent)}"
+    return command
+
+
+def fetched(file):
+    """A small file that Snakemake itself reads, which may be in storage alone."""
+    if file.is_storage and not Path(file).exists():
+        fetch(file)
+    return file
+
+
+def local_copies(jobs):
+    """For the logger: where the files of jobs are on this machine, and whether they must be fetched."""
+    if not IN_STORAGE:
+        return {}
+    copies, shared = {}, SharedFSUsage.STORAGE_LOCAL_COPIES in SHARED
+    for job in jobs:
+        elsewhere = not (shared or workflow.local_exec or job.is_local)
+        copies[job.jobid] = {"log": list(job.log), "output": list(job.output), "elsewhere": elsewhere}
+    return copies
