@@ -78,6 +78,7 @@ class Failures:
 def from_storage(record, copies):
     """Record of a failed job whose files are in storage: with addresses of its files, and its log on this machine."""
     record.output = [made.removesuffix(_STORED) for made in record.output]
+    record.log = [log.removesuffix(_STORED) for log in record.log]
     for place, log in enumerate(copies["log"]):
         # a machine that is gone has left no log
         with contextlib.suppress(FileNotFoundError):
