@@ -11,7 +11,7 @@ from ovaflow.data.catalogue import entry_of, read_catalogue
 from ovaflow.fingerprint import code_fingerprint, kernel_fingerprint
 from ovaflow.settings import chains, inputs, paths, sources
 from ovaflow.settings.config import load, require_files, resolve
-from ovaflow.settings.models import ROLES, listed
+from ovaflow.settings.models import ROLES, is_stored, listed
 from ovaflow.workflow import published_results
 from snakemake.settings.types import DeploymentMethod
 

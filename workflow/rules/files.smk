@@ -16,7 +16,7 @@ def raw_files(wildcards):
     """Files that a dataset is made from; a module's prefix does not apply to the user's own."""
     files = paths.raw_files(SETTINGS, wildcards.dataset)
     for role in locations_of(wildcards):
-        files[role] = [local(part) for each in listed(files[role]) for part in parts(each)]
+        files[role] = [part for each in listed(files[role]) for part in parts(each)]
     return files
 
 
@@ -28,15 +28,19 @@ def locations_of(wildcards):
 
 def parts(location):
     """Files of a location; the location itself where none exists any more, of which require_files has warned."""
+    if is_stored(location):
+        return [storage.s3(location)]
     try:
-        return list(map(str, matching_paths(location)))
+        return [local(str(path)) for path in matching_paths(location)]
     except InputError:
-        return [location]
+        return [local(location)]
 
 
 def options_of_files(wildcards, input):
     """Files that a dataset is made from as options; of several files the pattern or the folder that the config names."""
-    return file_options(dict(input.items()) | locations_of(wildcards))
+    locations = locations_of(wildcards)
+    here = {role: location for role, location in locations.items() if not any(map(is_stored, listed(location)))}
+    return file_options(dict(input.items()) | here)
 
 
 def contents_of(folders):

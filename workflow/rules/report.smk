@@ -29,6 +29,7 @@ rule write_report:
     params:
         folders=lambda wildcards, input: list(dict.fromkeys(str(Path(path).parent) for path in input.runs)),
         options=[*settings_of("report")({}), *inputs.sweep_options(SETTINGS)],
+        benchmarks=folder_of_benchmarks,
         choices=lambda wildcards, input: [f"--choice={path}" for path in input.get("choices", [])],
         code=code_fingerprint("report"),
         published=crc32(published_results().read_bytes()),
@@ -37,5 +38,5 @@ rule write_report:
     conda:
         ENVIRONMENT
     shell:
-        'ovaflow report {params.folders:q} {params.options:q} {params.choices:q} --benchmarks="$(dirname {log:q})"'
+        "ovaflow report {params.folders:q} {params.options:q} {params.choices:q} --benchmarks={params.benchmarks:q}"
         " --output={output:q} > {log:q} 2>&1"

@@ -70,6 +70,11 @@ def is_address(location: str) -> bool:
     return location.startswith(("http://", "https://"))
 
 
+def is_stored(location: str) -> bool:
+    """Whether a file is in storage that Snakemake reads."""
+    return location.startswith("s3://")
+
+
 def is_language(stop_words: str) -> bool:
     """Whether stop words are those of a language rather than of a file."""
     return re.fullmatch("[a-z]+", stop_words) is not None
@@ -85,8 +90,9 @@ def _plain_location(location: str) -> str:
     plain = re.sub(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}", "", location) if is_address(location) else location
     if any(character in "{}" or not character.isprintable() for character in plain):
         raise ValueError("braces and control characters in a path are not supported; rename the file")
-    if "://" in location and not (is_address(location) and urlsplit(location).netloc):
-        raise ValueError("expected a path, or an address that begins with http:// or https://")
+    is_remote = is_address(location) or is_stored(location)
+    if "://" in location and not (is_remote and urlsplit(location).netloc):
+        raise ValueError("expected a path, or an address that begins with http://, https:// or s3://")
     return location
 
 
@@ -185,7 +191,7 @@ class Source(Section):
     format: Format | None = setting(None, "format of your own files; .gz, .bz2, .xz and .zst are read as they are")
     train: Locations | None = setting(
         None,
-        "training file: path or http(s) address; for texts also a pattern such as exports/*.csv or a list of paths",
+        "training file: path, http(s) or s3 address; for texts also a pattern such as exports/*.csv or a list of paths",
     )
     test: Locations | None = setting(None, "test file, as train; without one, part of the training file is set aside")
     extra: dict[Location, AboveZero] | None = Field(

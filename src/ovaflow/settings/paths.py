@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from ovaflow.settings.models import HELD_OUT, ROLES, Config, Embed, is_address
+from ovaflow.settings.models import HELD_OUT, ROLES, Config, Embed, is_address, is_stored
 from ovaflow.steps import STEPS
 
 DOWNLOADS = "downloads"
@@ -56,12 +56,16 @@ def raw_files(config: Config, dataset: str) -> dict[str, str | list[str]]:
     for role in ROLES:
         location = getattr(entry, role)
         if isinstance(location, list | dict):
-            files[role] = [os.path.normpath(each) for each in location]
+            files[role] = list(map(_normal, location))
         elif location is not None and is_address(location):
             files[role] = DOWNLOADED.format(dataset=dataset, role=role, file=download_name(location))
         elif location is not None:
-            files[role] = os.path.normpath(location)
+            files[role] = _normal(location)
     return files | config.section("prepare", dataset).files
+
+
+def _normal(location):
+    return location if is_stored(location) else os.path.normpath(location)
 
 
 def download_name(address: str) -> str:
