@@ -53,5 +53,7 @@ def fetch_modules(folder):
 
 
 if not IS_INSTALLED:
+    # the first that brings pydantic
+    min_version("9.17")
     fetch_modules(Path(".snakemake", "ovaflow"))
     sys.path.append(str(Path(".snakemake", "ovaflow", "src").resolve()))
