@@ -21,10 +21,13 @@ def address_of(path):
 
 def how_to_predict(model):
     """The last line of a run."""
-    command = f"Labels of new records: ovaflow predict {model} FILE"
+    place = f"{model} FILE"
     if IN_STORAGE:
-        command += f", with a copy of {address_of(Path(model).parent)}"
-    return command
+        address = address_of(model)
+        place = f"{address} FILE"
+        if not Path(address).exists():
+            place = f"model.h5 FILE, in a copy of {os.path.dirname(address)}"
+    return f"Labels of new records: ovaflow predict {place}"
 
 
 def fetched(file):
