@@ -63,10 +63,14 @@ def owner() -> int | None:
     host, process = _OWNER.read_text(encoding="utf-8").split() if _OWNER.exists() else ("", "")
     if host != socket.gethostname():
         return None
-    with contextlib.suppress(psutil.NoSuchProcess):
-        if "snakemake" in " ".join(psutil.Process(int(process)).cmdline()):
-            return int(process)
-    return 0
+    try:
+        words = psutil.Process(int(process)).cmdline()
+    except psutil.NoSuchProcess:
+        return 0
+    except psutil.AccessDenied:
+        # macOS does not say what other users run
+        return None
+    return int(process) if "snakemake" in " ".join(words) else 0
 
 
 def end_by_signals(jobs_are_local: bool) -> None:

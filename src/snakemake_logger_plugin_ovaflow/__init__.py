@@ -18,7 +18,17 @@ from snakemake_logger_plugin_ovaflow.stages import Stage
 _EVERY = 30.0  # seconds between two lines of a running stage
 _RUN_ID = "SLURM run ID: "  # the name of all jobs of a run
 _ABOUT_JOBS = (LogEvent.JOB_INFO, LogEvent.JOB_ERROR, LogEvent.GROUP_ERROR)
-_NO_NEWS = ("Assuming", "Building DAG", "Conda env", "Exiting because", "Group jobs", "Provided", "Using")
+# on macOS Snakemake cannot measure the memory of jobs, and says so for each
+_NO_NEWS = (
+    "Assuming",
+    "Benchmark: unable",
+    "Building DAG",
+    "Conda env",
+    "Exiting because",
+    "Group jobs",
+    "Provided",
+    "Using",
+)
 
 
 class LogHandler(LogHandlerBase):

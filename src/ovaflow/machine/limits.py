@@ -3,6 +3,7 @@
 import math
 import os
 import resource
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,7 +27,7 @@ def read_allowance(proc="/proc"):
     quota = min((_quota(group) for group in groups), default=math.inf)
     limits = [limit for group in groups for limit in _memory_limits(group)]
     return Allowance(
-        max(1, math.ceil(min(quota, len(os.sched_getaffinity(0))))),
+        max(1, math.ceil(min(quota, _usable_cpus()))),
         min((limit for limit, _ in limits), default=math.inf),
         min((max(0, limit - used) for limit, used in limits), default=math.inf),
     )
@@ -35,6 +36,13 @@ def read_allowance(proc="/proc"):
 def memory_left():
     """Bytes of memory that are free, or hold cached files, in this machine and in this process's control groups."""
     return min(psutil.virtual_memory().available, read_allowance().memory_left)
+
+
+def _usable_cpus():
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    # macOS keeps no process from any CPU
+    return os.cpu_count() or 1
 
 
 def _groups(proc):
@@ -87,8 +95,12 @@ def _lines(path):
 
 def peak_rss_bytes():
     # /proc first: what getrusage says may come from the parent, whose memory counts until exec
-    peaks = [int(line.split()[1]) * 1024 for line in _lines(Path("/proc/self/status")) if line.startswith("VmHWM:")]
-    return peaks[0] if peaks else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    for line in _lines(Path("/proc/self/status")):
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
+    # macOS counts bytes
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 ONE_THREAD = dict.fromkeys(
