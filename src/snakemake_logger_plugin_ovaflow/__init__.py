@@ -94,7 +94,7 @@ class LogHandler(LogHandlerBase):
         stage = self._stages.get(self._names.get(record.jobid, record.rule_name))
         if stage is not None:
             self._of_job[record.jobid] = stage
-            vars(record).update(self._copies.get(record.jobid, {"elsewhere": False}))
+            vars(record).update(self._copies.get(record.jobid, {}))
             stage.begin(record)
 
     def _on_job_finished(self, record):

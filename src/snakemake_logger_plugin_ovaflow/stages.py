@@ -43,7 +43,7 @@ class Stage:
         self.finished += 1
         record = self.end(jobid)
         self.began = self.began or record.created
-        if record.elsewhere and self.finished == self.jobs:
+        if _is_elsewhere(record) and self.finished == self.jobs:
             fetch(record.log[0])
         lines = _written(record)
         remarks = [line for line in lines if line.startswith("remark: ")]
@@ -84,11 +84,13 @@ class Stage:
 
 
 def _is_at_work(record):
-    """Whether a job runs: one of this machine, or one whose log has begun and whose files are not all there.
+    """Whether a job runs: one of this machine, or one whose log has begun and whose files are not all there."""
+    return record.local or _is_elsewhere(record) or (_log_of(record) is not None and not _is_done(record))
 
-    Of jobs whose files are in storage alone nothing is known before they have finished.
-    """
-    return record.local or record.elsewhere or (_log_of(record) is not None and not _is_done(record))
+
+def _is_elsewhere(record):
+    """Whether a job's log is in storage alone, where it comes when the job has ended."""
+    return getattr(record, "elsewhere", False)
 
 
 def _is_done(record):

@@ -87,12 +87,14 @@ def test_names_of_downloads(address, name):
     assert paths.download_name(address) == name
 
 
-@pytest.mark.parametrize("path", ["{x}", "a\nb", "", "ftp://h/a", "https://h/{x}", "https://"])
+@pytest.mark.parametrize("path", ["{x}", "a\nb", "", "ftp://h/a", "https://h/{x}", "https://", "s3://"])
 def test_illegal_paths(path):
     with pytest.raises(InputError, match=r"^datasets\.mine\.train: "):
         settings(mine=MINE | {"train": path})
 
 
-@pytest.mark.parametrize("path", ['it\'s "$(touch x)" `y`.csv', "-rf", "é中", "https://${USER}:${KEY}@h/a?t=${B}"])
+@pytest.mark.parametrize(
+    "path", ['it\'s "$(touch x)" `y`.csv', "-rf", "é中", "https://${USER}:${KEY}@h/a?t=${B}", "s3://b/a"]
+)
 def test_legal_paths(path):
     assert settings(mine=MINE | {"train": path}).datasets["mine"].train == path

@@ -82,7 +82,7 @@ def test_a_run_in_a_log(make, tmp_path):
         record(message="Building DAG of jobs..."),
         record(message="Nothing unknown is lost."),
         record(LogEvent.RUN_INFO, stats={"prepare_dataset": 1, "merge_shards": 1, "all": 1, "total": 3}),
-        record(stage_names=stages),
+        record(stage_names=stages, copies={}),
         job(1, "prepare_dataset", log=log, outputs=["results/a/dataset.h5"]),
     ):
         handler.emit(each)
