@@ -6,7 +6,6 @@ import click
 
 from ovaflow.cli.options import DATASET, FILE, THREADS, number, option, output, reads, source_files
 from ovaflow.data.dataset import open_dataset, write_dataset
-from ovaflow.data.download import download_dataset, download_file
 from ovaflow.data.hold_out import hold_out
 from ovaflow.data.prepare import prepare
 from ovaflow.data.remarks import remarks_on
@@ -31,6 +30,9 @@ from ovaflow.tuning import cost, features
 )
 def download_command(dataset, catalogue, url, sha256, output, record):
     """Download a dataset or a file, unless it exists with the recorded checksum."""
+    # the libraries that download are loaded by no other command
+    from ovaflow.data.download import download_dataset, download_file
+
     if (dataset is None) == (url is None):
         raise click.UsageError("give either --dataset or --url")
     if dataset and sha256:

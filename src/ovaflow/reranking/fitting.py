@@ -7,9 +7,6 @@ raise nDCG@5 there is not used, and evidence is worth what is lost there when it
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import log_loss
 from threadpoolctl import threadpool_limits
 
 from ovaflow.console.errors import InputError
@@ -138,6 +135,9 @@ def _spread(n, most):
 
 def fit_likelihood(ids, scores, hits):
     """Slope and intercept of the log-odds of a label over its score alone."""
+    # loading scikit-learn takes a second, which a second stage of few instances does not need
+    from sklearn.linear_model import LogisticRegression
+
     known = ids != NO_LABEL
     line = LogisticRegression().fit(scores[known].reshape(-1, 1), hits[known])
     return float(line.coef_[0, 0]), float(line.intercept_[0])
@@ -145,6 +145,8 @@ def fit_likelihood(ids, scores, hits):
 
 def fit_trees(rows, hits, threads=1):
     """Fit trees to rows of evidence (n, c) and whether their candidates are true."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
     model = HistGradientBoostingClassifier(**SETTINGS, early_stopping=False, random_state=0)
     with threadpool_limits(threads):
         model.fit(rows, hits)
@@ -177,6 +179,8 @@ def check_trees(trees, check, groups):
 
     ``missed``: true labels that are no candidates, of a text; ``sure``: what is right where answers seem to be.
     """
+    from sklearn.metrics import log_loss
+
     by_trees = _ndcg(trees, check, check.columns)
     lost, random = {}, np.random.default_rng(0)
     ends = np.cumsum([len(group) for group in groups.values()])

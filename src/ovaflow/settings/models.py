@@ -142,7 +142,7 @@ _SEED = setting(0, "seed of all random draws", ge=0, lt=2**63)
 class Section(BaseModel):
     """Settings that belong together; unknown keys are refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
     method_trained: ClassVar[str]
 
     @field_validator("*", mode="before")
