@@ -89,7 +89,10 @@ def estimate_file(dataset, run):
 def shard_files(wildcards):
     """What a shard needs besides dataset, means and plan."""
     names = wildcards.dataset, wildcards.run
-    return start_files(*names) | {"estimate": ancient(estimate_file(*names))}
+    files = start_files(*names) | {"estimate": ancient(estimate_file(*names))}
+    if IN_STORAGE and "earlier" in files and SETTINGS.runs[wildcards.run].pretrained not in SETTINGS.runs:
+        files["earlier"] = local(files["earlier"])
+    return files
 
 
 # A parameter of its own, since Snakemake does not compare parameters that are made from a job's files.
