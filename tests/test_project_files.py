@@ -8,6 +8,8 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from snakemake.exceptions import WorkflowError
+from snakemake.utils import validate
 
 import ovaflow
 
@@ -59,3 +61,37 @@ def test_every_job_has_a_conda_environment():
         rules = re.split(r"^rule ", path.read_text(), flags=re.MULTILINE)[1:]
         for rule in rules:
             assert "\n    conda:\n        ENVIRONMENT\n" in rule, rule.partition(":")[0]
+
+
+@pytest.mark.parametrize(
+    "name", ["README.md", "LICENSE", "config/README.md", "workflow/Snakefile", ".test/config/config.yaml"]
+)
+def test_the_workflow_catalogue_finds_its_files(name):
+    assert (ROOT / name).is_file()
+
+
+def test_what_the_workflow_catalogue_says():
+    usage = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text())["usage"]
+    assert set(usage) == {"mandatory-flags", "software-stack-deployment", "report"}
+    assert usage["software-stack-deployment"]["conda"]
+
+
+@pytest.mark.parametrize(
+    "path", [*CONFIGS, ROOT / ".test" / "config" / "config.yaml"], ids=lambda path: path.parent.name
+)
+def test_the_schema_without_references(path):
+    schema = ROOT / "workflow" / "schemas" / "config.schema.yaml"
+    assert "$ref" not in schema.read_text()
+    config = yaml.safe_load(path.read_text())
+    validate(config, str(schema), set_default=False)
+    for section in (config, *(config[name] for name in config), *config["datasets"].values()):
+        section["shardz"] = 1
+        with pytest.raises(WorkflowError, match="shardz"):
+            validate(config, str(schema), set_default=False)
+        del section["shardz"]
+
+
+def test_the_repository_tests_other_machines():
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yaml").read_text())["jobs"]
+    for job in ("tests", "workflow"):
+        assert {"ubuntu-24.04-arm", "macos-15"} <= set(jobs[job]["strategy"]["matrix"]["os"])

@@ -6,13 +6,14 @@ import re
 from pathlib import Path
 
 import click
+import yaml
 
 from ovaflow import estimators
 from ovaflow.cli import GROUPS, group
 from ovaflow.estimators.base import LabelClassifier
 from ovaflow.prediction.predictor import Predictor
 from ovaflow.settings import models
-from ovaflow.settings.schema import legal_values, schema_at
+from ovaflow.settings.schema import json_schema, legal_values, schema_at
 from ovaflow.steps import STEPS
 
 FOLDER = Path(__file__).parents[1] / "reference"
@@ -184,7 +185,36 @@ def _entry(text):
     return f"* `{names}`" + (f" ({kind})" if kind else "") + (f": {said}" if said else "") + "\n"
 
 
-PAGES = {"config.md": config_page, "commands.md": commands_page, "python.md": python_page}
+def flat_schema():
+    """The schema of a config without references, of which Snakemake's workflow catalogue makes a table."""
+    schema = json.loads(json_schema())
+    definitions = schema.pop("$defs")
+    return "# written by docs/make/reference.py; edit the code instead\n" + yaml.safe_dump(
+        _flat(schema, definitions), sort_keys=False, allow_unicode=True, width=120
+    )
+
+
+def _flat(schema, definitions):
+    """A schema with what it refers to in its place, and of alternatives only their types."""
+    if "$ref" in schema:
+        name = schema["$ref"].rsplit("/", 1)[-1]
+        schema = definitions[name] | {key: schema[key] for key in schema if key != "$ref"}
+    flat = {key: schema[key] for key in schema if key not in ("anyOf", "items", "title")}
+    for key in ("properties", "patternProperties"):
+        if key in flat:
+            flat[key] = {name: _flat(each, definitions) for name, each in flat[key].items()}
+    if "anyOf" in schema:
+        types = [_flat(each, definitions)["type"] for each in schema["anyOf"]]
+        flat["type"] = list(dict.fromkeys(types))
+    return flat
+
+
+PAGES = {
+    "config.md": config_page,
+    "commands.md": commands_page,
+    "python.md": python_page,
+    "../../workflow/schemas/config.schema.yaml": flat_schema,
+}
 
 if __name__ == "__main__":
     for name, page in PAGES.items():

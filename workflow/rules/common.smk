@@ -24,17 +24,24 @@ def refuse(error):
 
 IS_MODULE = workflow.modifier.parent_modifier is not None
 
+# where workflows of the catalogue have theirs; it is not merged with one of the command line
+if Path("config/config.yaml").is_file() and not (IS_MODULE or workflow.overwrite_configfiles):
+
+    configfile: "config/config.yaml"
+
+
 try:
     if (cores := workflow.resource_settings.cores) is not None and cores < 1:
         raise InputError(f"no job runs on --cores {cores}", remedy="give --cores 1 or more, or --cores all")
     # Snakemake silently takes the last of two keys of the same name
-    for path in workflow.overwrite_configfiles:
+    CONFIGS = list(map(str, workflow.overwrite_configfiles or workflow.configfiles))
+    for path in CONFIGS:
         load(path)
     # not by configfile:, which would merge the default datasets and runs with the user's
     SETTINGS = resolve(
         config,
         defaults=load(workflow.source_path("../../config/config.yaml")),
-        path=", ".join(map(str, workflow.overwrite_configfiles)) or None,
+        path=", ".join(CONFIGS) or None,
         catalogue=entry_of,
     )
     # files that a module reads may be made by the workflow around it; jobs on other machines fetch what they read
