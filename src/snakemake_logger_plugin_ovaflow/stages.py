@@ -67,8 +67,11 @@ class Stage:
         if self.began is None:
             if not any(map(_is_at_work, records)):
                 return "waiting to start"
-            # the time in a scheduler's queue is not work
-            self.began = records[0].created if records[0].local else time.time()
+            # the time in a scheduler's queue is not work, unless nothing else is known
+            is_told = not (records[0].local or _is_elsewhere(records[0]))
+            self.began = time.time() if is_told else records[0].created
+        if self.jobs == 1 and _is_elsewhere(records[0]):
+            return "sent to another machine"
         if self.jobs == 1:
             return "".join(_written(records[0])[-1:])
         self.count()
