@@ -12,7 +12,7 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from ovaflow.workflow import end_with, interrupted, owner
-from snakemake_logger_plugin_ovaflow.failures import Failures, from_storage, log_reasons_of_groups
+from snakemake_logger_plugin_ovaflow.failures import Failures, log_reasons_of_groups
 from snakemake_logger_plugin_ovaflow.stages import Stage
 
 _EVERY = 30.0  # seconds between two lines of a running stage
@@ -44,7 +44,7 @@ class LogHandler(LogHandlerBase):
         self.writes_to_stream = not any(options)
         self._stream = sys.stdout if settings.stdout else sys.stderr
         self._quiet = {each.name for each in settings.quiet or ()}
-        self._names, self._copies, self._stages, self._of_job, self._jobs = {}, {}, {}, {}, 0
+        self._names, self._stages, self._of_job, self._jobs = {}, {}, {}, 0
         self._failures, self._ended, self._slurm_name = Failures(), threading.Event(), None
         log_reasons_of_groups()
         threading.Thread(target=self._tick, daemon=True).start()
@@ -94,7 +94,7 @@ class LogHandler(LogHandlerBase):
         stage = self._stages.get(self._names.get(record.jobid, record.rule_name))
         if stage is not None:
             self._of_job[record.jobid] = stage
-            vars(record).update(self._copies.get(record.jobid, {}))
+            vars(record).update(self._failures.copies.get(record.jobid, {}))
             stage.begin(record)
 
     def _on_job_finished(self, record):
@@ -109,8 +109,7 @@ class LogHandler(LogHandlerBase):
             self._of_job.pop(record.jobid).end(record.jobid)
         # jobs of a group are reported with their group, and a job that a signal ended has not failed
         if not record.indent and not interrupted():
-            copies = self._copies.get(record.jobid)
-            self._print(self._failures.of_job(record if copies is None else from_storage(record, copies)))
+            self._print(self._failures.of_job(record))
 
     def _on_group_error(self, record):
         if not interrupted():
@@ -127,7 +126,7 @@ class LogHandler(LogHandlerBase):
         elif text.startswith(_RUN_ID):
             self._slurm_name = text.removeprefix(_RUN_ID)
         elif hasattr(record, "stage_names"):
-            self._names, self._copies = (record.stage_names, record.copies) if self._jobs else ({}, {})
+            self._names, self._failures.copies = (record.stage_names, record.copies) if self._jobs else ({}, {})
             self._expect(Counter(self._names.values()))
         elif record.levelno >= logging.WARNING or not self._jobs or text.startswith(("Complete log", "Elapsed")):
             self._print("" if text.startswith(_NO_NEWS) else text)

@@ -20,6 +20,8 @@ class Failures:
 
     def __init__(self):
         self.causes = Counter()
+        # by job: what is on this machine of its files in storage
+        self.copies = {}
         self._statuses = set()
         self._status = None
         # by group, in the order in which they fail: groups are submitted side by side
@@ -41,8 +43,8 @@ class Failures:
 
     def of_job(self, record):
         """Lines about a job; empty if its cause was shown before."""
-        messages = [record.rule_msg, self._status]
-        return self._lines([vars(record)], messages, record.log[:1], record.log[1:])
+        messages, job = [record.rule_msg, self._status], self._here(vars(record))
+        return self._lines([job], messages, job["log"][:1], job["log"][1:])
 
     def of_group(self, record):
         """Lines about the jobs of a group that are the cause, if the group's log tells them, or about all."""
@@ -54,7 +56,13 @@ class Failures:
         logs = logs or [log for log, _ in begun[-1:]]
         reasons = self.reasons[record.groupid]
         messages = [reasons.popleft()] if reasons else []
-        return self._lines([jobs[log] for log in logs or jobs], messages, logs, record.aux_logs)
+        failed = [self._here(jobs[log]) for log in logs or jobs]
+        of_failed = [job["log"][0] for job in failed[: len(logs)]]
+        return self._lines(failed, messages, of_failed, record.aux_logs)
+
+    def _here(self, job):
+        copies = self.copies.get(job["jobid"])
+        return job if copies is None else _from_storage(job, copies)
 
     def _lines(self, jobs, messages, logs, aux_logs):
         # the script for a scheduler is Snakemake's own call, a page long
@@ -75,17 +83,17 @@ class Failures:
         return "\n  ".join([name, *lines, *(f"log: {path}" for path in [*logs, *aux_logs])])
 
 
-def from_storage(record, copies):
-    """Record of a failed job whose files are in storage: with addresses of its files, and its log on this machine."""
-    record.output = [made.removesuffix(_STORED) for made in record.output]
-    record.log = [log.removesuffix(_STORED) for log in record.log]
+def _from_storage(job, copies):
+    """A failed job whose files are in storage: with addresses of its files, and its log on this machine."""
+    output = [made.removesuffix(_STORED) for made in job["output"]]
+    logs = [log.removesuffix(_STORED) for log in job["log"]]
     for place, log in enumerate(copies["log"]):
         # a machine that is gone has left no log
         with contextlib.suppress(FileNotFoundError):
             if copies["elsewhere"]:
                 fetch(log)
-            record.log[place] = log
-    return record
+            logs[place] = log
+    return job | {"output": output, "log": logs}
 
 
 def _read(path):
