@@ -45,6 +45,9 @@ predict model.h5 --dataset=dataset.h5 --output=reranked.h5
 def test_kernels_are_compiled(option, capsys):
     assert main(["warm-up", option]) == 0
     assert f"kernels are compiled: {cache_directory()}" in capsys.readouterr().out
+    # once
+    assert main(["warm-up", option]) == 0
+    assert "compiling" not in capsys.readouterr().err
 
 
 def test_jobs_compile_none_of_them_again(tmp_path):

@@ -1,13 +1,16 @@
 """``ovaflow warm-up``."""
 
 import contextlib
+import hashlib
 import io
 import tempfile
 from pathlib import Path
 
 import click
+import numba
 import numpy as np
 
+import ovaflow
 from ovaflow.cli import group
 from ovaflow.console.progress import Progress, silence
 from ovaflow.data.dataset import Split, write_dataset
@@ -41,11 +44,32 @@ def warm_up_command(problems, rerank, **methods):
 
     Jobs that start together would otherwise each compile them.
     """
+    chosen = [name for name in METHODS if methods.get(name.replace("-", "_"))]
+    steps = list(_steps(problems, chosen, rerank))
+    marker = _marker(steps)
+    if not (marker and marker.exists()):
+        _run(steps)
+        if marker:
+            marker.touch()
+    click.echo(f"kernels are compiled: {cache_directory()}")
+
+
+def _marker(steps):
+    """File beside the kernels that says that these steps have compiled theirs; None where none are kept."""
+    if cache_directory() is None or numba.config.DISABLE_JIT:
+        return None
+    # by these Numba knows whether a kernel that it has kept is that of a source
+    package = Path(ovaflow.__file__).parent
+    states = {str(path): path.stat() for path in package.rglob("*.py")}
+    sources = sorted((name, state.st_mtime, state.st_size) for name, state in states.items())
+    name = hashlib.blake2b(repr((steps, sources)).encode(), digest_size=16).hexdigest()
+    return cache_directory() / f"compiled-{name}"
+
+
+def _run(steps):
     with tempfile.TemporaryDirectory() as folder:
         _write_tiny_dataset(Path(folder) / "dataset.h5")
         Path(folder, "texts.tsv").write_text("sea\tsalt water\nhill\tgreen grass\n" * 9)
-        chosen = [name for name in METHODS if methods.get(name.replace("-", "_"))]
-        steps = list(_steps(problems, chosen, rerank))
         click.echo("compiling kernels, once for this machine and this version", err=True)
         with Progress("compiling", len(steps), "steps") as progress:
             for step in steps:
@@ -53,7 +77,6 @@ def warm_up_command(problems, rerank, **methods):
                 with silence(), contextlib.redirect_stdout(io.StringIO()):
                     group.main([word.format(folder) for word in step.split()], standalone_mode=False)
                 progress.advance()
-    click.echo(f"kernels are compiled: {cache_directory()}")
 
 
 def _write_tiny_dataset(path):
