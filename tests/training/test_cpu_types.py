@@ -53,7 +53,7 @@ def save_trained(path):
 
 
 def trained(dataset, loss):
-    training = TrainLabels(loss=loss, C=C, stored_threshold=0.0)
+    training = TrainLabels(loss=loss, C=C, initialization="zero", stored_threshold=0.0)
     done = train_labels(dataset, compute_start_inputs(dataset, training), LABELS, training)
     figures = done.statistics
     return done.weights.to_scipy().toarray().astype(float), figures["gradient_norm"], figures["gradient_target"]

@@ -87,7 +87,8 @@ def test_a_second_stage_with_suggestions_of_trees_and_of_a_file(place):
 
     def write(**msi):
         runs = {"msi": msi, "trees": {"method": "fastxml", "trees": 4}}
-        write_config(place.folder / "my.yaml", runs=runs, train={"shards": 1}, report={"prune_thresholds": []})
+        page = {"examples": 0, "prune_thresholds": []}
+        write_config(place.folder / "my.yaml", runs=runs, train={"shards": 1}, report=page)
 
     write(**sources)
     place.snakemake()
