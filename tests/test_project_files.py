@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from jinja2 import Environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from snakemake.exceptions import WorkflowError
@@ -54,6 +55,15 @@ def test_conda_and_pip_install_the_same_packages():
     versions = {canonicalize_name(name): version for name, version in pinned.items()}
     for name, specifier in pip.items():
         assert Requirement(f"{name}{specifier}").specifier.contains(versions[canonicalize_name(name)]), name
+
+
+def test_the_conda_recipe_is_that_of_the_environment():
+    text = (ROOT / "recipe" / "meta.yaml").read_text()
+    rendered = Environment().from_string(text).render(PYTHON="python", pin_subpackage=lambda name, max_pin: name)
+    recipe = yaml.safe_load(rendered)
+    assert recipe["package"] == {"name": "ovaflow", "version": ovaflow.__version__}
+    environment = yaml.safe_load((ROOT / "envs" / "ovaflow.yaml").read_text())["dependencies"]
+    assert recipe["requirements"]["run"] == [line for line in environment[:-1] if line != "pip"]
 
 
 def test_every_job_has_a_conda_environment():
