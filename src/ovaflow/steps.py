@@ -223,6 +223,8 @@ STEPS = {
         for_people=True,
     ),
     "promote": Step("promote", "Take a new model into use, unless it is worse.", for_people=True),
+    "pack": Step("pack", "Pack a model with all that it needs and a model card into one file.", for_people=True),
+    "unpack": Step("pack", "Unpack a packed model and check it.", for_people=True),
     "reliability": Step(
         "rerank",
         "Measure the probabilities of the second stage.",

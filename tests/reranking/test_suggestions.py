@@ -283,8 +283,11 @@ def test_a_missing_or_changed_model_of_a_run_is_refused(folder, trees, tmp_path,
     model = rerank(folder, tmp_path / "out", "--with-run", "trees", tmp_path / "trees.h5", trees[3])
     link = tmp_path / "models" / "current"
     run("promote", model, f"--over={link}", f"--on={folder}/records.csv")
-    shutil.copy(Path(trees[2]).parents[1] / "held" / "model.h5", tmp_path / "trees.h5")
+    run("pack", model, f"--output={tmp_path}/all.zip", "--licence=MIT")
     capsys.readouterr()
+    run("predict", model, "--text=name1")
+    answer = capsys.readouterr().out
+    shutil.copy(Path(trees[2]).parents[1] / "held" / "model.h5", tmp_path / "trees.h5")
     run("predict", model, "--text=name1", status=2)
     assert "not the model of trees that the second stage was fitted with" in capsys.readouterr().err
     (tmp_path / "trees.h5").unlink()
@@ -294,3 +297,8 @@ def test_a_missing_or_changed_model_of_a_run_is_refused(folder, trees, tmp_path,
     # a promoted model has all that it needs in its folder
     link.parent.rename(tmp_path / "elsewhere")
     run("predict", tmp_path / "elsewhere" / "current" / "model.h5", "--text=name1", "--fit")
+    # so has a packed one
+    run("unpack", tmp_path / "all.zip", f"--output={tmp_path}/unpacked")
+    capsys.readouterr()
+    run("predict", tmp_path / "unpacked" / "model.h5", "--text=name1")
+    assert capsys.readouterr().out == answer

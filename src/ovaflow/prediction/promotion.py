@@ -9,12 +9,9 @@ import time
 from pathlib import Path
 
 from ovaflow.console.errors import InputError
-from ovaflow.model.index import index_path, open_index
+from ovaflow.prediction.model_folder import MODEL, files_of
 from ovaflow.prediction.predictions import open_any_model, with_second_stage
-from ovaflow.prediction.reference import FILE_NAME as REFERENCE
-from ovaflow.reranking.reranker_file import FILE_NAME, copy_of_run, read_about
-
-MODEL = "model.h5"
+from ovaflow.reranking.reranker_file import FILE_NAME, read_about
 
 _PARTIAL = ".promoting"
 
@@ -89,22 +86,10 @@ def promote(model, link):
 
 
 def _copy_files(model, folder):
-    folder.mkdir()
-    _copy_model(model, folder / MODEL)
-    for name in (FILE_NAME, REFERENCE):
-        beside = model.path.with_name(name)
-        if beside.exists():
-            shutil.copyfile(beside, folder / name)
-    if model.probabilistic:
-        for source, other in zip(model.reranker.runs, model.others, strict=True):
-            _copy_model(other, copy_of_run(folder, source.name))
-
-
-def _copy_model(model, path):
-    path.parent.mkdir(exist_ok=True)
-    shutil.copyfile(model.path, path)
-    if open_index(model) is not None:
-        shutil.copyfile(index_path(model.path), index_path(path))
+    for name, path in files_of(model).items():
+        copy = folder / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, copy)
 
 
 def _remove(partial):

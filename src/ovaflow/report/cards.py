@@ -176,17 +176,10 @@ MODELS = (
 
 def limits(results):
     """What the models cannot do, in sentences, with the figures of this dataset."""
-    counts = results.card.counts
-    unknown, rare = int((~results.card.known).sum()), _rare(counts)
-    sentences = []
-    if rare:
-        trained = wording.count(int((counts > 0).sum()))
-        sentences.append(f"{wording.count(rare)} of {trained} labels have at most {FEW} training instances.")
-    if unknown:
-        sentences.append(f"{wording.count(unknown)} labels have no training instance and are never predicted.")
+    sentences = limits_of_labels(results.card.counts, results.card.known)
     if results.test.unseen:
         sentences.append(f"{wording.count(results.test.unseen)} true labels of test instances never occur in training.")
-    kinds = dict.fromkeys(_kind(run) for run in results.runs if not run.reranked)
+    kinds = dict.fromkeys(kind_of(run.settings) for run in results.runs if not run.reranked)
     sentences += [SCORES[kind] for kind in kinds if kind in SCORES]
     reranked = ", ".join(run.name for run in results.runs if run.reranked)
     if reranked:
@@ -195,18 +188,35 @@ def limits(results):
         *sentences,
         f"The first {results.runs[0].metrics.get('top_k')} labels are always predicted, however unlikely: "
         "a model never says that no label fits.",
-        "A model knows only the words of its training texts, not other languages, other subjects or new words. "
-        "It repeats what annotators did, including their omissions and habits.",
+        LIMIT_OF_TRAINING,
     ]
+
+
+LIMIT_OF_TRAINING = (
+    "A model knows only the words of its training texts, not other languages, other subjects or new words. "
+    "It repeats what annotators did, including their omissions and habits."
+)
+
+
+def limits_of_labels(counts, known):
+    """How many labels have few training instances or none, in sentences."""
+    unknown, rare, sentences = int((~known).sum()), _rare(counts), []
+    if rare:
+        trained = wording.count(int((counts > 0).sum()))
+        sentences.append(f"{wording.count(rare)} of {trained} labels have at most {FEW} training instances.")
+    if unknown:
+        sentences.append(f"{wording.count(unknown)} labels have no training instance and are never predicted.")
+    return sentences
 
 
 def _rare(counts):
     return int(((counts > 0) & (counts <= FEW)).sum())
 
 
-def _kind(run):
-    method = run.settings.get("method", "one-vs-all")
-    return f"{method}, logistic" if method == "one-vs-all" and run.settings.get("loss") == "logistic" else method
+def kind_of(settings):
+    """Key of :data:`SCORES` for settings of a training."""
+    method = settings.get("method", "one-vs-all")
+    return f"{method}, logistic" if method == "one-vs-all" and settings.get("loss") == "logistic" else method
 
 
 def show_settings(anchor, results):

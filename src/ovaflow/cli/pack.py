@@ -1,0 +1,128 @@
+"""ovaflow pack and ovaflow unpack."""
+
+import re
+from pathlib import Path
+
+import click
+
+from ovaflow.cli.options import FILE
+from ovaflow.console.errors import InputError
+from ovaflow.prediction.model_folder import MODEL, files_of
+from ovaflow.prediction.pack import unpack, write_pack
+from ovaflow.prediction.predictor import Predictor
+from ovaflow.report.model_card import LICENCE, NAME, Statements, write_card
+from ovaflow.report.wording import size
+from ovaflow.storage.texts import read_json
+
+DATASET, METRICS = "dataset.h5", "metrics.json"
+
+
+def _languages(context, parameter, codes):
+    for code in codes:
+        if not re.fullmatch("[a-z]{2,3}", code):
+            raise click.BadParameter(f"{code!r} is not an ISO 639 code, such as fi.")
+    return codes
+
+
+@click.command("pack")
+@click.argument("model", type=FILE)
+@click.option(
+    "--output",
+    type=FILE,
+    help="File to write, which names the model; by default DATASET-RUN.zip.",
+)
+@click.option(
+    "--licence",
+    "--license",
+    metavar="SPDX|FILE",
+    help="Licence of the model: an identifier, such as CC-BY-4.0, or the file of its text.",
+)
+@click.option(
+    "--language",
+    "languages",
+    multiple=True,
+    callback=_languages,
+    metavar="CODE",
+    help="ISO 639 code of a language of the texts, such as fi; repeatable.",
+)
+@click.option("--intended-use", help="What the model is for; shown on the card.")
+def pack_command(model, output, licence, languages, intended_use):
+    """Pack MODEL (model.h5) into one zip that opens elsewhere.
+
+    It holds the model with its index, second stage, the models of other runs that this asks, and
+    what is normal for it, a model card (README.md) as model hubs read it, and the SHA-256 of each
+    file.
+    """
+    opened = Predictor.open(model).model
+    name = output.stem if output else _name(opened.path)
+    output = output or Path(f"{name}.zip")
+    metrics, text = _metrics(opened), _text_of(licence)
+    statements = Statements(LICENCE if text else licence, languages, intended_use)
+    card = write_card(name, _dataset(opened.path), opened, metrics, statements)
+    files = {NAME: card.encode()}
+    if text:
+        files[LICENCE] = text
+    files |= files_of(opened)
+    if metrics:
+        files[METRICS] = opened.path.with_name(METRICS)
+    write_pack(output, files)
+    if licence is None:
+        click.echo("ovaflow: the card states no licence; give one with --licence", err=True)
+    parts = sum(path.stat().st_size for path in files.values() if isinstance(path, Path))
+    sizes = f"{size(output.stat().st_size)}, unpacked {size(parts)}"
+    click.echo(f"{output}: {', '.join(files)}; {sizes}")
+
+
+def _name(path):
+    """Name of a model: DATASET-RUN of results/DATASET/RUN/model.h5."""
+    folder = path.resolve().parent
+    return f"{folder.parent.name}-{folder.name}" if path.name == MODEL else path.stem
+
+
+def _dataset(path):
+    """Name of the dataset that a model was measured on, if it lies where a run wrote it."""
+    folder = path.resolve().parents[1]
+    return folder.name if (folder / DATASET).exists() else "test set"
+
+
+def _metrics(model):
+    """What was measured of a model on its test set; empty where that lies elsewhere."""
+    path = model.path.with_name(METRICS)
+    if not path.exists():
+        return {}
+    try:
+        return read_json(path, "metrics", model.checksum)
+    except InputError as error:
+        click.echo(f"ovaflow: the card has no figures: {error}", err=True)
+        return {}
+
+
+def _text_of(licence):
+    """The text of a licence in a file; nothing for an identifier."""
+    if licence is None:
+        return b""
+    if Path(licence).is_file():
+        return Path(licence).read_bytes()
+    is_file_name = Path(licence).suffix in (".txt", ".md")
+    if is_file_name or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.+-]*", licence):
+        message = "no such file, and no SPDX identifier such as CC-BY-4.0"
+        raise InputError(message, path=licence, remedy="give one or the other")
+    return b""
+
+
+@click.command("unpack")
+@click.argument("pack", type=FILE)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Folder to make; by default one named after the file, in this folder.",
+)
+def unpack_command(pack, output):
+    """Unpack the PACK that ovaflow pack wrote into a new folder, and compare all checksums.
+
+    Nothing is written unless all files are intact.
+    """
+    folder = output or Path(pack.stem)
+    names = unpack(pack, folder)
+    click.echo(f"{folder}: {', '.join(names)}")

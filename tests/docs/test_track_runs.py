@@ -1,0 +1,65 @@
+"""Runs of ovaflow in MLflow and DVC, by the commands of the page, if their programs are named.
+
+``OVAFLOW_MLFLOW`` is a Python that has MLflow or mlflow-skinny, ``OVAFLOW_DVC`` the program ``dvc``.
+"""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from docs.pages import ROOT, blocks_of
+from tiny_table import write_config
+
+PAGE = ROOT / "docs" / "how-to" / "track-runs.md"
+
+
+def program(name):
+    path = os.environ.get(name)
+    if not path:
+        pytest.skip(f"{name} is not set: WHAT {PAGE.name} SAYS OF IT IS NOT TRIED")
+    return path
+
+
+@pytest.fixture
+def place(finished, tmp_path):
+    """A finished run, and the files of the page."""
+    place = finished.copy(tmp_path / "place")
+    for block in blocks_of(PAGE):
+        if block.title:
+            (place.folder / block.title).write_text(block.code.replace("catalog", "tiny"))
+    return place
+
+
+def test_mlflow_has_the_figures(place, shell):
+    python = program("OVAFLOW_MLFLOW")
+    store = {"MLFLOW_TRACKING_URI": "file:mlruns", "MLFLOW_ALLOW_FILE_STORE": "true"}
+    done = shell(f"{python} track.py", place.folder, env=shell.environment | store)
+    assert done.returncode == 0, done.stdout
+    metrics = json.loads((place.folder / "results" / "tiny" / "msi" / "metrics.json").read_text())
+    (kept,) = place.folder.glob("mlruns/*/*/metrics")
+    figures = {path.name: float(path.read_text().split()[1]) for path in kept.iterdir()}
+    assert figures["P at 1"] == metrics["P@1"]
+    assert len(figures) > 20
+    assert len(list(kept.parent.glob("artifacts/metrics.json"))) == 1
+
+
+def test_dvc_compares_figures(place, shell):
+    tools = f"{Path(program('OVAFLOW_DVC')).parent}:{shell.environment['PATH']}"
+    who = {f"GIT_{who}_{what}": "someone@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    environment = shell.environment | who | {"PATH": tools}
+    shown = shell("git init --quiet && dvc init --quiet && source ./first.sh", place.folder, env=environment)
+    assert shown.returncode == 0, shown.stdout
+    path = place.folder / "results" / "tiny" / "msi" / "metrics.json"
+    first = json.loads(path.read_text())
+    assert f"{first['P@1']:.5g}" in shown.stdout
+    write_config(place.folder / "my.yaml", train={"C": 0.01, "shards": 2})
+    compared = shell("source ./second.sh", place.folder, env=environment)
+    assert compared.returncode == 0, compared.stdout
+    second = json.loads(path.read_text())
+    (row,) = [line for line in compared.stdout.splitlines() if "| nonzeros " in line]
+    assert [int(cell) for cell in row.split("|")[3:6]] == [
+        first["nonzeros"],
+        second["nonzeros"],
+        second["nonzeros"] - first["nonzeros"],
+    ]

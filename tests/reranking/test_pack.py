@@ -1,0 +1,132 @@
+"""A packed model: what it holds, that it predicts the same elsewhere, and what is refused."""
+
+import os
+import shutil
+import subprocess
+import zipfile
+
+import pytest
+from damage import flip
+
+from ovaflow.cli import main
+from ovaflow.storage.texts import read_json
+
+
+@pytest.fixture(scope="module")
+def packed(folder, tmp_path_factory):
+    """A pack of the model with its second stage, what is normal for it, an index and a licence."""
+    place = tmp_path_factory.mktemp("tiny")
+    shutil.copy(folder / "dataset" / "model.h5", place)
+    shutil.copy(folder / "dataset" / "reranker.h5", place)
+    files = [f"--dataset={folder}/dataset.h5", f"--training={folder}/dataset/t.h5", f"--model={place}/model.h5"]
+    files += [f"--output={place}/metrics.json", f"--reference={place}/reference.json"]
+    assert main(["evaluate", str(folder / "dataset" / "predictions.h5"), *files]) == 0
+    (place / "terms.txt").write_text("Do as you like.\n")
+    assert main(["index", str(place / "model.h5")]) == 0
+    assert main(["pack", str(place / "model.h5"), *options(place), f"--output={place}/tiny.zip"]) == 0
+    return place / "tiny.zip"
+
+
+def options(place):
+    return [f"--licence={place}/terms.txt", "--language=fi", "--language=sv", "--intended-use=To test: it"]
+
+
+@pytest.fixture
+def refused(capsys):
+    """Runs a command that must fail with one line; that line."""
+
+    def line_of(*words):
+        capsys.readouterr()
+        assert main(list(map(str, words))) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        return line
+
+    return line_of
+
+
+def answers(model, capsys):
+    capsys.readouterr()
+    texts = [f"--text=name{number} hint1 word{number}" for number in range(20)]
+    assert main(["predict", str(model), "--fit", *texts]) == 0
+    return capsys.readouterr().out
+
+
+def test_a_pack_predicts_the_same_elsewhere(packed, tmp_path, capsys):
+    pack = shutil.move(shutil.copy(packed, tmp_path), tmp_path / "renamed.zip")
+    assert main(["unpack", str(pack), f"--output={tmp_path}/elsewhere"]) == 0
+    theirs = packed.parent
+    for name in ("model.h5", "model.index.h5", "reranker.h5", "reference.json", "metrics.json"):
+        assert (tmp_path / "elsewhere" / name).read_bytes() == (theirs / name).read_bytes()
+    assert answers(tmp_path / "elsewhere" / "model.h5", capsys) == answers(theirs / "model.h5", capsys)
+    # without ovaflow
+    plain = tmp_path / "plain"
+    subprocess.run(["python3", "-m", "zipfile", "-e", pack, plain], check=True)
+    checked = subprocess.run(["sha256sum", "-c", "SHA256SUMS"], cwd=plain, capture_output=True, text=True, check=True)
+    assert checked.stdout.splitlines() == [f"{name}: OK" for name in zipfile.ZipFile(pack).namelist()[:-1]]
+    assert (plain / "LICENSE").read_text() == "Do as you like.\n"
+
+
+def test_equal_models_give_equal_packs(packed, tmp_path):
+    again = tmp_path / "tiny.zip"
+    assert main(["pack", str(packed.parent / "model.h5"), *options(packed.parent), f"--output={again}"]) == 0
+    assert again.read_bytes() == packed.read_bytes()
+    assert again.stat().st_size < 0.6 * sum(path.stat().st_size for path in packed.parent.glob("*.h5"))
+
+
+def test_hubs_read_the_card(packed):
+    hub = pytest.importorskip("huggingface_hub")
+    card = hub.ModelCard(zipfile.ZipFile(packed).read("README.md").decode())
+    assert (card.data.license, card.data.license_link, card.data.language) == ("other", "LICENSE", ["fi", "sv"])
+    assert (card.data.library_name, card.data.pipeline_tag) == ("ovaflow", "text-classification")
+    metrics = read_json(packed.parent / "metrics.json", "metrics")
+    figures = {each.metric_name: each.metric_value for each in card.data.eval_results}
+    assert {"P@1", "P@5", "F1-fit"} <= set(figures)
+    assert figures == {name: round(metrics[name], 4) for name in figures}
+    assert {each.metric_type for each in card.data.eval_results} == set(card.data.metrics)
+    # what the hub makes of these data again
+    assert hub.ModelCardData(**card.data.to_dict()).to_dict() == card.data.to_dict()
+    assert "To test: it" in card.text
+
+
+def test_damage_is_named(packed, tmp_path, refused):
+    pack, folder = shutil.copy(packed, tmp_path), tmp_path / "folder"
+    with zipfile.ZipFile(pack) as opened:
+        place = opened.getinfo("model.h5").header_offset
+    flip(pack, place + 5000)
+    assert "tiny.zip: model.h5 is damaged" in refused("unpack", pack, f"--output={folder}")
+    os.truncate(pack, place + 5000)
+    assert "tiny.zip: not a pack, or cut short; copy" in refused("unpack", pack, f"--output={folder}")
+    assert "none.zip: no such file" in refused("unpack", tmp_path / "none.zip")
+    assert os.listdir(tmp_path) == ["tiny.zip"]
+
+
+@pytest.mark.parametrize("name", ["../outside", "/outside", "a/../../outside"])
+def test_names_outside_the_folder_are_refused(tmp_path, refused, name):
+    with zipfile.ZipFile(tmp_path / "bad.zip", "w") as pack:
+        pack.writestr(name, "x")
+        pack.writestr("SHA256SUMS", f"{'0' * 64}  {name}\n")
+    assert "would lie outside the folder" in refused("unpack", tmp_path / "bad.zip", f"--output={tmp_path}/in/folder")
+    assert os.listdir(tmp_path) == ["bad.zip"]
+
+
+def test_what_is_there_stays(packed, tmp_path, refused):
+    (tmp_path / "folder").mkdir()
+    assert "folder: exists; remove it" in refused("unpack", packed, f"--output={tmp_path}/folder")
+    with zipfile.ZipFile(tmp_path / "other.zip", "w") as pack:
+        pack.writestr("readme.txt", "a zip of something else")
+    assert "SHA256SUMS is missing" in refused("unpack", tmp_path / "other.zip", f"--output={tmp_path}/new")
+
+
+def test_what_a_card_cannot_say(packed, tmp_path, refused, capsys):
+    model, output = packed.parent / "model.h5", f"--output={tmp_path}/new.zip"
+    assert "gone.txt: no such file, and no SPDX identifier" in refused("pack", model, output, "--licence=gone.txt")
+    assert "'Finnish' is not an ISO 639 code" in refused("pack", model, output, "--language=Finnish")
+    # pruned after it was measured
+    shutil.copy(packed.parent / "metrics.json", tmp_path)
+    assert main(["prune", str(model), "--threshold=0.1", f"--output={tmp_path}/model.h5"]) == 0
+    capsys.readouterr()
+    assert main(["pack", str(tmp_path / "model.h5"), output]) == 0
+    remarks = capsys.readouterr().err
+    assert "the card has no figures: " in remarks
+    assert "the card states no licence" in remarks
+    assert "model-index" not in zipfile.ZipFile(tmp_path / "new.zip").read("README.md").decode()
