@@ -16,7 +16,7 @@ from tiny_table import CONFIG, write_config
 
 from ovaflow.cli import main
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.long]
 
 HERE = Path(__file__).parent / "without_linux"
 MODEL = "results/tiny/msi/model.h5"
