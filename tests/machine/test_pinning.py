@@ -5,6 +5,8 @@ import pytest
 
 from ovaflow.machine.pinning import NOT_PINNED, VARIABLE, pin_thread, pinned
 
+pytestmark = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system pins no process")
+
 
 @pytest.fixture
 def two_nodes(fake_sys):
