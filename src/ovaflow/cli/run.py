@@ -33,7 +33,7 @@ _TELLS_CORES = re.compile(r"(--cores|--jobs|--profile|--workflow-profile)(=|$)|-
 @click.argument("config", required=False, type=click.Path())
 @click.argument("options", nargs=-1, type=click.UNPROCESSED, metavar="[SNAKEMAKE OPTION]...")
 def run_command(config, options):
-    """Run the pipeline here: all that CONFIG asks for, or without CONFIG the default run.
+    """Run the pipeline here: all that CONFIG asks for; without it config/config.yaml, or else the default run.
 
     The same as snakemake --snakefile "$(ovaflow snakefile)" --cores all --configfile CONFIG. Options after CONFIG go to
     Snakemake, such as --dry-run, --cores 4 or --workflow-profile slurm.
