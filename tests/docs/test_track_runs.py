@@ -53,7 +53,7 @@ def test_dvc_compares_figures(place, shell):
     path = place.folder / "results" / "tiny" / "msi" / "metrics.json"
     first = json.loads(path.read_text())
     assert f"{first['P@1']:.5g}" in shown.stdout
-    write_config(place.folder / "my.yaml", train={"C": 0.01, "shards": 2})
+    write_config(place.folder / "my.yaml", train={"prune": 0.3, "shards": 2})
     compared = shell("source ./second.sh", place.folder, env=environment)
     assert compared.returncode == 0, compared.stdout
     second = json.loads(path.read_text())

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 
@@ -132,14 +133,22 @@ def test_the_file_may_be_moved_away_and_what_is_not_saved_says_so(service, saved
     assert service.ask("/corrections", body)[0] == 200
 
 
+def kill_after(workers, path, n):
+    """Kill processes when a file has some lines."""
+    while not path.exists() or len(path.read_bytes().splitlines()) < n:
+        time.sleep(0.001)
+    for worker in workers:
+        os.kill(worker, signal.SIGKILL)
+
+
 @pytest.mark.long
 def test_a_killed_worker_leaves_whole_lines_and_what_it_acknowledged(models, tmp_path):
     path = tmp_path / "corrections.jsonl"
     options = "--workers=2", f"--corrections={path}"
     with running_service(tmp_path, models / "a.h5", *options) as service:
         service.wait_for("startup complete", times=2)
-        threading.Timer(0.2, os.kill, (service.workers()[0], signal.SIGKILL)).start()
+        threading.Thread(target=kill_after, args=(service.workers(), path, 40), daemon=True).start()
         ids = save(service, 12, 30, 1000)
         service.wait_for("died")
-    assert 12 < len(ids) < 360, "the worker was not killed in the middle"
+    assert 12 < len(ids) < 360, "the workers were not killed in the middle"
     assert {*ids} <= {entry["id"] for entry in lines(path)}
