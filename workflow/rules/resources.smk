@@ -35,9 +35,14 @@ def request_of_shard(wildcards, input):
     return demand.read_demand(fetched(input.estimate)).request(share, train_of(wildcards.run).threads, pretrained)
 
 
+def shape_of(input):
+    """Sizes of a job's dataset."""
+    return demand.shape_of(fetched(input.sizes))
+
+
 def merging_megabytes(wildcards, input, attempt):
     shards = megabytes_of(input, set(input.shards).__contains__)
-    return attempt * demand.of_merging(demand.shape_of(fetched(input.sizes)).labels, shards)
+    return attempt * demand.of_merging(shape_of(input).labels, shards)
 
 
 def request_of_trees(wildcards, input):
@@ -48,19 +53,17 @@ def request_of_trees(wildcards, input):
 
 def embedding_megabytes(wildcards, input, attempt):
     run = run_by(wildcards)
-    shape, threads = demand.shape_of(fetched(input.sizes)), train_of(run).threads
+    shape, threads = shape_of(input), train_of(run).threads
     return attempt * demand.of_embedding(shape, input.size_mb, rembrandt_of(run), threads)
 
 
 def projecting_megabytes(wildcards, input, attempt):
-    return attempt * demand.of_projecting(
-        demand.shape_of(fetched(input.sizes)), input.size_mb, rembrandt_of(wildcards.run)
-    )
+    return attempt * demand.of_projecting(shape_of(input), input.size_mb, rembrandt_of(wildcards.run))
 
 
 def decoding_megabytes(wildcards, input, attempt):
     settings, train = rembrandt_of(wildcards.run), train_of(wildcards.run)
-    return attempt * demand.of_decoding(demand.shape_of(fetched(input.sizes)), settings, train)
+    return attempt * demand.of_decoding(shape_of(input), settings, train)
 
 
 def tuning_megabytes(wildcards, input, attempt):
