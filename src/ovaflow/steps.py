@@ -87,7 +87,6 @@ STEPS = {
     "plan": Step(
         "training",
         "Divide the labels into shards of equal work.",
-        Reads("Train", ("train",), ("shards",)),
         makes=("plan",),
         rule="plan_shards",
     ),

@@ -50,7 +50,7 @@ def test_all_formats_are_known_to_the_config():
 
 @pytest.mark.parametrize("name", ["a", "a.gz", "a.doc"])
 def test_a_format_that_the_name_does_not_tell(name):
-    assert yaml.safe_load(config_for(name, 3, format="csv"))["datasets"]["a"]["format"] == "csv"
+    assert yaml.safe_load(config_for(name, format="csv"))["datasets"]["a"]["format"] == "csv"
     with pytest.raises(InputError, match="give --format, one of csv, jsonl, parquet, text-tsv, svmlight, xmc-text"):
         format_of(name)
 
@@ -61,15 +61,15 @@ def test_a_format_that_the_name_does_not_tell(name):
 )
 def test_names_of_datasets_are_legal(name, theirs):
     assert name_of(name) == theirs
-    config = yaml.safe_load(config_for(name, 3))
+    config = yaml.safe_load(config_for(name))
     assert resolve(config, {}).datasets[theirs].train == name
 
 
 def test_values_that_are_not_given_are_left_to_the_defaults():
-    config = yaml.safe_load(config_for("a.csv", 3, text_column="title"))
+    config = yaml.safe_load(config_for("a.csv", text_column="title"))
     assert config["datasets"] == {"a": {"format": "csv", "train": "a.csv", "text_column": "title"}}
     with pytest.raises(InputError, match="label_separator"):
-        config_for("a.csv", 3, label_separator="")
+        config_for("a.csv", label_separator="")
 
 
 @pytest.mark.parametrize(("arguments", "named"), [(["my.yaml", "--dry-run"], "tiny"), (["-n"], "docstrings")])

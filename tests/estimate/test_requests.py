@@ -6,7 +6,7 @@ import pytest
 from ovaflow.estimate import demand
 from ovaflow.estimate.demand import Shape
 from ovaflow.model import index
-from ovaflow.settings.models import Rembrandt, Train
+from ovaflow.settings.models import Rembrandt
 
 SHAPE = Shape(instances=200_000, features=50_000, labels=30_000, positives=400_000)
 ONE_LABEL_EACH = SHAPE._replace(positives=SHAPE.instances)
@@ -44,12 +44,12 @@ def test_projected_instances_have_a_column_per_feature(features):
 
 
 def test_softmax_takes_more_than_a_loss_per_label():
-    settings, train = Rembrandt(rank=2000), Train()
-    logistic = demand.of_decoding(SHAPE, settings, train)
-    softmax = demand.of_decoding(ONE_LABEL_EACH, settings, train)
+    settings, jobs = Rembrandt(rank=2000), {"shards": 8, "threads": 1}
+    logistic = demand.of_decoding(SHAPE, settings, **jobs)
+    softmax = demand.of_decoding(ONE_LABEL_EACH, settings, **jobs)
     assert logistic > megabytes(SHAPE.instances, 2000)
     assert softmax > megabytes(100 * SHAPE.labels, 2000) > logistic
-    assert demand.of_decoding(SHAPE, settings.model_copy(update={"decoder": "softmax"}), train) == softmax
+    assert demand.of_decoding(SHAPE, settings.model_copy(update={"decoder": "softmax"}), **jobs) == softmax
 
 
 def test_reranking_holds_scores_two_datasets_and_suggestions():

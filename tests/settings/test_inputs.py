@@ -65,7 +65,6 @@ def start(name):
             "--stored-threshold=0.01", "--metric=PSP@5", "--instances=500", "--held-out=0.1",
             "--candidates=3.0",
         ]),
-        ("plan", {"threads": 2}, {"train": {"shards": 3}}, ["--shards=3"]),
         ("merge", {"prune": 0.1}, {"train": {"threads": 3}}, ["--prune=0.1"]),
         ("train-shard", {}, {}, [*PROBLEM, *MSI, start("mean-separating"), LAST]),
         ("train-shard", {"t": -2}, {"train": {"bias_lambda": 9}}, [*PROBLEM, *MSI, start("mean-separating"), LAST]),

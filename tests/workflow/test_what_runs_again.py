@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from pipeline_place import ROOT, Place, jobs_in
-from tiny_table import CONFIG, write_config, write_table
+from tiny_table import CONFIG, write_config
 
 from ovaflow.cli import main
 
@@ -94,7 +94,8 @@ def test_changed_data(finished, tmp_path):
     place = finished.copy(tmp_path)
     (place.folder / "records.csv").touch()
     assert place.jobs() == {}
-    write_table(place.folder / "records.csv", rows=190)
+    table = place.folder / "records.csv"
+    table.write_text("\n".join(table.read_text().splitlines()[:190]))
     assert place.jobs() == PREPARED
 
 

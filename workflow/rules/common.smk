@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.catalogue import entry_of, read_catalogue
+from ovaflow.estimate import shards
 from ovaflow.fingerprint import code_fingerprint, kernel_fingerprint
 from ovaflow.settings import chains, inputs, paths, sources
 from ovaflow.settings.config import load, require_files, resolve
@@ -138,12 +139,23 @@ def options_of(names, input):
     return file_options({name: getattr(input, name) for name in names})
 
 
+@cache
+def number_of_shards(dataset, run):
+    return shards.number_of_shards(SETTINGS, dataset, run)
+
+
+def division_of_run(wildcards):
+    """Parameter of a rule: the number of shards, as an option."""
+    return f"--shards={number_of_shards(wildcards.dataset, wildcards.run)}"
+
+
 def shards_of_run(wildcards):
     """Shards that are merged into a model."""
-    return [paths.SHARD.format(**wildcards, shard=shard) for shard in range(train_of(wildcards.run).shards)]
+    numbers = range(number_of_shards(wildcards.dataset, wildcards.run))
+    return [paths.SHARD.format(**wildcards, shard=shard) for shard in numbers]
 
 
 def shards_in_shell(wildcards, input):
     """The same as a shell pattern: thousands of names would exceed the length of a command."""
-    last = train_of(wildcards.run).shards - 1
+    last = number_of_shards(wildcards.dataset, wildcards.run) - 1
     return f"{shlex.quote(str(Path(input.shards[0]).parent))}/{{0..{last}}}.h5"

@@ -35,7 +35,8 @@ rule train_trees:
     benchmark:
         "logs/{dataset}/{run}/train-trees.{shard}.tsv"
     params:
-        options=settings_of("train-trees", "plan"),
+        division=division_of_run,
+        options=settings_of("train-trees"),
         code=code_fingerprint("train-trees"),
     threads: threads_of_run
     resources:
@@ -48,7 +49,7 @@ rule train_trees:
         run=one_of(SETTINGS.runs_of("fastxml")),
     shell:
         "ovaflow train-trees {input.dataset:q} --shard={wildcards.shard}"
-        " {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
+        " {params.division} {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
 
 
 rule merge_trees:

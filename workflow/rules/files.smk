@@ -86,10 +86,21 @@ def estimate_file(dataset, run):
     return paths.ESTIMATE.format(dataset=dataset.partition("/")[0], problem=problem)
 
 
+@cache
+def estimates(dataset, run):
+    """The estimate, by its name as an input; none for small data."""
+    path = estimate_file(dataset, run)
+    return {} if shards.is_small(SETTINGS, dataset, path) else {"estimate": path}
+
+
+def estimate_of_run(wildcards):
+    return estimates(wildcards.dataset, wildcards.run)
+
+
 def shard_files(wildcards):
     """What a shard needs besides dataset, means and plan."""
     names = wildcards.dataset, wildcards.run
-    files = start_files(*names) | {"estimate": ancient(estimate_file(*names))}
+    files = start_files(*names) | {name: ancient(path) for name, path in estimates(*names).items()}
     if IN_STORAGE and "earlier" in files and SETTINGS.runs[wildcards.run].pretrained not in SETTINGS.runs:
         files["earlier"] = local(files["earlier"])
     return files

@@ -20,6 +20,7 @@ src/ovaflow/data/readers/streams.py
 src/ovaflow/data/sizes.py
 src/ovaflow/estimate/__init__.py
 src/ovaflow/estimate/demand.py
+src/ovaflow/estimate/shards.py
 src/ovaflow/fingerprint.py
 src/ovaflow/settings/__init__.py
 src/ovaflow/settings/chains.py

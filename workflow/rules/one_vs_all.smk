@@ -40,14 +40,14 @@ rule plan_shards:
         "logs/{dataset}/{run}/plan.tsv"
     params:
         tree=lambda wildcards, input: options_of(tree_file(wildcards), input),
-        options=settings_of("plan"),
+        division=division_of_run,
         code=code_fingerprint("plan"),
     resources:
         mem_mb=megabytes(0.5),
     conda:
         ENVIRONMENT
     shell:
-        "ovaflow plan {input.dataset:q} {params.tree:q} {params.options:q} --output={output:q} > {log:q} 2>&1"
+        "ovaflow plan {input.dataset:q} {params.tree:q} {params.division} --output={output:q} > {log:q} 2>&1"
 
 
 rule compute_root:
@@ -134,9 +134,9 @@ rule train_shard:
 
 rule merge_shards:
     input:
+        unpack(estimate_of_run),
         dataset=paths.DATASET,
         sizes=paths.SIZES,
-        estimate=lambda wildcards: estimate_file(wildcards.dataset, wildcards.run),
         shards=shards_of_run,
     output:
         model=paths.MODEL,

@@ -93,7 +93,7 @@ rule train_decoder:
     benchmark:
         "logs/{dataset}/{run}/train-decoder.{shard}.tsv"
     params:
-        options=settings_of("plan"),
+        division=division_of_run,
         code=code_fingerprint("train-decoder"),
     threads: threads_of_run
     resources:
@@ -105,7 +105,7 @@ rule train_decoder:
         run=one_of(SETTINGS.runs_of("rembrandt")),
     shell:
         "ovaflow train-decoder {input.projected:q} --tuned={input.tuned:q}"
-        " --shard={wildcards.shard} {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
+        " --shard={wildcards.shard} {params.division} --threads={threads} --output={output:q} > {log:q} 2>&1"
 
 
 rule join_decoder:

@@ -29,7 +29,9 @@ def reading_megabytes(wildcards, input, attempt):
 
 
 def request_of_shard(wildcards, input):
-    """Memory and minutes of a shard of labels, estimated from a sample."""
+    """Memory and minutes of a shard of labels, estimated from a sample where the data are not small."""
+    if "estimate" not in input.keys():
+        return demand.SMALL
     pretrained = SETTINGS.runs[wildcards.run].pretrained is not None
     share = demand.shares_of_work(fetched(input.plan)).get(int(wildcards.shard), 0.0)
     return demand.read_demand(fetched(input.estimate)).request(share, train_of(wildcards.run).threads, pretrained)
@@ -47,8 +49,9 @@ def merging_megabytes(wildcards, input, attempt):
 
 def request_of_trees(wildcards, input):
     """Memory and minutes of a shard of trees, estimated from one tree."""
-    train, trees = train_of(wildcards.run), SETTINGS.section("fastxml", run=wildcards.run).trees
-    return demand.read_demand(fetched(input.estimate)).request(ceil(trees / train.shards) / trees, train.threads)
+    trees = SETTINGS.section("fastxml", run=wildcards.run).trees
+    of_shard = ceil(trees / number_of_shards(wildcards.dataset, wildcards.run))
+    return demand.read_demand(fetched(input.estimate)).request(of_shard / trees, threads_of_run(wildcards))
 
 
 def embedding_megabytes(wildcards, input, attempt):
@@ -62,8 +65,8 @@ def projecting_megabytes(wildcards, input, attempt):
 
 
 def decoding_megabytes(wildcards, input, attempt):
-    settings, train = rembrandt_of(wildcards.run), train_of(wildcards.run)
-    return attempt * demand.of_decoding(shape_of(input), settings, train)
+    settings, division = rembrandt_of(wildcards.run), number_of_shards(wildcards.dataset, wildcards.run)
+    return attempt * demand.of_decoding(shape_of(input), settings, division, threads_of_run(wildcards))
 
 
 def tuning_megabytes(wildcards, input, attempt):

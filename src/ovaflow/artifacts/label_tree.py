@@ -13,7 +13,7 @@ part's tree and the rest, so whenever a buffer of edges is full, only the tree's
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse.csgraph
+import scipy
 
 from ovaflow.console.progress import Progress
 from ovaflow.sparse.csr import transpose
@@ -117,13 +117,16 @@ def _append_pairs(labels, label_starts, instances, starts, first, last, shared, 
 
 def _keep_tree(head, tail, weight, size, n_labels):
     """Move the edges of the minimum spanning tree to the front, and return their number."""
+    # a step without a tree does not wait for it
+    from scipy.sparse.csgraph import minimum_spanning_tree
+
     lightest_first = np.argsort(weight[:size], kind="stable")
     # ranks instead of weights, so that ties are broken here
     ranks = np.empty(size)
     ranks[lightest_first] = np.arange(1, size + 1)
     shape = n_labels + 1, n_labels + 1
     graph = scipy.sparse.csr_array((ranks, (head[:size], tail[:size])), shape)
-    chosen = np.sort(scipy.sparse.csgraph.minimum_spanning_tree(graph).data).astype(np.int64) - 1
+    chosen = np.sort(minimum_spanning_tree(graph).data).astype(np.int64) - 1
     tree = lightest_first[chosen]
     for array in (head, tail, weight):
         array[: len(tree)] = array[tree]

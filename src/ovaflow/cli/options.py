@@ -129,7 +129,7 @@ def _type_of(model, field, schema, parts):
 
 
 THREADS = option(Train, "threads", help="Number of threads; results do not depend on it.")
-SHARDS = option(Train, "shards", default=1)
+SHARDS = number("--shards", 1, "Number of training jobs that a run is divided into.")
 
 
 def require_shard(shard, shards):

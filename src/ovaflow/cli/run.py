@@ -110,14 +110,13 @@ def name_of(path: StrPath) -> str:
     return name if re.fullmatch(NAME, name) and name not in RESERVED else "data"
 
 
-def config_for(data: StrPath, shards: int, **entry: str) -> str:
+def config_for(data: StrPath, **entry: str) -> str:
     """YAML of one dataset, with the keys of its entry, and one run."""
     if "format" not in entry:
         entry["format"] = format_of(data)
     config = {
         "datasets": {name_of(data): {"format": entry["format"], "train": str(data)} | entry},
         "runs": {RUN: {"method": "one-vs-all", "initialization": "mean-separating"}},
-        "train": {"shards": shards},
     }
     workflow = snakefile().parent
     resolve(config, load(workflow / "config" / "config.yaml"))
@@ -203,8 +202,7 @@ def train_command(data, options, output, cores, dry_run, print_config, force, fo
         entry |= {key: path.resolve() for key, path in entry.items() if isinstance(path, Path)}
     entry = {key: str(value) for key, value in entry.items() if value is not None}
     cores = cores or read_allowance().cores
-    # at least as many shards as cores keep them busy
-    text = config_for(data, max(8, cores), **entry)
+    text = config_for(data, **entry)
     if dry_run or print_config:
         click.echo(text, nl=dry_run)
     if print_config:

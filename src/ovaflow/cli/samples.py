@@ -4,7 +4,7 @@ import json
 
 import click
 
-from ovaflow.cli.options import DATASET, FILE, THREADS, chosen_option, number, option, reads, with_chosen
+from ovaflow.cli.options import DATASET, FILE, SHARDS, THREADS, chosen_option, number, option, reads, with_chosen
 from ovaflow.cli.training import earlier_option, read_earlier
 from ovaflow.data.dataset import open_dataset
 from ovaflow.estimate.demand import write_demand
@@ -32,7 +32,7 @@ _METHOD = click.Choice(["one-vs-all", "fastxml"])
 @click.option("--method", type=_METHOD, default="one-vs-all", show_default=True, help="Kind of model.")
 @number("--labels", 300, "Approximate size of the sample of labels.", least=2)
 @THREADS
-@option(Train, "shards")
+@SHARDS
 @option(Train, "prune")
 @option(TrainLabels, "stored_threshold", default=None)
 @_settings_of_both

@@ -5,7 +5,7 @@ import numpy as np
 
 from ovaflow.artifacts.label_tree import compute_label_tree, read_label_tree, write_label_tree
 from ovaflow.artifacts.means import compute_means, read_means, write_means
-from ovaflow.cli.options import DATASET, FILE, THREADS, output, reads, scratch_option
+from ovaflow.cli.options import DATASET, FILE, SHARDS, THREADS, output, reads, scratch_option
 from ovaflow.console.progress import clock
 from ovaflow.data.dataset import bring_near, open_dataset
 from ovaflow.initialization.all_negative import read_root, solve_root, write_root
@@ -63,17 +63,17 @@ def root_command(dataset, output, settings):
 
 @click.command("plan")
 @DATASET
-@reads("plan")
+@SHARDS
 @click.option("--label-tree", type=FILE, help="Keep subtrees of this label tree together (label_tree.h5).")
 @output("Plan to write (shards.tsv).")
-def plan_command(dataset, settings, label_tree, output):
+def plan_command(dataset, shards, label_tree, output):
     """Divide the labels of DATASET (dataset.h5) into shards of about equal work."""
     opened = open_dataset(dataset)
     tree = None if label_tree is None else read_label_tree(label_tree, opened.checksum)
     Y = opened.train.Y
     counts = np.bincount(Y.indices, minlength=Y.n_columns)
     work = estimated_work(counts)
-    plan = plan_shards(work, settings.shards, tree, counts)
+    plan = plan_shards(work, shards, tree, counts)
     write_plan(output, plan, work)
     loads = np.array([work[labels].sum() for labels in plan])
     over = 100 * (loads.max() / loads.mean() - 1) if loads.any() else 0.0

@@ -1,7 +1,7 @@
 """Trees of labels: which labels are above each one, by its name's parts or by a vocabulary's broader subjects."""
 
 import numpy as np
-import scipy.sparse
+import scipy
 
 from ovaflow.sparse.csr import CSR, from_scipy
 

@@ -9,7 +9,7 @@ from itertools import chain, compress, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse
+import scipy
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.docstrings import docstrings

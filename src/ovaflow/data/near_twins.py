@@ -5,8 +5,7 @@ compared feature by feature, in time linear in the data.
 """
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+import scipy
 
 from ovaflow.sparse.jit import strict_kernel
 from ovaflow.sparse.splitmix import mixed
@@ -57,8 +56,11 @@ def _equal_pairs(numbers):
 
 def _first_rows(pairs, n):
     """First of the rows to which pairs lead from each row."""
+    # steps without texts do not wait for it
+    from scipy.sparse.csgraph import connected_components
+
     ends = np.concatenate([np.empty((2, 0), np.int64), *pairs], axis=1)
-    graph = coo_array((np.ones(ends.shape[1], bool), ends), shape=(n, n))
+    graph = scipy.sparse.coo_array((np.ones(ends.shape[1], bool), ends), shape=(n, n))
     _, components = connected_components(graph, directed=False)
     _, firsts = np.unique(components, return_index=True)
     return firsts[components]

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ovaflow.data.readers.streams import PACKED
 from ovaflow.data.sizes import Shape, read_shape
-from ovaflow.settings.models import Rembrandt, Train
+from ovaflow.settings.models import Rembrandt
 from ovaflow.storage.texts import write_json
 
 _KIND = "estimate"
@@ -25,12 +25,16 @@ _SLOWER = 2.0
 PANEL = 1 << 16
 """Labels of an index that are made at a time, as in :mod:`ovaflow.model.index`, which compiles kernels."""
 
-_EXPANDING = (*PACKED, ".parquet", ".npz")
+EXPANDING = (*PACKED, ".parquet", ".npz")
 
 
 class Request(NamedTuple):
     mem_mb: int
     runtime: int
+
+
+SMALL = Request(mem_mb=1000, runtime=30)
+"""Of a job that trains the labels of a few megabytes of texts, of which it needs less than half."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +100,7 @@ shape_of = _read_once(read_shape)
 
 def of_reading(files: list[str], megabytes: float) -> int:
     """Memory of a job that reads raw files; compressed ones expand to a multiple of their size."""
-    expanding = any(path.endswith(_EXPANDING) for path in files)
+    expanding = any(path.endswith(EXPANDING) for path in files)
     return 550 + int((5 if expanding else 2) * megabytes)
 
 
@@ -126,16 +130,16 @@ def of_projecting(shape: Shape, megabytes: float, settings: Rembrandt) -> int:
     return int(500 + 2 * megabytes + 1.25 * matrices)
 
 
-def of_decoding(shape: Shape, settings: Rembrandt, train: Train) -> int:
+def of_decoding(shape: Shape, settings: Rembrandt, shards: int, threads: int) -> int:
     """Memory of a job that trains a decoder or chooses its settings; softmax holds its weights some hundred times."""
     n, features, labels, positives = shape
     d = _decoded_features(settings, features)
     if settings.decoder == "softmax" or (settings.decoder == "auto" and positives == n):
-        weights = _dense(d, 120 * labels) + _dense(2048, (4 + train.threads) * labels)
+        weights = _dense(d, 120 * labels) + _dense(2048, (4 + threads) * labels)
         others = _dense(300, n) + min(512, _dense(2 * d * d, labels))
     else:
-        weights = _dense(d, 4 * labels / train.shards)
-        others = _dense(128 * train.threads, n)
+        weights = _dense(d, 4 * labels / shards)
+        others = _dense(128 * threads, n)
     return int(500 + 4 * _dense(d, n) + 1.25 * (weights + others))
 
 

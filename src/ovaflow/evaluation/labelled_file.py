@@ -6,7 +6,7 @@ from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse
+import scipy
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.hierarchy import labels_above, levels_of

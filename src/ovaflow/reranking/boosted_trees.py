@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit
+import scipy
 
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.sparse.jit import strict_kernel
@@ -34,7 +34,7 @@ def rank(trees, columns, ids):
     """Probabilities of candidates (n, k), float32, and their order; ties keep the order of their scores."""
     probabilities = np.zeros(ids.shape, np.float32)
     known = ids != NO_LABEL
-    probabilities[known] = expit(trees.log_odds(columns[known]))
+    probabilities[known] = scipy.special.expit(trees.log_odds(columns[known]))
     order = np.argsort(-probabilities, axis=1, kind="stable")
     return np.take_along_axis(probabilities, order, axis=1), order
 

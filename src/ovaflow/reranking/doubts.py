@@ -10,8 +10,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse
-from scipy.special import expit
+import scipy
 
 from ovaflow.model.top_k import NO_LABEL
 from ovaflow.reranking.candidates import Candidates, with_more
@@ -131,7 +130,7 @@ class _Texts:
     def probabilities(self, trees):
         """Probabilities of the candidates."""
         probabilities = np.zeros(self.known.shape)
-        probabilities[self.known] = expit(trees.log_odds(self.columns[self.known]))
+        probabilities[self.known] = scipy.special.expit(trees.log_odds(self.columns[self.known]))
         return probabilities
 
     def missing(self, probabilities):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
+import scipy
 
 from ovaflow.data.normalize import unit_rows
 from ovaflow.reranking.candidates import MORE, Candidates, first_of, with_more
@@ -108,4 +108,4 @@ class Evidence:
     def likelihoods(self, scores):
         """Probabilities of labels by their scores alone, which weigh their company: float32."""
         slope, intercept = self.likelihood
-        return expit(slope * scores + intercept).astype(np.float32)
+        return scipy.special.expit(slope * scores + intercept).astype(np.float32)

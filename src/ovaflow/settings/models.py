@@ -556,7 +556,10 @@ class Train(Solve):
     """From a dataset to a model."""
 
     prune: float = setting(0.01, "drop weights smaller than this; a larger value makes a smaller model", ge=0)
-    shards: int = setting(8, "number of training jobs that a run is divided into", ge=1, le=100_000)
+    shards: Annotated[int, Field(ge=1, le=100_000)] | Literal["auto"] = setting(
+        "auto",
+        "number of training jobs that a run is divided into; auto: by the size of files, one for each 8 MB of texts",
+    )
     threads: Positive = setting(1, "threads of each of these jobs; results do not depend on it")
 
     @property

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse
+import scipy
 
 from ovaflow.sparse.jit import kernel, strict_kernel
 

@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 
 import numpy as np
-from scipy.sparse import csr_array
+import scipy
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress, silence
@@ -79,7 +79,7 @@ def _words(sample):
     """The words of texts as rows."""
     tokens = numbered([instance.text for instance in sample])
     parts = np.ones(len(tokens.ids)), tokens.ids, tokens.indptr
-    return from_scipy(csr_array(parts, shape=(len(sample), len(tokens.words))))
+    return from_scipy(scipy.sparse.csr_array(parts, shape=(len(sample), len(tokens.words))))
 
 
 def _hash(instance):

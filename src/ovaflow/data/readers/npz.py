@@ -6,7 +6,7 @@ import zlib
 from pathlib import Path
 
 import numpy as np
-import scipy.sparse
+import scipy
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.readers.sparse_text import ID_LIMIT, LABEL_LIMIT

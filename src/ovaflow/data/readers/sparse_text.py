@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse
+import scipy
 
 from ovaflow.console.errors import InputError
 from ovaflow.console.progress import Progress

@@ -1,0 +1,58 @@
+"""How many shards ``shards: auto`` is: by the size of the training files, which Snakemake knows before any job runs."""
+
+import math
+from pathlib import Path
+
+from ovaflow.console.errors import InputError
+from ovaflow.data.readers.streams import matching_files
+from ovaflow.estimate.demand import EXPANDING, shares_of_work
+from ovaflow.settings import paths
+from ovaflow.settings.models import Config, is_stored, listed
+
+_BYTES = 8e6
+"""Of a shard; as texts, some twenty seconds of training."""
+_EXPANSION = 3
+_MOST = 200
+_OTHERWISE = 8
+_ELSEWHERE = math.inf
+
+
+def number_of_shards(config: Config, dataset: str, run: str) -> int:
+    """Shards of a run; no number of cores is asked, since another number of shards trains everything again."""
+    shards = config.train_of(run).shards
+    if shards != "auto":
+        return shards
+    size, plan = training_bytes(config, dataset), Path(paths.PLAN.format(dataset=dataset, run=run))
+    if size is None and plan.exists():
+        return len(shares_of_work(plan))
+    if size in (None, _ELSEWHERE) or config.runs[run].method != "one-vs-all":
+        return _OTHERWISE
+    return min(max(1, math.ceil(size / _BYTES)), _MOST)
+
+
+def is_small(config: Config, dataset: str, estimate: str) -> bool:
+    """Whether one shard would do, so that no estimate is worth its time; without the files, whether none was made."""
+    size = training_bytes(config, dataset)
+    return not Path(estimate).exists() if size is None else size <= _BYTES
+
+
+def training_bytes(config: Config, dataset: str) -> float | None:
+    """About the size of the training files when unpacked; infinite of those elsewhere, None where they are gone."""
+    if config.entry_of(dataset).source == "builtin":
+        return 0.0
+    files = paths.raw_files(config, dataset.partition("/")[0])
+    size = 0.0
+    for role in ("train", "extra"):
+        for location in listed(files.get(role, [])):
+            if is_stored(location) or location.startswith(f"{paths.DOWNLOADS}/"):
+                return _ELSEWHERE
+            try:
+                size += sum(map(_unpacked, matching_files(location)))
+            except (InputError, FileNotFoundError):
+                return None
+    return size
+
+
+def _unpacked(path):
+    size = path.stat().st_size
+    return _EXPANSION * size if path.name.endswith(EXPANDING) else size
