@@ -79,7 +79,9 @@ def test_snakemakes_own_report_holds_the_page_and_each_runs_figures(finished, tm
 
 def test_the_catalogue_runs_the_same_workflow(place):
     place.snakefile = ROOT / "workflow" / "Snakefile"
-    assert place.jobs() == JOBS
+    # a small table, of which nothing is estimated
+    of_no_run = {rule: amount for rule, amount in JOBS[None].items() if rule != "estimate_training"}
+    assert place.jobs() == JOBS | {None: of_no_run}
 
 
 def test_pairs_of_matrices(place):
