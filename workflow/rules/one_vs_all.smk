@@ -43,7 +43,7 @@ rule plan_shards:
         division=division_of_run,
         code=code_fingerprint("plan"),
     resources:
-        mem_mb=megabytes(0.5),
+        mem_mb=megabytes(0.5, base=400),
     conda:
         ENVIRONMENT
     shell:

@@ -76,7 +76,7 @@ rule measure_reliability:
     params:
         code=code_fingerprint("reliability"),
     resources:
-        mem_mb=megabytes(2),
+        mem_mb=megabytes(2, base=400),
     conda:
         ENVIRONMENT
     wildcard_constraints:

@@ -33,7 +33,7 @@ class Request(NamedTuple):
     runtime: int
 
 
-SMALL = Request(mem_mb=1000, runtime=30)
+SMALL = Request(mem_mb=800, runtime=30)
 """Of a job that trains the labels of a few megabytes of texts, of which it needs less than half."""
 
 
