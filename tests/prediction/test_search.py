@@ -164,9 +164,13 @@ def test_one_by_one_together_and_from_disk(model):
     index_path(path).unlink()
 
 
-def test_the_index_of_another_model_is_not_used(model):
+def test_the_index_of_another_model_or_scheme_is_not_used(model, monkeypatch):
     path, _ = model
     opened = OneVsAll.open(path)
+    with monkeypatch.context() as earlier:
+        earlier.setattr("ovaflow.model.index.SCHEME", 2)
+        write_index(index_path(path), opened)
+    assert open_index(opened) is None
     write_index(index_path(path), opened)
     assert open_index(replace(opened, checksum="another")) is None
     assert open_index(opened) is not None

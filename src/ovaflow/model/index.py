@@ -9,7 +9,7 @@ exceeds the optimistic one by less than :func:`error_bound`, so that labels
 whose optimistic scores lie further than this below the k-th best score need
 not be scored exactly.
 
-The index of a model may lie next to its file, a third of its size, and is mapped by
+The index of a model may lie next to its file, a quarter of its size, and is mapped by
 every process that scores with it. It names the model's checksum, and one of
 another model is not used.
 """
