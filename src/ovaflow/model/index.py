@@ -29,8 +29,8 @@ PANEL = 1 << 16
 """Most labels of a panel: their numbers within it are stored in 16 bits."""
 
 DENSE_SHARE = 0.125
-"""A feature with listed weights in this share of a panel becomes a dense row. Measured: 1/4 takes an eighth more time, a
-twentieth less space; 1/12 as much time as this, a tenth more space."""
+"""A feature with listed weights in this share of a panel becomes a dense row. Measured: 1/4 takes an eighth more time
+and a twentieth less space; 1/12 the same time and a tenth more space."""
 
 LARGEST_LISTED, LARGEST_DENSE = 32767, 127
 """Of a rounded weight, in a list and in a dense row."""
