@@ -4,8 +4,9 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
-from synthetic import write_topics
+from synthetic import topics
 
 from ovaflow.cli import main
 from ovaflow.solver.losses import LOSSES
@@ -23,6 +24,7 @@ for line in sys.stdin:
 """
 
 JOBS = """
+prepare --format=text-tsv --train=texts.tsv --test=texts.tsv --output=dataset.h5
 means dataset.h5 --output=means.h5
 plan dataset.h5 --shards=1 --output=plan.tsv
 train-shard dataset.h5 --means=means.h5 --plan=plan.tsv --shard=0 --output=shard.h5
@@ -37,6 +39,7 @@ merge shard.h5 --dataset=held.h5 --output=held-model.h5 --statistics=training.h5
 predict held-model.h5 --dataset=held.h5 --top-k=50 --output=predictions.h5
 rerank model.h5 --dataset=dataset.h5 --held-out=held.h5 --predictions=predictions.h5 --output=reranker.h5
 predict model.h5 --dataset=dataset.h5 --output=reranked.h5
+explain model.h5 --label=2
 """
 
 
@@ -51,11 +54,17 @@ def test_kernels_are_compiled(option, capsys):
 
 
 def test_jobs_compile_none_of_them_again(tmp_path):
-    write_topics(tmp_path / "dataset.h5", n=3000, d=800, n_labels=40)
+    split = topics(n=3000, d=800, n_labels=40).train
+    words, labels = (np.split(matrix.indices, matrix.indptr[1:-1]) for matrix in (split.X, split.Y))
+    lines = (
+        f"{','.join(map(str, names))}\t{' '.join(f'word{word}' for word in text)}\n"
+        for text, names in zip(words, labels, strict=True)
+    )
+    (tmp_path / "texts.tsv").write_text("".join(lines))
     # Numba says what it stores
     environment = os.environ | {"NUMBA_DEBUG_CACHE": "1"}
     command, pipes = [sys.executable, "-c", PROGRAM], {"capture_output": True, "text": True, "check": True}
     process = subprocess.run(command, input=JOBS.strip(), cwd=tmp_path, env=environment, **pipes)
     assert "data loaded from" in process.stdout
     assert [line for line in process.stdout.splitlines() if "saved to" in line] == []
-    assert "reranker.h5: from 6" in process.stdout
+    assert "reranker.h5: from 5" in process.stdout

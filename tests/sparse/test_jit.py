@@ -35,8 +35,8 @@ def fifth(x):
 """
 """Three of our kernels, one of which calls another, and a function of the program itself."""
 
-WORK = "from kernels import fifth, quarter, third; print(quarter(8.0), third(9.0), fifth(10.0))"
-PRINTED = "2.0 3.0 2.0\n"
+WORK = "from kernels import *; print(half(8.0), quarter(8.0), third(9.0), fifth(10.0))"
+PRINTED = "4.0 2.0 3.0 2.0\n"
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """``ovaflow warm-up``."""
 
 import contextlib
+import gc
 import hashlib
 import io
 import tempfile
@@ -70,6 +71,8 @@ def _run(steps):
     with tempfile.TemporaryDirectory() as folder:
         _write_tiny_dataset(Path(folder) / "dataset.h5")
         Path(folder, "texts.tsv").write_text("sea\tsalt water\nhill\tgreen grass\n" * 9)
+        # Numba makes millions of objects that stay, among which garbage is seldom worth looking for
+        gc.set_threshold(50_000, 50, 50)
         click.echo("compiling kernels, once for this machine and this version", err=True)
         with Progress("compiling", len(steps), "steps") as progress:
             for step in steps:
@@ -89,7 +92,7 @@ def _write_tiny_dataset(path):
     # similar instances tell it, no sum over features does: a second stage is used
     Y[:, 0] = (X[:, 0] > 0) != (X[:, 1] > 0)
     split = Split(from_scipy(X), from_scipy(Y))
-    write_dataset(path, split, split, [f"label {j}" for j in range(6)], [], {"bias": 1.0})
+    write_dataset(path, split, split, [f"label-{j}" for j in range(6)], [], {"bias": 1.0})
 
 
 _BEFORE = (
@@ -104,6 +107,7 @@ _AFTER = (
     "predict {0}/model.h5 --dataset={0}/dataset.h5 --output={0}/predictions.h5",
     "evaluate {0}/predictions.h5 --dataset={0}/dataset.h5 --model={0}/model.h5 --training={0}/training.h5"
     " --output={0}/metrics.json",
+    "explain {0}/model.h5 --label=label-0",
 )
 
 

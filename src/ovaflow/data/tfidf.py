@@ -278,7 +278,8 @@ class GrowingVector:
         if isinstance(self._file, io.BytesIO):
             return np.frombuffer(self._file.getbuffer(), self._dtype)
         self._file.flush()
-        return np.memmap(self._file, self._dtype, "r")
+        # copy-on-write, since kernels are compiled for writable arrays only
+        return np.memmap(self._file, self._dtype, "c")
 
 
 def stack(blocks, n_columns, folder=None):

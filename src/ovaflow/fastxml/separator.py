@@ -84,7 +84,7 @@ def _gather_columns(X, members, indptr, scratch):
                 slots[f] = slot + 1
     for e in range(count):
         slots[scratch.features[e]] = -1
-    return CSR(data, indices, indptr, len(members))
+    return CSR(data, indices, indptr, len(members), None)
 
 
 @strict_kernel

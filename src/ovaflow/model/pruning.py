@@ -44,8 +44,12 @@ def copy_kept(weights, rows, threshold, data, indices, starts):
 @strict_kernel
 def large_weights(weights, threshold):
     """(indices, data) of the weights that pruning leaves of one dense row (d,)."""
-    indices = np.flatnonzero((np.abs(weights) >= threshold) & (weights != 0)).astype(np.int32)
-    return indices, weights[indices]
+    indices, data = np.empty(len(weights), np.int32), np.empty(len(weights), np.float32)
+    count = 0
+    for j in range(len(weights)):
+        indices[count], data[count] = j, weights[j]
+        count += _keeps(weights[j], threshold)
+    return indices[:count].copy(), data[:count].copy()
 
 
 @strict_kernel

@@ -207,11 +207,13 @@ def _search(data, indices, indptr, low, high, panel, weights, hoped, spread, ids
         if best[i, -1] == -np.inf:
             near[:] = -np.inf
             _keep_near(hoped, near, near_ids)
-            for j in near_ids[near > -np.inf]:
-                hoped[j] = -np.inf
-                _offer(panel.first + j, weights, row, ids[i], best[i])
+            for place in range(len(near)):
+                j = near_ids[place]
+                if near[place] > -np.inf:
+                    hoped[j] = -np.inf
+                    _offer(panel.first + j, weights, row, ids[i], best[i])
         _keep_exact(hoped, error, panel.first, weights, row, ids[i], best[i])
-        spread[row[1]] = 0
+        _clear(spread, row[1])
 
 
 @strict_kernel
@@ -251,15 +253,22 @@ def _scan(data, indices, indptr, low, high, weights, trained, spread, ids, best)
         for label in range(len(trained)):
             if trained[label]:
                 _offer(label, weights, row, ids[i], best[i])
-        spread[row[1]] = 0
+        _clear(spread, row[1])
 
 
 @strict_kernel
 def _row(data, indices, indptr, i, spread):
     """An instance: its values, their features, and the same spread out."""
     values, features = data[indptr[i] : indptr[i + 1]], indices[indptr[i] : indptr[i + 1]]
-    spread[features] = values
+    for k in range(len(features)):
+        spread[features[k]] = values[k]
     return values, features, spread
+
+
+@strict_kernel
+def _clear(spread, features):
+    for feature in features:
+        spread[feature] = 0
 
 
 @strict_kernel

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ovaflow.solver.objective import copy
 from ovaflow.solver.problem import OUTCOME, Outcome, separate_arrays
 from ovaflow.solver.screening import (
     BLOCK,
@@ -30,7 +31,7 @@ from ovaflow.solver.screening import (
 )
 from ovaflow.solver.working_set import clear, make_local, scatter, solve_rows, violators
 from ovaflow.sparse.csr import row_dot
-from ovaflow.sparse.jit import kernel, strict_kernel
+from ovaflow.sparse.jit import inner_kernel, kernel, strict_kernel
 from ovaflow.sparse.panel import WIDTH
 
 NEAR_MARGIN = 0.01
@@ -219,21 +220,21 @@ def _advance(c, X, instances, batch, local, settings):
     """Enlarge the working set by what the screen found, and solve again where that matters."""
     batch.outcome[c].full_passes += 1
     scatter(batch.support[c, : batch.n_support[c]], batch.weights[c], local.dense)
+    newton_before = batch.outcome[c].newton_steps
     if batch.state[c] == ADMITTED:
         _first_rows(c, batch, local)
-        _solve(c, X, instances, batch, local, settings)
-        batch.state[c] = SOLVED
-        return
-    if batch.rounds[c] == 1:
-        _drop_far_rows(c, X, batch, local)
-    newton_before = batch.outcome[c].newton_steps
-    added, complete = _add_violators(c, X, batch, local)
+        added, complete = batch.n_rows[c], False
+    else:
+        if batch.rounds[c] == 1:
+            _drop_far_rows(c, X, batch, local)
+        added, complete = _add_violators(c, X, batch, local)
+    # called in one place, since its code, which is that of Newton's method, is compiled for each
     if added:
         _solve(c, X, instances, batch, local, settings)
     else:
         clear(batch.support[c, : batch.n_support[c]], local.dense)
-    if complete and batch.outcome[c].newton_steps == newton_before:
-        batch.state[c] = DONE
+    is_done = complete and batch.outcome[c].newton_steps == newton_before
+    batch.state[c] = DONE if is_done else SOLVED
 
 
 @kernel
@@ -251,7 +252,7 @@ def _first_rows(c, batch, local):
     batch.n_rows[c] = count
 
 
-@kernel
+@inner_kernel
 def _add_violators(c, X, batch, local):
     """Append missing instances with <w, x_i> > -1; returns their number and whether these are all.
 
@@ -274,7 +275,7 @@ def _add_violators(c, X, batch, local):
     return count, complete
 
 
-@kernel
+@inner_kernel
 def _drop_far_rows(c, X, batch, local):
     """Leave out negatives with <w, x_i> < -1 - margin; the check finds those that matter after all."""
     n_rows = batch.n_positives[c]
@@ -289,13 +290,15 @@ def _drop_far_rows(c, X, batch, local):
 @strict_kernel
 def _keep_highest(rows, scores, count, limit, histogram):
     """Keep about ``limit`` of the rows, those of the highest scores; returns their number."""
-    threshold = threshold_for(scores, count, limit, histogram)
-    highest = rows[:count][scores[:count] > threshold]
-    rows[: len(highest)] = highest
-    return len(highest)
+    threshold = threshold_for(scores, count, np.float64(limit), histogram)
+    kept = 0
+    for r in range(count):
+        rows[kept] = rows[r]
+        kept += scores[r] > threshold
+    return kept
 
 
-@kernel
+@inner_kernel
 def _solve(c, X, instances, batch, local, settings):
     """Minimise on the working set, from ``local.dense``, which is cleared; keep the weights and what the steps cost."""
     rows = batch.rows[c, : batch.n_rows[c]]
@@ -304,8 +307,8 @@ def _solve(c, X, instances, batch, local, settings):
     n_features, solved = solve_rows(X, instances, rows, n_positives, cost, target, local, settings)
     clear(batch.support[c, : batch.n_support[c]], local.dense)
     batch.n_support[c] = n_features
-    batch.support[c, :n_features] = local.features[:n_features]
-    batch.weights[c, :n_features] = local.work.weights[:n_features]
+    copy(local.features[:n_features], batch.support[c])
+    copy(local.work.weights[:n_features], batch.weights[c])
     outcome = batch.outcome[c]
     outcome.newton_steps += solved.newton_steps
     outcome.cg_steps += solved.cg_steps

@@ -174,7 +174,7 @@ def _curved_part(columns, order, active, work):
                 indices[filled] = row
                 filled += 1
     indptr[first:] = filled
-    return CSR(data, indices, indptr, columns.n_columns), curvatures
+    return CSR(data, indices, indptr, columns.n_columns, None), curvatures
 
 
 @kernel

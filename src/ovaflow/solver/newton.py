@@ -21,7 +21,7 @@ from ovaflow.solver.objective import (
 )
 from ovaflow.solver.problem import Outcome, Status
 from ovaflow.sparse.csr import product
-from ovaflow.sparse.jit import kernel
+from ovaflow.sparse.jit import inner_kernel, kernel
 
 CONVERGED = int(Status.CONVERGED)
 ITERATION_LIMIT = int(Status.ITERATION_LIMIT)
@@ -53,9 +53,8 @@ def solve_label(X, instances, positives, gradient_target, work, settings, positi
 @kernel
 def pose(X, instances, positives, positive_cost, work):
     """Costs y_i c_i, with c_i = v_i c_+ for positives, v_i for other documents, else 0, and s = X w."""
-    n = instances.n_documents
-    work.signed_costs[:n] = -instances.weights[:n]
-    work.signed_costs[n:] = 0.0
+    for i in range(len(work.signed_costs)):
+        work.signed_costs[i] = -instances.weights[i] if i < instances.n_documents else np.float32(0.0)
     for i in positives:
         work.signed_costs[i] = instances.weights[i] * positive_cost
     product(X.data, X.indices, X.indptr, work.weights, work.scores)
@@ -85,14 +84,14 @@ def minimise(X, target, work, settings):
     )
 
 
-@kernel
+@inner_kernel
 def begin(X, work, settings):
     """Active instances and gradient of the start, with costs and scores as in ``work``; an :class:`Iteration`."""
     n_active = collect_active(work, settings)
     return Iteration(FAILED, 0, 0, n_active, fill_gradient(X, work, n_active, settings.C))
 
 
-@kernel
+@inner_kernel
 def take_step(X, at, work, settings):
     """One Newton step from iteration ``at``: direction p = -H^-1 g, its length, w + a p; returns the next one."""
     fill_preconditioner(X, work, at.active, settings)
@@ -115,7 +114,7 @@ def advance(work, length):
         work.scores[i] += length * work.score_steps[i]
 
 
-@kernel
+@inner_kernel
 def solve_newton_system(X, work, n_active, settings):
     """Fill the step p = -H^-1 g, until k (Q_k - Q_{k-1}) >= tol Q_k; returns the steps taken.
 

@@ -4,7 +4,14 @@ import numpy as np
 
 from ovaflow.solver.losses import loss_curvature, loss_slope, loss_value
 from ovaflow.sparse.csr import add_row, add_squared_row, row_dot
-from ovaflow.sparse.jit import kernel
+from ovaflow.sparse.jit import inner_kernel, kernel
+
+
+@kernel
+def copy(values, out):
+    """out = v."""
+    for j in range(len(values)):
+        out[j] = values[j]
 
 
 @kernel
@@ -38,7 +45,7 @@ def value(work, settings):
     return 0.5 * dot(work.weights, work.weights) + settings.C * total_loss(work, settings.loss)
 
 
-@kernel
+@inner_kernel
 def collect_active(work, settings):
     """A = {i : c_i phi''(m_i) > 0}, with c_i phi'(m_i) y_i and c_i phi''(m_i) in the same order; returns |A|."""
     count = 0
@@ -53,17 +60,17 @@ def collect_active(work, settings):
     return count
 
 
-@kernel
+@inner_kernel
 def fill_gradient(X, work, n_active, C):
     """g = w + C sum_{i in A} c_i phi'(m_i) y_i x_i; returns |g|."""
-    work.gradient[:] = work.weights
+    copy(work.weights, work.gradient)
     for k in range(n_active):
         i = work.active[k]
         add_row(X.data, X.indices, X.indptr[i], X.indptr[i + 1], np.float32(C) * work.slopes[k], work.gradient)
     return np.sqrt(dot(work.gradient, work.gradient))
 
 
-@kernel
+@inner_kernel
 def fill_preconditioner(X, work, n_active, settings):
     """M = (1 - a) I + a diag(H), with diag(H) = 1 + C sum_{i in A} c_i phi''(m_i) x_i^2."""
     work.preconditioner[:] = 1.0
@@ -74,10 +81,10 @@ def fill_preconditioner(X, work, n_active, settings):
         add_squared_row(X.data, X.indices, X.indptr[i], X.indptr[i + 1], factor, work.preconditioner)
 
 
-@kernel
+@inner_kernel
 def fill_curved(X, work, n_active, C):
     """H d = d + C sum_{i in A} c_i phi''(m_i) <x_i, d> x_i."""
-    work.curved[:] = work.direction
+    copy(work.direction, work.curved)
     for k in range(n_active):
         start = X.indptr[work.active[k]]
         end = X.indptr[work.active[k] + 1]

@@ -195,7 +195,7 @@ def _gather(features, positives, count, scratch):
     others = features.instances.n_documents
     for r in range(n_rows):
         others -= rows[r] < features.instances.n_documents
-    return CSR(data, indices, indptr, n_rows + 1), n_rows, others
+    return CSR(data, indices, indptr, n_rows + 1, None), n_rows, others
 
 
 @kernel

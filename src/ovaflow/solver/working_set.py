@@ -12,7 +12,7 @@ import numpy as np
 from ovaflow.solver.newton import minimise, pose
 from ovaflow.solver.problem import Instances, Workspace, make_workspace, part_of, separate_arrays
 from ovaflow.sparse.csr import CSR, row_dot
-from ovaflow.sparse.jit import kernel, strict_kernel
+from ovaflow.sparse.jit import inner_kernel, kernel, strict_kernel
 
 
 class Local(NamedTuple):
@@ -73,7 +73,7 @@ def clear(features, dense):
         dense[features[e]] = 0
 
 
-@kernel
+@inner_kernel
 def solve_rows(X, instances, rows, n_positives, positive_cost, target, local, settings):
     """Minimise over chosen rows, from ``local.dense`` into ``local.work.weights``; returns their number and Outcome."""
     part, work = local_problem(X, rows, local)
@@ -84,11 +84,11 @@ def solve_rows(X, instances, rows, n_positives, positive_cost, target, local, se
     return part.n_columns, minimise(part, target, work, settings)
 
 
-@kernel
+@inner_kernel
 def local_problem(X, rows, local):
     """The chosen rows as a matrix of their own features, and vectors of its sizes."""
     n_features = _gather_rows(X, rows, local)
-    part = CSR(local.data, local.indices, local.indptr[: len(rows) + 1], n_features)
+    part = CSR(local.data, local.indices, local.indptr[: len(rows) + 1], n_features, None)
     return part, part_of(local.work, len(rows), n_features)
 
 

@@ -143,7 +143,7 @@ def _fill_transposed(data, indices, indptr, out_data, out_indices, next_slot):
 
 def for_kernels(matrix):
     """The same matrix, sharing memory, without its indices where every row is full: then rows are contiguous."""
-    return matrix._replace(indices=None) if is_full(matrix) else matrix
+    return matrix._replace(indices=None if is_full(matrix) else matrix.indices, places=None)
 
 
 @kernel

@@ -77,5 +77,8 @@ def _compiled(**flags):
 kernel = _compiled(fastmath=set(FASTMATH))
 """Decorator of numerical kernels."""
 
+inner_kernel = _compiled(fastmath=set(FASTMATH), inline="always")
+"""Decorator of numerical kernels that hardly more than one other calls, with whose code alone they are compiled."""
+
 strict_kernel = _compiled()
 """Decorator of kernels that parse, count, sort, or must round exactly as written."""

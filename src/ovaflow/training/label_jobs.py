@@ -68,7 +68,8 @@ class LabelJobs:
         means = inputs.means
         if not np.isfinite(means.xx):
             raise InputError("features that are not finite numbers", path=dataset.path, remedy="fix the source")
-        X, settings = dataset.train.X, Settings.of(training)
+        # no kernel needs places
+        X, settings = dataset.train.X._replace(places=None), Settings.of(training)
         instances = Instances(dataset.instance_weights, dataset.n_documents)
         if settings.regularization != L1:
             # coordinate descent reads indices itself
