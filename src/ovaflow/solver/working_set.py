@@ -21,7 +21,7 @@ class Local(NamedTuple):
     data: np.ndarray
     indices: np.ndarray  # None where X has none
     indptr: np.ndarray
-    features: np.ndarray  # feature of each local number: int32, shape (d,)
+    features: np.ndarray  # feature of each local number, with a place to spare: int32
     local_id: np.ndarray  # the reverse, -1 for features not met; clean between uses
     watched: np.ndarray  # features of which the caller needs the numbers: int32
     watched_numbers: np.ndarray
@@ -38,7 +38,7 @@ def make_local(X, watched=()):
     arrays = separate_arrays(
         data=(np.float32, nnz),
         indices=(np.int32, 0 if full else nnz),
-        features=(np.int32, d),
+        features=(np.int32, d if full else d + 1),
         local_id=(np.int32, d),
         dense=(np.float32, d),
     )
@@ -121,14 +121,15 @@ def _renumber(indices, filled, local):
     if indices is None:
         return len(local.features)
     n_features = 0
+    # without a branch: every third feature is new by chance, and wrong guesses of the processor cost twice the loop
     for k in range(np.uint64(filled)):
         feature = np.uint32(indices[k])
         number = local.local_id[feature]
-        if number < 0:
-            number = n_features
-            local.local_id[feature] = number
-            local.features[n_features] = feature
-            n_features += 1
+        new = number < 0
+        number = n_features if new else number
+        local.local_id[feature] = number
+        local.features[n_features] = feature
+        n_features += new
         indices[k] = number
     for p in range(len(local.watched)):
         local.watched_numbers[p] = local.local_id[local.watched[p]]
