@@ -31,7 +31,7 @@ BLOCK = 128
 
 _ALL_POPULAR = 2048
 _MOST_POPULAR = 8192
-_NEGLIGIBLE = 2.5e-4
+_NEGLIGIBLE = 2.5e-5
 _ROUNDING = 1e-4
 
 
@@ -47,7 +47,7 @@ class Screen(NamedTuple):
     rare_rows: np.ndarray  # from the beginning of the stripe
     rare_indptr: np.ndarray  # from the beginning of the stripe's entries: int32, shape (stripes, d + 1)
     rare_starts: np.ndarray  # where the entries of each stripe begin: int64, shape (stripes + 1,)
-    signed: np.ndarray  # rare features with negative values, which must be added whatever their weight
+    signed: np.ndarray  # rare features with negative values, added whatever their weight; empty if there are none
     slack: np.ndarray  # what an instance's score may exceed its bound by, as rounding and tiny weights are left out
 
 
@@ -82,6 +82,7 @@ def make_screen(X, mean_positives=1.0):
         slots = rare_starts[stripe] + rare_indptr[stripe, :-1]
         ends = popular[2][first : last + 1]
         _divide(*part.arrays, popular_id, *popular[:2], ends, *rare, slots, signed, slack[first:last])
+    signed = signed if signed.any() else signed[:0]
     return Screen(*popular, popular_features, popular_id, *rare, rare_indptr, rare_starts, signed, slack)
 
 
@@ -128,10 +129,12 @@ def bound_by_popular(screen, popular_weights, first, last, block, bounds):
 def add_rare(screen, features, weights, stripe, bounds):
     """bounds[i] += sum over rare f with w_f > 0 (or signed values) of x_if w_f, for the instances of a stripe."""
     indptr, start = screen.rare_indptr[stripe], screen.rare_starts[stripe]
+    any_signed = len(screen.signed) > 0
     for e in range(len(features)):
         f = features[e]
         weight = weights[e]
-        if screen.popular_id[f] >= 0 or not (weight > _NEGLIGIBLE or screen.signed[f]):
+        matters = weight > _NEGLIGIBLE or (any_signed and screen.signed[f])
+        if not matters or screen.popular_id[f] >= 0:
             continue
         for k in range(np.uint64(start + indptr[f]), np.uint64(start + indptr[f + 1])):
             bounds[np.uint32(screen.rare_rows[k])] += screen.rare_data[k] * weight
