@@ -77,8 +77,8 @@ def plan_command(dataset, shards, label_tree, output):
     write_plan(output, plan, work)
     loads = np.array([work[labels].sum() for labels in plan])
     over = 100 * (loads.max() / loads.mean() - 1) if loads.any() else 0.0
-    shards = "1 shard" if len(plan) == 1 else f"{len(plan):,} shards"
-    click.echo(f"{Y.n_columns:,} labels in {shards}, the largest {over:.1f} % over the mean: {output}")
+    amount = "1 shard" if len(plan) == 1 else f"{len(plan):,} shards"
+    click.echo(f"{Y.n_columns:,} labels in {amount}, the largest {over:.1f} % over the mean: {output}")
 
 
 earlier_option = click.option("--earlier", type=FILE, help="Model that --initialization=pretrained starts from.")
