@@ -115,7 +115,7 @@ def _adapted(instances, settings, kinds, counts):
             continue
         if settings.html:
             instance = instance._replace(text=without_markup(instance.text))
-        elif _MARKUP.search(instance.text) is not None:
+        elif ("<" in instance.text or "&" in instance.text) and _MARKUP.search(instance.text) is not None:
             counts["texts_with_markup"] += 1
         counts["extra_instances"] += instance.weight is not None
         repeated.add(instance)

@@ -164,7 +164,9 @@ def clean(text):
     """Text that every later step can store and print: NUL becomes a space, a lone surrogate a question mark."""
     if "\0" in text:
         text = text.replace("\0", " ")
-    if not text.isascii():
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
         text = text.encode("utf-8", "replace").decode("utf-8")
     return text
 
