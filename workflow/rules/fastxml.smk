@@ -49,7 +49,7 @@ rule train_trees:
         run=one_of(SETTINGS.runs_of("fastxml")),
     shell:
         "ovaflow train-trees {input.dataset:q} --shard={wildcards.shard}"
-        " {params.division} {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
+        " {params.division:q} {params.options:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
 
 
 rule merge_trees:

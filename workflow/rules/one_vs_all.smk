@@ -47,7 +47,7 @@ rule plan_shards:
     conda:
         ENVIRONMENT
     shell:
-        "ovaflow plan {input.dataset:q} {params.tree:q} {params.division} --output={output:q} > {log:q} 2>&1"
+        "ovaflow plan {input.dataset:q} {params.tree:q} {params.division:q} --output={output:q} > {log:q} 2>&1"
 
 
 rule compute_root:

@@ -105,7 +105,7 @@ rule train_decoder:
         run=one_of(SETTINGS.runs_of("rembrandt")),
     shell:
         "ovaflow train-decoder {input.projected:q} --tuned={input.tuned:q}"
-        " --shard={wildcards.shard} {params.division} --threads={threads} --output={output:q} > {log:q} 2>&1"
+        " --shard={wildcards.shard} {params.division:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
 
 
 rule join_decoder:
