@@ -21,6 +21,8 @@ rule predict_labels:
         mem_mb=megabytes(1.4),
     conda:
         ENVIRONMENT
+    # others wait for it, and not for measurements that may begin at the same time
+    priority: 1
     shell:
         "ovaflow predict {input.model:q} --dataset={input.dataset:q} {params.reranker:q} {params.suggestions:q} {params.options:q}"
         " --threads={threads} --output={output:q} > {log:q} 2>&1"

@@ -49,6 +49,8 @@ rule fit_reranker:
         mem_mb=reranking_megabytes,
     conda:
         ENVIRONMENT
+    # as predict_labels
+    priority: 1
     wildcard_constraints:
         dataset=one_of(SETTINGS.datasets),
     shell:
