@@ -49,10 +49,10 @@ rule fit_reranker:
         mem_mb=reranking_megabytes,
     conda:
         ENVIRONMENT
-    # as predict_labels
-    priority: 1
     wildcard_constraints:
         dataset=one_of(SETTINGS.datasets),
+    # as predict_labels
+    priority: 1
     shell:
         "ovaflow rerank {input.model:q} --dataset={input.dataset:q} --held-out={input.held_out:q}"
         " --predictions={input.predictions:q} {params.sources:q} --threads={threads} --output={output:q} > {log:q} 2>&1"
