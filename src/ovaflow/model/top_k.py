@@ -14,7 +14,7 @@ import numpy as np
 
 from ovaflow.console.progress import Progress
 from ovaflow.model.index import build_index, build_panel, error_bound, open_index, optimistic_scores
-from ovaflow.sparse.csr import CSR
+from ovaflow.sparse.csr import CSR, clear, scatter
 from ovaflow.sparse.jit import strict_kernel
 
 NO_LABEL = -1
@@ -213,7 +213,7 @@ def _search(data, indices, indptr, low, high, panel, weights, hoped, spread, ids
                     hoped[j] = -np.inf
                     _offer(panel.first + j, weights, row, ids[i], best[i])
         _keep_exact(hoped, error, panel.first, weights, row, ids[i], best[i])
-        _clear(spread, row[1])
+        clear(row[1], spread)
 
 
 @strict_kernel
@@ -253,22 +253,15 @@ def _scan(data, indices, indptr, low, high, weights, trained, spread, ids, best)
         for label in range(len(trained)):
             if trained[label]:
                 _offer(label, weights, row, ids[i], best[i])
-        _clear(spread, row[1])
+        clear(row[1], spread)
 
 
 @strict_kernel
 def _row(data, indices, indptr, i, spread):
     """An instance: its values, their features, and the same spread out."""
     values, features = data[indptr[i] : indptr[i + 1]], indices[indptr[i] : indptr[i + 1]]
-    for k in range(len(features)):
-        spread[features[k]] = values[k]
+    scatter(features, values, spread)
     return values, features, spread
-
-
-@strict_kernel
-def _clear(spread, features):
-    for feature in features:
-        spread[feature] = 0
 
 
 @strict_kernel

@@ -29,8 +29,8 @@ from ovaflow.solver.screening import (
     collect_above,
     threshold_for,
 )
-from ovaflow.solver.working_set import clear, make_local, scatter, solve_rows, violators
-from ovaflow.sparse.csr import row_dot
+from ovaflow.solver.working_set import make_local, solve_rows, violators
+from ovaflow.sparse.csr import clear, row_dot, scatter
 from ovaflow.sparse.jit import inner_kernel, kernel, strict_kernel
 from ovaflow.sparse.panel import WIDTH
 

@@ -59,20 +59,6 @@ def make_local(X, watched=()):
     )
 
 
-@strict_kernel
-def scatter(features, weights, dense):
-    """w_f for every feature of a support."""
-    for e in range(len(features)):
-        dense[features[e]] = weights[e]
-
-
-@strict_kernel
-def clear(features, dense):
-    """Undo :func:`scatter`."""
-    for e in range(len(features)):
-        dense[features[e]] = 0
-
-
 @inner_kernel
 def solve_rows(X, instances, rows, n_positives, positive_cost, target, local, settings):
     """Minimise over chosen rows, from ``local.dense`` into ``local.work.weights``; returns their number and Outcome."""

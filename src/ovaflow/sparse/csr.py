@@ -143,7 +143,7 @@ def _fill_transposed(data, indices, indptr, out_data, out_indices, next_slot):
 
 def for_kernels(matrix):
     """The same matrix, sharing memory, without its indices where every row is full: then rows are contiguous."""
-    return matrix._replace(indices=None if is_full(matrix) else matrix.indices, places=None)
+    return matrix._replace(indices=None) if is_full(matrix) else matrix
 
 
 @kernel
@@ -197,3 +197,17 @@ def add_squared_row(data, indices, start, end, factor, out):
         return
     for k in range(np.uint64(start), np.uint64(end)):
         out[np.uint32(indices[k])] += factor * data[k] * data[k]
+
+
+@strict_kernel
+def scatter(indices, data, dense):
+    """v_j = x_j for every entry of a sparse vector."""
+    for k in range(len(indices)):
+        dense[indices[k]] = data[k]
+
+
+@strict_kernel
+def clear(indices, dense):
+    """Undo :func:`scatter`."""
+    for k in range(len(indices)):
+        dense[indices[k]] = 0
