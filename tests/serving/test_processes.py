@@ -7,6 +7,7 @@ import shutil
 import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import psutil
@@ -91,6 +92,20 @@ def test_many_clients_get_right_answers_and_all_are_counted(service, expected):
     assert grown == [400, 1200, 400]
     assert figure(service, f'ovaflow_model_workers{{model="{a}"}}') == 2
     assert figure(service, "ovaflow_busy") == 0
+
+
+def test_figures_are_told_while_workers_come_and_go(service):
+    worker = psutil.Process(service.workers()[0])
+    folder = Path(worker.environ()["PROMETHEUS_MULTIPROC_DIR"])
+    begun = folder / f"counter_{worker.ppid()}.db"
+    begun.touch()  # as a worker does before it makes room in the file
+    dead = [folder / f"gauge_livesum_{2**31 - 1 - number}.db" for number in range(200)]
+    for path in dead:
+        shutil.copy(folder / f"gauge_livesum_{worker.pid}.db", path)
+    with ThreadPoolExecutor(8) as pool:
+        assert {status for status, _ in pool.map(service.ask, ["/metrics"] * 16)} == {200}
+    assert not any(path.exists() for path in dead)
+    begun.unlink()
 
 
 @pytest.mark.long

@@ -4,6 +4,7 @@ prometheus_client keeps what each worker counts in files of the folder that
 PROMETHEUS_MULTIPROC_DIR names; it must be set before this module is imported.
 """
 
+import contextlib
 import os
 import sys
 import time
@@ -12,7 +13,8 @@ from pathlib import Path
 
 import psutil
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
 
 from ovaflow import __version__
 
@@ -40,14 +42,24 @@ def count_worker(checksums):
 
 def exposition():
     """All workers' figures in Prometheus's text format, as bytes."""
-    folder = Path(os.environ["PROMETHEUS_MULTIPROC_DIR"])
-    counted = {int(path.stem.rpartition("_")[2]) for path in folder.glob("gauge_live*.db")}
-    for worker in counted:
-        if not psutil.pid_exists(worker):
-            mark_process_dead(worker)
     registry = CollectorRegistry()
-    MultiProcessCollector(registry)
+    registry.register(_AllWorkers())
     return generate_latest(registry)
+
+
+class _AllWorkers(Collector):
+    """Adds up the files of all workers, while workers come and go."""
+
+    def collect(self):
+        files = []
+        for path in Path(os.environ["PROMETHEUS_MULTIPROC_DIR"]).glob("*.db"):
+            worker = int(path.stem.rpartition("_")[2])
+            with contextlib.suppress(FileNotFoundError):  # another worker has just removed it
+                if path.name.startswith("gauge_live") and not psutil.pid_exists(worker):
+                    path.unlink()
+                elif path.stat().st_size:  # otherwise a worker that starts has just opened it
+                    files.append(path)
+        return MultiProcessCollector.merge(files)
 
 
 class Observed:
