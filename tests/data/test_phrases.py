@@ -28,6 +28,13 @@ def test_phrases_are_found(texts, phrases):
     assert list(ours[0]) == sorted(ours[0])
 
 
+def test_long_words_are_sought_as_fast_as_names():
+    """In a moment; it took minutes."""
+    sought = Phrases([("social", "worker")])
+    starts, stems = sought.stems_of(["socials" + "a" * 1_000_000, "work"])
+    assert (starts.tolist(), len(stems)) == ([0, 1, 1], 1)
+
+
 NAMES = ["Social worker", "Worker", "Art (old)", "the", "!"]
 
 

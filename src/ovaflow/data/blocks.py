@@ -45,8 +45,15 @@ def places_in_word(name, word):
     if not name.startswith('"'):
         return [(0, len(word))]
     piece, padded = name[1:-1], f" {word} "
-    starts = [start for start in range(len(padded)) if padded.startswith(piece, start)]
+    starts = _places(piece, padded)
     return [(max(start - 1, 0), min(start - 1 + len(piece), len(word))) for start in starts]
+
+
+def _places(piece, text):
+    start = text.find(piece)
+    while start >= 0:
+        yield start
+        start = text.find(piece, start + 1)
 
 
 def name_of_pair(first, second):
@@ -71,9 +78,13 @@ def _prefixes(argument):
     return lambda word: (f"{word[:length]}*",) if len(word) > length else ()
 
 
+_LONGEST = 1000
+"""Letters of a word that are stemmed; some stemmers take quadratic time, and hold the interpreter."""
+
+
 def _stems(argument):
     stemmers = [Stemmer.Stemmer(language).stemWord for language in argument.split(",")]
-    return lambda word: dict.fromkeys(f"{stem(word)}-" for stem in stemmers)
+    return lambda word: dict.fromkeys(f"{stem(word[:_LONGEST])}-" for stem in stemmers)
 
 
 def _characters(argument):

@@ -23,6 +23,7 @@ class Phrases:
         self._stems = Numbers()
         stems = map(_stem, chain.from_iterable(phrases))
         self._words = np.array([self._stems[stem] for stem in stems], np.int32)
+        self._longest = max(map(len, self._stems), default=0)
         self._indptr = offsets(np.array([len(words) for words in phrases], np.int64))
         firsts = self._words[self._indptr[:-1]]
         self._by_first = np.argsort(firsts, kind="stable").astype(np.int32)
@@ -44,7 +45,7 @@ class Phrases:
         for number, word in enumerate(words, 1):
             if word is not None:
                 shortest = min(_SHORTEST, len(word))
-                beginnings = (word[:end] for end in range(shortest, len(word) + 1))
+                beginnings = (word[:end] for end in range(shortest, min(len(word), self._longest) + 1))
                 stems.extend(self._stems[text] for text in beginnings if text in self._stems)
             starts[number] = len(stems)
         return starts, np.array(stems, np.int32)

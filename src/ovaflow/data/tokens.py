@@ -6,6 +6,8 @@ them back it is computed cluster by cluster: a character and the marks that comp
 
 import functools
 import multiprocessing
+import re
+import secrets
 import sys
 import unicodedata
 from collections import deque
@@ -26,15 +28,39 @@ TOKEN_PATTERN = r"\b(?!\d+\b)\w[\w\p{M}]+"
 _NEITHER, _MARK, _LETTER, _DIGIT = range(4)
 
 
+_MOST_MARKS = 30
+_PERHAPS_MARK = re.compile(r"[^\0-\u02ff\w]|[\uff9e\uff9f]")
+"""Finds all combining marks, and other characters that most texts lack."""
+_PERHAPS_MARKS = re.compile(rf"[\W\uff9e\uff9f]{{{_MOST_MARKS + 1},}}")
+
+
 def normal_form(text):
     """NFKC of the case-folded NFKC: "Straße" and "STRASSE" are one word."""
     if text.isascii():
         return text.lower()
+    # no longer run of marks is between the characters that are looked at
+    if _PERHAPS_MARK.search(text[:: _MOST_MARKS + 1]):
+        text = _PERHAPS_MARKS.sub(_stream_safe, text)
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+
+
+def _stream_safe(characters):
+    """At most 30 marks in a row, joiners between them, as in UAX #15: to put n of them in order takes n^2 time."""
+    safe, n_marks = [], 0
+    for character in characters[0]:
+        is_mark = unicodedata.combining(unicodedata.normalize("NFKD", character)[0]) > 0
+        if is_mark and n_marks == _MOST_MARKS:
+            safe.append("\N{COMBINING GRAPHEME JOINER}")
+            n_marks = 0
+        n_marks = n_marks + 1 if is_mark else 0
+        safe.append(character)
+    return "".join(safe)
 
 
 _BATCH = 1 << 21
 """Characters, roughly, of the texts that are counted together."""
+_LAST_FIELD = 255
+"""The number of all further fields, too; what people send may be full of separators."""
 _FEW = 8
 """Fewest batches for which it saves time to start other processes."""
 
@@ -73,7 +99,7 @@ def numbered(texts, left_out=frozenset()):
     firsts = np.searchsorted(starts, before)
     indptr = firsts[np.cumsum([0, *map(len, pieces)])]
     field_of_piece = [field for parts in pieces for field in range(len(parts))]
-    fields = np.repeat(np.array(field_of_piece, np.uint8), np.diff(firsts))
+    fields = np.repeat(np.minimum(field_of_piece, _LAST_FIELD).astype(np.uint8), np.diff(firsts))
     tokens = Tokens(words, ids, indptr, fields)
     return _without(tokens, left_out) if left_out else tokens
 
@@ -121,11 +147,16 @@ def _find_tokens(classes, starts, ends):
     return n_tokens
 
 
+_SEED = np.uint64(secrets.randbits(64))
+"""Nobody can choose words that all have the same place in the table."""
+
+
 def _distinct(codes, starts, ends):
     """The number of each token's word, and the words in order of appearance."""
     size = 1 << max(4, int(2 * len(starts)).bit_length())
     ids, firsts = np.empty(len(starts), np.int32), np.empty(len(starts), np.int32)
-    n_words = _number_words(codes, starts, ends, np.full(size, -1, np.int32), ids, firsts)
+    table = np.full(size, -1, np.int32)
+    n_words = _number_words(codes, starts, ends, table, _SEED, ids, firsts)
     firsts = firsts[:n_words]
     lengths = ends[firsts] - starts[firsts]
     places = offsets(lengths)
@@ -135,12 +166,12 @@ def _distinct(codes, starts, ends):
 
 
 @strict_kernel
-def _number_words(codes, starts, ends, table, ids, firsts):
+def _number_words(codes, starts, ends, table, seed, ids, firsts):
     """Give equal tokens the same number, by a hash table with open addressing; firsts are each number's first token."""
     n_words, mask = 0, np.uint64(len(table) - 1)
     for token in range(len(starts)):
         start, length = starts[token], ends[token] - starts[token]
-        hashed = np.uint64(14695981039346656037)
+        hashed = seed
         for k in range(start, start + length):
             hashed = (hashed ^ np.uint64(codes[k])) * np.uint64(1099511628211)
         slot = (hashed ^ (hashed >> np.uint64(32))) & mask

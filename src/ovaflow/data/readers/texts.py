@@ -154,12 +154,12 @@ def joined(fields, weighted=False):
 
 
 _MARKUP = re.compile(
-    r"<!--[^\x1f]*?-->|<(?P<unread>script|style)\b[^\x1f]*?</(?P=unread)\s*>"
+    r"<!--(?:[^\x1f]*?-->|[^\x1f]*)|<(?P<unread>script|style)\b(?:[^\x1f]*?</(?P=unread)\s*>|[^\x1f]*)"
     r"|</?(?P<inside>a|b|em|font|i|mark|small|span|strong|su[bp]|u)\b[^<>\x1f]*>|<[!/?]?[a-z][^<>\x1f]*>"
-    r"|&(?:[a-z]\w*|#\d+|#x[\da-f]+);",
+    r"|&(?:[a-z]\w*|#\d{1,9}|#x[\da-f]+);",
     re.IGNORECASE,
 )
-"""Comments, scripts, tags and entities; tags inside words, and others."""
+"""Comments, scripts, tags and entities; tags inside words, and others; what is never closed ends with the text."""
 
 
 def without_markup(text):
