@@ -55,6 +55,7 @@ def service(models, tmp_path_factory):
     folder = tmp_path_factory.mktemp("service")
     options = [f"--reranker={models / 'a.reranker.h5'}", "--workers=2"]
     options += ["--max-body=500000", "--max-text=2000", "--max-batch=16"]
+    options.append("--allowed-origin=https://allowed.example.org")
     options.append(f"--corrections={folder / 'corrections.jsonl'}")
     with running_service(folder, models / "a.h5", *options) as running:
         running.corrections = folder / "corrections.jsonl"

@@ -2,6 +2,7 @@
 
 import json
 import socket
+from urllib.parse import urlsplit
 
 import pytest
 from running_service import exchange
@@ -80,6 +81,29 @@ def test_on_this_machine_alone_the_service_answers_to_no_other_name(service):
     assert [called(service, host) for host in ("example.org", "localhost.example.org", "")] == [400] * 3
 
 
+@pytest.mark.parametrize("path", ["/v1/projects/a/suggest", "/predict"])
+def test_pages_of_other_sites_are_refused(service, path):
+    here = f"http://{urlsplit(service.url).netloc}"
+    for headers, refused in (
+        ({}, False),
+        ({"Origin": here}, False),
+        ({"Origin": "https://labels.example.org", "Sec-Fetch-Site": "same-origin"}, False),
+        ({"Origin": "https://allowed.example.org", "Sec-Fetch-Site": "cross-site"}, False),
+        ({"Origin": "https://evil.example.org"}, True),
+        ({"Origin": "null"}, True),
+        ({"Origin": here, "Sec-Fetch-Site": "same-site"}, True),
+        ({"Sec-Fetch-Site": "cross-site"}, True),
+    ):
+        connection = service.connect()
+        connection.request("POST", path, b"text=a", {"Content-Type": "application/x-www-form-urlencoded"} | headers)
+        answer = connection.getresponse()
+        body = json.loads(answer.read())
+        if refused:
+            assert_refused((answer.status, answer.headers, body), 403, "another site")
+        else:
+            assert answer.status in (200, 422)
+
+
 @pytest.mark.parametrize(
     ("host", "given", "names"),
     [
@@ -110,6 +134,7 @@ def test_a_large_body_without_a_length_is_refused(service):
         ["texts.csv", "a.h5"],
         ["a.h5", "--port={port}"],
         ["a.h5", "--allowed-host=http://example.org"],
+        ["a.h5", "--allowed-origin=labels.example.org"],
         ["a.h5", "--unix-socket=texts.csv"],
         ["a.h5", "--port=0", "--corrections=texts.csv/new.jsonl"],
         ["a.h5", "--port=0", "--corrections=."],

@@ -12,6 +12,7 @@ from ovaflow.serving.service import allowed_hosts, bind, serve
 
 _NAME = re.compile(r"[\w.-]+")
 _HOST = re.compile(r"\*|(\*\.)?[\w.-]+|\[[\da-fA-F:.]+\]")
+_ORIGIN = re.compile(r"\*|https?://[^/\s]+")
 _POSITIVE = click.IntRange(min=1)
 _SECONDS = click.FloatRange(min=0, min_open=True)
 
@@ -27,6 +28,12 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
     multiple=True,
     help="Name by which clients may call the service, such as labels.example.org, *.example.org or *; repeatable. By "
     "default any name, or only localhost if the service listens on this machine alone.",
+)
+@click.option(
+    "--allowed-origin",
+    multiple=True,
+    help="Site whose pages may send requests, such as https://catalogue.example.org, or *; repeatable. By default only "
+    "the service's own page.",
 )
 @click.option("--root-path", default="", help="Path under which a proxy offers the service.")
 @click.option("--marc-source", help="Vocabulary in MARC 650 $2, such as yso/fin; by default its file's name.")
@@ -63,6 +70,9 @@ def serve_command(context, models, host, port, unix_socket, allowed_host, correc
     wrong = [name for name in allowed_host if not _HOST.fullmatch(name)]
     if wrong:
         raise click.UsageError(f"--allowed-host {wrong[0]}: give a name without port, or * or *. and a name")
+    wrong = [origin for origin in options["allowed_origin"] if not _ORIGIN.fullmatch(origin)]
+    if wrong:
+        raise click.UsageError(f"--allowed-origin {wrong[0]}: give http:// or https:// and a name, or *")
     named = _named(models)
     options["corrections"] = _by_model(corrections, named)
     listener = bind(host, port, unix_socket)

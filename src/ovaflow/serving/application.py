@@ -14,6 +14,7 @@ from typing import Annotated
 from fastapi import Depends, FastAPI, HTTPException, Path, Query
 from fastapi.exceptions import RequestValidationError
 from prometheus_client import CONTENT_TYPE_LATEST
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException as AnyHTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.responses import Response
@@ -33,6 +34,8 @@ from ovaflow.serving.service import options_of_worker
 _log = logging.getLogger(__name__)
 
 _DESCRIPTION = "Labels for texts or features, with scores and reasons. Errors are JSON objects of RFC 9457."
+
+_ONLY_READ = ("GET", "HEAD", "OPTIONS")
 
 _CLEARER = {
     "There was an error parsing the body": "the body is not JSON in UTF-8",
@@ -89,6 +92,7 @@ def _application(models, options):
         lifespan=lifespan,
     )
     app.add_middleware(BodyLimit, largest=options.max_body)
+    app.add_middleware(SameOrigin, allowed_origins=options.allowed_origin)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=options.allowed_host, www_redirect=False)
     _add_answers(app, served, queue, options)
     _add_corrections(app, served, corrections.get(first), options)
@@ -161,6 +165,27 @@ class BodyLimit:
             return message
 
         await self._app(scope, receive_and_count, send)
+
+
+class SameOrigin:
+    """ASGI middleware that refuses what pages of other sites make a browser send, with status 403."""
+
+    def __init__(self, app, allowed_origins):
+        self._app, self._allowed = app, allowed_origins
+
+    async def __call__(self, scope, receive, send):
+        app = self._app
+        if scope.get("method", "GET") not in _ONLY_READ and self._is_foreign(Headers(scope=scope)):
+            app = problem(403, "sent by a page of another site: serve with --allowed-origin")
+        await app(scope, receive, send)
+
+    def _is_foreign(self, headers):
+        origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+        if origin in self._allowed or "*" in self._allowed:
+            return False
+        if site is not None:  # behind a proxy, too, which may change Host
+            return site not in ("same-origin", "none")
+        return origin is not None and origin.partition("://")[2] != headers.get("host")
 
 
 def _add_answers(app, served, queue, options):
