@@ -192,7 +192,10 @@ def test_workers_end_with_their_supervisor(models, tmp_path):
     with running_service(tmp_path, models / "a.h5", "--workers=2") as service:
         service.wait_for("startup complete", times=2)
         workers = [psutil.Process(worker) for worker in service.workers()]
+        figures = Path(workers[0].environ()["PROMETHEUS_MULTIPROC_DIR"])
+        assert figures.exists()
         service.process.kill()
         service.process.wait()
         gone, alive = psutil.wait_procs(workers, 30)
         assert (len(gone), alive) == (2, [])
+        assert not figures.exists()

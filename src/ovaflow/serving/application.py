@@ -81,6 +81,9 @@ def _application(models, options):
         yield
         queue.close()
         disk_queue.close()
+        supervisor = multiprocessing.parent_process()
+        if supervisor is not None and not supervisor.is_alive():
+            metrics.remove()
 
     app = FastAPI(
         title="ovaflow",

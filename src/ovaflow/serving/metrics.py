@@ -6,6 +6,7 @@ PROMETHEUS_MULTIPROC_DIR names; it must be set before this module is imported.
 
 import contextlib
 import os
+import shutil
 import sys
 import time
 from datetime import UTC, datetime
@@ -45,6 +46,11 @@ def exposition():
     registry = CollectorRegistry()
     registry.register(_AllWorkers())
     return generate_latest(registry)
+
+
+def remove():
+    """Remove the figures, which a supervisor that was killed has left; other workers may do so at the same time."""
+    shutil.rmtree(os.environ["PROMETHEUS_MULTIPROC_DIR"], ignore_errors=True)
 
 
 class _AllWorkers(Collector):
