@@ -101,7 +101,9 @@ def test_folders_of_full_texts(tmp_path):
         read(tmp_path / "empty")
 
 
-@pytest.mark.parametrize(("ending", "syntax"), [("ttl", "turtle"), ("rdf", "xml"), ("nt.gz", "nt")])
+@pytest.mark.parametrize(
+    ("ending", "syntax"), [("ttl", "turtle"), ("rdf", "xml"), ("nt.gz", "nt"), ("jsonld", "json-ld")]
+)
 def test_skos(tmp_path, ending, syntax):
     written = graph().serialize(format=syntax)
     path = tmp_path / f"v.{ending}"

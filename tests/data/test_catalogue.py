@@ -44,6 +44,6 @@ def test_a_wrong_catalogue_is_one_clear_line(tmp_path, body, complaint):
     path.write_text("datasets:\n  a: " + body.replace("%s", SOURCE))
     with pytest.raises(InputError) as caught:
         read_catalogue(path)
-    assert str(caught.value).startswith(f"{path}: ")
+    assert str(caught.value).startswith(f"{path}")
     assert complaint in str(caught.value)
     assert "\n" not in str(caught.value)

@@ -317,6 +317,9 @@ def test_labels_are_renamed_merged_and_dropped(tmp_path, capsys):
     (tmp_path / "map.csv").write_text("Sea;sea\nSea;lake\n")
     prepare(tmp_path, *options, f"--label-map={tmp_path}/map.csv", status=2)
     assert "map.csv, line 2: 'Sea' appears twice" in capsys.readouterr().err
+    (tmp_path / "map.csv").write_text(f"{'x' * 200_000},y\nSea,sea\rjunk,\n")
+    prepare(tmp_path, *options, f"--label-map={tmp_path}/map.csv", status=2)
+    assert "map.csv, line 2: malformed record" in capsys.readouterr().err
 
 
 def test_instances_without_labels_are_dropped_from_features(tmp_path):

@@ -1,5 +1,6 @@
 """Models in other formats and back, to the last bit."""
 
+import json
 import os
 
 import numpy as np
@@ -76,12 +77,33 @@ def test_a_matrix_of_scipy_is_a_model(tmp_path):
     assert ours.parameters["transform"]["bias"] == 0
 
 
+DESCRIPTION = {
+    **{"label_names": ["a", "b"], "feature_names": [], "idf": None, "trained": [True, True], "counts": [1, 1]},
+    **{"parameters": {"train": {}, "transform": {}}, "inputs": {}},
+}
+
+
+def described(content):
+    """An array that holds a description of a model."""
+    content = content if isinstance(content, bytes) else json.dumps(content).encode()
+    return {"ovaflow": np.frombuffer(content, np.uint8)}
+
+
 REFUSED = {
     "infinite": ({"data": np.array([1, np.inf])}, "not finite"),
     "an index beyond the matrix": ({"indices": [0, 7]}, "indices"),
     "rows that end before they begin": ({"indptr": [0, 5, 2]}, "indptr"),
     "texts": ({"data": np.array(["a", "b"])}, "type <U1"),
-    "a description cut short": ({"ovaflow": np.frombuffer(b"{", np.uint8)}, "not a model of ovaflow"),
+    "a description cut short": (described(b"{"), "not a model of ovaflow"),
+    "a deep description": (described(b"[" * 100_000), "not a model of ovaflow"),
+    "numbers for names": (
+        described(DESCRIPTION | {"label_names": [1, 2]}),
+        r"label_names: found \[1, 2\], expected a list",
+    ),
+    "no transform": (
+        described(DESCRIPTION | {"parameters": {"train": {}, "transform": 5}}),
+        "parameters.transform: found 5, expected a mapping",
+    ),
 }
 
 
@@ -95,7 +117,7 @@ def test_what_is_no_matrix_of_weights_is_refused(tmp_path, case):
 
 
 NOT_MODELS = {
-    "missing": (lambda model, path: None, "no such file"),
+    "missing": (lambda model, path: None, "cannot be read (No such file"),
     "a text": (lambda model, path: path.write_bytes(b"hello"), "not a model file"),
     "cut short": (
         lambda model, path: (convert(model.path, "--to=npz", f"--output={path}"), os.truncate(path, 200)),

@@ -144,7 +144,7 @@ def test_one_row_per_record(expected, tmp_path, capsys):
 
 def test_columns_of_the_input_are_kept(expected, tmp_path, capsys):
     model, texts, predictions = expected
-    years = list(range(len(texts)))
+    years = [-year for year in range(len(texts))]
     table = {"text": texts, "title": [f"=title {year}" for year in years], "year": years}
     pyarrow.parquet.write_table(pyarrow.table(table), tmp_path / "in.parquet")
     with open(tmp_path / "in.csv", "w", newline="") as file:
@@ -314,6 +314,14 @@ def test_a_pipe_is_answered_line_by_line(expected):
         assert process.wait() == 0
         watchdog.cancel()
     assert ids_of(found) == predictions.ids[:3].tolist()
+
+
+def test_named_pipes_are_read(expected, tmp_path, capsys):
+    model, texts, predictions = expected
+    os.mkfifo(tmp_path / "pipe")
+    threading.Thread(target=(tmp_path / "pipe").write_text, args=["\n".join(texts)], daemon=True).start()
+    run(model, tmp_path / "pipe", "--top-k=3")
+    assert ids_of(answers(capsys.readouterr().out)) == predictions.ids[:, :3].tolist()
 
 
 def test_a_reader_that_has_enough_is_no_error(expected, tmp_path):

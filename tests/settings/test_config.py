@@ -135,6 +135,9 @@ def test_every_dataset_of_the_catalogue_makes_an_entry():
         assert set(raw_files(settings, name).values()) == files
 
 
+ALIASES = b"x: [&a0 [], %s]" % b", ".join(b"&a%d [%s]" % (k + 1, b", ".join([b"*a%d" % k] * 10)) for k in range(9))
+
+
 @pytest.mark.parametrize(
     ("content", "line", "message"),
     [
@@ -146,7 +149,12 @@ def test_every_dataset_of_the_catalogue_makes_an_entry():
         (b"a: !!python/object/apply:os.system ['touch HACKED']\n", 1, "could not determine a constructor"),
         ("a: 1\n".encode("utf-16"), None, "can't decode byte 0xff"),
         (b"a: 2024-13-45\n", None, "not valid YAML: month must be in 1..12"),
-        (None, None, "No such file or directory; give the path of a config file"),
+        (b"a: !!bool x\n", None, "not valid YAML"),
+        (b"a: !!timestamp x\n", None, "not valid YAML"),
+        (b"[" * 5000, None, "not valid YAML: maximum recursion depth"),
+        (b"a: &a [*a]\n", 1, "aliases stand for more than 1,000,000 values"),
+        (ALIASES, 1, "aliases stand for more than 1,000,000 values"),
+        (None, None, "cannot be read (No such file or directory)"),
     ],
 )
 def test_files_that_are_not_valid(tmp_path, content, line, message):

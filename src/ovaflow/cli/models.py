@@ -9,6 +9,7 @@ import click
 from ovaflow.cli.options import FILE, OF_DATASET, STATISTICS, THREADS, option, output, reads
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import open_dataset
+from ovaflow.data.readers.streams import open_stream
 from ovaflow.evaluation.curves import quality_of
 from ovaflow.model.index import INDEX_PAYS, index_path, write_index
 from ovaflow.model.merge import merge
@@ -94,7 +95,8 @@ def convert_command(source, to, like, bias, normalize, output):
     to NAME.npz or NAME.tsv lie NAME.vocabulary.tsv, with the idf of each feature, NAME.labels.tsv
     and NAME.transform.json, which says how texts become features.
     """
-    is_npz = zipfile.is_zipfile(source)
+    with open_stream(source) as file:
+        is_npz = zipfile.is_zipfile(file)
     model = read_npz(source, bias, normalize) if is_npz else OneVsAll.open(source)
     if like is not None:
         model = _named_like(model, OneVsAll.open(like))

@@ -4,10 +4,10 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 
-import yaml
 from pydantic import Field, PositiveInt, ValidationError, model_validator
 
 from ovaflow.console.errors import InputError
+from ovaflow.settings.config import load
 from ovaflow.settings.models import Section
 
 _PACKAGE = Path(__file__).parents[1]
@@ -94,11 +94,7 @@ def default_catalogue():
 def read_catalogue(path=None):
     path = Path(path or default_catalogue())
     try:
-        return _Catalogue.model_validate(yaml.safe_load(path.read_text(encoding="utf-8"))).datasets
-    except OSError as error:
-        message = f"cannot be read ({error.strerror})"
-    except yaml.YAMLError as error:
-        message = f"not valid YAML: {error}"
+        return _Catalogue.model_validate(load(path)).datasets
     except ValidationError as error:
         first = error.errors()[0]
         message = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"

@@ -1,6 +1,5 @@
 """Labels of instances, by name, by number or by subject, to the label matrix; files of their names."""
 
-import csv
 from itertools import chain, islice
 
 import numpy as np
@@ -8,7 +7,8 @@ import numpy as np
 from ovaflow.console.errors import InputError
 from ovaflow.data.hierarchy import BROADER, above_by_name, above_by_relation, matrix_above
 from ovaflow.data.label_choice import LabelFinder, ListChoice, NameChoice, entries_of
-from ovaflow.data.readers.streams import clean, read_lines
+from ovaflow.data.readers.streams import Lines, clean, open_stream, read_lines
+from ovaflow.data.readers.texts import csv_records
 from ovaflow.data.subjects import distinct_names, read_vocabulary
 from ovaflow.data.tokens import Numbers
 
@@ -200,9 +200,11 @@ def names_of_ids(source, n_labels):
 
 def read_label_map(path):
     """New names of labels by their old ones, of rows with a comma, a semicolon or a tab between them."""
-    new_names, lines = {}, [line for _, line in read_lines(path)]
-    delimiter = next((mark for mark in "\t;" if lines and mark in lines[0]), ",")
-    for number, row in enumerate(csv.reader(lines, delimiter=delimiter), 1):
+    new_names = {}
+    with open_stream(path) as stream:
+        lines = list(Lines(stream, path))
+    delimiter = next((mark for mark in "\t;" if lines and mark in lines[0][1]), ",")
+    for number, row in csv_records(lines, path, delimiter):
         names = [clean(name).strip() for name in row]
         if not names:
             continue

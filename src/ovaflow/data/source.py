@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import stat
 from dataclasses import dataclass
 from functools import cached_property
 from glob import glob
@@ -10,10 +9,11 @@ from itertools import chain
 from pathlib import Path
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.readers.streams import matching_files, matching_paths
+from ovaflow.data.readers.streams import matching_files, matching_paths, open_stream
 from ovaflow.data.readers.texts import check_beginning
 from ovaflow.settings.inputs import settings_of
 from ovaflow.settings.models import COLUMN_FORMATS, ROLES, SEVERAL, PrepareSource, listed
+from ovaflow.storage.opening import open_regular
 
 
 @dataclass(frozen=True)
@@ -85,24 +85,18 @@ def check_beginnings(config):
 
 
 def _require_file(path):
-    try:
-        mode = os.stat(path).st_mode
-    except OSError as error:
-        remedy = "check the path and its permissions"
-        raise InputError(f"cannot be read ({error.strerror})", path=path, remedy=remedy) from None
-    if stat.S_ISDIR(mode):
+    if os.path.isdir(path):
         remedy = "give a file, a pattern such as exports/*.csv, or format: annif for a folder of documents"
         raise InputError("is a directory", path=path, remedy=remedy)
-    if not stat.S_ISREG(mode):
-        remedy = "write its content to a file, which is read twice"
-        raise InputError("is not a regular file", path=path, remedy=remedy)
+    with open_stream(path):
+        pass
 
 
 def _identity(location, paths):
     """Name, size and hash of a file; of several files the sum of sizes and the hash of hashes."""
     size, digests = 0, []
     for path in paths:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             digests.append(hashlib.file_digest(file, "sha256").hexdigest())
             size += file.tell()
     digest = digests[0]

@@ -1,18 +1,22 @@
 """Subject vocabularies: labels with a URI, names in several languages and a notation (SKOS, or Annif's TSV and CSV)."""
 
-import csv
+import json
+import logging
+import re
 from collections import Counter, defaultdict
 from typing import NamedTuple
+from xml.parsers import expat
 
 import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.readers.annif import without_brackets
-from ovaflow.data.readers.streams import ending_of, open_stream, read_lines
-from ovaflow.data.readers.texts import check_columns
+from ovaflow.data.readers.streams import Lines, clean, ending_of, open_stream, read_lines
+from ovaflow.data.readers.texts import check_columns, csv_records
 
 _RDF = {".ttl": "turtle", ".rdf": "xml", ".xml": "xml", ".nt": "nt", ".jsonld": "json-ld"}
 """Syntax of SKOS files by the endings of their names."""
+_LONGEST_ENTITY = 1000
 
 
 class Subject(NamedTuple):
@@ -113,14 +117,13 @@ def distinct_names(names, marks):
 
 
 def _read(path, language):
-    ending, lines = ending_of(path), (line for _, line in read_lines(path))
+    ending = ending_of(path)
     if ending in _RDF:
-        with open_stream(path) as stream:
-            return list(_read_skos(stream, path, _RDF[ending]))
+        return _read_skos(path, _RDF[ending])
     if ending in (".tsv", ".txt"):
-        return _read_tsv(lines, language)
+        return _read_tsv(path, language)
     if ending == ".csv":
-        return _read_csv(lines, path)
+        return _read_csv(path)
     legal = ", ".join((*_RDF, ".tsv", ".csv"))
     message = "the file's name does not tell what kind of vocabulary it is"
     raise InputError(message, path=path, remedy=f"end it in one of {legal}")
@@ -151,37 +154,99 @@ def _other_names_in(subject, language):
     return tuple(name for tongue, name in subject.others if tongue in (language, None))
 
 
-def _read_tsv(lines, language):
-    for line in lines:
-        uri, name, notation = [*map(str.strip, line.split("\t")), "", ""][:3]
+def _read_tsv(path, language):
+    for _, line in read_lines(path):
+        uri, name, notation = [*map(str.strip, clean(line).split("\t")), "", ""][:3]
         if uri:
             yield Subject(without_brackets(uri), {language: name} if name else {}, notation)
 
 
-def _read_csv(lines, path):
-    rows = csv.DictReader(lines)
-    existing = rows.fieldnames or []
-    columns = [name for name in existing if name.startswith("label_")]
-    remedy = "name uri, label_en, label_fi, ..., and notation in the first line"
-    check_columns(["uri", *(columns or ["label_..."])], existing, path, 1, remedy)
-    for row in rows:
-        names = {column.removeprefix("label_"): (row[column] or "").strip() for column in columns}
-        names = {language: name for language, name in names.items() if name}
-        yield Subject(without_brackets(row["uri"]), names, (row.get("notation") or "").strip())
+def _read_csv(path):
+    with open_stream(path) as stream:
+        rows = ([clean(field).strip() for field in row] for _, row in csv_records(Lines(stream, path), path))
+        existing = next(rows, [])
+        columns = [name for name in existing if name.startswith("label_")]
+        remedy = "name uri, label_en, label_fi, ..., and notation in the first line"
+        check_columns(["uri", *(columns or ["label_..."])], existing, path, 1, remedy)
+        for row in rows:
+            fields = defaultdict(str, zip(existing, row, strict=False))
+            names = {column.removeprefix("label_"): fields[column] for column in columns}
+            names = {language: name for language, name in names.items() if name}
+            if fields["uri"]:
+                yield Subject(without_brackets(fields["uri"]), names, fields["notation"])
 
 
-def _read_skos(stream, path, syntax):
-    # rdflib takes half a second to load
+def _check_entities(path):
+    """Refuse XML with entities that grow or fetch something, before any is expanded; namespaces may be entities."""
+
+    def check(name, _is_parameter, value, *_):
+        if value is None or len(value) > _LONGEST_ENTITY or re.search("<|&(?!#)", value):
+            remedy = "write what it stands for in its place"
+            raise InputError(f"the entity {name} is not a short text", path=path, remedy=remedy)
+
+    parser = expat.ParserCreate()
+    parser.EntityDeclHandler = check
+    with open_stream(path) as stream:
+        parser.ParseFile(stream)
+
+
+def _read_json_ld(stream, path):
+    """A source of rdflib, which would itself open the addresses and files of contexts."""
+    from rdflib.parser import PythonInputSource
+
+    content = json.load(stream)
+    address = next(_contexts_elsewhere(content), None)
+    if address is not None:
+        remedy = "copy that context into the file; no address is opened"
+        raise InputError(f"its context is elsewhere, at {address:.200}", path=path, remedy=remedy)
+    return PythonInputSource(content, str(path))
+
+
+def _contexts_elsewhere(content, in_context=False):
+    """Addresses that stand for contexts."""
+    if isinstance(content, str) and in_context:
+        yield content
+    elif isinstance(content, list):
+        for each in content:
+            yield from _contexts_elsewhere(each, in_context)
+    elif isinstance(content, dict):
+        for key, value in content.items():
+            yield from _contexts_elsewhere(value, key in ("@context", "@import"))
+
+
+def _parsed(path, syntax):
     import rdflib
-    from rdflib.namespace import OWL, RDF, RDFS, SKOS
 
+    # it warns of dates and URIs that it cannot make sense of; no name depends on them
+    logging.getLogger("rdflib").setLevel(logging.ERROR)
     graph = rdflib.Graph()
     try:
-        graph.parse(stream, format=syntax)
+        if syntax == "xml":
+            _check_entities(path)
+        with open_stream(path) as stream:
+            graph.parse(_read_json_ld(stream, path) if syntax == "json-ld" else stream, format=syntax)
+    except InputError:
+        raise
     except Exception as error:
         # rdflib's parsers raise errors of many kinds
         message = f"not readable as {syntax} ({' '.join(str(error).split())[:300]})"
         raise InputError(message, path=path, remedy="check its syntax") from None
+    return graph
+
+
+def _text(term):
+    return clean(str(term))
+
+
+def _read_skos(path, syntax):
+    # rdflib takes half a second to load
+    import rdflib
+    from rdflib.namespace import OWL, RDF, RDFS, SKOS
+
+    def texts(concept, property):
+        return [each for each in graph.objects(concept, property) if isinstance(each, rdflib.Literal)]
+
+    graph = _parsed(path, syntax)
     deprecated = set(graph.subjects(OWL.deprecated, rdflib.Literal(True)))
     collections = defaultdict(set)
     for collection, member in graph.subject_objects(SKOS.member):
@@ -191,20 +256,20 @@ def _read_skos(stream, path, syntax):
             continue
         labels = []
         for property in (RDFS.label, SKOS.prefLabel):
-            labels += sorted(graph.objects(concept, property), reverse=True)
-        names = {label.language: str(label) for label in labels}
-        others = sorted((label.language or "", str(label)) for label in graph.objects(concept, SKOS.altLabel))
-        notations = sorted(map(str, graph.objects(concept, SKOS.notation)))
+            labels += sorted(texts(concept, property), reverse=True)
+        names = {label.language: _text(label) for label in labels}
+        others = sorted((label.language or "", _text(label)) for label in texts(concept, SKOS.altLabel))
+        notations = sorted(map(_text, graph.objects(concept, SKOS.notation)))
         groups = set(collections[concept])
         for property in (SKOS.inScheme, RDF.type):
             groups.update(graph.objects(concept, property))
         uris = [group for group in groups - {SKOS.Concept} if isinstance(group, rdflib.URIRef)]
         parents = {*graph.objects(concept, SKOS.broader), *graph.subjects(SKOS.narrower, concept)}
         yield Subject(
-            str(concept),
+            _text(concept),
             {} if concept in deprecated else names,
             next(iter(notations), ""),
             tuple((tongue or None, name) for tongue, name in others),
-            tuple(map(str, uris)),
-            tuple(sorted(map(str, parents))),
+            tuple(map(_text, uris)),
+            tuple(sorted(map(_text, parents))),
         )

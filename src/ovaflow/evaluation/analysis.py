@@ -4,6 +4,7 @@ import numpy as np
 
 from ovaflow.evaluation.metrics import PLACES, check_inputs
 from ovaflow.evaluation.ranking import best_gains, find_hits, ratio
+from ovaflow.storage.writing import cell_of
 
 TENTHS = np.append(np.arange(1, 10) / 10, 1)
 
@@ -45,7 +46,13 @@ def results_of_labels(predictions, dataset):
     tallies = _tallies(ids, find_hits(ids, Y), Y)
     uris = dataset.label_uris or [""] * dataset.n_labels
     yield "label", "uri", "training_documents", "test_positives", "predicted", "hits", "precision", "recall"
-    rows = zip(dataset.label_names, uris, dataset.counts.tolist(), *(each.tolist() for each in tallies), strict=True)
+    rows = zip(
+        map(cell_of, dataset.label_names),
+        uris,
+        dataset.counts.tolist(),
+        *(each.tolist() for each in tallies),
+        strict=True,
+    )
     for *row, true, predicted, right in rows:
         precision = round(right / predicted, 4) if predicted else ""
         recall = round(right / true, 4) if true else ""

@@ -24,6 +24,7 @@ from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.expected_quality import sure_records
 from ovaflow.settings.models import CANDIDATES, PrepareSource
 from ovaflow.sparse.csr import CSR, from_scipy
+from ovaflow.storage.writing import cell_of
 
 FORMATS = ("csv", "jsonl", "parquet", "text-tsv", "annif", "svmlight", "xmc-text")
 _BEST_OF_RECORD = 5  # labels of each record that count as predicted without a second stage
@@ -193,7 +194,7 @@ def by_label(answers, model):
     positives, predicted = (np.asarray(matrix.sum(axis=0)).ravel() for matrix in (true, assigned))
     measures = averages(true, assigned, None)
     precision, recall, f1 = (np.char.mod("%.4f", values) for values in measures)
-    columns = {"label": model.label_names, "uri": model.label_uris}
+    columns = {"label": list(map(cell_of, model.label_names)), "uri": model.label_uris}
     if not len(model.label_uris):
         del columns["uri"]
     columns |= {

@@ -2,18 +2,21 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from pydantic import BaseModel, ValidationError
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Names
 from ovaflow.data.readers.npz import FOREIGN, read_matrix
 from ovaflow.model.model_file import ONE_VS_ALL
 from ovaflow.model.one_vs_all import OneVsAll
+from ovaflow.settings.schema import explain
 from ovaflow.storage.writing import write_atomically
 
 _KEY = "ovaflow"
-"""Entry of the file with everything but the weights, as JSON."""
+"""Entry of the file with its description, as JSON."""
 
 
 def write_npz(path, model):
@@ -42,24 +45,38 @@ def write_npz(path, model):
 
 def read_npz(path, bias=1.0, normalize=True):
     """Read a model; ``bias`` and ``normalize`` say how instances were prepared for another program's weights."""
-    weights = read_matrix(path)
+    weights, description = read_matrix(path), None
     try:
         description = _description(path) or _default_description(weights, bias, normalize)
-        return _model(Path(path), weights, description)
+        return _model(Path(path), weights, _Description.model_validate(description))
+    except ValidationError as error:
+        message = explain(error, description, _Description)
     except FOREIGN as error:
-        message = f"not a model of ovaflow ({error})"
-        raise InputError(message, path=path, remedy="write it again") from None
+        message = str(error)
+    raise InputError(f"not a model of ovaflow ({message})", path=path, remedy="write it again")
+
+
+class _Parameters(BaseModel, extra="allow"):
+    train: dict[str, Any]
+    transform: dict[str, Any]
+
+
+class _Description(BaseModel):
+    """Everything but the weights."""
+
+    label_names: list[str]
+    feature_names: list[str]
+    idf: list[float] | None
+    trained: list[bool]
+    counts: list[int]
+    parameters: _Parameters
+    inputs: dict[str, str]
 
 
 def _model(path, weights, description):
-    idf = description["idf"]
-    names = Names(
-        description["label_names"],
-        description["feature_names"],
-        None if idf is None else np.array(idf, np.float32),
-    )
-    trained = np.array(description["trained"], bool)
-    counts = np.array(description["counts"], np.int64)
+    idf = None if description.idf is None else np.array(description.idf, np.float32)
+    names = Names(description.label_names, description.feature_names, idf)
+    trained, counts = np.array(description.trained, bool), np.array(description.counts, np.int64)
     n_labels = len(names.labels)
     if not weights.n_rows == n_labels == len(trained) == len(counts):
         raise ValueError(f"{weights.n_rows:,} rows of weights, but {n_labels:,} names of labels")
@@ -68,8 +85,8 @@ def _model(path, weights, description):
         trained,
         counts,
         checksum="",
-        parameters=description["parameters"],
-        inputs=description["inputs"],
+        parameters=description.parameters.model_dump(),
+        inputs=description.inputs,
         weights=weights,
         names_in_memory=names,
     )
@@ -87,7 +104,7 @@ def _default_description(weights, bias, normalize):
         "label_names": [str(label) for label in range(weights.n_rows)],
         "feature_names": [],
         "idf": None,
-        "trained": np.diff(weights.indptr) > 0,
+        "trained": (np.diff(weights.indptr) > 0).tolist(),
         "counts": [0] * weights.n_rows,
         "parameters": {
             "train": {"method": ONE_VS_ALL},

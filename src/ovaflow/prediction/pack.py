@@ -11,6 +11,7 @@ from io import BytesIO
 from pathlib import Path, PurePosixPath
 
 from ovaflow.console.errors import InputError
+from ovaflow.storage.opening import open_regular
 from ovaflow.storage.writing import explain_errors, write_atomically
 
 SUMS = "SHA256SUMS"
@@ -82,7 +83,7 @@ def unpack(path, folder):
 @contextlib.contextmanager
 def _open(path):
     try:
-        with open(path, "rb") as file, zipfile.ZipFile(file) as pack:
+        with open_regular(path) as file, zipfile.ZipFile(file) as pack:
             yield pack
     except FileNotFoundError as error:
         if error.filename != str(path):

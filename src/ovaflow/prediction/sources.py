@@ -114,7 +114,7 @@ def batches_of(source, predictor):
 
 
 def _opened(source):
-    return nullcontext(sys.stdin.buffer) if source.path == STDIN else open_stream(source.path)
+    return nullcontext(sys.stdin.buffer) if source.path == STDIN else open_stream(source.path, pipes=True)
 
 
 def _batched_texts(source, weighted):

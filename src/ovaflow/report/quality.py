@@ -1,13 +1,13 @@
 """The overview and the sections on quality: metrics of the runs, alone and compared with published results."""
 
-import csv
-from pathlib import Path
+from collections import defaultdict
 from typing import NamedTuple
 
 import numpy as np
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.near_twins import are_noticed
+from ovaflow.data.readers.streams import read_lines
 from ovaflow.evaluation.metrics import PLACES, SAMPLED
 from ovaflow.report import wording
 from ovaflow.report.tables import Cell, Column, Row, Table, make_table, metric, samples, table_of_runs
@@ -50,14 +50,10 @@ class Published(NamedTuple):
 
 def read_published(path):
     """Read a tab-separated table of published results: metrics in percent, empty where not published."""
-    try:
-        lines = Path(path).read_text(encoding="utf-8").split("\n")
-    except UnicodeDecodeError as error:
-        raise InputError(f"not valid UTF-8 ({error})", path=path, remedy="save it as UTF-8") from None
-    table = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE, restval="")
-    if table.fieldnames != COLUMNS:
+    rows = [(number, line.split("\t")) for number, line in read_lines(path) if line]
+    if not rows or rows[0][1] != COLUMNS:
         raise InputError("unknown columns", path=path, line=1, remedy=f"expected {', '.join(COLUMNS)}")
-    return [_published(path, table.line_num, values) for values in table]
+    return [_published(path, number, defaultdict(str, zip(COLUMNS, row, strict=False))) for number, row in rows[1:]]
 
 
 def _published(path, number, values):

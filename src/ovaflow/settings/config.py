@@ -3,7 +3,7 @@
 import json
 import sys
 from glob import glob
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 
 import yaml
@@ -15,25 +15,47 @@ from ovaflow.settings.chains import check_chains, earlier_model, expand_sweeps
 from ovaflow.settings.models import ROLES, SEVERAL, Config, Dataset, is_stored, listed
 from ovaflow.settings.schema import REPLACED_WHOLE, explain
 from ovaflow.settings.sources import check_sources, sources_of
+from ovaflow.storage.opening import open_regular
+from ovaflow.storage.refusals import read_error
+
+_MOST_VALUES = 10**6
 
 
 def load(path) -> dict:
     """Content of a config file, which must be a YAML mapping with each key once."""
     try:
-        content = yaml.load(Path(path).read_text(encoding="utf-8"), _EachKeyOnce)
+        with open_regular(path) as file:
+            content = yaml.load(file.read().decode("utf-8"), _Loader)
     except OSError as error:
-        raise InputError(error.strerror, path=path, remedy="give the path of a config file") from None
+        raise read_error(path, error) from None
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
         raise InputError(f"not valid YAML: {error.problem}", path=path, line=line) from None
-    except (yaml.YAMLError, ValueError) as error:
+    # PyYAML's own mistakes with values that have tags, and with very deep ones
+    except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError) as error:
         raise InputError(f"not valid YAML: {error}", path=path, remedy="fix this file, or give another one") from None
     if not isinstance(content, dict):
         raise InputError("expected a mapping with keys such as datasets and runs", path=path)
     return content
 
 
-class _EachKeyOnce(yaml.SafeLoader):
+class _Loader(yaml.SafeLoader):
+    """A loader for which each key of a mapping occurs once, and whose aliases stand for a bounded number of values."""
+
+    def construct_document(self, node):
+        waiting, count = [node], 0
+        while waiting:
+            each = waiting.pop()
+            count += 1
+            if count > _MOST_VALUES:
+                problem = f"aliases stand for more than {_MOST_VALUES:,} values"
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=each.start_mark)
+            if isinstance(each, yaml.MappingNode):
+                waiting += chain.from_iterable(each.value)
+            elif isinstance(each, yaml.SequenceNode):
+                waiting += each.value
+        return super().construct_document(node)
+
     def construct_mapping(self, node, deep=False):
         keys = set()
         for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):

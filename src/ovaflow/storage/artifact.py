@@ -17,6 +17,7 @@ from xxhash import xxh3_128
 from ovaflow import __version__
 from ovaflow.console.errors import InputError, StrPath
 from ovaflow.storage.arrays import PAGE, NotFiniteError, raw_attribute, require_room, seal_array, values_of
+from ovaflow.storage.opening import open_regular
 from ovaflow.storage.refusals import (
     damage_error,
     kind_error,
@@ -126,7 +127,7 @@ def open_artifact(path: StrPath, kind: str) -> Iterator[h5py.File]:
 
 def _open_file(path: StrPath, kind: str) -> h5py.File:
     try:
-        open(path, "rb").close()
+        open_regular(path).close()
         return h5py.File(path, "r", locking=False)
     except FileNotFoundError:
         raise kind_error(kind, path, "no such file") from None

@@ -39,7 +39,7 @@ def damage_error(item: Any, message: object) -> InputError:
 def read_error(path: StrPath, error: OSError) -> InputError:
     """The error of a file that the system does not let us read."""
     remedy = "check its permissions, or give another file"
-    return InputError(f"cannot be read: {error.strerror}", path=path, remedy=remedy)
+    return InputError(f"cannot be read ({error.strerror})", path=path, remedy=remedy)
 
 
 def text_attribute(item: Any, name: str) -> str:

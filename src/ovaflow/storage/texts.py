@@ -1,9 +1,9 @@
 """Text artifacts: JSON and tables that a later step reads, with a checksum of their content."""
 
 import json
-from pathlib import Path
 
 from ovaflow.console.errors import InputError
+from ovaflow.storage.opening import open_regular
 from ovaflow.storage.refusals import kind_error, producer, read_error, remake, stale_error
 from ovaflow.storage.writing import write_text
 
@@ -68,7 +68,8 @@ def read_lines(path, kind):
 
 def _read(path, kind):
     try:
-        return Path(path).read_bytes().decode("utf-8")
+        with open_regular(path) as file:
+            return file.read().decode("utf-8")
     except FileNotFoundError:
         raise InputError("no such file", path=path, remedy=f"make it first{producer(kind)}") from None
     except UnicodeDecodeError:

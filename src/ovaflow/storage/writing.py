@@ -13,7 +13,8 @@ from typing import Any
 
 from ovaflow.console.errors import InputError, StrPath
 
-FORMULA = ("=", "+", "-", "@")  # a text that begins so is a formula to spreadsheets
+FORMULA = re.compile(r"\s*(?:[=@＝＋－＠]|[+-](?!(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)?\Z))")
+"""How a text begins that is a formula to spreadsheets, unlike a number with a sign."""
 
 _PROCESS_START = time.time()
 
@@ -64,7 +65,7 @@ def write_csv(path: StrPath, rows: Iterable[Iterable[Any]]) -> None:
 
 def cell_of(text: str) -> str:
     """A text as a cell of CSV; one that is a formula to spreadsheets gets an apostrophe."""
-    return f"'{text}" if text.startswith(FORMULA) else text
+    return f"'{text}" if FORMULA.match(text) else text
 
 
 def _remove_stale(path: Path) -> None:

@@ -6,6 +6,7 @@ import io
 import lzma
 import os
 import re
+import zipfile
 
 import numpy as np
 import pyarrow
@@ -51,6 +52,25 @@ def saved(matrix):
     buffer = io.BytesIO()
     scipy.sparse.save_npz(buffer, matrix)
     return buffer.getvalue()
+
+
+def with_flags(packed, encrypted=0, compression=0):
+    """A zip whose files are said to be encrypted, or compressed by some method."""
+    changed = bytearray(packed)
+    for mark, place in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
+        for found in re.finditer(mark, packed):
+            flags = found.start() + place
+            changed[flags : flags + 4] = encrypted, 0, compression, 0
+    return bytes(changed)
+
+
+def damaged_lzma():
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_LZMA) as pack:
+        pack.writestr("data.npy", npy(np.eye(2)))
+    content = buffer.getvalue()
+    start = content.index(b"data.npy") + 20
+    return content[:start] + b"\xff" * 9 + content[start + 9 :]
 
 
 # a line of the file, or None; a part of what is said
@@ -123,6 +143,13 @@ REFUSED = {
         (b"0 1:1\n", None, "not a matrix of scipy.sparse.save_npz or numpy.save"),
         (npy(np.array([[{}]])), None, "not a matrix"),
         (npy(np.eye(2) * 1j), None, "type complex128"),
+        *(
+            (npy(np.eye(2)).replace(b"(2, 2)", shape), None, "not a matrix")
+            for shape in (b"((((((", b"(2, 2))", b"(2,\n  2) ,\n 1")
+        ),
+        (with_flags(sparse(), encrypted=1), None, "is encrypted"),
+        (with_flags(sparse(), compression=99), None, "compression method is not supported"),
+        (damaged_lzma(), None, "not a matrix"),
         (npy(np.ones((2, 2, 2))), None, "shape (2, 2, 2)"),
         (npy(np.array([[1e300, 1], [1, 1]])), None, "not finite in 32 bits"),
         (npy(np.eye(3)), None, "2 rows of labels for 3 rows of features"),
@@ -167,6 +194,7 @@ LEGAL = {
         (b"a, b,a,,\tword\n", [({"word"}, {"a", "b"})]),
         ("a\tone\u2028two\x85\n".encode(), [({"one", "two"}, {"a"})]),
         (b"[Festschrift],Wien\tword\n[]\tother", [({"word"}, {"[Festschrift]", "Wien"}), ({"other"}, set())]),
+        (b"a\tword\nb\tother\n", WORDS, "--text-column=x,y", "--group-column=z"),
         (b"a, b || c||\tword\tother\n", [({"word", "other"}, {"a, b", "c"})], "--label-separator=||"),
     ],
     "jsonl": [
@@ -342,15 +370,16 @@ def test_compressed_files(tmp_path, kind):
 def test_what_is_not_a_file(tmp_path, capfd):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
-    (tmp_path / "names").write_text("a\n")
+    (tmp_path / "good").write_text("text,labels\none,0\n")
     for path, message in (
         (tmp_path / "pipe", "is not a regular file"),
-        (tmp_path, "is a directory"),
+        (tmp_path, "[Ii]s a directory"),
         (tmp_path / "loop", "Too many levels of symbolic links"),
         (tmp_path / "none", "No such file"),
         (tmp_path / ("x" * 300), "File name too long"),
     ):
-        for given in (f"--train={path}", f"--train={tmp_path / 'names'} --labels={path}"):
+        for role in ("train", "labels", "label-map", "stop-words"):
+            given = f"--train={tmp_path / 'good'} --{role}={path}"
             assert main(["prepare", "--format=csv", *given.split(), f"--output={tmp_path / 'out.h5'}"]) == 2
-            assert re.search(f"{path}.*({message})", capfd.readouterr().err)
+            assert re.search(f"{path}.*{message}", capfd.readouterr().err)
     assert not (tmp_path / "out.h5").exists()

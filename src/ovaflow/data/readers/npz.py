@@ -1,6 +1,8 @@
 """Pairs of npz or npy files: features and labels, as SciPy's sparse matrices or NumPy's arrays."""
 
+import lzma
 import re
+import tokenize
 import zipfile
 import zlib
 from pathlib import Path
@@ -13,8 +15,11 @@ from ovaflow.data.readers.sparse_text import ID_LIMIT, LABEL_LIMIT
 from ovaflow.data.readers.streams import open_seekable
 from ovaflow.sparse.csr import from_scipy
 
-FOREIGN = (ValueError, LookupError, TypeError, AttributeError, OSError, EOFError, zipfile.BadZipFile, zlib.error)
-"""What NumPy and SciPy raise for files that are not matrices."""
+FOREIGN = (
+    *(ValueError, LookupError, TypeError, AttributeError, RuntimeError, OSError, EOFError),
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, tokenize.TokenError, SyntaxError),
+)
+"""What NumPy and SciPy raise for files that are not matrices, or are encrypted."""
 _LETTER_X = re.compile(r"(.*)(?<![a-zA-Z0-9])X(?![a-zA-Z0-9])")
 _BLOCK = 1 << 20
 """Entries of an array that are made sparse together."""

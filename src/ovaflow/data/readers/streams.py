@@ -10,6 +10,8 @@ from collections import deque
 from pathlib import Path
 
 from ovaflow.console.errors import InputError
+from ovaflow.storage.opening import BUFFER, open_regular
+from ovaflow.storage.refusals import read_error
 
 _COMPRESSED = re.compile(rb"(?P<gzip>\x1f\x8b)|(?P<bz2>BZh[1-9]1AY&SY)|(?P<xz>\xfd7zXZ\0)|(?P<zstd>\x28\xb5\x2f\xfd)")
 """How compressed files begin, by the name that pyarrow has for each kind; it reads all but xz."""
@@ -27,7 +29,6 @@ FORMATS = {
     ".txt": "xmc-text",
 }
 """Formats by the endings of files' names."""
-_BUFFER = 1 << 17
 _CONVERT = "convert the file to UTF-8, for example: iconv -f {} -t utf-8 old.csv > new.csv"
 
 
@@ -59,13 +60,12 @@ def matching_files(location):
 
 
 @contextlib.contextmanager
-def open_stream(path):
+def open_stream(path, pipes=False):
     """Open a file for reading; what is compressed by gzip, bzip2, xz or zstd is unpacked on the fly."""
     try:
-        raw = open(path, "rb", buffering=_BUFFER)  # noqa: SIM115
+        raw = open_regular(path, pipes)
     except OSError as error:
-        remedy = "check its permissions, or give another file"
-        raise InputError(f"cannot be read ({error.strerror})", path=path, remedy=remedy) from None
+        raise read_error(path, error) from None
     with raw:
         kind = _compression_of(raw)
         if kind is None:
@@ -73,7 +73,7 @@ def open_stream(path):
         else:
             try:
                 with _decompressed(raw, kind) as inner:
-                    yield io.BufferedReader(inner, _BUFFER)
+                    yield io.BufferedReader(inner, BUFFER)
             except (OSError, EOFError, lzma.LZMAError) as error:
                 if getattr(error, "errno", None):  # of the system, on a file that is written meanwhile
                     raise
@@ -151,7 +151,7 @@ class Lines:
     def _read(self):
         pieces, block = [self._rest], b"-"
         while block and b"\n" not in block:
-            block = self._stream.read1(_BUFFER)
+            block = self._stream.read1(BUFFER)
             pieces.append(block)
         *lines, self._rest = b"".join(pieces).split(b"\n")
         self._lines.extend(line + b"\n" for line in lines)

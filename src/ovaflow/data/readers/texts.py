@@ -273,16 +273,16 @@ _CHOSEN = ("text_column", "id_column", "group_column", "split_column")
 
 
 def _columns_of(settings, n_labels=None):
-    labels = [settings.labels_column]
-    if settings.format in COLUMN_FORMATS:
-        labels = split_names(settings.labels_column)
+    weighted, separator = bool(settings.column_weights), settings.label_separator
+    if settings.format not in COLUMN_FORMATS:
+        return Columns(["text"], ["labels"], weighted=weighted, separator=separator, n_labels=n_labels)
     chosen = [name for name in _CHOSEN if getattr(settings, name)]
     return Columns(
         split_names(settings.text_column),
-        labels,
+        split_names(settings.labels_column),
         settings.id_column,
-        weighted=bool(settings.column_weights),
-        separator=settings.label_separator,
+        weighted=weighted,
+        separator=separator,
         n_labels=n_labels,
         remedy=f"set {', '.join(chosen)} and labels_column",
         group_column=settings.group_column,
@@ -334,22 +334,13 @@ def _read_csv(lines, columns, path):
 
 def read_csv_fields(lines, required, path, optional=(), remedy=None):
     """Fields of each record, after the number of its first line; optional ones where they exist."""
-    csv.field_size_limit(sys.maxsize)
     _, header = next(lines, (1, None))
     if header is None:
         raise empty(path)
     names, delimiter = _header(header, required, path)
     check_columns(required, names, path, 1, remedy)
     columns = [names.index(name) for name in _existing(required, optional, names)]
-    reader = csv.reader((line for _, line in lines), delimiter=delimiter, strict=True)
-    while True:
-        number = reader.line_num + 2
-        try:
-            record = next(reader, None)
-        except csv.Error as error:
-            raise _malformed(error, path, number) from None
-        if record is None:
-            return
+    for number, record in csv_records(lines, path, delimiter, 2):
         if record and len(record) != len(names):
             message = f"{len(record)} fields, the header has {len(names)}"
             advice = f'quote fields that contain {delimiter!r}, line ends or quotes ("")'
@@ -359,6 +350,21 @@ def read_csv_fields(lines, required, path, optional=(), remedy=None):
             raise InputError("the header occurs a second time", path=path, line=number, remedy=advice)
         if record:
             yield number, [record[column] for column in columns]
+
+
+def csv_records(lines, path, delimiter=",", first=1):
+    """Fields of each record, after the number of its first line."""
+    csv.field_size_limit(sys.maxsize)
+    reader = csv.reader((line for _, line in lines), delimiter=delimiter, strict=True)
+    while True:
+        number = reader.line_num + first
+        try:
+            record = next(reader, None)
+        except csv.Error as error:
+            raise _malformed(error, path, number) from None
+        if record is None:
+            return
+        yield number, record
 
 
 def _existing(required, optional, names):
