@@ -32,6 +32,7 @@ src/ovaflow/settings/schema.py
 src/ovaflow/settings/sources.py
 src/ovaflow/steps.py
 src/ovaflow/storage/__init__.py
+src/ovaflow/storage/opening.py
 src/ovaflow/storage/refusals.py
 src/ovaflow/storage/texts.py
 src/ovaflow/storage/writing.py
