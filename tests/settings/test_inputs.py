@@ -23,7 +23,7 @@ def options(step, run=None, dataset="mine", **sections):
     return inputs.as_options(inputs.parameters_of(step, config, dataset, "a"))
 
 
-PROBLEM = ["--C=1.0", "--loss=squared-hinge", "--regularization=l2", "--weighting=none", "--epsilon=0.01"]
+PROBLEM = ["--C=1.0", "--loss=squared-hinge", "--regularization=l2", "--weighting=none", "--epsilon=auto"]
 WEIGHTED = [*PROBLEM[:3], "--weighting=propensity", PROBLEM[4]]
 LOGISTIC = ["--C=1.0", "--loss=logistic", *PROBLEM[2:]]
 PREPARE = [
@@ -61,7 +61,7 @@ def start(name):
             "--candidates=words+stems=german,english",
         ]),
         ("choose-c", {"C": "auto"}, {"tune": {"metric": "PSP@5", "instances": 500, "candidates": {"C": 3}}}, [
-            "--loss=squared-hinge", "--regularization=l2", "--weighting=none", "--epsilon=0.01",
+            "--loss=squared-hinge", "--regularization=l2", "--weighting=none", "--epsilon=auto",
             "--stored-threshold=0.01", "--metric=PSP@5", "--instances=500", "--held-out=0.1",
             "--candidates=3.0",
         ]),
@@ -72,16 +72,16 @@ def start(name):
         ("train-shard", {"initialization": "zero"}, {}, [*PROBLEM, start("zero"), LAST]),
         ("train-shard", {"initialization": "bias"}, {}, [*PROBLEM, "--bias-lambda=2.0", start("bias"), LAST]),
         ("train-shard", {"initialization": "all-negative"}, {},
-         [*PROBLEM, "--root-epsilon=0.01", start("all-negative"), LAST]),
+         [*PROBLEM, "--root-epsilon=auto", start("all-negative"), LAST]),
         ("train-shard", {"initialization": "label-tree"}, {},
-         [*PROBLEM, "--root-epsilon=0.01", start("label-tree"), LAST]),
+         [*PROBLEM, "--root-epsilon=auto", start("label-tree"), LAST]),
         ("train-shard", OLD | {"retrain": "new"}, {}, [*PROBLEM, *MSI, "--retrain=new", start("pretrained"), LAST]),
         ("train-shard", {"weighting": "propensity"}, {},
          [*WEIGHTED, *MSI, "--propensity-a=0.6", "--propensity-b=1.5", start("mean-separating"), LAST]),
         ("train-shard", {"prune": 0.001}, {},
          [*PROBLEM, *MSI, start("mean-separating"), "--stored-threshold=0.001"]),
         ("estimate", {"initialization": "zero"}, {}, PROBLEM),
-        ("root", {"initialization": "label-tree"}, {}, ["--C=1.0", "--loss=squared-hinge", "--root-epsilon=0.01"]),
+        ("root", {"initialization": "label-tree"}, {}, ["--C=1.0", "--loss=squared-hinge", "--root-epsilon=auto"]),
         ("train-trees", FASTXML | {"trees": 7, "balanced": False}, {"fastxml": {"trees": 9, "max_leaf": 4}}, [
             "--trees=7", "--max-leaf=4", "--leaf-labels=20", "--C-delta=1.0", "--C-r=1.0", "--no-balanced",
             "--objective=nDCG", "--updates=1", "--outer-iterations=10", "--inner-iterations=10", "--seed=0",
@@ -115,7 +115,7 @@ def test_features_are_chosen_for_texts_alone_and_C_where_it_is_auto():
         "features" in option for option in inputs.as_options(inputs.parameters_of("prepare", config, "counts"))
     )
     config = settings(runs={"a": {"C": "auto"}, "b": {}})
-    chosen = "results/mine/C/squared-hinge-l2-none-Cauto-epsilon0.01-stored0.01.json"
+    chosen = "results/mine/C/squared-hinge-l2-none-Cauto-epsilonauto-stored0.01.json"
     assert inputs.start_files(config, "mine", "a")["chosen_C"] == chosen
     assert inputs.start_files(config, "mine/held-out-0.2", "a")["chosen_C"] == chosen
     assert "chosen_C" not in inputs.start_files(config, "mine", "b")
@@ -166,7 +166,7 @@ def test_a_sweep_has_the_problem_of_its_first_run_and_a_fold_that_of_its_dataset
     found = {
         inputs.problem_of(config, dataset, run) for run in config.runs for dataset in ("mine", "mine/held-out-0.2")
     }
-    assert found == {"squared-hinge-l2-none-C0.3-epsilon0.01-stored0.01"}
+    assert found == {"squared-hinge-l2-none-C0.3-epsilonauto-stored0.01"}
     assert "propensity-0.6-1.5" in inputs.problem_of(settings(runs={"a": {"weighting": "propensity"}}), "mine", "a")
 
 

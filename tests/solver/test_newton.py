@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from solving import DEGENERATE, liblinear, posed
 
+from ovaflow.settings.models import TrainLabels
 from ovaflow.solver.losses import LOSSES
 from ovaflow.solver.newton import FAILED, search_step, solve_label, solve_newton_system
 from ovaflow.solver.objective import collect_active, fill_gradient, fill_preconditioner
@@ -159,3 +160,21 @@ def test_gradient_at_zero_follows_from_the_means(seed, n, d, C):
 )
 def test_tolerance_follows_the_rarer_class(n_positives, theirs):
     assert relative_tolerance(0.01, n_positives, 1000) == pytest.approx(theirs)
+
+
+def test_labels_of_few_positives_may_have_the_tolerance_of_twenty():
+    ours = relative_tolerance(0.01, np.array([0, 1, 2, 5, 19, 20, 30, 980, 999]), 1000, loosest=0.1)
+    theirs = [1e-4, 1e-4, 2e-4, 2e-4, 2e-4, 2e-4, 3e-4, 2e-4, 1e-4]
+    np.testing.assert_allclose(ours, theirs)
+
+
+@pytest.mark.parametrize(
+    ("given", "theirs"),
+    [
+        ({"epsilon": 0.05}, (0.05, 0.0)), ({}, (0.01, 0.1)),
+        ({"loss": "logistic"}, (0.01, 0.0)), ({"regularization": "l1"}, (0.01, 0.0)),
+    ],
+)
+def test_only_auto_is_looser_and_only_where_that_was_measured(given, theirs):
+    settings = Settings.of(TrainLabels(**given))
+    assert (settings.epsilon, settings.loosest) == theirs

@@ -43,8 +43,8 @@ class OneVsAllClassifier(LabelClassifier):
         Penalty on the weights: ``"l2"``, or ``"l1"``, which leaves few weights per label.
     weighting : str
         ``"propensity"`` gives positives of rare labels, which annotators miss most often, more weight.
-    epsilon : float
-        Relative gradient norm at which the solver stops.
+    epsilon : float or "auto"
+        Relative gradient norm at which the solver stops; auto: 0.01, up to 0.1 for labels of few positives.
     initialization : str
         Where the solver starts: ``"zero"``, ``"bias"``, ``"all-negative"``, ``"label-tree"``,
         ``"mean-separating"`` or ``"pretrained"``.
@@ -71,7 +71,7 @@ class OneVsAllClassifier(LabelClassifier):
     loss: str = "squared-hinge"
     regularization: str = "l2"
     weighting: str = "none"
-    epsilon: float = 0.01
+    epsilon: float | Literal["auto"] = "auto"
     initialization: str = "mean-separating"
     s: float = 1.0
     t: float | None = None

@@ -28,7 +28,7 @@ def _expanded(name, run, epsilon):
         if expanded and key == "C":
             # a start so near the solution may satisfy the stopping rule before the label has left it
             neighbour = {"initialization": "pretrained", "pretrained": expanded[-1][0]}
-            settings |= neighbour | {"epsilon": epsilon / 10}
+            settings |= neighbour | {"epsilon": 0.001 if epsilon == "auto" else epsilon / 10}
         expanded.append((swept_name(name, key, value), SweptRun.model_validate(settings | {key: value})))
     return expanded
 

@@ -66,8 +66,8 @@ def problem_of(config: Config, dataset: str, run: str) -> str:
     """Name of the problem that a run, or the first in its chain, poses; all runs that pose it share one estimate."""
     labels = settings_of("train-shard", config, dataset, first_run_of(config, run))
     propensities = f"-{labels.propensity_a:g}-{labels.propensity_b:g}" if labels.weighting != "none" else ""
-    C = labels.C if isinstance(labels.C, str) else f"{labels.C:g}"
-    tail = f"C{C}-epsilon{labels.epsilon:g}-stored{labels.stored_threshold:g}"
+    C, epsilon = (value if isinstance(value, str) else f"{value:g}" for value in (labels.C, labels.epsilon))
+    tail = f"C{C}-epsilon{epsilon}-stored{labels.stored_threshold:g}"
     return f"{labels.loss}-{labels.regularization}-{labels.weighting}{propensities}-{tail}"
 
 

@@ -528,7 +528,9 @@ class Solve(Section):
         "l2", "penalty on the weights; l2: their squares; l1: their absolute values, which leaves few weights per label"
     )
     weighting: Weighting = _WEIGHTING
-    epsilon: float = setting(0.01, "relative gradient norm at which the solver stops", gt=0, le=100)
+    epsilon: Annotated[float, Field(gt=0, le=100)] | Literal["auto"] = setting(
+        "auto", "relative gradient norm at which the solver stops; auto: 0.01, up to 0.1 for labels of few positives"
+    )
     s: float = setting(1.0, "mean-separating start: score of the mean of the positives")
     t: float | None = setting(
         None, "mean-separating start: score of the mean of the negatives; null: -2, with the logistic loss -3"

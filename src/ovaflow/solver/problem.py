@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ovaflow.solver.losses import LOSSES
+from ovaflow.solver.losses import LOSSES, SQUARED_HINGE
 from ovaflow.sparse.jit import kernel
 
 PAGE = 4096
@@ -15,6 +15,9 @@ L2, L1 = 0, 1
 REGULARIZATIONS = {"l2": L2, "l1": L1}
 """Code of each regularisation, 1/2 |w|^2 and |w|_1, by the name that the config uses."""
 
+EPSILON, LOOSEST = 0.01, 0.1
+"""Tolerances of ``epsilon: auto``, see :func:`ovaflow.solver.stopping.relative_tolerance`."""
+
 
 class Settings(NamedTuple):
     """Constants of the optimisation; the defaults follow LIBLINEAR 2.40 and the MSI paper, sec. 5."""
@@ -22,6 +25,7 @@ class Settings(NamedTuple):
     C: float
     loss: int
     epsilon: float  # relative gradient tolerance before it is scaled to the label (eq. 12)
+    loosest: float = 0.0  # tolerance that labels of few positives may have, where it is larger
     max_newton: int = 1000
     max_cg: int = 1000  # in one Newton step
     max_halvings: int = 20  # in one line search
@@ -33,7 +37,11 @@ class Settings(NamedTuple):
     @classmethod
     def of(cls, train):
         """Constants of a training, which has C, loss, epsilon and regularization."""
-        return cls(train.C, LOSSES[train.loss], train.epsilon, regularization=REGULARIZATIONS[train.regularization])
+        loss, regularization = LOSSES[train.loss], REGULARIZATIONS[train.regularization]
+        if train.epsilon != "auto":
+            return cls(train.C, loss, train.epsilon, regularization=regularization)
+        loosest = LOOSEST if (loss, regularization) == (SQUARED_HINGE, L2) else 0.0
+        return cls(train.C, loss, EPSILON, loosest, regularization=regularization)
 
 
 class Instances(NamedTuple):

@@ -13,9 +13,17 @@ objective, a tenth of it under 0.1 %.
 """
 
 
-def relative_tolerance(epsilon, n_positives, n):
-    """Tolerance of labels, from their positives: eps max(1, min(|P|, |N|)) / n (MSI eq. 12-13)."""
-    return epsilon * np.maximum(1, np.minimum(n_positives, n - n_positives)) / n
+FEW = 20
+"""Positives below which ``epsilon: auto`` is looser."""
+
+
+def relative_tolerance(epsilon, n_positives, n, loosest=0.0):
+    """Tolerance of labels, from their positives: eps max(1, min(|P|, |N|)) / n (MSI eq. 12-13).
+
+    Labels of fewer than :data:`FEW` positives may have that of so many, up to ``loosest``.
+    """
+    fewer = np.maximum(1, np.minimum(n_positives, n - n_positives))
+    return np.maximum(epsilon, np.minimum(loosest, epsilon * FEW / fewer)) * fewer / n
 
 
 def gradient_norm_at_zero(C, slope_at_zero, n, n_positives, pp, xp, xx, positive_cost=1.0):
@@ -35,7 +43,7 @@ def gradient_targets(settings, slope_at_zero, n, counts, pp, xp, xx, positive_co
     With weights of instances |g(0)| is that without them times their mean.
     """
     at_zero = gradient_norm_at_zero(settings.C, slope_at_zero, n, counts, pp, xp, xx, positive_costs)
-    return relative_tolerance(settings.epsilon, counts, n) * mean_weight * at_zero
+    return relative_tolerance(settings.epsilon, counts, n, settings.loosest) * mean_weight * at_zero
 
 
 def violation_targets(settings, slope_at_zero, X, positives, features, positive_costs):
