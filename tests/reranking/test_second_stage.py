@@ -22,6 +22,7 @@ from ovaflow.reranking.fitting import fit_reranker
 from ovaflow.reranking.macro_f1 import labels_for_macro_f1
 from ovaflow.reranking.reranked_model import RerankedModel
 from ovaflow.reranking.reranker_file import read_about, read_reranker, write_reranker
+from ovaflow.settings.models import CANDIDATES
 from ovaflow.sparse.csr import rows_of
 
 
@@ -152,7 +153,8 @@ def test_labels_that_fit_or_are_probable(folder, dataset, predicted, tmp_path, c
 def test_labels_for_macro_f1_of_a_file_and_of_the_test_set_are_the_same(folder, dataset, predicted, tmp_path, capsys):
     run("predict", folder, output=tmp_path / "predictions.h5", options=["--optimise=macro-F1", "--top-k=2"])
     ours = read_predictions(tmp_path / "predictions.h5").ids
-    theirs, _ = labels_for_macro_f1(predicted.ranking.ids, predicted.ranking.probabilities, 2)
+    candidates = predicted.ranking.ids[:, :CANDIDATES], predicted.ranking.probabilities[:, :CANDIDATES]
+    theirs, _ = labels_for_macro_f1(*candidates, 2)
     assert ours.tolist() == theirs.tolist()
     assert ours.tolist() != predicted.ids[:, :2].tolist()
     (tmp_path / "in.txt").write_text("".join(f"{text}\n" for text in dataset.test_texts()))

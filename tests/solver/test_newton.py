@@ -171,8 +171,10 @@ def test_labels_of_few_positives_may_have_the_tolerance_of_twenty():
 @pytest.mark.parametrize(
     ("given", "theirs"),
     [
-        ({"epsilon": 0.05}, (0.05, 0.0)), ({}, (0.01, 0.1)),
-        ({"loss": "logistic"}, (0.01, 0.0)), ({"regularization": "l1"}, (0.01, 0.0)),
+        ({"epsilon": 0.05}, (0.05, 0.0)),
+        ({}, (0.01, 0.1)),
+        ({"loss": "logistic"}, (0.01, 0.0)),
+        ({"regularization": "l1"}, (0.01, 0.0)),
     ],
 )
 def test_only_auto_is_looser_and_only_where_that_was_measured(given, theirs):

@@ -256,7 +256,7 @@ class _Answering:
         for more, X, suggestions in self._read(batches):
             records += more
             further["suggestions"] = suggestions
-            candidates.append(candidates_of(self._predictor, X, CANDIDATES, **further))
+            candidates.append(candidates_of(self._predictor, X, max(k, CANDIDATES), **further))
         if records:
             ids, scores = map(np.concatenate, zip(*candidates, strict=True))
             chosen = labels_for_macro_f1(ids, scores, k)

@@ -16,6 +16,7 @@ from ovaflow.rembrandt.model_file import EmbeddingModel
 from ovaflow.reranking.macro_f1 import labels_for_macro_f1
 from ovaflow.reranking.reranked_model import Ranking, RerankedModel
 from ovaflow.reranking.reranker_file import FILE_NAME, read_about, read_reranker
+from ovaflow.settings.models import CANDIDATES
 from ovaflow.storage.arrays import create_array, map_array
 from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact
 
@@ -101,7 +102,7 @@ def predict_test_set(model, dataset, k, threads=1, suggestions=None, optimise=No
         ranking = model.ranking(X, k, threads, quiet=False, suggestions=suggestions)
         ids, scores = ranking.ids[:, :k], ranking.probabilities[:, :k]
         if optimise is not None:
-            ids, scores = labels_for_macro_f1(ranking.ids, ranking.probabilities, k)
+            ids, scores = labels_for_macro_f1(*(values[:, : max(k, CANDIDATES)] for values in ranking[:2]), k)
     else:
         ids, scores = model.top_k(X, k, threads, quiet=False)
     seconds, core_seconds = time.perf_counter() - wall, time.process_time() - processor
