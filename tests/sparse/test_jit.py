@@ -116,13 +116,24 @@ def test_without_any_folder_kernels_are_compiled_in_memory(folder, tmp_path):
 
 
 @pytest.mark.long
-def test_files_that_a_crash_cut_short_are_compiled_anew(folder, tmp_path):
+@pytest.mark.parametrize("checksums", [True, False])
+def test_damaged_files_are_compiled_anew(folder, tmp_path, checksums):
     run(WORK, folder, OVAFLOW_CACHE=tmp_path)
-    (cut,), (zeros,), (empty,) = (
+    (index,), (code,), (empty,) = (
         list(tmp_path.rglob(pattern)) for pattern in ("*.half-*.nbi", "*.quarter-*.nbc", "*.third-*.nbc")
     )
-    cut.write_bytes(cut.read_bytes()[:-9])
-    zeros.write_bytes(bytes(zeros.stat().st_size))
+    listed, good = index.read_bytes(), code.read_bytes()
     empty.write_bytes(b"")
+    if checksums:
+        index.write_bytes(listed[:-30] + bytes(20) + listed[-10:])
+        code.write_bytes(good[:9000] + bytes([good[9000] ^ 1]) + good[9001:])
+    else:
+        # a crash of the machine, soon after the files were written
+        next(tmp_path.rglob("checksums.json")).unlink()
+        index.write_bytes(listed[:-9])
+        code.write_bytes(bytes(len(good)))
+    damaged = code.read_bytes()
     assert run(WORK, folder, OVAFLOW_CACHE=tmp_path) == (PRINTED, "")
-    assert all(path.read_bytes().endswith(b".") for path in (cut, zeros, empty))
+    assert code.read_bytes() != damaged
+    # Numba says what it stores
+    assert "saved" not in run(WORK, folder, OVAFLOW_CACHE=tmp_path, NUMBA_DEBUG_CACHE=1)[0]

@@ -161,6 +161,7 @@ CHANGES = {
             "swept.C-2": TRAINED,
         },
     ),
+    "the decoder": ({"embedded": {"decoder": "softmax"}}, {}, {"embedded": PROJECTED}),
     "a run that starts from another": (
         {"later": {"initialization": "pretrained", "pretrained": "swept.C-1", "shards": 1}}, {}, {"later": PLANNED}
     ),

@@ -6,18 +6,25 @@ Numba's cache may be written by several processes at a time: of those that
 start together each compiles what it does not find.
 """
 
+import atexit
 import contextlib
 import errno
+import json
 import os
 import shutil
 import sys
 import tempfile
 from functools import cache
+from pathlib import Path
 
 import numba
 from llvmlite import binding
+from numba.core.caching import UserProvidedCacheLocator
+from xxhash import xxh3_128
 
 from ovaflow.fingerprint import cache_folder, kernel_fingerprint
+
+_CHECKSUMS = "checksums.json"
 
 _ROOM = 1 << 26
 """Bytes; all kernels take half of it, and Numba raises an error where it cannot store one."""
@@ -48,27 +55,65 @@ def cache_directory():
             flush=True,
         )
         return None
-    _remove_damaged(folder)
     return folder
 
 
-def _remove_damaged(folder):
-    """Remove files that a crash of the machine cut short, which Numba would fail to load."""
-    for path in folder.glob("*/*.nb[ci]"):
+class CheckedFolder(UserProvidedCacheLocator):
+    """Where Numba keeps a kernel; with checksums, since it would execute what a damaged file holds."""
+
+    @classmethod
+    def from_function(cls, py_func, py_file):
+        locator = cls(py_func, py_file)
+        _check_once(locator.get_cache_path())
+        return locator
+
+    def ensure_cache_path(self):
+        """Withdraw the checksums, since Numba writes next."""
+        super().ensure_cache_path()
+        Path(self.get_cache_path(), _CHECKSUMS).unlink(missing_ok=True)
+        _check_at_exit(self.get_cache_path())
+
+
+def _check(folder):
+    """Remove files that differ from their checksums; if there are none, write them."""
+    digests = {}
+    for path in Path(folder).glob("*.nb[ci]"):
         # another process may remove it meanwhile
         with contextlib.suppress(OSError):
-            if not path.read_bytes().endswith(b"."):
-                path.unlink()
+            content = path.read_bytes()
+            # a crash of the machine may cut short what has no checksum yet
+            digests[path.name] = xxh3_128(content).hexdigest() if content.endswith(b".") else ""
+    checksums = Path(folder, _CHECKSUMS)
+    try:
+        expected = json.loads(checksums.read_bytes())
+    except (OSError, ValueError):
+        expected = {name: digest for name, digest in digests.items() if digest}
+        partial = checksums.with_suffix(f".{os.getpid()}")
+        with contextlib.suppress(OSError):
+            partial.write_text(json.dumps(expected))
+            partial.replace(checksums)
+    for name in digests:
+        if digests[name] != expected.get(name):
+            Path(folder, name).unlink(missing_ok=True)
+
+
+_check_once = cache(_check)
+
+
+@cache
+def _check_at_exit(folder):
+    atexit.register(_check, folder)
 
 
 def _compiled(**flags):
     def decorate(function):
-        folder, default = cache_directory(), numba.config.CACHE_DIR
+        folder, config = cache_directory(), numba.config
         compiler = numba.njit(nogil=True, error_model="numpy", cache=folder is not None, **flags)
         # for this function alone: a program keeps its own functions elsewhere
-        numba.config.CACHE_DIR = str(folder)
+        defaults = config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES
+        config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES = str(folder), f"{__name__}.{CheckedFolder.__name__}"
         compiled = compiler(function)
-        numba.config.CACHE_DIR = default
+        config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES = defaults
         return compiled
 
     return decorate

@@ -5,7 +5,7 @@ import csv
 import errno
 import os
 import re
-import tempfile
+import secrets
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -38,14 +38,10 @@ def write_atomically(path: StrPath) -> Iterator[Path]:
     with explain_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         _remove_stale(path)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
-        os.close(handle)
-        temporary = Path(name)
+        temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
+        temporary.touch(exist_ok=False)
         try:
             yield temporary
-            umask = os.umask(0)
-            os.umask(umask)
-            temporary.chmod(0o666 & ~umask)
             _sync(temporary)
             temporary.replace(path)
             _sync(path.parent)
