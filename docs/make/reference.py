@@ -128,8 +128,8 @@ _METHODS = (
 )  # fmt: skip
 _TEXT_FEATURES = ("fit", "fit_transform", "transform", "get_feature_names_out")
 _PREDICTOR = (
-    "open", "prepare", "from_texts", "from_features", "allowed", "in_language", "top_k", "scores", "label_names",
-    "feature_names",
+    "open", "prepare", "from_texts", "from_features", "from_split", "allowed", "in_language", "top_k", "scores",
+    "label_names", "feature_names",
 )  # fmt: skip
 
 

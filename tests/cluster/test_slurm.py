@@ -1,5 +1,6 @@
 """The pipeline on a real Slurm cluster of four nodes on this host, started by slurm-up."""
 
+import contextlib
 import os
 import re
 import shutil
@@ -9,6 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 from pipeline_place import SOURCE, Place
 from tiny_table import write_config
@@ -109,6 +111,14 @@ class ClusterPlace(Place):
             start_new_session=True,
         )
 
+    def end(self):
+        """End what a driver and the jobs of this folder left, such as jobs of a node that went down."""
+        for process in psutil.process_iter():
+            # one that ends meanwhile, or another user's
+            with contextlib.suppress(psutil.Error):
+                if str(self.folder / "hook") in process.environ().get("PYTHONPATH", "").split(":"):
+                    process.kill()
+
     def wait_until_it_hangs(self, shard, process):
         """Slurm's job of a shard that hangs: its process says which."""
         path, deadline = self.folder / "hook" / f"{shard}.hanging", time.monotonic() + 400
@@ -135,7 +145,8 @@ def make_untrained(finished, folder):
 @pytest.fixture
 def untrained(cluster, finished, tmp_path):
     place, models = make_untrained(finished, tmp_path / "place")
-    return place, models[0]
+    yield place, models[0]
+    place.end()
 
 
 @pytest.fixture(scope="module")
@@ -159,6 +170,7 @@ def struck(cluster, finished, tmp_path_factory):
     finally:
         process.kill()
         process.communicate()
+        place.end()
 
 
 def submitted(place):

@@ -1,5 +1,7 @@
 """Nearest labels of an embedding against those of the least-squares predictions."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -39,3 +41,14 @@ def test_labels_are_near_that_are_predicted_together(dataset):
 def test_without_an_embedding_there_is_nothing_to_see(dataset):
     described = describe_embedding(compute_embedding(dataset, Embed(embedding="none")), dataset)
     assert described == {"eigenvalues": [], "label_covariance": [], "points": [], "neighbours": []}
+
+
+def test_memory_is_a_few_times_that_of_the_embedding():
+    X, Y = (scipy.sparse.random_array((3000, n), density=3 / n, rng=n) for n in (100, 30_000))
+    split = Split(*map(from_scipy, (X, Y)))
+    dataset = Dataset("memory", split, split, "", {"bias": 0.0})
+    embedding = compute_embedding(dataset, Embed(rank=64))
+    tracemalloc.start()
+    describe_embedding(embedding, dataset)
+    assert tracemalloc.get_traced_memory()[1] < 4 * embedding.vectors.nbytes
+    tracemalloc.stop()

@@ -15,6 +15,7 @@ MORE = [
     "explain {model} --text=word11",
     "predict {forest} --text=word11 --output={answers}",
     "predict {embedded} --text=word11 --output={answers}",
+    "explain {embedded} --text=word11",
     "predict {model} --text=word11 --fit --reranker={reranker} --output={answers}",
     "convert {model} --to=npz --output={npz}",
     "prune {model} --threshold=0.3 --output={pruned}",

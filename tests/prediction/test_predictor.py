@@ -29,7 +29,7 @@ def dataset(tiny_models):
 @pytest.fixture(scope="module")
 def X(predictor, dataset):
     """The test instances as the model takes them."""
-    return predictor.model.instances(dataset.test)
+    return predictor.from_split(dataset.test)
 
 
 def same(ours, theirs):
@@ -45,6 +45,11 @@ def test_texts_become_what_the_dataset_holds(predictor, dataset, X):
     ids = [{predictor.feature_names.index(word): n for word, n in row.items() if word in predictor.feature_names}
            for row in counts[:2]]  # fmt: skip
     assert predictor.from_features(ids).data.tolist() == predictor.from_texts(texts[:2]).data.tolist()
+
+
+def test_trees_take_rows_as_they_were_before_they_were_scaled(predictor, dataset, X):
+    scaled = dataset.test.X.arrays
+    assert all(map(np.array_equal, X.arrays, scaled)) == (predictor.model.parameters["train"]["method"] != "fastxml")
 
 
 def test_a_model_larger_than_memory_is_remarked(predictor):

@@ -6,7 +6,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.evaluation import ranking
 from ovaflow.evaluation.metrics import PLACES
 from ovaflow.rembrandt.model_file import predict_embedded
-from ovaflow.rembrandt.panels import from_panels, in_blocks, product
+from ovaflow.rembrandt.panels import from_panels, in_blocks, product, row_blocks
 from ovaflow.rembrandt.projection import Projection
 from ovaflow.sparse.csr import rows_of
 
@@ -16,6 +16,8 @@ MOST_INSTANCES = 5000
 RANKS = 8
 LABELS, NEIGHBOURS = 12, 5
 _SHRINKAGE = 1e-6
+_SOLVED = 8192
+"""Labels whose decoder is solved for at a time, in double precision."""
 
 
 def describe_embedding(embedding, dataset, threads=1):
@@ -48,14 +50,15 @@ def _quality_by_rank(embedding, dataset, counts, threads):
     X, Y = rows_of(dataset.test.X, rows), rows_of(dataset.test.Y, rows)
     with in_blocks(threads) as each:
         panels = product(dataset.train.X, embedding.projection, each)
-        sums = from_panels(product(dataset.positives, panels, each), embedding.rank)
+        sums = product(dataset.positives, panels, each)
         Z = from_panels(panels, embedding.rank, np.float32)
         gram = (Z.T @ Z).astype(np.float64)
     points = []
     for rank in sorted({-(-embedding.rank // 2**halvings) for halvings in range(RANKS)}):
         part = gram[:rank, :rank] + _SHRINKAGE * np.trace(gram) / len(gram) * np.eye(rank)
         decoder = np.zeros((dataset.n_labels, rank + 1), np.float32)
-        decoder[:, :rank] = np.linalg.solve(part, sums[:, :rank].T).T
+        for labels in row_blocks(dataset.n_labels, _SOLVED):
+            decoder[labels, :rank] = np.linalg.solve(part, from_panels(sums[:, labels], rank).T).T
         first = Projection(embedding.projection[: -(-rank // embedding.projection.shape[2])], rank)
         ids, _ = predict_embedded(first, decoder, counts > 0, X, max(PLACES), threads)
         hits = ranking.find_hits(ids, Y)
@@ -65,16 +68,17 @@ def _quality_by_rank(embedding, dataset, counts, threads):
 
 def nearest_labels(vectors, counts):
     """Neighbours by cosine of labels drawn in proportion to the root of their counts."""
-    chances = np.sqrt(counts) * (np.abs(vectors).max(axis=1, initial=0) > 0)
+    lengths = np.sqrt(np.einsum("jk,jk->j", vectors, vectors, dtype=np.float64))
+    chances = np.sqrt(counts) * (lengths > 0)
     size = min(LABELS, int((chances > 0).sum()))
     if not size:
         return []
     drawn = np.random.default_rng(0).choice(len(counts), size, replace=False, p=chances / chances.sum())
-    lengths = np.sqrt(np.square(vectors).sum(axis=1))
-    units = np.where(chances[:, None] > 0, vectors / np.maximum(lengths, 1e-30)[:, None], 0)
     entries = []
     for label in drawn[np.argsort(-counts[drawn], kind="stable")].tolist():
-        cosines = np.where(chances > 0, (units * units[label]).sum(axis=1), -np.inf)
+        cosines = np.full(len(counts), -np.inf)
+        products = np.einsum("jk,k->j", vectors, vectors[label], dtype=np.float64)
+        np.divide(products, lengths * lengths[label], cosines, where=chances > 0)
         cosines[label] = -np.inf
         order = np.argsort(-cosines, kind="stable")[:NEIGHBOURS].tolist()
         nearest = [[other, float(cosines[other])] for other in order if np.isfinite(cosines[other])]

@@ -10,6 +10,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from ovaflow.console.errors import InputError, StrPath
+from ovaflow.data.dataset import Split
 from ovaflow.data.label_choice import LabelFinder
 from ovaflow.data.normalize import model_features
 from ovaflow.data.readers.texts import without_markup
@@ -194,6 +195,22 @@ class Predictor:
         data = np.array(values, np.float32), np.array(columns, np.int32), np.array(ends, np.int64)
         return self.transformed(from_scipy(scipy.sparse.csr_array(data, shape=(len(ends) - 1, self.n_source_features))))
 
+    def from_split(self, split: Split) -> CSR:
+        """Features of a dataset's instances as the model takes them.
+
+        Those of the file, ``split.X``, are scaled to length 1 where FastXML needs them as they were before.
+
+        Parameters
+        ----------
+        split : Split
+            Such as ``ovaflow.data.dataset.open_dataset(path).test``, of the model's dataset.
+
+        Returns
+        -------
+        CSR, shape (n, d)
+        """
+        return self.model.instances(split)
+
     def transformed(self, matrix: CSR) -> CSR:
         """What the model's dataset made of its source's features: weights, lengths and the bias feature.
 
@@ -282,7 +299,7 @@ class Predictor:
         Parameters
         ----------
         X : CSR, shape (n, d)
-            Made by :meth:`from_texts` or :meth:`from_features`.
+            Made by :meth:`from_texts`, :meth:`from_features` or :meth:`from_split`.
         k : int
             Labels of each instance.
         threads : int
@@ -313,7 +330,7 @@ class Predictor:
         Parameters
         ----------
         X : CSR, shape (n, d)
-            Made by :meth:`from_texts` or :meth:`from_features`.
+            Made by :meth:`from_texts`, :meth:`from_features` or :meth:`from_split`.
         labels : array_like of int, shape (m,)
             Their ids.
 

@@ -76,25 +76,32 @@ class CheckedFolder(UserProvidedCacheLocator):
 
 def _check(folder):
     """Remove files that differ from their checksums; if there are none, write them."""
-    digests = {}
+    checksums, digests = Path(folder, _CHECKSUMS), {}
+    expected = _read(checksums)
     for path in Path(folder).glob("*.nb[ci]"):
         # another process may remove it meanwhile
         with contextlib.suppress(OSError):
             content = path.read_bytes()
             # a crash of the machine may cut short what has no checksum yet
             digests[path.name] = xxh3_128(content).hexdigest() if content.endswith(b".") else ""
-    checksums = Path(folder, _CHECKSUMS)
-    try:
-        expected = json.loads(checksums.read_bytes())
-    except (OSError, ValueError):
+    if expected is None:
         expected = {name: digest for name, digest in digests.items() if digest}
         partial = checksums.with_suffix(f".{os.getpid()}")
         with contextlib.suppress(OSError):
             partial.write_text(json.dumps(expected))
             partial.replace(checksums)
-    for name in digests:
-        if digests[name] != expected.get(name):
+    damaged = [name for name, digest in digests.items() if digest != expected.get(name)]
+    # else another process writes, and its files are new
+    if damaged and _read(checksums) == expected:
+        for name in damaged:
             Path(folder, name).unlink(missing_ok=True)
+
+
+def _read(checksums):
+    try:
+        return json.loads(checksums.read_bytes())
+    except (OSError, ValueError):
+        return None
 
 
 _check_once = cache(_check)
@@ -102,7 +109,13 @@ _check_once = cache(_check)
 
 @cache
 def _check_at_exit(folder):
-    atexit.register(_check, folder)
+    atexit.register(_list_anew, folder)
+
+
+def _list_anew(folder):
+    # a process that started meanwhile may have listed what was there then
+    Path(folder, _CHECKSUMS).unlink(missing_ok=True)
+    _check(folder)
 
 
 def _compiled(**flags):
