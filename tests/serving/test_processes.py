@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import threading
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -186,6 +187,15 @@ def test_requests_in_flight_are_answered_at_the_end(models, tmp_path, workers, s
         assert service.process.wait(30) == 0
         with pytest.raises(OSError, match="refused"):
             service.ask("/health")
+
+
+def test_bodies_that_do_not_arrive_are_given_up(models, tmp_path):
+    with running_service(tmp_path, models / "a.h5", "--max-body=1000", "--timeout=3") as service:
+        connections = [request_without_its_body(service, 1000) for _ in range(40)]
+        for connection in connections:
+            connection.send(b" " * 999)
+        assert Counter(connection.getresponse().status for connection in connections) == {408: 32, 503: 8}
+        assert service.ask("/predict", {"text": "word00"})[0] == 200
 
 
 def test_workers_end_with_their_supervisor(models, tmp_path):

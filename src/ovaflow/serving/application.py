@@ -35,6 +35,9 @@ _log = logging.getLogger(__name__)
 
 _DESCRIPTION = "Labels for texts or features, with scores and reasons. Errors are JSON objects of RFC 9457."
 
+_BODIES = 32
+"""As many bodies of the largest size may be held by a worker at the same time, or more smaller ones."""
+
 _ONLY_READ = ("GET", "HEAD", "OPTIONS")
 
 _CLEARER = {
@@ -94,7 +97,7 @@ def _application(models, options):
         redoc_url=None,
         lifespan=lifespan,
     )
-    app.add_middleware(BodyLimit, largest=options.max_body)
+    app.add_middleware(BodyLimit, largest=options.max_body, seconds=options.timeout)
     app.add_middleware(SameOrigin, allowed_origins=options.allowed_origin)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=options.allowed_host, www_redirect=False)
     _add_answers(app, served, queue, options)
@@ -151,23 +154,44 @@ def _busy(detail):
 
 
 class BodyLimit:
-    """ASGI middleware that refuses bodies of more than so many bytes, with status 413."""
+    """ASGI middleware that refuses bodies that are too large, arrive too slowly, or are too many at the same time."""
 
-    def __init__(self, app, largest):
-        self._app, self._largest = app, largest
+    def __init__(self, app, largest, seconds):
+        self._app, self._largest, self._seconds = app, largest, seconds
+        self._held = 0  # bytes of all requests that have not been answered
 
     async def __call__(self, scope, receive, send):
-        announced, size = int(dict(scope.get("headers", ())).get(b"content-length", 0)), 0
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        announced, size = int(dict(scope["headers"]).get(b"content-length", 0)), 0
+        deadline = asyncio.get_running_loop().time() + self._seconds
 
         async def receive_and_count():
             nonlocal size
-            message = await receive() if announced <= self._largest else {}
-            size += len(message.get("body", b""))
+            if announced <= self._largest:
+                message = await self._receive_until(deadline, receive)
+                added = len(message.get("body", b""))
+                size += added
+                self._held += added
             if max(announced, size) > self._largest:
                 raise HTTPException(413, f"the body has more than {self._largest} bytes")
+            if self._held > _BODIES * self._largest:
+                raise _busy(f"the requests being received have more than {_BODIES * self._largest} bytes")
             return message
 
-        await self._app(scope, receive_and_count, send)
+        try:
+            await self._app(scope, receive_and_count, send)
+        finally:
+            self._held -= size
+
+    async def _receive_until(self, deadline, receive):
+        try:
+            async with asyncio.timeout_at(deadline):
+                return await receive()
+        except TimeoutError:
+            detail = f"the body did not arrive within {self._seconds:g} s"
+            raise HTTPException(408, detail, {"Connection": "close"}) from None
 
 
 class SameOrigin:
@@ -194,14 +218,14 @@ class SameOrigin:
 def _add_answers(app, served, queue, options):
     PredictRequest, ExplainRequest = schemas.requests_within(options, columns_of(served.predictor.model))
 
-    @app.post("/predict", **documented(schemas.Predictions, 400, 404, 409, 413, 422, 503))
+    @app.post("/predict", **documented(schemas.Predictions, 400, 404, 408, 409, 413, 422, 503))
     async def predict(request: PredictRequest):
         """Best labels by descending score: of one text, of several texts, or of instances given by their features."""
         answer = await queue.run(served.named_for(request).predict, request)
         metrics.INSTANCES.inc(len(answer["predictions"]))
         return json_reply(answer)
 
-    @app.post("/explain", **documented(schemas.Explanation, 400, 404, 409, 413, 422, 503))
+    @app.post("/explain", **documented(schemas.Explanation, 400, 404, 408, 409, 413, 422, 503))
     async def explain(request: ExplainRequest):
         """Why labels have their scores for a text or an instance: the words for and against each."""
         return json_reply(await queue.run(served.named_for(request).explain, request))
@@ -239,7 +263,7 @@ def _add_corrections(app, served, corrections, options):
     @app.post(
         "/corrections",
         dependencies=[Depends(require_file)],
-        **documented(schemas.SavedCorrection, 400, 404, 409, 413, 422, 503, 507),
+        **documented(schemas.SavedCorrection, 400, 404, 408, 409, 413, 422, 503, 507),
     )
     async def correct(request: CorrectionRequest):
         """Saves the labels that a person chose for a text, for the next training; this model stays as it is."""
