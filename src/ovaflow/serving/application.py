@@ -38,6 +38,9 @@ _DESCRIPTION = "Labels for texts or features, with scores and reasons. Errors ar
 _BODIES = 32
 """As many bodies of the largest size may be held by a worker at the same time, or more smaller ones."""
 
+_CLOSING_SECONDS = 1
+"""For which a worker that was told to end goes on, so that clients open their next connection to another."""
+
 _ONLY_READ = ("GET", "HEAD", "OPTIONS")
 
 _CLEARER = {
@@ -65,7 +68,7 @@ def create():
     for name, served in models.items():
         message = f"serving model {served.model.checksum} as {name}: {served.model.n_labels:,} labels."
         _log.info("%s", f"{message} {served.remark}".rstrip())
-    return metrics.Observed(_application(models, options), options.access_log)
+    return metrics.Observed(ConnectionCloser(_application(models, options)), options.access_log)
 
 
 def _application(models, options):
@@ -119,6 +122,31 @@ def _end_with_the_supervisor():
             signal.raise_signal(signal.SIGTERM)
 
         loop.add_reader(supervisor.sentinel, end)
+
+
+class ConnectionCloser:
+    """ASGI middleware that lets clients leave before uvicorn closes connections, as one may just send a request."""
+
+    def __init__(self, app):
+        self._app, self._is_ending = app, False
+
+    async def __call__(self, scope, receive, send):
+        if scope["type"] == "lifespan":
+            self._end_later(asyncio.get_running_loop(), signal.getsignal(signal.SIGTERM))
+
+        async def send_and_close(message):
+            if self._is_ending and message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], (b"connection", b"close")]
+            await send(message)
+
+        await self._app(scope, receive, send_and_close)
+
+    def _end_later(self, loop, end):
+        def begin():
+            self._is_ending = True
+            loop.call_later(_CLOSING_SECONDS, end, signal.SIGTERM, None)
+
+        loop.add_signal_handler(signal.SIGTERM, begin)
 
 
 class ScoringQueue:
