@@ -78,6 +78,14 @@ def test_headers_without_end_are_refused(service, begun):
         assert connection.recv(12) == b"HTTP/1.1 400"
 
 
+def test_a_malformed_body_is_no_failure_of_the_service(service):
+    address = urlsplit(service.url)
+    with socket.create_connection((address.hostname, address.port), timeout=10) as connection:
+        connection.sendall(b"POST /nothing HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n")
+        assert connection.makefile("rb").read().startswith(b"HTTP/1.1 400")
+    assert "Traceback" not in service.log
+
+
 def called(service, host):
     connection = service.connect()
     connection.putrequest("GET", "/health", skip_host=True)
