@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import threading
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -186,6 +187,34 @@ def test_requests_in_flight_are_answered_at_the_end(models, tmp_path, workers, s
         assert service.process.wait(30) == 0
         with pytest.raises(OSError, match="refused"):
             service.ask("/health")
+
+
+def test_clients_that_keep_connections_lose_nothing_when_workers_are_replaced(models, expected, tmp_path):
+    with running_service(tmp_path, models / "a.h5", f"--reranker={models / 'a.reranker.h5'}", "--workers=2") as service:
+        over = threading.Event()
+
+        def client():
+            connection = service.connect()
+            while not over.wait(0.005):
+                ask(connection, [3], expected)
+
+        with ThreadPoolExecutor(4) as pool:
+            clients = [pool.submit(client) for _ in range(4)]
+            try:
+                service.process.send_signal(signal.SIGHUP)
+                service.wait_for("Finished server process", times=2)
+            finally:
+                over.set()
+        assert [client.exception() for client in clients] == [None] * 4
+
+
+def test_bodies_that_do_not_arrive_are_given_up(models, tmp_path):
+    with running_service(tmp_path, models / "a.h5", "--max-body=1000", "--timeout=3") as service:
+        connections = [request_without_its_body(service, 1000) for _ in range(40)]
+        for connection in connections:
+            connection.send(b" " * 999)
+        assert Counter(connection.getresponse().status for connection in connections) == {408: 32, 503: 8}
+        assert service.ask("/predict", {"text": "word00"})[0] == 200
 
 
 def test_workers_end_with_their_supervisor(models, tmp_path):

@@ -68,6 +68,24 @@ def test_a_large_body_is_refused_when_it_is_announced(service):
     assert_refused((answer.status, answer.headers, json.loads(answer.read())), 413, "500000 bytes")
 
 
+@pytest.mark.parametrize(
+    "begun", [b"", b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"], ids=["headers", "trailers"]
+)
+def test_headers_without_end_are_refused(service, begun):
+    address = urlsplit(service.url)
+    with socket.create_connection((address.hostname, address.port), timeout=10) as connection:
+        connection.sendall(b"POST /corrections HTTP/1.1\r\nHost: localhost\r\n" + begun + b"X: a\r\n" * 12_000)
+        assert connection.recv(12) == b"HTTP/1.1 400"
+
+
+def test_a_malformed_body_is_no_failure_of_the_service(service):
+    address = urlsplit(service.url)
+    with socket.create_connection((address.hostname, address.port), timeout=10) as connection:
+        connection.sendall(b"POST /nothing HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n")
+        assert connection.makefile("rb").read().startswith(b"HTTP/1.1 400")
+    assert "Traceback" not in service.log
+
+
 def called(service, host):
     connection = service.connect()
     connection.putrequest("GET", "/health", skip_host=True)

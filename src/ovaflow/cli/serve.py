@@ -52,7 +52,7 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
 @click.option("--max-top-k", default=100, type=_POSITIVE, help="Maximum number of labels per instance.")
 @click.option("--queue", default=64, type=click.IntRange(min=0), help="Maximum number of waiting requests per worker.")
 @click.option("--max-connections", default=1000, type=_POSITIVE, help="Maximum number of connections per worker.")
-@click.option("--timeout", default=30.0, type=_SECONDS, help="Seconds within which a request must be answered.")
+@click.option("--timeout", default=30.0, type=_SECONDS, help="Seconds for a body to arrive, and for its answer.")
 @click.option("--grace", default=30, type=_POSITIVE, help="Seconds to finish requests after SIGTERM.")
 @click.option("--access-log/--no-access-log", default=True, help="Log one line per request, without texts.")
 @click.pass_context

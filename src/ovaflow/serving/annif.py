@@ -36,6 +36,7 @@ _WHY = {
     400: "The request is not as described.",
     403: "The project is served without a file of corrections.",
     404: "No such project.",
+    408: "The body did not arrive in time.",
     413: "The body, or a text, is too large.",
     503: "Too many requests at once, or the file of corrections cannot be written.",
     507: "The disk is full.",
@@ -252,7 +253,7 @@ def _add_suggestions(router, projects):
     @router.post(
         "/projects/{project_id}/suggest",
         openapi_extra={"requestBody": {"content": _FORM, "required": True}},
-        **_documented(Suggestions, 400, 404, 413, 503),
+        **_documented(Suggestions, 400, 404, 408, 413, 503),
     )
     async def suggest_for_one(project_id: _ProjectId, request: Request):
         """Subjects for a document."""
@@ -264,7 +265,10 @@ def _add_suggestions(router, projects):
         [suggestions] = await projects.suggest(project_id, [document.text], *limits)
         return json_reply(suggestions)
 
-    @router.post("/projects/{project_id}/suggest-batch", **_documented(list[DocumentSuggestions], 400, 404, 413, 503))
+    @router.post(
+        "/projects/{project_id}/suggest-batch",
+        **_documented(list[DocumentSuggestions], 400, 404, 408, 413, 503),
+    )
     async def suggest_for_several(
         project_id: _ProjectId,
         body: Documents,
@@ -293,7 +297,7 @@ def _add_learning(router, projects, corrections):
     @router.post(
         "/projects/{project_id}/learn",
         status_code=204,
-        **_documented(None, 400, 403, 404, 413, 503, 507),
+        **_documented(None, 400, 403, 404, 408, 413, 503, 507),
     )
     async def learn(file: File, documents: list[IndexedDocument]):
         """Saves documents with their subjects, for the next training; the model stays as it is."""

@@ -35,6 +35,12 @@ _log = logging.getLogger(__name__)
 
 _DESCRIPTION = "Labels for texts or features, with scores and reasons. Errors are JSON objects of RFC 9457."
 
+_BODIES = 32
+"""As many bodies of the largest size may be held by a worker at the same time, or more smaller ones."""
+
+_CLOSING_SECONDS = 1
+"""For which a worker that was told to end goes on, so that clients open their next connection to another."""
+
 _ONLY_READ = ("GET", "HEAD", "OPTIONS")
 
 _CLEARER = {
@@ -62,7 +68,7 @@ def create():
     for name, served in models.items():
         message = f"serving model {served.model.checksum} as {name}: {served.model.n_labels:,} labels."
         _log.info("%s", f"{message} {served.remark}".rstrip())
-    return metrics.Observed(_application(models, options), options.access_log)
+    return metrics.Observed(ConnectionCloser(_application(models, options)), options.access_log)
 
 
 def _application(models, options):
@@ -94,7 +100,7 @@ def _application(models, options):
         redoc_url=None,
         lifespan=lifespan,
     )
-    app.add_middleware(BodyLimit, largest=options.max_body)
+    app.add_middleware(BodyLimit, largest=options.max_body, seconds=options.timeout)
     app.add_middleware(SameOrigin, allowed_origins=options.allowed_origin)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=options.allowed_host, www_redirect=False)
     _add_answers(app, served, queue, options)
@@ -116,6 +122,31 @@ def _end_with_the_supervisor():
             signal.raise_signal(signal.SIGTERM)
 
         loop.add_reader(supervisor.sentinel, end)
+
+
+class ConnectionCloser:
+    """ASGI middleware that lets clients leave before uvicorn closes connections, as one may just send a request."""
+
+    def __init__(self, app):
+        self._app, self._is_ending = app, False
+
+    async def __call__(self, scope, receive, send):
+        if scope["type"] == "lifespan":
+            self._end_later(asyncio.get_running_loop(), signal.getsignal(signal.SIGTERM))
+
+        async def send_and_close(message):
+            if self._is_ending and message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], (b"connection", b"close")]
+            await send(message)
+
+        await self._app(scope, receive, send_and_close)
+
+    def _end_later(self, loop, end):
+        def begin():
+            self._is_ending = True
+            loop.call_later(_CLOSING_SECONDS, end, signal.SIGTERM, None)
+
+        loop.add_signal_handler(signal.SIGTERM, begin)
 
 
 class ScoringQueue:
@@ -151,23 +182,44 @@ def _busy(detail):
 
 
 class BodyLimit:
-    """ASGI middleware that refuses bodies of more than so many bytes, with status 413."""
+    """ASGI middleware that refuses bodies that are too large, arrive too slowly, or are too many at the same time."""
 
-    def __init__(self, app, largest):
-        self._app, self._largest = app, largest
+    def __init__(self, app, largest, seconds):
+        self._app, self._largest, self._seconds = app, largest, seconds
+        self._held = 0  # bytes of all requests that have not been answered
 
     async def __call__(self, scope, receive, send):
-        announced, size = int(dict(scope.get("headers", ())).get(b"content-length", 0)), 0
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        announced, size = int(dict(scope["headers"]).get(b"content-length", 0)), 0
+        deadline = asyncio.get_running_loop().time() + self._seconds
 
         async def receive_and_count():
             nonlocal size
-            message = await receive() if announced <= self._largest else {}
-            size += len(message.get("body", b""))
+            if announced <= self._largest:
+                message = await self._receive_until(deadline, receive)
+                added = len(message.get("body", b""))
+                size += added
+                self._held += added
             if max(announced, size) > self._largest:
                 raise HTTPException(413, f"the body has more than {self._largest} bytes")
+            if self._held > _BODIES * self._largest:
+                raise _busy(f"the requests being received have more than {_BODIES * self._largest} bytes")
             return message
 
-        await self._app(scope, receive_and_count, send)
+        try:
+            await self._app(scope, receive_and_count, send)
+        finally:
+            self._held -= size
+
+    async def _receive_until(self, deadline, receive):
+        try:
+            async with asyncio.timeout_at(deadline):
+                return await receive()
+        except TimeoutError:
+            detail = f"the body did not arrive within {self._seconds:g} s"
+            raise HTTPException(408, detail, {"Connection": "close"}) from None
 
 
 class SameOrigin:
@@ -194,14 +246,14 @@ class SameOrigin:
 def _add_answers(app, served, queue, options):
     PredictRequest, ExplainRequest = schemas.requests_within(options, columns_of(served.predictor.model))
 
-    @app.post("/predict", **documented(schemas.Predictions, 400, 404, 409, 413, 422, 503))
+    @app.post("/predict", **documented(schemas.Predictions, 400, 404, 408, 409, 413, 422, 503))
     async def predict(request: PredictRequest):
         """Best labels by descending score: of one text, of several texts, or of instances given by their features."""
         answer = await queue.run(served.named_for(request).predict, request)
         metrics.INSTANCES.inc(len(answer["predictions"]))
         return json_reply(answer)
 
-    @app.post("/explain", **documented(schemas.Explanation, 400, 404, 409, 413, 422, 503))
+    @app.post("/explain", **documented(schemas.Explanation, 400, 404, 408, 409, 413, 422, 503))
     async def explain(request: ExplainRequest):
         """Why labels have their scores for a text or an instance: the words for and against each."""
         return json_reply(await queue.run(served.named_for(request).explain, request))
@@ -239,7 +291,7 @@ def _add_corrections(app, served, corrections, options):
     @app.post(
         "/corrections",
         dependencies=[Depends(require_file)],
-        **documented(schemas.SavedCorrection, 400, 404, 409, 413, 422, 503, 507),
+        **documented(schemas.SavedCorrection, 400, 404, 408, 409, 413, 422, 503, 507),
     )
     async def correct(request: CorrectionRequest):
         """Saves the labels that a person chose for a text, for the next training; this model stays as it is."""

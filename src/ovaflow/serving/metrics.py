@@ -4,6 +4,7 @@ prometheus_client keeps what each worker counts in files of the folder that
 PROMETHEUS_MULTIPROC_DIR names; it must be set before this module is imported.
 """
 
+import asyncio
 import contextlib
 import os
 import shutil
@@ -83,6 +84,7 @@ class Observed:
                 self._count(scope, message["status"], time.perf_counter() - began)
             await send(message)
 
+        await asyncio.sleep(0)  # for uvicorn to note that it refused a malformed body that came with the head
         await self._app(scope, receive, send_and_count)
 
     def _count(self, scope, status, seconds):

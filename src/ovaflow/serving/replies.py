@@ -23,6 +23,7 @@ _PROBLEM = {
 _WHY = {
     400: "Not JSON in UTF-8.",
     404: "No such label.",
+    408: "The body did not arrive in time.",
     409: "The served model cannot do this.",
     413: "The body is too large.",
     422: "The request is not as described.",

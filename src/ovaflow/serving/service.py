@@ -56,6 +56,7 @@ def serve(options, listener):
             "ovaflow.serving.application:create",
             factory=True,
             workers=options.workers,
+            http="h11",  # httptools sets headers no limit
             ws="none",
             log_config=_LOGGING,
             access_log=False,  # it would have searches and addresses of clients
