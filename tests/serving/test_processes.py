@@ -189,6 +189,7 @@ def test_requests_in_flight_are_answered_at_the_end(models, tmp_path, workers, s
             service.ask("/health")
 
 
+@pytest.mark.long
 def test_clients_that_keep_connections_lose_nothing_when_workers_are_replaced(models, expected, tmp_path):
     with running_service(tmp_path, models / "a.h5", f"--reranker={models / 'a.reranker.h5'}", "--workers=2") as service:
         over = threading.Event()
