@@ -57,6 +57,14 @@ def test_conda_and_pip_install_the_same_packages():
         assert Requirement(f"{name}{specifier}").specifier.contains(versions[canonicalize_name(name)]), name
 
 
+def test_every_pin_has_hashes():
+    """The command in .ci/run makes them."""
+    pins = [line.split("==") for line in (ROOT / "envs" / "constraints.txt").read_text().splitlines()]
+    hashes = (ROOT / "envs" / "hashes.txt").read_text()
+    hashed = re.findall(r"^(\S+)==(\S+) \\\n    --hash=sha256:", hashes, re.MULTILINE)
+    assert dict(hashed) == {canonicalize_name(name): version for name, version in pins}
+
+
 def test_the_conda_recipe_is_that_of_the_environment():
     text = (ROOT / "recipe" / "meta.yaml").read_text()
     rendered = Environment().from_string(text).render(PYTHON="python", pin_subpackage=lambda name, max_pin: name)
