@@ -11,7 +11,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ovaflow.data.readers.texts import without_markup
-from ovaflow.data.tokens import FIELD, _composes_backwards, normal_form, numbered, token_spans, tokens_in_batches
+from ovaflow.data.tokens import (
+    FIELD,
+    WordTable,
+    _composes_backwards,
+    normal_form,
+    numbered,
+    token_spans,
+    tokens_in_batches,
+)
 
 CHARACTERS = st.one_of(
     st.characters(),
@@ -21,7 +29,8 @@ CHARACTERS = st.one_of(
 
 def tokens_of(texts, **more):
     found = numbered(texts, **more)
-    words = [found.words[number] for number in found.ids]
+    distinct = list(found.words)
+    words = [distinct[number] for number in found.ids]
     return [words[start:end] for start, end in itertools.pairwise(found.indptr.tolist())]
 
 
@@ -41,18 +50,37 @@ def test_batches_and_threads_change_no_token(monkeypatch):
     for processes in (1, 3):
         ours = []
         for batch in tokens_in_batches(iter(texts), processes=processes, quiet=True):
-            words = [batch.words[number] for number in batch.ids]
+            distinct = list(batch.words)
+            words = [distinct[number] for number in batch.ids]
             ours += [words[start:end] for start, end in itertools.pairwise(batch.indptr.tolist())]
         assert ours == theirs
 
 
 def test_fields_and_words_left_out():
     found = numbered([f"one two{FIELD}two three{FIELD}{FIELD}four", "five", f"{FIELD}six"], frozenset({"three"}))
-    ours = [(found.words[word], int(field)) for word, field in zip(found.ids, found.fields, strict=True)]
+    words = list(found.words)
+    ours = [(words[word], int(field)) for word, field in zip(found.ids, found.fields, strict=True)]
     assert ours == [("one", 0), ("two", 0), ("two", 1), ("four", 3), ("five", 0), ("six", 1)]
     assert found.indptr.tolist() == [0, 4, 5, 6]
     assert tokens_of(["to be or not"], left_out=frozenset({"to", "or"})) == [["be", "not"]]
     assert numbered([FIELD.join(["one"] * 300)]).fields.tolist() == [*range(256), *[255] * 44]
+
+
+@given(st.lists(st.lists(st.text("ab\ud800", min_size=1, max_size=3), max_size=30), max_size=5), st.integers(2, 5))
+def test_words_of_a_table_are_numbered_as_by_a_dictionary(batches, every):
+    """Words whose number is a multiple of ``every`` are forgotten after each batch."""
+    table, theirs, issued = WordTable(), {}, 0
+    for batch in batches:
+        for word in batch:
+            issued += word not in theirs
+            theirs.setdefault(word, issued - 1)
+        letters = np.frombuffer("".join(batch).encode("utf-32-le", "surrogatepass"), np.uint32)
+        places = np.cumsum([0, *map(len, batch)])
+        ours = table.number(letters, places[:-1], places[1:])
+        assert ours.tolist() == [theirs[word] for word in batch]
+        table.forget(np.arange(issued) % every == 0)
+        theirs = {word: number for word, number in theirs.items() if number % every}
+    assert {word: number for number, word in enumerate(table.words) if word} == theirs
 
 
 def test_words_chosen_for_one_place_of_the_table_take_no_longer():
@@ -62,7 +90,7 @@ def test_words_chosen_for_one_place_of_the_table_take_no_longer():
     hashed = ((seed ^ first) * prime ^ second) * prime
     near = np.argwhere(((hashed ^ (hashed >> np.uint64(32))) & np.uint64((1 << 18) - 1)) < 4096)[:100_000]
     words = [chr(0x4E00 + a) + chr(0x4E00 + b) for a, b in near.tolist()]
-    assert numbered([" ".join(words)]).words == words
+    assert list(numbered([" ".join(words)]).words) == words
 
 
 @pytest.mark.parametrize("marks", ["\u0301\u0316", "\uff9e\u0301", "\u0f73\u0301"])

@@ -180,7 +180,7 @@ class TfIdf:
         """Columns of the pairs of neighbours, -1 for one that is no feature."""
         _, keys = neighbours(tokens)
         distinct, pair_of = np.unique(keys, return_inverse=True)
-        words = tokens.words
+        words = list(tokens.words)
         firsts, seconds = np.divmod(distinct, max(len(words), 1))
         columns = [
             self._column.get(name_of_pair(words[first], words[second]), -1)

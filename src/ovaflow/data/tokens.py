@@ -12,6 +12,7 @@ import sys
 import unicodedata
 from collections import deque
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from itertools import chain, islice, pairwise
 from typing import NamedTuple
 
@@ -65,10 +66,25 @@ _FEW = 8
 """Fewest batches for which it saves time to start other processes."""
 
 
+@dataclass(frozen=True)
+class WordList:
+    """Words as code points, made strings where they are iterated over; a forgotten word has no letters."""
+
+    letters: np.ndarray  # uint32
+    places: np.ndarray  # int64; word v has the letters places[v] to places[v + 1]
+
+    def __len__(self):
+        return len(self.places) - 1
+
+    def __iter__(self):
+        joined = self.letters.tobytes().decode("utf-32-le", "surrogatepass")
+        return (joined[begin:end] for begin, end in pairwise(self.places.tolist()))
+
+
 class Tokens(NamedTuple):
     """Tokens of some texts: the distinct words, and which of them each token is."""
 
-    words: list  # in order of appearance; None for a word that was forgotten
+    words: WordList | list  # in order of appearance; None for a word that was forgotten
     ids: np.ndarray  # int32, one for each token
     indptr: np.ndarray  # int64; text i has the tokens indptr[i] to indptr[i + 1]
     fields: np.ndarray  # uint8; the field that each token is in
@@ -93,14 +109,15 @@ def numbered(texts, left_out=frozenset()):
     pieces = [text.split(FIELD) for text in texts]
     forms = [normal_form(piece) for parts in pieces for piece in parts]
     codes, starts, ends = _spans("\n".join(forms))
-    ids, words = _distinct(codes, starts, ends)
+    table = WordTable()
+    ids = table.number(codes, starts, ends)
     # one character is between two pieces
     before = np.cumsum([0, *(len(form) + 1 for form in forms)])
     firsts = np.searchsorted(starts, before)
     indptr = firsts[np.cumsum([0, *map(len, pieces)])]
     field_of_piece = [field for parts in pieces for field in range(len(parts))]
     fields = np.repeat(np.minimum(field_of_piece, _LAST_FIELD).astype(np.uint8), np.diff(firsts))
-    tokens = Tokens(words, ids, indptr, fields)
+    tokens = Tokens(table.words, ids, indptr, fields)
     return _without(tokens, left_out) if left_out else tokens
 
 
@@ -108,7 +125,7 @@ def _spans(form):
     """Code points of a normal form, and where its tokens begin and end."""
     codes = np.frombuffer(form.encode("utf-32-le", "surrogatepass"), np.uint32)
     classes = _classes(min(1 << int(codes.max(initial=0)).bit_length(), sys.maxunicode + 1))[codes]
-    starts, ends = np.empty(len(codes) // 2 + 1, np.int32), np.empty(len(codes) // 2 + 1, np.int32)
+    starts, ends = np.empty(len(codes) // 2 + 1, np.int64), np.empty(len(codes) // 2 + 1, np.int64)
     n = _find_tokens(classes, starts, ends)
     return codes, starts[:n], ends[:n]
 
@@ -151,45 +168,86 @@ _SEED = np.uint64(secrets.randbits(64))
 """Nobody can choose words that all have the same place in the table."""
 
 
-def _distinct(codes, starts, ends):
-    """The number of each token's word, and the words in order of appearance."""
-    size = 1 << max(4, int(2 * len(starts)).bit_length())
-    ids, firsts = np.empty(len(starts), np.int32), np.empty(len(starts), np.int32)
-    table = np.full(size, -1, np.int32)
-    n_words = _number_words(codes, starts, ends, table, _SEED, ids, firsts)
-    firsts = firsts[:n_words]
-    lengths = ends[firsts] - starts[firsts]
-    places = offsets(lengths)
-    letters = codes[np.arange(places[-1]) + np.repeat(starts[firsts] - places[:-1], lengths)]
-    joined = letters.tobytes().decode("utf-32-le", "surrogatepass")
-    return ids, [joined[begin:end] for begin, end in pairwise(places.tolist())]
+class WordTable:
+    """Numbers of words, in order of appearance: a hash table with open addressing."""
+
+    def __init__(self):
+        self._clear(slots=16)
+
+    def _clear(self, slots):
+        self.issued = 0
+        self._letters, self._places = np.empty(0, np.uint32), np.zeros(1, np.int64)
+        self._slots = np.full(slots, -1, np.int32)
+
+    @property
+    def words(self):
+        places = self._places[: self.issued + 1]
+        return WordList(self._letters[: places[-1]], places)
+
+    def number(self, letters, starts, ends):
+        """The number of each of n words, letters[starts[k]:ends[k]]: int32, shape (n,)."""
+        most = self.issued + len(starts)
+        if 2 * most > len(self._slots):
+            self._fill(self.words, 1 << (2 * most).bit_length())
+        self._letters = _with_room(self._letters, self._places[self.issued] + int((ends - starts).sum()))
+        self._places = _with_room(self._places, most + 1)
+        numbers = np.empty(len(starts), np.int32)
+        table = self._slots, _SEED, self._letters, self._places
+        self.issued = _number_words(letters, starts, ends, *table, self.issued, numbers)
+        return numbers
+
+    def forget(self, is_forgotten):
+        """Forget some words, whose numbers are not used again: bool, one for each number issued."""
+        words, lengths = self.words, np.diff(self.words.places)
+        letters = words.letters[np.repeat(~is_forgotten, lengths)]
+        self._fill(WordList(letters, offsets(np.where(is_forgotten, 0, lengths))), len(self._slots))
+
+    def _fill(self, words, slots):
+        self._clear(slots)
+        self.number(words.letters, words.places[:-1], words.places[1:])
+
+
+def _with_room(array, length):
+    if length <= len(array):
+        return array
+    longer = np.empty(max(length, 2 * len(array)), array.dtype)
+    longer[: len(array)] = array
+    return longer
 
 
 @strict_kernel
-def _number_words(codes, starts, ends, table, seed, ids, firsts):
-    """Give equal tokens the same number, by a hash table with open addressing; firsts are each number's first token."""
-    n_words, mask = 0, np.uint64(len(table) - 1)
-    for token in range(len(starts)):
-        start, length = starts[token], ends[token] - starts[token]
+def _number_words(letters, starts, ends, slots, seed, known, places, n_words, numbers):
+    """Number equal words alike, each one without letters anew; word v has known[places[v]:places[v + 1]]."""
+    mask = np.uint64(len(slots) - 1)
+    for word in range(len(starts)):
+        start, length = starts[word], ends[word] - starts[word]
+        if length == 0:
+            numbers[word], places[n_words + 1] = n_words, places[n_words]
+            n_words += 1
+            continue
         hashed = seed
         for k in range(start, start + length):
-            hashed = (hashed ^ np.uint64(codes[k])) * np.uint64(1099511628211)
+            hashed = (hashed ^ np.uint64(letters[k])) * np.uint64(1099511628211)
         slot = (hashed ^ (hashed >> np.uint64(32))) & mask
-        while table[slot] >= 0:
-            other = starts[firsts[table[slot]]]
-            same = ends[firsts[table[slot]]] - other == length
+        while slots[slot] >= 0:
+            first = places[slots[slot]]
+            same = places[slots[slot] + 1] - first == length
             k = 0
             while same and k < length:
-                same = codes[start + k] == codes[other + k]
+                same = letters[start + k] == known[first + k]
                 k += 1
             if same:
                 break
             slot = (slot + np.uint64(1)) & mask
-        if table[slot] < 0:
-            table[slot] = n_words
-            firsts[n_words] = token
+        if slots[slot] < 0:
+            slots[slot] = n_words
+            end = places[n_words]
+            for k in range(start, start + length):
+                known[end] = letters[k]
+                end += 1
             n_words += 1
-        ids[token] = table[slot]
+            places[n_words] = end
+        numbers[word] = slots[slot]
     return n_words
 
 

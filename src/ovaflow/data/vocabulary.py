@@ -34,6 +34,7 @@ from ovaflow.data.tfidf import GrowingVector, TfIdf, inverse_document_frequency,
 from ovaflow.data.tokens import (
     Numbers,
     Tokens,
+    WordTable,
     in_order,
     normal_form,
     numbered,
@@ -128,24 +129,23 @@ def _texts(limit, n, rounded):
 
 def _read(texts, left_out, processes, folder):
     """Tokens of all texts, mapped from disk, the document frequency of each word, and counts for the provenance."""
-    vocabulary, document_frequency = _Vocabulary(), np.zeros(0, np.int64)
+    table, document_frequency = WordTable(), np.zeros(0, np.int64)
     folder = folder or tempfile.gettempdir()
     ids, fields = GrowingVector(np.int32, folder), GrowingVector(np.uint8, folder)
     lengths = [np.zeros(1, np.int64)]
     for tokens in tokens_in_batches(texts, left_out=left_out, processes=processes):
-        number = np.fromiter(map(vocabulary.__getitem__, tokens.words), np.int32, len(tokens.words))
-        document_frequency.resize(vocabulary.issued, refcheck=False)
+        places = tokens.words.places
+        number = table.number(tokens.words.letters, places[:-1], places[1:])
+        document_frequency.resize(table.issued, refcheck=False)
         document_frequency[number] += _documents(tokens.ids, tokens.indptr, len(number))
         ids.extend(number[tokens.ids])
         fields.extend(tokens.fields)
         lengths.append(np.diff(tokens.indptr))
-        if len(vocabulary) > _ROOM:
-            vocabulary.forget(document_frequency)
-    words = [None] * vocabulary.issued
-    for word, number in vocabulary.items():
-        words[number] = word
+        _make_room(table, document_frequency)
+    words = [word or None for word in table.words]
     indptr = np.cumsum(np.concatenate(lengths))
-    counts = {"tokens": len(vocabulary), "tokens_forgotten": vocabulary.forgotten}
+    forgotten = words.count(None)
+    counts = {"tokens": len(words) - forgotten, "tokens_forgotten": forgotten}
     return Tokens(words, ids.mapped(), indptr, fields.mapped()), document_frequency, counts
 
 
@@ -155,27 +155,15 @@ def _features(transform, tokens, threads, folder):
         return transform.stack(in_order(pool, count, _parts(tokens), threads), folder)
 
 
-class _Vocabulary(dict):
-    """Words to numbers: an unknown word gets the next one, even after others were forgotten."""
-
-    def __init__(self):
-        super().__init__()
-        self.issued = self.forgotten = 0
-
-    def __missing__(self, word):
-        number = self[word] = self.issued
-        self.issued += 1
-        return number
-
-    def forget(self, document_frequency):
-        """Drop the rarest words until half of the room is free."""
-        least = 1
-        while len(self) > _ROOM // 2:
+def _make_room(table, document_frequency):
+    """Forget the rarest words until half of the room is free."""
+    is_known = np.diff(table.words.places) > 0
+    least = 1
+    if np.count_nonzero(is_known) > _ROOM:
+        while np.count_nonzero(is_known) > _ROOM // 2:
             least += 1
-            frequent = {word: number for word, number in self.items() if document_frequency[number] >= least}
-            self.forgotten += len(self) - len(frequent)
-            self.clear()
-            self.update(frequent)
+            is_known &= document_frequency >= least
+        table.forget(~is_known)
 
 
 def _parts(tokens):
@@ -226,7 +214,8 @@ def _terms(tokens, block, fewest, most):
 def _phrases(tokens, label_names, left_out, most):
     """(-df, name) of names of labels, those of rare labels, too; df is 1 at least."""
     names = numbered(label_names, frozenset(left_out))
-    words = [names.words[word] for word in names.ids]
+    distinct = list(names.words)
+    words = [distinct[word] for word in names.ids]
     words = sorted({tuple(words[start:end]) for start, end in pairwise(names.indptr)} - {()})
     phrases, frequency = Phrases(words), np.zeros(len(words), np.int64)
     stems = phrases.stems_of(tokens.words)

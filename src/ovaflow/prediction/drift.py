@@ -50,7 +50,7 @@ def words_of(tokens, terms):
     """The :class:`Words` of tokenized texts, whose words have these terms."""
     is_unknown = np.diff(terms.starts)[tokens.ids] == 0
     times = np.bincount(tokens.ids[is_unknown], minlength=len(tokens.words))
-    unknown = {tokens.words[word]: int(times[word]) for word in np.flatnonzero(times)}
+    unknown = {word: n for word, n in zip(tokens.words, times.tolist(), strict=True) if n}
     return Words(len(tokens.ids), Counter(unknown))
 
 
