@@ -1,5 +1,6 @@
 """The predictor against the dataset that the model was made from, for every method."""
 
+import warnings
 from collections import Counter
 
 import naive
@@ -49,7 +50,13 @@ def test_texts_become_what_the_dataset_holds(predictor, dataset, X):
 
 def test_trees_take_rows_as_they_were_before_they_were_scaled(predictor, dataset, X):
     scaled = dataset.test.X.arrays
-    assert all(map(np.array_equal, X.arrays, scaled)) == (predictor.model.parameters["train"]["method"] != "fastxml")
+    is_of_trees = predictor.model.method == "fastxml"
+    assert all(map(np.array_equal, X.arrays, scaled)) != is_of_trees
+    with warnings.catch_warnings(record=True) as remarks:
+        warnings.simplefilter("always")
+        predictor.top_k(X, 4)
+        predictor.top_k(dataset.test.X, 4)
+    assert ["from_split" in str(remark.message) for remark in remarks] == [True] * is_of_trees
 
 
 def test_a_model_larger_than_memory_is_remarked(predictor):

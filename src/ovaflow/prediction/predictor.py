@@ -1,5 +1,6 @@
 """A model at work: texts or features in, labels with scores out."""
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
@@ -24,6 +25,9 @@ from ovaflow.prediction.predictions import open_any_model, with_second_stage
 from ovaflow.reranking.reranked_model import RerankedModel
 from ovaflow.reranking.suggestions import Suggestions
 from ovaflow.sparse.csr import CSR, from_scipy
+
+_SEVERAL = 10
+"""Rows that do not have length 1 by chance."""
 
 
 class FeaturesAndWords(NamedTuple):
@@ -365,6 +369,11 @@ class Predictor:
     def _require_features(self, X: CSR) -> None:
         if X.n_columns != self.n_features:
             raise ValueError(f"instances have {X.n_columns} features, the model has {self.n_features}")
+        if self.model.transform.get("unscaled") and X.n_rows >= _SEVERAL:
+            squares = X.to_scipy().power(2).sum(axis=1) - self.model.bias**2
+            if np.allclose(squares[squares > 0], 1, atol=1e-4):
+                message = "all rows have length 1, but this model was trained on rows before they were scaled: "
+                warnings.warn(message + "Predictor.from_split makes them so", stacklevel=3)
 
     def _column(self, feature: str | int) -> int | None:
         if isinstance(feature, str) and self.feature_names:
