@@ -47,9 +47,9 @@ def test_batches_and_threads_change_no_token(monkeypatch):
     texts = [f"word{i % 7} other{i} and{i % 3}" for i in range(300)]
     theirs = tokens_of(texts)
     monkeypatch.setattr("ovaflow.data.tokens._BATCH", 100)
-    for processes in (1, 3):
+    for threads in (1, 3):
         ours = []
-        for batch in tokens_in_batches(iter(texts), processes=processes, quiet=True):
+        for batch in tokens_in_batches(iter(texts), threads=threads, quiet=True):
             distinct = list(batch.words)
             words = [distinct[number] for number in batch.ids]
             ours += [words[start:end] for start, end in itertools.pairwise(batch.indptr.tolist())]

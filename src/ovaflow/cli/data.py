@@ -77,7 +77,7 @@ def _source_of(settings, files):
 @source_files("--extra", "Further training instances, each file with an --extra-weight")
 @LABELS
 @VOCABULARY
-@option(Train, "threads", help="Number of processes that read texts; results do not depend on it.")
+@option(Train, "threads", help="Number of threads that read texts; results do not depend on it.")
 @SIZES
 @output("The dataset file.")
 def prepare_command(settings, threads, sizes, output, **files):

@@ -31,16 +31,16 @@ _MARKUP = re.compile(
 """Entities and tags of HTML."""
 
 
-def training_instances(source, processes=1):
+def training_instances(source, threads=1):
     source.require_files()
     if source.format not in ("builtin", *TEXT_FORMATS):
         message = f"{source.format} holds features, not texts"
         raise InputError(message, path=source.train_name, remedy="leave out features: auto")
-    train = read_instances(source, labels_of(source), processes).train
+    train = read_instances(source, labels_of(source), threads).train
     return (instance for instance in train if instance.weight is None)
 
 
-def read_instances(source, labels, processes=1, folder=None):
+def read_instances(source, labels, threads=1, folder=None):
     settings = source.settings
     if source.format == "builtin":
         # near twins may be on both sides, so that figures stay comparable with published ones
@@ -51,7 +51,7 @@ def read_instances(source, labels, processes=1, folder=None):
     if source.test is not None:
         return Instances(read(counts), _reader(source, labels, "test")(counts), counts)
     instances = (instance for instance in read(counts) if instance.weight is None)
-    held = set_aside(instances, settings, processes, folder)
+    held = set_aside(instances, settings, threads, folder)
     # the first pass has counted all; extra instances are the last
     held = np.append(held, np.zeros(counts["extra_instances"], bool))
     train, test = (compress(read(Counter()), part.tolist()) for part in (~held, held))

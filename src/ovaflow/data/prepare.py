@@ -52,24 +52,24 @@ class Prepared(NamedTuple):
         )
 
 
-def prepare(source, processes=1, folder=None):
+def prepare(source, threads=1, folder=None):
     """A source as :class:`Prepared`; with a folder, features of texts are mapped from there."""
     source.require_files()
     if source.format in ("builtin", *TEXT_FORMATS):
-        return _prepare_texts(source, processes, folder)
+        return _prepare_texts(source, threads, folder)
     return _prepare_features(source, source.settings)
 
 
-def _prepare_texts(source, processes, folder):
+def _prepare_texts(source, threads, folder):
     settings, labels = source.settings, labels_of(source)
-    instances = read_instances(source, labels, processes, folder)
+    instances = read_instances(source, labels, threads, folder)
     fit = partial(fit_features, settings=settings, label_names=labels.every_name, tfidf=settings.weighs)
-    fit = partial(fit, processes=processes, folder=folder)
+    fit = partial(fit, threads=threads, folder=folder)
     train = read_corpus(instances.train, labels, fit)
     if isinstance(labels, NamedLabels) and source.format not in ("builtin", "annif"):
         check_separator(labels.names_of(train.labels), source)
     transform = train.features.transform
-    count = partial(transform.features_and_norms, processes=processes, folder=folder)
+    count = partial(transform.features_and_norms, threads=threads, folder=folder)
     test = read_corpus(instances.test, labels, count, EXCERPT)
     names, Y, Y_test, label_counts = labels.matrices(train.labels, test.labels)
     norms, records = train.features.norms, train.records

@@ -13,7 +13,7 @@ from ovaflow.data.tokens import Numbers, tokens_in_batches
 from ovaflow.sparse.csr import CSR
 
 
-def set_aside(instances, settings, processes=1, folder=None):
+def set_aside(instances, settings, threads=1, folder=None):
     """Which instances are for testing, as the settings want: bool (n,)."""
     if settings.split == "last":
         times = [instance.time for instance in instances]
@@ -29,7 +29,7 @@ def set_aside(instances, settings, processes=1, folder=None):
             groups.append(numbers[instance.group])
             yield instance.text
 
-    X = rows_of_tokens(texts(), processes, folder)
+    X = rows_of_tokens(texts(), threads, folder)
     hashes, groups = np.array(hashes, np.uint64), np.array(groups, np.int64)
     held = held_out_together(X, hashes, settings.test_fraction, groups)
     if settings.group_column and (held.all() or not held.any()):
@@ -52,10 +52,10 @@ def group_numbers():
     return Numbers({"": -1})
 
 
-def rows_of_tokens(texts, processes=1, folder=None):
+def rows_of_tokens(texts, threads=1, folder=None):
     """The different tokens of each text as numbers, in 4 bytes each; with a folder they are mapped from there."""
     indices, lengths = GrowingVector(np.int32, folder), [np.zeros(1, np.int64)]
-    for tokens in tokens_in_batches(texts, processes=processes, title="comparing texts"):
+    for tokens in tokens_in_batches(texts, threads=threads, title="comparing texts"):
         words = (word.encode("utf-8", "surrogatepass") for word in tokens.words)
         # 31 bits: int32 without a sign
         hashes = np.fromiter((crc32(word) >> 1 for word in words), np.int64, len(tokens.words))

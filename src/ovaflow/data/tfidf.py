@@ -24,7 +24,7 @@ from ovaflow.data.blocks import (
 )
 from ovaflow.data.normalize import model_features
 from ovaflow.data.phrases import Phrases
-from ovaflow.data.tokens import TOKEN_PATTERN, Tokens, tokens_in_batches
+from ovaflow.data.tokens import TOKEN_PATTERN, Tokens, in_order, tokens_in_batches
 from ovaflow.sparse.csr import CSR, NOWHERE, offsets
 from ovaflow.sparse.jit import strict_kernel
 
@@ -84,10 +84,10 @@ class TfIdf:
         """Features of texts, read once in batches: CSR of shape (n, n_columns)."""
         return self.features_and_norms(texts, quiet).X
 
-    def features_and_norms(self, texts, quiet=False, processes=1, folder=None):
+    def features_and_norms(self, texts, quiet=False, threads=1, folder=None):
         """:class:`Features` of texts, read once; with a folder they are mapped from there."""
-        batches = tokens_in_batches(texts, frozenset(self.left_out), processes, quiet)
-        return self.stack(map(self.features_of, batches), folder)
+        batches = tokens_in_batches(texts, frozenset(self.left_out), threads, quiet)
+        return self.stack(in_order(self.features_of, batches, threads), folder)
 
     def stack(self, parts, folder=None):
         norms = []

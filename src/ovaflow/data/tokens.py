@@ -5,15 +5,14 @@ them back it is computed cluster by cluster: a character and the marks that comp
 """
 
 import functools
-import multiprocessing
 import re
 import secrets
 import sys
 import unicodedata
 from collections import deque
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import chain, islice, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -62,8 +61,6 @@ _BATCH = 1 << 21
 """Characters, roughly, of the texts that are counted together."""
 _LAST_FIELD = 255
 """The number of all further fields, too; what people send may be full of separators."""
-_FEW = 8
-"""Fewest batches for which it saves time to start other processes."""
 
 
 @dataclass(frozen=True)
@@ -258,11 +255,11 @@ def _without(tokens, left_out):
     return Tokens(tokens.words, tokens.ids[rest], indptr, tokens.fields[rest])
 
 
-def tokens_in_batches(texts, left_out=frozenset(), processes=1, quiet=False, title="reading texts"):
+def tokens_in_batches(texts, left_out=frozenset(), threads=1, quiet=False, title="reading texts"):
     """:class:`Tokens` of batches of texts, which are read once."""
     find = functools.partial(numbered, left_out=left_out)
     with Progress(title, 0, "texts", quiet=quiet) as progress:
-        for tokens in _in_processes(find, _batches(texts), processes):
+        for tokens in in_order(find, _batches(texts), threads):
             yield tokens
             progress.advance(len(tokens.indptr) - 1)
 
@@ -279,25 +276,19 @@ def _batches(texts):
         yield batch
 
 
-def _in_processes(find, batches, processes):
-    first = list(islice(batches, _FEW))
-    if processes == 1 or len(first) < _FEW:
-        yield from map(find, chain(first, batches))
+def in_order(function, items, threads):
+    """Results of a function for some items, in their order; with several threads a few are worked on ahead."""
+    if threads == 1:
+        yield from map(function, items)
         return
-    # threads would wait for the interpreter; not forked, since this process has threads
-    with ProcessPoolExecutor(processes, multiprocessing.get_context("forkserver")) as pool:
-        yield from in_order(pool, find, chain(first, batches), processes)
-
-
-def in_order(pool, function, items, workers):
-    """Results of a function for some items, in their order; a few are worked on ahead."""
     waiting = deque()
-    for item in items:
-        waiting.append(pool.submit(function, item))
-        if len(waiting) > 2 * workers:
+    with ThreadPoolExecutor(threads) as pool:
+        for item in items:
+            waiting.append(pool.submit(function, item))
+            if len(waiting) > 2 * threads:
+                yield waiting.popleft().result()
+        while waiting:
             yield waiting.popleft().result()
-    while waiting:
-        yield waiting.popleft().result()
 
 
 _JAMO_THAT_FOLLOW = range(0x1160, 0x1200)

@@ -8,7 +8,6 @@ counting (Manku and Motwani, 2002).
 import math
 import tempfile
 from array import array
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
@@ -65,10 +64,10 @@ class FittedFeatures(NamedTuple):
     counts: dict
 
 
-def fit_features(texts, settings, label_names=list, tfidf=True, processes=1, folder=None):
+def fit_features(texts, settings, label_names=list, tfidf=True, threads=1, folder=None):
     """Choose features, compute idf, and transform texts, which are read once, before ``label_names`` is called."""
     left_out = stop_words(settings.stop_words)
-    tokens, document_frequency, counts = _read(texts, frozenset(left_out), processes, folder)
+    tokens, document_frequency, counts = _read(texts, frozenset(left_out), threads, folder)
     n = len(tokens.indptr) - 1
     if n == 0:
         raise InputError("no training texts", remedy="give a training file with texts")
@@ -106,7 +105,7 @@ def fit_features(texts, settings, label_names=list, tfidf=True, processes=1, fol
         left_out=left_out,
         column_weights=tuple(settings.column_weights) or (1.0,),
     )
-    return FittedFeatures(*_features(transform, tokens, processes, folder), transform, counts)
+    return FittedFeatures(*_features(transform, tokens, threads, folder), transform, counts)
 
 
 def stop_words(origin):
@@ -127,13 +126,13 @@ def _texts(limit, n, rounded):
     return limit if isinstance(limit, int) else rounded(limit * n)
 
 
-def _read(texts, left_out, processes, folder):
+def _read(texts, left_out, threads, folder):
     """Tokens of all texts, mapped from disk, the document frequency of each word, and counts for the provenance."""
     table, document_frequency = WordTable(), np.zeros(0, np.int64)
     folder = folder or tempfile.gettempdir()
     ids, fields = GrowingVector(np.int32, folder), GrowingVector(np.uint8, folder)
     lengths = [np.zeros(1, np.int64)]
-    for tokens in tokens_in_batches(texts, left_out=left_out, processes=processes):
+    for tokens in tokens_in_batches(texts, left_out=left_out, threads=threads):
         places = tokens.words.places
         number = table.number(tokens.words.letters, places[:-1], places[1:])
         document_frequency.resize(table.issued, refcheck=False)
@@ -151,8 +150,7 @@ def _read(texts, left_out, processes, folder):
 
 def _features(transform, tokens, threads, folder):
     count = partial(transform.features_of, terms=transform.terms_of(tokens.words))
-    with ThreadPoolExecutor(threads) as pool:
-        return transform.stack(in_order(pool, count, _parts(tokens), threads), folder)
+    return transform.stack(in_order(count, _parts(tokens), threads), folder)
 
 
 def _make_room(table, document_frequency):
