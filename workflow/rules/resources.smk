@@ -6,7 +6,7 @@ from ovaflow.estimate import demand
 MODEL, DATASET, PREDICTIONS = (Path(path).name for path in (paths.MODEL, paths.DATASET, paths.PREDICTIONS))
 
 
-def megabytes(factor, base=500, models=True):
+def megabytes(factor, base=demand.PROGRAM, models=True):
     """Memory of a job: a base for the program and a scheduler's own processes, plus a multiple of its inputs.
 
     Models are left out where a job only passes over them.
@@ -71,7 +71,8 @@ def decoding_megabytes(wildcards, input, attempt):
 
 def tuning_megabytes(wildcards, input, attempt):
     """Memory of a job that chooses a decoder's settings, for which the instances are projected once more."""
-    return decoding_megabytes(wildcards, input, attempt) + projecting_megabytes(wildcards, input, attempt)
+    both = decoding_megabytes(wildcards, input, attempt) + projecting_megabytes(wildcards, input, attempt)
+    return both - attempt * demand.PROGRAM
 
 
 def reranking_megabytes(wildcards, input, attempt):

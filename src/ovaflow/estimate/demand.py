@@ -22,6 +22,7 @@ _KIND = "estimate"
 _MARGIN = 1.25
 _SCHEDULER = 200_000_000  # bytes of the scheduler's processes, which count as the job's
 _SLOWER = 2.0
+PROGRAM = 500  # megabytes of a job that holds nothing yet, with those of the scheduler
 PANEL = 1 << 16
 """Labels of an index that are made at a time, as in :mod:`ovaflow.model.index`, which compiles kernels."""
 
@@ -119,7 +120,7 @@ def of_embedding(shape: Shape, megabytes: float, settings: Rembrandt, threads: i
     columns = _columns(settings, d)
     embedded = _dense(columns, labels)
     fit = threads * _dense(64, 3 * n + 6 * d) + _dense(columns, 2 * n + d)
-    return int(500 + 3 * megabytes + 1.1 * (embedded + max(embedded, fit)))
+    return int(PROGRAM + 3 * megabytes + 1.1 * (embedded + max(embedded, fit)))
 
 
 def of_projecting(shape: Shape, megabytes: float, settings: Rembrandt) -> int:
@@ -127,7 +128,7 @@ def of_projecting(shape: Shape, megabytes: float, settings: Rembrandt) -> int:
     columns = _columns(settings, d)
     features = columns if settings.features == "linear" else settings.random_features
     matrices = _dense(columns, 2 * n + 2 * d) + _dense(features, 2 * n)
-    return int(500 + 2 * megabytes + 1.25 * matrices)
+    return int(PROGRAM + 2 * megabytes + 1.25 * matrices)
 
 
 def of_decoding(shape: Shape, settings: Rembrandt, shards: int, threads: int) -> int:
@@ -140,7 +141,7 @@ def of_decoding(shape: Shape, settings: Rembrandt, shards: int, threads: int) ->
     else:
         weights = _dense(d, 4 * labels / shards)
         others = _dense(128 * threads, n)
-    return int(500 + 4 * _dense(d, n) + 1.25 * (weights + others))
+    return int(PROGRAM + 4 * _dense(d, n) + 1.25 * (weights + others))
 
 
 def _dense(columns: float, rows: float) -> float:
