@@ -265,11 +265,13 @@ def test_a_file_that_says_too_little_is_not_used(folder, tmp_path, capsys):
 
 
 def test_what_a_second_stage_does_not_know_is_refused(folder, sources, half, tmp_path, capsys):
+    (tmp_path / "s.annif").write_text("<http://example.org/cats>\n")
     for model, value, complaint in (
         (sources[1], half, "new is unknown; the second stage was fitted with no file of suggestions"),
         (sources[0], f"other={half}", None),
         (sources[0], tmp_path / "none.csv", "cannot be read (No such file or directory)"),
         (sources[0], tmp_path / "a.txt", "neither a .csv file nor a folder of .annif files; give one"),
+        (sources[0], f"half={tmp_path}", "s.annif, line 1: the score is '', not a number"),
     ):
         options = f"--dataset={folder}/dataset.h5", f"--output={tmp_path}/out.h5", f"--suggestions={value}"
         run("predict", model, *options, status=0 if complaint is None else 2)

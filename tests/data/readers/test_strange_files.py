@@ -113,6 +113,11 @@ REFUSED = {
         (b'[{"text": "one", "labels": "a"}]', 1, "expected a JSON object"),
         (b'{"text": "one", "labels": [1.5]}', 1, "a label is 1.5, neither a name nor a whole number"),
         (b'{"text": "one"}\n{"note": 1}', None, "no column 'labels', there are 'text', 'note'; set text_column and"),
+        (b'{"text": %s, "labels": []}' % (b"[" * 600 + b"]" * 600), 1, "maximum recursion depth exceeded"),
+        (
+            b'{"text": "one", "labels": [], "day": "9999-12-31T23:59:59-05:00"}',
+            *(1, "is neither a number nor an ISO date", "--split=last", "--split-column=day"),
+        ),
     ],
     "csv": [
         (b"", None, "is empty; export it again"),
@@ -138,6 +143,7 @@ REFUSED = {
         (parquet(text=["one"], tags=["a"]), None, "no column 'labels', there are 'text', 'tags'"),
         (parquet(text=[1.0, np.inf], labels=["a", "b"]), None, "row 2: a text is inf"),
         (parquet(text=["one"], labels=[1.5]), None, "row 1: a label is 1.5"),
+        (parquet(text=pyarrow.array([1 << 61], pyarrow.timestamp("us")), labels=["a"]), None, "date value out"),
     ],
     "npz": [
         (b"0 1:1\n", None, "not a matrix of scipy.sparse.save_npz or numpy.save"),
@@ -150,6 +156,7 @@ REFUSED = {
         (with_flags(sparse(), encrypted=1), None, "is encrypted"),
         (with_flags(sparse(), compression=99), None, "compression method is not supported"),
         (damaged_lzma(), None, "not a matrix"),
+        (sparse()[:26] + b"\xe8\3" + sparse()[28:], None, "File name in directory"),
         (npy(np.ones((2, 2, 2))), None, "shape (2, 2, 2)"),
         (npy(np.array([[1e300, 1], [1, 1]])), None, "not finite in 32 bits"),
         (npy(np.eye(3)), None, "2 rows of labels for 3 rows of features"),

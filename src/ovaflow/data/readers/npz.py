@@ -53,7 +53,8 @@ def read_matrix(path, most_columns=ID_LIMIT):
                 raise ValueError(f"shape {matrix.shape}, type {matrix.dtype}")
             return _canonical(_blockwise(matrix) if isinstance(matrix, np.ndarray) else matrix)
         except FOREIGN as error:
-            message = f"not a matrix of scipy.sparse.save_npz or numpy.save ({error or type(error).__name__})"
+            reason = str(error)[:300] or type(error).__name__
+            message = f"not a matrix of scipy.sparse.save_npz or numpy.save ({reason})"
             raise InputError(message, path=path, remedy="write it with one of these") from None
 
 

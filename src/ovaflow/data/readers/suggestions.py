@@ -45,8 +45,8 @@ def _read_folder(folder):
         for number, line in read_lines(path):
             if line.strip():
                 # there may be a notation between name and score
-                uri, *_, score = clean(line).split("\t")
-                yield path.stem, without_brackets(uri), _number(score, path, number)
+                uri, *others = clean(line).split("\t")
+                yield path.stem, without_brackets(uri), _number(others[-1] if others else "", path, number)
 
 
 def _number(content, path, line):

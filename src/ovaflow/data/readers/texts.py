@@ -99,7 +99,7 @@ class Columns(NamedTuple):
             text, labels = joined(fields[:n_texts], self.weighted), self._labels_in(fields[n_texts:end])
             group, time = _group_of(group), time_of(time)
             kept = tuple(clean(_text_of(field)) for field in fields[end:end_of_kept])
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             where = "" if row is None else f"row {row}: "
             raise InputError(f"{where}{error}", path=path, line=line, remedy=CORRECT) from None
         place = f"line {line}" if row is None else f"row {row}"
@@ -227,11 +227,11 @@ def _year_of(written):
     day = "-01" if _MONTH.fullmatch(written) else ""
     try:
         time = datetime.fromisoformat(written + day)
-    except ValueError:
+        if time.tzinfo is not None:
+            time = time.astimezone(UTC).replace(tzinfo=None)
+    except (ValueError, OverflowError):
         message = f"{written!r:.60} is neither a number nor an ISO date such as 2024-05-31"
         raise ValueError(message) from None
-    if time.tzinfo is not None:
-        time = time.astimezone(UTC).replace(tzinfo=None)
     return time.year + (time - datetime(time.year, 1, 1)) / timedelta(366)
 
 
@@ -436,7 +436,7 @@ def read_parquet(path, columns):
             names = _existing(columns.required, columns.optional, existing)
             for row, fields in enumerate(_parquet_rows(file, names), 1):
                 yield columns.instance(fields, path, row=row)
-        except (pyarrow.ArrowException, OSError, ValueError) as error:
+        except (pyarrow.ArrowException, OSError, ValueError, OverflowError) as error:
             message = f"not a readable Parquet file, or a damaged one after row {row} ({error})"
             raise InputError(message, path=path, remedy="download or copy it again") from None
 
