@@ -89,6 +89,8 @@ def described(content):
     return {"ovaflow": np.frombuffer(content, np.uint8)}
 
 
+GOOD = {"format": b"csr", "shape": [2, 3], "data": np.ones(2), "indices": [0, 1], "indptr": [0, 1, 2]}
+
 REFUSED = {
     "infinite": ({"data": np.array([1, np.inf])}, "not finite"),
     "an index beyond the matrix": ({"indices": [0, 7]}, "indices"),
@@ -104,16 +106,29 @@ REFUSED = {
         described(DESCRIPTION | {"parameters": {"train": {}, "transform": 5}}),
         "parameters.transform: found 5, expected a mapping",
     ),
+    "too few names": (described(DESCRIPTION | {"feature_names": ["a"]}), "3 columns .* but 1 names of features"),
+    "too many idf": (described(DESCRIPTION | {"idf": [1.0] * 4}), "3 columns .* but 4 idf"),
+    "a huge count": (described(DESCRIPTION | {"counts": [10**30, 1]}), "counts: found"),
+    "a bias that is no number": (
+        described(DESCRIPTION | {"parameters": {"train": {}, "transform": {"bias": "x"}}}),
+        "could not convert",
+    ),
 }
 
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_no_matrix_of_weights_is_refused(tmp_path, case):
-    good = {"format": b"csr", "shape": [2, 3], "data": np.ones(2), "indices": [0, 1], "indptr": [0, 1, 2]}
     changes, expected = REFUSED[case]
-    np.savez(tmp_path / "w.npz", **(good | changes))
+    np.savez(tmp_path / "w.npz", **(GOOD | changes))
     with pytest.raises(InputError, match=expected):
         read_npz(tmp_path / "w.npz")
+
+
+def test_names_of_an_npz_can_be_written(tmp_path):
+    names = described(DESCRIPTION | {"label_names": ["a\ud800", "b"]})
+    np.savez(tmp_path / "w.npz", **(GOOD | names))
+    convert(tmp_path / "w.npz", "--to=tsv", f"--output={tmp_path / 'w.tsv'}")
+    assert "a?" in (tmp_path / "w.labels.tsv").read_text()
 
 
 NOT_MODELS = {

@@ -2,14 +2,15 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from ovaflow.console.errors import InputError
 from ovaflow.data.dataset import Names
 from ovaflow.data.readers.npz import FOREIGN, read_matrix
+from ovaflow.data.readers.streams import clean
 from ovaflow.model.model_file import ONE_VS_ALL
 from ovaflow.model.one_vs_all import OneVsAll
 from ovaflow.settings.schema import explain
@@ -61,26 +62,26 @@ class _Parameters(BaseModel, extra="allow"):
     transform: dict[str, Any]
 
 
-class _Description(BaseModel):
+class _Description(BaseModel, allow_inf_nan=False):
     """Everything but the weights."""
 
     label_names: list[str]
     feature_names: list[str]
     idf: list[float] | None
     trained: list[bool]
-    counts: list[int]
+    counts: list[Annotated[int, Field(ge=0, lt=1 << 63)]]
     parameters: _Parameters
     inputs: dict[str, str]
 
 
 def _model(path, weights, description):
     idf = None if description.idf is None else np.array(description.idf, np.float32)
-    names = Names(description.label_names, description.feature_names, idf)
+    names = Names([*map(clean, description.label_names)], [*map(clean, description.feature_names)], idf)
     trained, counts = np.array(description.trained, bool), np.array(description.counts, np.int64)
     n_labels = len(names.labels)
     if not weights.n_rows == n_labels == len(trained) == len(counts):
         raise ValueError(f"{weights.n_rows:,} rows of weights, but {n_labels:,} names of labels")
-    return OneVsAll(
+    model = OneVsAll(
         path,
         trained,
         counts,
@@ -90,6 +91,11 @@ def _model(path, weights, description):
         weights=weights,
         names_in_memory=names,
     )
+    n_features = model.n_features - (model.bias != 0)
+    for what, values in (("names of features", names.features), ("idf", idf)):
+        if values is not None and len(values) not in (0, n_features):
+            raise ValueError(f"{n_features:,} columns of weights without the bias, but {len(values):,} {what}")
+    return model
 
 
 def _description(path):
