@@ -18,3 +18,9 @@ def test_stems_of_long_words():
     """In a moment; it took 8 s, in which no other thread ran."""
     stems_of = names_of_word(["stems=catalan"])
     assert list(stems_of("í" * 1_000_000)) == list(stems_of("í" * 1000))
+
+
+def test_the_end_of_a_word_is_no_place_in_the_text():
+    """It stands for a feature where texts without words are among those of training."""
+    assert '" "' in names_of_word(["characters=1-2"])("cats")
+    assert places_in_word('" "', "cats") == []

@@ -45,7 +45,8 @@ def places_in_word(name, word):
     if not name.startswith('"'):
         return [(0, len(word))]
     piece, padded = name[1:-1], f" {word} "
-    starts = _places(piece, padded)
+    # the end of a word is no part of the text
+    starts = () if piece == " " else _places(piece, padded)
     return [(max(start - 1, 0), min(start - 1 + len(piece), len(word))) for start in starts]
 
 
