@@ -17,6 +17,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from ovaflow import __version__
 from ovaflow.console.errors import InputError
+from ovaflow.data.readers.streams import clean
 from ovaflow.prediction.answers import first_answers
 from ovaflow.serving import metrics
 from ovaflow.serving.corrections import Correction, Corrections
@@ -261,6 +262,8 @@ def _add_suggestions(router, projects):
             document = OneDocument.model_validate(dict(await request.form(max_part_size=projects.max_body)))
         except ValidationError as error:
             raise RequestValidationError(error.errors()) from None
+        except UnicodeError as error:
+            raise HTTPException(400, f"the form cannot be decoded: {error}") from None
         limits = document.limit, document.threshold, document.language
         [suggestions] = await projects.suggest(project_id, [document.text], *limits)
         return json_reply(suggestions)
@@ -310,7 +313,7 @@ def _add_learning(router, projects, corrections):
 
 
 def _correction(document):
-    return Correction(document.text, [subject.uri for subject in document.subjects])
+    return Correction(clean(document.text), [subject.uri for subject in document.subjects])
 
 
 def _card(name, served):
