@@ -131,10 +131,11 @@ def test_the_place_of_a_feature_is_that_of_its_first_token(texts):
 @pytest.mark.parametrize(
     ("name", "places"),
     [("anna", [(0, 4)]), ("ann*", [(0, 3)]), ("ann-", [(0, 4)]), ('"na"', [(2, 4)]), ('" an"', [(0, 2)])]
-    + [('"n"', [(1, 2), (2, 3)]), ('"na "', [(2, 4)])],
+    + [('"n"', [(1, 2), (2, 3)]), ('"na "', [(2, 4)]), ('" "', [(0, 0), (4, 4)])],
 )
 def test_places_of_features_in_a_word(name, places):
-    assert places_in_word(name, "anna") == places
+    every = places_in_word(["words", "prefixes=3", "stems=swedish", "characters=1-3"])("anna")
+    assert [(start, end) for each, start, end in every if each == name] == places
 
 
 def test_features_by_falling_document_frequency_then_name():

@@ -105,8 +105,8 @@ def words_by_feature(predictor, text):
 
 
 def test_features_are_found_where_they_are_in_a_text():
-    names = ["haus", "gross haus", "grosser*", "strass-", '"au"', '"s "', "am haus", "<haus grosse>"]
-    blocks = ["words", "pairs", "prefixes=7", "stems=german", "characters=2-2", "names"]
+    names = ["haus", "gross haus", "grosser*", "strass-", '"au"', '"s "', '" "', "am haus", "<haus grosse>"]
+    blocks = ["words", "pairs", "prefixes=7", "stems=german", "characters=1-2", "names"]
     predictor = predictor_of_texts(names, features=blocks, left_out=["am", "ein"])
     text = "GROẞ, am Haus. Großerer Straßen-Au"
     theirs = {"gross haus": ["GROẞ, am Haus"], "haus": ["Haus"], "grosser*": ["Großer"], "strass-": ["Straßen"]}

@@ -6,6 +6,7 @@ its block, since its marks are in no word: ``dragon``, ``train dragon``, ``drago
 """
 
 import re
+from collections import Counter
 from itertools import islice
 
 import Stemmer
@@ -38,23 +39,23 @@ def names_of_word(blocks):
     return lambda word: [name for make in makers for name in make(word)]
 
 
-def places_in_word(name, word):
-    """Where a feature of this name is in a word: (start, end) of each place."""
-    if name.endswith("*"):
-        return [(0, len(name) - 1)]
-    if not name.startswith('"'):
-        return [(0, len(word))]
-    piece, padded = name[1:-1], f" {word} "
-    # the end of a word is no part of the text
-    starts = () if piece == " " else _places(piece, padded)
-    return [(max(start - 1, 0), min(start - 1 + len(piece), len(word))) for start in starts]
+def places_in_word(blocks):
+    """Function from a word to (name, start, end) of each of its features, empty for an end of the word alone."""
+    makers = [names_of_word([block]) for block in blocks]
 
+    def places(word):
+        for names_of in makers:
+            # pieces of a length come from left to right; to look for each would take quadratic time
+            starts = Counter()
+            for name in names_of(word):
+                if name.startswith('"'):
+                    start = starts[len(name)] - 1
+                    starts[len(name)] += 1
+                    yield name, max(start, 0), min(start + len(name) - 2, len(word))
+                else:
+                    yield name, 0, len(name) - 1 if name.endswith("*") else len(word)
 
-def _places(piece, text):
-    start = text.find(piece)
-    while start >= 0:
-        yield start
-        start = text.find(piece, start + 1)
+    return places
 
 
 def name_of_pair(first, second):

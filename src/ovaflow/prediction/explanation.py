@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ovaflow.console.errors import InputError
-from ovaflow.data.blocks import NAMES, PAIRS, name_of_pair, names_of_word, places_in_word
+from ovaflow.data.blocks import NAMES, PAIRS, name_of_pair, places_in_word
 from ovaflow.data.tokens import token_spans
 
 
@@ -118,14 +118,13 @@ def spans_in_text(predictor, text):
         message = "made from features, not from texts: no words to find"
         raise InputError(message, path=model.path, remedy="give a model that was made from texts")
     transform, ids, spans = predictor.transform, model.feature_ids, {}
-    names_of, left_out = names_of_word(transform.features), frozenset(transform.left_out)
+    places_of, left_out = places_in_word(transform.features), frozenset(transform.left_out)
     tokens = token_spans(text, model.transform.get("html"))
     tokens = [span for span in tokens if span.token not in left_out]
     for number, (token, starts, ends) in enumerate(tokens):
-        for name in dict.fromkeys(names_of(token)):
-            if name in ids:
-                places = spans.setdefault(ids[name], [])
-                places += [(starts[begin], ends[end - 1]) for begin, end in places_in_word(name, token)]
+        for name, begin, end in places_of(token):
+            if name in ids and begin < end:
+                spans.setdefault(ids[name], []).append((starts[begin], ends[end - 1]))
         if PAIRS in transform.features and number + 1 < len(tokens):
             following = tokens[number + 1]
             name = name_of_pair(token, following.token)
