@@ -86,6 +86,11 @@ def test_values_of_the_command_line_are_texts():
             "datasets.a: split_column (year) goes with split: last",
         ),
         ({"train": 3}, "train: found 3, expected a mapping"),
+        ({"train": {False: 3}}, "train: the key false is not a text; put it in quotes"),
+        (
+            {"datasets": {"x": {"extra": {"a.csv": "2x"}}}},
+            'datasets.x.extra.a.csv: found "2x", expected a number above 0',
+        ),
         ({"train": {"s": -3, "loss": "logistic"}}, "runs.msi: t (-3.0) must be below s (-3.0)"),
         ({"runs": {"a": {"initialization": "mean-seperating"}}}, "did you mean mean-separating?"),
         (

@@ -48,6 +48,8 @@ def schema_at(model: type[BaseModel], keys: list) -> dict:
     root = model.model_json_schema()
     schema = root
     for key in keys:
+        # a mapping that may be left out, too
+        schema = next((each for each in schema.get("anyOf", ()) if "additionalProperties" in each), schema)
         entries = schema.get("patternProperties") or {"": schema.get("additionalProperties", {})}
         schema = schema.get("properties", {}).get(key) or next(iter(entries.values())) or {}
         # a section that may be left out is "anyOf" of it and null
@@ -74,6 +76,9 @@ def explain(error: ValidationError, content: dict, model: type[BaseModel] = Conf
         return f"{where}: unknown key{hint}; legal here: {', '.join(known)}"
     if "[key]" in complaint["loc"] and kind != "value_error":
         return f"{keys[0]}: {_shown(complaint['loc'][-2])} cannot be a name; {_NAMES}"
+    if kind == "invalid_key":
+        where = ".".join(map(str, complaint["loc"][:-1]))
+        return f"{where}: the key {_shown(complaint['input'])} is not a text; put it in quotes".removeprefix(": ")
     if kind == "missing":
         return f"{'.'.join(map(str, complaint['loc']))}: missing"
     if kind == "value_error":
