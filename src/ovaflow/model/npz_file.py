@@ -92,8 +92,8 @@ def _model(path, weights, description):
         names_in_memory=names,
     )
     n_features = model.n_features - (model.bias != 0)
-    for what, values in (("names of features", names.features), ("idf", idf)):
-        if values is not None and len(values) not in (0, n_features):
+    for what, values in (("names of features", names.features or None), ("idf", idf)):
+        if values is not None and len(values) != n_features:
             raise ValueError(f"{n_features:,} columns of weights without the bias, but {len(values):,} {what}")
     return model
 
