@@ -1,5 +1,6 @@
 """Files and datasets of a catalogue from a server on this machine."""
 
+import contextlib
 import gzip
 import hashlib
 import io
@@ -28,10 +29,12 @@ SIZES = {"features": 3, "labels": 4, "train": 2, "test": 1}
 TEXT = b"text,labels\none,a\n" * 9999
 PAGE = b"<!DOCTYPE html><html><head><title>Drive - Quota exceeded</title></head></html>"
 
+XHTML = b'<?xml version="1.0" encoding="UTF-8"?>\n<!-- page 7 -->\n'
 
-def zipped(**members):
+
+def zipped(compression=zipfile.ZIP_DEFLATED, **members):
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
+    with zipfile.ZipFile(buffer, "w", compression) as file:
         for name, content in members.items():
             file.writestr(f"Some/{name}.txt", content)
     return buffer.getvalue()
@@ -117,6 +120,10 @@ REFUSED = {
     "busy": (status(503), "answered 503 Service Unavailable"),
     "truncated": (lambda handler, content: whole(handler, content, sent=999), r"IncompleteRead\(999 bytes read"),
     "web page": (lambda handler, _: whole(handler, PAGE), r"answered with a web page \(Drive - Quota exceeded\)"),
+    "XHTML": (lambda handler, _: whole(handler, XHTML + PAGE), r"answered with a web page \(Drive - Quota exceeded\)"),
+    "empty": (lambda handler, _: whole(handler, b""), "answered with an empty file"),
+    "nothing": (status(204), "answered 204 No Content"),
+    "redirect to nowhere": (status(302), "answered 302 Found"),
     "other scheme": (status(302, Location="ftp://s3cr3t-Zq9/x"), "No connection adapters"),
     "circle": (status(302, Location="/again"), "answered 302|[Ee]xceeded 30 redirects"),
 }
@@ -219,22 +226,28 @@ def test_dataset(place, server, kind):
 
 
 def test_matrices(place, server):
-    parts = {"trX": matrix(2, 3), "trY": matrix(2, 4), "tsX": matrix(1, 3), "tsY": matrix(1, 4)}
-    server.files["/npz.zip"] = zipped(**parts)
+    server.files["/npz.zip"] = zipped(**NPZ)
     place.offer("/npz.zip", members=PAIRS, format="npz")
     place.download()
-    assert place.files() == dict(zip(entry_of("a", place.catalogue).files.values(), parts.values(), strict=True))
+    assert place.files() == dict(zip(entry_of("a", place.catalogue).files.values(), NPZ.values(), strict=True))
     place.offer("/npz.zip", members=PAIRS, format="npz", counts={"labels": 5})
     (place.folder / "X.trn.npz").unlink()
     with pytest.raises(InputError, match="l = 4, expected 5"):
         place.download()
 
 
+NPZ = {"trX": matrix(2, 3), "trY": matrix(2, 4), "tsX": matrix(1, 3), "tsY": matrix(1, 4)}
+DAMAGED = {
+    "zip": (GOOD, MEMBERS, "xmc-text"),
+    "zip, bzip2": (zipped(zipfile.ZIP_BZIP2, train=TRAIN, test=TEST), MEMBERS, "xmc-text"),
+    "tar.gz": (tarred(train=TRAIN, test=TEST), MEMBERS, "xmc-text"),
+    "tar": (tarred("w", **NPZ), PAIRS, "npz"),
+}
 CUT = tarred(train=TRAIN, test=random.Random(0).randbytes(9999))[:5000]
 BAD = {
     "not found": (None, MEMBERS, "answered 404"),
-    "not an archive": (TEXT, MEMBERS, "not a zip or tar archive"),
-    "truncated tar": (CUT, MEMBERS, "not a zip or tar archive, or a damaged one"),
+    "not an archive": (TEXT, MEMBERS, "File is not a zip file"),
+    "truncated tar": (CUT, MEMBERS, "damaged, or not what the catalogue says"),
     "member missing": (zipped(train=TRAIN), MEMBERS, "has 0 members test.txt, expected one"),
     "member twice": (zipped(train=TRAIN, test=TEST, **{"other/train": b"x"}), MEMBERS, "has 2 members train.txt"),
     "other counts": (zipped(train=TRAIN, test=b"1 3 5\n2 2:1\n"), MEMBERS, "test has l = 5, expected 4"),
@@ -260,6 +273,24 @@ def test_the_second_source_is_tried(place, server, capsys, case):
     told = capsys.readouterr().err
     assert "a: source 1: " in told
     assert said in told
+
+
+@pytest.mark.parametrize("kind", DAMAGED)
+def test_wherever_an_archive_is_damaged_it_is_refused_or_read(place, server, kind):
+    content, members, form = DAMAGED[kind]
+    place.offer("/none", members=members, format=form)
+    by_hand = place.folder / "a.archive"
+    place.folder.mkdir(parents=True)
+    rng = random.Random(0)
+    for _ in range(150):
+        damaged = bytearray(content)
+        damaged[rng.randrange(len(content))] ^= rng.randrange(1, 256)
+        by_hand.write_bytes(damaged)
+        with contextlib.suppress(InputError):
+            place.download()
+        assert not (place.folder / ".download").exists()
+        for path in (*place.folder.glob("*[zt]"), default_record(place.folder)):
+            path.unlink(missing_ok=True)
 
 
 def test_every_refusal_is_told_and_what_to_do(place, server, capsys):

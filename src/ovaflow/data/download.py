@@ -24,7 +24,7 @@ from ovaflow.console.progress import Progress
 from ovaflow.data.catalogue import entry_of
 from ovaflow.data.readers.sparse_text import read_header
 from ovaflow.data.readers.streams import open_stream
-from ovaflow.storage.writing import explain_errors, write_atomically, write_text
+from ovaflow.storage.writing import explain_errors, explanation_of, write_atomically, write_text
 
 TIMEOUT = (20, 60)
 """Seconds to connect, seconds between two reads."""
@@ -33,16 +33,27 @@ RETRIES = 3
 DRIVE = "https://drive.usercontent.google.com/download"
 
 _HEADERS = {"Accept-Encoding": "identity", "User-Agent": f"ovaflow/{__version__}"}
-_CHUNK = 1 << 16
+_CHUNK = 1 << 12
 _LOOK = "check the address and the network, then run the command again"
 _AGAIN = "download it again, or correct the catalogue's entry"
 _CHANGED = "if the publisher has changed the data on purpose, delete this record and download again"
 _ADDRESS = re.compile(r"(for|with) url: \S+|'?\w+://\S+")
 """What error messages quote of an address, which may hold secrets."""
+_WEB_PAGE = re.compile(rb"(<\?xml.*?\?>|<!--.*?-->|\s)*+<(!doctype\s+html|html|head)\b", re.IGNORECASE | re.DOTALL)
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _RECORD_LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
-# the last two are zipfile's, for passwords and for compressions that it lacks
-_DAMAGED = (zipfile.BadZipFile, tarfile.TarError, zlib.error, LZMAError, EOFError, RuntimeError, NotImplementedError)
+# what reading a damaged archive, or one of something else, raises
+_UNREADABLE = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    zlib.error,
+    LZMAError,
+    EOFError,
+    LookupError,
+    OSError,
+    RuntimeError,
+    ValueError,
+)
 
 
 def download_file(url, path, sha256=None, record=None):
@@ -152,7 +163,9 @@ def _reason(error):
 
 def _from_server(url, output, progress):
     with requests.get(_with_variables(url), stream=True, headers=_HEADERS, timeout=TIMEOUT) as response:
-        response.raise_for_status()
+        # requests takes what is no error for the file: a redirect to nowhere, a part, nothing
+        if response.status_code != requests.codes.ok:
+            raise requests.HTTPError(response=response)
         # a .gz file stays compressed, although some servers declare it as an encoding
         response.raw.headers.pop("Content-Encoding", None)
         progress.total = int(response.headers.get("Content-Length", 0))
@@ -189,7 +202,9 @@ def _with_variables(url):
 def _refuse_web_page(path, origin):
     with open(path, "rb") as file:
         beginning = file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
-    if re.match(rb"<(!doctype\s+html|html|head)\b", beginning, re.IGNORECASE):
+    if not beginning:
+        raise InputError(f"{origin}: answered with an empty file", remedy=_LOOK)
+    if _WEB_PAGE.match(beginning):
         title = re.search(rb"<title[^>]*>(.*?)</title", beginning, re.IGNORECASE | re.DOTALL)
         title = html.unescape(title[1].decode("utf-8", "replace")).strip()[:100] if title else "without title"
         raise InputError(f"{origin}: answered with a web page ({title}) instead of a file", remedy=_LOOK)
@@ -224,13 +239,16 @@ def enforce_record(record, files):
 def _unpack(entry, source, archive, folder, record):
     place = folder / ".download" / "unpacked"
     files = {role: place / name for role, name in entry.files.items()}
-    _extract(archive, source.members, place)
     try:
+        _extract(archive, source.members, place)
         _assemble(entry, source, place, files)
         for role in ("train", "test"):
             _compare_counts(entry, files, role)
-    except (ValueError, KeyError, EOFError) as error:
-        raise InputError(f"not what the catalogue says ({error})", path=archive, remedy=_AGAIN) from None
+    except _UNREADABLE as error:
+        # of the disk that is written to
+        if explanation_of(error, archive):
+            raise
+        raise InputError(f"damaged, or not what the catalogue says ({error})", path=archive, remedy=_AGAIN) from None
     enforce_record(record, {path.name: path for path in files.values()})
     for path in files.values():
         _deliver(path, folder / path.name)
@@ -253,15 +271,12 @@ def _extract(archive, ends, folder):
     """Take members, by the ends of their paths, out of a zip or tar archive into ``folder``."""
     folder.mkdir(exist_ok=True)
     paths_by_name = {name: [] for name in ends}
-    try:
-        with _members_of(archive) as members:
-            for path, open_member in members:
-                for name in [name for name, end in ends.items() if PurePosixPath(path).match(end)]:
-                    paths_by_name[name].append(path)
-                    with open_member() as source, open(folder / name, "wb") as target:
-                        shutil.copyfileobj(source, target, 1 << 20)
-    except _DAMAGED as error:
-        raise InputError(f"not a zip or tar archive, or a damaged one ({error})", archive, remedy=_AGAIN) from None
+    with _members_of(archive) as members:
+        for path, open_member in members:
+            for name in [name for name, end in ends.items() if PurePosixPath(path).match(end)]:
+                paths_by_name[name].append(path)
+                with open_member() as source, open(folder / name, "wb") as target:
+                    shutil.copyfileobj(source, target, 1 << 20)
     for name, paths in paths_by_name.items():
         if len(paths) != 1:
             message = f"has {len(paths)} members {ends[name]}, expected one"
