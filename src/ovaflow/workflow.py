@@ -8,13 +8,14 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import psutil
 
 from ovaflow import __version__
-from ovaflow.console.errors import InputError
+from ovaflow.console.errors import InputError, StrPath
 
 _PACKAGE = Path(__file__).parent
 _OWNER = Path(".snakemake/ovaflow.pid")
@@ -44,6 +45,15 @@ def require_command() -> None:
         raise InputError(message, remedy=remedy)
 
 
+def require_writable(files: Iterable[StrPath], remedy: str = "allow writing there, or use another folder") -> None:
+    """Refuse files that cannot be written, where Snakemake would end with a traceback."""
+    for path in map(Path, files):
+        folder = next(filter(os.path.exists, path.parents))
+        for place, access in ((folder, os.W_OK | os.X_OK), (path, os.W_OK)):
+            if os.path.exists(place) and not os.access(place, access):
+                raise InputError("cannot be written", path=place.resolve(), remedy=remedy)
+
+
 def fetch(file: Any) -> None:
     """Fetch a file of Snakemake's that is in storage; FileNotFoundError if there is none."""
     stored = file.storage_object
@@ -55,6 +65,7 @@ def fetch(file: Any) -> None:
 
 def record_owner() -> None:
     """Record which Snakemake runs in this folder, since its locks do not tell."""
+    require_writable([_OWNER])
     _OWNER.write_text(f"{socket.gethostname()} {os.getpid()}", encoding="utf-8")
 
 

@@ -101,5 +101,15 @@ def test_a_file_in_the_place_of_a_folder_is_one_line(tmp_path, monkeypatch, caps
     monkeypatch.chdir(tmp_path)
     (tmp_path / name).touch()
     assert main(["run"]) == 2
-    complaint = "not a folder that can be written; allow writing there, or use another folder"
+    complaint = "cannot be written; allow writing there, or use another folder"
     assert capsys.readouterr().err == f"ovaflow: error: {tmp_path / name}: {complaint}\n"
+
+
+def test_a_cache_that_snakemake_cannot_write_is_one_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    cache = tmp_path / "cache"
+    cache.touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    assert main(["run"]) == 2
+    remedy = "set XDG_CACHE_HOME to a folder where Snakemake may write"
+    assert capsys.readouterr().err == f"ovaflow: error: {cache}: cannot be written; {remedy}\n"

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from damage import flip, offset_of
 
+from ovaflow.console.errors import InputError
 from ovaflow.storage import parts
 from ovaflow.storage.arrays import create_array, map_array
 from ovaflow.storage.artifact import create_artifact, open_artifact
@@ -67,6 +68,17 @@ def test_a_damaged_part_is_made_again(output, capsys):
     assert kept(output) == {7: [1.5, 2.5], 0: []}
     assert "0003.h5: damaged" in capsys.readouterr().err
     assert not path.exists()
+
+
+def test_a_part_that_cannot_be_read_is_kept(output):
+    part = parts_folder(output) / "0001.h5"
+    # a circle, which unlike a closed file not even root can read
+    aside = part.rename(output.with_name("aside"))
+    part.symlink_to(part)
+    with pytest.raises(InputError, match=r"3.parts/0001.h5: cannot be read .*check its permissions"):
+        kept(output)
+    aside.replace(part)
+    assert kept(output) == PIECES
 
 
 def test_what_a_killed_writer_left_is_no_part(output):

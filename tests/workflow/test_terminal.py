@@ -139,3 +139,13 @@ def test_a_second_run_names_the_first_and_unlocks_what_a_killed_one_left(place, 
 def test_no_cores_are_refused(place):
     written = place.snakemake("--cores", "0", status=2)
     assert "ovaflow: error: no job runs on --cores 0; give --cores 1 or more" in written
+
+
+def test_a_folder_that_jobs_could_not_write_is_one_line_before_they_run(place):
+    folder = place.folder / "results" / DATASET.split("/")[1]
+    folder.parent.mkdir()
+    # unlike a closed folder, one that even root cannot write
+    folder.touch()
+    written = place.snakemake(DATASET, status=2)
+    assert f"ovaflow: error: {folder}: cannot be written; allow writing there, or use another folder" in written
+    assert "Traceback" not in written

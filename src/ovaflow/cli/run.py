@@ -23,7 +23,7 @@ from ovaflow.machine.limits import read_allowance
 from ovaflow.settings.config import load, resolve
 from ovaflow.settings.models import NAME, RESERVED
 from ovaflow.storage.parts import parts_folder
-from ovaflow.workflow import owner, snakefile
+from ovaflow.workflow import owner, require_writable, snakefile
 
 # a profile may say how many jobs there are at a time
 _TELLS_CORES = re.compile(r"(--cores|--jobs|--profile|--workflow-profile)(=|$)|-[cj]").match
@@ -74,11 +74,10 @@ def snakemake_command(config):
 
 
 def _require_folders():
-    """Refuse a place where the pipeline cannot write, before Snakemake fails there."""
-    for path in (Path(), Path(".snakemake"), Path("results"), Path("logs")):
-        if path.exists() and not os.access(path, os.W_OK | os.X_OK):
-            remedy = "allow writing there, or use another folder"
-            raise InputError("not a folder that can be written", path=path.resolve(), remedy=remedy)
+    """Refuse a place where Snakemake cannot begin."""
+    require_writable(f"{folder}/new" for folder in (".snakemake", "results", "logs"))
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "snakemake"
+    require_writable([cache], remedy="set XDG_CACHE_HOME to a folder where Snakemake may write")
 
 
 @click.command("snakefile")

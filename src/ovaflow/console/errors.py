@@ -18,3 +18,7 @@ class InputError(Exception):
         text = " ".join(f"{place}{message}{ending}".split())
         # names and contents of files may hold control characters, which a terminal would obey
         super().__init__("".join(each if each.isprintable() else ascii(each)[1:-1] for each in text))
+
+
+class UnreadableError(InputError):
+    """The system does not let us read a file, which may well be intact."""

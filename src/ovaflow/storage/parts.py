@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ovaflow.console.errors import InputError
+from ovaflow.console.errors import InputError, UnreadableError
 from ovaflow.storage.arrays import create_array, map_array
 from ovaflow.storage.artifact import create_artifact, inputs_of, open_artifact
 from ovaflow.storage.writing import write_atomically
@@ -108,6 +108,8 @@ class Parts:
 def _read_unless_damaged(read, path):
     try:
         return read(path)
+    except UnreadableError:
+        raise
     except InputError as error:
         print(f"{error}; made again now", file=sys.stderr)
         return None

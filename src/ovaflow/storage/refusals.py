@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ovaflow.console.errors import InputError, StrPath
+from ovaflow.console.errors import InputError, StrPath, UnreadableError
 from ovaflow.steps import STEPS
 
 
@@ -36,10 +36,10 @@ def damage_error(item: Any, message: object) -> InputError:
     return InputError(f"damaged ({message})", path=item.file.filename, remedy=remedy)
 
 
-def read_error(path: StrPath, error: OSError) -> InputError:
+def read_error(path: StrPath, error: OSError) -> UnreadableError:
     """The error of a file that the system does not let us read."""
     remedy = "check its permissions, or give another file"
-    return InputError(f"cannot be read ({error.strerror})", path=path, remedy=remedy)
+    return UnreadableError(f"cannot be read ({error.strerror})", path=path, remedy=remedy)
 
 
 def text_attribute(item: Any, name: str) -> str:
