@@ -13,7 +13,7 @@ from damage import flip, offset_of
 from ovaflow.console.errors import InputError
 from ovaflow.storage.arrays import create_array, map_array
 from ovaflow.storage.artifact import checksum_of, create_artifact, inputs_of, open_artifact, parameters_of
-from ovaflow.storage.writing import write_text
+from ovaflow.storage.writing import unfinished_folder, write_text
 
 
 @pytest.fixture
@@ -154,6 +154,16 @@ def test_what_killed_processes_left_is_removed(tmp_path, monkeypatch):
     write_text(tmp_path / "0.h5", "whole")
     assert (tmp_path / "0.h5").stat().st_mode & 0o777 == 0o666 & ~umask
     assert sorted(os.listdir(tmp_path)) == sorted(["0.h5", young, others, ".0.h5.partial"])
+
+
+def test_an_unfinished_folder_that_a_killed_process_left_is_removed(tmp_path):
+    stale = tmp_path / ".model.abcd1234.partial"
+    (stale / "model.h5").mkdir(parents=True)
+    os.utime(stale, (1e9, 1e9))
+    with unfinished_folder(tmp_path / "model") as folder:
+        (folder / "model.h5").touch()
+        assert os.listdir(tmp_path) == [folder.name]
+    assert os.listdir(tmp_path) == []
 
 
 def test_what_gets_a_name_is_on_disk_before_and_its_folder_after(tmp_path, monkeypatch):

@@ -6,9 +6,7 @@ the rule looks at each weight alone, a model pruned at delta and then at a
 larger one equals a model pruned at the larger one directly.
 """
 
-import tempfile
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
@@ -16,6 +14,7 @@ from ovaflow.console.errors import InputError
 from ovaflow.sparse.csr import CSR, offsets
 from ovaflow.sparse.jit import strict_kernel
 from ovaflow.storage.arrays import PAGE
+from ovaflow.storage.writing import unfinished_folder
 
 _BYTES_OF_A_WEIGHT = 8
 
@@ -89,7 +88,7 @@ def threshold_for(weights, most):
 def prune_to_bytes(model, most_bytes, path):
     """Write a model pruned as little as a file size allows, to within three pages."""
     # both arrays of weights begin at a page
-    least_bytes = _bytes_beside_weights(model, Path(path).parent) + 2 * PAGE
+    least_bytes = _bytes_beside_weights(model, path) + 2 * PAGE
     most = (most_bytes - least_bytes) // _BYTES_OF_A_WEIGHT
     if most < 0:
         size = f"takes {least_bytes:,} bytes without any weight"
@@ -111,11 +110,9 @@ def write_pruned(model, threshold, path):
     return pruned
 
 
-def _bytes_beside_weights(model, folder):
+def _bytes_beside_weights(model, path):
     indptr = np.zeros_like(model.weights.indptr)
     empty = CSR(np.empty(0, np.float32), np.empty(0, np.int32), indptr, model.n_features)
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        path = Path(scratch) / "empty.h5"
-        write_pruned(replace(model, weights=empty), 1.0, path)
-        return path.stat().st_size
+    with unfinished_folder(path) as folder:
+        write_pruned(replace(model, weights=empty), 1.0, folder / "empty.h5")
+        return (folder / "empty.h5").stat().st_size

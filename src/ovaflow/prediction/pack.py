@@ -3,16 +3,14 @@
 import contextlib
 import hashlib
 import os
-import shutil
-import tempfile
 import zipfile
 import zlib
 from io import BytesIO
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from ovaflow.console.errors import InputError
 from ovaflow.storage.opening import open_regular
-from ovaflow.storage.writing import explain_errors, write_atomically
+from ovaflow.storage.writing import unfinished_folder, write_atomically
 
 SUMS = "SHA256SUMS"
 """As ``sha256sum -c`` reads it."""
@@ -63,20 +61,15 @@ def unpack(path, folder):
     """Write the files of a pack into a new folder, all or none; their names."""
     if os.path.lexists(folder):
         raise InputError("exists", path=folder, remedy="remove it, or give another --output")
-    with _open(path) as pack, explain_errors(folder):
+    with _open(path) as pack:
         sums = _read_sums(pack, path)
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        names = {"prefix": f".{folder.name}.", "suffix": ".partial"}
-        partial = Path(tempfile.mkdtemp(dir=folder.parent, **names))
-        try:
+        with unfinished_folder(folder) as partial:
             for name, digest in sums.items():
                 target = partial / folder.name / name
                 target.parent.mkdir(parents=True, exist_ok=True)
                 _extract(pack, path, name, target, digest)
             (partial / folder.name / SUMS).write_bytes(pack.read(SUMS))
             (partial / folder.name).rename(folder)
-        finally:
-            shutil.rmtree(partial)
     return [*sums, SUMS]
 
 

@@ -1,8 +1,5 @@
 """Joining: projection and the shards of the decoder become one model."""
 
-import tempfile
-from pathlib import Path
-
 import numpy as np
 
 from ovaflow.console.errors import InputError
@@ -16,6 +13,7 @@ from ovaflow.rembrandt.model_file import METHOD, EmbeddingModel
 from ovaflow.rembrandt.projection import SOFTMAX, Projected, decoder_of, project
 from ovaflow.rembrandt.tuning import tune
 from ovaflow.sparse.csr import full_matrix
+from ovaflow.storage.writing import unfinished_folder
 
 
 def join_decoder(shards, projected, tuned, dataset, model_path, training_path):
@@ -23,9 +21,8 @@ def join_decoder(shards, projected, tuned, dataset, model_path, training_path):
     if projected.source != dataset.checksum:
         message, path = f"was not made from {dataset.path}", projected.dataset.path
         raise InputError(message, path=path, remedy="run `ovaflow project`")
-    Path(model_path).parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=Path(model_path).parent) as folder:
-        decoder_path, solved_path = Path(folder) / "decoder.h5", Path(folder) / "solved.h5"
+    with unfinished_folder(training_path) as folder:
+        decoder_path, solved_path = folder / "decoder.h5", folder / "solved.h5"
         merge(shards, projected.dataset, 0.0, decoder_path, solved_path)
         decoder, solved = LabelWeights.open(decoder_path), read_training(solved_path)
         settings = model_settings(projected, tuned)

@@ -6,6 +6,7 @@ import errno
 import os
 import re
 import secrets
+import shutil
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -36,9 +37,7 @@ def write_atomically(path: StrPath) -> Iterator[Path]:
     """Yield a temporary path; its file is synced and renamed when the block ends without an error."""
     path = Path(path)
     with explain_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _remove_stale(path)
-        temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
+        temporary = _temporary(path)
         temporary.touch(exist_ok=False)
         try:
             yield temporary
@@ -47,6 +46,18 @@ def write_atomically(path: StrPath) -> Iterator[Path]:
             _sync(path.parent)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def unfinished_folder(path: StrPath) -> Iterator[Path]:
+    """Yield a folder next to a path, which is removed when the block ends."""
+    with explain_errors(path):
+        folder = _temporary(Path(path))
+        folder.mkdir()
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder)
 
 
 def write_text(path: StrPath, text: str) -> None:
@@ -64,14 +75,17 @@ def cell_of(text: str) -> str:
     return f"'{text}" if FORMULA.match(text) else text
 
 
-def _remove_stale(path: Path) -> None:
-    """Remove the temporary files that killed processes left: those older than this process."""
+def _temporary(path: Path) -> Path:
+    """A new name next to a path; what killed processes left there, which is older than this process, is removed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     name = re.compile(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}\.partial")
     for neighbour in path.parent.iterdir():
         if name.fullmatch(neighbour.name):
             with contextlib.suppress(FileNotFoundError):
                 if neighbour.stat().st_mtime < _PROCESS_START:
-                    neighbour.unlink()
+                    remove = shutil.rmtree if neighbour.is_dir() else Path.unlink
+                    remove(neighbour)
+    return path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
 
 
 def _sync(path: Path) -> None:
