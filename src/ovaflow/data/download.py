@@ -96,7 +96,8 @@ def download_dataset(name, folder, catalogue=None, record=None):
 @contextlib.contextmanager
 def _working_in(folder):
     """A folder for unfinished files; what a killed process left there is removed."""
-    shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(FileNotFoundError):
+        shutil.rmtree(folder)
     folder.mkdir(parents=True)
     try:
         yield folder
