@@ -19,7 +19,7 @@ from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.candidates import Candidates, with_more
 from ovaflow.reranking.company import OTHERS, Company
 from ovaflow.reranking.evidence import COLUMNS, Evidence
-from ovaflow.reranking.fitting import FEWER_TREES, SETTINGS, fit_trees
+from ovaflow.reranking.fitting import SETTINGS, fit_trees
 from ovaflow.reranking.names import LabelNames
 from ovaflow.reranking.neighbours import NEAREST, Neighbours
 from ovaflow.sparse.csr import NOWHERE, from_scipy
@@ -33,7 +33,7 @@ def test_trees_are_walked_as_scikit_learn_walks_them(n, columns, seed, coarse):
     if coarse:
         rows = np.round(rows)
     hits = rows[:, 0] + rng.normal(size=n) > np.median(rows[:, -1])
-    theirs = HistGradientBoostingClassifier(max_iter=FEWER_TREES, **SETTINGS, early_stopping=False, random_state=0)
+    theirs = HistGradientBoostingClassifier(**SETTINGS, early_stopping=False, random_state=0)
     theirs.fit(rows, hits)
     others = np.concatenate([rows, rng.normal(0, 100, (1500, columns))]).astype(np.float32)
     ours = fit_trees(rows, hits).log_odds(others)
