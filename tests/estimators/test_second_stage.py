@@ -133,9 +133,11 @@ def test_the_most_probable_class_is_predicted(crossed):
 
 def test_names_of_labels_are_evidence():
     rng = np.random.default_rng(0)
-    names = [f"name{j}" for j in range(40)]
-    topics = [rng.choice(names, 2, replace=False) for _ in range(1600)]
-    texts = [" ".join([*labels[rng.random(2) < 0.8], f"filler{i % 50}"]) for i, labels in enumerate(topics)]
+    # as in `crossed`
+    first, second = rng.integers(0, 12, (2, 1600))
+    meeting = rng.random((12, 12, 12)) < 0.15
+    texts = [f"first{i} second{j}" for i, j in zip(first, second, strict=True)]
+    topics = [[f"first{label}" for label in np.flatnonzero(labels)] for labels in meeting[first, second]]
     features = TextFeatures(features="words")
     X = features.fit_transform(texts)
     model = OneVsAllClassifier(rerank=SHARE).fit(X, topics, label_features=features.transform)

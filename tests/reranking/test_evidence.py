@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.metrics import log_loss
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 
@@ -19,7 +20,7 @@ from ovaflow.reranking.answer_length import labels_that_fit
 from ovaflow.reranking.candidates import Candidates, with_more
 from ovaflow.reranking.company import OTHERS, Company
 from ovaflow.reranking.evidence import COLUMNS, Evidence
-from ovaflow.reranking.fitting import SETTINGS, fit_trees
+from ovaflow.reranking.fitting import MOST_TREES, SETTINGS, STEP, best_number, fit_trees
 from ovaflow.reranking.names import LabelNames
 from ovaflow.reranking.neighbours import NEAREST, Neighbours
 from ovaflow.sparse.csr import NOWHERE, from_scipy
@@ -33,11 +34,25 @@ def test_trees_are_walked_as_scikit_learn_walks_them(n, columns, seed, coarse):
     if coarse:
         rows = np.round(rows)
     hits = rows[:, 0] + rng.normal(size=n) > np.median(rows[:, -1])
-    theirs = HistGradientBoostingClassifier(**SETTINGS, early_stopping=False, random_state=0)
+    theirs = HistGradientBoostingClassifier(max_iter=MOST_TREES, **SETTINGS, early_stopping=False, random_state=0)
     theirs.fit(rows, hits)
     others = np.concatenate([rows, rng.normal(0, 100, (1500, columns))]).astype(np.float32)
     ours = fit_trees(rows, hits).log_odds(others)
     assert ours == pytest.approx(theirs.decision_function(others), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize(("n", "noise"), [(300, 3.0), (1500, 1.0), (1500, 0.1)])
+def test_as_many_trees_as_predict_other_texts_best(n, noise):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(2 * n, 3)).astype(np.float32)
+    hits = rows[:, 0] + noise * rng.normal(size=2 * n) > 1
+    model = HistGradientBoostingClassifier(max_iter=MOST_TREES, **SETTINGS, early_stopping=False, random_state=0)
+    staged = model.fit(rows[:n], hits[:n]).staged_predict_proba(rows[n:])
+    losses = [log_loss(hits[n:], probabilities[:, 1]) for probabilities in staged]
+    theirs = STEP * (1 + np.argmin(losses[STEP - 1 :: STEP]))
+    trees = fit_trees(rows[:n], hits[:n])
+    assert best_number(trees, rows[n:], hits[n:]) == theirs
+    assert len(fit_trees(rows[:n], hits[:n], n_trees=theirs).roots) == theirs
 
 
 @st.composite

@@ -23,6 +23,11 @@ class BoostedTrees(NamedTuple):
     values: np.ndarray  # float64 (m,); of leaves
     baseline: float
 
+    def part(self, start, end):
+        """Some of the trees; the baseline belongs to the first one."""
+        roots, depths = self.roots[start:end], self.depths[start:end]
+        return self._replace(roots=roots, depths=depths, baseline=self.baseline * (start == 0))
+
     def log_odds(self, rows):
         """Log-odds of rows (n, c): float64 (n,)."""
         out = np.full(len(rows), self.baseline)
