@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from ovaflow.data.readers.texts import without_markup
 from ovaflow.data.tokens import (
     FIELD,
-    WordTable,
     _composes_backwards,
     normal_form,
     numbered,
     token_spans,
     tokens_in_batches,
 )
+from ovaflow.data.word_table import WordTable
 
 CHARACTERS = st.one_of(
     st.characters(),

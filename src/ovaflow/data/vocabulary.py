@@ -33,12 +33,12 @@ from ovaflow.data.tfidf import GrowingVector, TfIdf, inverse_document_frequency,
 from ovaflow.data.tokens import (
     Numbers,
     Tokens,
-    WordTable,
     in_order,
     normal_form,
     numbered,
     tokens_in_batches,
 )
+from ovaflow.data.word_table import WordTable
 from ovaflow.settings.models import is_language
 from ovaflow.sparse.csr import CSR, offsets
 from ovaflow.sparse.jit import strict_kernel

@@ -16,6 +16,7 @@ from ovaflow.fastxml.assignment import (
 )
 from ovaflow.fastxml.separator import fit_separator
 from ovaflow.solver.problem import Workspace, make_workspace
+from ovaflow.sparse.csr import with_room
 from ovaflow.sparse.jit import strict_kernel
 
 
@@ -99,7 +100,7 @@ def grow_tree(X, Y, gains, scratch, rules, settings, seed):
         weight_end, leaf_end = weight_ends[node], leaf_ends[node]
         count, positive = _split(X, Y, members, gains, scratch, rules, settings, seed_of(seed, node))
         if count > 0:
-            weights, features = _with_room(weights, weight_end + count), _with_room(features, weight_end + count)
+            weights, features = with_room(weights, weight_end + count), with_room(features, weight_end + count)
             weight_end += _copy_nonzero(count, scratch, weights[weight_end:], features[weight_end:])
             children[node] = n_nodes
             bounds[n_nodes] = start, start + positive
@@ -107,7 +108,7 @@ def grow_tree(X, Y, gains, scratch, rules, settings, seed):
             n_nodes += 2
         else:
             most = leaf_end + rules.leaf_labels
-            shares, labels = _with_room(shares, most), _with_room(labels, most)
+            shares, labels = with_room(shares, most), with_room(labels, most)
             leaf_end += _fill_leaf(Y, members, gains.labels, scratch, shares[leaf_end:most], labels[leaf_end:most])
         node += 1
         weight_ends[node], leaf_ends[node] = weight_end, leaf_end
@@ -115,16 +116,6 @@ def grow_tree(X, Y, gains, scratch, rules, settings, seed):
     separators = weights[:weight_end].copy(), features[:weight_end].copy(), weight_ends[: n_nodes + 1].copy()
     distributions = shares[:leaf_end].copy(), labels[:leaf_end].copy(), leaf_ends[: n_nodes + 1].copy()
     return (children[:n_nodes].copy(), sizes) + separators + distributions
-
-
-@strict_kernel
-def _with_room(array, size):
-    """The array, or a copy of at least twice its length, so that ``size`` entries fit."""
-    if size <= len(array):
-        return array
-    larger = np.empty(max(size, 2 * len(array)), array.dtype)
-    larger[: len(array)] = array
-    return larger
 
 
 @strict_kernel

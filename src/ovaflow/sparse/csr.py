@@ -211,3 +211,13 @@ def clear(indices, dense):
     """Undo :func:`scatter`."""
     for k in range(len(indices)):
         dense[indices[k]] = 0
+
+
+@strict_kernel
+def with_room(array, size):
+    """The array, or a copy of at least twice its length, so that ``size`` entries fit."""
+    if size <= len(array):
+        return array
+    larger = np.empty(max(size, 2 * len(array)), array.dtype)
+    larger[: len(array)] = array
+    return larger
